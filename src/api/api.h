@@ -23,12 +23,12 @@ struct live_output {
     void *context;
 };
 
-/* Whom jobs run as on this node that name no user. */
+/* The default user of jobs on this node. */
 struct jobs_user {
-    char name[64];    /* "": nobody; they are not started */
-    bool is_shared;   /* with the agent's files: jobs can read and change them */
-    bool ok;          /* nothing of it should be different */
-    char detail[512]; /* all of that in words */
+    char name[64];    /* "": none; jobs without a user are not started */
+    bool is_shared;   /* the agent's own user: jobs can read and change its files */
+    bool ok;          /* no warning applies */
+    char detail[512]; /* the same as text */
 };
 
 /* The process that starts the jobs of this node. */
@@ -41,12 +41,12 @@ struct spawner_state {
 
 /* What the agent has given up, see docs/SECURITY.md. */
 struct sandbox_state {
-    bool ok;          /* all of it */
-    bool memory;      /* closed to other processes of its user */
-    bool privileges;  /* can't be had back */
+    bool ok;          /* complete */
+    bool memory;      /* its memory is closed to other processes of its user */
+    bool privileges;  /* can't be regained */
     bool seccomp;     /* filters system calls */
-    int landlock;     /* its version; 0: files are not confined */
-    char detail[512]; /* all of that in words */
+    int landlock;     /* its ABI version; 0: files are not confined */
+    char detail[512]; /* the same as text */
 };
 
 struct api_config {
@@ -57,21 +57,22 @@ struct api_config {
     const char *store_url;  /* for people: "sqlite", "etcd://..."; without secrets */
     const char *default_tz; /* of jobs that name none */
     int64_t started_ms;
-    int64_t undelete_s; /* how long a deleted job can be brought back: 7 days */
+    int64_t undelete_s; /* how long a deleted job can be restored: 7 days */
 
     const char *const *listen; /* on TCP, as listen_parse reads them */
     size_t listen_count;
-    bool listen_if_free;            /* one that is taken by somebody else is left out */
+    bool listen_if_free;            /* an address in use is left out */
     const char *tls_cert, *tls_key; /* PEM files; NULL: TCP is plain */
-    const char *const *hosts;       /* by which it is called besides its addresses and localhost */
+    const char *const
+        *hosts; /* further host names of this server, besides its addresses and localhost */
     size_t host_count;
     const char *trusted_proxies; /* as proxy_list_parse reads them; NULL: none */
     unsigned facades;            /* of facade.h; 0: none */
-    struct http_limits limits;   /* of each listener; what is 0 is the default */
-    size_t unread_events;   /* bytes of events that subscribers may leave unread; 0: the default */
-    struct quotas quotas;   /* what is 0 has no limit */
-    struct rate known_rate; /* of requests on TCP: of one account or token, and ... */
-    struct rate unknown_rate; /* ... of one address without; what is 0 is the default */
+    struct http_limits limits;   /* of each listener; 0: the default */
+    size_t unread_events;        /* limit of unread bytes of events; 0: the default */
+    struct quotas quotas;        /* 0: no limit */
+    struct rate known_rate;      /* limit of requests on TCP per account or token, and ... */
+    struct rate unknown_rate;    /* ... per address without one; 0: the default */
 };
 
 struct api_ports {
@@ -83,9 +84,9 @@ struct api_ports {
     struct entropy entropy;
     struct live_output output;
     struct event_log log;      /* write NULL: no log */
-    struct notifier *notifier; /* is told of channels; NULL: there are none */
-    /* Why the history of another node, which is its own, can't be read, behind its name; "": it
-     * can. NULL: there is one history for all. */
+    struct notifier *notifier; /* NULL: no notifications */
+    /* Why the own history of another node can't be read, as the rest of a sentence after its name;
+     * "": it can. NULL: the nodes share one history. */
     const char *(*history_state)(void *context, const struct known_peer *known);
     void (*jobs_user)(void *context, struct jobs_user *ret);   /* NULL: it starts nothing */
     void (*spawner)(void *context, struct spawner_state *ret); /* NULL likewise */
@@ -95,8 +96,8 @@ struct api_ports {
     bool (*may_be_run)(void *context, int fd);
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
-    /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,
-     * from the loop. E_NOT_FOUND: it was not; E_BUSY: it is under way. NULL: it can't be. */
+    /* Lifts the halt after the store was restored from a backup, as `by` decided; `done` comes
+     * once, from the loop. E_NOT_FOUND: no halt; E_BUSY: under way already. NULL: not possible. */
     enum status (*advance)(void *context, const char *by,
                            void (*done)(void *context, enum status st), void *done_context);
     void *context;
@@ -104,38 +105,38 @@ struct api_ports {
 
 /* Texts are copied. E_IO, E_INVALID, E_BUSY: *why says what is wrong with an address, the socket or
  * the certificate, and what to do. An address that others can reach needs TLS, and an account: see
- * api_check_exposed. OK with words in *why: what was left out. */
+ * api_check_exposed. OK with text in *why: addresses that were left out. */
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
 
-/* Once the jobs are loaded: E_INVALID if an address that others can reach is open while there is no
- * account; *why says what to do. Until then nobody gets in. */
+/* To be called when the jobs are loaded. E_INVALID: an address that others can reach is open, but
+ * there is no account; *why says what to do. Until then nobody is admitted. */
 MUST_CHECK enum status api_check_exposed(const struct api *api, struct strbuf *why);
 
-/* Answers that are still open are given up; requests to store and history must have been answered.
- */
+/* Drops open calls; requests to store and history must have been answered.
+ * */
 struct api *api_free(struct api *api);
 
-/* Of jobs that name none from now on. E_NOMEM: it is still the old one. */
+/* The default time zone of jobs from now on. E_NOMEM: unchanged. */
 MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);
 
-/* From now on; what is there already stays. E_NOMEM: the old ones hold. */
+/* From now on; existing jobs stay. E_NOMEM: unchanged. */
 MUST_CHECK enum status api_set_quotas(struct api *api, const struct quotas *quotas);
 
-/* Reads the certificate and its key again; what is wrong is in *why, and the old one stays. */
+/* Reads the certificate and its key again. On failure the old one stays, and *why says why. */
 MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);
 
-/* Calls under way, and answers that are being sent since less than a second, for a graceful end;
- * streams of events do not count. */
+/* Calls under way, and answers that have been sending for less than a second, for a graceful end;
+ * without event streams. */
 size_t api_open_requests(const struct api *api);
 
-/* Of all listeners: open connections; bytes that their clients have not taken yet; connections that
- * were cut because they took too long or too much, ever. */
+/* Of all listeners: open connections; bytes that clients have not read yet; connections closed for
+ * time or memory, ever. */
 size_t api_connections(const struct api *api);
 size_t api_unsent(const struct api *api);
 uint64_t api_cut(const struct api *api);
 
-/* The TCP port of the i-th address of the configuration; 0: there is none. */
+/* The TCP port of the i-th address of the configuration; 0: none. */
 int api_port(const struct api *api, size_t i);
 
 #endif

@@ -11,8 +11,8 @@
 
 /* ---- life ---- */
 
-/* The connection is closed, and its request is freed with it. What was not all there can't go on.
- */
+/* The connection is closed, and its request freed. A call whose body was incomplete ends.
+ * */
 static void client_gone(void *context)
 {
     struct call *call = context;
@@ -35,8 +35,8 @@ const char *call_input(const struct call *call, const char *name)
     return call->request ? http_field(call->request, name) : NULL;
 }
 
-/* Where the client is, how it speaks and what it calls us, by the word of proxies that are trusted:
- * their last one, for those before it may be the client's own. */
+/* The client's address, scheme and host, from trusted proxies if there are any: only from the last
+ * one, since earlier entries may be forged by the client. */
 static void note_client(struct call *call)
 {
     const struct proxy_list *proxies = &call->api->proxies;
@@ -60,7 +60,7 @@ static void note_client(struct call *call)
     snprintf(call->address, sizeof(call->address), "%s", client);
 }
 
-/* One that the client made is taken over, if it can't do harm in a log or a header. */
+/* Takes over the client's request id, if it is harmless in logs and headers. */
 static void choose_request_id(struct call *call)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -127,7 +127,7 @@ void call_free(struct call *call)
     api->large_bytes -= call->large_length;
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= call->is_served && !call->is_detached;
-    if (call->has_waited) /* somebody may wait for the last open call */
+    if (call->has_waited) /* a graceful stop may wait for the last open call */
         api->ports.step(api->ports.context);
     free(call);
 }

@@ -1,10 +1,10 @@
-/* One request of a client, from its first byte to its answer. A handler answers with exactly one
- * call_reply or call_fail, after which the call is gone; or it waits for the store or the history,
- * and goes on in `then`.
+/* One request of a client, from its head to its answer. A handler answers with exactly one
+ * call_reply or call_fail, which frees the call; or it waits for the store or the history, and
+ * continues in `then`.
  *
- * `then` is called from the loop, never from within a turn of the engine: whatever the store did is
- * in the catalog by then. A client that goes away does not stop its call; the answer goes nowhere.
- */
+ * `then` is called from the loop, never from within a turn of the engine: changes of the store are
+ * in the catalog by then. A call goes on when its client has gone away; the answer is dropped.
+ * */
 #ifndef PEAL_CALL_H
 #define PEAL_CALL_H
 
@@ -25,13 +25,13 @@ struct quota_item;
 
 typedef void call_then(struct call *call);
 
-/* Brings the answer of a native handler into the shape of a facade; takes `native` over. NULL: out
- * of memory. */
+/* Converts the answer of a native handler to a facade's format; takes `native` over. NULL: out of
+ * memory. */
 typedef json_t *call_shape(struct call *call, int *status, json_t *native);
 
 enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48, HOST_SIZE = 272 };
 
-/* What a page of the history has of theirs, for who sees a part only; see call_history.c. */
+/* A page of the history filtered for a caller with limited rights; see call_history.c. */
 struct part {
     bool is_needed, are_changes;
     void *items; /* struct history_row or struct change_record */
@@ -45,49 +45,49 @@ struct call {
     struct listener *listener;
     struct http_request *request; /* NULL: the client went away */
     bool is_head;
-    bool is_safe; /* it only looks: GET, HEAD */
+    bool is_safe; /* read-only: GET, HEAD */
     char request_id[REQUEST_ID_MAX + 1];
     enum language language;
     struct principal principal;
-    char address[ADDRESS_SIZE]; /* of the client; empty: on the UNIX socket */
-    bool is_secure;             /* the client speaks TLS, with us or with a proxy that we trust */
-    char host[HOST_SIZE];       /* by which the client calls us, as a Host header has it */
-    const struct route *route;  /* NULL: not found yet */
+    char address[ADDRESS_SIZE]; /* of the client; empty: UNIX socket */
+    bool is_secure;             /* the client uses TLS, to this server or to a trusted proxy */
+    char host[HOST_SIZE];       /* the host that the client used, as in a Host header */
+    const struct route *route;  /* NULL: not known yet */
     char *path;                 /* as it came, not decoded */
-    char *argument;             /* the {name} or {id} of the path; NULL: it has none */
+    char *argument;             /* the {name} or {id} of the path; NULL: none */
     char *second_argument;      /* the {revision}, likewise */
     const char *query_text;     /* inside path; NULL: none */
     struct query query;
-    const char *body_text; /* good only until the first wait */
+    const char *body_text; /* valid only until the first wait */
     size_t body_length;
     json_t *body;     /* an object, perhaps empty, for routes with fields */
-    char *large_body; /* the text of a ROUTE_LARGE, as long as the call; NULL: none */
+    char *large_body; /* the body of a ROUTE_LARGE, valid as long as the call; NULL: none */
     size_t large_length;
-    struct query form;             /* the same for ROUTE_FORM */
-    call_shape *shape;             /* of answers below 300; NULL: as they are */
-    json_t *before;                /* the facade's, for its shape; NULL: nothing */
-    int64_t now_ms;                /* when its last byte came */
-    struct idempotent *repeatable; /* its Idempotency-Key is remembered here; NULL: it has none */
-    int64_t revision;              /* of what it answers with, for the ETag; 0: none */
+    struct query form;             /* the fields of a ROUTE_FORM */
+    call_shape *shape;             /* applied to answers below 300; NULL: none */
+    json_t *before;                /* for the facade's `shape`; NULL: none */
+    int64_t now_ms;                /* when the request was complete */
+    struct idempotent *repeatable; /* the entry of its Idempotency-Key; NULL: none */
+    int64_t revision;              /* of the answer, for the ETag; 0: none */
 
     /* What it waits for. */
     struct store_request store;
-    int64_t asked_boot_ms; /* the store, when */
+    int64_t asked_boot_ms; /* when the store was asked */
     struct history_read read;
     struct history_log log;
     struct history_changes changes;
     struct history_stats stats;
     struct part part;
-    struct note *note; /* of what it has changed; NULL: nothing yet */
-    bool note_failed;  /* some of that could not be noted */
-    bool note_is_late; /* the history has not answered in time: it is not waited for again */
+    struct note *note; /* changes to be recorded; NULL: none yet */
+    bool note_failed;  /* a change could not be recorded */
+    bool note_is_late; /* the history has timed out: do not wait for it again */
     enum status answer;
     call_then *then;
-    call_then *answered;     /* the store has: called at once; NULL: nobody needs to know */
-    struct quota_item *held; /* what its request may add, see jobs.h */
+    call_then *answered;     /* called at once when the store has answered; NULL: none */
+    struct quota_item *held; /* reserved quota of its request, see jobs.h */
     size_t held_count;
-    bool
-        is_served; /* all of it is there: it ends with an answer, whether the client waits or not */
+    bool is_served; /* the request is complete: the call ends with an answer, even if the client has
+                       gone */
     bool has_waited;
     bool is_detached;
 
@@ -97,19 +97,19 @@ struct call {
     TAILQ_ENTRY(call) link, in_ready;
 };
 
-/* With the head of a request, whose owner it is. NULL: out of memory. */
+/* Made with the head of a request, which it owns. NULL: out of memory. */
 struct call *call_new(struct listener *listener, struct http_request *request);
 
-/* The body is there, too: from now on it is under way. */
+/* The body is complete: the call is under way from now on. */
 void call_serve(struct call *call);
 
-/* What was read of a page, and not answered with. */
+/* Frees the rows of call->part. */
 void call_release_part(struct call *call);
 
-/* Without an answer; what it waited for must have been answered. */
+/* Frees the call without an answer; it must not be waiting. */
 void call_free(struct call *call);
 
-/* Zeroed memory that goes with the call. NULL: out of memory, and the call has failed. */
+/* Zeroed memory that is freed with the call. NULL: out of memory, and the call has failed. */
 void *call_state(struct call *call, size_t size, void (*release)(void *state));
 
 /* Sets what the path does not name: call->argument. False: the call has failed. */
@@ -118,36 +118,36 @@ bool call_name(struct call *call, const char *name);
 /* A new id, of the moment when the call came. */
 struct id call_make_id(const struct call *call);
 
-/* A header of the request; NULL: it has none. */
+/* A header of the request; NULL: none. */
 const char *call_input(const struct call *call, const char *name);
 
-/* Where it comes from, for limits; "local" on the UNIX socket. */
+/* The client's address or network, for rate limits; "local" on the UNIX socket. */
 void call_address(const struct call *call, char ret[ADDRESS_SIZE]);
 
-/* Who asks has the right everywhere; false: the call has failed. */
+/* Does the caller have the right everywhere? False: the call has failed. */
 bool call_may(struct call *call, enum right right);
 
-/* It goes on without an end, and nobody waits for it any more. */
+/* The call goes on without an end (a stream), and does not delay a graceful stop. */
 void call_detach(struct call *call);
 
 /* ---- waiting ---- */
 
-/* The items stay as they are until `then`, which finds the status in call->answer. */
+/* The items must stay valid until `then`, which finds the status in call->answer. */
 void call_submit(struct call *call, enum store_op op, void *items, size_t count, call_then *then);
 void call_read_history(struct call *call, call_then *then); /* call->read.query is filled in */
 void call_read_log(struct call *call, call_then *then);     /* run_id, offset and limit of log */
 void call_read_changes(struct call *call, call_then *then); /* call->changes.query */
 void call_read_stats(struct call *call, call_then *then);   /* what call->stats asks for */
 
-/* For anything else that answers later: whoever does calls call_answer, which has the shape of a
- * callback, once; `context` is the call. */
+/* Waits for anything else: call_answer, which can serve as a callback, must be called once;
+ * `context` is the call. */
 void call_wait(struct call *call, call_then *then);
 void call_answer(void *context, enum status st);
 
 /* In the next turn of the loop: long work is done in slices. */
 void call_later(struct call *call, call_then *then);
 
-/* ---- answers: the call is gone afterwards ---- */
+/* ---- answers: they free the call ---- */
 
 /* A header of the answer, before it is given. */
 void call_header(struct call *call, const char *name, const char *value);
@@ -155,17 +155,17 @@ void call_header(struct call *call, const char *name, const char *value);
 /* Takes `body` over; NULL, out of memory, is a 500. */
 void call_reply(struct call *call, int status, json_t *body);
 
-/* JSON that is text already; empties `body`. */
+/* JSON text; empties `body`. */
 void call_reply_buffer(struct call *call, int status, struct strbuf *body);
 
-/* Another type than JSON; takes `text` over, which malloc made. */
+/* Another type than JSON; takes over `text`, which is from malloc. */
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length);
 
-/* To a HEAD: of an answer whose body would be so long. */
+/* To a HEAD: `length` is that of the body of a GET. */
 void call_reply_head(struct call *call, int status, const char *type, size_t length);
 
-/* What is kept compressed and stays as it is, under the name of the tag; sent so to those who take
- * it. A Cache-Control and a Content-Security-Policy that were given before stay. */
+/* An immutable, compressed file with its ETag; unpacked for clients that do not accept gzip. A
+ * Cache-Control and a Content-Security-Policy that were set before stay. */
 struct packed {
     const char *type, *tag;
     const unsigned char *gzip;
@@ -173,7 +173,7 @@ struct packed {
 };
 void call_reply_packed(struct call *call, const struct packed *packed);
 
-/* A problem: `status` and a sentence for people, in their language if message.c has it. */
+/* A problem: `status` and a sentence for people, translated if message.c has it. */
 void call_fail(struct call *call, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -184,7 +184,8 @@ void call_fail_with(struct call *call, int status, json_t *more, const char *for
 /* 422 at one place: a JSON pointer into the body, or "?name" for a parameter. */
 void call_fail_at(struct call *call, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for a word that is none of `known`, which are separated by commas: with a guess. */
+/* The same for a word that is not in the comma-separated list `known`, with the nearest one as a
+ * hint. */
 void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 void call_fail_job(struct call *call, const struct job_error *error);
@@ -192,24 +193,24 @@ void call_fail_job(struct call *call, const struct job_error *error);
 /* 422: the body is not JSON. */
 void call_fail_json(struct call *call, const json_error_t *error);
 
-/* An item of `errors`: the hint is that of the message (message_hint) or NULL. NULL: out of memory.
- */
+/* An item of `errors`; `hint` is that of the message (message_hint) or NULL. NULL: out of memory.
+ * */
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint);
 json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error);
 
-/* 429: `words` say what was too often. */
+/* 429: `words` say which limit was exceeded. */
 void call_fail_later(struct call *call, int64_t wait_ms, const char *words);
 
-/* 503: clients have left so much unread that there is no room for another answer. */
+/* 503: unread answers of clients fill the memory limit. */
 void call_fail_full(struct call *call);
 
-/* 500 or 503, by what the store or the history answered; 409: it has something there that can't be
- * read, see store_aside. */
+/* 500 or 503, by the status of the store or the history; 409: the value is set aside, see
+ * store_aside. */
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);
 
-/* The whole answer to what is no request, since it has `why`: a problem, too. */
+/* The whole answer, a problem, to a malformed request; `why` completes "it has ...". */
 void print_refusal(int status, const char *why, struct strbuf *out);
 
 #endif

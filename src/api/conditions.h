@@ -1,13 +1,13 @@
-/* If-Match and If-None-Match: what a client says of the revision that it has seen. */
+/* If-Match and If-None-Match: conditions on the revision that the client has seen. */
 #ifndef PEAL_API_CONDITIONS_H
 #define PEAL_API_CONDITIONS_H
 
 #include "call.h"
 
-enum { MATCH_NOTHING = -1, MATCH_ANY = 0 }; /* no condition; there must be one, whichever */
+enum { MATCH_NOTHING = -1, MATCH_ANY = 0 }; /* no condition; any revision */
 
-/* The revision that the client wants to change, or one of these. False: the call has failed, which
- * it also does (428) if the client asked for a condition by `require_match` and gave none. */
+/* The revision in If-Match, or one of these. False: the call has failed, also with 428 if the
+ * client set `require_match` without a condition. */
 bool if_match(struct call *call, int64_t *ret);
 
 /* `status`, 404 or 412: there is none of what call->argument names, or there is one already. The

@@ -1,5 +1,5 @@
-/* From a request to its handler: with its head, which route and who asks; when all of it is there,
- * what the query and the body say. */
+/* From a request to its handler: the head decides route and admission; when the request is
+ * complete, query and body are decoded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "routes.h"
 #include "server.h"
 
-enum { LARGE_BYTES_MAX = 64 << 20 }; /* of bodies that are being worked on */
+enum { LARGE_BYTES_MAX = 64 << 20 }; /* of large bodies held by calls */
 
 /* ---- which route ---- */
 
@@ -18,11 +18,11 @@ static void fail_method(struct call *call, unsigned methods)
     strbuf_init(&allow);
     router_print_methods(methods, &allow);
     call_header(call, "Allow", allow.text);
-    call_fail(call, 405, "this path knows %s only", allow.text);
+    call_fail(call, 405, "this path supports %s only", allow.text);
     strbuf_release(&allow);
 }
 
-/* Who may not ask anything is not told either what there is. */
+/* Unauthenticated callers must not learn which routes exist. */
 static bool find_route(struct call *call)
 {
     const char *target = http_target(call->request);
@@ -44,7 +44,7 @@ static bool find_route(struct call *call)
     case ROUTE_FOUND:
         return true;
     case ROUTE_NO_PATH:
-        call_fail(call, 404, "there is nothing at %.200s; docs/API.md lists what there is", target);
+        call_fail(call, 404, "there is nothing at %.200s; docs/API.md lists the routes", target);
         return false;
     case ROUTE_NO_METHOD:
         fail_method(call, methods);
@@ -59,8 +59,8 @@ static bool find_route(struct call *call)
     return false;
 }
 
-/* Clients that ask and do not read must not fill the memory. What is public, but for the console's
- * files, is small: whoever looks whether the agent lives gets an answer. */
+/* Clients that do not read their answers must not fill the memory. Public answers, except for the
+ * console's files, are small: health checks always get one. */
 static bool has_room(struct call *call)
 {
     bool is_small = call->route->right == RIGHT_PUBLIC && !(call->route->flags & ROUTE_PAGE);
@@ -70,7 +70,7 @@ static bool has_room(struct call *call)
     return false;
 }
 
-/* While jobs are still being loaded, what is not there yet must not look as if it were gone. */
+/* While jobs are being loaded, a missing one must not look deleted. */
 static bool is_ready(struct call *call)
 {
     if (call->route->flags & ROUTE_EARLY || engine_is_loaded(call->api->ports.engine))
@@ -82,7 +82,7 @@ static bool is_ready(struct call *call)
 
 /* ---- what it says ---- */
 
-/* The query, or a form; `mark` is how names of it start in a pointer. */
+/* Reads the query, or a form; `mark` is the first character of its pointers. */
 static bool read_params(struct call *call, const char *text, const char *known, char mark,
                         struct query *ret)
 {
@@ -163,8 +163,8 @@ void call_fail_json(struct call *call, const json_error_t *error)
                    error->column, text);
 }
 
-/* A large body is not read as a whole: its handler does so piece by piece, and holds it as long.
- * Those who send many at once must not fill the memory. */
+/* A large body is not parsed at once: its handler does so in pieces, and the call holds the text.
+ * Many large bodies at once must not fill the memory. */
 static bool take_large_body(struct call *call)
 {
     struct api *api = call->api;
@@ -205,7 +205,7 @@ static bool read_body(struct call *call)
     return any || check_fields(call);
 }
 
-/* When all that was asked before is answered, as far as it can be. */
+/* Called in the turn of the call, after earlier ones: room is checked again. */
 static void begin(struct call *call)
 {
     if (has_room(call))

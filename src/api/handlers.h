@@ -115,7 +115,7 @@ void get_timeline(struct call *call);
 void list_runs(struct call *call);
 void get_run(struct call *call);
 void kill_run(struct call *call);
-void fail_no_run(struct call *call); /* 404: neither under way nor on record */
+void fail_no_run(struct call *call); /* 404: neither open nor recorded */
 
 /* runs/log.c */
 void get_log(struct call *call);

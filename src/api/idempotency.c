@@ -24,7 +24,7 @@ struct idempotent {
     int64_t since_ms;  /* boot time */
     int64_t asked_ms;  /* wall time of the first call, and ... */
     struct id run_id;  /* ... the id of its run */
-    bool is_forgotten; /* freed when the call that is under way ends */
+    bool is_forgotten; /* to be freed when its call ends */
     int status;
     char *type, *text;
     size_t length;
@@ -101,7 +101,7 @@ static bool digest(const struct call *call, uint8_t ret[DIGEST])
     return done;
 }
 
-/* Of a call that can be repeated; NULL: out of memory. */
+/* Makes the entry of a call; NULL: out of memory. */
 static struct idempotent *remember(struct call *call, char *key, const uint8_t sum[DIGEST])
 {
     struct idempotency *idempotency = &call->api->idempotency;
@@ -132,7 +132,7 @@ static void repeat_answer(struct call *call, const struct idempotent *one)
     call_reply_text(call, one->status, one->type, text, one->length);
 }
 
-/* Known already: true if it is to be handled again. */
+/* The key is known: true if the call is to be handled again. */
 static bool repeat(struct call *call, struct idempotent *one, const uint8_t sum[DIGEST])
 {
     if (memcmp(one->digest, sum, DIGEST) != 0) {
@@ -197,7 +197,7 @@ bool idempotency_begin(struct call *call)
     return false;
 }
 
-/* The call is over; true if what it did is still to be remembered. */
+/* The call is over; true if the entry is still in use. */
 static bool end_call(struct call *call, struct idempotent *one)
 {
     call->repeatable = NULL;
@@ -217,7 +217,7 @@ void idempotency_keep(struct call *call, int status, const char *type, const cha
     one->type = strdup(type);
     one->text = malloc(length + 1);
     if (!one->type || !one->text)
-        return; /* uncertain, then */
+        return; /* then a repeat is handled again */
     memcpy(one->text, text, length);
     one->length = length;
     one->status = status;

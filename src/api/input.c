@@ -11,7 +11,7 @@
 
 /* ---- values ---- */
 
-/* Takes `.123` out of the text; what follows the third digit is dropped. */
+/* Removes the fraction `.123` from the text; digits after the third are dropped. */
 static int take_fraction(char *text)
 {
     char *dot = strchr(text, '.');
@@ -260,7 +260,7 @@ char *cursor_decode(struct call *call, const char *cursor)
     char *text = base64_decode(cursor);
     if (!text || !*text) {
         free(text);
-        fail_param(call, "cursor", "expected what an earlier page gave as \"next\"");
+        fail_param(call, "cursor", "expected the \"next\" of an earlier page");
         return NULL;
     }
     return text;

@@ -31,11 +31,11 @@ bool field_time(struct call *call, const char *name, const struct zone *zone, in
 struct catalog_job *path_job(struct call *call);
 bool path_run_id(struct call *call, struct id *ret);
 
-/* ---- cursors: opaque text for a name or an id ---- */
+/* ---- cursors: opaque page cursors, of a name or an id ---- */
 
 json_t *cursor_encode(const char *text);
 
-/* What a client sends back; NULL: the call has failed. The caller frees it. */
+/* Decodes a client's cursor; NULL: the call has failed. The caller frees it. */
 char *cursor_decode(struct call *call, const char *cursor);
 
 /* The same for pages whose cursor is an id. */

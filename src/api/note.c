@@ -8,9 +8,9 @@
 
 enum { PATIENCE_MS = 2000 };
 
-/* Outlives a call that did not wait for it. */
+/* Outlives a call that has timed out waiting for it. */
 struct note {
-    struct call *call; /* NULL: it has gone on without */
+    struct call *call; /* NULL: the call has gone on */
     struct api *api;
     struct change_record *changes;
     size_t count, capacity;
@@ -50,7 +50,7 @@ static enum change_via via_of(const struct principal *principal)
         return VIA_TOKEN;
     case PRINCIPAL_USER:
     case PRINCIPAL_LINK:
-    case PRINCIPAL_NONE: /* somebody who logs in */
+    case PRINCIPAL_NONE: /* during a login */
         break;
     }
     return VIA_SESSION;
@@ -78,7 +78,7 @@ static struct change_record *reserve(struct call *call)
     return &note->changes[note->count];
 }
 
-/* In the order in which the store was changed, also within a millisecond. */
+/* Ids grow in the order of the changes, also within a millisecond. */
 static void set_id(struct api *api, struct change_record *change)
 {
     const struct entropy *entropy = &api->ports.entropy;
@@ -92,7 +92,7 @@ static void set_id(struct api *api, struct change_record *change)
     api->last_change_ms = change->at_ms;
 }
 
-/* Takes the definitions of *what over, and adds who, when and from where. */
+/* Takes over the definitions of *what, and adds principal, time and address. */
 static void add(struct call *call, struct change_record *what)
 {
     struct change_record *change = reserve(call);
@@ -173,14 +173,14 @@ void note_detail(struct call *call, const char *format, ...)
 
 /* ---- writing ---- */
 
-/* The change is done whatever became of its record. */
+/* The change is done, even if it could not be recorded. */
 static void warn(struct call *call, const char *why)
 {
     char text[320];
     snprintf(text, sizeof(text), "done, but not on record: %.250s", why);
     for (char *c = text; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 0x7F)
-            *c = ' '; /* it is a header */
+            *c = ' '; /* for the header */
     }
     call_header(call, "X-Peal-Warning", text);
 }
@@ -202,7 +202,7 @@ static void log_lost(struct note *note, const char *why)
     }
 }
 
-/* The call goes on, and the note is by itself. */
+/* Detaches the note from its call, which goes on. */
 static void let_go(struct note *note)
 {
     struct call *call = note->call;

@@ -1,20 +1,20 @@
-/* What a call has changed goes on record after the store has it and before the client is told, so
- * that every change which was acknowledged is there. A handler notes each change, and has all of
- * them written before it answers:
+/* The audit trail: changes of a call are recorded after the store has them and before the client is
+ * answered, so that every acknowledged change is recorded. A handler notes each change, and writes
+ * them before it answers:
  *
  *     note_job(call, CHANGE_PAUSE, &job);
  *     note_write(call, reply);
  *
- * A history that is away does not hold the answer up: behind a spool the line is on disk in any
- * case; one that can't write at all, or takes longer than two seconds, costs a warning in the
- * answer (X-Peal-Warning) and a line in the log, not the answer. So does being out of memory. */
+ * A history that is away does not delay the answer: with a spool the record is on disk in any case;
+ * a history that can't write, or takes longer than two seconds, and out of memory cause a warning
+ * in the answer (X-Peal-Warning) and a line in the log. */
 #ifndef PEAL_NOTE_H
 #define PEAL_NOTE_H
 
 #include "call.h"
 #include "change.h"
 
-/* A job that was changed, and its definitions as the store has them; NULL: none. */
+/* A changed job, and its definitions as stored; NULL: none. */
 struct noted_job {
     const struct id *uid;
     const char *name;
@@ -37,13 +37,13 @@ void note_run(struct call *call, enum change_action action, const struct run *ru
 void note_other(struct call *call, enum change_action action, enum change_target kind,
                 const char *target);
 
-/* Words about what was noted last. */
+/* A detail of the last noted change. */
 void note_detail(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes what was noted, then goes on. */
+/* Writes the noted changes, then continues. */
 void note_write(struct call *call, call_then *then);
 
-/* The call ends: what was noted and not written is forgotten. */
+/* The call ends: drops changes that were not written. */
 void note_release(struct call *call);
 
 #endif

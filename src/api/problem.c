@@ -11,7 +11,7 @@
 #include "server.h"
 #include "text/hint.h"
 
-/* The tutorial's clients look at nothing but "errno". */
+/* The tutorial's clients only check "errno". */
 static void send_errno(struct call *call, int status, const char *detail, json_t *more)
 {
     json_decref(more);
@@ -83,7 +83,7 @@ json_t *error_item(const struct call *call, const char *pointer, int line, int c
     return item;
 }
 
-/* A value of JSON has no line: its column is that in its own text. */
+/* A JSON value has no line; the column is that in the value's own text. */
 json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error)
 {
     return error_item(call, pointer, error->line, error->line ? error->column : error->text_column,
@@ -104,8 +104,8 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
     strbuf_release(&detail);
 }
 
-/* The word of a list with commas that is nearest to what was typed, in any case; NULL: none is
- * near. `list` is cut up, and has it. */
+/* The word of a comma-separated list that is nearest to the typed one, ignoring case; NULL: none.
+ * `list` is modified, and the result is inside it. */
 static const char *nearest_in(char *list, const char *typed)
 {
     enum { MOST = 64 };

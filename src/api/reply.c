@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define ZLIB_CONST /* what is read is const */
+#define ZLIB_CONST /* const input pointers */
 #include <zlib.h>
 
 #include "auth/origin.h"
@@ -13,7 +13,7 @@
 
 enum {
     COMPRESS_FROM = 1024,
-    COMPRESS_TO = 1 << 20, /* which takes some 10 ms, and the loop waits */
+    COMPRESS_TO = 1 << 20, /* takes some 10 ms, in which the loop waits */
     LARGE = 64 << 10,
 };
 
@@ -26,7 +26,7 @@ void call_header(struct call *call, const char *name, const char *value)
 /* ---- bytes ---- */
 
 struct content {
-    char *bytes; /* malloc made them */
+    char *bytes; /* from malloc */
     size_t length;
 };
 
@@ -45,7 +45,7 @@ static bool accepts_gzip(const struct call *call)
     return *q != '=' || strtod(q + 1, NULL) > 0;
 }
 
-/* On success *content is the compressed one. It is fast rather than small: the loop waits. */
+/* Replaces *content by the compressed one. Fast rather than small: the loop waits. */
 static bool compress_content(struct content *content)
 {
     z_stream stream = {0};
@@ -70,8 +70,8 @@ static bool compress_content(struct content *content)
 
 /* ---- headers ---- */
 
-/* It is called by a name of its own: what holds for localhost would hold for all other servers
- * there, and addresses are not remembered. */
+/* Does the server have a host name of its own? HSTS for localhost would affect other servers there,
+ * and is ignored for addresses. */
 static bool has_name(const struct call *call)
 {
     static const char local[] = "localhost";
@@ -80,8 +80,8 @@ static bool has_name(const struct call *call)
            !(host.length == strlen(local) && strncasecmp(host.host, local, host.length) == 0);
 }
 
-/* What every answer says: it is for this page and for nobody else's. Where TLS is ours, browsers
- * are not to come without it again; a proxy that has it says so itself. */
+/* Security headers of every answer: only pages of this origin may use it. HSTS where TLS ends here;
+ * a TLS proxy sets it itself. */
 static void add_common_headers(struct call *call, const char *type)
 {
     static const struct {
@@ -110,7 +110,7 @@ static void add_common_headers(struct call *call, const char *type)
     call_header(call, "X-Request-Id", call->request_id);
 }
 
-/* Of what is in the answer; a job's starts with its revision, which If-Match is about. */
+/* A hash of the content; a job's tag starts with its revision, for If-Match. */
 static void make_tag(const struct call *call, const struct content *content, char tag[64])
 {
     unsigned long sum = crc32(0, (const Bytef *)content->bytes, (uInt)content->length);
@@ -120,7 +120,7 @@ static void make_tag(const struct call *call, const struct content *content, cha
         snprintf(tag, 64, "W/\"%zx-%08lx\"", content->length, sum);
 }
 
-/* One of the list has the same text in its quotes, weak or not. */
+/* Does the list have this tag, weak or not? */
 static bool has_tag(const char *list, const char *tag)
 {
     tag += strcspn(tag, "\"");
@@ -129,7 +129,7 @@ static bool has_tag(const char *list, const char *tag)
 
 /* ---- the answer ---- */
 
-/* The least that can be said when there is no memory for more. */
+/* A fixed answer for out of memory. */
 static void send_no_memory(struct call *call)
 {
     struct http_request *request = call->request;
@@ -148,8 +148,7 @@ static void send_content(struct call *call, int status, struct content content)
         free(content.bytes);
 }
 
-/* Others have filled the room while this answer was being made. What was changed is told all the
- * same. */
+/* Unread answers of others have filled the memory meanwhile. Answers to changes are sent anyway. */
 static bool comes_too_late(const struct call *call, int status, size_t length)
 {
     return status < 300 && call->is_safe && call->request && length >= LARGE &&
@@ -258,7 +257,7 @@ void call_reply(struct call *call, int status, json_t *body)
 void call_reply_buffer(struct call *call, int status, struct strbuf *body)
 {
     size_t length = body->length;
-    char *text = strbuf_detach(body); /* which may be the call's, and gone with it */
+    char *text = strbuf_detach(body); /* `body` may be freed with the call */
     if (!text || !call->shape) {
         call_reply_text(call, status, "application/json", text, length);
         return;

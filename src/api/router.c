@@ -129,7 +129,7 @@ enum route_result router_find(const struct route *routes, size_t count, unsigned
     return ROUTE_NO_METHOD;
 }
 
-/* A megabyte of JSON takes a while to read, which who is not known has little of. */
+/* Parsing a megabyte of JSON takes a while: unauthenticated callers get a smaller limit. */
 size_t route_body_max(const struct route *route)
 {
     enum { SMALL = 16 << 10, DEFINITION = 1 << 20, BATCH = 12 << 20 };
@@ -186,7 +186,7 @@ static enum status check(const struct query *query, const struct query_param *pa
     return query_get(query, param->name) ? mistaken(reterr, QUERY_TWICE, param->name) : OK;
 }
 
-/* One name=value; takes its place in the list only when it is good. */
+/* Adds one name=value, if it is valid. */
 static enum status add_param(struct query *query, const char *text, size_t length,
                              const char *known, struct query_error *reterr)
 {

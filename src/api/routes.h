@@ -1,4 +1,4 @@
-/* All that the API answers to, in one table. */
+/* The table of all routes of the API. */
 #ifndef PEAL_ROUTES_H
 #define PEAL_ROUTES_H
 

@@ -29,21 +29,21 @@ static const struct http_limits default_limits = {
 
 enum { ASKERS_MAX = 20000, ASKERS_KEEP_MS = 3600 * 1000 };
 
-/* A page that shows everything asks for some ten things at once. */
+/* A console page makes some ten requests at once. */
 static const struct rate default_known_rate = {.per_s = 200, .burst = 1000};
 static const struct rate default_unknown_rate = {.per_s = 50, .burst = 500};
 
 /* ---- HTTP ---- */
 
-/* Somebody may wait for the last answer. */
+/* A graceful stop may wait for the last answer. */
 static void on_sent(void *context)
 {
     const struct listener *listener = context;
     listener->api->ports.step(listener->api->ports.context);
 }
 
-/* New and answered calls go on, a few in each turn of the loop: runs that are due come in between.
- * What they put off meanwhile waits for the turn after this one. */
+/* Continues new and answered calls, a few per turn of the loop, so that due runs are not delayed.
+ * Calls that use call_later wait for the turn after this one. */
 static void go_on(void *context)
 {
     struct api *api = context;
@@ -62,7 +62,7 @@ static void go_on(void *context)
         loop_timer_set(api->later, 0);
 }
 
-/* On the UNIX socket: 1 for a client that has no rights by its user, see guard.c. */
+/* On the UNIX socket: 1 for a client that gets no rights from its user, see guard.c. */
 static int look_at_peer(void *context, int fd)
 {
     const struct listener *listener = context;
@@ -91,7 +91,7 @@ static enum status serve(struct api *api, int fd, bool is_tcp, const struct http
 
 /* ---- addresses ---- */
 
-/* What others can reach is not left open to them. */
+/* An address that others can reach needs TLS. */
 static enum status check_exposed(const struct api *api, const struct listen_address *address,
                                  const char *text, struct strbuf *why)
 {
@@ -121,7 +121,7 @@ enum status api_check_exposed(const struct api *api, struct strbuf *why)
     return OK;
 }
 
-/* For a URL; an address that stands for all of them has none. */
+/* The host for URLs; a wildcard address has none. */
 static void name_host(struct listener *listener, const struct listen_address *address)
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address->address;
@@ -173,8 +173,8 @@ static enum status open_address(struct api *api, const char *text, const struct 
     return serve(api, fd, true, limits);
 }
 
-/* Of the descriptors that the agent may open, an eighth is for the UNIX socket and five are shared
- * by the addresses; two stay for the store, the history and the spawner. */
+/* Of the agent's descriptors, one eighth is for the UNIX socket and five eighths are shared by the
+ * addresses; two eighths stay for the store, the history and the spawner. */
 static size_t affordable_connections(size_t addresses)
 {
     struct rlimit files;
@@ -385,7 +385,7 @@ enum status api_set_timezone(struct api *api, const char *zone_name)
     return OK;
 }
 
-/* Namespaces with slashes are counted only if somebody needs to know. */
+/* Namespaces with slashes are counted only if a quota needs it. */
 enum status api_set_quotas(struct api *api, const struct quotas *quotas)
 {
     struct quotas copy;

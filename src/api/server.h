@@ -1,4 +1,4 @@
-/* What the files of this layer share: the server, its listeners, its calls under way. */
+/* Internals that the files of this layer share: the server, its listeners, its calls. */
 #ifndef PEAL_SERVER_H
 #define PEAL_SERVER_H
 
@@ -30,7 +30,7 @@ struct listener {
     bool is_tcp;
     bool is_exposed; /* others can reach it */
     char *text;      /* the address as it was given */
-    char host[64];   /* the same for a URL; empty: any address of the machine */
+    char host[64];   /* the same in a URL; empty: any address of the machine */
     int port;
 };
 
@@ -41,23 +41,23 @@ struct api {
     int64_t started_ms;
     int64_t undelete_s;
     struct proxy_list proxies;
-    unsigned hidden; /* flags of routes that are not there: facades that are off */
+    unsigned hidden; /* flags of hidden routes: disabled facades */
     struct api_ports ports;
     struct server_tls *tls;     /* NULL: TCP is plain */
     struct listener *listeners; /* the first is the UNIX socket */
     size_t listener_count;
-    bool owns_path;    /* the socket file is there, and ours */
-    uid_t own_uid;     /* besides root, the only one who may call on the UNIX socket */
-    char own_user[64]; /* looked up once: directories of users can be slow */
+    bool owns_path;    /* the socket file is ours */
+    uid_t own_uid;     /* besides root, the only user who may use the UNIX socket */
+    char own_user[64]; /* looked up once: user databases can be slow */
     struct call_list calls;
     size_t call_count;
-    size_t large_bytes;       /* of bodies that calls hold */
-    struct call_list ready;   /* answered by store or history: to go on in the next turn */
-    struct loop_timer *later; /* that turn */
+    size_t large_bytes;       /* of large bodies that calls hold */
+    struct call_list ready;   /* answered by store or history: to continue in the next turn */
+    struct loop_timer *later; /* fires in that turn */
     struct idempotency idempotency;
     struct events *events;
     struct metrics metrics;
-    struct id last_change; /* that was noted */
+    struct id last_change; /* id of the last noted change */
     int64_t last_change_ms;
     struct accounts accounts;
     struct undecoded undecoded;
@@ -67,42 +67,42 @@ struct api {
     struct guesses guesses;
     struct rate known_rate, unknown_rate;
     struct quotas quotas;
-    struct quota_sum held; /* what requests to the store may add to the catalog */
-    struct table streams;  /* of stream_seats: how many an account has open */
+    struct quota_sum held; /* reserved by requests to the store that are not answered yet */
+    struct table streams;  /* open streams per account */
 };
 
-/* ---- entry.c: how people get in ---- */
+/* ---- entry.c: setup and login ---- */
 
-/* A change of the feed. When all is loaded and there is no account, the setup is opened. */
+/* Takes in a change of the feed. When all is loaded and there is no account, opens the setup. */
 void entry_take(struct api *api, const struct store_change *change);
 
-/* "https://host:7325", of the first address; false: it has none. */
+/* "https://host:7325", of the first TCP address; false: none. */
 bool entry_url(const struct api *api, struct strbuf *out);
 
-/* The cookie that is a session, by its name and text; "" ends it. */
+/* The session cookie; the text "" ends the session. */
 const char *session_cookie_name(const struct call *call);
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s);
 
-/* The device that asks has logged in by this name; false: it is not known. */
+/* The device cookie of the caller, if this device has logged in as `name`; false: unknown. */
 bool find_device(const struct call *call, const char *name, struct device *ret);
 
-/* It has now: the cookies of a session and of the device. */
+/* Sets the cookies of session and device after a login. */
 void set_login_cookies(struct call *call, const char *name, const char *text, int64_t max_age_s);
 
-/* Keeps when a token was last used; if that fails, the next use does. */
+/* Stores when a token was last used; a failure is left to the next use. */
 void token_note_use(struct api *api, struct token *token, int64_t now_ms);
 
 /* ---- the way of a call ---- */
 
-/* As http.h calls them, to bring a request to its handler; the context is the listener. */
+/* The callbacks of http.h, which bring a request to its handler; the context is the listener. */
 void dispatch_head(void *context, struct http_request *request);
 void dispatch_request(void *context, struct http_request *request);
 void dispatch_too_large(void *context, struct http_request *request, uint64_t length);
 
-/* Who asks, and whether they may ask this; false: the call is answered. `route` may be NULL. */
+/* Authenticates and authorizes the caller; false: the call is answered. `route` may be NULL. */
 bool guard_admit(struct call *call, const struct route *route);
 
-/* Whether they still may, when the body has come, which can take minutes. */
+/* The same again when the body is complete, which can take minutes. */
 bool guard_still_admits(struct call *call);
 
 #endif

@@ -48,7 +48,7 @@ void streams_release(struct table *streams)
     table_release(streams);
 }
 
-/* Tokens of a user are that user's: whoever makes many of them has no more streams. */
+/* A user's tokens count for the user: many tokens give no more streams. */
 static void name_account(const struct call *call, char ret[PRINCIPAL_ID_SIZE])
 {
     const struct principal *principal = &call->principal;
@@ -95,8 +95,8 @@ static void seat_gone(void *context)
     gone(owner);
 }
 
-/* False: the call has failed. Who is on the machine, with all rights, is not counted: *ret is NULL.
- */
+/* False: the call has failed. A local client with all rights is not counted: *ret is NULL.
+ * */
 static bool take_seat(struct call *call, struct stream_seat **ret)
 {
     struct api *api = call->api;
@@ -142,7 +142,7 @@ static bool start(struct call *call, int status, struct stream_seat *seat, struc
     return true;
 }
 
-/* False: there is nobody any more, and the call is gone, too. */
+/* False: the client has left, and the call was freed. */
 static bool has_reader(struct call *call)
 {
     if (call->request)

@@ -77,7 +77,7 @@ static const char *read_grant(const json_t *item, struct grant *ret, const char 
         return complaint;
     *ret_member = "role";
     if (ret->rights & RIGHT_ADMIN)
-        return "an admin is so everywhere: nodes and accounts are in no namespace";
+        return "admin can't be limited to a namespace: nodes and accounts are in none";
     return ret->rights ? NULL : "expected viewer, operator or editor";
 }
 
@@ -126,7 +126,7 @@ json_t *scope_encode(const struct scope *scope, json_t *more)
     return value;
 }
 
-/* What scope_encode wrote has `define` also where it says nothing. */
+/* scope_encode writes `define` even where it has no effect. */
 static void drop_needless_define(json_t *object)
 {
     const char *role = json_string_value(json_object_get(object, "role"));

@@ -1,4 +1,4 @@
-/* Accounts as they are kept: users and tokens, as documents of the store. Pure. */
+/* Users and tokens as documents of the store. Pure. */
 #ifndef PEAL_ACCOUNT_H
 #define PEAL_ACCOUNT_H
 
@@ -15,16 +15,16 @@ enum {
     HASH_SIZE = 160,  /* of a password, as argon2 writes it */
     DIGEST_SIZE = 65, /* of a token: SHA-256 in hex */
     LABEL_SIZE = 64,
-    ENDED_MAX = 64, /* sessions of a user that are kept as ended */
+    ENDED_MAX = 64, /* ended sessions that are kept per user */
 };
 
 struct user {
     char name[PRINCIPAL_NAME_SIZE];
-    char hash[HASH_SIZE]; /* empty: no password lets in */
+    char hash[HASH_SIZE]; /* empty: no login by password */
     struct scope scope;
     bool disabled;
-    int64_t generation; /* sessions of an earlier one are over; never the same again for a name */
-    int64_t ended_ms[ENDED_MAX]; /* those of this one that are over: when they would have ended */
+    int64_t generation; /* sessions of earlier generations are void; never repeats for a name */
+    int64_t ended_ms[ENDED_MAX]; /* expiry times of sessions that were ended early */
     size_t ended_count;
     int64_t created_ms, changed_ms;
     int64_t revision; /* of its document */
@@ -34,20 +34,20 @@ struct token {
     char id[32];
     char digest[DIGEST_SIZE];
     char label[LABEL_SIZE];
-    char owner[PRINCIPAL_NAME_SIZE]; /* a user; empty: nobody's, made on the UNIX socket */
-    int64_t owner_created_ms;        /* one that is made anew under that name does not own it */
-    struct scope scope;              /* and of that what the owner has */
-    int64_t created_ms, expires_ms;  /* 0: it does not expire */
-    int64_t used_ms;                 /* about; 0: not yet */
+    char owner[PRINCIPAL_NAME_SIZE]; /* a user; empty: made on the UNIX socket */
+    int64_t owner_created_ms;        /* a new user of the same name does not own it */
+    struct scope scope;              /* limited to that of the owner */
+    int64_t created_ms, expires_ms;  /* 0: never expires */
+    int64_t used_ms;                 /* approximate; 0: never */
     int64_t revision;
 };
 
-/* NULL, or what is wrong with it. */
+/* NULL, or what is wrong with the name. */
 const char *user_name_complaint(const char *name);
 const char *namespace_complaint(const char *name);
 
-/* Ends the session that would have ended by itself at `ends_ms`; all of them where there is no room
- * to keep one more apart. */
+/* Ends the session that would expire at `ends_ms`; ends all sessions when ENDED_MAX are kept
+ * already. */
 void user_end_session(struct user *user, int64_t ends_ms, int64_t now_ms);
 bool user_has_ended(const struct user *user, int64_t ends_ms);
 
@@ -55,11 +55,11 @@ bool user_has_ended(const struct user *user, int64_t ends_ms);
 char *user_encode(const struct user *user);
 char *token_encode(const struct token *token);
 
-/* E_CORRUPT: it can't be read. `name` and `id` come from the document's name. */
+/* E_CORRUPT: can't be decoded. `name` and `id` come from the document's name. */
 MUST_CHECK enum status user_decode(const char *name, const char *json, struct user *ret);
 MUST_CHECK enum status token_decode(const char *id, const char *json, struct token *ret);
 
-/* "role", "define" and "namespaces" of an object, into *inout; what it does not name stays.
+/* Reads "role", "define" and "namespaces" of an object into *inout; missing members stay.
  * E_INVALID: *ret_pointer ("/role") and *ret_complaint say what is wrong. */
 MUST_CHECK enum status scope_decode(const json_t *object, struct scope *inout, char ret_pointer[64],
                                     const char **ret_complaint);

@@ -167,13 +167,13 @@ void doc_name(struct store_put_doc *put, const char *kind, const char *name)
 
 /* ---- who it is ---- */
 
-/* Of a user who is made anew the revisions start again. */
+/* A re-created user's revisions start again, so the creation time is part of the version. */
 static json_t *version_of(const struct user *user)
 {
     return json_sprintf("%lld-%lld", (long long)user->created_ms, (long long)user->revision);
 }
 
-/* What was to be replaced is still there. */
+/* Is the version that is to be replaced still current? */
 static bool is_leaving(const struct accounts *accounts, const struct user *user)
 {
     json_t *version = version_of(user);
@@ -207,7 +207,7 @@ char *leaving_admins_encode(const struct accounts *accounts, const struct user *
     return text;
 }
 
-/* What the token allows now: no more than its owner may. False: it is not valid. */
+/* The token's current rights, limited to its owner's. False: not valid. */
 static bool token_scope(const struct accounts *accounts, const struct token *token, int64_t now_ms,
                         struct scope *ret)
 {

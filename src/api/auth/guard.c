@@ -1,6 +1,6 @@
-/* Who asks, and whether they may. On the UNIX socket it is the kernel that says who, but a job is
- * nobody there, whoever it runs as; on TCP the accounts do, after the checks that keep a browser
- * from being sent here by another site. */
+/* Authentication and authorization. On the UNIX socket the kernel names the user, but processes of
+ * jobs get no rights there; on TCP the accounts decide, after the checks against requests that
+ * another site makes a browser send. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static bool is_own_name(const struct api *api, const char *host)
     return is_own;
 }
 
-/* A name that somebody else lets point here (DNS rebinding) would make their page ours. With TLS
- * the certificate says whose name it is. */
+/* Against DNS rebinding: a foreign name that resolves to this server would make its pages
+ * same-origin. With TLS the certificate protects the name. */
 static bool check_host(struct call *call)
 {
     const char *host = call_input(call, "Host");
@@ -47,7 +47,7 @@ static bool check_host(struct call *call)
     return false;
 }
 
-/* Browsers tell in two ways that a page of another site asks. */
+/* Browsers mark requests of another site's page in two ways. */
 static bool is_foreign(const struct call *call)
 {
     const char *origin = call_input(call, "Origin");
@@ -65,7 +65,7 @@ static void fail_foreign(struct call *call)
               call->is_secure ? "https" : "http", call->host);
 }
 
-/* What changes something must not come from a page of another site. */
+/* Changes must not come from a page of another site. */
 static bool check_origin(struct call *call)
 {
     if (call->is_safe || !is_foreign(call))
@@ -74,9 +74,9 @@ static bool check_origin(struct call *call)
     return false;
 }
 
-/* A cookie is sent by the browser, whoever made it ask. So what changes something by a cookie must
- * say that a page of ours did; other programs have tokens. Nor may pages of other sites look, with
- * answers or streams that they can't read but that cost us: only a person who follows a link. */
+/* Against CSRF: browsers send cookies with requests of any page. So a change by cookie must prove
+ * that it comes from a page of this site; other programs use tokens. Reads by pages of other sites
+ * are refused, too, since they cost time; only navigation by a person is allowed. */
 static bool check_cookie_origin(struct call *call)
 {
     const char *site = call_input(call, "Sec-Fetch-Site");
@@ -96,7 +96,7 @@ static bool check_cookie_origin(struct call *call)
 
 /* ---- accounts ---- */
 
-enum { USED_EVERY_MS = 3600 * 1000 }; /* how exactly the last use of a token is kept */
+enum { USED_EVERY_MS = 3600 * 1000 }; /* resolution of a token's last use */
 
 static void by_session(struct call *call, const struct session *session)
 {
@@ -109,7 +109,7 @@ static void by_session(struct call *call, const struct session *session)
     set_session_cookie(call, text, session_ends_s(&renewed) - renewed.seen_s);
 }
 
-/* E_NOT_FOUND: it shows nothing; E_INVALID: nothing that is valid. */
+/* E_NOT_FOUND: no credentials; E_INVALID: invalid ones. */
 static enum status authenticate(struct call *call)
 {
     const struct accounts *accounts = &call->api->accounts;
@@ -155,7 +155,7 @@ void call_fail_later(struct call *call, int64_t wait_ms, const char *words)
     call_fail(call, 429, "%s; try again in %s s", message_in(call->language, words), seconds);
 }
 
-/* Of an IPv6 address, the network that one customer has. */
+/* For an IPv6 address, its /64 network. */
 void call_address(const struct call *call, char ret[ADDRESS_SIZE])
 {
     struct in6_addr address;

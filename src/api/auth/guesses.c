@@ -4,22 +4,21 @@
 #include <string.h>
 
 enum {
-    LITTLE = 3, /* tries of a network in the last hour, after which it is one that tried much */
+    LITTLE = 3, /* tries per network and hour, after which it counts as having tried much */
     KEEP_MS = 3600 * 1000,
     ROOMS_MAX = 20000,
     KNOWN_MAX = 4096,
 };
 
-static const int64_t known_ms = INT64_C(30) * 86400 * 1000; /* how long an address is known */
+static const int64_t known_ms = INT64_C(30) * 86400 * 1000; /* how long an address stays known */
 
-/* By strangers who tried little, in tries, and the same by others; one costs about 60 ms of a
- * processor. */
+/* CPU budgets, in tries of about 60 ms: for strangers who tried little, and for the others. */
 static const struct rate budget = {.per_s = 4, .burst = 20};
 
 enum room { ROOM_DEVICE, ROOM_PLACE, ROOM_ADDRESS, ROOM_NAME_NEW, ROOM_NAME_WORN };
 
-/* The rooms of a name are the only ones that keep others out. They are filled by those alone who
- * have many addresses, and the pauses are short. */
+/* Only the rooms of a name can lock out others. Filling them takes many addresses, and their pauses
+ * are short. */
 static const struct patience patiences[] = {
     [ROOM_DEVICE] = {.free = 5, .pause_max_s = 900},
     [ROOM_PLACE] = {.free = 5, .pause_max_s = 900},
@@ -46,7 +45,7 @@ static void add_room(struct guess *guess, enum room room, const char *who, const
     guess->kinds[guess->count++] = (int)room;
 }
 
-/* Tries that were refused count, too: whoever repeats them may want to keep others out. */
+/* Refused tries count, too: repeating them may be an attempt to lock out others. */
 static bool has_tried_much(struct guesses *guesses, const char *network, int64_t boot_ms)
 {
     char key[LIMIT_KEY_SIZE];

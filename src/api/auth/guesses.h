@@ -1,7 +1,7 @@
-/* Who may try a password, and when. A try is counted before the password is looked at, so that
- * those under way count, too; who was right gets it back, and nobody else does.
+/* Rate limits on password guesses. A try is counted before the password is checked, so that
+ * concurrent tries count, too; a right password gives its try back.
  *
- * Everybody has a room of their own to be wrong in, and strangers share some:
+ * Wrong tries are counted in buckets ("rooms"); known clients have their own, strangers share some:
  *
  *   a device that has logged in by this name    its own room, and no other
  *   an address from which that name has         the room of the name at this address, and no other
@@ -9,9 +9,9 @@
  *                                               name, which those who tried little lately do not
  *                                               share with those who tried much
  *
- * so that a stranger can neither guess for long nor keep somebody out who has been here before.
- * What strangers may cost of the processor is limited, too, apart for those who tried little and
- * much. Names that nobody has are treated as any. Pure: the time is given. */
+ * so that a stranger can neither guess for long nor lock out a user who has logged in before. The
+ * CPU time of strangers' tries is limited, too, separately for those who tried little and much.
+ * Unknown names are treated like known ones. Pure: the time is given. */
 #ifndef PEAL_GUESSES_H
 #define PEAL_GUESSES_H
 
@@ -19,14 +19,14 @@
 
 struct guesses {
     struct limits rooms;
-    struct limits known; /* names at addresses where they have logged in */
+    struct limits known; /* (name, address) pairs that have logged in */
 };
 
 struct guesser {
     const char *name;    /* as it was typed */
-    const char *address; /* of one customer */
-    const char *network; /* a wider one: whoever has it has all addresses in it */
-    const char *device;  /* the id of a device that has logged in by this name; NULL: not known */
+    const char *address; /* or the network of one customer */
+    const char *network; /* the wider network around it */
+    const char *device;  /* id of a device that has logged in as this name; NULL: unknown */
 };
 
 enum { GUESS_ROOMS = 3 };
@@ -37,32 +37,32 @@ struct guess {
     int kinds[GUESS_ROOMS];
     size_t count;
     char place[LIMIT_KEY_SIZE]; /* the name at the address */
-    bool is_known;              /* no stranger: the device, or the address, is known */
-    bool is_worn;               /* a stranger from where there were many tries lately */
+    bool is_known;              /* the device or the address is known */
+    bool is_worn;               /* a stranger from a network with many recent tries */
 };
 
 enum guess_verdict {
     GUESS_GO,
-    GUESS_TOO_OFTEN, /* they were wrong too often */
-    GUESS_BUSY,      /* strangers have used up what they may cost */
+    GUESS_TOO_OFTEN, /* too many wrong tries */
+    GUESS_BUSY,      /* the CPU budget of strangers is used up */
 };
 
 void guesses_init(struct guesses *guesses);
 void guesses_release(struct guesses *guesses);
 
-/* GO: the try is counted as wrong, and ends with one of the next three. Else *ret_wait_ms says when
- * to come again. */
+/* GO: the try is counted as wrong, until one of the next three functions ends it. Else *ret_wait_ms
+ * is the time to wait. */
 enum guess_verdict guesses_begin(struct guesses *guesses, const struct guesser *who,
                                  int64_t boot_ms, struct guess *ret, int64_t *ret_wait_ms);
 
-/* The password was right: the try is given back, the room that is theirs alone is emptied, and the
- * address is known from now on. */
+/* The password was right: gives the try back, resets the client's own room, and marks the address
+ * as known. */
 void guesses_right(struct guesses *guesses, const struct guess *guess, int64_t boot_ms);
 
-/* It was wrong: the pause, if there is one by now, begins. */
+/* It was wrong: the pause, if one is due, begins. */
 void guesses_wrong(struct guesses *guesses, const struct guess *guess, int64_t boot_ms);
 
-/* Nobody has looked at the password: the try is given back. */
+/* The password was not checked: gives the try back. */
 void guesses_undo(struct guesses *guesses, const struct guess *guess);
 
 #endif

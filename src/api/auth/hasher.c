@@ -12,7 +12,7 @@
 
 enum { PASSES = 3, MEMORY_KIB = 32 * 1024, LANES = 1, SALT = 16, KEY = 32 };
 
-/* Of nobody's password. */
+/* A hash that matches no password. */
 static const char nobody[] = "$argon2id$v=19$m=32768,t=3,p=1$cGVhbCBrbm93cyBub2JvZA$"
                              "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -25,7 +25,7 @@ struct hasher {
     struct loop_fd *watch;
     int wake_fd;
     pthread_t thread;
-    bool has_thread; /* it is started when there is something to do */
+    bool has_thread; /* started with the first work */
 
     /* Under the mutex. */
     pthread_mutex_t mutex;
@@ -100,7 +100,7 @@ static void *hash_main(void *context)
         pthread_mutex_lock(&hasher->mutex);
         list_add(&hasher->answered, work);
         if (write(hasher->wake_fd, &one, sizeof(one)) < 0)
-            continue; /* full: the loop is told already */
+            continue; /* EAGAIN: a wake is pending already */
     }
     pthread_mutex_unlock(&hasher->mutex);
     return NULL;
@@ -127,7 +127,7 @@ static void on_answer(void *context, unsigned events)
         work->done(work->context, work->is_check || work->hash[0] ? OK : E_NOMEM);
 }
 
-/* Signals are the loop's. */
+/* Signals go to the loop's thread. */
 static enum status start_thread(struct hasher *hasher)
 {
     sigset_t all, before;

@@ -1,5 +1,5 @@
-/* Whether a page of this site made a request. An origin is a scheme, a host and a port (RFC 6454):
- * another port of the same machine is another site. Pure. */
+/* Same-origin checks. An origin is a scheme, a host and a port (RFC 6454): another port of the same
+ * machine is another origin. Pure. */
 #ifndef PEAL_ORIGIN_H
 #define PEAL_ORIGIN_H
 
@@ -8,23 +8,23 @@
 
 /* A host as a Host header has it, "peal.example:7325" or "[::1]". */
 struct authority {
-    const char *host; /* with the brackets of an IPv6 address; not ended by a NUL */
+    const char *host; /* with the brackets of an IPv6 address; not NUL-terminated */
     size_t length;
-    int port; /* 0: it has none */
+    int port; /* 0: none */
 };
 
-/* False: it is none. */
+/* False: not an authority. */
 bool authority_read(const char *text, struct authority *ret);
 
-/* It is an IPv4 or an IPv6 address. */
+/* Is it an IPv4 or an IPv6 address? */
 bool authority_is_address(const struct authority *authority);
 
-/* `origin`, the value of an Origin header, is the site that answers at `host`, the value of a Host
- * header, with TLS or without. "null", which a page without a home sends, is no site. */
+/* Does the Origin header `origin` name the site that answers at `host`, the value of a Host header,
+ * with TLS or without? An opaque origin ("null") never does. */
 bool origin_is_own(const char *origin, bool is_secure, const char *host);
 
-/* The value of a Sec-Fetch-Site header says that no page of another site asks: this one's, or
- * somebody at the address bar. One of the same domain is another site. */
+/* Does the Sec-Fetch-Site header exclude a page of another site: "same-origin", or "none" for the
+ * address bar? "same-site" is another site here. */
 bool fetch_site_is_own(const char *site);
 
 #endif

@@ -31,7 +31,7 @@ static bool submit(struct call *call, struct hash_work *work, const char *passwo
     return st == OK;
 }
 
-/* Whoever has a customer's network has all others of the same site as well. */
+/* The /48 around an IPv6 address; other addresses as they are. */
 static void name_network(const char *address, char network[ADDRESS_SIZE])
 {
     struct in6_addr bytes;
@@ -42,7 +42,7 @@ static void name_network(const char *address, char network[ADDRESS_SIZE])
     inet_ntop(AF_INET6, &bytes, network, ADDRESS_SIZE);
 }
 
-/* The try is counted; false: the call has failed. */
+/* Counts the try; false: the call has failed. */
 static bool may_try(struct call *call, const struct attempt *attempt, struct guess *ret)
 {
     char address[ADDRESS_SIZE], network[ADDRESS_SIZE];
@@ -67,7 +67,7 @@ void password_check(struct call *call, struct hash_work *work, struct guess *gue
                     const struct attempt *attempt, call_then *then)
 {
     struct guesses *guesses = &call->api->guesses;
-    bool is_long = strlen(attempt->password) > PASSWORD_MAX; /* which no password is */
+    bool is_long = strlen(attempt->password) > PASSWORD_MAX; /* longer than any password */
     struct guess counted;
     if (!may_try(call, attempt, &counted))
         return;

@@ -1,4 +1,4 @@
-/* Passwords on their way through the hasher, for the calls that have one. */
+/* Checks and hashes passwords of calls with the hasher. */
 #ifndef PEAL_API_PASSWORD_H
 #define PEAL_API_PASSWORD_H
 
@@ -6,29 +6,29 @@
 #include "auth/hasher.h"
 #include "call.h"
 
-/* Somebody tries the password of an account. */
+/* An attempt to log in. */
 struct attempt {
     const char *name;     /* as it was typed */
-    const char *device;   /* that is known by this name; NULL: it is not */
-    const char *password; /* that is tried */
-    const char *hash;     /* of the account; empty: there is none, or it has no password */
+    const char *device;   /* known for this name; NULL: unknown */
+    const char *password; /* to be checked */
+    const char *hash;     /* of the account; empty: no account, or no password */
 };
 
-/* Compares, and goes on in `then`: call->answer is OK, work->matches says what came of it. That
- * is to be told to password_tried; *guess stays as it is until then. The call fails if they were
- * wrong too often, or if too many wait. */
+/* Compares, and continues in `then`: call->answer is OK, work->matches the result, which is to be
+ * passed to password_tried with *guess. The call fails after too many wrong tries, or if the queue
+ * is full. */
 void password_check(struct call *call, struct hash_work *work, struct guess *guess,
                     const struct attempt *attempt, call_then *then);
 void password_tried(struct call *call, const struct guess *guess, bool is_right);
 
-/* Makes a hash of a new password (any JSON), and goes on in `then`, where work->hash is. What is
- * wrong with it fails the call. */
+/* Hashes a new password (any JSON) into work->hash, and continues in `then`. An invalid password
+ * fails the call. */
 void password_make(struct call *call, struct hash_work *work, const json_t *password,
                    call_then *then);
 
 void password_release(struct hash_work *work);
 
-/* False: it is none (NULL: not given), and the call has failed. */
+/* False: not a valid name (NULL: not given), and the call has failed. */
 bool check_user_name(struct call *call, const char *name);
 
 #endif

@@ -23,7 +23,7 @@ static unsigned rights_on(const struct scope *scope, const char *job_name)
     return rights;
 }
 
-/* Over all that is in the namespace. */
+/* The rights over the whole namespace. */
 static unsigned rights_in(const struct scope *scope, const char *namespace)
 {
     unsigned rights = scope->rights;
@@ -53,7 +53,7 @@ bool scope_is_whole(const struct scope *scope)
     return scope->rights & RIGHT_VIEW;
 }
 
-/* What `from` grants, as far as `other` does, too. */
+/* Adds the grants of `from`, limited to the rights of `other`. */
 static void add_common(struct scope *into, const struct scope *from, const struct scope *other)
 {
     const size_t room = sizeof(into->grants) / sizeof(into->grants[0]);

@@ -1,4 +1,4 @@
-/* Who asks, and what they may do. Pure. */
+/* The principal of a request, and its rights. Pure. */
 #ifndef PEAL_PRINCIPAL_H
 #define PEAL_PRINCIPAL_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a route asks for. DEFINE, to change what a job runs and as whom, is apart from OPERATE: who
- * may start a backup need not be able to make it something else. */
+/* The rights that routes need. DEFINE, to change what a job runs and as whom, is separate from
+ * OPERATE: who may start a backup need not be able to change it. */
 enum right {
-    RIGHT_PUBLIC = 0, /* nobody needs to be known */
+    RIGHT_PUBLIC = 0, /* no authentication */
     RIGHT_VIEW = 1 << 0,
     RIGHT_OPERATE = 1 << 1, /* run, kill, pause, resume, skip */
-    RIGHT_EDIT = 1 << 2,    /* schedules, policies, labels; delete and bring back */
+    RIGHT_EDIT = 1 << 2,    /* schedules, policies, labels; delete and restore */
     RIGHT_DEFINE = 1 << 3,  /* command, script, environment, user */
     RIGHT_ADMIN = 1 << 4,   /* the agent, nodes, accounts */
 };
@@ -27,10 +27,10 @@ enum role_rights {
 };
 
 enum principal_kind {
-    PRINCIPAL_NONE,   /* nobody is known; public routes only */
+    PRINCIPAL_NONE,   /* not authenticated: public routes only */
     PRINCIPAL_SOCKET, /* a user of this machine, by the UNIX socket's peer credentials */
     PRINCIPAL_USER,   /* a session, by its cookie */
-    PRINCIPAL_LINK,   /* the same, of whoever used a link that was made on the UNIX socket */
+    PRINCIPAL_LINK,   /* a session by a login link that was made on the UNIX socket */
     PRINCIPAL_TOKEN,
 };
 
@@ -47,7 +47,7 @@ struct grant {
     unsigned rights;
 };
 
-/* What somebody may do. A job without a slash in its name is in no namespace. */
+/* The rights of a principal. A job without a slash in its name is in no namespace. */
 struct scope {
     unsigned rights; /* in all namespaces, and outside of them */
     size_t grant_count;
@@ -59,30 +59,30 @@ struct principal {
     char name[PRINCIPAL_NAME_SIZE];
     char token_id[32];  /* of a TOKEN */
     int64_t generation; /* of a session, see accounts.h */
-    int64_t ends_ms;    /* when it is not valid any more; 0: never */
-    struct scope scope; /* last: a copy leaves out what is unused of it */
+    int64_t ends_ms;    /* expiry; 0: never */
+    struct scope scope; /* last: a copy leaves out unused grants */
 };
 
-/* A text that no other account, session or token has: names alone may be given again, or to many
+/* A unique text of the account, session or token: names alone can be reused, or shared by many
  * tokens. */
 void principal_print_id(const struct principal *principal, char ret[PRINCIPAL_ID_SIZE]);
 
-/* Of those who stay for long; freed with free(). NULL: out of memory. */
+/* A compact copy for long-lived streams; freed with free(). NULL: out of memory. */
 struct principal *principal_copy(const struct principal *principal);
 
 /* `job_name` NULL: everywhere. */
 bool scope_may(const struct scope *scope, enum right right, const char *job_name);
 
-/* In one namespace at least. */
+/* In at least one namespace. */
 bool scope_may_somewhere(const struct scope *scope, enum right right);
 
-/* May look at everything. */
+/* May view everything. */
 bool scope_is_whole(const struct scope *scope);
 
-/* What both allow. */
+/* The rights that both have. */
 void scope_intersect(const struct scope *a, const struct scope *b, struct scope *ret);
 
-/* All that `inner` allows, `outer` allows, too. */
+/* Does `outer` have all rights of `inner`? */
 bool scope_contains(const struct scope *outer, const struct scope *inner);
 
 /* "viewer": the least role that has the right; "define" for RIGHT_DEFINE. */
@@ -94,7 +94,7 @@ const char *right_word(enum right right);
 /* "viewer", "operator", "editor", "admin", or "none". */
 const char *role_name(unsigned rights);
 
-/* False: there is no such role. "none" is one. */
+/* False: no such role. "none" is a role. */
 bool role_by_name(const char *name, unsigned *ret);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "auth/account.h"
 
-enum { SIGNATURE = 64, SKEW_S = 300 }; /* how far the clocks of two nodes may be apart */
+enum { SIGNATURE = 64, SKEW_S = 300 }; /* allowed clock difference between nodes */
 
 static void sign(const char *text, size_t length, const uint8_t secret[SESSION_SECRET],
                  char ret[SIGNATURE + 1])
@@ -21,7 +21,7 @@ static void sign(const char *text, size_t length, const uint8_t secret[SESSION_S
         snprintf(ret + (size_t)2 * i, 3, "%02x", sum[i]);
 }
 
-/* Behind the text, which has `length` bytes by now. */
+/* Appends the signature to the text of `length` bytes. */
 static void add_signature(char text[SESSION_TEXT], int length, const uint8_t secret[SESSION_SECRET])
 {
     char signature[SIGNATURE + 1];
@@ -29,7 +29,7 @@ static void add_signature(char text[SESSION_TEXT], int length, const uint8_t sec
     snprintf(text + length, SESSION_TEXT - (size_t)length, ".%s", signature);
 }
 
-/* How much of the text is signed; 0: it is not, or not by this secret. */
+/* Length of the signed part; 0: no valid signature. */
 static size_t signed_length(const char *text, const uint8_t secret[SESSION_SECRET])
 {
     char expected[SIGNATURE + 1];
@@ -41,7 +41,7 @@ static size_t signed_length(const char *text, const uint8_t secret[SESSION_SECRE
     return CRYPTO_memcmp(expected, dot + 1, SIGNATURE) == 0 ? length : 0;
 }
 
-/* What is signed from `at` on is a name. */
+/* Reads the name, which ends the signed part. */
 static bool read_name(const char *text, int at, size_t length, char ret[PRINCIPAL_NAME_SIZE])
 {
     if (!at || (size_t)at >= length || length - (size_t)at >= PRINCIPAL_NAME_SIZE)

@@ -145,7 +145,7 @@ void limits_forgive(struct limits *limits, const char *key)
         forget(limits, entry);
 }
 
-/* The pause that came of it goes, too, unless there were so many that it was not the only one. */
+/* Its pause is removed, too, unless other mistakes cause one. */
 void limits_take_back(struct limits *limits, const char *key, struct patience patience)
 {
     struct limit_entry *entry = find(limits, key);

@@ -1,6 +1,5 @@
-/* How often somebody may ask, and how often somebody may be wrong. Who that is is a text: an
- * account, an address. What nobody asks for any more is forgotten, and so is the oldest when there
- * are too many. Pure: the time is given. */
+/* Rate limits on requests and on mistakes, per key: an account, an address. Idle keys are
+ * forgotten, and so is the oldest when there are too many. Pure: the time is given. */
 #ifndef PEAL_THROTTLE_H
 #define PEAL_THROTTLE_H
 
@@ -15,9 +14,9 @@ TAILQ_HEAD(limit_list, limit_entry);
 
 struct limits {
     struct table by_key;
-    struct limit_list by_age; /* who asked longest ago comes first */
+    struct limit_list by_age; /* least recently used first */
     size_t keys_max;
-    int64_t keep_ms; /* how long somebody is remembered who does not ask */
+    int64_t keep_ms; /* how long an idle key is kept */
 };
 
 /* Requests: `per_s` in the long run, `burst` at once. */
@@ -35,23 +34,23 @@ struct patience {
 void limits_init(struct limits *limits, size_t keys_max, int64_t keep_ms);
 void limits_release(struct limits *limits);
 
-/* 0: go on; else wait so long (ms). Out of memory lets pass. */
+/* 0: go on; else the time to wait (ms). Out of memory: 0. */
 int64_t limits_ask(struct limits *limits, const char *key, struct rate rate, int64_t boot_ms);
 
-/* How long (ms) whoever was wrong has to wait yet. */
+/* The rest of the pause after mistakes (ms). */
 int64_t limits_pause(const struct limits *limits, const char *key, int64_t boot_ms);
 void limits_wrong(struct limits *limits, const char *key, struct patience patience,
                   int64_t boot_ms);
 void limits_forgive(struct limits *limits, const char *key);
 
-/* The pause after the last mistake, if there is one, begins now. */
+/* Restarts the pause after the last mistake, if there is one. */
 void limits_pause_anew(struct limits *limits, const char *key, struct patience patience,
                        int64_t boot_ms);
 
-/* One of those was none after all. */
+/* Takes one mistake back. */
 void limits_take_back(struct limits *limits, const char *key, struct patience patience);
 
-/* Counts without a pause: how often it was, with this time. Out of memory is 0. */
+/* Counts without a pause; returns the count, including this time. Out of memory: 0. */
 int limits_count(struct limits *limits, const char *key, int64_t boot_ms);
 bool limits_knows(const struct limits *limits, const char *key);
 

@@ -105,7 +105,7 @@ void hide_rows(const struct call *call, struct history_read *read)
     read->count = kept;
 }
 
-/* What is about no job is about the whole. */
+/* Changes that concern no job are only for callers who see everything. */
 void hide_changes(const struct call *call, struct history_changes *changes)
 {
     size_t kept = 0;

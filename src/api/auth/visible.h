@@ -1,6 +1,6 @@
-/* What who asks may see. Handlers look at jobs and runs through these alone, so that somebody with
- * rights in one namespace meets nothing of the others; rows of the history and outputs come
- * through call.c, which asks here, too. */
+/* What a caller may see. Handlers access jobs and runs only through these functions, so that a
+ * caller with rights in one namespace sees nothing of the others; rows of the history and outputs
+ * come through call_history.c, which also filters here. */
 #ifndef PEAL_API_VISIBLE_H
 #define PEAL_API_VISIBLE_H
 
@@ -9,14 +9,14 @@
 
 bool call_sees(const struct call *call, const char *job_name);
 
-/* How they see its definition: in clear text if they may define it, and if the answer is not kept
- * to be given again. `job_name` NULL: something that is no job. */
+/* How the caller sees the secrets of its definition: in clear text if they may define it, and if
+ * the answer is not kept for repeats. `job_name` NULL: not a job. */
 enum secrets call_secrets(const struct call *call, const char *job_name);
 
-/* The right on this job, which need not exist; false: the call has failed. */
+/* Checks the right on this job, which need not exist; false: the call has failed. */
 bool call_may_on(struct call *call, enum right right, const char *job_name);
 
-/* A run that the engine knows, and that they may see; NULL: none. */
+/* An open run that the caller may see; NULL: none. */
 const struct run *call_open_run(const struct call *call, const struct id *id);
 void call_each_open_run(const struct call *call,
                         void (*visit)(void *context, const struct run *run), void *context);
@@ -25,10 +25,10 @@ void call_each_open_run(const struct call *call,
 void call_each_job(const struct call *call, const char *after, bool with_deleted,
                    bool (*visit)(void *context, const struct catalog_job *job), void *context);
 
-/* Of those that are not deleted. */
+/* Without deleted jobs. */
 size_t call_count_jobs(const struct call *call);
 
-/* Takes out of an answer of the history what is not theirs. */
+/* Remove from an answer of the history what the caller may not see. */
 void hide_rows(const struct call *call, struct history_read *read);
 void hide_log(const struct call *call, struct history_log *log);
 void hide_changes(const struct call *call, struct history_changes *changes);

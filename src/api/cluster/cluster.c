@@ -1,4 +1,4 @@
-/* The cluster as a whole: its store, who leads, how the nodes are. */
+/* The cluster: its store, its leader, the state of the nodes. */
 #include <string.h>
 
 #include "auth/visible.h"
@@ -59,7 +59,7 @@ static json_t *encode_endpoints(const char *hosts, size_t length)
     return NULL;
 }
 
-/* What the URL says, in parts: "sqlite" has none. Where it is, is for those who may look at
+/* The store's URL in parts; "sqlite" has none. Addresses are only for callers who may view
  * everything. */
 static json_t *encode_url(const char *url, bool is_told)
 {
@@ -115,7 +115,7 @@ static void advanced(struct call *call)
         note_other(call, CHANGE_ADVANCE_CURSORS, TARGET_CLUSTER, call->api->store_url);
         note_write(call, get_cluster);
     } else if (call->answer == E_CONFLICT) {
-        call_fail(call, 409, "another node was told the same, and was faster; see GET /cluster");
+        call_fail(call, 409, "another node has done it already; see GET /cluster");
     } else {
         call_fail_store(call, call->answer);
     }
@@ -130,13 +130,13 @@ void advance_cursors(struct call *call)
     struct strbuf why;
     strbuf_init(&why);
     if (st == E_NOT_FOUND && store_health(ports->store, &why) != OK)
-        st = E_UNREACHABLE; /* who knows */
+        st = E_UNREACHABLE; /* unknown */
     strbuf_release(&why);
     if (st == OK)
         call_wait(call, advanced);
     else if (st == E_NOT_FOUND)
         call_fail(call, 409,
-                  "there is nothing to go on from: the store was not restored from a backup");
+                  "there is nothing to advance: the store was not restored from a backup");
     else if (st == E_BUSY)
         call_fail(call, 409, "it is under way already; see GET /cluster");
     else

@@ -1,4 +1,4 @@
-/* Which nodes there are, and what they are told: take nothing new, or take runs again. */
+/* The nodes, and their drains. */
 #include "cluster/nodes.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "runs/encode.h"
 #include "server.h"
 
-/* The agent that is asked: another one may have its name. */
+/* Is it the agent that serves the call? Another one may have its name. */
 static bool is_self(const struct peers *peers, const struct known_peer *known)
 {
     return strcmp(known->peer.name, peers->self->name) == 0 &&
@@ -76,7 +76,7 @@ static json_t *encode_roles(unsigned roles)
     return NULL;
 }
 
-/* Why it takes nothing new, for people; null if it does. */
+/* Why it takes no new runs, for people; null if it does. */
 static json_t *encode_detail(const struct known_peer *known, int64_t heard_ago_ms)
 {
     char text[200];
@@ -124,7 +124,7 @@ struct listing {
     bool failed;
 };
 
-/* How late it hears of what the others do; null: not known. */
+/* Its watch lag; null: not known. */
 static json_t *encode_lag(const struct engine *engine, const struct known_peer *known,
                           struct now now)
 {
@@ -151,8 +151,8 @@ static void count_on_node(void *context, const struct run *run)
     load->runs += !run_state_is_end(run->state) && strcmp(run->node, load->node) == 0;
 }
 
-/* Who may look at some namespaces only is told which nodes there are and how they do, since that is
- * why jobs wait: not where they are, who drained them, nor how much others run there. */
+/* Callers with limited rights see the nodes and their states, since jobs wait for them; but not
+ * their addresses, who drained them, nor how many runs others have there. */
 static int hide_others(const struct call *call, const struct known_peer *known, json_t *node)
 {
     struct load load = {.node = known->peer.name};
@@ -167,7 +167,7 @@ static int hide_others(const struct call *call, const struct known_peer *known, 
     return failed;
 }
 
-/* Of itself it knows better than what it has told the others last. */
+/* This agent's own state is newer than its last heartbeat. */
 static struct known_peer as_it_is(const struct engine *engine, const struct known_peer *known,
                                   struct now now)
 {
@@ -192,7 +192,7 @@ static json_t *encode_known(const struct call *call, const struct known_peer *kn
     return NULL;
 }
 
-/* The agent that is asked, while another one has its name: beside that one, under the same name. */
+/* The agent that serves the call, while another one has its name: listed beside it. */
 static json_t *encode_shut_out(const struct call *call, struct now now)
 {
     struct engine *engine = call->api->ports.engine;
@@ -202,7 +202,7 @@ static json_t *encode_shut_out(const struct call *call, struct now now)
     strbuf_init(&why);
     health_explain_shut_out(call->api, &why);
     json_t *value = encode_known(call, &own, now);
-    bool is_told = scope_is_whole(&call->principal.scope); /* where the other one is */
+    bool is_told = scope_is_whole(&call->principal.scope); /* the other one's address */
     int failed = !value;
     failed |= json_object_set_new(value, "state", json_string("shut_out"));
     failed |= json_object_set_new(value, "leader", json_false());

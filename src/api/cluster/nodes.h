@@ -1,4 +1,4 @@
-/* Nodes as the API tells of them. */
+/* Nodes as the API shows them. */
 #ifndef PEAL_API_NODES_H
 #define PEAL_API_NODES_H
 
@@ -6,7 +6,7 @@
 
 #include "state/peers.h"
 
-/* "ready", "draining", "drained", "gone", or why it takes nothing new: "full", "clock" ... */
+/* "ready", "draining", "drained", "gone", or why it takes no new runs: "full", "clock" ... */
 const char *node_state(const struct known_peer *known);
 
 /* NULL: out of memory. */

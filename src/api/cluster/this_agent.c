@@ -1,4 +1,4 @@
-/* The agent that was asked: what it is, how it is, what it can't read; and its drain. */
+/* The agent that serves the call: version, health, values set aside; and its drain. */
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ static const char *state_of(const struct engine *engine)
     return engine_is_loaded(engine) ? "running" : "loading";
 }
 
-/* Where something is, for those who may look at everything. */
+/* Paths and addresses are only for callers who may view everything. */
 static json_t *place(const struct call *call, const char *text)
 {
     return scope_is_whole(&call->principal.scope) ? json_words(text) : json_null();
@@ -51,7 +51,7 @@ struct broken_jobs {
     json_t *list;
 };
 
-/* Its name is what people know it by; the key is needed to remove it from the store. */
+/* The name for people, and the key to remove it from the store. */
 static bool add_broken_job(void *context, const struct catalog_job *job)
 {
     const struct broken_jobs *broken = context;
@@ -71,7 +71,7 @@ static bool add_broken_job(void *context, const struct catalog_job *job)
     return true;
 }
 
-/* Keys whose values can't be read, by the store or by who reads what it holds. */
+/* Keys whose values can't be decoded, by the store or by its readers. */
 static json_t *set_aside(const struct call *call)
 {
     struct broken_jobs broken = {call, json_array()};
@@ -123,7 +123,7 @@ static json_t *encode_quota(int64_t limit, int64_t used)
                      (json_int_t)used);
 }
 
-/* How full it is, for those who may look at everything. */
+/* Usage of the quotas, only for callers who may view everything. */
 static json_t *encode_quotas(const struct call *call)
 {
     const struct api *api = call->api;
@@ -161,7 +161,7 @@ static void count_run(void *context, const struct run *run)
     *(json_int_t *)context += !run_state_is_end(run->state);
 }
 
-/* As far as they are theirs to see. */
+/* Only runs that the caller may see. */
 static json_int_t count_running(const struct call *call)
 {
     json_int_t running = 0;

@@ -215,7 +215,7 @@ void dkron_get_leader(struct call *call)
     if (known)
         call_reply(call, 200, show_member(peers, known));
     else
-        call_fail(call, 404, "nobody leads just now");
+        call_fail(call, 404, "there is no leader at the moment");
 }
 
 void dkron_is_leader(struct call *call)

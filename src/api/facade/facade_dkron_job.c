@@ -9,7 +9,7 @@
 
 /* ---- commands ---- */
 
-/* One word, with its quotes and backslashes undone. False: a quote does not end. */
+/* One word, with its quotes and backslashes undone. False: a quote is not closed. */
 static bool take_word(const char **at, struct strbuf *word)
 {
     char quote = '\0';
@@ -83,7 +83,7 @@ typedef bool read_field(struct reading *reading, const struct dkron_field *field
 struct dkron_field {
     const char *theirs;
     read_field *read;
-    const char *ours; /* or why it can't be carried over */
+    const char *ours; /* or why the field is not supported */
 };
 
 static bool set(struct reading *reading, const char *name, json_t *value)
@@ -122,7 +122,7 @@ static bool read_text(struct reading *reading, const struct dkron_field *field, 
            set(reading, field->ours, json_string(json_string_value(value)));
 }
 
-/* What dkron reckons itself. */
+/* A field that dkron computes itself. */
 static bool read_nothing(struct reading *reading, const struct dkron_field *field,
                          const json_t *value)
 {
@@ -257,7 +257,7 @@ static bool read_command(struct reading *reading, const struct dkron_field *fiel
         return set(reading, "shell", json_string(command));
     json_t *words = command_split(command);
     return words ? set(reading, field->ours, words)
-                 : refuse_field(reading, field, "a quote does not end");
+                 : refuse_field(reading, field, "a quote is not closed");
 }
 
 /* "A=b,C=d" */
@@ -343,7 +343,7 @@ static bool read_fields(struct reading *reading, const json_t *object,
         if (!field->theirs) {
             char pointer[120];
             snprintf(pointer, sizeof(pointer), "/%s%.80s", where, name);
-            return refuse(reading, pointer, "this field is not known, or can't be carried over");
+            return refuse(reading, pointer, "unknown field, or one that can't be converted");
         }
         if (!field->read(reading, field, value))
             return false;

@@ -55,7 +55,7 @@ static json_t *shape_data(struct call *call, int *status, json_t *native)
     return wrap(native);
 }
 
-/* The job as it was before, which the call has kept. */
+/* Answers with the old job, from call->before. */
 static json_t *shape_old_job(struct call *call, int *status, json_t *native)
 {
     json_decref(native);
@@ -70,7 +70,7 @@ static void keep_old_job(struct call *call, const char *name)
     call->shape = shape_old_job;
 }
 
-/* Its parser reads six fields as five and a year, and then the second is 0. */
+/* Its parser reads six fields as five and a year, with second 0. */
 static json_t *read_expression(const char *text)
 {
     size_t fields = 0;
@@ -126,7 +126,7 @@ static bool name_from(struct call *call, const struct query *query)
     return false;
 }
 
-/* To delete what is not there is no mistake. */
+/* Deleting a missing job is no error. */
 void tutorial_delete_job(struct call *call)
 {
     if (!name_from(call, &call->form))
@@ -198,7 +198,7 @@ static void killed(struct call *call)
         note_write(call, reply_nothing);
 }
 
-/* All runs of the job that are under way, wherever they are, with all their processes. */
+/* Kills all open runs of the job, on all nodes. */
 void tutorial_kill_job(struct call *call)
 {
     struct kill *kill = call_state(call, sizeof(*kill), release_kill);
@@ -217,7 +217,7 @@ void tutorial_kill_job(struct call *call)
 
 /* ---- logs ---- */
 
-/* What went wrong, in words; empty if nothing did. */
+/* The error as text; empty if none. */
 static json_t *show_error(const struct run *run)
 {
     if (run->state == RUN_OK)

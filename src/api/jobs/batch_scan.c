@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    /* What the decoder allows in the whole, without the object and the list around an item. */
+    /* The decoder's limit, without the object and the list around an item. */
     DEPTH_MAX = 2048 - 2,
     NAME_TEXT_MAX = 64, /* of a field, in its quotes; each letter may be an escape */
 };
@@ -43,7 +43,7 @@ static void skip_blanks(struct batch_scan *scan)
         scan->at++;
 }
 
-/* The next character that is no blank is this one, and is taken. */
+/* Takes the next character that is not a blank, if it is `c`. */
 static bool take(struct batch_scan *scan, char c)
 {
     skip_blanks(scan);
@@ -63,8 +63,8 @@ static bool skip_string(struct batch_scan *scan)
     return c < end;
 }
 
-/* A number, a word, or what is none of them: the decoder knows. A 0 ends it, as strchr finds that,
- * too. */
+/* Skips a number, a word, or garbage, which the decoder will refuse. A NUL ends it, since strchr
+ * finds that, too. */
 static void skip_word(struct batch_scan *scan)
 {
     while (scan->at < scan->length && !is_blank(scan->text[scan->at]) &&
@@ -72,7 +72,7 @@ static void skip_word(struct batch_scan *scan)
         scan->at++;
 }
 
-/* A value that begins at `at`, to behind its end: which bracket closes which is the decoder's. */
+/* Skips the value at `at`; whether brackets match is left to the decoder. */
 static enum batch_part skip_value(struct batch_scan *scan, enum batch_part part)
 {
     size_t depth = 0;
@@ -82,7 +82,7 @@ static enum batch_part skip_value(struct batch_scan *scan, enum batch_part part)
         if (scan->at == scan->length)
             return bad(scan, "the end of the body is missing");
         char c = scan->text[scan->at];
-        if (!c) /* which the decoder takes for the end of its text */
+        if (!c) /* the decoder would take it for the end of the text */
             return bad(scan, "a zero byte is not allowed");
         bool is_value = !strchr("]},:", c);
         if (is_value && depth + 1 > DEPTH_MAX)
@@ -171,7 +171,7 @@ static enum batch_part next_element(struct batch_scan *scan)
     return skip_value(scan, scan->list);
 }
 
-/* Behind a member or an element: a comma, or the end of the object or the list. */
+/* After a member or an element: a comma, or the end of the object or the list. */
 static enum batch_part next_behind(struct batch_scan *scan)
 {
     bool in_list = scan->state == BATCH_BEHIND_ELEMENT;

@@ -1,7 +1,7 @@
-/* Cuts the body of a batch, {"put":[...],"delete":[...],"dry_run":...}, into its items without
- * making a tree of it: what is around the items is read strictly, and where an item ends is found
- * by its quotes and brackets. An item itself is JSON only if the decoder says so; if it does of all
- * of them, and BATCH_END was reached, the whole body is JSON. */
+/* Splits the body of a batch, {"put":[...],"delete":[...],"dry_run":...}, into its items without
+ * building a tree: the text around the items is parsed strictly, and the end of an item is found by
+ * its quotes and brackets. The decoder checks each item; if all are valid JSON, and BATCH_END was
+ * reached, the whole body is. */
 #ifndef PEAL_BATCH_SCAN_H
 #define PEAL_BATCH_SCAN_H
 
@@ -14,10 +14,10 @@ enum batch_part {
     BATCH_PUT,     /* an element of "put" */
     BATCH_DELETE,  /* of "delete" */
     BATCH_DRY_RUN, /* the value of "dry_run" */
-    BATCH_END,     /* the body is over */
-    BATCH_BAD,     /* it is not JSON: `mistake`, at `at` */
-    BATCH_UNKNOWN, /* a field that a batch does not have: the string at [from, at) */
-    BATCH_NO_LIST, /* the value of "put" or "delete" is none: `list` */
+    BATCH_END,     /* the end of the body */
+    BATCH_BAD,     /* not JSON: `mistake`, at `at` */
+    BATCH_UNKNOWN, /* an unknown field: the string at [from, at) */
+    BATCH_NO_LIST, /* the value of "put" or "delete" is not a list: `list` */
 };
 
 enum batch_state {
@@ -33,8 +33,8 @@ struct batch_scan {
     const char *text;
     size_t length, at;
     enum batch_state state;
-    bool is_first;        /* of the members, or the elements: the list may end here */
-    enum batch_part list; /* BATCH_PUT, BATCH_DELETE: in which */
+    bool is_first;        /* before the first member or element: the list may end here */
+    enum batch_part list; /* BATCH_PUT or BATCH_DELETE: the current list */
     unsigned seen;        /* 1 << part */
     size_t from;          /* where the last part begins; it ends at `at` */
     const char *mistake;
@@ -43,8 +43,7 @@ struct batch_scan {
 /* The text stays the caller's. */
 void batch_scan_init(struct batch_scan *scan, const char *text, size_t length);
 
-/* The next part; of an item, its text is [from, at). After BATCH_END and what is wrong there is
- * nothing more. */
+/* The next part; the text of an item is [from, at). BATCH_END and errors are final. */
 enum batch_part batch_scan_next(struct batch_scan *scan);
 
 /* Line and column, from 1, of a place in the text; a column counts characters. */

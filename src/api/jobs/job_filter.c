@@ -9,7 +9,7 @@
 
 /* ---- one job ---- */
 
-/* The string is this text. */
+/* Is the JSON string this text? */
 static bool is_text(const struct json_span *value, const char *text)
 {
     if (value->length < 2 || *value->text != '"')
@@ -42,7 +42,7 @@ static bool string_has(const json_t *text, const char *q)
     return words && strcasestr(words, q);
 }
 
-/* A string, or one of a list, has the text in it. */
+/* Does the string, or one of a list, contain the text? */
 static bool member_has(const char *definition, const char *name, const char *q)
 {
     struct json_span span;

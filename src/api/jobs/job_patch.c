@@ -23,7 +23,7 @@ static bool merge(json_t *into, json_t *patch)
     return true;
 }
 
-/* Of two ways to say the same, the new one replaces the other. */
+/* Of two fields for the same thing, the patched one replaces the other. */
 static void drop_other(json_t *definition, const json_t *patch, const char *one, const char *other)
 {
     if (json_object_get(patch, one) && !json_object_get(patch, other))
@@ -32,7 +32,7 @@ static void drop_other(json_t *definition, const json_t *patch, const char *one,
         json_object_del(definition, one);
 }
 
-/* What waits for other jobs from now on has no ticks any more, and the other way round. */
+/* A job with a new `after` loses its schedules, and the other way round. */
 static void drop_ticks(json_t *definition, const json_t *patch)
 {
     const json_t *after = json_object_get(patch, "after");

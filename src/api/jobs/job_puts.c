@@ -1,5 +1,5 @@
-/* The only way of definitions to the store: the quotas are asked, and what is on its way counts
- * until the store has answered, when it is in the catalog or was not written. */
+/* The only way of definitions to the store: quotas are checked, and requests under way count
+ * against them until the store has answered; then the job is in the catalog, or was not written. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "runs/encode.h"
 #include "server.h"
 
-/* What peal itself notes in a definition, that it is paused and since when, needs no room. */
+/* Marks of peal's own in a definition (paused, since when) do not count. */
 static struct quota_item weigh(const struct call *call, const struct store_put_job *put,
                                enum put_cause cause)
 {
@@ -27,7 +27,7 @@ bool job_put_is_allowed(const struct call *call, const struct store_put_job *put
                         ret_item, ret);
 }
 
-/* Before anything else sees what the store has done. */
+/* Releases the reservation as soon as the store has answered. */
 static void give_back(struct call *call)
 {
     for (size_t i = 0; i < call->held_count; i++)
@@ -66,7 +66,7 @@ enum status job_puts_submit(struct call *call, struct store_put_job *puts, size_
 
 /* ---- refused ---- */
 
-/* Who may look at one namespace is not told how much there is elsewhere. */
+/* A caller with rights in one namespace must not learn the usage elsewhere. */
 static bool may_count(const struct call *call, const struct quota_excess *excess)
 {
     char job[NAMESPACE_SIZE + 2];

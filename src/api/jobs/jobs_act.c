@@ -1,5 +1,5 @@
-/* Does one thing to the jobs of a page that jobs_match.c chose: prepares them in slices, asks the
- * store once, puts on record what was done, and tells of each that was not. */
+/* Performs one action on the jobs of a page that jobs_match.c chose: prepares them in slices,
+ * submits one store request, records what was done, and reports each failure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "note.h"
 #include "server.h"
 
-enum { SLICE = 50 }; /* definitions that are read in one turn: jobs that are due must not wait */
+enum { SLICE = 50 }; /* definitions decoded per turn, so that due jobs do not wait */
 
 static const enum change_action changes[] = {
     [ACT_RUN] = CHANGE_RUN,   [ACT_PAUSE] = CHANGE_PAUSE,  [ACT_RESUME] = CHANGE_RESUME,
@@ -74,7 +74,7 @@ static enum status prepare_put(struct job_act *act, struct catalog_job *job, str
     if (st != OK)
         return st;
     if (item->write.kind == WRITE_NOTHING) {
-        job_act_leave(act, LEAVE_LABELLED, item->name); /* by somebody else, meanwhile */
+        job_act_leave(act, LEAVE_LABELLED, item->name); /* meanwhile, by another call */
         return OK;
     }
     item->place = act->asked_count++;
@@ -109,7 +109,7 @@ static void puts_done(struct call *call)
 
 /* ---- runs ---- */
 
-/* The same when the call is repeated, so that it can't start a second run. */
+/* Deterministic: a repeated call can't start a second run. */
 static struct id run_id(const struct call *call, const struct id *job_uid)
 {
     struct id id = idempotency_run_id(call);
@@ -257,7 +257,7 @@ static void submit(struct call *call)
         call_fail_put(call, st, &excess);
 }
 
-/* E_NOMEM, or OK: what can't be done to it is told. */
+/* E_NOMEM, or OK: an impossible action is reported in the answer. */
 static enum status prepare(struct job_act *act, struct act_item *item)
 {
     struct catalog_job *job =

@@ -1,6 +1,6 @@
-/* One action on all jobs that a filter takes, POST /jobs:act. jobs_match.c finds them, by name, and
- * tells what is left alone and why; jobs_act.c does it, a page at a time, so that who asked sees
- * how far it has come and can stop. */
+/* One action on all jobs that match a filter, POST /jobs:act. jobs_match.c finds them, by name, and
+ * says which are left out and why; jobs_act.c performs the action, a page at a time, so that the
+ * client sees the progress and can stop. */
 #ifndef PEAL_API_JOBS_ACT_H
 #define PEAL_API_JOBS_ACT_H
 
@@ -9,7 +9,7 @@
 
 enum act { ACT_RUN, ACT_PAUSE, ACT_RESUME, ACT_KILL, ACT_LABEL, ACT_DELETE };
 
-/* Why a job that the filter takes is left alone. */
+/* Why a matching job is left out. */
 enum leave {
     LEAVE_FORBIDDEN,
     LEAVE_BROKEN,
@@ -20,15 +20,15 @@ enum leave {
     LEAVE_BUSY,
     LEAVE_AWAY,
     LEAVE_GONE,
-    LEAVE_COUNT, /* it is not */
+    LEAVE_COUNT, /* not left out */
 };
 
 /* A job of this page. */
 struct act_item {
     struct id uid;
     char name[JOB_NAME_SIZE];
-    struct job_write write; /* of an action that changes the definition */
-    size_t place;           /* of its item in the request to the store; SIZE_MAX: it has none */
+    struct job_write write; /* for actions that change the definition */
+    size_t place;           /* index of its item in the store request; SIZE_MAX: none */
     bool is_done;
 };
 
@@ -36,19 +36,19 @@ struct job_act {
     struct call *call;
     enum act act;
     struct job_filter filter;
-    json_t *labels; /* of ACT_LABEL: name to value, null takes it away; in the call's body */
-    int64_t limit;  /* jobs of a page */
-    bool dry_run;   /* only count: all of them at once */
+    json_t *labels; /* of ACT_LABEL: name to value, null removes; inside the call's body */
+    int64_t limit;  /* jobs per page */
+    bool dry_run;   /* only count, over all pages */
 
     bool has_last;            /* the name in `last` */
-    char last[JOB_NAME_SIZE]; /* the last job that was looked at */
+    char last[JOB_NAME_SIZE]; /* the last job that was checked */
     size_t looks;
     int64_t slice_end_ms;
     bool is_cut; /* the slice is over, the page is not */
-    bool more;   /* there are jobs after this page */
+    bool more;   /* more jobs follow this page */
 
     size_t matched, touched, runs;
-    json_t *names; /* of those that it touches: the first; or all that were done */
+    json_t *names; /* the first affected jobs; or all that were done */
     struct {
         size_t count;
         json_t *names; /* the first */
@@ -64,15 +64,15 @@ struct job_act {
         struct store_order *orders;
         void *any;
     } asked;
-    struct run *killed; /* of each order, for the record */
+    struct run *killed; /* the run of each order, for the audit trail */
     size_t asked_count;
 };
 
-/* Reads what is asked, false: the call has failed. */
+/* Reads the request; false: the call has failed. */
 bool job_act_read(struct call *call, struct job_act *act);
 void job_act_release(void *state);
 
-/* Looks for jobs in slices, then goes on. */
+/* Searches for jobs in slices, then continues. */
 void job_act_look(struct call *call);
 
 void job_act_leave(struct job_act *act, enum leave why, const char *name);
@@ -80,7 +80,7 @@ void job_act_fail(struct job_act *act, const char *name, const char *error);
 void job_act_name(struct job_act *act, json_t *names, const char *name);
 void job_act_reply(struct call *call);
 
-/* The jobs of the page are chosen: does it to them. */
+/* Performs the action on the jobs of the page. */
 void job_act_do(struct call *call);
 
 #endif

@@ -1,5 +1,5 @@
-/* Changes to a job that are not a new definition: pause, resume, skip, delete, bring back. Each is
- * an edit of the stored definition, made again once if somebody else changed it meanwhile. */
+/* Changes to a job that are not a new definition: pause, resume, skip, delete, restore. Each is an
+ * edit of the stored definition, repeated once after a conflict. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 
 enum edit_result {
     EDITED,
-    EDIT_NOTHING, /* it is so already */
-    EDIT_FAILED,  /* and the call is answered */
+    EDIT_NOTHING, /* nothing to change */
+    EDIT_FAILED,  /* the call was answered */
 };
 
 typedef enum edit_result edit_job(struct call *call, const struct catalog_job *job,
@@ -24,11 +24,11 @@ typedef enum edit_result edit_job(struct call *call, const struct catalog_job *j
 struct edit {
     edit_job *edit;
     enum change_action action;
-    call_then *reply; /* NULL: with the job */
+    call_then *reply; /* NULL: answers with the job */
     struct id uid;
     bool is_delete;
     int64_t cursor_ms; /* -1: it stays */
-    int64_t wanted;    /* by if_match */
+    int64_t wanted;    /* revision of If-Match */
     bool repeated;
     struct store_put_job put;
     struct passes passes; /* of a delete */
@@ -58,7 +58,7 @@ static void reply_edited(struct call *call)
     const struct edit *edit = call->state;
     const struct catalog_job *job = edited_job(call);
     if (!job)
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
     else if (edit->reply)
         edit->reply(call);
     else
@@ -108,10 +108,10 @@ static void edit_done(struct call *call)
         }
         return;
     case PUT_EXISTS:
-        call_fail(call, 409, "there is another job \"%s\" by now", call->argument);
+        call_fail(call, 409, "there is another job \"%s\" now", call->argument);
         return;
     case PUT_MISSING:
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
         return;
     }
 }
@@ -154,13 +154,13 @@ static void submit_edit(struct call *call, struct catalog_job *job)
         call_fail_put(call, st, &excess);
 }
 
-/* From what the catalog has now. */
+/* Makes the edit from the current catalog. */
 static void make_edit(struct call *call)
 {
     struct edit *edit = call->state;
     struct catalog_job *job = edited_job(call);
     if (!job) {
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
         return;
     }
     if (edit->wanted > 0 && edit->wanted != job->revision) {
@@ -238,7 +238,7 @@ void resume_job(struct call *call)
 
 /* ---- skip-next ---- */
 
-/* What is due, and was to be skipped, stays so. */
+/* Ticks that are due already stay skipped. */
 static enum edit_result take_back_skips(const struct call *call, struct job *definition)
 {
     if (definition->skip_until_ms <= call->now_ms)
@@ -301,7 +301,7 @@ static enum edit_result edit_delete(struct call *call, const struct catalog_job 
                                     struct job *definition)
 {
     if (job->deleted)
-        return EDIT_NOTHING; /* somebody was faster */
+        return EDIT_NOTHING; /* already deleted */
     definition->deleted_ms = call->now_ms;
     return EDITED;
 }
@@ -342,6 +342,6 @@ void undelete_job(struct call *call)
     struct edit *edit = new_edit(call, job, edit_undelete, CHANGE_UNDELETE);
     if (!edit)
         return;
-    edit->cursor_ms = call->now_ms; /* what fell due meanwhile stays undone */
+    edit->cursor_ms = call->now_ms; /* ticks since the deletion are not caught up */
     make_edit(call);
 }

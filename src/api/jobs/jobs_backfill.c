@@ -1,5 +1,5 @@
-/* Runs for ticks of the past that have not run: find the ticks, ask what is on record of them, add
- * what is missing. They run one after another, oldest first. */
+/* Runs for past ticks that have not run: finds the ticks, reads their records, adds the missing
+ * runs. They run one after another, oldest first. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,14 @@ struct backfill {
     int64_t from_ms, to_ms;
     bool dry_run;
     int64_t *ticks; /* in order */
-    bool *done;     /* those that have run, or are about to */
+    bool *done;     /* ticks that have run or have an open run */
     size_t count;
     bool more; /* ticks beyond the limit: from `next_ms` on */
     int64_t next_ms;
     enum status failure; /* of the store, after some were added */
     size_t at;           /* the next tick to add */
     size_t already, added;
-    struct id last_id; /* of the run before: they are listed in the order of their ticks */
+    struct id last_id; /* of the last run: ids grow in the order of ticks */
     json_t *left_out;  /* by calendars */
     struct store_add_run adds[BATCH];
 };
@@ -43,7 +43,7 @@ static void release_backfill(void *state)
     json_decref(fill->left_out);
 }
 
-/* ---- which ticks: but for those that calendars take out ---- */
+/* ---- ticks, without those that calendars exclude ---- */
 
 static void find_ticks(struct backfill *fill, const struct catalog_job *job, size_t limit)
 {
@@ -126,7 +126,7 @@ static void fail_deleted(struct call *call)
               fill->added);
 }
 
-/* What was added is on record, however the rest went. */
+/* The added runs are recorded, even if the rest failed. */
 static void end_backfill(struct call *call, call_then *then)
 {
     const struct backfill *fill = call->state;
@@ -155,7 +155,7 @@ static void runs_added(struct call *call)
         if (fill->adds[i].added) {
             fill->added++;
         } else if (!id_is_zero(&fill->adds[i].open_run)) {
-            fill->already++; /* it came up while we were looking */
+            fill->already++; /* it was created meanwhile */
         } else {
             end_backfill(call, fail_deleted);
             return;

@@ -1,4 +1,4 @@
-/* Many jobs in one request: the body is cut into its items, and all are checked before any is
+/* Many jobs in one request: the body is split into its items, and all are checked before any is
  * written. */
 #include "jobs/jobs_batch.h"
 
@@ -56,7 +56,7 @@ static void release_batch(void *state)
 
 /* ---- checks ---- */
 
-/* E_NOMEM, or OK: the error is on the list, if that is not full yet. */
+/* Adds an error to the answer, up to BATCH_ERRORS_MAX. E_NOMEM. */
 static enum status add_error(struct call *call, const struct batch_item *item,
                              const struct job_error *error)
 {
@@ -81,7 +81,7 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
     return item->name ? table_insert(&batch->names, item) : E_NOMEM;
 }
 
-/* False: it is noted that they may not. */
+/* False: noted in `refused`. */
 static bool may_change(const struct call *call, enum right right, const struct batch_item *item)
 {
     struct batch *batch = call->state;
@@ -175,7 +175,7 @@ static bool check_item(struct call *call, struct batch_item *item)
     return st == OK;
 }
 
-/* Those of the batch come before those that are there. */
+/* Jobs of the batch take precedence over existing ones. */
 static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
 {
     const struct batch *batch = context;
@@ -184,7 +184,8 @@ static const struct job *planned_here(void *context, const char *name, bool *ret
     return item && !item->is_delete ? item->write.job : NULL;
 }
 
-/* When all are known: what a job waits for may stand behind it. False: the call has failed. */
+/* Checks `after` when all items are known: a dependency may come later in the batch. False: the
+ * call has failed. */
 static bool check_link(struct call *call, const struct batch_item *item)
 {
     struct batch *batch = call->state;

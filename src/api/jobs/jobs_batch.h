@@ -1,6 +1,6 @@
-/* POST /jobs:batch. jobs_batch.c cuts the body into its items and checks all of them;
- * jobs_batch_write.c writes them, some at a time, and answers. Both work in slices: between two of
- * them everybody else has their turn. */
+/* POST /jobs:batch. jobs_batch.c splits the body into its items and checks all of them;
+ * jobs_batch_write.c writes them, some at a time, and answers. Both work in slices, between which
+ * the loop serves others. */
 #ifndef PEAL_API_JOBS_BATCH_H
 #define PEAL_API_JOBS_BATCH_H
 
@@ -11,7 +11,7 @@
 
 enum {
     BATCH_ITEMS_MAX = 10000,
-    BATCH_ITEM_BYTES = 1 << 20, /* as of a job that is put alone */
+    BATCH_ITEM_BYTES = 1 << 20, /* as for a single PUT */
     BATCH_ERRORS_MAX = 100,
 };
 
@@ -20,14 +20,14 @@ struct batch_item {
     size_t place;        /* in its list */
     bool is_delete;
     char *name;
-    struct job_write write;    /* of a put; of a delete the old definition, marked */
-    enum write_kind kind;      /* which stays when the write is done, and gone */
+    struct job_write write;    /* of a put; for a delete the old definition, marked as deleted */
+    enum write_kind kind;      /* kept after the write is released */
     struct store_put_job *put; /* NULL: nothing to write */
-    const char *error;         /* why it was not written; NULL: it was, or is not yet */
+    const char *error;         /* why it was not written; NULL: no error so far */
 };
 
 struct batch {
-    const char *text; /* the body, which is the call's */
+    const char *text; /* the body, owned by the call */
     size_t length;
     struct batch_scan scan;
     struct batch_item *items;
@@ -38,24 +38,23 @@ struct batch {
     struct table names;
     json_t *errors;
     bool dry_run;
-    const char *refused; /* the name of one that they may not change so, for want of: */
+    const char *refused; /* name of a job that the caller may not change, since they lack: */
     enum right needed;
 
-    struct batch_item **order; /* those that are written; deletes first, which make room */
+    struct batch_item **order; /* items to be written; deletes first, which free quota */
     struct store_put_job *puts;
     size_t put_count, planned, sent, sending;
-    struct quota_sum plan; /* what is planned adds */
-    char *quota_error;     /* of what did not fit any more when it was written; NULL: all did */
+    struct quota_sum plan; /* what the planned items add */
+    char *quota_error;     /* for items that exceeded a quota when they were written; NULL: none */
     size_t encoded;
     struct strbuf answer;
 };
 
-/* When a slice that begins now has to end. */
+/* End of a slice that begins now. */
 int64_t batch_slice_end(void);
 bool batch_slice_is_over(int64_t end_ms);
 
-/* All items are good: asks whether the quotas allow them, writes them unless it is a dry run, and
- * answers. */
+/* All items are valid: checks the quotas, writes the items unless it is a dry run, and answers. */
 void batch_write(struct call *call);
 
 #endif

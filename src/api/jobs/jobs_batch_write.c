@@ -1,5 +1,5 @@
-/* The items of a batch on their way to the store, some at a time: what they change is in the
- * catalog, and on record, before the next ones are sent. */
+/* Writes the items of a batch in chunks: each is in the catalog, and recorded, before the next is
+ * sent. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "text/json_text.h"
 
 enum {
-    CHUNK_ITEMS = 200,       /* so many are taken in by the catalog in some milliseconds ... */
+    CHUNK_ITEMS = 200,       /* the catalog takes in so many in some milliseconds ... */
     CHUNK_BYTES = 256 << 10, /* ... or such definitions */
 };
 
@@ -56,7 +56,7 @@ static void batch_reply(struct call *call)
 
 /* ---- writing ---- */
 
-/* What can't be written any more stays as it was. */
+/* Gives up the remaining items, which stay unchanged. */
 static void stop_writing(struct call *call, const char *error)
 {
     struct batch *batch = call->state;
@@ -106,7 +106,7 @@ static void chunk_done(struct call *call)
     note_write(call, send_next);
 }
 
-/* How many go together: at least one. */
+/* The number of items in the next chunk, at least one. */
 static size_t chunk_size(const struct batch *batch)
 {
     size_t count = 0, bytes = 0;
@@ -118,8 +118,8 @@ static size_t chunk_size(const struct batch *batch)
     return count;
 }
 
-/* The work may have taken a while: who has lost their account, or their rights, meanwhile writes
- * nothing more. Of jobs that others changed the revision is not the expected one. */
+/* The check may have taken a while: a caller who has lost their account or rights meanwhile writes
+ * nothing more. Jobs that others have changed are conflicts, by their revision. */
 static void send_next(struct call *call)
 {
     struct batch *batch = call->state;
@@ -141,7 +141,7 @@ static void send_next(struct call *call)
                                      chunk_done, &excess);
     if (st != OK && !batch->sent) {
         call_fail_put(call, st, &excess);
-    } else if (st != OK) { /* others have filled the room meanwhile */
+    } else if (st != OK) { /* others have used up the quota meanwhile */
         batch->quota_error = st == E_TOO_LARGE ? quota_text(call, &excess) : NULL;
         stop_writing(call, batch->quota_error ? batch->quota_error : "out of memory");
     }
@@ -157,7 +157,7 @@ static void fail_plan(struct call *call, const struct batch_item *item,
     call_fail_quota(call, pointer, excess);
 }
 
-/* The quotas are to allow all, one after the other, before the first is written. */
+/* All items must fit the quotas, in order, before the first is written. */
 static void plan_slice(struct call *call)
 {
     struct batch *batch = call->state;

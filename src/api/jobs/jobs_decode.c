@@ -1,12 +1,12 @@
-/* A definition as people type it, turned into what the other calls take: YAML is read here, by the
- * decoder that reads job files, so that no client has to have a reader of its own. */
+/* Converts a definition as people type it to JSON: YAML is decoded here, by the decoder of job
+ * files, so that clients need no YAML parser. */
 #include <string.h>
 
 #include "definition/job_codec.h"
 #include "handlers.h"
 #include "server.h"
 
-/* What is wrong with it as a job is part of the answer: who types has it still before them. */
+/* Errors of the definition are part of a 200: the user is still typing. */
 void decode_job(struct call *call)
 {
     const json_t *text = json_object_get(call->body, "text");

@@ -1,4 +1,4 @@
-/* What a job waits for, and who waits for it. */
+/* The dependencies of a job, and its dependents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*one)->job->name, (*other)->job->name);
 }
 
-/* Those that they may see, in the order of their names. */
+/* The dependents that the caller may see, by name. */
 static json_t *encode_followers(const struct call *call, const char *name)
 {
     const struct waits *waits = &engine_catalog(call->api->ports.engine)->waits;

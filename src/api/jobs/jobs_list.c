@@ -1,5 +1,5 @@
-/* Pages of jobs, by name or by a time. The catalog is looked through in slices of a millisecond, so
- * that what is due comes in between; jobs may come and go meanwhile. */
+/* Pages of jobs, by name or by a time. The catalog is searched in slices of a millisecond, so that
+ * due jobs are not delayed; jobs may come and go meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +15,16 @@
 enum {
     PAGE = 50,
     PAGE_MAX = 1000,
-    LOOKS = 20000,       /* jobs that one page looks at */
-    SORT_LOOKS = 200000, /* the same where all must be seen */
+    LOOKS = 20000,       /* jobs checked per page */
+    SORT_LOOKS = 200000, /* the same where all must be checked */
     SLICE_MS = 1,
-    LOOKS_PER_CLOCK = 32, /* between two looks at the clock */
+    LOOKS_PER_CLOCK = 32, /* checks between two clock reads */
     WRITES_PER_SLICE = 100,
 };
 
 enum job_order { BY_NAME, BY_NEXT, BY_LAST };
 
-/* A job's place in the list: the time, and for equal times the name. */
+/* The sort key of a job: the time, then the name. */
 struct sort_key {
     int64_t time; /* 0 if it is by name */
     char name[JOB_NAME_SIZE];
@@ -38,8 +38,8 @@ struct found {
 struct page {
     struct call *call;
     struct job_filter filter;
-    const char *fields;    /* of each job that are shown; NULL: all */
-    struct sort_key after; /* sorted pages: what the cursor stands for */
+    const char *fields;    /* to be shown; NULL: all */
+    struct sort_key after; /* sorted pages: the decoded cursor */
     int64_t limit;
 
     size_t looks;
@@ -53,7 +53,7 @@ struct page {
     enum job_order order;
     bool has_after, deleted;
     bool has_last;            /* the name in `last` */
-    char last[JOB_NAME_SIZE]; /* the last name that was looked at */
+    char last[JOB_NAME_SIZE]; /* the last name that was checked */
     bool is_cut;              /* the slice is over, the page is not */
     bool more;
     bool has_items;
@@ -76,7 +76,7 @@ static void copy_name(char to[JOB_NAME_SIZE], const char *name)
     to[length] = '\0';
 }
 
-/* What comes first is what is due soonest, or ended last; what has neither comes at the end. */
+/* Soonest due, or last ended, first; jobs without that time come last. */
 static int64_t sort_time(const struct page *page, const struct catalog_job *job)
 {
     if (page->order == BY_NAME)
@@ -95,7 +95,7 @@ static int compare_keys(const struct sort_key *a, const struct sort_key *b)
     return strcmp(a->name, b->name);
 }
 
-/* Keeps the first `limit` of all that come after the cursor, in order. */
+/* Keeps the first `limit` jobs after the cursor, in order. */
 static void insert(struct page *page, const struct found *found)
 {
     size_t low = 0, high = page->count;
@@ -125,14 +125,14 @@ static void take(struct page *page, const struct catalog_job *job)
     struct found found = {.uid = job->uid, .key.time = sort_time(page, job)};
     bool is_full = page->count == (size_t)page->limit;
     if (is_full && found.key.time > page->found[page->count - 1].key.time) {
-        page->more = true; /* most are told by the time alone */
+        page->more = true; /* most differ by time alone */
         return;
     }
     copy_name(found.key.name, job->name);
     insert(page, &found);
 }
 
-/* Before a job is looked at: whether this page, or this slice of it, ends here. */
+/* Before a job is checked: does this page, or this slice, end here? */
 static bool is_over(struct page *page)
 {
     if (page->order == BY_NAME && (page->count == (size_t)page->limit || page->looks == LOOKS)) {
@@ -163,7 +163,7 @@ static bool visit(void *context, const struct catalog_job *job)
     return true;
 }
 
-/* A live job may share its name with deleted ones; those are looked at from any of them. */
+/* A live job may share its name with deleted ones; all are checked at once. */
 static bool visit_deleted(void *context, const struct catalog_job *job)
 {
     return job->deleted ? visit(context, job) : true;
@@ -196,7 +196,7 @@ static void finish(struct page *page)
     call_reply_buffer(page->call, 200, &page->out);
 }
 
-/* Jobs that are gone by now are left out. */
+/* Jobs that were purged meanwhile are left out. */
 static void write_jobs(struct call *call)
 {
     struct page *page = call->state;
@@ -240,7 +240,7 @@ static bool read_sorted_cursor(struct call *call, struct page *page, const char 
     long long time = 0;
     if (sscanf(text, "%d %lld %127s", &order, &time, page->after.name) != 3 ||
         order != (int)page->order) {
-        call_fail_at(call, "?cursor", "expected what an earlier page gave as \"next\"");
+        call_fail_at(call, "?cursor", "expected the \"next\" of an earlier page");
         return false;
     }
     page->has_after = true;
@@ -248,7 +248,7 @@ static bool read_sorted_cursor(struct call *call, struct page *page, const char 
     return true;
 }
 
-/* By name it is as if the page before had just been looked at. */
+/* By name, `last` is set as if the page before had just been searched. */
 static bool read_cursor(struct call *call, struct page *page)
 {
     const char *cursor = query_get(&call->query, "cursor");

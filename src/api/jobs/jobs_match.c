@@ -1,4 +1,4 @@
-/* Which jobs an action by filter touches, and which it leaves alone and why. */
+/* Finds the jobs that an action by filter affects, and those that it leaves out and why. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,11 @@
 enum {
     PAGE = 200,
     PAGE_MAX = 500,
-    LOOKS = 20000, /* jobs that one page looks at */
+    LOOKS = 20000, /* jobs checked per page */
     SLICE_MS = 1,
-    LOOKS_PER_CLOCK = 32, /* between two looks at the clock */
-    NAMES = 20,           /* that a preview tells */
-    LEFT_NAMES = 5,       /* the same, of each reason */
+    LOOKS_PER_CLOCK = 32, /* checks between two clock reads */
+    NAMES = 20,           /* names in a preview */
+    LEFT_NAMES = 5,       /* the same, per reason */
 };
 
 static const char *const act_names[] = {"run", "pause", "resume", "kill", "label", "delete", NULL};
@@ -30,7 +30,7 @@ static const struct {
     [LEAVE_PAUSED] = {"paused", "they are paused already"},
     [LEAVE_NOT_PAUSED] = {"not_paused", "they are not paused"},
     [LEAVE_IDLE] = {"idle", "they have no run that is under way or waits"},
-    [LEAVE_LABELLED] = {"labelled", "they are labelled so already"},
+    [LEAVE_LABELLED] = {"labelled", "they have these labels already"},
     [LEAVE_BUSY] = {"busy", "a run of them is under way, and they do not overlap"},
     [LEAVE_AWAY] = {"away", "they run on a node that is away, and will be recorded as lost"},
     [LEAVE_GONE] = {"gone", "they were deleted meanwhile"},
@@ -123,7 +123,7 @@ static bool has_labels(const struct job_act *act, const struct catalog_job *job)
     return true;
 }
 
-/* Runs that may not overlap: what the store would say. */
+/* Would the store refuse a run because of `overlap`? */
 static bool is_busy(const struct catalog_job *job)
 {
     struct json_span overlap;
@@ -176,7 +176,7 @@ static void take(struct job_act *act, const struct catalog_job *job)
         job_act_name(act, act->names, job->name);
 }
 
-/* Before a job is looked at: whether this page, or this slice of it, ends here. */
+/* Before a job is checked: does this page, or this slice, end here? */
 static bool is_over(struct job_act *act)
 {
     act->more = !act->dry_run && (act->count == (size_t)act->limit || act->looks == LOOKS);
@@ -227,7 +227,7 @@ static bool read_action(struct call *call, struct job_act *act)
     return false;
 }
 
-/* Labels are checked as those of a definition are, before the first job is touched. */
+/* Labels are checked like those of a definition, before the first job is changed. */
 static enum status check_labels(const struct call *call, json_t *labels, struct job_error *reterr)
 {
     struct job *job = NULL;
@@ -257,7 +257,7 @@ static bool read_labels(struct call *call, struct job_act *act)
     if (act->act != ACT_LABEL && !labels)
         return true;
     if (act->act != ACT_LABEL) {
-        call_fail_at(call, "/labels", "labels: are for the action label alone");
+        call_fail_at(call, "/labels", "labels: only for the action label");
         return false;
     }
     bool is_right = json_object_size(labels) > 0;
@@ -268,7 +268,7 @@ static bool read_labels(struct call *call, struct job_act *act)
     }
     if (!is_right) {
         call_fail_at(call, "/labels",
-                     "labels: expected names and their values; null takes a label away");
+                     "labels: expected names and their values; null removes a label");
         return false;
     }
     act->labels = labels;
@@ -280,7 +280,7 @@ static bool read_labels(struct call *call, struct job_act *act)
     return st == OK;
 }
 
-/* Every job is meant only where it is said. */
+/* An empty filter must be explicit, to mean all jobs. */
 static bool read_filter(struct call *call, struct job_act *act)
 {
     bool all = false;
@@ -289,8 +289,9 @@ static bool read_filter(struct call *call, struct job_act *act)
     const struct job_filter *filter = &act->filter;
     if (all || filter->q || filter->label || filter->owner || filter->status != STATUS_ANY)
         return true;
-    call_fail_at(call, "/all",
-                 "all: say which jobs, by q, label, owner or status, or \"all\": true for each");
+    call_fail_at(
+        call, "/all",
+        "all: say which jobs, by q, label, owner or status, or \"all\": true for every job");
     return false;
 }
 

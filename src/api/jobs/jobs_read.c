@@ -37,8 +37,8 @@ static struct job_load job_load(const struct call *call, const struct catalog_jo
     return search.load;
 }
 
-/* The clock keeps it from running: it has gone further than the clock shows, or the clock of the
- * only node is not believed. */
+/* The clock keeps the job from running: its cursor is ahead of the clock, or the clock of the only
+ * node is doubted. */
 static bool waits_for_clock(const struct call *call, const struct catalog_job *job, char text[160])
 {
     const struct engine *engine = call->api->ports.engine;
@@ -135,7 +135,7 @@ static int64_t deleted_ms(const struct catalog_job *job)
 
 struct deleted_search {
     const char *name;
-    int64_t newest_ms; /* starts as the oldest time that can be brought back */
+    int64_t newest_ms; /* initially the oldest deletion that can be restored */
     const struct catalog_job *found;
 };
 
@@ -154,7 +154,7 @@ static bool look_for_deleted(void *context, const struct catalog_job *job)
     return order <= 0;
 }
 
-/* A text that sorts right before this name, with no other name in between: names are ASCII. */
+/* A text that sorts directly before this name: names are ASCII. */
 static void just_before(const char *name, char before[JOB_NAME_SIZE + 1])
 {
     size_t length = strnlen(name, JOB_NAME_MAX);

@@ -1,5 +1,5 @@
-/* How the last runs of some jobs went, for a screen that lists them: a few rows of the history for
- * each, one job after another. */
+/* The last runs of several jobs, for a list on the screen: a few rows of the history for each, one
+ * job after another. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { NAMES_MAX = 100, RUNS = 20 };
 
 struct recent {
     const char *rest;         /* of the names */
-    char name[JOB_NAME_SIZE]; /* of the job that is looked at */
+    char name[JOB_NAME_SIZE]; /* of the current job */
     json_t *items;
 };
 
@@ -27,7 +27,7 @@ static int by_length(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* The median of those that ran; null: none did. */
+/* The median duration; null: no runs. */
 static json_t *encode_median(const struct history_read *read)
 {
     int64_t durations[RUNS];
@@ -72,7 +72,7 @@ static void runs_read(struct call *call)
         look_at_next(call);
 }
 
-/* Names that are no job's (any more) are left out. */
+/* Names without a job are left out. */
 static void look_at_next(struct call *call)
 {
     struct recent *recent = call->state;

@@ -1,4 +1,4 @@
-/* A run that somebody asks for, now. */
+/* Manual runs, and retries. */
 #include <string.h>
 
 #include "auth/visible.h"
@@ -72,14 +72,14 @@ static void run_added(struct call *call)
         return;
     }
     if (id_is_zero(&add->open_run)) {
-        call_fail(call, 404, "\"%s\" is gone by now", add->run.job_name);
+        call_fail(call, 404, "\"%s\" no longer exists", add->run.job_name);
         return;
     }
     const struct run *open = call_open_run(call, &add->open_run);
     bool same_instant = open && open->tick_ms == add->run.tick_ms;
     if (same_instant && add->overlap != OVERLAP_SKIP && ++state->tries < TRIES) {
         add->run.tick_ms =
-            run_tick_of_now(add->run.tick_ms + 1); /* somebody else asked in the same millisecond */
+            run_tick_of_now(add->run.tick_ms + 1); /* another run has this millisecond */
         submit_run(call);
         return;
     }
@@ -92,8 +92,8 @@ static void submit_run(struct call *call)
     call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
 }
 
-/* "00-TRACE-SPAN-FLAGS" (W3C trace context), in small letters. One that is not is ignored, as the
- * standard has it: a trace is never worth a run. */
+/* "00-TRACE-SPAN-FLAGS" (W3C trace context), lower case. An invalid one is ignored, as the standard
+ * demands. */
 static bool is_traceparent(const char *text)
 {
     static const char pattern[] = "00-00000000000000000000000000000000-0000000000000000-00";
@@ -155,7 +155,7 @@ static void start_again(struct call *call, const struct run *run)
     if (!run_state_is_end(run->state))
         call_fail(call, 409, "the run is still under way: %s", run_state_name(run->state));
     else if (!job || job->deleted)
-        call_fail(call, 404, "\"%s\" is gone by now", run->job_name);
+        call_fail(call, 404, "\"%s\" no longer exists", run->job_name);
     else
         start_run(call, job, CHANGE_RETRY);
 }

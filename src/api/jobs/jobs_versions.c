@@ -1,6 +1,5 @@
-/* What a job's definition was: its versions, their differences, and the way back to one. The trail
- * of changes has them; of a job that is older than the trail, the catalog has at least the current
- * one. */
+/* Versions of a job's definition: list, diff and rollback. They come from the audit trail; for a
+ * job that is older than the trail, the catalog has at least the current one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,13 @@
 
 enum { PAGE = 50, PAGE_MAX = 1000 };
 
-/* Those that give a job a new revision. */
+/* The actions that give a job a new revision. */
 static const uint64_t definition_actions =
     UINT64_C(1) << CHANGE_CREATE | UINT64_C(1) << CHANGE_CHANGE | UINT64_C(1) << CHANGE_DELETE |
     UINT64_C(1) << CHANGE_UNDELETE | UINT64_C(1) << CHANGE_PAUSE | UINT64_C(1) << CHANGE_RESUME |
     UINT64_C(1) << CHANGE_SKIP_NEXT | UINT64_C(1) << CHANGE_ROLLBACK;
 
-/* The job that the path names, or the last one of that name that was deleted; NULL: the call has
- * failed. */
+/* The job in the path, or the last deleted one of that name; NULL: the call has failed. */
 static const struct catalog_job *versioned_job(struct call *call)
 {
     const struct catalog_job *job =
@@ -44,7 +42,7 @@ static json_t *encode_version(const struct change_record *change, int64_t curren
                      json_words_or_null(change->detail), "current", change->revision == current);
 }
 
-/* The current one, when the trail does not begin with it. */
+/* The current version, when the trail does not begin with it. */
 static json_t *encode_current(const struct catalog_job *job)
 {
     json_t *definition = json_loads(job->json, 0, NULL);
@@ -80,7 +78,7 @@ static void reply_versions(struct call *call)
     if (call->answer != OK)
         call_fail_history(call, call->answer);
     else if (!job)
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
     else
         call_reply(call, 200,
                    json_pack("{s:o, s:o}", "items", encode_versions(page, job), "next",
@@ -106,7 +104,7 @@ void list_versions(struct call *call)
 struct version_state {
     struct id uid;
     int64_t revision, to;
-    char *definition; /* of `revision`, as stored, while the other one is looked for */
+    char *definition; /* of `revision`, as stored, while the other one is searched */
     bool dry_run;
 };
 
@@ -151,7 +149,7 @@ static void look_up(struct call *call, int64_t revision, call_then *then)
     call_read_changes(call, then);
 }
 
-/* What was looked up, as stored, freed by the caller; NULL: the call has failed. */
+/* The definition that was found, as stored, freed by the caller; NULL: the call has failed. */
 static char *found_definition(struct call *call)
 {
     const struct version_state *state = call->state;
@@ -250,7 +248,7 @@ void diff_versions(struct call *call)
 
 /* ---- the way back ---- */
 
-/* Whether it is paused is not part of a definition that comes back. */
+/* A rollback does not change `paused`. */
 static void version_found(struct call *call)
 {
     struct version_state *state = call->state;

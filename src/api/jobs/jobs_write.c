@@ -58,7 +58,7 @@ static enum status find_changes(const struct job *job, const struct job *sent,
     return is_complete ? OK : E_NOMEM;
 }
 
-/* What peal keeps goes from the old definition to the new one. */
+/* Copies peal's own members (uid, times) from the old definition to the new one. */
 static void inherit(struct job *job, const struct job *old, bool says_paused, int64_t now_ms)
 {
     bool paused = says_paused ? job->paused : old->paused;
@@ -93,7 +93,7 @@ bool put_met_a_tick(const struct store_put_job *put)
     return put->result == PUT_CONFLICT && put->revision == put->expected_revision;
 }
 
-/* `sent` is the same job with its secrets as they were sent; NULL: they are the same. */
+/* `sent` is the same job with its secrets as sent; NULL: the same as in the job. */
 static enum status lay_over(const struct call *call, struct job_write *write,
                             const struct job *sent, enum secrets seen, bool says_paused)
 {
@@ -116,7 +116,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     write->revision = there->revision;
     write->kind = WRITE_CHANGE;
     if (job_decode_stored(there->json, api->ports.zones, &old, &error) != OK) {
-        job->created_ms = call->now_ms; /* what was there can't be read: start anew */
+        job->created_ms = call->now_ms; /* the stored one can't be decoded: start again */
         return OK;
     }
     inherit(job, old, says_paused, call->now_ms);
@@ -134,7 +134,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     return OK;
 }
 
-/* The definition as a job, and with asterisks as they were sent; NULL: there are none. */
+/* Decodes the definition, and also with its asterisks as sent; NULL: it has none. */
 static enum status decode_sent(const struct call *call, const json_t *definition, struct job **ret,
                                struct job **ret_sent, struct job_error *reterr)
 {
@@ -259,10 +259,10 @@ void job_write_note(struct call *call, enum change_action action, const struct j
 struct put_state {
     struct job_write write;
     struct store_put_job put;
-    json_t *patch;    /* laid over the stored definition; NULL: the body is a whole one */
-    int64_t rollback; /* the revision that it goes back to; 0: it does not */
-    bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
-    bool is_post;     /* of a job that must be new */
+    json_t *patch;    /* to be merged into the stored definition; NULL: the body is complete */
+    int64_t rollback; /* the revision to roll back to; 0: none */
+    bool conditional; /* If-Match, If-None-Match: a concurrent change is a conflict */
+    bool is_post;     /* the job must be new */
     bool repeated;
 };
 
@@ -276,7 +276,7 @@ static void release_put(void *state)
 static bool prepare_put(struct call *call);
 static void submit_put(struct call *call);
 
-/* Where the new job is; of what a name may hold only the slash has to be escaped. */
+/* The Location of the new job; only slashes in names need escapes. */
 static void name_place(struct call *call)
 {
     struct strbuf path;
@@ -323,8 +323,8 @@ static void put_done(struct call *call)
     } else if (state->put.result == PUT_OK) {
         note_put(call);
     } else if ((!state->conditional || put_met_a_tick(&state->put)) &&
-               !state->repeated) { /* a post finds the other job then */
-        state->repeated = true;    /* somebody was faster; the later one wins */
+               !state->repeated) { /* a POST then finds the other job */
+        state->repeated = true;    /* a concurrent change: the last writer wins */
         if (prepare_put(call))
             submit_put(call);
     } else {
@@ -382,8 +382,8 @@ static json_t *encode_outcome(const struct call *call, const struct job_write *w
     return NULL;
 }
 
-/* The body becomes the definition, as it is seen, with the patch over it. False: the call has
- * failed. */
+/* The body becomes the definition as the caller sees it, with the patch applied. False: the call
+ * has failed. */
 static bool apply_patch(struct call *call, json_t *patch)
 {
     const struct catalog_job *there = path_job(call);
@@ -421,7 +421,7 @@ static bool prepare_put(struct call *call)
     struct job_error error = {0};
     if (state->patch && (!apply_patch(call, state->patch) || !name_agrees(call)))
         return false;
-    /* What goes back to a revision is peal's own record, secrets and all. */
+    /* A rollback comes from peal's own record, with clear secrets. */
     enum secrets seen = state->rollback ? SECRETS_CLEAR : call_secrets(call, call->argument);
     job_write_release(&state->write);
     enum status st = job_write_prepare(call, call->body, seen, &state->write, &error);
@@ -435,7 +435,7 @@ static bool prepare_put(struct call *call)
            may_put(call, state);
 }
 
-/* What would be written is refused as it would be then. */
+/* A dry run fails for the same reasons as the write. */
 static void reply_dry_run(struct call *call)
 {
     const struct put_state *state = call->state;
@@ -469,7 +469,7 @@ void put_job(struct call *call)
         put_definition(call, dry_run);
 }
 
-/* The definition names the job, which must be new. */
+/* The job is named by the definition, and must be new. */
 void post_job(struct call *call)
 {
     struct put_state *state = call_state(call, sizeof(*state), release_put);

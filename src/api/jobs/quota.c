@@ -104,7 +104,7 @@ enum status quota_sum_add(struct quota_sum *sum, const struct quota_item *item)
 
 void quota_sum_take_back(struct quota_sum *sum, const struct quota_item *item)
 {
-    (void)add(sum, item, -1); /* it is counted, and needs no memory */
+    (void)add(sum, item, -1); /* an existing counter needs no memory */
 }
 
 /* ---- the rule ---- */
@@ -122,7 +122,7 @@ static int64_t in_namespace(const struct catalog *catalog, const struct quota_su
            (planned ? namespaces_count(&planned->namespaces, name, length) : 0);
 }
 
-/* A namespace has its own value; else, if it is the first part of the name, that of all. */
+/* A namespace has its own limit, or if it is top-level the general one. */
 static bool namespaces_allow(const struct quotas *quotas, const struct catalog *catalog,
                              const struct quota_sum *held, const struct quota_sum *planned,
                              const struct quota_item *item, struct quota_excess *ret)

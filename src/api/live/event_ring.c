@@ -7,7 +7,7 @@
 
 #include "live/event_text.h"
 
-/* Nodes speak every second or so; what is told is that they come, change and go. */
+/* Heartbeats come every second or so; only joins, changes and leaves are events. */
 struct known_node {
     char name[64];
     bool is_alive;
@@ -44,12 +44,12 @@ static bool is_news(struct event_ring *ring, const struct peer *peer)
     return true;
 }
 
-/* What came before is of another store. */
+/* Drops the events of another store. */
 static void begin_lineage(struct event_ring *ring, struct store_place place)
 {
     for (size_t i = 0; i < EVENT_RING; i++) {
         free(ring->events[i].text);
-        ring->events[i].text = NULL; /* a gap, told as a reset */
+        ring->events[i].text = NULL; /* a gap, sent as a reset */
     }
     ring->place = place;
     ring->known_from = place.number;
@@ -76,7 +76,7 @@ static const char *job_of(const struct store_change *change)
                            : change->job_name;
 }
 
-/* No text, out of memory: a gap, told as a reset. */
+/* Without text (out of memory) it is a gap, sent as a reset. */
 static void add(struct event_ring *ring, unsigned topic, char *text, const char *job)
 {
     struct event *event = &ring->events[++ring->last % EVENT_RING];
@@ -159,7 +159,7 @@ static bool read_id(const char *text, struct event_id *ret)
     return !text[whole ? whole : length];
 }
 
-/* The number of the last event before a place, of which and from which on all are here. */
+/* The number of the last event before a place from which on all events are here. */
 static uint64_t number_before(const struct event_ring *ring, int64_t place)
 {
     uint64_t number = event_ring_oldest(ring);

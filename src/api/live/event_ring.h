@@ -1,5 +1,5 @@
-/* The last few thousand events, each with its number here and its place in the store's history. An
- * id is EPOCH-NUMBER, or in a cluster EPOCH-NUMBER-LINEAGE-PLACE. */
+/* The last few thousand events, each with its number on this node and its place in the store. An id
+ * is EPOCH-NUMBER, or in a cluster EPOCH-NUMBER-LINEAGE-PLACE. */
 #ifndef PEAL_EVENT_RING_H
 #define PEAL_EVENT_RING_H
 
@@ -13,8 +13,8 @@ enum { EVENT_RING = 4096 };
 
 struct event {
     unsigned topic;
-    char *text; /* its fields, without the id; NULL: a gap, to be told as a reset */
-    char *job;  /* whose it is; NULL: it is of no job, or of one without a name any more */
+    char *text; /* its fields, without the id; NULL: a gap, sent as a reset */
+    char *job;  /* its job; NULL: none, or the job has no name any more */
     int64_t place;
 };
 
@@ -22,25 +22,26 @@ struct event_ring {
     uint64_t epoch;
     struct event events[EVENT_RING]; /* event n is at n % EVENT_RING */
     uint64_t last;                   /* number of the newest; 0: none yet */
-    struct store_place place;        /* up to which it has heard */
-    int64_t known_from;              /* it has all events of later places */
-    char *leader;                    /* the last event that told of one; NULL: none has */
+    struct store_place place;        /* of the last change */
+    int64_t known_from;              /* all events of later places are here */
+    char *leader;                    /* the last event of a leader; NULL: none */
     struct known_node *nodes;
     size_t node_count;
 };
 
 void event_ring_release(struct event_ring *ring);
 
-/* A change that nobody is told. */
+/* A change without an event. */
 void event_ring_pass(struct event_ring *ring, const struct store_change *change);
 
-/* A change that is to be told; false: it is no event. */
+/* Adds the event of a change; false: the change is no event. */
 bool event_ring_note(struct event_ring *ring, const struct store_change *change);
 
-/* An event that is no change of the store. Takes the text over; NULL, out of memory: a gap. */
+/* Adds an event that is not a change of the store. Takes the text over; NULL (out of memory): a
+ * gap. */
 void event_ring_add(struct event_ring *ring, unsigned topic, char *text);
 
-/* The oldest number that is still there; last + 1: none is. */
+/* The oldest number in the ring; last + 1: empty. */
 uint64_t event_ring_oldest(const struct event_ring *ring);
 const struct event *event_ring_at(const struct event_ring *ring, uint64_t number);
 
@@ -48,9 +49,9 @@ const struct event *event_ring_at(const struct event_ring *ring, uint64_t number
 void event_ring_print_id(const struct event_ring *ring, uint64_t number, int64_t place,
                          struct strbuf *out);
 
-/* Where a client goes on that has an id: after the event that it saw here, or, if that was on
- * another node, at the place of that event (*ret_place is not 0), with what it may have seen of it.
- * False: what it missed is not known. */
+/* Where a client with this id resumes: after the event that it saw here; or, if it was on another
+ * node, at the place of that event (*ret_place is not 0), whose events it may see again. False: the
+ * missed events are not known. */
 bool event_ring_find(const struct event_ring *ring, const char *text, uint64_t *ret_number,
                      int64_t *ret_place);
 

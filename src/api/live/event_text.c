@@ -6,8 +6,8 @@
 #include "live/events.h"
 #include "runs/encode.h"
 
-/* Names of jobs and nodes, ids, states and times need no escapes; detail, which people and
- * programs write, is left to who asks for the run. */
+/* Names of jobs and nodes, ids, states and times need no escapes; `detail`, which does, is left
+ * out: clients fetch the run. */
 
 static void add_id(struct strbuf *out, const char *name, const struct id *id)
 {
@@ -105,7 +105,7 @@ unsigned event_print_step(const char *node, const struct clock_step *step, struc
     return TOPIC_NODES;
 }
 
-/* Accounts are nobody's business. */
+/* Documents of accounts are not published. */
 static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
 {
     if (strcmp(doc->kind, CALENDAR_DOC) != 0 || calendar_name_complaint(doc->name))

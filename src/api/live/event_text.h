@@ -1,4 +1,4 @@
-/* A change of the store as the text of an event. Pure. */
+/* Prints a change of the store as an event. Pure. */
 #ifndef PEAL_EVENT_TEXT_H
 #define PEAL_EVENT_TEXT_H
 
@@ -6,10 +6,10 @@
 #include "store.h"
 #include "strbuf.h"
 
-/* "event: run\ndata: {...}\n"; its topic (enum topic), or 0 for what nobody is told. */
+/* "event: run\ndata: {...}\n"; returns its topic (enum topic), or 0: no event. */
 unsigned event_print(const struct store_change *change, struct strbuf *out);
 
-/* "event: clock\ndata: {...}\n", of this node's; its topic. */
+/* "event: clock\ndata: {...}\n", of this node; returns its topic. */
 unsigned event_print_step(const char *node, const struct clock_step *step, struct strbuf *out);
 
 #endif

@@ -17,37 +17,37 @@
 
 enum {
     SUBSCRIBERS_MAX = 10000,
-    GATHER_MS = 50,   /* so many events are told together */
-    ROUND_MS = 10000, /* within which all are looked after when nothing happens, ... */
+    GATHER_MS = 50,   /* events of this time are sent together */
+    ROUND_MS = 10000, /* all subscribers are visited within this time when idle, ... */
     PAUSE_MS = 500,   /* ... a few at a time, after no longer pauses than this */
     SLICE = 50,       /* subscribers per turn of the loop: runs that are due must not wait */
     HEARTBEAT_MS = 15000,
     UNSENT_MAX = 256 << 10, /* a slow reader gets nothing more until it has read this */
     PAGE = 128 << 10,       /* and no more than this at once */
-    HELD_MAX = 64 << 20,    /* of all together, unless told */
-    GRACE_MS = 1000,        /* who takes what it is sent within this is not cut */
-    KERNEL_MAX = 64 << 10,  /* for each, of the kernel's memory */
+    HELD_MAX = 64 << 20,    /* of all together, by default */
+    GRACE_MS = 1000,        /* a client that reads within this time is not cut */
+    KERNEL_MAX = 64 << 10,  /* kernel buffer per subscriber */
 };
 
 struct subscriber {
     struct events *events;
     struct stream stream;
     unsigned topics;
-    struct principal *principal; /* NULL: of the UNIX socket */
-    uint64_t checked;            /* how the accounts were when they were looked at */
-    uint64_t seen;               /* number of the last event that it was sent, or passed over */
-    int64_t from_place;          /* what is before, it has been told by another node; or 0 */
+    struct principal *principal; /* NULL: UNIX socket */
+    uint64_t checked;            /* accounts->changes at the last check */
+    uint64_t seen;               /* number of the last event that was sent or skipped */
+    int64_t from_place;          /* earlier places were sent by another node; or 0 */
     int64_t sent_ms;
-    int64_t empty_ms; /* when it was last seen to have taken all */
+    int64_t empty_ms; /* when its output was last seen empty */
     TAILQ_ENTRY(subscriber) link;
 };
 
 TAILQ_HEAD(subscriber_list, subscriber);
 
-/* What those are told who have seen the events up to `from` when `last` is the newest: up to `to`.
- */
+/* A shared page: the events from `from` up to `to`, when `last` is the newest.
+ * */
 struct page {
-    struct news *news; /* NULL: there is no such page */
+    struct news *news; /* NULL: no page */
     uint64_t from, last, to;
     unsigned topics;
 };
@@ -55,14 +55,14 @@ struct page {
 struct events {
     const struct accounts *accounts;
     struct event_ring ring;
-    struct subscriber_list subscribers; /* who waits longest comes first */
-    size_t count, behind; /* subscribers; those to be visited since the newest event */
+    struct subscriber_list subscribers; /* longest waiting first */
+    size_t count, behind; /* subscribers, and those not visited since the newest event */
     struct loop_timer *timer;
     struct evbuffer *out;
-    struct strbuf text;     /* that is being made */
-    struct page page;       /* what most are told */
-    struct news_desk *desk; /* what all subscribers have not taken yet, and ... */
-    size_t held_max;        /* ... may not be more than this, or the worst are cut: so many, ever */
+    struct strbuf text;     /* being written */
+    struct page page;       /* shared by most subscribers */
+    struct news_desk *desk; /* unread texts of all subscribers, and ... */
+    size_t held_max;        /* ... their limit, at which the worst are cut: so many, ever */
     uint64_t cut;
     struct event_log log;
 };
@@ -110,7 +110,7 @@ static bool is_whole(const struct subscriber *subscriber)
     return !subscriber->principal || scope_is_whole(&subscriber->principal->scope);
 }
 
-/* Nodes and calendars are for all to see. */
+/* Nodes and calendars are visible to all. */
 static bool is_for(const struct subscriber *subscriber, const struct event *event)
 {
     return event->topic & subscriber->topics && event->place >= subscriber->from_place &&
@@ -118,8 +118,8 @@ static bool is_for(const struct subscriber *subscriber, const struct event *even
             (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
 }
 
-/* What the subscriber has not seen, as text, up to a page; the number of the last event that is
- * dealt with. */
+/* Prints the events that the subscriber has not seen, up to a page; returns the number of the last
+ * one. */
 static uint64_t print_news(const struct events *events, const struct subscriber *subscriber,
                            struct strbuf *out)
 {
@@ -161,8 +161,8 @@ static bool is_page_of(const struct page *page, const struct events *events,
            page->topics == subscriber->topics;
 }
 
-/* Into events->out, a page of what the subscriber has not seen. Most have seen the same, and may
- * see all, so that it is made once and shared. Out of memory: it is tried again later. */
+/* Adds a page of unseen events to events->out. Most subscribers have seen the same and may see all,
+ * so the page is made once and shared. Out of memory: tried again later. */
 static void add_news(struct events *events, struct subscriber *subscriber)
 {
     bool shares = is_whole(subscriber) && !subscriber->from_place;
@@ -172,7 +172,7 @@ static void add_news(struct events *events, struct subscriber *subscriber)
     if (page->news) {
         news_send(page->news, events->out);
         subscriber->seen = page->to;
-        if (page->to < events->ring.last) /* there are more pages for it, at the end of the row */
+        if (page->to < events->ring.last) /* more pages follow: it goes to the end of the queue */
             events->behind = events->count;
     }
     news_release(own.news);
@@ -191,7 +191,7 @@ static void visit(struct events *events, struct subscriber *subscriber, int64_t 
     if (unsent > UNSENT_MAX)
         return; /* it gets a reset later, if need be */
     if (subscriber->seen < events->ring.last && is_full(events))
-        events->behind = events->count; /* until others have taken theirs, or are cut */
+        events->behind = events->count; /* until others have read theirs, or are cut */
     else if (subscriber->seen < events->ring.last)
         add_news(events, subscriber);
     if (subscriber->seen == events->ring.last && events->ring.place.number > subscriber->from_place)
@@ -204,7 +204,7 @@ static void visit(struct events *events, struct subscriber *subscriber, int64_t 
     stream_send(&subscriber->stream, events->out);
 }
 
-/* Until the next few are looked after, when nothing happens. */
+/* The pause until the next few are visited when idle. */
 static int64_t pause_ms(const struct events *events)
 {
     int64_t pause = (int64_t)ROUND_MS * SLICE / (int64_t)events->count;
@@ -221,7 +221,7 @@ static void leave(void *context)
     free(subscriber);
 }
 
-/* Whether they may still listen; what is cheap is looked at first. */
+/* May the subscriber still listen? Cheap checks first. */
 static bool is_admitted(const struct events *events, struct subscriber *subscriber, int64_t wall_ms)
 {
     const struct principal *principal = subscriber->principal;
@@ -245,8 +245,8 @@ static int compare_holders(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* All who have had something to take for a while, those with the most first; freed by the caller.
- */
+/* All subscribers with unread bytes for a while, largest first; freed by the caller.
+ * */
 static struct holder *list_holders(const struct events *events, int64_t now_ms, size_t *ret_count)
 {
     struct holder *holders = calloc(events->count + 1, sizeof(*holders));
@@ -274,7 +274,7 @@ static void log_cut(const struct events *events, size_t count, size_t held)
     events->log.write(events->log.context, "subscribers_cut", particulars);
 }
 
-/* Far enough below what is allowed that it is not done again at once. */
+/* Cuts to well below the limit, so that it is not repeated at once. */
 static void cut_holders(struct events *events, int64_t now_ms)
 {
     size_t count = 0, done = 0, held = news_desk_held(events->desk);
@@ -306,7 +306,7 @@ static void look_after(void *context)
             leave(first);
         }
     }
-    if (!events->behind) /* all have it, or hold it */
+    if (!events->behind) /* all have it, or have it unread */
         events->page.news = news_release(events->page.news);
     if (events->count)
         loop_timer_set(events->timer, is_full(events)  ? GATHER_MS
@@ -316,8 +316,8 @@ static void look_after(void *context)
 
 /* ---- coming and going ---- */
 
-/* What it is told at once: where it is, so that it can come back there; and what it missed. Who
- * leads is not told in the order of the rest, and so again. */
+/* The first events: the current id, to resume from; and what the subscriber missed. The leader is
+ * sent again, since its changes are not ordered with the rest. */
 static void greet(struct events *events, struct subscriber *subscriber, const char *last_id)
 {
     struct strbuf *out = &events->text;
@@ -354,7 +354,7 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
         return;
     }
     subscriber = calloc(1, sizeof(*subscriber));
-    char *id = last_id ? strdup(last_id) : NULL; /* the request's headers go with the call */
+    char *id = last_id ? strdup(last_id) : NULL; /* the headers are freed with the call */
     bool is_local = call->principal.kind == PRINCIPAL_SOCKET;
     struct principal *principal = is_local ? NULL : principal_copy(&call->principal);
     if (!subscriber || (last_id && !id) || (!is_local && !principal)) {

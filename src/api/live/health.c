@@ -3,7 +3,7 @@
 #include "runs/encode.h"
 #include "timestamp.h"
 
-/* Takes *words over, which may be none. */
+/* Appends *words, which may be empty, and releases them. */
 static enum status tell(enum status st, struct strbuf *words, struct strbuf *why)
 {
     if (st != OK)
@@ -25,7 +25,7 @@ void health_explain_shut_out(const struct api *api, struct strbuf *why)
                      "one of the two, or give this one another --node-id and a new --data");
 }
 
-/* Of a store that was restored, that comes first: nobody starts anything until somebody goes on. */
+/* A restored store is reported first: nothing starts until an operator lifts the halt. */
 enum status health_of_store(const struct api *api, struct strbuf *why)
 {
     struct strbuf words;
@@ -111,7 +111,7 @@ json_t *encode_clock_health(const struct call *call)
     return value;
 }
 
-/* What is wrong names machines and files: that is for those who may look at everything. */
+/* Details name machines and files: only for callers who may view everything. */
 static json_t *encode(const struct call *call,
                       enum status (*health)(const struct api *api, struct strbuf *why))
 {

@@ -5,18 +5,18 @@
 
 #include "strbuf.h"
 
-enum { SEND_COST = 1200 }; /* of libevent, for every piece that is not sent yet */
+enum { SEND_COST = 1200 }; /* bytes that libevent needs for every unsent piece */
 
-/* Outlives its owner: the library frees what a closed connection was to send when it comes to it.
- */
+/* Outlives its owner: libevent frees the output of a closed connection later.
+ * */
 struct news_desk {
-    size_t references; /* its owner's, and one for each text */
+    size_t references; /* the owner's, and one per text */
     size_t held;
 };
 
 struct news {
     struct news_desk *desk;
-    size_t references; /* its maker's, and one for each who has not taken it */
+    size_t references; /* the maker's, and one per client that has not read it */
     char *text;
     size_t length;
 };

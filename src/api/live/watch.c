@@ -1,4 +1,4 @@
-/* How the agent does, for machines that watch it: events, metrics, and whether it is well. */
+/* Monitoring: events, metrics and health. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #include "runs/encode.h"
 #include "server.h"
 
-enum { JOBS_MAX = 10000 }; /* that metrics are printed of, one by one */
+enum { JOBS_MAX = 10000 }; /* with metrics of their own */
 
 /* ---- the feed ---- */
 
-/* What is loaded at the start is no news. */
+/* The initial state is not news. */
 void watch_change(void *context, const struct store_change *change)
 {
     struct api *api = context;
@@ -257,7 +257,7 @@ void get_livez(struct call *call)
     call_reply(call, 200, json_pack("{s:s}", "status", "ok"));
 }
 
-/* Says what is wrong to those who may look, and to all that something is. */
+/* Details of faults for callers who may view; others only get the status. */
 void get_readyz(struct call *call)
 {
     const struct api *api = call->api;
@@ -267,7 +267,7 @@ void get_readyz(struct call *call)
     bool draining = engine_is_draining(api->ports.engine);
     strbuf_init(&why);
     bool well = is_well(api, &why, &store_ok, &history_ok) && loaded && !draining;
-    bool clock_ok = health_of_clock(api, &why); /* the API can be used all the same */
+    bool clock_ok = health_of_clock(api, &why); /* does not affect readiness */
     json_t *answer = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "status",
                                well ? "ok" : "not ready", "loaded", loaded, "draining", draining,
                                "store", store_ok, "history", history_ok, "clock", clock_ok);

@@ -1,4 +1,4 @@
-/* Who changed what: the trail, newest first. What is about accounts is for admins alone. */
+/* The audit trail, newest first. Changes of accounts are for admins only. */
 #include <string.h>
 
 #include "auth/visible.h"
@@ -126,5 +126,5 @@ void list_audit(struct call *call)
     if (query->actions)
         call_read_changes(call, reply_audit);
     else
-        call_may(call, RIGHT_ADMIN); /* nothing of that is for them */
+        call_may(call, RIGHT_ADMIN); /* fails the call */
 }

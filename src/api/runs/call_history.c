@@ -1,6 +1,6 @@
-/* Reading the history for a call. What is not theirs to see is left out, and where that leaves room
- * on a page, it is filled with what is behind: else an empty page that has a next one would tell
- * that something matches, and when it was. */
+/* Reads the history for a call. Rows that the caller may not see are left out, and the page is
+ * filled with later rows: an empty page with a next one would reveal that hidden rows match, and
+ * when. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "server.h"
 
 enum {
-    PAGE = 1000, /* rows: the most that history.h allows, and ... */
-    ROUNDS = 8,  /* ... so many pages, one call may look at */
+    PAGE = 1000, /* rows: the limit of history.h, and ... */
+    ROUNDS = 8,  /* ... pages that one call may read */
 };
 
-/* ---- pages for who sees a part ---- */
+/* ---- pages for callers with limited rights ---- */
 
 void call_release_part(struct call *call)
 {
@@ -36,13 +36,13 @@ static void start_part(struct call *call, bool is_of_one_job, size_t *inout_limi
         *inout_limit = PAGE;
 }
 
-/* True: it is asked for a job that is not theirs, of which there is nothing. */
+/* Is the query for a job that the caller may not see? Then the answer is empty. */
 static bool is_of_others(const struct call *call, const char *job_name)
 {
     return job_name && !call_sees(call, job_name);
 }
 
-/* Adds a page to the part, which takes the items over: they are moved as bytes. */
+/* Moves the items of a page into the part (as bytes: it owns them). */
 static enum status part_add(struct part *part, const void *items, size_t count, size_t size)
 {
     if (!count)
@@ -56,7 +56,7 @@ static enum status part_add(struct part *part, const void *items, size_t count, 
     return OK;
 }
 
-/* Until the page is full, and one more is found or none is left. */
+/* Read on until the page is full and one more row is known, or none is left. */
 static bool is_to_go_on(struct part *part, bool more, const struct history_absences *absent)
 {
     return more && part->count <= part->wanted && !absent->count && ++part->rounds < ROUNDS;
@@ -183,7 +183,7 @@ static void changes_answered(struct history_changes *changes, enum status st)
     if (st == OK && part->is_needed) {
         st = part_add(part, changes->items, changes->count, sizeof(*changes->items));
         if (st == OK)
-            changes->count = 0; /* their texts are the part's */
+            changes->count = 0; /* the part owns their texts */
         if (st == OK && is_to_go_on(part, changes->more, &changes->absent)) {
             call_later(call, read_changes_on);
             return;

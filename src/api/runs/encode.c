@@ -11,11 +11,11 @@
 #include "timestamp.h"
 
 enum {
-    LEFT_OUT_MAX = 20, /* rows of ticks that calendars take out */
-    LOOKS = 5000,      /* ticks that are looked at in search of one */
+    LEFT_OUT_MAX = 20, /* ranges of excluded ticks */
+    LOOKS = 5000,      /* ticks checked in search of one */
 };
 
-/* Pages are full of times: printf would be most of their cost. */
+/* Pages are full of times: printf would dominate their cost. */
 static void put_digits(char *text, int count, int number)
 {
     while (count--) {
@@ -233,8 +233,8 @@ static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped
     return NULL;
 }
 
-/* The first tick after `after_s` that calendars take out. Of those in a row that the same calendar
- * does, the next call is to begin behind: *ret_behind_s. False: there is none before end_s. */
+/* The first tick after `after_s` that a calendar excludes. *ret_behind_s is the end of its range of
+ * ticks that the same calendar excludes, for the next call. False: none before end_s. */
 static bool next_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s,
                           struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
 {

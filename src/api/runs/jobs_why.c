@@ -1,5 +1,5 @@
-/* Why did it (not) run? First what is known of the tick: a run under way, a run or a ledger entry
- * on record. Where there is nothing, the schedule and the job's state explain why. */
+/* Why did it (not) run? First what is known of the tick: an open run, a recorded run or ledger
+ * entry. Without one, the schedule and the job's state explain why. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum {
 struct why {
     struct id job_uid;
     int64_t tick_ms;
-    bool any_tick; /* the schedule has no past tick: the newest run or entry will do */
+    bool any_tick; /* the schedule has no past tick: use the newest run or entry */
     bool with_next;
     int reads;
     struct run open;
@@ -39,7 +39,7 @@ static bool is_tick(const struct catalog_job *job, int64_t tick_ms)
            schedule_set_next(&set, tick_ms / 1000 - 1, NULL) == tick_ms / 1000;
 }
 
-/* Strictly before, to the millisecond: of 12:00:00.3 that is also 12:00:00. */
+/* Strictly before, in milliseconds: for 12:00:00.3 that may be 12:00:00. */
 static int64_t tick_before(const struct catalog_job *job, int64_t at_ms)
 {
     struct schedule_set set = set_of(job);
@@ -69,7 +69,7 @@ static void tell_after(const struct call *call, const struct why_facts *facts,
     why_tell_after(facts, others, answer);
 }
 
-/* The coming tick, in the same words, or what it waits for instead. */
+/* The next tick, explained likewise, or what the job waits for instead. */
 static json_t *encode_next(const struct call *call, const struct why_facts *facts)
 {
     struct why_facts next = *facts;
@@ -98,7 +98,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     struct why_facts facts = {.tick_ms = why->tick_ms, .now_ms = call->now_ms};
     facts.job = catalog_by_uid(engine_catalog(call->api->ports.engine), &why->job_uid);
     if (!facts.job) {
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
         return false;
     }
     *definition = stored_job(call, facts.job);
@@ -123,7 +123,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     return true;
 }
 
-/* `run` or `entry` is what is on record, or both are NULL. */
+/* `run` or `entry` is the record, or both are NULL. */
 static void answer_why(struct call *call, const struct run *run, const struct ledger_entry *entry)
 {
     const struct why *why = call->state;
@@ -168,7 +168,7 @@ static void look_at_open(void *context, const struct run *run)
     why->has_open = true;
 }
 
-/* A range covers its ends for sure, and in between the ticks of the schedule. */
+/* A range covers its ends, and the ticks of the schedule in between. */
 static bool covers(const struct call *call, const struct ledger_entry *entry)
 {
     const struct why *why = call->state;

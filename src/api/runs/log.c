@@ -1,5 +1,5 @@
-/* What a run has printed. Offsets count all that it printed, also what was dropped: they mean the
- * same while it runs, when the spawner has its output, and later, when the history has it. */
+/* The output of a run. Offsets count all printed bytes, dropped ones included: they are the same
+ * while it runs, when the spawner has the output, and later, when the history has it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum { BYTES = 64 << 10, BYTES_MAX = 4 << 20 };
 struct log_state {
     struct id run_id;
     int64_t offset, limit;
-    bool moved; /* the history was asked for another place, behind the gap */
+    bool moved; /* the history was asked again, for an offset after the gap */
 };
 
 /* ---- chunks ---- */
@@ -52,7 +52,7 @@ static size_t length_of(const struct output_chunk *chunks, size_t count)
     return length;
 }
 
-/* The same with what was dropped. */
+/* Including dropped bytes. */
 static int64_t printed_length(const struct output_chunk *chunks, size_t count)
 {
     int64_t length = 0;
@@ -65,7 +65,7 @@ struct piece {
     const struct run *run;
     const struct output_chunk *chunks;
     size_t count;
-    bool is_last; /* nothing of what there is now comes behind it */
+    bool is_last; /* the end of the current output */
 };
 
 static void reply_log(struct call *call, const struct piece *piece)
@@ -103,7 +103,7 @@ static void reply_live(struct call *call, const struct run *run)
     if (st != OK)
         piece.count = 0;
     piece.chunks = chunks;
-    /* Less than it has printed is a moment of its move to the history: not the end. */
+    /* Less output than it has printed: it is just moving to the history, this is not the end. */
     piece.is_last =
         st == OK && state->offset + printed_length(chunks, piece.count) >= run->output_bytes;
     reply_log(call, &piece);
@@ -113,7 +113,7 @@ static void reply_live(struct call *call, const struct run *run)
 
 /* ---- from the history ---- */
 
-/* How much of a truncated output was kept of its start. */
+/* Length of the kept beginning of a truncated output. */
 static int64_t kept_head(const struct call *call)
 {
     const struct run *run = &call->log.run;

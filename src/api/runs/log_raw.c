@@ -1,5 +1,5 @@
-/* The output of a run as a file: its bytes and nothing else, whole or a range of them. A long one
- * is never held as a whole: it is sent piece by piece, as fast as the client takes them. */
+/* The output of a run as a file: its bytes, whole or a range. A large one is streamed in pieces, as
+ * fast as the client reads. */
 #include <ctype.h>
 #include <event2/buffer.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 enum {
     PIECE = 1 << 20,
-    WHOLE_MAX = 4 << 20,  /* more of what has ended is sent piece by piece */
-    LIVE_MAX = 64 << 20,  /* of what still runs, no more is sent */
+    WHOLE_MAX = 4 << 20,  /* larger output of an ended run is streamed */
+    LIVE_MAX = 64 << 20,  /* limit for a running one */
     UNSENT_MAX = 1 << 20, /* a slow reader gets nothing more until it has read this */
     LOOK_MS = 10,
 };
@@ -26,11 +26,11 @@ struct raw {
     struct call *call;
     struct id run_id;
     struct strbuf bytes;
-    int64_t from, to; /* wanted bytes of what was kept; to -1: its end */
-    int64_t tail;     /* the last so many are wanted, whose place is not known yet; 0: it is */
+    int64_t from, to; /* requested range of the kept bytes; to -1: the end */
+    int64_t tail;     /* the last bytes are requested, whose offset is not known yet; 0: it is */
     bool is_range;
 
-    /* Of a long one. */
+    /* For streaming. */
     struct stream stream;
     struct loop_timer *timer;
     struct evbuffer *out;
@@ -57,7 +57,7 @@ static bool take(struct raw *raw, const struct output_chunk *chunks, size_t coun
 
 /* ---- the answer ---- */
 
-/* `total` -1: it still grows. */
+/* `total` -1: still growing. */
 static void add_headers(struct call *call, int64_t length, int64_t total)
 {
     const struct raw *raw = call->state;
@@ -120,7 +120,7 @@ static void send_piece(struct raw *raw)
     }
 }
 
-/* What was promised, and is not there any more, must not seem to be whole without it. */
+/* If announced bytes are missing, the connection is broken: the file must not look complete. */
 static void piece_came(struct call *call)
 {
     struct raw *raw = call->state;
@@ -152,7 +152,7 @@ static void next_piece(void *context)
     call_read_log(call, piece_came);
 }
 
-/* With the first piece, which is there. */
+/* Starts streaming with the first piece. */
 static void start_long(struct call *call, int64_t total)
 {
     struct raw *raw = call->state;
@@ -187,7 +187,7 @@ static size_t wanted(const struct raw *raw)
     return left > PIECE ? PIECE : left > 0 ? (size_t)left : 0;
 }
 
-/* Offsets of what still runs count what was dropped, too. */
+/* Offsets of a running one include dropped bytes. */
 static void read_live(struct call *call)
 {
     struct raw *raw = call->state;
@@ -269,7 +269,7 @@ static void read_from(struct call *call, int64_t offset)
     call_read_log(call, piece_read);
 }
 
-/* "bytes=-500": the last ones; not of an output that still grows. */
+/* "bytes=-500": the last bytes; not for an output that still grows. */
 static void read_tail(const char *text, struct raw *raw)
 {
     char *end;
@@ -278,7 +278,7 @@ static void read_tail(const char *text, struct raw *raw)
         raw->tail = tail;
 }
 
-/* "bytes=100-199", "bytes=100-"; anything else is as if it were not there, as HTTP allows. */
+/* "bytes=100-199", "bytes=100-"; anything else is ignored, as HTTP allows. */
 static void read_range(const struct call *call, struct raw *raw)
 {
     const char *text = call_input(call, "Range");

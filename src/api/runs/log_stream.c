@@ -1,5 +1,5 @@
-/* The output of a run as server-sent events: what is there already, then what comes, then its end.
- * The id of an event is the offset behind it, so that a client that comes back goes on there. */
+/* The output of a run as server-sent events: existing output, new output, then the end. The id of
+ * an event is the offset after it, so that a client can resume there. */
 #include <event2/buffer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum {
     PIECE = 64 << 10,
-    LOOK_MS = 200, /* how often a running one is asked for more */
+    LOOK_MS = 200, /* polling interval of a running one */
     HEARTBEAT_MS = 15000,
     UNSENT_MAX = 512 << 10, /* a slow reader gets nothing more until it has read this */
 };
@@ -29,7 +29,7 @@ struct log_stream {
     int64_t sent_ms;
     bool is_open;   /* the client has its headers, and is there */
     bool is_asking; /* the history will answer */
-    bool moved;     /* it was asked for another place, behind the gap */
+    bool moved;     /* the history was asked again, for an offset after the gap */
 };
 
 static void look(void *context);
@@ -125,7 +125,7 @@ static void send_live(struct log_stream *log)
     look_again(log, count ? 0 : LOOK_MS);
 }
 
-/* Its output is on this node; false: it is not, and the call has failed. */
+/* Is its output on this node? False: the call has failed. */
 static bool is_here(struct log_stream *log, const struct run *run)
 {
     if (log->is_open || !is_elsewhere(log->call, run))
@@ -148,7 +148,7 @@ static void history_answered(struct call *call)
         look_again(log, LOOK_MS);
     } else if (!call->log.found && !open && !was_open) {
         fail_no_run(call);
-    } else if (!call->log.found) { /* on its way to the history */
+    } else if (!call->log.found) { /* just moving to the history */
         if ((!open || is_here(log, open)) && open_stream(log))
             send_live(log);
     } else {

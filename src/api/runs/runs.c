@@ -1,5 +1,5 @@
-/* Runs: those under way, which the engine knows, and those on record, which the history knows. A
- * run that moves from one to the other while a page is made is shown once. */
+/* Runs: open ones from the engine, and recorded ones from the history. A run that moves between
+ * them while a page is made is shown once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ enum { PAGE = 50, PAGE_MAX = 1000 };
 
 /* ---- one run ---- */
 
-/* Those who may have it and could not be asked: "node b is away, node c did not answer in time". */
+/* The nodes that may have it and did not answer: "node b is away, node c did not answer in
+ * time". */
 static void print_absent(const struct history_absences *absent, struct strbuf *out)
 {
     for (size_t i = 0; i < absent->count; i++)
@@ -83,11 +84,11 @@ static void look_up_ended(struct call *call)
 
 struct kill {
     struct store_order order;
-    struct run run; /* as it was when the order was given; all zero but for its id: unknown */
+    struct run run; /* as of the order; all zero but for its id: unknown */
 };
 
-/* It has ended, and is on record, while we looked away; perhaps on a node whose history can't be
- * read from here: then it is shown as it was. */
+/* The run has ended and was recorded meanwhile; perhaps on a node whose history can't be read from
+ * here: then it is shown as of the order. */
 static void reply_ended_kill(struct call *call)
 {
     const struct kill *kill = call->state;
@@ -143,7 +144,7 @@ bool run_is_out_of_reach(const struct call *call, const struct run *run)
            !peers_is_alive(engine_peers(call->api->ports.engine), run->node, &run->owner);
 }
 
-/* True: it is, and the call has failed. */
+/* True: the call has failed. */
 static bool is_out_of_reach(struct call *call, const struct run *run)
 {
     const struct peers *peers = engine_peers(call->api->ports.engine);
@@ -167,7 +168,8 @@ void kill_run(struct call *call)
     if (!path_run_id(call, &id))
         return;
     const struct run *run = call_open_run(call, &id);
-    if (!run && !scope_may(&call->principal.scope, RIGHT_OPERATE, NULL)) { /* whose is it? */
+    if (!run &&
+        !scope_may(&call->principal.scope, RIGHT_OPERATE, NULL)) { /* the namespace is unknown */
         call->log.run_id = id;
         call_read_log(call, look_up_ended);
         return;
@@ -190,9 +192,9 @@ struct run_page {
     const struct call *call;
     struct history_query filter;
     int64_t limit;
-    struct id before; /* in the part that the cursor points to; zero: from its start */
-    bool in_history;  /* the cursor is behind the open runs */
-    struct run *open; /* a copy of those that match, newest first */
+    struct id before; /* id of the cursor; zero: from the start */
+    bool in_history;  /* the cursor is past the open runs */
+    struct run *open; /* copies of the matching runs, newest first */
     size_t open_count, open_capacity;
     bool failed;
     json_t *items;
@@ -211,7 +213,7 @@ static bool lasted(const struct run_page *page, const struct run *run)
     return run->started_ms && end_ms - run->started_ms >= page->filter.min_duration_ms;
 }
 
-/* What history_query promises, for open runs. */
+/* The filters of history_query, for open runs. */
 static bool run_matches(const struct run_page *page, const struct run *run)
 {
     const struct history_query *filter = &page->filter;
@@ -310,7 +312,7 @@ static bool add_open(struct call *call)
     return true;
 }
 
-/* States of runs under way are in no history. */
+/* The history has no open states. */
 static bool wants_history(const struct run_page *page)
 {
     const unsigned ends = (1u << RUN_STATES) - (1u << RUN_OK);
@@ -335,7 +337,7 @@ static void make_page(struct call *call)
         reply_page(call, json_null());
         return;
     }
-    if (!left) { /* the open ones just fill it; an id that is newer than any starts the history */
+    if (!left) { /* the open runs fill the page; the newest possible id starts the history */
         struct id first;
         memset(&first, 0xFF, sizeof(first));
         reply_page(call, run_cursor('h', &first));
@@ -350,7 +352,7 @@ static void make_page(struct call *call)
 
 /* ---- what the query asks for ---- */
 
-/* As `state` in runs, or `status`, which jobs have. */
+/* `state` of runs, or `status` as for jobs. */
 static bool read_states(struct call *call, unsigned *ret)
 {
     static const char states[] = "queued, due, claimed, begun, running, ok, failed, timed_out, "

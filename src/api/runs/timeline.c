@@ -12,15 +12,15 @@ enum {
     DAYS_MAX = 31,
     LIMIT = 500,
     LIMIT_MAX = 1000,    /* of runs, and of ticks */
-    TICKS_MAX = 20000,   /* that are looked at */
-    TICKS_OF_JOB = 1000, /* of them, of one job */
-    LOOKS = 20000,       /* jobs that are looked at */
+    TICKS_MAX = 20000,   /* checked */
+    TICKS_OF_JOB = 1000, /* of these, per job */
+    LOOKS = 20000,       /* jobs checked */
     HERDS = 50,
 };
 
 struct coming {
     int64_t at_ms;
-    int nth; /* of its job's */
+    int nth; /* index among its job's ticks */
     const struct catalog_job *job;
 };
 
@@ -30,7 +30,7 @@ struct timeline {
     bool with_herds;
     struct coming *ticks;
     size_t count, looks;
-    bool is_cut; /* there are more ticks or jobs than were looked at */
+    bool is_cut; /* not all ticks or jobs were checked */
 };
 
 static void release_timeline(void *state)
@@ -71,8 +71,8 @@ static int by_time(const void *a, const void *b)
     return strcmp(one->job->name, other->job->name);
 }
 
-/* How many of each job's ticks are shown, so that one that is due all the time leaves room for the
- * others: as many as fit, but one. */
+/* How many ticks per job are shown, at least one, so that a frequent job leaves room for the
+ * others. */
 static int share_of_job(const struct timeline *line)
 {
     int64_t of_nth[TICKS_OF_JOB] = {0}, sum = 0;
@@ -115,7 +115,7 @@ static int by_size(const void *a, const void *b)
     return (one->at_ms > other->at_ms) - (one->at_ms < other->at_ms);
 }
 
-/* The seconds in which most jobs are due, largest first. */
+/* The seconds in which most jobs are due, busiest first. */
 static json_t *encode_herds(const struct timeline *line)
 {
     struct herd *herds = calloc(line->count + 1, sizeof(*herds));

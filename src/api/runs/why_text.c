@@ -66,7 +66,7 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
     const char *ended = message_in(answer->language, english);
     struct words start = time_words(run->started_ms);
     struct words span = span_words(run->finished_ms - run->started_ms);
-    if (!run->started_ms && run->state == RUN_LOST) /* its node alone would know */
+    if (!run->started_ms && run->state == RUN_LOST) /* only its node would know */
         tell(answer, "It was lost");
     else if (!run->started_ms)
         tell(answer, "It %s without having started", ended);
@@ -105,7 +105,7 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
     case RUN_CLAIMED:
         tell(answer, "It is about to start on %s.", run->node);
         return;
-    case RUN_BEGUN: /* on another node this stays so for as long as it runs */
+    case RUN_BEGUN: /* on another node it stays BEGUN while it runs */
         tell(answer, "It is under way on %s, which alone knows since when.", run->node);
         return;
     case RUN_RUNNING:
@@ -239,12 +239,12 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         tell(answer, "It is due.");
         tell_doubt(facts, answer);
     } else {
-        tell(answer, "It is due and being dealt with; ask again in a moment, and see `peal state` "
+        tell(answer, "It is due and being processed; ask again in a moment, and see `peal state` "
                      "if this goes on.");
     }
 }
 
-/* Those in one of the three conditions, as a list with commas. */
+/* The jobs in one of the three conditions, as a comma-separated list. */
 enum condition { WAIT_MISSING, WAIT_OPEN, WAIT_MET };
 
 static void list_waits(const struct why_facts *facts, const struct catalog_job *const *others,
@@ -281,7 +281,7 @@ void why_tell_after(const struct why_facts *facts, const struct catalog_job *con
     else if (answer->text.length && answer->text.text[answer->text.length - 1] == ' ')
         strbuf_truncate(&answer->text, answer->text.length - 1); /* nothing follows */
     if (lists[WAIT_MET].length && lists[WAIT_OPEN].length)
-        tell(answer, " Since its last time, there was that of %s.", lists[WAIT_MET].text);
+        tell(answer, " Ended since its last run: %s.", lists[WAIT_MET].text);
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;
         tell(answer, " It will be skipped unless the job is resumed before.");
@@ -297,23 +297,23 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
     if (facts->any_tick) {
         answer->state = "none";
         if (facts->definition->after_count)
-            tell(answer, "The jobs that it waits for have not all ended since it was made.");
+            tell(answer, "The jobs that it waits for have not all ended since it was created.");
         else
-            tell(answer, "The job has not been due since it was made.");
+            tell(answer, "The job has not been due since it was created.");
     } else if (!facts->is_tick) {
         explain_no_tick(facts, answer);
     } else if (facts->tick_ms > facts->now_ms) {
         explain_coming(facts, answer);
     } else if (facts->tick_ms <= facts->definition->created_ms) {
         answer->state = "before_creation";
-        tell(answer, "The job was made later, at %s.",
+        tell(answer, "The job was created later, at %s.",
              time_words(facts->definition->created_ms).text);
     } else if (facts->tick_ms > facts->job->cursor_ms) {
         explain_waiting(facts, answer);
     } else if (facts->job->cursor_ms > facts->now_ms + STORE_AHEAD_MS) {
         answer->state = "waiting";
         tell(answer,
-             "The clock was ahead, and the job has gone up to %s. It goes on from now once the "
+             "The clock was ahead, and the job's cursor is at %s. It continues from now once the "
              "clock is believed.",
              time_words(facts->job->cursor_ms).text);
         if (facts->doubt)

@@ -1,4 +1,4 @@
-/* The sentences of `why`: what became of a tick, in plain words of either language. Pure. */
+/* The sentences of `why`: the fate of a tick, in English or Chinese. Pure. */
 #ifndef PEAL_WHY_TEXT_H
 #define PEAL_WHY_TEXT_H
 
@@ -9,7 +9,7 @@
 
 struct why_answer {
     enum language language;
-    int64_t tick_ms; /* NEVER_MS: there is none */
+    int64_t tick_ms; /* NEVER_MS: none */
     const char *state;
     enum run_reason reason;
     struct strbuf text;
@@ -20,28 +20,28 @@ struct why_answer {
 void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms);
 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
-/* It is due, and no node has the labels of its job's `where`. */
+/* The run is due, and no node matches the job's `where`. */
 void why_tell_nobody(const char *where, struct why_answer *answer);
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer);
 
-/* What there is to say about a tick of which nothing is on record. */
+/* The facts about a tick without a record. */
 struct why_facts {
     const struct catalog_job *job;
     const struct job *definition;
     int64_t tick_ms, now_ms;
-    bool any_tick;               /* nobody asked for a certain tick */
-    bool is_tick;                /* of the schedule as it is now */
+    bool any_tick;               /* no particular tick was asked for */
+    bool is_tick;                /* a tick of the current schedule */
     int64_t before_ms, after_ms; /* the nearest ticks; NEVER_MS: none */
     bool draining;
-    bool nobody;          /* has the labels of the job's `where` */
-    const char *doubt;    /* why the clock is not believed; NULL: it is */
-    int64_t believed_ms;  /* when it will be */
-    const char *calendar; /* that takes the tick out; NULL: none does */
-    const char *missing;  /* a calendar of the job that is not there; NULL: all are */
+    bool nobody;          /* no node matches the job's `where` */
+    const char *doubt;    /* why the clock is doubted; NULL: it is not */
+    int64_t believed_ms;  /* when the doubt ends */
+    const char *calendar; /* that excludes the tick; NULL: none */
+    const char *missing;  /* a missing calendar of the job; NULL: none */
 };
 
-/* What a job waits for instead of ticks; the jobs are in the order of its definition's `after`, and
- * NULL where there is none of that name. */
+/* What a job with `after` waits for; `others` are in the order of its `after`, NULL for a missing
+ * job. */
 void why_tell_after(const struct why_facts *facts, const struct catalog_job *const *others,
                     struct why_answer *answer);
 

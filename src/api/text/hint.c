@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Those that are the same each time. */
+/* Hints without variable parts. */
 static const struct {
     const char *en, *zh;
 } hints[] = {

@@ -1,5 +1,5 @@
-/* JSON text, looked at without parsing it: the stored definitions of a page of jobs are shown as
- * they are. For text that is known to be JSON; any other gives nonsense, but is never left. */
+/* Reads JSON text without building a tree: the stored definitions of a page of jobs are copied as
+ * text. For valid JSON; other input gives nonsense, but is never read beyond its end. */
 #ifndef PEAL_JSON_TEXT_H
 #define PEAL_JSON_TEXT_H
 
@@ -10,7 +10,7 @@
 struct strbuf;
 
 struct json_span {
-    const char *text; /* of a string: with its quotes */
+    const char *text; /* a string includes its quotes */
     size_t length;
 };
 
@@ -18,10 +18,10 @@ struct json_member {
     struct json_span name, value;
 };
 
-/* The members of an object one after another: *at is its text first. False: there are no more. */
+/* Walks the members of an object: *at is first its text. False: the end. */
 bool json_text_next(const char **at, struct json_member *ret);
 
-/* The value of one member; false: there is none of this name. */
+/* The value of a member; false: no such member. */
 bool json_text_get(const char *object, const char *name, struct json_span *ret);
 
 bool json_text_is_name(const struct json_member *member, const char *name);
@@ -29,7 +29,7 @@ bool json_text_is_name(const struct json_member *member, const char *name);
 /* A whole number; anything else is 0. */
 int64_t json_text_number(const struct json_span *value);
 
-/* Adds a text as a JSON string; what is not UTF-8 is replaced. */
+/* Appends a JSON string; invalid UTF-8 is replaced. */
 void json_text_quote(struct strbuf *out, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* The API's own sentences, in the language of who reads them. The code has the English ones, with
- * printf's conversions; message.c has the others. Pure. */
+/* Translations of the API's messages. The code has the English ones, as printf formats; message.c
+ * has the others. Pure. */
 #ifndef PEAL_MESSAGE_H
 #define PEAL_MESSAGE_H
 
@@ -14,10 +14,11 @@ struct message {
 extern const struct message messages[];
 extern const size_t message_count;
 
-/* The same with the same conversions in the same order; `english` itself where there is none. */
+/* The translation, with the same conversions in the same order; `english` itself if there is
+ * none. */
 const char *message_in(enum language language, const char *english) __attribute__((format_arg(2)));
 
-/* By an Accept-Language header, or NULL: English unless Chinese is liked better. */
+/* From an Accept-Language header, or NULL: English unless Chinese is preferred. */
 enum language language_wanted(const char *accept_language);
 
 #endif

@@ -170,7 +170,7 @@ static void test_what_it_waits_for(void **state)
     json_t *answer = EXPECT(world, 200, "GET /jobs/report/why", NULL);
     assert_string_equal(member_text(answer, "state"), "none");
     assert_string_equal(member_text(answer, "text"),
-                        "The jobs that it waits for have not all ended since it was made.");
+                        "The jobs that it waits for have not all ended since it was created.");
     assert_string_equal(member_text(answer, "next.state"), "waiting");
     assert_string_equal(member_text(answer, "next.text"), "It waits for the end of extract, load.");
     json_decref(answer);
@@ -184,8 +184,8 @@ static void test_what_it_waits_for(void **state)
     EXPECT_STATUS(world, 200, "POST /jobs/report/pause", NULL);
     answer = EXPECT(world, 200, "GET /jobs/report/why", NULL);
     assert_string_equal(member_text(answer, "next.text"),
-                        "It waits for the end of load. Since its last time, there was that of "
-                        "extract. It will be skipped unless the job is resumed before.");
+                        "It waits for the end of load. Ended since its last run: extract. "
+                        "It will be skipped unless the job is resumed before.");
     json_decref(answer);
 }
 
