@@ -13,11 +13,11 @@
 #include "sandbox/jobs_user.h"
 
 enum {
-    STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
+    STOP_WITHIN_MS = 10000, /* how long a stop waits for pending writes */
     ZONES_EVERY_MS = 600000,
-    JOIN_WITHIN_MS = 9000, /* how long a start waits to be let in; that another agent has this
+    JOIN_WITHIN_MS = 9000, /* how long a start waits to be registered; that another agent has this
                               node's name is certain after its lease, 5 s, and 2 s more */
-    JOIN_LOOK_MS = 500,    /* how often it looks meanwhile, if nothing else brings a turn */
+    JOIN_LOOK_MS = 500,    /* interval of checks meanwhile, if nothing else causes a turn */
 };
 
 void agent_wake(void *context)
@@ -25,12 +25,12 @@ void agent_wake(void *context)
     const struct agent *agent = context;
     uint64_t one = 1;
     if (write(agent->wake_fd, &one, sizeof(one)) < 0)
-        return; /* full: a turn is due already */
+        return; /* EAGAIN: a turn is due already */
 }
 
 /* ---- turns ---- */
 
-/* On the wall clock, and cancelled when that is set: a step of the clock brings a turn at once. */
+/* On the wall clock, cancelled when that is set: a step of the clock causes a turn at once. */
 static void arm(struct agent *agent, struct wall_ms at)
 {
     if (at.ms == agent->armed_ms)
@@ -49,7 +49,7 @@ static void arm(struct agent *agent, struct wall_ms at)
 
 /* ---- being let in ---- */
 
-/* The name of this node belongs to another agent, as far as the store told last. */
+/* Does another agent have this node's name, by the store's last answer? */
 static bool is_name_taken(const struct agent *agent)
 {
     const struct known_peer *known = peers_find(engine_peers(agent->engine), agent->data.node);
@@ -57,9 +57,9 @@ static bool is_name_taken(const struct agent *agent)
            known->peer.home != data_folder_home(agent->config->data);
 }
 
-/* With a store that does not answer nobody can tell whether its name is free. It ends, and whoever
- * supervises it tries again: were it to stay, the name would fall to it unseen as soon as the agent
- * that has it sleeps. */
+/* Without an answer of the store it is unknown whether the name is free. The agent ends, and its
+ * supervisor tries again: if it stayed, it would silently take the name when the agent that has it
+ * sleeps. */
 static void give_up(struct agent *agent, enum status health, const char *words)
 {
     struct strbuf *why = agent->why;
@@ -80,7 +80,7 @@ static void give_up(struct agent *agent, enum status health, const char *words)
     loop_stop(agent->loop);
 }
 
-/* The time to load is the store's; what is counted is time in which it could have been let in. */
+/* The time to load does not count: only time in which it could have been registered. */
 static void wait_to_join(struct agent *agent, struct now now)
 {
     struct strbuf why;
@@ -116,7 +116,7 @@ static void tell_ready(struct agent *agent)
         agent->ready(agent->ready_context);
 }
 
-/* What others can reach is not left open to them: only now is it known who has an account. */
+/* Only now are the accounts known: an address that others can reach needs one. */
 static void go_live(struct agent *agent)
 {
     agent->failed = api_check_exposed(agent->api, agent->why);
@@ -162,7 +162,7 @@ static void on_timer(void *context, unsigned events)
     struct agent *agent = context;
     uint64_t count;
     (void)events;
-    agent->armed_ms = 0; /* it has fired, or was cancelled: set it again in any case */
+    agent->armed_ms = 0; /* fired or cancelled: set it again in any case */
     if (read(agent->timer_fd, &count, sizeof(count)) < 0 && errno == ECANCELED)
         agent_log_event(agent->log, "clock_set", "action=\"planned again\"");
     turn(agent);
@@ -216,7 +216,7 @@ static void stop(struct agent *agent)
         return;
     agent->stopping = true;
     if (!agent->is_set_up)
-        return; /* it ends as soon as it would begin */
+        return; /* it ends before it begins */
     agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
     loop_timer_set(agent->stop_timer, STOP_WITHIN_MS);
     agent_drain(agent);
@@ -259,7 +259,8 @@ static void on_signal(void *context, unsigned events)
     }
 }
 
-/* It can't be started again from here: who supervises the agent starts both. Jobs go on. */
+/* The launcher can't be restarted from the sandbox: the agent ends, and its supervisor starts both.
+ * Jobs go on. */
 static void on_launcher(void *context, unsigned events)
 {
     struct agent *agent = context;
@@ -280,7 +281,7 @@ static enum status open_descriptors(struct agent *agent, struct strbuf *why)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file at a limit is told by who writes it */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond a size limit fails with EFBIG instead */
     sigprocmask(SIG_BLOCK, &signals, NULL);
     agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     agent->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -333,7 +334,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         return st;
     }
     agent->open_files = descriptors_raise(agent->log);
-    agent_confine(agent); /* before there are threads, which would not be confined with it */
+    agent_confine(agent); /* before there are threads, which would not be confined */
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
         st = set_up_loop(agent, why);
@@ -365,7 +366,7 @@ static void tear_down(struct agent *agent)
 {
     agent->is_set_up = false; /* closing the store may run the loop */
     agent_data_close(&agent->data);
-    agent->notifier = notifier_free(agent->notifier); /* answers what engine and API wait for */
+    agent->notifier = notifier_free(agent->notifier); /* calls what engine and API wait for */
     agent_chores_free(agent->chores);
     api_free(agent->api);
     engine_free(agent->engine);

@@ -7,12 +7,11 @@
 #include "config/agent_config.h"
 #include "strbuf.h"
 
-/* Runs until it is told to stop (SIGTERM, SIGINT); SIGHUP reads the configuration file again.
- * `ready` (may be NULL) is called once, when jobs are loaded, the API answers and the store has let
- * this node in. E_BUSY: another agent has the folder. E_CONFLICT: another agent has the node's
- * name. E_UNREACHABLE: the store does not answer, so it was not let in. Anything but OK: *why says
- * what is wrong and what to do. One that was let in goes on whatever becomes of the store or its
- * name. */
+/* Runs until SIGTERM or SIGINT; SIGHUP reads the configuration file again. `ready` (may be NULL) is
+ * called once, when jobs are loaded, the API answers and this node is registered in the store.
+ * E_BUSY: another agent has the folder. E_CONFLICT: another agent has the node's name.
+ * E_UNREACHABLE: the store does not answer. Anything but OK: *why says what is wrong and what to
+ * do. Once registered, the agent goes on even if it loses the store or its name. */
 MUST_CHECK enum status agent_run(struct agent_config *config, void (*ready)(void *context),
                                  void *context, struct strbuf *why);
 

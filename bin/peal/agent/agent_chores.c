@@ -10,12 +10,12 @@ enum {
     FIRST_AFTER_MS = 30000,
     EVERY_MS = 600000,
     BETWEEN_SLICES_MS = 10,
-    SLICE = 2000,    /* jobs looked at in a turn */
-    FOUND = 256,     /* jobs to deal with in a slice */
-    SAME_NAME = 128, /* of them: room for jobs of one name */
+    SLICE = 2000,    /* jobs checked per turn */
+    FOUND = 256,     /* jobs with work per slice */
+    SAME_NAME = 128, /* of these, reserved for jobs of one name */
     UNDELETE_MS = 7 * 86400 * 1000,
     STEP_MS = 60 * 1000,             /* the wall clock was set ahead */
-    BELIEVE_AFTER_MS = 86400 * 1000, /* and stays there for so long: then what is old is old */
+    BELIEVE_AFTER_MS = 86400 * 1000, /* for so long: then it is believed */
 };
 
 /* A pass goes through the jobs by name, a slice a turn, one request at a time. */
@@ -26,16 +26,16 @@ struct agent_chores {
     struct history *history;
     struct agent_log *log;
     struct loop_timer *timer;
-    char after[JOB_NAME_SIZE]; /* name of the job that was looked at last in this pass */
-    struct id work[FOUND];     /* jobs of this slice with something to do */
-    size_t found, next;        /* how many, and which is next */
+    char after[JOB_NAME_SIZE]; /* name of the last job of this pass that was checked */
+    struct id work[FOUND];     /* jobs of this slice with work */
+    size_t found, next;        /* their number, and the next one */
     size_t visited;            /* jobs of this slice */
     bool in_pass;
-    bool has_jobs_done;         /* of this pass; what is left is of no job */
+    bool has_jobs_done;         /* of this pass; only prune_all is left */
     int64_t last_pass_ms;       /* jobs without a run since then have nothing to prune */
-    int64_t pass_ms;            /* start of this pass, on the clock that ages are counted by */
-    int64_t ahead_ms;           /* of the boot clock is that one */
-    struct boot_ms ahead_since; /* the wall clock is further ahead since then; 0: it is not */
+    int64_t pass_ms;            /* start of this pass, by the careful clock */
+    int64_t ahead_ms;           /* the careful clock minus the boot clock */
+    struct boot_ms ahead_since; /* since when the wall clock is further ahead; 0: it is not */
     int64_t removed;
     struct history_prune prune;
     struct store_request request;
@@ -109,7 +109,7 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
     history_prune(chores->history, &chores->prune);
 }
 
-/* What is of no job, or of jobs that are gone, and the output of all: once in a pass, after the
+/* Prunes records without a job or of purged jobs, and the total output: once per pass, after the
  * jobs. */
 static void prune_all(struct agent_chores *chores)
 {
@@ -145,7 +145,7 @@ static void purge_job(struct agent_chores *chores, const struct catalog_job *job
     store_submit(chores->store, &chores->request);
 }
 
-/* One node is enough to remove it; what its own history has of it, each node prunes itself. */
+/* One node purges the job; each node prunes its own history of it. */
 static bool deleted_long_ago(const struct agent_chores *chores, const struct catalog_job *job)
 {
     struct job *definition = NULL;
@@ -178,7 +178,8 @@ static bool visit(void *context, const struct catalog_job *job)
     return true;
 }
 
-/* Does what was found, one after the other; then looks at the next slice, in another turn. */
+/* Does the work that was found, one after the other; then checks the next slice, in another
+ * turn. */
 static void go_on(struct agent_chores *chores)
 {
     if (chores->has_jobs_done) {
@@ -207,15 +208,15 @@ static void go_on(struct agent_chores *chores)
         pass_done(chores);
 }
 
-/* Each node prunes its own history; one that nodes share is the leader's to prune. */
+/* Each node prunes its own history; a shared one is pruned by the leader. */
 static bool is_for_others(const struct agent_chores *chores)
 {
     const char *history = chores->config->history;
     return history && *history && !engine_leads(chores->engine);
 }
 
-/* What is removed does not come back: a clock that is years ahead for a minute must not make all of
- * the history old. So a step ahead counts only when it has lasted for a day. */
+/* The careful clock: pruned records do not come back, so a clock that is years ahead for a minute
+ * must not make all of the history old. A step ahead counts only when it has lasted for a day. */
 static int64_t careful_ms(struct agent_chores *chores, struct now now)
 {
     int64_t ahead_ms = now.wall.ms - now.boot.ms;
@@ -232,7 +233,7 @@ static int64_t careful_ms(struct agent_chores *chores, struct now now)
     return now.boot.ms + chores->ahead_ms;
 }
 
-/* Another node's clock says so, or none has been compared with yet. */
+/* The other nodes' clocks disagree, or none has been compared yet. */
 static bool is_clock_wrong(const struct agent_chores *chores)
 {
     const struct peers *peers = engine_peers(chores->engine);

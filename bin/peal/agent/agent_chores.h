@@ -1,4 +1,4 @@
-/* What has to be done now and then: old runs leave the history, and deleted jobs the store. */
+/* Periodic chores: prunes old runs from the history, and purges deleted jobs from the store. */
 #ifndef PEAL_AGENT_CHORES_H
 #define PEAL_AGENT_CHORES_H
 

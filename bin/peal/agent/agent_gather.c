@@ -56,7 +56,7 @@ static void print_address(struct listen_address *address, char *to, size_t size)
     snprintf(to, size, is_v6 ? "[%s]:%d" : "%s:%d", host, ntohs(*port_of(address)));
 }
 
-/* The own address on the way to `there`; nothing is sent. */
+/* The local address of a route to `there`; nothing is sent. */
 static bool find_way(const struct addrinfo *there, struct listen_address *ret)
 {
     struct listen_address address = {.length = sizeof(address.address)};
@@ -72,13 +72,13 @@ static bool find_way(const struct addrinfo *there, struct listen_address *ret)
     *port_of(&address) = htons(PEER_PORT);
     print_address(&address, text, sizeof(text));
     strbuf_init(&why);
-    found = listen_parse(text, ret, &why) == OK; /* knows what is a loopback */
+    found = listen_parse(text, ret, &why) == OK; /* also sets is_loopback */
     strbuf_release(&why);
     return found;
 }
 
-/* By which this node reaches a server of its store: so do the other nodes, and so they can reach
- * it. One that others can't reach is better than none. */
+/* The local address of the route to a server of the store, which the other nodes reach, too. A
+ * loopback address is better than none. */
 static bool find_own_address(const struct store_url *store, struct listen_address *ret)
 {
     bool found = false;
@@ -99,7 +99,7 @@ static bool find_own_address(const struct store_url *store, struct listen_addres
     return found;
 }
 
-/* The host of --address if that is a number, else what the way to the store says. */
+/* The host of --address if it is numeric, else the route to the store. */
 static bool choose_address(const struct agent_config *config, struct listen_address *ret)
 {
     struct strbuf why;
@@ -122,7 +122,8 @@ static enum status open_port(struct listen_address *address, bool is_default, in
     strbuf_init(&scratch);
     print_address(address, text, sizeof(text));
     enum status st = listen_tcp(address, text, ret_fd, &scratch);
-    if (st == E_IO && is_default && errno == EADDRINUSE) { /* several nodes on one machine */
+    if (st == E_IO && is_default &&
+        errno == EADDRINUSE) { /* several nodes on one machine: any port */
         *port_of(address) = 0;
         st = listen_tcp(address, text, ret_fd, &scratch);
     }
@@ -135,7 +136,7 @@ static enum status open_port(struct listen_address *address, bool is_default, in
     return st;
 }
 
-/* What the others are told: no address of all interfaces, and the port that it came to. */
+/* The address for the others: not a wildcard, and with the actual port. */
 static bool find_announced(const struct agent_config *config, int fd,
                            struct listen_address *address)
 {
@@ -163,7 +164,7 @@ static enum status listen_for_others(const struct agent_config *config, struct a
         st = E_NOT_FOUND;
     if (st == OK)
         st = open_port(&address, !told, &fd, why);
-    if (st != OK && !told) { /* nobody asked for it */
+    if (st != OK && !told) { /* it was not configured */
         agent_log_event(log, "history_not_shared", "detail=\"%s\"",
                         why->length ? why->text : "this node's own address is not known");
         strbuf_reset(why);

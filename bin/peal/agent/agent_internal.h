@@ -1,4 +1,4 @@
-/* The agent: what its parts share while they are set up. */
+/* The agent's state, which its parts share. */
 #ifndef PEAL_AGENT_INTERNAL_H
 #define PEAL_AGENT_INTERNAL_H
 
@@ -16,9 +16,9 @@ struct agent {
     struct loop *loop;
     struct zone_db *zones;
     struct agent_data data;
-    struct spawn_launcher *launcher; /* NULL: nothing is given up, or nothing is started */
+    struct spawn_launcher *launcher; /* NULL: no sandbox, or no jobs */
     struct sandbox_state sandbox;
-    struct executor_spawn *executor; /* NULL: this node starts nothing */
+    struct executor_spawn *executor; /* NULL: this node runs no jobs */
     struct engine *engine;
     struct api *api;
     struct agent_chores *chores;
@@ -27,29 +27,29 @@ struct agent {
     struct loop_fd *wake_watch, *timer_watch, *signal_watch, *launcher_watch;
     struct loop_timer *stop_timer, *join_timer, *zones_timer;
     int64_t started_ms;
-    int64_t open_files;           /* how many jobs may have */
-    struct boot_ms joining_since; /* it could have been let in since then; 0: not yet */
-    int64_t armed_ms;             /* what timer_fd is set to */
-    bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
+    int64_t open_files;           /* RLIMIT_NOFILE of jobs */
+    struct boot_ms joining_since; /* since when it could have been registered; 0: not yet */
+    int64_t armed_ms;             /* expiry of timer_fd */
+    bool is_set_up;               /* else no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
-    enum status failed; /* what it ends for, and ... */
-    struct strbuf *why; /* ... why */
+    enum status failed; /* why the agent ends, and ... */
+    struct strbuf *why; /* ... the message */
     void (*ready)(void *context);
     void *ready_context;
 };
 
 /* ---- agent.c ---- */
 
-void agent_wake(void *context);  /* from any thread: a turn, please */
-void agent_drain(void *context); /* nothing new is taken from now on */
+void agent_wake(void *context);  /* from any thread: asks for a turn */
+void agent_drain(void *context); /* takes no new runs from now on */
 
-/* ---- agent_parts.c: the parts that have ports ---- */
+/* ---- agent_parts.c: wires the parts with ports ---- */
 
-/* What jobs without a time zone of their own go by. */
+/* The default time zone of jobs. */
 MUST_CHECK enum status agent_default_zone(const struct agent *agent, struct strbuf *out);
 
-/* Enters the sandbox, if the configuration has one; what needs more rights is left to a launcher.
- */
+/* Enters the sandbox, if it is configured; a launcher keeps the privileges to start spawners.
+ * */
 void agent_confine(struct agent *agent);
 
 MUST_CHECK enum status agent_set_up_executor(struct agent *agent, struct strbuf *why);

@@ -9,7 +9,7 @@
 
 static const char default_address[] = "127.0.0.1:7325";
 
-/* Takes the text apart at commas; what is more than `room` is left out. */
+/* Splits the text at commas; items beyond `room` are dropped. */
 static size_t split(char *text, const char **list, size_t room)
 {
     size_t count = 0;

@@ -62,8 +62,8 @@ void agent_log_reopen(struct agent_log *log)
     log->fd = fd;
 }
 
-/* Some words come from outside, such as the name that somebody tried to log in with: they must not
- * look like further lines. */
+/* Against log injection: text from outside, such as a login name, must not look like further
+ * lines. */
 static void add_printable(struct strbuf *line, const char *text)
 {
     for (; *text; text++)
@@ -81,8 +81,8 @@ void agent_log_write(void *context, const char *event, const char *particulars)
     strbuf_addf(&line, ".%03dZ %s ", (int)(now.wall.ms % 1000), event);
     add_printable(&line, particulars);
     strbuf_addc(&line, '\n');
-    /* One write, so that lines of several processes do not mix. A log that can't be written must
-     * not stop the agent. */
+    /* One write, so that lines of several processes do not mix. A failing log must not stop the
+     * agent. */
     if (strbuf_status(&line) == OK && write(log->fd, line.text, line.length) < 0) {
         strbuf_release(&line);
         return;

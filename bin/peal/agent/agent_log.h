@@ -1,5 +1,5 @@
-/* The agent's log: a line an event, `2026-03-08T07:00:00.123Z event key=value ...`, on stderr, or
- * in a file that is opened again after it was moved away. */
+/* The agent's log: one line per event, `2026-03-08T07:00:00.123Z event key=value ...`, on stderr,
+ * or in a file that can be rotated. */
 #ifndef PEAL_AGENT_LOG_H
 #define PEAL_AGENT_LOG_H
 
@@ -11,10 +11,10 @@ struct agent_log;
 MUST_CHECK enum status agent_log_open(const char *path, struct agent_log **ret);
 struct agent_log *agent_log_close(struct agent_log *log);
 
-/* Opens the file anew, so that a rotated one can be taken away. */
+/* Reopens the file after a rotation. */
 void agent_log_reopen(struct agent_log *log);
 
-/* `context` is the log; the shape of the engine's port. Control characters become spaces. */
+/* `context` is the log; fits the engine's port. Control characters become spaces. */
 void agent_log_write(void *context, const char *event, const char *particulars);
 void agent_log_event(struct agent_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,9 +7,9 @@
 #include "state/catalog.h"
 #include "version.h"
 
-enum { TAIL_MAX = 4096 }; /* bytes of output that a message's last lines are looked for in */
+enum { TAIL_MAX = 4096 }; /* bytes of output to take a message's last lines from */
 
-/* Does the stored definition say who is told? Inside a text the quotes would be escaped. */
+/* Does the stored definition have "notify"? Inside a string its quotes would be escaped. */
 static bool says_who(const struct catalog_job *job)
 {
     return job && strstr(job->json, "\"notify\":") != NULL;
@@ -28,7 +28,7 @@ static struct job *decode(const struct catalog_job *stored)
     return stored && job_decode_stored(stored->json, NULL, &job, &error) == OK ? job : NULL;
 }
 
-/* The last bytes of the output, at the end of `tail`; returns where they start. */
+/* Copies the last bytes of the output to the end of `tail`; returns their offset. */
 static size_t gather_output(const struct ended *ended, char tail[TAIL_MAX], bool *ret_is_cut)
 {
     size_t at = TAIL_MAX;

@@ -1,4 +1,4 @@
-/* Between the engine, which tells of ends, and the notifier, which tells people. */
+/* Connects the engine's ends with the notifier. */
 #ifndef PEAL_AGENT_NOTIFY_H
 #define PEAL_AGENT_NOTIFY_H
 

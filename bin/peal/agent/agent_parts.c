@@ -53,9 +53,9 @@ static void read_boot_id(char boot_id[40])
         fclose(file);
 }
 
-/* Without one the agent would have to start spawners itself, and jobs would inherit what it gave
- * up.
- */
+/* Without a launcher the agent would have to start spawners itself, and jobs would inherit its
+ * sandbox.
+ * */
 static enum status start_launcher(struct agent *agent)
 {
     char *folder = data_folder_file(agent->config->data, "spawn");
@@ -71,7 +71,7 @@ void agent_confine(struct agent *agent)
     const struct agent_config *config = agent->config;
     bool starts_jobs = config->roles & PEER_WORKER;
     if (data_folder_make(config->data) != OK)
-        return; /* who opens it tells */
+        return; /* the error is reported when it is opened */
     if (starts_jobs && !config->no_sandbox && start_launcher(agent) != OK)
         snprintf(agent->sandbox.detail, sizeof(agent->sandbox.detail),
                  "off: the launcher, peal-spawn, can't be started: %s", strerror(errno));
@@ -129,7 +129,7 @@ enum status agent_set_up_engine(struct agent *agent)
     return st;
 }
 
-/* On the word of `by`, after a restore; for the API. */
+/* For the API: lifts the halt after a restore, as `by` decided. */
 static enum status advance(void *context, const char *by,
                            void (*done)(void *context, enum status st), void *done_context)
 {

@@ -7,7 +7,7 @@
 #include "config/data_folder.h"
 #include "version.h"
 
-/* Those that this process may use: a container can have fewer than the machine. */
+/* The processors that this process may use: fewer than the machine's in a container. */
 static int processors(void)
 {
     cpu_set_t set;

@@ -126,8 +126,8 @@ static void on_probe(void *context, const struct etcd_result *result)
         strbuf_adds(probe->why, result->message);
 }
 
-/* Whether anybody answers, lets us in and shows us the prefix: the store itself is patient with
- * servers that are away for a moment, a user who mistyped an address should not have to be. */
+/* Checks once that etcd answers, accepts the login and can read the prefix: the store itself
+ * retries for long, but a mistyped address should fail at once. */
 static enum status knock(struct loop *loop, const struct etcd_login *login, const char *prefix,
                          struct strbuf *why)
 {

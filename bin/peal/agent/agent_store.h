@@ -1,4 +1,4 @@
-/* The store that the configuration names, opened: the embedded one, or etcd. */
+/* Opens the configured store: the embedded one, or etcd. */
 #ifndef PEAL_AGENT_STORE_H
 #define PEAL_AGENT_STORE_H
 
@@ -7,7 +7,7 @@
 #include "loop.h"
 #include "store.h"
 
-/* What etcd's client needs to know. The texts are the configuration's, but for the password, which
+/* Settings of the etcd client. The texts are the configuration's, except for the password, which
  * comes from $PEAL_ETCD_PASSWORD or the password file. */
 struct etcd_login {
     struct etcd_client_config client;
@@ -20,7 +20,7 @@ MUST_CHECK enum status etcd_login_make(const struct agent_config *config, struct
 void etcd_login_release(struct etcd_login *login);
 
 /* Opens the store in etcd; runs the loop meanwhile. `node` may be NULL. `data` (NULL: none) is the
- * folder that remembers how far the store was. E_UNREACHABLE: *why names the endpoints. */
+ * folder for the revision file. E_UNREACHABLE: *why names the endpoints. */
 MUST_CHECK enum status agent_store_open_etcd(const struct agent_config *config, struct loop *loop,
                                              const char *node, const char *data,
                                              struct store_wake wake, struct store **ret,

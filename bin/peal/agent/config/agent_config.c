@@ -87,7 +87,7 @@ enum value_kind {
     VALUE_COUNT,
     VALUE_SPAN,
     VALUE_SIZE,
-    VALUE_OWN, /* `set` knows what is right */
+    VALUE_OWN, /* checked by `set` */
     VALUE_LABELS,
     VALUE_NAMESPACES, /* of quotas */
     VALUE_MAP,
@@ -263,7 +263,7 @@ static enum status read_labels(const struct reader *reader, const struct node *m
     return st;
 }
 
-/* Namespaces and how many jobs each may have. */
+/* Quotas of namespaces. */
 static enum status read_namespaces(const struct reader *reader, const struct key *key,
                                    const struct node *map)
 {

@@ -1,4 +1,4 @@
-/* What an agent is told by its command line and its configuration file. */
+/* The configuration of an agent, from its command line and its configuration file. */
 #ifndef PEAL_AGENT_CONFIG_H
 #define PEAL_AGENT_CONFIG_H
 
@@ -10,9 +10,9 @@
 #include "status.h"
 #include "strbuf.h"
 
-/* How etcd lets us in. */
+/* Credentials for etcd. */
 struct etcd_access {
-    char *user; /* NULL: the store's URL says, or nobody */
+    char *user; /* NULL: that of the store's URL, if any */
     char *password_file;
     char *ca_file, *cert_file, *key_file; /* PEM */
 };
@@ -22,50 +22,50 @@ struct agent_config {
     char *log_file;      /* NULL: stderr */
     char *file;          /* the configuration file; NULL: none */
     char *options;       /* kept in the data folder for the next restart; NULL: none */
-    char *timezone;      /* of jobs that name none; NULL: the machine's */
+    char *timezone;      /* default of jobs; NULL: the machine's */
     char *allow_file;    /* users that jobs may run as; NULL: the spawner's default */
-    char *default_user;  /* of jobs that name none; NULL: the agent's own, unless that is root */
-    bool has_sandbox;    /* somebody has said whether; else it is on */
-    bool no_sandbox;     /* gives nothing up, see sandbox.h */
+    char *default_user;  /* default of jobs; NULL: the agent's own, unless that is root */
+    bool has_sandbox;    /* `sandbox` was configured; default: on */
+    bool no_sandbox;     /* no sandbox, see sandbox.h */
     int max_running;     /* 0: no limit */
     int64_t keep_runs;   /* per job; 0: no limit */
     int64_t keep_s;      /* age; 0: no limit */
     int64_t keep_bytes;  /* of output, per job; 0: no limit */
     int64_t total_bytes; /* of output, of all jobs; 0: no limit */
-    int64_t audit_s;     /* age of changes on record; 0: no limit */
+    int64_t audit_s;     /* age of the audit trail; 0: no limit */
     int64_t stats_s;     /* age of statistics, of all jobs; 0: no limit */
 
     struct quotas quotas;
 
-    bool has_store; /* somebody has said which; else it is sqlite */
+    bool has_store; /* `store` was configured; default: sqlite */
     struct store_url store;
     struct etcd_access etcd;
-    char *history; /* the URL of a history that nodes share; NULL: nobody has said; "": SQLite */
+    char *history; /* URL of a shared history; NULL: not configured; "": SQLite */
 
-    /* What this node tells the others. */
-    char node_id[64];  /* empty: the data folder knows */
+    /* Announced to the other nodes. */
+    char node_id[64];  /* empty: that of the data folder */
     char labels[512];  /* as in struct peer */
     char address[128]; /* of its API for other machines; empty: none */
     unsigned roles;    /* enum peer_role */
     int capacity;      /* 0: the number of processors */
 
-    /* Where its API is on TCP, for those with PEER_API. */
+    /* The API on TCP, for nodes with PEER_API. */
     char *listen;             /* addresses, separated by commas; NULL: the default; "none" */
     char *peer_listen;        /* where other nodes read its history; NULL: the default; "none" */
-    char *hosts;              /* names by which it is called, likewise; NULL: none */
-    char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
+    char *hosts;              /* host names of this server, likewise; NULL: none */
+    char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they exist */
     char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
     char *public_url;         /* of its console, for links in messages; NULL: none */
-    char *notify_ca;  /* PEM; who signed the certificates of receivers; NULL: the system's */
-    unsigned facades; /* APIs of other programs that it has, too; of facade.h */
+    char *notify_ca;          /* PEM; authorities for receivers' certificates; NULL: the system's */
+    unsigned facades;         /* enabled facades; of facade.h */
 };
 
-/* 1,000 runs of each job and 90 days are kept, and changes for 400 days; quotas as in
+/* Defaults: 1,000 runs per job and 90 days are kept, the audit trail for 400 days; quotas as in
  * docs/CONFIG.md. */
 void agent_config_init(struct agent_config *config);
 void agent_config_release(struct agent_config *config);
 
-/* One value, as the command line or the file gives it. E_INVALID: *reterr; E_NOMEM. */
+/* Sets one value from the command line or the file. E_INVALID: *reterr; E_NOMEM. */
 MUST_CHECK enum status agent_config_set_store(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_history(struct agent_config *config, const char *text,
@@ -82,7 +82,8 @@ MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, cons
                                                struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
-/* A name; whether there is such a user is not asked: servers of users may be away for a while. */
+/* A user name; its existence is not checked, since user databases may be unreachable for a
+ * while. */
 MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config, const char *text,
                                                      struct parse_error *reterr);
 /* "on" or "off" */
@@ -96,16 +97,16 @@ MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, con
                                                 struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_peer_listen(struct agent_config *config, const char *text,
                                                     struct parse_error *reterr);
-/* "zone=eu"; adds to those that are there, and replaces one of the same name. */
+/* "zone=eu"; adds a label, or replaces one of the same name. */
 MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);
 
-/* Reads config->file anew and takes over what may change while the agent runs: timezone,
- * max_running, retention, quotas. Nothing changes unless the whole file is right. */
+/* Reads config->file again and takes over the reloadable values: timezone, max_running, retention,
+ * quotas. Nothing changes unless the whole file is valid. */
 MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct strbuf *why);
 
-/* Reads config->file over what is there. E_INVALID, E_NOT_FOUND, E_IO: *why names the file, line
- * and mistake. */
+/* Reads config->file into *config. E_INVALID, E_NOT_FOUND, E_IO: *why names file, line and
+ * mistake. */
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values that the command line and the file share, with what makes them right. */
+/* Setters with checks, for values of the command line and of the file. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

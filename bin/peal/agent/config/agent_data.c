@@ -25,7 +25,8 @@ static enum status find_node(const struct agent_config *config, struct agent_dat
     return st;
 }
 
-/* An agent that moved to etcd leaves its own database as it is; it says what is still in there. */
+/* An agent that moved to etcd leaves its old database untouched; logs the jobs that are still in
+ * it. */
 static void look_for_jobs(const struct agent_config *config, struct agent_log *log)
 {
     struct store_look look;
@@ -59,8 +60,7 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
     return st;
 }
 
-/* For the next start, which need not name store and history again, and the next restart, which need
- * not name anything. */
+/* Remembers store and history for the next start, and all options for the next restart. */
 static enum status remember(const struct agent_config *config)
 {
     struct strbuf url;
@@ -96,7 +96,7 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
         st = agent_gather(config, loop, log, (struct history_wake){wake, context}, data, why);
     if (st != OK)
         return st;
-    /* Only now: a start that failed leaves a new folder new. */
+    /* Only now: a failed start leaves a new folder new. */
     st = data_folder_write_node(config->data, data->node);
     if (st == OK)
         st = remember(config);

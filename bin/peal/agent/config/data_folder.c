@@ -72,7 +72,7 @@ char *data_folder_file(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* Writes a small file so that it is there whole or not at all. */
+/* Writes a small file atomically. */
 static enum status write_file(const char *path, const char *text)
 {
     char *temporary;

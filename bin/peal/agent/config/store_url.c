@@ -9,7 +9,7 @@ enum { ENDPOINTS_MAX = 16, HOST_MAX = 253, PREFIX_MAX = 200, DEFAULT_PORT = 2379
 
 static const char default_prefix[] = "/peal";
 
-/* A text on its way into its parts. */
+/* A URL that is being parsed. */
 struct reader {
     const char *text; /* whole, for columns */
     struct store_url *url;

@@ -1,4 +1,4 @@
-/* The executor of a node that only serves the API: nothing is ever started here. */
+/* The executor of a node that only serves the API: it never starts a run. */
 #ifndef PEAL_EXECUTOR_NONE_H
 #define PEAL_EXECUTOR_NONE_H
 

@@ -17,7 +17,7 @@
 static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision = PEAL_REVISION};
 
 struct executor_spawn {
-    struct executor port; /* first: the engine's handle is this object */
+    struct executor port; /* first member: the engine's handle */
     struct spawn_client *client;
     struct spawn_launcher *launcher; /* NULL: none */
     struct agent_log *log;
@@ -107,7 +107,7 @@ static void kill_run(struct executor *port, const struct id *run_id, enum run_re
     char id[ID_TEXT + 1];
     (void)reason;
     id_format(run_id, id);
-    /* Out of memory: the timeout, or the next wish to kill it, comes again. */
+    /* Out of memory: the timeout or the next kill tries again. */
     if (spawn_client_kill(self->client, id, 0, -1) != OK)
         return;
 }
@@ -118,7 +118,7 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     char id[ID_TEXT + 1];
     id_format(run_id, id);
     start_notes_drop(&self->notes, id);
-    /* Not sent: the spawner tells of it again with the next connection. */
+    /* Not sent: the spawner reports the end again with the next connection. */
     if (spawn_client_ack(self->client, id) != OK)
         return;
 }
@@ -136,8 +136,8 @@ static const struct {
     [SPAWN_UNKNOWN] = {RUN_LOST, REASON_SPAWNER_DIED},
 };
 
-/* What the spawner, which may be of another version, gives as the reason. One that is not known
- * here, or is no end, leaves open how the run ended. */
+/* The reason from a spawner of any version. An unknown one, or one that is no end, becomes
+ * SPAWN_UNKNOWN. */
 static enum spawn_reason known_reason(uint32_t reason)
 {
     bool is_known = reason == SPAWN_EXITED || (reason < sizeof(ends) / sizeof(ends[0]) &&
@@ -176,7 +176,7 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
         snprintf(end->detail, sizeof(end->detail), "the disk was full: some output is gone");
 }
 
-/* False: nothing that the engine wants to know. */
+/* False: no event for the engine. */
 static bool translate(struct start_notes *notes, const struct spawn_event *event,
                       struct executor_event *ret)
 {
@@ -204,7 +204,7 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
         ret->kind = EXECUTOR_ENDED;
         fill_end(notes, known, &ret->end);
     }
-    if (ret->kind != EXECUTOR_STARTED) /* the steps in the new process are still to come */
+    if (ret->kind != EXECUTOR_STARTED) /* steps in the new process may still fail */
         start_notes_drop(notes, known->id);
     return true;
 }
@@ -296,7 +296,7 @@ static enum status read_from(void *context, const struct id *run_id, int64_t off
         release_chunks(NULL, chunks, count);
         return st;
     }
-    *ret = chunks; /* what a damaged file held before the damage is still worth having */
+    *ret = chunks; /* the chunks before the damage are kept */
     *ret_count = count;
     return OK;
 }
@@ -349,7 +349,7 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
     self->folder = strdup(config->folder);
     self->node = strdup(config->node);
     self->default_user = config->default_user ? strdup(config->default_user) : NULL;
-    char *real = realpath(config->folder, NULL); /* as the spawner names it */
+    char *real = realpath(config->folder, NULL); /* the same path as the spawner's */
     spawn_tag(real ? real : config->folder, self->tag);
     free(real);
     enum status st = E_NOMEM;

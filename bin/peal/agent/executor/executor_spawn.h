@@ -1,4 +1,4 @@
-/* The engine's executor, by the spawner; and where the output of runs comes from. */
+/* The engine's executor and output source, on top of the spawner. */
 #ifndef PEAL_EXECUTOR_SPAWN_H
 #define PEAL_EXECUTOR_SPAWN_H
 
@@ -28,8 +28,8 @@ MUST_CHECK enum status executor_spawn_new(struct loop *loop,
                                           struct executor_spawn **ret);
 struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 
-/* Whether who connected to the UNIX socket is a process of a run, of one that ended, too; or that
- * can't be told. */
+/* Is the process that connected to the UNIX socket part of a run, also of an ended one, or is that
+ * unknown? */
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd);
 
 /* What version the spawner is, and whether that is the agent's. */

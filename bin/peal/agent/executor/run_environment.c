@@ -35,7 +35,7 @@ static enum status set(struct run_environment *environment, const char *name, co
     return OK;
 }
 
-/* Remembers the first failure, so that a list of settings reads as one. */
+/* Sets a variable unless an earlier one has failed. */
 static void also(enum status *st, struct run_environment *environment, const char *name,
                  const char *value)
 {
@@ -46,7 +46,7 @@ static void also(enum status *st, struct run_environment *environment, const cha
 static void set_user(enum status *st, struct run_environment *environment, const char *name,
                      char **ret_home)
 {
-    /* A user that does not exist is the spawner's to refuse, with words. */
+    /* The spawner refuses an unknown user, with a message. */
     const struct passwd *user = *name ? getpwnam(name) : getpwuid(geteuid());
     const char *path = getenv("PATH");
     const char *language = getenv("LANG");
@@ -74,7 +74,7 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     also(st, environment, "PEAL_RUN_ID", id);
     strbuf_init(&tick);
     timestamp_print_utc(run->tick_ms / 1000, &tick);
-    if (run->tick_ms % 1000) { /* asked for by a person, not by a schedule */
+    if (run->tick_ms % 1000) { /* a manual run, not a scheduled tick */
         strbuf_truncate(&tick, tick.length - 1);
         strbuf_addf(&tick, ".%03dZ", (int)(run->tick_ms % 1000));
     }

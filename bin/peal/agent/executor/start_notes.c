@@ -76,7 +76,7 @@ void start_notes_drop(struct start_notes *notes, const char *id)
 
 /* ---- words ---- */
 
-/* An exec says the same of a script whose first line names an interpreter that is not there. */
+/* ENOENT may also mean that the script's interpreter is missing. */
 static void tell_exec(const char *file, int error, char *buf, size_t size)
 {
     if (error != ENOENT)
@@ -104,7 +104,7 @@ static void tell_not_allowed(const char *user, char *buf, size_t size)
         snprintf(buf, size, "not allowed to run as %s: only an agent of root can", user);
 }
 
-/* The operator raises both by the limits of the service, which every job inherits. */
+/* The operator raises both with limits of the service, which every job inherits. */
 static void tell_beyond(enum spawn_step step, char *buf, size_t size)
 {
     if (step == SPAWN_STEP_NICE)

@@ -1,6 +1,6 @@
-/* What starts are about that the spawner has not answered yet: its answer says only which step
- * failed, and people want to read which folder, user or file. A start of an agent before this one
- * is not known here, and told without names. */
+/* Notes on unanswered starts: the spawner only reports which step failed; the notes add the folder,
+ * user or file to the message. Starts of an earlier agent are not known, and reported without
+ * names. */
 #ifndef PEAL_START_NOTES_H
 #define PEAL_START_NOTES_H
 
@@ -14,13 +14,13 @@ struct start_notes {
 void start_notes_init(struct start_notes *notes);
 void start_notes_release(struct start_notes *notes);
 
-/* Out of memory: it is not noted. */
+/* Out of memory: no note. */
 void start_notes_add(struct start_notes *notes, const struct spawn_request *request);
 
 /* The run has ended. */
 void start_notes_drop(struct start_notes *notes, const char *id);
 
-/* Why it failed, "no such directory: /srv/app", into `buf`. */
+/* Writes why the start failed, "no such directory: /srv/app", to `buf`. */
 void start_notes_tell(const struct start_notes *notes, const struct spawn_run *run, char *buf,
                       size_t size);
 

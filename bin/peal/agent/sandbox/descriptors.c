@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-enum { PLENTY = 16384 }; /* 10,000 subscribers, and room for others */
+enum { PLENTY = 16384 }; /* 10,000 subscribers, and some more */
 
 int64_t descriptors_raise(struct agent_log *log)
 {

@@ -1,4 +1,4 @@
-/* How many files and connections the agent may have open. */
+/* The agent's limit of open files and connections. */
 #ifndef PEAL_DESCRIPTORS_H
 #define PEAL_DESCRIPTORS_H
 
@@ -6,8 +6,8 @@
 
 #include "agent_log.h"
 
-/* As many as this process can give itself; a few are told to the log, with what to do. Returns the
- * limit as it was, which is for jobs: some programs can't live with another one. 0: not known. */
+/* Raises the soft limit to the hard limit; logs a low one, with what to do. Returns the old limit,
+ * which is for jobs: some programs can't cope with another one. 0: not known. */
 int64_t descriptors_raise(struct agent_log *log);
 
 #endif

@@ -27,7 +27,7 @@ static void set_name(struct jobs_user *user, const char *name)
     snprintf(user->name, sizeof(user->name), "%s", name);
 }
 
-/* It has no choice, and everything is that user's. */
+/* An unprivileged agent runs all jobs as its own user. */
 static void look_as_plain_user(struct jobs_user *ret)
 {
     const struct passwd *own = getpwuid(geteuid());

@@ -1,14 +1,14 @@
-/* Whom jobs run as on this machine that name no user, and what its owner should know of that. */
+/* The default user of jobs on this machine, and warnings about it. */
 #ifndef PEAL_JOBS_USER_H
 #define PEAL_JOBS_USER_H
 
 #include "api.h"
 #include "config/agent_config.h"
 
-/* Looks it up anew: users and the list of those who are allowed may have changed. */
+/* Looks it up each time: users and the allow-list may have changed. */
 void jobs_user_look(const struct agent_config *config, struct jobs_user *ret);
 
-/* On stderr, for whoever starts an agent by hand, if something should be different. */
+/* Warns on stderr, for an agent that is started by hand. */
 void jobs_user_warn(const struct agent_config *config);
 
 #endif

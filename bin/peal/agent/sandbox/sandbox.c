@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of root's rights an agent needs to read what is not root's (keys of a group of their own), to
- * write its log to a folder of somebody else's, and to listen on ports below 1024. */
+/* Capabilities that a root agent needs: to read files of other users (keys with their own group),
+ * to write its log to a folder of another user, and to listen on ports below 1024. */
 static const int kept_capabilities[] = {
     CAP_DAC_OVERRIDE,
     CAP_DAC_READ_SEARCH,

@@ -10,12 +10,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* What is refused, with EPERM. The list is of what no agent does; what is on no list is allowed.
- * The other way round would have to know every call of every version of the C library and of those
- * that it loads for names, databases and TLS, and a call that is missing is found by whoever
- * upgrades. */
+/* Refused calls (EPERM): a deny-list of calls that no agent makes. An allow-list would have to know
+ * every call of every version of the C library and of the libraries for names, databases and TLS; a
+ * missing one would break an upgrade. */
 static const char *const refused[] = {
-    /* other programs: nothing is executed, looked at or changed */
+    /* other programs: no exec, no inspection, no changes */
     "execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
     "pidfd_getfd", "kcmp", "perf_event_open", "userfaultfd", "uselib",
     /* other users and rights */
@@ -31,7 +30,7 @@ static const char *const refused[] = {
     "bpf", "syslog", "lookup_dcookie", "settimeofday", "clock_settime", "clock_settime64",
     "adjtimex", "clock_adjtime", "clock_adjtime64", "stime", "sethostname", "setdomainname", "iopl",
     "ioperm", "vhangup", "nfsservctl", "modify_ldt", "vm86", "vm86old", "personality",
-    /* calls by another way, which no filter sees */
+    /* asynchronous calls, which no filter sees */
     "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 static const unsigned namespaces[] = {
@@ -39,7 +38,7 @@ static const unsigned namespaces[] = {
     CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET,
 };
 
-/* LeakSanitizer stops the threads of its own process in this way. */
+/* LeakSanitizer needs ptrace on its own process. */
 static bool is_sanitizers(const char *name)
 {
 #ifdef PEAL_SANITIZED
@@ -62,8 +61,8 @@ static int refuse_names(scmp_filter_ctx filter)
     return error;
 }
 
-/* What clone3 is told lies in memory, which a filter can't read; the C library takes clone instead.
- */
+/* The flags of clone3 are in memory, which a filter can't read; the C library falls back to clone.
+ * */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     int error = 0;
@@ -76,7 +75,7 @@ static int refuse_namespaces(scmp_filter_ctx filter)
     return error;
 }
 
-/* Netlink is how the C library learns of addresses. */
+/* Netlink stays: the C library uses it for addresses. */
 static int refuse_sockets(scmp_filter_ctx filter)
 {
     int error = 0;
@@ -91,7 +90,7 @@ static int refuse_sockets(scmp_filter_ctx filter)
     return error;
 }
 
-/* Memory that was written is not executed, and no keys are typed into the terminal. */
+/* No writable and executable memory, and no input injection into the terminal (TIOCSTI). */
 static int refuse_code(scmp_filter_ctx filter)
 {
     const unsigned both = PROT_WRITE | PROT_EXEC;

@@ -63,7 +63,7 @@ enum {
     LOG = WRITE_FILE | MAKE_REG,
 };
 
-/* What a kernel of that version knows. */
+/* The accesses that a kernel of that version supports. */
 static uint64_t known_accesses(int version)
 {
     uint64_t known = (MAKE_SYM << 1) - 1;
@@ -78,11 +78,11 @@ static uint64_t known_accesses(int version)
 
 /* ---- rules ---- */
 
-/* Rules that are being made. What is not there needs none. */
+/* Rules under construction. Missing paths need none. */
 struct rules {
     int fd;
     uint64_t known;
-    int error; /* the first that is worth telling; 0: none */
+    int error; /* the first real error; 0: none */
 };
 
 static void allow(struct rules *rules, const char *path, uint64_t access)
@@ -99,7 +99,7 @@ static void allow(struct rules *rules, const char *path, uint64_t access)
     close(fd);
 }
 
-/* In `buf`, or "": it is too long to be one. */
+/* The parent folder in `buf`; "": the path is too long. */
 static const char *folder_of(const char *path, char buf[PATH_MAX])
 {
     return snprintf(buf, PATH_MAX, "%s", path) < PATH_MAX ? dirname(buf) : "";
@@ -111,7 +111,7 @@ static void allow_folder_of(struct rules *rules, const char *path, uint64_t acce
     allow(rules, folder_of(path, buf), access);
 }
 
-/* Folders that hold what an agent has no business with. */
+/* Folders that also hold other users' files, and must not be allowed as a whole. */
 static bool is_everybodys(const char *folder)
 {
     static const char *const others[] = {"/", "/root", "/home", "/tmp", "/var/tmp", "/run", "/var"};
@@ -132,9 +132,9 @@ static void allow_file(struct rules *rules, const char *path)
         allow_folder_of(rules, path, READ);
 }
 
-/* A file that is replaced by another one (rename) is a new one to landlock: so its folder is
- * allowed, and if it is a link the folder that it leads to. Not so in somebody's home: there the
- * new file can be read after the next start. NULL: none is configured. */
+/* To landlock a file that replaces another one (rename) is new: so the file's folder is allowed,
+ * and for a link also the target's folder. Not in shared or home folders: there a new file can be
+ * read after the next start. NULL: not configured. */
 static void allow_reading(struct rules *rules, const char *file)
 {
     if (!file || *file != '/')
@@ -167,7 +167,7 @@ static void allow_program(struct rules *rules)
     free(program);
 }
 
-/* Certificates and passwords that the URL of a history names: ...?sslrootcert=/etc/db/ca.pem */
+/* Files that the URL of a history names: ...?sslrootcert=/etc/db/ca.pem */
 static void allow_named_in(struct rules *rules, const char *url)
 {
     char path[PATH_MAX];
@@ -230,8 +230,8 @@ static void allow_system(struct rules *rules)
     allow_in_home(rules, ".postgresql");
 }
 
-/* An operator may have moved a database to another disk, and left a link: what it leads to is as
- * good as in the folder, with what a database makes beside itself. */
+/* An operator may have moved a database to another disk and left a link: the target's folder is
+ * allowed, too, for the files that a database creates beside itself. */
 static void allow_links(struct rules *rules, const char *folder)
 {
     char path[PATH_MAX];
@@ -258,7 +258,7 @@ static void allow_configured(struct rules *rules, const struct agent_config *con
 {
     allow(rules, config->data, WRITE);
     allow_links(rules, config->data);
-    if (config->log_file) /* SIGHUP makes it again after it was moved away */
+    if (config->log_file) /* SIGHUP creates it again after a rotation */
         allow_folder_of(rules, config->log_file, LOG);
     allow_reading(rules, config->file);
     allow_reading(rules, config->tls_cert);
