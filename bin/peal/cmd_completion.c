@@ -1,6 +1,6 @@
-/* peal completion: lets a shell complete commands, options and the names of jobs. The scripts are
- * made from the rows of the commands, so that they can't know less than the program. The manual
- * pages are made here, too, when peal is built. */
+/* peal completion: shell completion of commands, options and names of jobs. The scripts are
+ * generated from the option rows, so that they are always complete. The manual pages are made here,
+ * too, when peal is built. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

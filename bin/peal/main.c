@@ -1,4 +1,4 @@
-/* peal: finds the command that was asked for, runs it, and sees to it that its output arrived. */
+/* peal: finds and runs the command, and checks that its output was written. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static enum exit_code unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-/* By its last word. */
+/* Finds a subcommand by its last word. */
 static const struct command *find_below(const struct command *parent, const char *word)
 {
     for (const struct command *each = parent->subcommands; each && each->name; each++) {
@@ -136,7 +136,7 @@ static enum exit_code run_command(const struct command *command, const struct co
     return code;
 }
 
-/* Takes a word out: those before it move up to where it was. */
+/* Removes the word at `at` from argv: the words before it move up. */
 static void pull_word(int at, char ***argv)
 {
     memmove(*argv + 1, *argv, (size_t)at * sizeof(**argv));
@@ -170,7 +170,7 @@ static enum exit_code run_below(const struct command *parent, int argc, char **a
     return run_command(command, parent, argc - 1, argv);
 }
 
-/* What may come before the command: the options that most commands have. */
+/* Finds the command: common options may come before it. */
 static int find_command_word(int argc, char **argv)
 {
     static const struct option_row common[] = {
@@ -205,8 +205,8 @@ static enum exit_code dispatch(int argc, char **argv)
                                 : run_command(command, NULL, argc - 1, argv);
 }
 
-/* A closed standard stream would give its number to the next file that is opened, and output
- * would end there. Its place is taken by a descriptor on which reading or writing fails. */
+/* The descriptor of a closed standard stream would be reused by the next opened file, and output
+ * would go there. It is replaced by one on which reads or writes fail. */
 static void hold_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

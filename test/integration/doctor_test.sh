@@ -16,7 +16,7 @@ expect_status 0
 expect_stdout_has "ok    data folder: $scratch/one is writable"
 expect_stdout_has 'ok    agent: running, node one'
 expect_stdout_has 'ok    spawner: reachable'
-expect_stdout_has "ok    database: $scratch/one/peal.db is whole"
+expect_stdout_has "ok    database: $scratch/one/peal.db is intact"
 expect_stdout_lacks warn
 run peal doctor -o json
 expect_json '[.[].verdict] | unique' '["ok"]'

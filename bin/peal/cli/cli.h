@@ -1,5 +1,5 @@
-/* What every command of the program stands on: exit codes, the shape of a command, options, and
- * how it speaks. stdout is data, stderr is talk. */
+/* The base of all commands: exit codes, struct command, and messages. stdout is for data, stderr
+ * for messages. */
 #ifndef PEAL_CLI_H
 #define PEAL_CLI_H
 
@@ -19,7 +19,7 @@ enum exit_code {
     EXIT_NOT_FOUND = 3, /* or not running */
     EXIT_CONFLICT = 4,
     EXIT_UNREACHABLE = 5,
-    EXIT_INVALID = 6, /* the input was understood to be wrong */
+    EXIT_INVALID = 6, /* invalid input */
     EXIT_TIMED_OUT = 7,
     EXIT_RUN_FAILED = 10,
 };
@@ -36,20 +36,20 @@ struct example {
 #define EXAMPLES(...) (const struct example[]) {__VA_ARGS__, {0}}
 /* clang-format on */
 
-/* A command is one file, cmd_NAME.c, that defines `const struct command cmd_NAME`, and one line
- * in commands.h. Its texts stand alone, one to a row, and are laid out by help.h. */
+/* A command is one file, cmd_NAME.c, that defines `const struct command cmd_NAME`, and one line in
+ * commands.h. help.h formats its texts. */
 struct command {
     const char *name;               /* "list"; below another command "calendar list" */
     const char *summary;            /* one line, for the list of commands */
     const struct example *examples; /* end with {0} */
-    const char *usage; /* what follows the name, a line each way; NULL: made from the arguments */
+    const char *usage;              /* usage lines after the name; NULL: made from the arguments */
     const char *notes; /* paragraphs above the options; a line end begins the next one */
     const char *more;  /* and below them */
     const struct option_row *arguments, *options; /* end with {0} */
-    const char *too_few, *too_many; /* about arguments; %s is the first that is too much */
+    const char *too_few, *too_many; /* messages about arguments; %s is the first surplus one */
     const char *wrong_count;        /* instead of both */
 
-    const struct command *subcommands; /* end with {0}; then it is they that are run */
+    const struct command *subcommands; /* end with {0}; then only they can be run */
     size_t request_size;  /* of a struct that starts with a request_base; also of subcommands */
     const void *defaults; /* such a struct; NULL: zeros */
     enum exit_code (*run)(void *request); /* of a command that needs no agent */
@@ -60,11 +60,11 @@ struct command {
 /* "list" of "calendar list". */
 const char *command_word(const struct command *command);
 
-/* One of the words, which end with NULL. False: it is none, which has been reported. */
+/* The index of `text` in the NULL-terminated choices. False: not found, which has been reported. */
 bool cli_choice(const struct command *command, const char *option, const char *text,
                 const char *const *choices, unsigned *ret);
 
-/* "peal: ..." on stderr. cli_usage adds where the help is, and returns EXIT_USAGE. */
+/* "peal: ..." on stderr. cli_usage adds a pointer to the help, and returns EXIT_USAGE. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum exit_code cli_usage(const struct command *command, const char *format, ...)
@@ -73,10 +73,10 @@ enum exit_code cli_usage(const struct command *command, const char *format, ...)
 /* "peal: WHAT: message", the text below it, and a caret below the column. */
 void cli_parse_error(const char *what, const char *text, const struct parse_error *err);
 
-/* Reports a status that has no better words, and the exit code that stands for it. */
+/* Reports a status without a better message; returns its exit code. */
 enum exit_code cli_fail(enum status st);
 
-/* The last thing before exit: what was printed has arrived, or it is an error. */
+/* To be called last: flushes stdout, and reports a failed write. */
 enum exit_code cli_finish(enum exit_code code);
 
 #endif

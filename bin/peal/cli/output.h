@@ -1,4 +1,4 @@
-/* -o: the forms in which a command shows what it found. */
+/* -o: the output formats of a command. */
 #ifndef PEAL_OUTPUT_H
 #define PEAL_OUTPUT_H
 
@@ -8,7 +8,7 @@
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
-/* -o as a row; the text says which of the forms it has. */
+/* -o as an option row; the text lists the command's formats. */
 extern const char *const output_words[];
 #define OPTION_OUTPUT(of, member, text)                                                            \
     OPTION_CHOICE(of, member, 'o', "output", "F", output_words, text)
@@ -20,7 +20,7 @@ MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);
 
 #define YES_TEXT "no confirmation (asked for on a terminal only)"
 
-/* Asks on a terminal; elsewhere, and with `yes`, the answer is taken for granted. */
+/* Asks on a terminal; elsewhere, and with `yes`, returns true without asking. */
 bool confirmed(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

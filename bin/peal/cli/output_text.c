@@ -5,8 +5,8 @@
 
 #include "cli/text_width.h"
 
-/* "\033[1;31m": the bytes of the colour that begins here; 0: it is none. *ret_is_cut: it may be one
- * when more has come. */
+/* The length of the colour sequence here, like "\033[1;31m"; 0: none. *ret_is_cut: it may be an
+ * incomplete one. */
 static size_t colour_length(const char *text, size_t length, bool *ret_is_cut)
 {
     size_t at = 2;
@@ -20,7 +20,7 @@ static size_t colour_length(const char *text, size_t length, bool *ret_is_cut)
     return 0;
 }
 
-/* The first bytes of a character whose others have not come yet. */
+/* Is it the incomplete start of a character? */
 static bool is_cut_character(const char *text, size_t length)
 {
     unsigned char first = (unsigned char)text[0];
@@ -42,7 +42,7 @@ static void show_byte(unsigned char byte, struct strbuf *out)
         strbuf_addf(out, "<%02x>", byte);
 }
 
-/* Appends what begins here; how many bytes that are. 0: it has to wait for more. */
+/* Appends one character or sequence; returns its length. 0: wait for more input. */
 static size_t take_one(const char *text, size_t length, bool is_end, struct strbuf *out)
 {
     bool is_cut = false;
@@ -81,7 +81,7 @@ static void take_all(struct output_text *text, const char *bytes, size_t length,
 void output_text_add(struct output_text *text, const char *bytes, size_t length, struct strbuf *out)
 {
     char joined[2 * OUTPUT_HELD_MAX];
-    while (text->length && length) { /* what was held goes on, a little at a time */
+    while (text->length && length) { /* completes the held bytes, step by step */
         size_t held = text->length;
         size_t part = length < OUTPUT_HELD_MAX ? length : OUTPUT_HELD_MAX;
         memcpy(joined, text->held, held);

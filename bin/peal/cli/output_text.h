@@ -1,6 +1,6 @@
-/* What a job has written, for a terminal: a job must not be able to steer the terminal of whoever
- * looks at its output. Text, tabs, line ends and colours pass; other control characters are shown:
- * ^G, <U+009B>, and bytes that are no UTF-8 as <9b>. Comes in pieces that may end anywhere. */
+/* Filters a job's output for a terminal, against terminal injection. Text, tabs, line ends and
+ * colours pass; other control characters are shown as ^G or <U+009B>, and invalid UTF-8 as <9b>.
+ * Input comes in pieces that may end anywhere. */
 #ifndef PEAL_OUTPUT_TEXT_H
 #define PEAL_OUTPUT_TEXT_H
 
@@ -11,15 +11,15 @@
 enum { OUTPUT_HELD_MAX = 40 };
 
 struct output_text {
-    char held[OUTPUT_HELD_MAX]; /* the beginning of a character or a colour */
+    char held[OUTPUT_HELD_MAX]; /* an incomplete character or colour sequence */
     size_t length;
 };
 
-/* Appends what can be told by now. */
+/* Appends the filtered text, except for an incomplete end. */
 void output_text_add(struct output_text *text, const char *bytes, size_t length,
                      struct strbuf *out);
 
-/* There is no more: the rest. */
+/* The end of the input: appends the rest. */
 void output_text_end(struct output_text *text, struct strbuf *out);
 
 #endif

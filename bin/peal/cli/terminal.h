@@ -1,4 +1,4 @@
-/* What a stream's other end can show. */
+/* Capabilities of the terminal of a stream. */
 #ifndef PEAL_TERMINAL_H
 #define PEAL_TERMINAL_H
 

@@ -81,7 +81,7 @@ static int sum(const struct text_table *table, const int *widths)
     return all;
 }
 
-/* Takes from the widest column until all fit into `room`, or none is wide any more. */
+/* Narrows the widest column until all fit into `room`, or none is wide any more. */
 static void narrow(const struct text_table *table, int room, int *widths)
 {
     for (int over = sum(table, widths) - room; over > 0; over--) {
@@ -110,7 +110,7 @@ static int format_cell(const char *cell, int width, struct strbuf *line)
     return line->failed ? width : text_width(line->text + from);
 }
 
-/* Without blanks at the end of the line: these are made up for when the next cell comes. */
+/* Padding is written before the next cell, so that lines have no trailing blanks. */
 static void format_row(const struct text_table *table, size_t row, const int *widths,
                        struct strbuf *line)
 {

@@ -1,6 +1,5 @@
-/* A table of text: columns as wide as their widest cell, wide characters counted as such. Where a
- * terminal is too narrow, long cells are cut first, so that one long name does not push all that
- * follows off the screen, and then the line's end; elsewhere nothing is cut. */
+/* A text table: columns as wide as their widest cell, with East Asian wide characters counted as
+ * two. On a narrow terminal long cells are cut first, then the line; elsewhere nothing is cut. */
 #ifndef PEAL_TEXT_TABLE_H
 #define PEAL_TEXT_TABLE_H
 
@@ -12,15 +11,16 @@ struct text_table {
     size_t columns;
     char **cells; /* row after row; the first row is the header */
     size_t count, capacity;
-    int room; /* columns to keep to; 0: those of the terminal that is printed to */
+    int room; /* width limit; 0: that of the terminal */
     enum status status;
 };
 
-/* `headers` ends with NULL. Out of memory is remembered and told by text_table_print. */
+/* `headers` ends with NULL. text_table_print returns E_NOMEM if memory ran out. */
 void text_table_init(struct text_table *table, const char *const *headers);
 void text_table_release(struct text_table *table);
 
-/* The next cell, copied, left to right and row after row. Control characters do not get through. */
+/* Adds the next cell, left to right and row after row; the text is copied, without control
+ * characters. */
 void text_table_cell(struct text_table *table, const char *text);
 
 /* Prints the header and all rows. A column without any text in its rows is left out, unless it is

@@ -1,5 +1,5 @@
-/* UTF-8 on a terminal: how many columns a text takes, and a form of it that can't harm one.
- * Independent of the locale, so that tables line up everywhere. */
+/* UTF-8 on a terminal: the width of a text in columns, and a safe form of it. Independent of the
+ * locale, so that tables line up everywhere. */
 #ifndef PEAL_TEXT_WIDTH_H
 #define PEAL_TEXT_WIDTH_H
 
@@ -14,8 +14,8 @@ int text_width(const char *text);
 /* Bytes of the longest start of `text` that fits into `columns`. */
 size_t text_fit(const char *text, int columns);
 
-/* The character at `text`, of which `length` > 0 bytes may be read, and how many bytes it takes.
- * NOT_UTF8, which takes one byte: it is none. */
+/* Decodes the character at `text`, of which `length` > 0 bytes may be read; *ret_bytes is its
+ * length. NOT_UTF8, with length 1: invalid. */
 enum { NOT_UTF8 = -1 };
 int32_t text_decode(const char *text, size_t length, size_t *ret_bytes);
 

@@ -1,4 +1,4 @@
-/* Instants between people, the API and tables. */
+/* Parses and prints instants for people, the API and tables. */
 #ifndef PEAL_WHEN_H
 #define PEAL_WHEN_H
 
@@ -11,7 +11,7 @@
 
 int64_t now_ms(void);
 
-/* 2026-03-08T07:00:00.000Z, the fraction optional, in ms. False: it is none. */
+/* 2026-03-08T07:00:00.000Z, the fraction optional, in ms. False: not a time. */
 bool when_parse(const char *text, int64_t *ret_ms);
 void when_print_api(int64_t at_ms, struct strbuf *out);
 

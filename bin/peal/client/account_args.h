@@ -1,4 +1,4 @@
-/* What the commands of accounts share: roles as options, and passwords, which are never one. */
+/* Shared by the account commands: roles as options, and passwords, which are never options. */
 #ifndef PEAL_ACCOUNT_ARGS_H
 #define PEAL_ACCOUNT_ARGS_H
 
@@ -21,15 +21,15 @@ extern const struct option_row scope_options[];
 
 bool scope_is_given(const struct scope_args *args);
 
-/* Sets "role", "define" and "namespaces" of the body, as far as they were given. */
+/* Sets "role", "define" and "namespaces" of the body, if given. */
 MUST_CHECK enum exit_code scope_fill(const struct command *self, const struct scope_args *args,
                                      json_t *body);
 
 /* "editor", "team=viewer shared=editor": of a user or a token, for tables. */
 void scope_print(const json_t *account, struct strbuf *out);
 
-/* From the file, or asked for on the terminal without showing it, with `twice` two times. What is
- * wrong has been told. */
+/* Reads the password from the file, or from the terminal without echo; `twice`: with confirmation.
+ * Errors are reported. */
 MUST_CHECK enum exit_code password_read(const char *file, const char *prompt, bool twice,
                                         struct strbuf *out);
 

@@ -6,7 +6,7 @@
 #include "cli/when.h"
 #include "client/batch_parts.h"
 
-enum { CALL_MAX = 500 }; /* changes in one call, or as many as have to do with each other */
+enum { CALL_MAX = 500 }; /* changes per call, or more if jobs depend on each other */
 
 enum exit_code batch_init(struct batch *batch, const struct job_list *jobs)
 {
@@ -114,7 +114,7 @@ static enum exit_code check_quota(struct client *client, const json_t *checked)
     int64_t more =
         (int64_t)batch_count(checked, "created") - (int64_t)batch_count(checked, "deleted");
     if (client_try(client, &(struct client_request){.path = "/agent"}, &reply) != OK)
-        return EXIT_OK; /* the next call tells what is wrong */
+        return EXIT_OK; /* the next call reports the error */
     const json_t *jobs = json_object_get(json_object_get(reply.body, "quotas"), "jobs");
     int64_t limit = answer_int(jobs, "limit", 0), used = answer_int(jobs, "used", 0);
     reply_release(&reply);
@@ -126,7 +126,7 @@ static enum exit_code check_quota(struct client *client, const json_t *checked)
     return EXIT_CONFLICT;
 }
 
-/* One call checks only its own part before it writes. */
+/* Checks all parts with dry runs first, since each call only checks its own part. */
 static enum exit_code check_all(struct client *client, const json_t *parts, const json_t *deletes)
 {
     json_t *checked;

@@ -1,4 +1,4 @@
-/* Many changes at once: all are checked before any is made. */
+/* A batch of changes: all are checked before any is made. */
 #ifndef PEAL_BATCH_H
 #define PEAL_BATCH_H
 
@@ -13,8 +13,8 @@ struct batch {
 MUST_CHECK enum exit_code batch_init(struct batch *batch, const struct job_list *jobs);
 void batch_release(struct batch *batch);
 
-/* *ret: a list of {"name", "result", "error"}. EXIT_INVALID: some can't be made, none was, and
- * each has been told. */
+/* *ret: a list of {"name", "result", "error"}. EXIT_INVALID: some are invalid; none was made, and
+ * each is reported. */
 MUST_CHECK enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
                                      json_t **ret);
 

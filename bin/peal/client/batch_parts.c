@@ -6,8 +6,8 @@
 #include "hash.h"
 #include "table.h"
 
-/* A definition, and the first one of those that it has to do with: `first` leads there, step by
- * step. */
+/* A definition in a union-find structure: following `first` leads to the representative of its
+ * group. */
 struct member {
     const char *name;
     size_t first;
@@ -36,7 +36,7 @@ static size_t first_of(struct groups *groups, size_t i)
 {
     while (groups->members[i].first != i) {
         struct member *member = &groups->members[i];
-        member->first = groups->members[member->first].first; /* the way is shorter next time */
+        member->first = groups->members[member->first].first; /* path compression */
         i = member->first;
     }
     return i;
@@ -77,7 +77,7 @@ static enum status read_names(struct groups *groups, const json_t *definitions)
         struct member *member = &groups->members[i];
         *member = (struct member){.name = name ? name : "", .first = i, .place = i};
         if (table_find(&groups->by_name, hash_text(0, member->name), member->name))
-            continue; /* the agent says that it is named twice */
+            continue; /* the agent reports the duplicate name */
         enum status st = table_insert(&groups->by_name, member);
         if (st != OK)
             return st;
@@ -93,7 +93,7 @@ static int compare_members(const void *a, const void *b)
     return left->place < right->place ? -1 : left->place > right->place;
 }
 
-/* Groups stay whole; another list begins where one is long enough. */
+/* Groups are not split; a new list begins when one is long enough. */
 static enum status fill_lists(const struct groups *groups, const json_t *definitions, size_t size,
                               json_t *lists)
 {

@@ -1,5 +1,5 @@
-/* The body of a request from what was given on the command line: rows whose `field` is a member of
- * a JSON document. */
+/* Builds the body of a request from the command line: rows whose `field` is a member of a JSON
+ * document. */
 #ifndef PEAL_BODY_H
 #define PEAL_BODY_H
 
@@ -7,11 +7,11 @@
 
 #include "cli/cli.h"
 
-/* As take_list; each text is some words with commas between. */
+/* As take_list; each text is a comma-separated list. */
 bool take_commas(const struct option_use *use);
 
-/* Sets the members of all rows that were given: texts, true for a flag, lists, and objects for
- * pairs. What is wrong has been told. */
+/* Sets the members of all given rows: texts, true for a flag, lists, and objects for pairs. Errors
+ * are reported. */
 MUST_CHECK enum exit_code body_fill(json_t *body, const struct option_row *rows,
                                     const void *request);
 

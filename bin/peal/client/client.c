@@ -18,7 +18,7 @@ enum {
     ANSWER_MAX = 256 * 1024 * 1024,
     CONNECT_TIMEOUT_MS = 5000,
     PAGE = 500,
-    NAMES_MAX = 5000, /* that are looked through for a near one */
+    NAMES_MAX = 5000, /* searched for a near one */
 };
 
 const struct option_row data_option[] = {
@@ -44,11 +44,11 @@ const struct option_row client_options[] = {
 
 struct client {
     CURL *curl;
-    struct strbuf data, socket_path; /* of a remote one its URL, and nothing */
+    struct strbuf data, socket_path; /* for a remote agent its URL, and "" */
     struct remote remote;
     bool keeps_cookies;
     char cookie[sizeof(((struct reply *)NULL)->cookie)];
-    bool told_incomplete; /* that nodes are away */
+    bool told_incomplete; /* the note on absent nodes was printed */
 };
 
 /* ---- open and close ---- */
@@ -326,7 +326,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* A text of the agent's, which may hold anything that a user ever typed. */
+/* Prints text of the agent, which may hold arbitrary user input, safely. */
 static void print_safe(const char *prefix, const char *text)
 {
     struct strbuf safe;
@@ -336,7 +336,7 @@ static void print_safe(const char *prefix, const char *text)
     strbuf_release(&safe);
 }
 
-/* Each with its place; not what `detail` has told already. */
+/* Prints each error with its place, except for one that repeats `detail`. */
 static void print_errors(const json_t *errors, const char *detail)
 {
     size_t i;
@@ -427,7 +427,7 @@ enum exit_code client_call(struct client *client, const struct client_request *r
     return code;
 }
 
-/* Once for each command, however many pages it reads. */
+/* Once per command, however many pages it reads. */
 static void tell_incomplete(struct client *client, const json_t *body)
 {
     const json_t *list = json_object_get(body, "incomplete"), *item;
@@ -575,7 +575,7 @@ const char *run_path(struct strbuf *out, const char *run_id, const char *rest)
     return make_path(out, "/runs/", run_id, rest);
 }
 
-/* It can still be brought back. */
+/* Is it deleted, and can still be restored? */
 static bool was_deleted(struct client *client, const char *name)
 {
     struct strbuf path;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder; false: nobody knows where. */
+/* The folder; false: unknown. */
 static bool find_folder(struct strbuf *out)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -56,7 +56,7 @@ void known_token_id(const char *url, struct strbuf *out)
     find_member(url, "id", out);
 }
 
-/* Whole or not at all: it is written beside, and then takes the old one's place. */
+/* Atomic: writes a new file and renames it. */
 static bool write_all(const char *path, const json_t *all)
 {
     struct strbuf fresh;

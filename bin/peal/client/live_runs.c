@@ -50,7 +50,7 @@ static void make_prefix(const char *job, char *prefix, size_t size)
         snprintf(prefix, size, "%-8.40s | ", job);
 }
 
-/* The oldest are forgotten: they are no longer among those that are asked for. */
+/* The oldest are dropped: they are no longer in the list that is polled. */
 static struct live_run *remember(struct live_runs *live, const char *id, const char *job)
 {
     if (live->count == REMEMBERED) {

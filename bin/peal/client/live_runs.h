@@ -1,4 +1,4 @@
-/* Runs as they happen: starts, ends, and every line of output with the job's name. */
+/* Prints runs live: starts, ends, and every line of output with the job's name. */
 #ifndef PEAL_LIVE_RUNS_H
 #define PEAL_LIVE_RUNS_H
 

@@ -1,4 +1,4 @@
-/* What peal drain and peal undrain share. */
+/* Shared by peal drain and peal undrain. */
 #ifndef PEAL_NODE_ACTION_H
 #define PEAL_NODE_ACTION_H
 
@@ -10,8 +10,8 @@ struct node_request {
 };
 extern const struct option_row node_arguments[];
 
-/* POSTs the name of the command to each node that is named. A name that is not there is told
- * with the nearest one that is. `tell` says on stderr what became of the node. */
+/* POSTs the command's name to each named node. An unknown name is reported with the nearest known
+ * one. `tell` prints the node's new state to stderr. */
 MUST_CHECK enum exit_code node_action(struct client *client, const struct node_request *request,
                                       void (*tell)(const json_t *node));
 

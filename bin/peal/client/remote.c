@@ -16,7 +16,7 @@ static const char *variable(const char *name)
     return text && *text ? text : NULL;
 }
 
-/* What would be read by everyone on the way. */
+/* Would the connection be unencrypted and not local? */
 static bool is_open_to_others(const char *url)
 {
     static const char *const near[] = {"http://localhost", "http://127.", "http://[::1]"};

@@ -1,4 +1,4 @@
-/* An agent of another machine: its URL, the token that lets us in, and whom we believe. */
+/* A remote agent: its URL, the token, and the trusted authorities. */
 #ifndef PEAL_REMOTE_H
 #define PEAL_REMOTE_H
 
@@ -8,20 +8,20 @@
 #include "strbuf.h"
 
 struct remote {
-    struct strbuf url;   /* without a slash at its end; empty: there is none */
+    struct strbuf url;   /* without a trailing slash; empty: none */
     struct strbuf token; /* "Authorization: Bearer ..."; empty: none */
-    const char *ca;      /* a file; NULL: those that the system believes */
+    const char *ca;      /* a PEM file; NULL: the system's authorities */
     char error[CURL_ERROR_SIZE];
-    bool is_distrusted; /* the last call failed since its certificate is not believed */
+    bool is_distrusted; /* the last call failed because of its certificate */
 };
 
 /* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA, else the token of `peal login`. Without a
- * URL the token is for the agent of this machine, which wants one of jobs; a file that can't be
- * read is none, then. What is wrong has been told. Release it in any case. */
+ * URL the token is for this machine's agent, which requires one from jobs; an unreadable token file
+ * is ignored then. Errors are reported. Release it in any case. */
 MUST_CHECK enum exit_code remote_init(struct remote *remote);
 void remote_release(struct remote *remote);
 
-/* EXIT_USAGE: what is secret would be read on the way, which has been told. */
+/* EXIT_USAGE: secrets would be sent unencrypted; reported. */
 MUST_CHECK enum exit_code remote_refuse_clear(const struct remote *remote);
 
 /* Certificates are always checked. */

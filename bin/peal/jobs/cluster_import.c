@@ -52,7 +52,7 @@ static bool is_paused(const char *json)
     return paused;
 }
 
-/* What had started before the clock was set back is not to start again in the other store. */
+/* Ticks that had started before the clock was set back must not start again in the other store. */
 static int64_t cursor_of(const struct store_change *change)
 {
     int64_t high_ms = change->rewinds.high_ms;
@@ -79,7 +79,7 @@ static enum status add_item(struct items *items, const struct store_change *chan
     return item->name && item->json ? OK : E_NOMEM;
 }
 
-/* Runs that are under way have no place to go to: the processes are here. */
+/* Open runs can't be imported: their processes are here. */
 static void tell_open_run(const struct run *run, size_t count)
 {
     char id[ID_TEXT + 1];
@@ -88,9 +88,8 @@ static void tell_open_run(const struct run *run, size_t count)
         cli_error("still open: %s of %s (%s)", id, run->job_name, run_state_name(run->state));
 }
 
-/* Everything up to LOADED. *ret_open (NULL: no matter) are runs that have not ended, which are
- * told.
- */
+/* Reads the feed up to LOADED. *ret_open (may be NULL) counts the open runs, which are printed.
+ * */
 static enum status read_store(struct store *store, struct items *items, size_t *ret_open,
                               struct strbuf *why)
 {
@@ -167,7 +166,7 @@ static int by_uid(const void *a, const void *b)
     return id_compare(&((const struct item *)a)->uid, &((const struct item *)b)->uid);
 }
 
-/* What is there already needs no writing; *ret are the others. */
+/* Drops items that exist in the target; *ret are the others. */
 static size_t sort_out(struct items *source, struct items *target, struct item **ret)
 {
     size_t count = 0;
@@ -244,7 +243,7 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     if (!todo)
         return E_NOMEM;
     enum status st = read_store(store, &target, NULL, why);
-    if (st == OK) /* jobs may name calendars and channels */
+    if (st == OK) /* before the jobs, which may name calendars and channels */
         st = import_docs_write(&source->docs, loop, store);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)

@@ -27,7 +27,7 @@ static bool is_taken(const struct job_list *jobs, const char *name)
     return false;
 }
 
-/* Two crontabs may lead to the same name; the later one gets a number. */
+/* Two crontabs may give the same name; the later job gets a number. */
 static enum status rename_taken(const struct job_list *jobs, struct job *job)
 {
     for (int number = 2; is_taken(jobs, job->name); number++) {
@@ -137,7 +137,7 @@ static enum exit_code import_system(struct source *source)
     return worst;
 }
 
-/* What `crontab -l` prints: crontab itself knows where its files are and who may read them. */
+/* The output of `crontab -l`, which knows where its files are and may read them. */
 static enum exit_code list_crontab(const char *user, struct strbuf *text)
 {
     int ends[2];
@@ -181,7 +181,7 @@ static enum exit_code import_user(struct source *source)
     return code;
 }
 
-/* Read as a user's, such a line would run a command named like its user. */
+/* Read as a user's crontab, such a line would run a command named like its user. */
 static void warn_of_system_file(const char *file)
 {
     static const char folder[] = "/etc/cron.d/";

@@ -86,7 +86,7 @@ static bool is_there(const struct job_list *jobs, size_t count, const char *name
     return false;
 }
 
-/* Within a file the decoder has seen to it; here it is about several. */
+/* Duplicates across files; the decoder finds those within one. */
 static enum exit_code refuse_doubles(const char *name, const struct job_list *had,
                                      const struct job_list *more)
 {

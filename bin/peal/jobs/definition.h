@@ -1,11 +1,11 @@
-/* Jobs on their way between files, people and the agent. */
+/* Converts jobs between files and the agent's API. */
 #ifndef PEAL_DEFINITION_H
 #define PEAL_DEFINITION_H
 
 #include "client/client.h"
 #include "definition/job_codec.h"
 
-/* What reading a definition needs: the zones, and the zone of jobs that name none, which is the
+/* Context for decoding definitions: the zones, and the default zone of jobs, which is the
  * agent's. */
 struct reading {
     struct zone_db *zones;
@@ -17,8 +17,8 @@ MUST_CHECK enum exit_code reading_init(struct reading *reading, struct client *c
 void reading_release(struct reading *reading);
 
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
- * them to *jobs. Every mistake is reported with its place; a name that comes twice is one, and so
- * are no jobs at all. */
+ * them to *jobs. Every mistake is reported with its place; duplicate names are mistakes, and so is
+ * an empty set of jobs. */
 MUST_CHECK enum exit_code definitions_read(const struct reading *reading, const char *const *paths,
                                            size_t count, struct job_list *jobs);
 
@@ -27,14 +27,14 @@ MUST_CHECK enum exit_code definitions_read_text(const struct reading *reading, c
                                                 const char *text, size_t length,
                                                 struct job_list *jobs);
 
-/* A job of the API as what a person would have written. */
+/* Converts a job of the API to a definition as a person would write it. */
 MUST_CHECK enum status definition_decode(const struct reading *reading, const json_t *api_job,
                                          struct job **ret);
 MUST_CHECK enum status definition_yaml(const struct reading *reading, const json_t *api_job,
                                        struct strbuf *out);
 
-/* All schedules of a job of the API in one line, or what it waits for instead: "after extract,
- * probe (always)". The second alone; empty: it has schedules. */
+/* All schedules of a job of the API in one line, or its dependencies: "after extract, probe
+ * (always)". definition_after: only the dependencies; empty: it has schedules. */
 void definition_schedules(const json_t *api_job, struct strbuf *out);
 void definition_after(const json_t *api_job, struct strbuf *out);
 

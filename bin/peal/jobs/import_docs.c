@@ -10,7 +10,7 @@
 
 enum { AT_ONCE = 100 };
 
-/* Where documents of this kind are counted; NULL: they stay behind. */
+/* The counter of this kind; NULL: not imported. */
 static size_t *counter_of(struct import_docs *docs, const char *kind)
 {
     if (strcmp(kind, USER_DOC) == 0 || strcmp(kind, TOKEN_DOC) == 0)

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 
-enum { NAMES = 3 }; /* that a look tells */
+enum { NAMES = 3 }; /* names in a preview */
 
 const struct option_row match_arguments[] = {
     ARGUMENTS(match_request, names, "NAME", .is_optional = true, .complete = COMPLETE_JOBS),
@@ -107,7 +107,7 @@ static json_int_t print_failed(const json_t *page)
     return (json_int_t)json_array_size(failed);
 }
 
-/* Page by page. What is left alone meanwhile was told by the look, or ended by itself. */
+/* Page by page. Jobs that are left out now were in the preview, or have changed since. */
 static enum exit_code act(struct client *client, const struct match_request *request,
                           const char *action, const char *done)
 {

@@ -44,7 +44,7 @@ static enum status print_table(const json_t *fires)
     return st;
 }
 
-/* On stderr: what is not in the list, and why. */
+/* On stderr: excluded ticks, and why. */
 static void tell_left_out(const json_t *rows)
 {
     const json_t *row;
@@ -55,7 +55,7 @@ static void tell_left_out(const json_t *rows)
     }
 }
 
-/* A job of the API has no ticks to come. */
+/* Says on stderr why a job has no coming ticks. */
 static void tell_none(const json_t *job, const char *name)
 {
     struct strbuf after;
@@ -98,7 +98,7 @@ enum exit_code job_next_print(const char *data, const char *name, int64_t count,
     if (code != EXIT_OK)
         return code;
     strbuf_init(&path);
-    code = client_job(client, name, &job); /* tells of a name that is near */
+    code = client_job(client, name, &job); /* suggests a near name */
     if (code == EXIT_OK) {
         if (json_is_true(json_object_get(json_object_get(job.body, "status"), "paused")))
             cli_note("%s is paused: what is due is left out until peal resume %s", name, name);

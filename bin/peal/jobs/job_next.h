@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "print/next_print.h"
 
-/* Whether the only argument of `peal next` is the name of a job: no schedule is one word, apart
- * from macros. */
+/* Is the only argument of `peal next` the name of a job? No schedule is a single word, apart from
+ * macros. */
 bool looks_like_job(const char *word);
 
 MUST_CHECK enum exit_code job_next_print(const char *data, const char *name, int64_t count,

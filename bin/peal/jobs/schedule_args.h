@@ -1,12 +1,12 @@
-/* What the commands about schedules share: the options that say how a schedule is read, and the
- * schedules as they come from a command line or a file. */
+/* Shared by the commands on schedules: options for parsing, and schedules from a command line or a
+ * file. */
 #ifndef PEAL_SCHEDULE_ARGS_H
 #define PEAL_SCHEDULE_ARGS_H
 
 #include "cli/cli.h"
 #include "words/explain.h"
 
-/* How a schedule is read, from the command line. */
+/* Options for parsing a schedule. */
 struct schedule_args {
     const char *tz, *job;
     enum cron_profile profile;
@@ -15,12 +15,12 @@ extern const struct option_row schedule_options_rows[];
 
 struct schedule_reader {
     struct zone_db *zones;
-    struct strbuf local_tz; /* where no zone is named */
+    struct strbuf local_tz; /* the default zone */
     struct schedule_options options;
 };
 
-/* Opens the zone database ($TZDIR, else the system's); release it in any case. EXIT_USAGE: there is
- * no such time zone, which has been reported. */
+/* Opens the zone database ($TZDIR, else the system's); release it in any case. EXIT_USAGE: unknown
+ * time zone, which has been reported. */
 MUST_CHECK enum exit_code schedule_reader_init(struct schedule_reader *reader,
                                                const struct command *command,
                                                const struct schedule_args *args);
@@ -29,7 +29,7 @@ void schedule_reader_release(struct schedule_reader *reader);
 /* Schedules as text, each of one line. */
 struct spec {
     char *text;
-    int line; /* in the text that it came from, from 1; 0 where that has one line */
+    int line; /* in its source, from 1; 0: a source of one line */
 };
 struct specs {
     struct spec *items;
@@ -47,12 +47,12 @@ MUST_CHECK enum status specs_add_text(struct specs *specs, const char *text);
  * never saw. */
 MUST_CHECK enum status specs_add_args(struct specs *specs, int argc, char **argv);
 
-/* Parses a spec; an error is shown with a caret below its column, and a word on quotes where these
- * may be missing. */
+/* Parses a spec; an error is shown with a caret below its column, and a hint where quotes may be
+ * missing. */
 MUST_CHECK enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
                                      const struct schedule_reader *reader, struct schedule **ret);
 
-/* The traps that a schedule holds, a line each on stderr: `place`, "warning: ", a sentence. */
+/* Prints the warnings of a schedule to stderr, a line each: `place`, "warning: ", a sentence. */
 MUST_CHECK enum status schedule_print_warnings(const struct schedule *schedule, int64_t now_s,
                                                enum language language, const char *place);
 

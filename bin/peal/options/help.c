@@ -56,7 +56,7 @@ static int wider(int width, int column, int max)
 
 /* ---- examples ---- */
 
-/* Below a parent: those of its examples that call this command. */
+/* For a subcommand: the parent's examples that call it. */
 static bool is_of(const struct example *example, const struct command *command, bool all)
 {
     size_t length = strlen(command->name);
@@ -110,7 +110,7 @@ void help_usage(const struct command *command, struct strbuf *out)
     }
 }
 
-/* Its lines, the first behind "Usage: ", and in a column beside them what each way is for. */
+/* The usage lines, the first after "Usage: ", with their remarks in a column beside them. */
 static void add_usage(struct strbuf *out, const struct command *command, const char *remark,
                       bool is_first)
 {
@@ -157,7 +157,7 @@ bool help_is_own(const struct command *command, const struct command *parent,
     return !parent || parent == command || !has_row(parent->options, row);
 }
 
-/* `parent` given: only the rows that it has not itself. */
+/* With a parent: only rows that the parent does not have. */
 static void add_options(struct strbuf *out, const struct command *command,
                         const struct command *parent, const char *of)
 {

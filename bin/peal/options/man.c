@@ -5,8 +5,8 @@
 
 #include "options/help.h"
 
-/* Roff takes a backslash, and a dot or quote that begins a line, for its own; a minus sign is not a
- * hyphen, so that what is copied from the page works. */
+/* Escapes backslashes, and dots and quotes at the start of a line; hyphens become minus signs, so
+ * that text copied from the page works. */
 static void add_text(struct strbuf *out, const char *text)
 {
     bool begins = true;

@@ -1,4 +1,4 @@
-/* The manual page of a command, made from its texts and rows as the help is. */
+/* The manual page of a command, from its texts and rows like the help. */
 #ifndef PEAL_MAN_H
 #define PEAL_MAN_H
 

@@ -144,12 +144,12 @@ struct parser {
     const struct command *command, *parent;
     char **argv;
     int argc, at; /* the next word */
-    int words;    /* that are no options, at the front of argv */
+    int words;    /* words that are not options, at the front of argv */
     int after;    /* how many of them came after `--` */
     char *request;
 };
 
-/* By the start of its name, if no other one starts so. */
+/* By its name or a unique prefix of it. */
 static const struct option_row *find_long(const struct option_row *rows, const char *name,
                                           size_t length, size_t *ret_place)
 {
@@ -181,7 +181,7 @@ static const struct option_row *find_short(const struct option_row *rows, char l
     return NULL;
 }
 
-/* Another command below the same parent may have it. */
+/* Suggests a sibling command that has the option. */
 static bool unknown_option(const struct parser *parser, const char *word, size_t length)
 {
     const struct command *each = parser->parent ? parser->parent->subcommands : NULL;
@@ -240,7 +240,7 @@ static bool parse_long(struct parser *parser, const char *word)
     return take_value(parser, row, place, word[length] ? word + length + 1 : NULL);
 }
 
-/* Some flags, and one with a value as the last: -d, -dn5, -dn=5, -dn 5. */
+/* Flags, and as the last one an option with a value: -d, -dn5, -dn=5, -dn 5. */
 static bool parse_short(struct parser *parser, const char *word)
 {
     for (const char *letter = word + 1; *letter; letter++) {
@@ -280,7 +280,7 @@ static bool parse_options(struct parser *parser)
 
 /* ---- arguments ---- */
 
-/* What is said has the word in the place of its %s. */
+/* The command's message, with the word for its %s. */
 static bool too_many(const struct command *command, const char *word)
 {
     const char *text = command->wrong_count ? command->wrong_count
@@ -301,7 +301,7 @@ static bool too_few(const struct command *command, const struct option_row *row)
     return false;
 }
 
-/* How many words the rows take, those after `--` that have a row of their own not counted. */
+/* How many words the rows take, without the row for words after `--`. */
 static int room_for(const struct option_row *row)
 {
     int room = 0;
@@ -349,7 +349,7 @@ bool options_parse(const struct command *command, const struct command *parent, 
     return parse_options(&parser) && take_arguments(&parser);
 }
 
-/* The value of this option is the next word. */
+/* Is the next word the value of this option? */
 static bool value_follows(const struct command *commands, const char *word)
 {
     const struct option_row *row = NULL;

@@ -1,6 +1,6 @@
-/* The options and arguments of commands, one row each: its name, its kind of value, where the value
- * goes, and what help and completion say of it. The parser, --help, the completion of shells and
- * the manual pages are made from the same rows. */
+/* The options and arguments of commands, one row each: name, type of value, where the value is
+ * stored, help and completion. The parser, --help, shell completion and manual pages use the same
+ * rows. */
 #ifndef PEAL_OPTIONS_H
 #define PEAL_OPTIONS_H
 
@@ -13,7 +13,7 @@
 struct command;
 struct option_row;
 
-/* What a shell offers in the place of a value. */
+/* What shell completion offers for a value. */
 enum complete {
     COMPLETE_NOTHING, /* or the row's choices */
     COMPLETE_FILES,
@@ -25,32 +25,33 @@ enum complete {
     COMPLETE_USERS,
 };
 
-/* One value on its way from the command line to its place in the request. */
+/* One value of the command line, to be stored in the request. */
 struct option_use {
     const struct command *command;
     const struct option_row *row;
-    const char *text; /* NULL: it is a flag */
+    const char *text; /* NULL: a flag */
     void *place;
 };
 
 struct option_row {
     const char *name;  /* "count"; of an argument "JOB"; NULL with no group ends a table */
     char letter;       /* 'n'; 0: none */
-    const char *value; /* what help calls its value; NULL: a flag. Of an argument: what messages
-                        * call it, NULL: its name */
+    const char *value; /* name of its value in the help; NULL: a flag. For an argument: its name in
+                          messages; NULL: `name` */
     const char *help;
     const char *heading; /* a line above this row in the help; NULL: none */
 
-    /* False: the text is wrong, which has been reported. */
+    /* False: the text is invalid, which has been reported. */
     bool (*take)(const struct option_use *use);
-    size_t place;               /* offset in the request */
-    int64_t min, max;           /* of a number; `max` of a list: how many */
-    const char *const *choices; /* end with NULL; what is taken, or just offered by completion */
-    const char *field; /* the name of the value elsewhere: in a document, the environment */
+    size_t place;     /* offset in the request */
+    int64_t min, max; /* of a number; `max` of a list: its length */
+    const char *const
+        *choices;      /* NULL-terminated; accepted values, or only offered by completion */
+    const char *field; /* name of the value in a JSON document or the environment */
     enum complete complete;
 
-    bool is_optional, is_many; /* arguments alone; many go to a struct words */
-    bool is_after_dashes;      /* many, that come after `--`; the first row, if there is one */
+    bool is_optional, is_many; /* only arguments; many are stored in a struct words */
+    bool is_after_dashes;      /* the words after `--`; only the first row can be */
 
     const struct option_row *group; /* instead of all else: these rows, whose places count from
                                      * `place` */
@@ -70,7 +71,7 @@ struct option_list {
     size_t count;
 };
 
-/* What every request starts with. */
+/* The first member of every request. */
 struct request_base {
     const struct command *command; /* for cli_usage */
     const char *data;              /* --data, of commands that talk to an agent */
@@ -120,30 +121,30 @@ bool take_list(const struct option_use *use);     /* struct option_list */
 bool take_pairs(const struct option_use *use);    /* the same, of NAME=VALUE */
 bool take_variable(const struct option_use *use); /* the variable `field` of the environment */
 
-/* Reports "OPTION" and the text, and where the help is. False. */
+/* Reports the option with this message and a pointer to the help. Returns false. */
 bool option_wrong(const struct option_use *use, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- going through them ---- */
 
-/* Rows one by one, those of groups in the place of the group. */
+/* Walks the rows, with groups expanded. */
 struct option_walk {
     const struct option_row *next[4];
     size_t base[4];
     int depth;
-    size_t place; /* of the row that came last */
+    size_t place; /* of the last row */
 };
-struct option_walk option_walk(const struct option_row *rows); /* NULL: there are none */
+struct option_walk option_walk(const struct option_row *rows); /* accepts NULL */
 const struct option_row *option_next(struct option_walk *walk);
 
-/* Fills the request; the words that are no options are moved to the front of argv, which has no
- * name of a program or command. `parent` is the command that this one is below, or NULL. False:
- * something is wrong, which has been reported. */
+/* Fills the request; words that are not options are moved to the front of argv, which does not
+ * contain the names of program and command. `parent` is the parent command, or NULL. False: an
+ * error, which has been reported. */
 MUST_CHECK bool options_parse(const struct command *command, const struct command *parent, int argc,
                               char **argv, void *request);
 
-/* Where the first word is that is neither an option of one of these commands nor the value of one;
- * argc: there is none. The commands end with {0}. */
+/* The index of the first word that is neither an option of these commands nor an option's value;
+ * argc: none. The commands end with {0}. */
 int options_find_word(const struct command *commands, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* A unified diff on stdout, coloured where there are colours. */
+/* Prints a unified diff to stdout, with colours on a terminal. */
 #ifndef PEAL_DIFF_PRINT_H
 #define PEAL_DIFF_PRINT_H
 
@@ -6,8 +6,8 @@
 
 void diff_print(const char *diff);
 
-/* Between two revisions of a job as the agent has them; `to` NULL: the current one. *ret_differs
- * tells whether there is any difference. */
+/* The diff between two revisions of a job; `to` NULL: the current one. *ret_differs: is there any
+ * difference? */
 MUST_CHECK enum exit_code diff_print_revisions(struct client *client, const char *job,
                                                const char *from, const char *to, bool *ret_differs);
 

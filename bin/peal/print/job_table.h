@@ -1,4 +1,4 @@
-/* Jobs as a table: what runs next, and how the last run ended. */
+/* Jobs as a table: next run, and result of the last run. */
 #ifndef PEAL_JOB_TABLE_H
 #define PEAL_JOB_TABLE_H
 
@@ -8,8 +8,8 @@
 /* "running", "paused", "failed", ...: one word for how a job is doing. */
 const char *job_status_word(const json_t *api_job);
 
-/* Prints jobs (a list) in the form that was asked for. YAML are definitions that `peal apply`
- * takes; JSON has everything. */
+/* Prints a list of jobs in the requested format. YAML has definitions for `peal apply`; JSON has
+ * everything. */
 MUST_CHECK enum exit_code jobs_print(struct client *client, const json_t *jobs, enum output output);
 
 #endif

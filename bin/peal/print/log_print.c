@@ -105,7 +105,7 @@ static void print_chunk(struct log_printer *printer, const json_t *chunk)
     strbuf_release(&bytes);
 }
 
-/* A line that never ended must not have the prompt behind it. */
+/* Ends an open line, so that the prompt is on its own. */
 static void end_lines(struct log_printer *printer)
 {
     for (int stream = 0; stream < 2; stream++)

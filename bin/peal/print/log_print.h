@@ -1,4 +1,4 @@
-/* The output of a run on its way to the terminal, from where it was left off. */
+/* Prints the output of a run incrementally. */
 #ifndef PEAL_LOG_PRINT_H
 #define PEAL_LOG_PRINT_H
 
@@ -7,20 +7,20 @@
 
 struct log_printer {
     int64_t offset;              /* of the next byte of the whole output */
-    bool complete;               /* the run is over and all was printed */
+    bool complete;               /* the run has ended and all was printed */
     bool timestamps;             /* in front of every line */
-    const char *prefix;          /* the same; NULL: none */
+    const char *prefix;          /* of every line; NULL: none */
     bool merged;                 /* both streams to stdout */
-    bool inside_line[2];         /* of stdout, stderr: something without a line end was printed */
-    struct output_text texts[2]; /* of the same, where it goes to a terminal */
+    bool inside_line[2];         /* of stdout, stderr: the last line is not ended yet */
+    struct output_text texts[2]; /* filters of both, for a terminal */
 };
 
-/* Prints what is new; to a terminal so that it can't harm one. The run's stderr goes to stderr,
- * unless `merged`. *ret_run (may be NULL) is the run as it is now. */
+/* Prints new output, filtered for a terminal. The run's stderr goes to stderr, unless `merged`.
+ * *ret_run (may be NULL) is the current run. */
 MUST_CHECK enum exit_code log_print_more(struct client *client, const char *run_id,
                                          struct log_printer *printer, json_t **ret_run);
 
-/* Prints until the run is over. *ret is the run. */
+/* Prints until the run has ended. *ret is the run. */
 MUST_CHECK enum exit_code log_follow(struct client *client, const char *run_id,
                                      struct log_printer *printer, int64_t deadline_ms,
                                      json_t **ret);

@@ -1,4 +1,4 @@
-/* The list that `peal next` shows, as a table or as JSON. */
+/* The list of `peal next`, as a table or as JSON. */
 #ifndef PEAL_NEXT_PRINT_H
 #define PEAL_NEXT_PRINT_H
 
@@ -8,7 +8,7 @@
 struct next_list {
     struct specs specs;
     struct schedule_set set; /* of the specs, in the same order */
-    int64_t from_s, until_s; /* after `from_s`, up to and with `until_s` */
+    int64_t from_s, until_s; /* after `from_s`, up to `until_s` inclusive */
     bool jitter;             /* show when each run starts */
     struct fire *fires;
     size_t count;

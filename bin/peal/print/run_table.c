@@ -9,7 +9,7 @@
 #include "id.h"
 #include "run.h"
 
-enum { NOT_SEEN_MS = 5000 }; /* how long a run that was just made may not be found yet */
+enum { NOT_SEEN_MS = 5000 }; /* how long a new run may not be found yet */
 
 void run_outcome(const json_t *run, struct strbuf *out)
 {
@@ -123,7 +123,7 @@ enum exit_code run_find(struct client *client, const char *word, struct strbuf *
     enum exit_code code = client_job(client, word, &job);
     if (code != EXIT_OK)
         return code;
-    char last[ID_TEXT + 1]; /* of all nodes, while the history has what ran on this one */
+    char last[ID_TEXT + 1]; /* of all nodes, while the history may only have this node's runs */
     const json_t *status = json_object_get(job.body, "status");
     snprintf(last, sizeof(last), "%s", answer_text(json_object_get(status, "last"), "run_id"));
     reply_release(&job);
@@ -154,7 +154,7 @@ void pause_longer(int *delay_ms)
     nanosleep(&time, NULL);
 }
 
-/* What the job knows of its last run, if that is the one; NULL: it is not. */
+/* The job's summary of its last run, if that is the run; NULL: it is not. */
 static json_t *last_of_job(struct client *client, const char *job, const char *run_id)
 {
     struct strbuf path;
@@ -177,7 +177,7 @@ struct wait {
     int64_t since_ms;
 };
 
-/* *ret is the run, or NULL: one that was asked for a moment ago may not be known yet. */
+/* *ret is the run; NULL: a new run may not be known yet. */
 static enum exit_code look(struct client *client, const struct wait *wait, json_t **ret)
 {
     struct reply reply = {0};

@@ -85,7 +85,7 @@ static enum exit_code settle_store(const char *option, struct agent_config *conf
     return set(config, "PEAL_STORE", named, agent_config_set_store);
 }
 
-/* An agent that is started again stays in its cluster, unless it is told otherwise. */
+/* A restarted agent stays in its cluster by default. */
 static enum exit_code recall_store(struct agent_config *config)
 {
     char *known = config->has_store ? NULL : data_folder_recall(config->data, "store");
@@ -154,8 +154,8 @@ static enum exit_code settle_listen(const struct daemon_options *options,
     return code;
 }
 
-/* A plain user's agent has no choice, and needs none: what is meant for one of root, by the
- * environment of a service, say, is not heeded there. But it is not told a falsehood, either. */
+/* An unprivileged agent runs jobs only as itself: $PEAL_DEFAULT_USER, meant for a root agent, is
+ * ignored there, but another user in the options or the file is an error. */
 static enum exit_code settle_user(const char *option, struct agent_config *config)
 {
     const char *named = getenv("PEAL_DEFAULT_USER");
@@ -174,7 +174,7 @@ static enum exit_code settle_user(const char *option, struct agent_config *confi
     return EXIT_INVALID;
 }
 
-/* What is started after it knows it by the variable: the spawner's memory is the agent's matter. */
+/* Passed to the spawner through the environment, since the spawner protects its memory likewise. */
 static enum exit_code settle_sandbox(const char *option, struct agent_config *config)
 {
     const char *named = getenv("PEAL_SANDBOX");
@@ -218,7 +218,7 @@ enum exit_code daemon_recall(struct daemon_options *options, char **ret_text)
     return code;
 }
 
-/* What the next restart is to know. */
+/* Notes the options for the next restart. */
 static enum exit_code note_options(const struct daemon_options *options,
                                    struct agent_config *config)
 {
@@ -308,7 +308,7 @@ static void tell_ready(void *context)
     *fd = -1;
 }
 
-/* Away from the terminal; what is written to stderr in spite of that goes to the log. */
+/* Detaches from the terminal; stderr goes to the log. */
 static void leave_terminal(const struct agent_config *config)
 {
     setsid();
@@ -322,7 +322,7 @@ static void leave_terminal(const struct agent_config *config)
     if (log > 2)
         close(log);
     if (chdir("/") != 0)
-        return; /* the folder that it was started in stays in use, nothing worse */
+        return; /* harmless: the start folder stays in use */
 }
 
 /* In the child: never returns. The pipe gets "R", or the exit code as a letter and the reason. */
@@ -346,7 +346,7 @@ __attribute__((noreturn)) static void be_agent(struct agent_config *config, int 
     _exit((int)exit_code_of(st));
 }
 
-/* All that the child has to say. */
+/* Reads the child's report. */
 static enum exit_code hear(int fd)
 {
     char text[4096];

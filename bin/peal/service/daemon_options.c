@@ -12,7 +12,7 @@ static const char *const on_off[] = {"on", "off", NULL};
 static const char *const roles[] = {"api", "worker", "api,worker", NULL};
 static const char *const facades[] = {"dkron", "tutorial", "dkron,tutorial", NULL};
 
-/* Texts are checked by what a configuration file is checked by. */
+/* Values are checked like those of a configuration file. */
 const struct option_row daemon_rows[] = {
     OPTION_FLAG(daemon_options, detach, 'd', "detach",
                 "run in the background; return once the agent is ready and has joined"),
@@ -81,7 +81,7 @@ char *daemon_absolute(const char *path)
 
 /* ---- for a restart ---- */
 
-/* A value with a line's end in it is no path, label or address that anybody uses. */
+/* Skips values with line ends, which no real path, label or address has. */
 static void print_line(const char *name, const char *value, struct strbuf *out)
 {
     if (value && !strchr(value, '\n'))
@@ -98,7 +98,7 @@ static enum status print_path(const char *name, const char *path, struct strbuf 
     return OK;
 }
 
-/* Not those that say where and how it is started. */
+/* Not --data and --detach. */
 static bool is_kept(const struct option_row *row)
 {
     return row->value && strcmp(row->name, "data") != 0;

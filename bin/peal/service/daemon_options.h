@@ -1,4 +1,4 @@
-/* The options of `peal start` and `peal restart`, and how a restart knows those of the start. */
+/* The options of `peal start` and `peal restart`, and how a restart recalls those of the start. */
 #ifndef PEAL_DAEMON_OPTIONS_H
 #define PEAL_DAEMON_OPTIONS_H
 
@@ -10,20 +10,21 @@ struct daemon_options {
     struct request_base base;
     const char *config, *log, *default_user, *sandbox;
     const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
-    struct option_list labels, listen; /* one too many is told by daemon_configure */
+    struct option_list labels, listen; /* daemon_configure reports too many */
     bool detach;
 };
 extern const struct option_row daemon_rows[];
 
-/* A path that stays right when the agent goes to another folder. NULL: out of memory. */
+/* Makes a path absolute, since the agent changes its folder. NULL: out of memory. */
 char *daemon_absolute(const char *path);
 
-/* All but the data folder, one on a line, as daemon_options_recall reads them. */
+/* Prints all but the data folder, one per line, for daemon_options_recall. */
 MUST_CHECK enum status daemon_options_print(const struct daemon_options *options,
                                             struct strbuf *out);
 
-/* What is not given becomes what the last start in this folder was given; labels and addresses are
- * one each. `text` is the memory of it all: as printed by the above, and the caller's. */
+/* Options that are not given are set to those of the last start in this folder; all labels are one
+ * option, and so are all addresses. `text`, as printed by the function above, holds the values and
+ * must outlive *options. */
 void daemon_options_recall(struct daemon_options *options, char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* What peal doctor looks at, and how it tells: one line a check, and a next step where one helps.
- */
+/* The checks of peal doctor: one line per check, with a next step where one helps.
+ * */
 #ifndef PEAL_DOCTOR_H
 #define PEAL_DOCTOR_H
 
@@ -11,12 +11,12 @@
 enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL };
 
 struct report {
-    json_t *checks; /* for JSON; NULL: lines are printed as they come */
+    json_t *checks; /* for JSON; NULL: prints lines */
     enum verdict worst;
     bool failed; /* out of memory */
 };
 
-/* Tells one check; `next` (NULL: none) is what to do about it. */
+/* Reports one check; `next` (NULL: none) is what to do. */
 void report_add(struct report *report, enum verdict verdict, const char *name, const char *next,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -25,14 +25,14 @@ void report_add(struct report *report, enum verdict verdict, const char *name, c
 /* The data folder and its disk. */
 void doctor_folder(struct report *report, const char *folder);
 
-/* The agent, its spawner, its clock. False: there is none. *ret_url is the store that it uses, a
- * new string, or NULL. */
+/* The agent, its spawner, its clock. False: no agent. *ret_url is its store's URL, a new string, or
+ * NULL. */
 bool doctor_agent(struct report *report, struct client *client, char **ret_url);
 
 /* The embedded database. */
 void doctor_sqlite(struct report *report, const char *folder);
 
-/* The file with the history, if that is where it is and no agent says how it is. */
+/* The history file, if there is one and no agent reports on it. */
 void doctor_history(struct report *report, const char *folder);
 
 /* ---- doctor_etcd.c: the servers of a cluster's store ---- */

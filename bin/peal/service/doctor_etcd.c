@@ -1,5 +1,5 @@
-/* Every server by itself, then what the store does with them: write, read, watch, delete, lease.
- * What is written is below PREFIX/doctor/, on a lease, and removed. */
+/* Checks each server, then the operations of the store: write, read, watch, delete, lease. Test
+ * keys are below PREFIX/doctor/, on a lease, and removed. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ enum {
     DEADLINE_MS = 2000,
     WRITES = 50,
     LEASE_S = 30,
-    SLOW_US = 100000,       /* of the slowest: starts would be late */
-    SLOW_WATCH_US = 250000, /* another node steps in after 300 ms */
+    SLOW_US = 100000,       /* of the slowest write: starts would be late */
+    SLOW_WATCH_US = 250000, /* the next rank steps in after 300 ms */
 };
 
 static const int64_t default_quota = 2LL * 1024 * 1024 * 1024;
@@ -33,7 +33,7 @@ struct doctor {
     int64_t lease;
     char key[320];
 
-    /* The answer to the last question. */
+    /* The answer to the last request. */
     bool is_over;
     enum status status;
     char message[300];
@@ -78,7 +78,7 @@ static struct etcd_reply reply_to(struct doctor *doctor)
     return (struct etcd_reply){on_answer, doctor, DEADLINE_MS};
 }
 
-/* `st` is what the request answered when it was made. */
+/* `st` is the status of sending the request. */
 static bool wait_for(struct doctor *doctor, enum status st)
 {
     if (st != OK) {
@@ -176,7 +176,7 @@ static void tell_space(struct report *report, const struct server *servers, size
                "%" PRId64 " kB, %s", bytes / 1000, alarms ? "with an alarm" : "no alarm");
 }
 
-/* False: none can be asked, so that there is nothing more to find out. */
+/* False: no server answers, so there is nothing more to check. */
 static bool check_servers(struct doctor *doctor)
 {
     size_t count = doctor->login.client.endpoint_count, there = 0;

@@ -89,7 +89,7 @@ static void check_spawner(struct report *report, const char *state)
         report_add(report, CHECK_OK, "spawner", NULL, "reachable");
 }
 
-/* The node that was asked; NULL: it does not say. */
+/* The agent's own node; NULL: unknown. */
 static const json_t *find_self(const json_t *nodes)
 {
     const json_t *node;
@@ -101,8 +101,8 @@ static const json_t *find_self(const json_t *nodes)
     return NULL;
 }
 
-/* What the agent says of itself among the nodes. One that has just started may not have its spawner
- * yet, and tells the others of it a moment later. */
+/* Checks the agent's own node. An agent that has just started may not have its spawner yet: tries
+ * again for a moment. */
 static void check_node(struct report *report, struct client *client)
 {
     int64_t until_ms = now_ms() + SETTLE_MS;
@@ -125,7 +125,7 @@ static void check_node(struct report *report, struct client *client)
     }
 }
 
-/* Of an older agent, and of one that starts nothing, there is nothing to tell. */
+/* Older agents, and nodes that run no jobs, do not report it. */
 static void check_jobs_user(struct report *report, const json_t *user)
 {
     bool is_ok = json_is_true(json_object_get(user, "ok"));
@@ -148,7 +148,7 @@ static void check_quota(struct report *report, const char *key, const char *name
                    namespace, used, limit);
 }
 
-/* What is nearly full; of an older agent nothing is known. */
+/* Quotas that are nearly used up; older agents do not report them. */
 static void check_quotas(struct report *report, const json_t *quotas)
 {
     const char *name;
@@ -160,7 +160,7 @@ static void check_quotas(struct report *report, const json_t *quotas)
     }
 }
 
-/* Of an older agent, and for who may not see everything, there is nothing to tell. */
+/* Not reported by older agents, nor to callers with limited rights. */
 static void check_sandbox(struct report *report, const json_t *sandbox)
 {
     bool is_ok = json_is_true(json_object_get(sandbox, "ok"));
@@ -170,7 +170,7 @@ static void check_sandbox(struct report *report, const json_t *sandbox)
                    answer_text(sandbox, "detail"));
 }
 
-/* True: another agent has its name, and that is told in place of how its store is. */
+/* True: another agent has its name, which is reported instead of the store's health. */
 static bool check_name(struct report *report, const json_t *agent)
 {
     if (strcmp(answer_text(agent, "state"), "shut_out") != 0)
@@ -180,7 +180,7 @@ static bool check_name(struct report *report, const json_t *agent)
     return true;
 }
 
-/* Of an older agent nothing is known. The comparison with other nodes' is check_clock's. */
+/* Older agents do not report it. check_clock compares with the other nodes. */
 static void check_belief(struct report *report, const json_t *clock)
 {
     int64_t step_ms = answer_int(clock, "step_ms", 0);
@@ -252,7 +252,7 @@ out:
     reply_release(&nodes);
 }
 
-/* Values that can't be read, each by its key. Of an older agent nothing is known. */
+/* Keys whose values are set aside; older agents do not report them. */
 static void check_asides(struct report *report, const json_t *store)
 {
     const json_t *item;
@@ -316,7 +316,7 @@ void doctor_sqlite(struct report *report, const char *folder)
                    why.length ? why.text : status_text(st));
     else
         report_add(report, CHECK_OK, "database", NULL,
-                   "%s/peal.db is whole: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
+                   "%s/peal.db is intact: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
                    look.bytes / 1000);
     strbuf_release(&why);
 }

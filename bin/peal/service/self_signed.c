@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DAYS = 825 }; /* the most that browsers believe */
+enum { DAYS = 825 }; /* the longest validity that browsers accept */
 
 static bool is_address(const char *host)
 {
@@ -36,7 +36,8 @@ static bool add_extension(X509 *cert, int nid, const char *value)
     return done;
 }
 
-/* A name of its own: of several with the same one in a file, OpenSSL finds the first alone. */
+/* A unique subject: of several certificates with the same one in a file, OpenSSL only finds the
+ * first. */
 static bool set_name(X509 *cert, const unsigned char *bytes)
 {
     char text[32];
@@ -58,7 +59,7 @@ static bool set_identity(X509 *cert)
     return done && set_name(cert, bytes);
 }
 
-/* It signs itself, so that who believes it believes this one alone. */
+/* Self-signed with pathlen 0: trusting it trusts no other certificate. */
 static bool fill(X509 *cert, EVP_PKEY *key, const char *names)
 {
     return X509_set_version(cert, 2) && set_identity(cert) &&

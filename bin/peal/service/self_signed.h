@@ -1,4 +1,4 @@
-/* A certificate that nobody else has signed, and its key: enough to start with. */
+/* Makes a self-signed certificate and its key. */
 #ifndef PEAL_SELF_SIGNED_H
 #define PEAL_SELF_SIGNED_H
 
@@ -6,8 +6,8 @@
 
 #include "strbuf.h"
 
-/* Writes both as PEM, new files, the key readable by its owner alone. It is for the names and
- * addresses of `hosts`. E_CONFLICT: one of the files is there. E_IO: *why. */
+/* Writes both as new PEM files, the key with mode 0600, for the names and addresses of `hosts`.
+ * E_CONFLICT: one of the files exists. E_IO: *why. */
 MUST_CHECK enum status self_signed_write(const char *cert_path, const char *key_path,
                                          const char *const *hosts, size_t count,
                                          struct strbuf *why);

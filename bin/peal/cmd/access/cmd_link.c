@@ -1,4 +1,4 @@
-/* peal link: lets a browser in, once. */
+/* peal link: a one-time login link for a browser. */
 #include <stdio.h>
 
 #include "cli/when.h"
@@ -18,7 +18,7 @@ static enum exit_code make_link(struct client *client, void *place)
     json_decref(body);
     if (code == EXIT_OK) {
         printf("%s\n", answer_text(answer, "url"));
-        fputs("It is good for once, within ten minutes.\n", stderr);
+        fputs("It works once, within ten minutes.\n", stderr);
     }
     json_decref(answer);
     return code;

@@ -4,7 +4,7 @@
 #include "client/client.h"
 #include "client/known_tokens.h"
 
-/* One that has expired, or was revoked before, is over as well. */
+/* An expired or already revoked token counts as revoked. */
 static enum exit_code revoke(struct client *client, const char *id)
 {
     struct strbuf path;

@@ -1,4 +1,4 @@
-/* peal cluster: how it is, going on after a restore, and moving jobs into it. */
+/* peal cluster: its status, advancing after a restore, and importing jobs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void print_nodes(const json_t *nodes)
     fputs("\n", stdout);
 }
 
-/* `name` says which one it is; the history has none. */
+/* `name` is the store's; the history has none. */
 static void print_health(const char *label, const char *name, const json_t *health)
 {
     bool is_ok = json_is_true(json_object_get(health, "ok"));
@@ -53,7 +53,7 @@ static void print_status(const json_t *cluster)
     print_health("history", "", json_object_get(cluster, "history"));
     printf("%-8s %s%s\n", "node", answer_text(cluster, "node"),
            json_is_true(json_object_get(cluster, "leads")) ? ", leads" : "");
-    printf("%-8s %s\n", "leader", *leader ? leader : "nobody just now");
+    printf("%-8s %s\n", "leader", *leader ? leader : "none at the moment");
     print_nodes(json_object_get(cluster, "nodes"));
     printf("%-8s %+" PRId64 " ms from the cluster's%s\n", "clock",
            answer_int(cluster, "skew_ms", 0),

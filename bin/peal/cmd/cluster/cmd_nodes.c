@@ -1,4 +1,4 @@
-/* peal nodes: who is in the cluster, and how are they? */
+/* peal nodes: the nodes of the cluster and their states. */
 #include <inttypes.h>
 
 #include "cli/listing.h"

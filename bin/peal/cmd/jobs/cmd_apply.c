@@ -1,4 +1,4 @@
-/* peal apply: make the agent's jobs what files say. */
+/* peal apply: creates and changes jobs to match files. */
 #include <stdio.h>
 #include <string.h>
 

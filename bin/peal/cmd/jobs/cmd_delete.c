@@ -1,11 +1,11 @@
-/* peal delete: jobs that run no more. */
+/* peal delete: deletes jobs. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/output.h"
 #include "jobs/job_match.h"
 
-/* Looks first, so that a mistyped name is told with its suggestion. */
+/* Gets the job first, so that a mistyped name is reported with a suggestion. */
 static enum exit_code delete_job(struct client *client, const char *name)
 {
     struct reply reply;

@@ -126,7 +126,7 @@ static enum exit_code print_fires(struct client *client, const char *name)
 
 static enum status print_waits(const json_t *waits)
 {
-    static const char *const headers[] = {"  AFTER", "ON", "LAST", "ENDED", "SINCE ITS LAST TIME",
+    static const char *const headers[] = {"  AFTER", "ON", "LAST", "ENDED", "SINCE ITS LAST RUN",
                                           NULL};
     struct text_table table;
     struct strbuf text;
@@ -154,7 +154,7 @@ static enum status print_waits(const json_t *waits)
     return st;
 }
 
-/* What it waits for, and who waits for it; most jobs have neither. */
+/* Dependencies and dependents; most jobs have neither. */
 static enum exit_code print_dependencies(struct client *client, const char *name)
 {
     struct strbuf path;

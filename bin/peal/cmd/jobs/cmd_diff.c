@@ -15,7 +15,7 @@ struct request {
     struct words jobs;
 };
 
-/* Either text may be empty: the job is not there. */
+/* Either text may be empty: no such job. */
 static enum exit_code show(const char *name, const char *there, const char *wanted, bool *differs)
 {
     struct strbuf diff, old_name, new_name;

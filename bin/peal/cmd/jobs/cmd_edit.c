@@ -1,4 +1,4 @@
-/* peal edit: a job's definition in an editor, until it is right. */
+/* peal edit: a job's definition in an editor, until it is valid. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ struct request {
     const char *name;
 };
 
-/* One edit: the text that was there, the one that is being written, and why it was sent back. */
+/* One edit: the original text, the edited one, and why it was refused. */
 struct edit {
     struct client *client;
     const char *name;
@@ -71,7 +71,7 @@ static enum exit_code open_editor(const char *path)
     return EXIT_ERROR;
 }
 
-/* What was written, without our own comment at the top. */
+/* The edited text, without peal's comment at the top. */
 static enum exit_code read_text(struct edit *edit)
 {
     struct strbuf raw;
@@ -93,7 +93,7 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* False: *edit->problem says why it can't be taken. */
+/* False: *edit->problem says what is wrong. */
 static bool decode(struct edit *edit, struct job_list *jobs)
 {
     struct job_error err = {0};
@@ -188,7 +188,7 @@ static enum exit_code start_edit(struct edit *edit)
     return EXIT_OK;
 }
 
-/* An editor that never gets it right, as one in a script, must not go on for ever. */
+/* An editor in a script that never fixes the text must not loop for ever. */
 static enum exit_code edit_until_right(struct edit *edit)
 {
     enum exit_code code = EXIT_OK;

@@ -1,4 +1,4 @@
-/* peal export: the definitions, for elsewhere. */
+/* peal export: definitions as YAML, JSON or a crontab. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

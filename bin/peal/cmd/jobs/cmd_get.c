@@ -10,7 +10,7 @@ struct request {
     enum output output;
 };
 
-/* Those that are there are shown, also when others are not. */
+/* Existing jobs are shown even if others are missing. */
 static enum exit_code get(struct client *client, void *place)
 {
     const struct request *request = place;

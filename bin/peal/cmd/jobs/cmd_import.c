@@ -27,7 +27,7 @@ static enum exit_code print_yaml(const struct job_list *jobs)
     return cli_fail(st);
 }
 
-/* A job of the same name that is another one must not be lost by an import. */
+/* An import must not overwrite a different job of the same name. */
 static enum exit_code refuse_changes(struct client *client, const struct batch *batch)
 {
     json_t *results;

@@ -113,7 +113,7 @@ static void note(const char *place, const char *text)
     fprintf(stderr, "%snote: %s\n", place, text);
 }
 
-/* What the list can't show: values that belong to a job, and schedules without ticks. */
+/* Notes on what the list can't show: values that depend on a job, and schedules without ticks. */
 static void print_notes(const struct schedule *schedule, const char *place, bool job_named)
 {
     const struct cron_expr *cron = NULL;
@@ -140,7 +140,7 @@ static void print_notes(const struct schedule *schedule, const char *place, bool
         note(place, "`~` and `R` are drawn when the job is made; this is an example");
 }
 
-/* Whether what was said of a schedule tells why nothing is listed. */
+/* Do the notes on a schedule explain an empty list? */
 static bool explains_nothing(const struct schedule *schedule, int64_t now_s)
 {
     enum schedule_kind kind = schedule_kind(schedule);
@@ -148,8 +148,8 @@ static bool explains_nothing(const struct schedule *schedule, int64_t now_s)
            schedule_warnings(schedule, now_s) & 1U << WARNING_NEVER;
 }
 
-/* On stderr: everything that is not a fire, with its schedule where there are several. An empty
- * list never goes without a word. */
+/* Notes on stderr, with their schedule where there are several. An empty list is always
+ * explained. */
 static enum status print_talk(const struct next_list *list, const struct schedule_reader *reader)
 {
     bool explained = false;

@@ -13,7 +13,7 @@ struct request {
     bool dry_run;
 };
 
-/* From what is current to what it would be. */
+/* Shows the difference from the current definition. */
 static enum exit_code preview(struct client *client, const char *job, const char *current,
                               const char *revision)
 {
@@ -24,7 +24,7 @@ static enum exit_code preview(struct client *client, const char *job, const char
     return code;
 }
 
-/* Only over what was there a moment ago. */
+/* With If-Match on the revision that was shown. */
 static enum exit_code roll_back(struct client *client, const char *job, const char *current,
                                 int64_t revision)
 {

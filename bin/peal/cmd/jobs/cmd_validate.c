@@ -1,4 +1,4 @@
-/* peal validate: whether schedules are right, one of them or a file of them; or files of jobs. */
+/* peal validate: checks schedules, one or a file of them; or files of jobs. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,11 +26,11 @@ struct request {
 
 /* One validation. */
 struct check {
-    const char *file; /* as in messages; NULL: the schedule was given itself */
+    const char *file; /* for messages; NULL: a schedule on the command line */
     struct specs specs;
     int64_t now_s;
-    json_t *results; /* NULL: text is wanted */
-    bool invalid;    /* at least one schedule is */
+    json_t *results; /* NULL: text output */
+    bool invalid;    /* at least one schedule is invalid */
 };
 
 static bool is_path(const char *text)
@@ -131,8 +131,8 @@ static enum status check_one(struct check *check, const struct spec *spec,
     return st;
 }
 
-/* Reads what is to be checked. A spec, or five and more words that are one without its quotes;
- * else a file; else standard input. */
+/* Reads the input: a spec, or five and more words that are one without its quotes; else a file;
+ * else standard input. */
 static enum exit_code read_specs(const struct request *request, struct check *check)
 {
     int argc = request->words.count;
@@ -195,7 +195,7 @@ static enum status report_job(const struct check *check, const struct job *job)
     return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
 }
 
-/* All of them do: as many as the shell makes of a pattern. */
+/* Are all of them files of jobs? A shell pattern may give many. */
 static bool all_hold_jobs(const struct words *words)
 {
     for (int i = 0; i < words->count; i++) {
@@ -205,7 +205,7 @@ static bool all_hold_jobs(const struct words *words)
     return true;
 }
 
-/* Without a word if there is none. */
+/* Opens the local agent silently; false: none. */
 static bool open_own(struct client **ret)
 {
     struct strbuf folder, path;
@@ -220,8 +220,8 @@ static bool open_own(struct client **ret)
     return is_there;
 }
 
-/* Of the agent of this machine, if one runs: what it does with jobs that name no user. Of its own
- * accord the command says nothing else of the machine, and a file is right or wrong without it. */
+/* Warns about jobs without a user if the local agent would not start them. The exit status does not
+ * depend on the agent. */
 static void warn_of_user(const struct job_list *jobs)
 {
     struct reply reply = {0};

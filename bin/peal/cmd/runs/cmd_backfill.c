@@ -55,7 +55,7 @@ static enum exit_code count_left(struct client *client, const char *path, int64_
     return EXIT_OK;
 }
 
-/* Watches only: an interrupt leaves the runs alone. */
+/* Only shows the progress: an interrupt does not stop the runs. */
 static enum exit_code watch(struct client *client, const char *name, int64_t added)
 {
     bool terminal = isatty(STDERR_FILENO);
@@ -99,7 +99,7 @@ static json_t *make_body(const struct request *request)
     return body;
 }
 
-/* There were more ticks than one backfill takes. */
+/* Notes that there are more ticks than one backfill takes. */
 static void tell_more(const char *next_from)
 {
     if (*next_from)

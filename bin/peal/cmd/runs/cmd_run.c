@@ -29,7 +29,7 @@ static enum exit_code tell_end(const char *name, const json_t *run)
     return run_is_ok(run) ? EXIT_OK : EXIT_RUN_FAILED;
 }
 
-/* With --follow the output is data, and the id is talk. */
+/* With --follow stdout is the run's output, and the id goes to stderr. */
 static enum exit_code watch(struct client *client, const struct request *request,
                             const char *run_id)
 {
@@ -43,7 +43,7 @@ static enum exit_code watch(struct client *client, const struct request *request
         return EXIT_OK;
     if (request->follow)
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
-    bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* which has been told */
+    bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* reported already */
     if (!request->follow || is_elsewhere)
         code = run_wait(client, request->name, run_id, deadline_ms, &run);
     if (code == EXIT_OK)

@@ -18,11 +18,11 @@
 #include "print/run_table.h"
 
 enum { EVERY_MS = 1000, NEXT_MAX = 100, LAST_MAX = 100 };
-enum { SORTED_MAX = 200000 }; /* jobs, by what is next: an agent sorts no more */
+enum { SORTED_MAX = 200000 }; /* the agent's limit for sorting jobs */
 
 /* ---- one frame ---- */
 
-/* What was asked for, in full; the frame shows as much as fits. */
+/* The data of one frame, of which it shows as much as fits. */
 struct view {
     json_t *agent, *jobs, *open, *ended;
 };
@@ -36,7 +36,7 @@ static void view_release(struct view *view)
     *view = (struct view){0};
 }
 
-/* Of too many, what is due of the first by name is better than nothing. */
+/* With too many jobs to sort, the first by name are shown. */
 static const char *jobs_path(const json_t *agent)
 {
     return answer_int(agent, "jobs", 0) > SORTED_MAX ? "/jobs?" : "/jobs?sort=next&";
@@ -85,7 +85,7 @@ static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
     strbuf_release(&text);
 }
 
-/* They come in the order in which they are due, unless they are too many. */
+/* Jobs are sorted by the agent, unless there are too many. */
 static enum status print_next(const json_t *jobs, size_t rows, int columns, FILE *out)
 {
     static const char *const headers[] = {"NEXT", "JOB", "SCHEDULE", NULL};
@@ -142,7 +142,7 @@ static enum status print_runs(const char *title, const json_t *runs, size_t rows
     return st;
 }
 
-/* The three tables share the height; what the first does not need is left to the others. Without
+/* The three tables share the height; rows that the first does not need go to the others. Without
  * `columns` nothing is cut. */
 static enum status print_frame(const struct view *view, size_t rows, int columns, FILE *out)
 {
@@ -222,7 +222,7 @@ static bool screen_open(struct screen *screen)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGWINCH);
-    sigaddset(&signals, SIGTSTP); /* would leave the shell with this screen */
+    sigaddset(&signals, SIGTSTP); /* would leave the shell in this screen */
     sigprocmask(SIG_BLOCK, &signals, &screen->signals_before);
     screen->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     struct termios raw = screen->before;
@@ -259,8 +259,8 @@ static bool wait_for_key(const struct screen *screen)
     return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q' || key == '\033';
 }
 
-/* An error must be told after the screen is given back, which would hide it: whether the agent
- * answers is asked first, in silence. */
+/* Errors must be printed after the screen is restored: checks silently whether the agent answers
+ * first. */
 static enum exit_code watch(struct client *client)
 {
     const struct client_request question = {.path = "/agent"};

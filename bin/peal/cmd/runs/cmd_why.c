@@ -58,7 +58,7 @@ static void print_answer(const json_t *answer)
     print_next(json_object_get(answer, "next"));
 }
 
-/* GET, since it only asks; a missing job is told as everywhere. */
+/* GET /jobs/NAME/why; a missing job is reported with the nearest name. */
 static enum exit_code ask(struct client *client, const char *name, const char *tick, json_t **ret)
 {
     struct reply job;
