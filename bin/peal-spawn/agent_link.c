@@ -1,5 +1,5 @@
-/* The connection to the agent. Nothing is queued for it but runs: a run remembers what the agent
- * has to be told of it, so an agent that reads slowly, or is not there, costs no memory. */
+/* The connection to the agent. Only runs are queued for it: each has a set of pending reports, so a
+ * slow or absent agent costs no memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static bool send_run(struct spawner *s, struct run *run)
         struct spawn_run info = run->info;
         info.change = changes[i];
         if (run->state != RUN_ENDED)
-            info.reason = SPAWN_NOT_ENDED; /* decided, perhaps, but not over */
+            info.reason = SPAWN_NOT_ENDED; /* perhaps decided, but not ended yet */
         if (!send_message(s, SPAWN_RUN, &info))
             return false;
         run->report &= ~(1u << i);
@@ -101,7 +101,7 @@ static void greet(struct spawner *s, bool wants_build)
     }
 }
 
-/* OK: done. Anything else: the agent does not keep to the rules. */
+/* OK: handled. Anything else: a protocol error. */
 static enum status handle(struct spawner *s, const struct spawn_message *message, int fd)
 {
     struct spawn_request request;

@@ -16,7 +16,7 @@
 #define VERSION      1
 #define HEADER_MAGIC 0x6a6c6170u
 #define RECORD_MAGIC 0x7264636au
-#define SPARE_BYTES  (1 << 20) /* set aside, so that a full disk does not stop jobs at once */
+#define SPARE_BYTES  (1 << 20) /* preallocated, so that a full disk does not stop jobs at once */
 #define SYNC_MIN_MS  200
 #define SYNC_SHARE   50
 #define BYTES_MAX    (UINT64_C(1) << 53) /* of output: sums of some are numbers, too */
@@ -62,8 +62,8 @@ static int create(int folder_fd)
     return -1;
 }
 
-/* Whether all that is used of it is within its range. What a reason of a newer spawner means is for
- * the reader. */
+/* Are all members within their ranges? Unknown reasons of a newer spawner are left to the
+ * reader. */
 static bool is_sound(const struct journal_record *record)
 {
     const struct spawn_run *info = &record->info;
@@ -73,8 +73,8 @@ static bool is_sound(const struct journal_record *record)
            record->head_bytes <= BYTES_MAX && record->tail_bytes <= BYTES_MAX;
 }
 
-/* Reads to the last good record and cuts off what follows it. One that is whole but makes no sense
- * is passed over. */
+/* Reads up to the last intact record and truncates the rest. Intact records with invalid values are
+ * skipped. */
 static void replay(struct journal *journal, journal_seen *seen, void *user, bool same_boot)
 {
     struct journal_record record;
@@ -104,7 +104,7 @@ enum status journal_open(struct journal *journal, int folder_fd, journal_seen *s
     make_header(&want);
     if (pread(journal->fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
         header.magic != HEADER_MAGIC) {
-        journal_rewrite(journal, NULL, 0); /* the power failed while the very first was made */
+        journal_rewrite(journal, NULL, 0); /* a power failure during its creation */
         return journal->fd >= 0 ? OK : E_IO;
     }
     if (header.version != VERSION) {

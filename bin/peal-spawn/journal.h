@@ -1,14 +1,14 @@
-/* What the spawner knows of its runs, on disk, so that a new spawner can answer for one that was
- * killed. Append-only; the last record of a run counts:
+/* The journal of runs, from which a new spawner restores the state of a killed one. Append-only;
+ * the last record of a run counts:
  *
  *   STARTING   before the process is made: from here on this id never starts again
  *   STARTED    its pid is known
  *   ENDED      it has ended and how
  *   FORGOTTEN  the agent has acknowledged the end
  *
- * A record is written at once, which is all that outliving a killed spawner takes. For a loss of
- * power the file is synced in groups, at most 1/50 of the time: a run whose end was not synced is
- * then one of those that the loss of power has ended. */
+ * A record is written at once, which is enough to survive a killed spawner. Against a power failure
+ * the file is synced in groups, at most 1/50 of the time: a run whose end was not synced counts as
+ * ended by the power failure. */
 #ifndef PEAL_SPAWNER_JOURNAL_H
 #define PEAL_SPAWNER_JOURNAL_H
 
@@ -53,11 +53,11 @@ MUST_CHECK enum status journal_open(struct journal *journal, int folder_fd, jour
                                     void *user);
 void journal_close(struct journal *journal);
 
-/* E_IO: it is not on disk. */
+/* E_IO: not written. */
 enum status journal_append(struct journal *journal, enum journal_type type,
                            const struct journal_record *record);
 
-/* Syncs if there is something to sync and its time has come. */
+/* Syncs if the file is dirty and sync_at_boot_ms has come. */
 void journal_sync(struct journal *journal, int64_t now_boot_ms);
 
 /* True when most records are of runs that have been forgotten. */

@@ -1,11 +1,11 @@
-/* The launcher: what a confined agent can't do itself.
+/* The launcher does what a sandboxed agent can't do itself.
  *
- * An agent gives up its rights when it starts (bin/peal/agent/sandbox/sandbox.h), and what it
- * starts after that has no more than it. A spawner must have all of them, since its jobs have what
- * it has; and who of the machine's processes descends from a run can only be seen by who may look
- * at all of them. So before that the agent starts this, which waits on its standard input for the
- * questions of launcher_wire.h. It can be told nothing else: the command line of the spawner is its
- * own. It ends with the agent, and not by signals which may be meant for a spawner or the agent. */
+ * An agent drops its privileges at its start (bin/peal/agent/sandbox/sandbox.h), and its children
+ * inherit that. A spawner needs all privileges, since jobs inherit from it; and descent from a run
+ * can only be checked by a process that sees all others. So the agent starts the launcher first,
+ * which waits on its standard input for the requests of launcher_wire.h. It accepts nothing else:
+ * the spawner's command line is its own. It ends with the agent, and ignores signals that may be
+ * meant for a spawner or the agent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,7 +37,7 @@ static void ignore_signals(void)
     sigaction(SIGCHLD, &reap, NULL);
 }
 
-/* With signals as they are by default. A number below 0 is an errno. */
+/* With default signal handling. Returns a negative errno on failure. */
 static int32_t spawn_default(const struct launcher *launcher, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
@@ -74,7 +74,7 @@ static int32_t start(const struct launcher *launcher, int *ret_fd)
 static int32_t look_at_peer(const struct launcher *launcher, int fd, pid_t spawner)
 {
     struct lineage lineage = {.spawner = spawner};
-    char *folder = realpath(launcher->folder, NULL); /* as the spawner names it */
+    char *folder = realpath(launcher->folder, NULL); /* the same path as the spawner's */
     if (!folder || fd < 0) {
         free(folder);
         return DESCENT_UNKNOWN;
@@ -84,7 +84,7 @@ static int32_t look_at_peer(const struct launcher *launcher, int fd, pid_t spawn
     return (int32_t)descent_of_peer(fd, &lineage);
 }
 
-/* False: the agent is gone, or is not what it should be. */
+/* False: the agent is gone, or broke the protocol. */
 static bool serve(const struct launcher *launcher)
 {
     struct launcher_request request = {0};

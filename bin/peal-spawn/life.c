@@ -1,4 +1,4 @@
-/* What happens to a run between its start and its ACK. run.h draws the states. */
+/* The life of a run from its start to its ACK. run.h has the state diagram. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "spawner.h"
 
 #define READS_PER_TURN 16   /* of a pipe, so that a loud run does not starve the others */
-#define POLL_MS        50   /* between two looks at a tree that has to go */
-#define GIVE_UP_MS     5000 /* after which a tree that SIGKILL does not end is reported as left */
+#define POLL_MS        50   /* between two checks of a tree that is being killed */
+#define GIVE_UP_MS     5000 /* then a tree that survives SIGKILL is reported as left over */
 
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
 {
@@ -65,7 +65,7 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
     run->slot = SLOT_NONE;
     for (int i = 0; i < 2; i++)
         close_stream(s, &run->streams[i]);
-    run->report &= ~(unsigned)REPORT_STARTED; /* if it has not been said yet, it was not so */
+    run->report &= ~(unsigned)REPORT_STARTED; /* not reported yet: it never started */
     end(s, run);
 }
 
@@ -98,7 +98,7 @@ static void grew(struct spawner *s, struct run *run)
         s->grew_at_boot_ms = s->now_boot_ms + SPAWN_GREW_MS;
 }
 
-/* Reads what is there, up to a share. False: there may be more. */
+/* Reads the pipe, up to READS_PER_TURN. False: there may be more. */
 static bool read_stream(struct spawner *s, struct run_stream *stream)
 {
     struct run *run = stream->run;
@@ -113,7 +113,7 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
             return true;
         }
         if (run->state == RUN_ENDED)
-            continue; /* of a process that was left behind */
+            continue; /* output of a leftover process */
         output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
                       (size_t)length, clock_now().wall.ms);
         grew(s, run);
@@ -126,7 +126,7 @@ static bool streams_closed(const struct run *run)
     return run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0;
 }
 
-/* The main process is gone, and so is the tree if it had to go. */
+/* The main process has ended, and so has the tree if it was killed. */
 static void drain(struct spawner *s, struct run *run)
 {
     run_move(&s->runs, run, RUN_DRAINING);
@@ -162,12 +162,12 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
     run->info.ended_wall_ms = clock_now().wall.ms;
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
     run->has_exited = true;
-    s->tree_is_fresh = false; /* it may be there as one that lives */
+    s->tree_is_fresh = false; /* the snapshot may still show it as alive */
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
         drain(s, run);
     else
-        life_set_due(s, run, s->now_boot_ms); /* the rest of the tree has to go first */
+        life_set_due(s, run, s->now_boot_ms); /* the rest of the tree must end first */
 }
 
 static void reaped(struct spawner *s, struct run *run, int status, const struct rusage *usage)
@@ -198,7 +198,7 @@ void life_reap(struct spawner *s)
     s->tree_is_fresh = false;
     for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         struct run *run = run_by_pid(&s->runs, pid);
-        if (run) /* else one that a run left behind */
+        if (run) /* else a leftover process of a run */
             reaped(s, run, status, &usage);
     }
 }
@@ -211,7 +211,7 @@ void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
     exited(s, run, SPAWN_UNKNOWN);
 }
 
-/* One picture of /proc serves every run that is looked at in the same turn. */
+/* One snapshot of /proc serves all runs of the same turn. */
 static int signal_tree(struct spawner *s, struct run *run, int signal)
 {
     if (!s->tree_is_fresh)

@@ -4,8 +4,7 @@
  *   SIGTERM  the machine goes down: starts nothing any more, ends every run with SIGTERM, grace,
  *            SIGKILL, and exits; the ends are in the journal for the next agent to read
  *   SIGINT   as SIGTERM
- * Ends by itself when it has had neither runs, nor what they left behind, nor an agent for
- * --idle-ms. */
+ * Ends by itself after --idle-ms without runs, leftover processes and an agent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -76,7 +75,7 @@ static enum status open_signals(struct spawner *s)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     sigset_t blocked = set;
-    sigaddset(&blocked, SIGXFSZ); /* a file at a limit must not be the end of those who run */
+    sigaddset(&blocked, SIGXFSZ); /* a file size limit must not kill the spawner */
     if (sigprocmask(SIG_SETMASK, &blocked, NULL) < 0)
         return E_IO;
     for (int number = 1; number <= SIGRTMAX; number++)
@@ -97,7 +96,7 @@ static enum status open_timer(struct spawner *s)
     return s->timer.fd >= 0 ? spawner_watch(s, &s->timer, EPOLLIN) : E_IO;
 }
 
-/* The folder is the spawner's alone: what lies in it is trusted. */
+/* The folder is only the spawner's: its content is trusted. */
 static enum status open_folder(struct spawner *s)
 {
     struct stat st;
@@ -126,7 +125,7 @@ static enum status lock_folder(struct spawner *s)
     return OK;
 }
 
-/* Through /proc, since a folder's path may be longer than an address can hold. */
+/* Through /proc, since the folder's path may be longer than sun_path. */
 static enum status listen_in_folder(struct spawner *s)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -211,8 +210,8 @@ static void close_all(struct spawner *s)
     tree_release(&s->tree);
 }
 
-/* The parent waits for the word of its child and leaves with it as exit code, so that whoever
- * started a daemon knows that it can be connected to. Returns the descriptor to say it through. */
+/* The parent waits for its child's status and exits with it, so that the starter knows when it can
+ * connect. Returns the descriptor for that status. */
 static int become_daemon(const char *folder)
 {
     int ends[2];
@@ -315,8 +314,8 @@ static void parse(int argc, char **argv, struct options *options)
         usage(EXIT_USAGE);
 }
 
-/* Made if it is missing, and named in a way that does not depend on the current folder, which is
- * left so that it keeps no file system busy. NULL and errno. */
+/* Creates the folder if it is missing, and returns its absolute path; leaves the current folder, so
+ * that it keeps no file system busy. NULL and errno. */
 static char *prepare_folder(const char *folder)
 {
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
@@ -325,9 +324,9 @@ static char *prepare_folder(const char *folder)
     return path && chdir("/") == 0 ? path : NULL;
 }
 
-/* To debuggers and core dumps, unless the agent was told to do without: what passes through are the
- * secrets of jobs. An exec opens it again, so that an image after an upgrade closes its own, and
- * jobs have theirs as usual. */
+/* Closes the memory to debuggers and core dumps, unless the sandbox is off: secrets of jobs pass
+ * through it. An exec resets that, so an upgraded image does it again, and jobs are not
+ * affected. */
 static void close_memory(void)
 {
     const char *sandbox = getenv("PEAL_SANDBOX");
@@ -352,7 +351,7 @@ int main(int argc, char **argv)
         return EXIT_TROUBLE;
     parse(argc, argv, &s->options);
     close_memory();
-    if (s->options.is_launcher) { /* its second word; the rest is what a spawner is started with */
+    if (s->options.is_launcher) { /* its second word; the rest are a spawner's options */
         int code = launcher_main(s->options.folder, argv + 1);
         free(s);
         return code;
@@ -383,7 +382,7 @@ int main(int argc, char **argv)
     if (word_fd >= 0 && write(word_fd, &code, 1) == 1)
         close(word_fd);
     if (st == OK) {
-        life_reap(s); /* what ended while an earlier image was replaced by this one */
+        life_reap(s); /* children that ended during the exec */
         spawner_loop(s);
         close_all(s);
     }

@@ -28,7 +28,7 @@ static int open_file(int folder_fd, const char *name)
     return openat(folder_fd, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* A record at the end of the file, or no trace of it. */
+/* Appends a record completely, or not at all. */
 static bool write_record(int fd, uint64_t used, const struct spawn_record *record,
                          const char *bytes)
 {
@@ -45,8 +45,8 @@ static bool write_record(int fd, uint64_t used, const struct spawn_record *recor
     return false;
 }
 
-/* Writes what belongs to the output's first head_limit bytes and says how much that was; what fails
- * to be written counts as done. */
+/* Writes the part that belongs to the first head_limit bytes and returns its length; failed writes
+ * count, too. */
 static size_t append_head(struct output *output, int folder_fd, const char *id,
                           struct spawn_record record, const char *bytes)
 {
@@ -75,8 +75,8 @@ static size_t append_head(struct output *output, int folder_fd, const char *id,
     return record.length;
 }
 
-/* The other tail file is replaced by an empty one. A new file, not a shorter one: whoever has the
- * old one open reads it to its end. */
+/* Replaces the other tail file by an empty one. A new file, not a truncated one: readers that have
+ * the old one open can finish it. */
 static void turn_tail(struct output *output, int folder_fd, const char *id)
 {
     char name[SPAWN_OUTPUT_NAME_MAX];
@@ -92,7 +92,7 @@ static void turn_tail(struct output *output, int folder_fd, const char *id)
     output->tail_used[turn] = 0;
 }
 
-/* A record that the tail file in turn has room for. */
+/* Appends a record that fits into the current tail file. */
 static void append_piece(struct output *output, int folder_fd, const char *id,
                          const struct spawn_record *piece, const char *bytes)
 {
@@ -112,8 +112,8 @@ static void append_piece(struct output *output, int folder_fd, const char *id,
     }
 }
 
-/* Fills each file to its last byte before the other takes its turn: so the last tail_limit bytes
- * are in the two, whatever the sizes in which they came. */
+/* Fills each file to the last byte before switching to the other: so the two always hold the last
+ * tail_limit bytes. */
 static void append_tail(struct output *output, int folder_fd, const char *id,
                         struct spawn_record rest, const char *bytes)
 {
@@ -173,7 +173,7 @@ struct file_sum {
     uint64_t end;   /* position behind the last byte */
 };
 
-/* Walks the records of a file and cuts off what is not whole. False: there is no file. */
+/* Walks the records of a file and truncates an incomplete one. False: no file. */
 static bool sum_file(int folder_fd, const char *name, struct file_sum *ret)
 {
     int fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);

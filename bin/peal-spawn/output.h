@@ -1,5 +1,5 @@
-/* Keeps what one run prints, in the files that spawn_record.h describes. Never fails and never
- * waits: what can't be written is dropped and counted. */
+/* Writes the output of one run to the files that spawn_record.h describes. Never fails and never
+ * waits: bytes that can't be written are dropped and counted. */
 #ifndef PEAL_SPAWNER_OUTPUT_H
 #define PEAL_SPAWNER_OUTPUT_H
 
@@ -9,7 +9,7 @@
 
 #include "spawn_record.h"
 
-/* Plain numbers but for the descriptors, so that it can be handed to the next image as it is. */
+/* Plain numbers except for the descriptors, so that it can be copied to the next image. */
 struct output {
     int head_fd; /* -1: not open; opened with the first bytes */
     int tail_fd;
@@ -18,7 +18,7 @@ struct output {
     uint64_t head_used;     /* bytes of the file, headers included */
     uint64_t tail_used[2];  /* bytes of each tail file */
     uint64_t tail_bytes[2]; /* of these: output */
-    uint64_t position;      /* bytes that came */
+    uint64_t position;      /* bytes received */
     uint64_t dropped;       /* of these: not in any file */
     uint32_t tail_turn;     /* which tail file is written, 0 or 1 */
     uint8_t head_closed;
@@ -35,7 +35,7 @@ void output_append(struct output *output, int folder_fd, const char *id, enum sp
 /* Closes the files; a later append opens them again. */
 void output_close(struct output *output);
 
-/* Finds out what the files of a run hold, after the spawner that wrote them has died. */
+/* Restores the state from the files of a run, after their spawner has died. */
 void output_recover(struct output *output, int folder_fd, const char *id);
 
 #endif

@@ -1,9 +1,9 @@
-/* What a new spawner makes of the journal of one that was killed.
+/* Restores runs from the journal of a killed spawner.
  *
  * Runs that have ended are reported again. A run whose process still lives (same pid, same start
- * time, same boot) is adopted: its timeout and KILL work on, its output is read on if its main
- * process still holds the pipes, but its exit status will be unknown, since only a parent may ask
- * for it. Every other run is reported as ended unseen. */
+ * time, same boot) is adopted: its timeout and KILL still work, and its output is read if its main
+ * process still holds the pipes, but its exit status will be unknown, since only the parent can
+ * wait for it. Every other run is reported as ended unseen. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@
 #define START_BEFORE_MS 20
 #define START_AFTER_MS  1000
 
-/* What is remembered of a run while the journal is read is the run itself, in the state RUNNING;
- * with a reason it has ended, without a pid it was about to start. */
+/* While the journal is read, every run is in the state RUNNING; with a reason it has ended, without
+ * a pid it was about to start. */
 static void seen(void *user, const struct journal_record *record, bool same_boot)
 {
     struct spawner *s = user;
@@ -40,8 +40,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
         return;
     run->info = record->info;
     if (run->info.reason >= SPAWN_REASON_COUNT || run->info.step >= SPAWN_STEP_COUNT) {
-        run->info.reason =
-            SPAWN_UNKNOWN; /* it has ended in a way that only a newer spawner knows */
+        run->info.reason = SPAWN_UNKNOWN; /* a reason of a newer spawner */
         run->info.step = 0;
     }
     run->timeout_at_boot_ms = record->timeout_at_boot_ms;

@@ -5,13 +5,13 @@
  *       \-------- a start that failed --------------/
  *
  *   RUNNING   its main process lives
- *   STOPPING  it was told to end (timeout, KILL, shutdown) and has its time of grace
- *   KILLING   SIGKILL to whatever is left of its tree, again and again
- *   DRAINING  its main process has ended; its pipes are read to their end, for DRAIN_MS at most
+ *   STOPPING  it got a signal (timeout, KILL, shutdown) and its grace period runs
+ *   KILLING   SIGKILL to the rest of its tree, repeatedly
+ *   DRAINING  its main process has ended; its pipes are read to the end, for DRAIN_MS at most
  *   ENDED     reported; waits for the agent's ACK
  *
- * Processes that a run leaves behind when its main process ends by itself are left alone, as cron
- * does. What they still print is read and thrown away, so that they neither block nor die of it. */
+ * Processes that a run leaves behind when its main process ends by itself are not killed, as with
+ * cron. Their output is read and discarded, so that they neither block nor get SIGPIPE. */
 #ifndef PEAL_SPAWNER_RUN_H
 #define PEAL_SPAWNER_RUN_H
 
@@ -36,7 +36,7 @@ enum run_state {
     RUN_ENDED,
 };
 
-/* What the agent has still to be told; in this order. */
+/* Pending reports to the agent, sent in this order. */
 enum run_report {
     REPORT_KNOWN = 1 << 0,
     REPORT_STARTED = 1 << 1,
@@ -46,7 +46,7 @@ enum run_report {
 
 /* A pipe from the run. */
 struct run_stream {
-    struct watch watch; /* fd -1: at its end */
+    struct watch watch; /* fd -1: closed */
     struct run *run;
     enum spawn_stream stream;
 };
@@ -54,16 +54,16 @@ struct run_stream {
 struct run {
     struct spawn_run info; /* with its id, as it is reported */
     enum run_state state;
-    enum spawn_reason stop_reason; /* why it was told to end; SPAWN_NOT_ENDED: it was not */
+    enum spawn_reason stop_reason; /* why it was stopped; SPAWN_NOT_ENDED: it was not */
     bool has_exited;               /* the main process, while the state may still be STOPPING */
-    bool is_forgotten;             /* acknowledged; here only because of its open pipes */
-    bool is_adopted;               /* a child of a spawner that has died; watched by pidfd */
+    bool is_forgotten;             /* acknowledged; kept only for its open pipes */
+    bool is_adopted;               /* a child of a dead spawner; watched by pidfd */
     bool has_cgroup;
     uint32_t slot;
     int32_t grace_ms;
     int64_t timeout_at_boot_ms; /* 0: none */
-    int64_t kill_at_boot_ms;    /* end of the time of grace */
-    int64_t due_boot_ms;        /* when it wants to be looked at; 0: never */
+    int64_t kill_at_boot_ms;    /* end of the grace period */
+    int64_t due_boot_ms;        /* its next timer; 0: none */
     uint32_t timer_place;
     uint64_t pipes[2]; /* inodes */
     struct output output;
@@ -71,8 +71,8 @@ struct run {
     struct watch pidfd;
 
     unsigned report; /* enum run_report */
-    bool is_queued;  /* in the queue of those with something to report */
-    bool is_growing; /* in the queue of those whose output grew */
+    bool is_queued;  /* in the queue of reports */
+    bool is_growing; /* in the queue of grown outputs */
     TAILQ_ENTRY(run) queue;
     TAILQ_ENTRY(run) growing;
     TAILQ_ENTRY(run) all;
@@ -97,11 +97,11 @@ struct run_table {
 void run_table_init(struct run_table *table);
 void run_table_release(struct run_table *table); /* frees every run, whatever its state */
 
-/* NULL: out of memory. It is in the table by its id. */
+/* Adds a run to the table. NULL: out of memory. */
 struct run *run_new(struct run_table *table, const char *id);
 
-/* Takes it out of the table; its pipes must be closed. The memory is freed by run_sweep, once no
- * event of the same turn can point to it any more. */
+/* Removes it from the table; its pipes must be closed. run_sweep frees the memory, when no event of
+ * the same turn can point to it any more. */
 void run_bury(struct run_table *table, struct run *run);
 void run_sweep(struct run_table *table);
 
@@ -115,10 +115,10 @@ void run_add_pid(struct run_table *table, struct run *run);
 void run_drop_pid(struct run_table *table, struct run *run);
 void run_drop_id(struct run_table *table, struct run *run);
 
-/* The only writer of ->state; asserts that the way exists. */
+/* The only writer of ->state; asserts that the transition is allowed. */
 void run_move(struct run_table *table, struct run *run, enum run_state next);
 
-/* What the journal should say of it. */
+/* Its journal record. */
 struct journal_record run_record(const struct run *run);
 
 #endif

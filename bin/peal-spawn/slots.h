@@ -1,9 +1,9 @@
-/* Where a process that has been forked but not yet executed leaves word of what failed.
+/* Error reports of processes that fail before their exec.
  *
- * The slots are shared memory: a child writes the step and the errno and exits; the spawner looks
- * when it reaps. No pipe and no waiting are needed, so that a child which hangs in a dead network
- * mount holds back nobody. The mapping is gone from the child once it has executed its command.
- * The memory is a memfd, so that it survives the spawner's own exec. */
+ * The slots are shared memory: a child writes the step and the errno and exits; the spawner reads
+ * them when it reaps the child. Without a pipe to wait for, a child that hangs on a dead network
+ * mount blocks nobody. The mapping is gone after the child's exec. The memory is a memfd, so that
+ * it survives the spawner's own exec. */
 #ifndef PEAL_SPAWNER_SLOTS_H
 #define PEAL_SPAWNER_SLOTS_H
 
@@ -35,7 +35,7 @@ void slots_release(struct slots *slots);
 uint32_t slots_take(struct slots *slots);
 void slots_give(struct slots *slots, uint32_t index);
 
-/* After an exec: makes a chain of every slot that `used` does not mark. */
+/* After an exec: rebuilds the free list from the slots that `used` does not mark. */
 void slots_rebuild(struct slots *slots, const uint8_t *used);
 
 #endif

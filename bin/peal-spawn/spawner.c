@@ -1,5 +1,4 @@
-/* The loop: wait, let every descriptor that is ready do its part, look at what is due, tell the
- * agent. */
+/* The loop: waits, handles ready descriptors and due timers, sends reports to the agent. */
 #include "spawner.h"
 
 #include <errno.h>
@@ -87,14 +86,14 @@ static void look_at_due(struct spawner *s)
     }
 }
 
-/* What runs left behind counts: were the spawner gone, nobody could tell whose it is. */
+/* Leftover processes of runs count: without the spawner nobody could tell whose they are. */
 static bool has_children(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-/* Open pipes count: whoever holds them would die of SIGPIPE. */
+/* Open pipes count: their writers would get SIGPIPE. */
 static void look_for_idleness(struct spawner *s)
 {
     bool idle = s->agent.fd < 0 && s->runs.active == 0 && s->runs.open_streams == 0;

@@ -4,12 +4,12 @@
  *   spawner.c     the loop
  *   agent_link.c  the connection to the agent
  *   start.c       a start request becomes a run
- *   process/      its process is made, and goes its way to the exec
- *   life.c        what happens to a run then
- *   recover.c     what the journal of a killed spawner says
+ *   process/      makes its process, up to the exec
+ *   life.c        its life after that
+ *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
- *   launcher.c    another process: starts spawners for an agent that may not
- */
+ *   launcher.c    another process: starts spawners for a sandboxed agent
+ * */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
 
@@ -26,7 +26,7 @@ struct options {
     const char *folder;
     const char *allow_file;
     int64_t idle_ms;
-    int64_t open_files; /* the soft limit of the jobs; 0: as it was inherited */
+    int64_t open_files; /* soft RLIMIT_NOFILE of jobs; 0: as inherited */
     bool is_daemon;
     bool no_cgroup;
     bool is_launcher;
@@ -35,12 +35,12 @@ struct options {
 
 struct spawner {
     struct options options;
-    char self_path[4096]; /* what an upgrade executes */
-    char tag_mark[64];    /* the variable by which a process is known for a run's, see descent.h */
+    char self_path[4096]; /* executed by an upgrade */
+    char tag_mark[64];    /* the environment variable that marks processes of runs, see descent.h */
     int folder_fd;
     int output_fd; /* the folder of the output files */
     int null_fd;
-    int spare_fd; /* given up to let an agent in when descriptors have run out */
+    int spare_fd; /* closed to accept an agent when descriptors have run out */
     int lock_fd;
     int epoll_fd;
     struct watch listener;
@@ -54,24 +54,24 @@ struct spawner {
     bool agent_awaits_build; /* ... and has not been sent it by this image */
 
     struct run_table runs;
-    struct run_queue reports; /* runs with something to tell the agent */
-    struct run_queue growing; /* runs whose output grew since the agent was told */
-    int64_t grew_at_boot_ms;  /* when it is told; 0: nothing grew */
+    struct run_queue reports; /* runs with pending reports */
+    struct run_queue growing; /* runs whose output grew since the last report */
+    int64_t grew_at_boot_ms;  /* when that is reported; 0: nothing grew */
     struct heap timers;       /* runs by due_boot_ms */
     struct journal journal;
     struct cgroups cgroups;
     struct slots slots;
     struct launches launches;
     struct tree tree;
-    bool tree_is_fresh;   /* the picture was taken in this turn and nothing ended since */
-    struct rlimit nofile; /* of the jobs */
+    bool tree_is_fresh;   /* scanned in this turn, and nothing has ended since */
+    struct rlimit nofile; /* limits of jobs */
     bool reset_oom;
-    bool is_stopping; /* SIGTERM: starts nothing, ends when the last run has */
+    bool is_stopping; /* SIGTERM: starts nothing, exits after the last run */
     bool wants_upgrade;
     bool is_done;
     int64_t now_boot_ms;        /* sampled once per turn */
     int64_t idle_since_boot_ms; /* 0: not idle */
-    int64_t armed_boot_ms;      /* what the timer is set to */
+    int64_t armed_boot_ms;      /* expiry of the timer */
     char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
     char chunk[SPAWN_RECORD_MAX];
 };
@@ -85,7 +85,7 @@ void spawner_unwatch(struct spawner *s, struct watch *watch); /* and closes; fd 
 void spawner_loop(struct spawner *s);
 void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* launcher.c: serves the agent on standard input until that ends. `argv` is a spawner's command
+/* launcher.c: serves the agent on standard input until it closes. `argv` is a spawner's command
  * line; its first word is replaced. Returns the exit code. */
 int launcher_main(const char *folder, char **argv);
 
@@ -110,7 +110,7 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
 void life_forget(struct spawner *s, struct run *run);
 void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events);
 
-/* recover.c: what the journal of a killed spawner says. */
+/* recover.c: restores runs from the journal of a killed spawner. */
 MUST_CHECK enum status recover(struct spawner *s);
 void recover_compact(struct spawner *s); /* rewrites the journal with the known runs only */
 

@@ -1,5 +1,5 @@
-/* A start request becomes a run: always, so that its end (also "could not start") is kept and
- * reported like every other. */
+/* Every start request becomes a run, so that its end (also "could not start") is kept and reported
+ * like any other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 
 #define OWN_FDS 64
 
-/* A pipe whose writing end can be read as well. The run holds that end, so it is never without a
- * reader: if the spawner is killed the run does not die of SIGPIPE, it waits at worst, and the
- * next spawner reads on through /proc/PID/fd. */
+/* A pipe whose write end can also be read. The run holds that end, so the pipe always has a reader:
+ * if the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads
+ * on through /proc/PID/fd. */
 static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
 {
     int ends[2];
@@ -44,7 +44,7 @@ static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
 }
 
 /* Both pipes; fds[1] and fds[2] become the run's ends. A run of another user owns them, so that it
- * may open /dev/stderr. False and errno: what was made is there to be closed. */
+ * may open /dev/stderr. False and errno: the caller closes what was made. */
 static bool make_pipes(struct run *run, const struct user_ids *user, int fds[3])
 {
     for (int i = 0; i < 2; i++) {
@@ -57,7 +57,7 @@ static bool make_pipes(struct run *run, const struct user_ids *user, int fds[3])
     return true;
 }
 
-/* Which the spawner sets, whatever the request says. */
+/* Is it a variable that the spawner sets itself? */
 static bool is_mark(const char *variable)
 {
     return strncmp(variable, SPAWN_MARK "=", sizeof(SPAWN_MARK)) == 0 ||
@@ -92,7 +92,8 @@ static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_s
         return pid;
     int error = errno;
     close(setup->cgroup_fd);
-    if (pid < 0 && error != EAGAIN && error != ENOMEM) { /* it may be made, but not entered */
+    if (pid < 0 && error != EAGAIN &&
+        error != ENOMEM) { /* the cgroup exists, but can't be entered */
         cgroups_release(&s->cgroups);
         run->has_cgroup = false;
         setup->cgroup_fd = -1;
@@ -102,7 +103,7 @@ static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_s
     return pid;
 }
 
-/* SPAWN_STEP_NONE: the process exists. Else what failed, with its errno. */
+/* SPAWN_STEP_NONE: the process exists. Else the failing step, with its errno. */
 static enum spawn_step make_process(struct spawner *s, struct run *run, struct child_setup *setup,
                                     int *ret_error)
 {
@@ -130,8 +131,8 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
     return SPAWN_STEP_NONE;
 }
 
-/* Two pipes and a file for each run, and some for the spawner itself, so that a run which could
- * start can also be listened to. */
+/* Two pipes and a file per run, and some for the spawner itself: a run must not start if its output
+ * can't be read. */
 static bool has_fds_left(const struct spawner *s)
 {
     struct rlimit limit;
@@ -197,10 +198,10 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
     run = run_new(&s->runs, request->id);
     if (!run) {
         spawner_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
-        spawner_unwatch(s, &s->agent); /* it comes again, and sees that the run is not known */
+        spawner_unwatch(s, &s->agent); /* it reconnects, and sees that the run is unknown */
         return;
     }
-    int64_t now = clock_now().boot.ms; /* not the turn's: many starts may be before this one */
+    int64_t now = clock_now().boot.ms; /* not the turn's: many starts may precede this one */
     run->grace_ms = request->grace_ms;
     run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);

@@ -1,8 +1,8 @@
 /* The spawner replaces itself by executing its own file again. The pid stays, so its children stay
- * its children; descriptors and what is known of the runs go over through a memfd.
+ * its children; descriptors and the state of the runs are handed over in a memfd.
  *
  * A newer image must be able to read the state of every version it claims to know: the old image
- * asks it first (--can-resume VERSION) and stays as it is if the answer is no. */
+ * asks it first (--can-resume VERSION) and does not upgrade if the answer is no. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,7 +52,7 @@ static bool save_run(int fd, const struct run *run)
     return write_all(fd, &saved, sizeof(saved));
 }
 
-/* A memfd that holds everything, or -1. */
+/* A memfd with the whole state, or -1. */
 static int save(struct spawner *s)
 {
     struct saved saved = {
@@ -86,7 +86,7 @@ static int save(struct spawner *s)
     return -1;
 }
 
-/* Lets every descriptor that goes over survive an exec, or takes that back. */
+/* Clears, or sets again, close-on-exec of all descriptors that are handed over. */
 static void keep_fds(struct spawner *s, int state_fd, bool keep)
 {
     const int fds[] = {state_fd,    s->lock_fd,  s->listener.fd,
@@ -103,7 +103,7 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
     }
 }
 
-/* Whether the file that would be executed is a spawner that reads this image's state. */
+/* Is the file to be executed a spawner that can read this image's state? */
 static bool ask(const struct spawner *s)
 {
     char version[16];
@@ -169,7 +169,7 @@ static bool is_sound(const struct saved *saved)
            saved->journal_fd >= 0 && is_fd(saved->journal_fd) && is_fd(saved->agent_fd);
 }
 
-/* All that is an index, a state, a descriptor or a process; times and sizes are compared only. */
+/* Checks indexes, states, descriptors and pids; times and sizes are only compared. */
 static bool is_sound_run(const struct saved_run *saved)
 {
     const struct spawn_run *info = &saved->info;
@@ -187,7 +187,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
 {
     struct run *run = run_new(&s->runs, saved->info.id);
     if (!run)
-        abort(); /* without memory there is nothing better: the journal knows the rest */
+        abort(); /* out of memory: the next spawner restores the runs from the journal */
     run->info = saved->info;
     run->stop_reason = (enum spawn_reason)saved->stop_reason;
     run->has_exited = saved->has_exited;

@@ -1,6 +1,6 @@
-/* What one image of the spawner leaves to the next, in a memfd. Its own, but read like any other
- * input: a number that is out of range ends the image with E_CORRUPT, and the agent starts another
- * one, which knows the runs by the journal. */
+/* The state that a spawner hands to its next image, in a memfd. It is validated like any input: a
+ * number that is out of range ends the image with E_CORRUPT, and the agent starts another spawner,
+ * which restores the runs from the journal. */
 #ifndef PEAL_SPAWNER_UPGRADE_STATE_H
 #define PEAL_SPAWNER_UPGRADE_STATE_H
 

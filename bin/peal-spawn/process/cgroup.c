@@ -46,7 +46,7 @@ static bool find_own(char *path, size_t size)
     return found;
 }
 
-/* What a dead spawner left behind, as far as it is empty. */
+/* Removes the empty cgroups of a dead spawner. */
 static void sweep(int base_fd)
 {
     DIR *dir = fdopendir(openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,6 +1,6 @@
-/* A cgroup (v2) for each run, below the spawner's own, where the system lets it make them: then
- * no process of a run can hide from a kill. Elsewhere every call does nothing, and the tree is
- * found by looking through /proc alone (tree.h). */
+/* A cgroup (v2) for each run, below the spawner's own, where the system allows it: then no process
+ * of a run can escape a kill. Elsewhere every call does nothing, and the process tree is found only
+ * through /proc (tree.h). */
 #ifndef PEAL_SPAWNER_CGROUP_H
 #define PEAL_SPAWNER_CGROUP_H
 
@@ -11,8 +11,8 @@ struct cgroups {
     char base_path[640];
 };
 
-/* `tag`, of descent.h, keeps the cgroups of spawners for different folders apart, and lets a new
- * spawner find those of a dead one, and everybody see whose a process is. */
+/* `tag`, of descent.h, separates the cgroups of spawners with different folders, lets a new spawner
+ * find those of a dead one, and identifies a process's spawner. */
 void cgroups_init(struct cgroups *groups, const char *tag);
 void cgroups_release(struct cgroups *groups);
 

@@ -56,8 +56,8 @@ static long set_limits(const struct child_setup *setup)
     return result;
 }
 
-/* Failure does no harm: the job is then as likely to be killed as the spawner. Its files in /proc
- * are root's while its memory is closed to others. */
+/* Best effort: on failure the job keeps the spawner's OOM score. (Its files in /proc are root's
+ * while it is not dumpable.) */
 static void reset_oom(void)
 {
     prctl(PR_SET_DUMPABLE, 1);
@@ -109,7 +109,7 @@ static long execute(char *const *argv, char *const *env)
     while (search_next(&search)) {
         long result = execve_raw(search.file, argv, env);
         if (result == -EACCES)
-            error = result; /* found, but unusable: say so unless a later one works */
+            error = result; /* found, but unusable: reported unless a later one works */
         else if (result != -ENOENT && result != -ENOTDIR)
             return result;
     }
@@ -126,7 +126,7 @@ void child_main(const void *argument)
     raw_call(SYS_umask, (long)request->umask, 0, 0, 0);
     if (setup->user->must_switch) /* in memory of its own, see launch.h */
         check(setup, SPAWN_STEP_SWITCH, switch_user(setup->user));
-    /* After the switch: the kernel grants what the user itself could have, and no more. */
+    /* After the switch: the kernel then checks the limits against the user's own rights. */
     check(setup, SPAWN_STEP_LIMITS, set_limits(setup));
     if (request->nice)
         check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));

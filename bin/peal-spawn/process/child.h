@@ -1,4 +1,4 @@
-/* What a new process does between its making and its exec. */
+/* The code of a new process up to its exec. */
 #ifndef PEAL_SPAWNER_CHILD_H
 #define PEAL_SPAWNER_CHILD_H
 
@@ -11,21 +11,21 @@
 
 struct child_setup {
     const struct spawn_request *request;
-    char *const *env; /* the request's and the mark */
+    char *const *env; /* the request's and the marks */
     const struct user_ids *user;
     int fds[3];           /* to become 0, 1 and 2; each is above 2 */
     int cgroup_fd;        /* -1: none */
-    struct rlimit nofile; /* what the spawner had before it raised its own */
+    struct rlimit nofile; /* the spawner's limits before it raised them */
     bool reset_oom;
     struct slot *slot;
 };
 
-/* Leaves by exec, or with the failing step in the slot.
+/* Ends with exec, or exits with the failing step in the slot.
  *
- * The memory may be the spawner's, which goes on meanwhile. So nothing is written to but the stack
- * and the slot, nothing is allocated, no errno is set (raw.h), and what is read is the caller's own
- * copy. The rest that is changed here (session, limits, folder, descriptors, signals) belongs to
- * the process and not to its memory; and no signal has a handler that could run in it. */
+ * The memory may be shared with the running spawner. So only the stack and the slot are written,
+ * nothing is allocated, no errno is set (raw.h), and only the caller's copies are read. Everything
+ * else that is changed here (session, limits, folder, descriptors, signals) belongs to the process,
+ * not to its memory; and no signal has a handler that could run in it. */
 _Noreturn void child_main(const void *argument); /* a child_setup, as raw_clone hands it on */
 
 #endif

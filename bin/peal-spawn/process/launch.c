@@ -10,7 +10,7 @@
 
 #include "process/raw.h"
 
-#define STACK_BYTES 32768 /* what is used most of it for is a path, of 4 KiB */
+#define STACK_BYTES 32768 /* mostly for a path of 4 KiB */
 #define TEXT_BYTES  28672
 
 struct launch {
@@ -49,7 +49,7 @@ void launches_release(struct launches *launches)
     }
 }
 
-/* NULL: there is no room. */
+/* NULL: the launch is full. */
 static void *add(struct launch *launch, const void *bytes, size_t length)
 {
     size_t aligned = (length + 7) & ~(size_t)7;
@@ -92,7 +92,7 @@ static bool fill(struct launch *launch, const struct child_setup *setup)
     return launch->request.cwd && launch->request.argv && launch->setup.env;
 }
 
-/* The pid, or -1: it has to be made in another way. */
+/* Returns the pid, or -1: use fork. */
 static pid_t borrow(struct launches *launches, const struct clone_args *args,
                     const struct child_setup *setup)
 {
@@ -125,7 +125,7 @@ pid_t launch_process(struct launches *launches, const struct child_setup *setup)
     if (pid < 0)
         pid = syscall(SYS_clone3, &args, sizeof(args));
     if (pid < 0 && errno == ENOSYS && setup->cgroup_fd < 0)
-        pid = fork(); /* a filter of system calls that does not know clone3 */
+        pid = fork(); /* a seccomp filter that refuses clone3 */
     if (pid == 0)
         child_main(setup);
     return (pid_t)pid;

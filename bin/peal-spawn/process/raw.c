@@ -1,6 +1,6 @@
-/* The only assembly. raw_clone has to be: a process with another stack can't return from a function
- * of the C library (its return address is on the old one), so it goes on inside of these few
- * instructions and calls what it is to do from there. */
+/* The only assembly. raw_clone needs it: a process on a new stack can't return from a C function
+ * (its return address is on the old stack), so it continues in these few instructions and calls its
+ * main function from there. */
 #include "process/raw.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ long raw_clone(const struct clone_args *args, raw_main *main, const void *argume
 
 #else
 
-/* Without raw_clone no memory is shared, so the C library's errno is nobody else's. */
+/* Without raw_clone no memory is shared, so errno is not shared either. */
 long raw_call(long number, long a, long b, long c, long d)
 {
     long result = syscall(number, a, b, c, d);

@@ -1,4 +1,4 @@
-/* Where a command is looked for: as execvp does, but in the job's own PATH. */
+/* Searches for a command like execvp, but in the job's own PATH. */
 #ifndef PEAL_SPAWNER_SEARCH_H
 #define PEAL_SPAWNER_SEARCH_H
 

@@ -68,7 +68,7 @@ void tree_scan(struct tree *tree)
             .session = fields.session,
             .is_zombie = fields.state == 'Z' || fields.state == 'X',
         };
-        /* A mark is looked for only where the line of parents is broken. */
+        /* The mark is read only for processes whose parent has ended. */
         if (fields.parent == self || fields.parent <= 1)
             read_mark(&process, environment);
         if (!add(tree, &process))
@@ -99,8 +99,8 @@ static bool parent_belongs(const struct tree *tree, const struct tree_process *p
     return parent && parent->belongs;
 }
 
-/* Whether the pid of a process that has ended is another one's by now. The kernel gives it away
- * only when nobody is left in the session that has its number. */
+/* Has the pid of an ended process been reused? The kernel does that only when its session is
+ * empty. */
 static bool is_taken(const struct tree *tree, pid_t pid)
 {
     const struct tree_process *process = find(tree, pid);

@@ -17,7 +17,7 @@ struct tree_process {
     pid_t parent;
     pid_t session;
     bool is_zombie;
-    bool belongs; /* to the run that is being looked at */
+    bool belongs; /* to the current run */
     char mark[SPAWN_ID_MAX + 1];
 };
 
@@ -27,12 +27,12 @@ struct tree {
     size_t capacity;
 };
 
-/* Takes a new picture; what can't be read is left out. */
+/* Takes a new snapshot of /proc; unreadable processes are left out. */
 void tree_scan(struct tree *tree);
 void tree_release(struct tree *tree);
 
 /* Sends the signal (0: none) to every live process of the run; returns how many there are. If the
- * main process has ended before the picture was taken, whoever has its pid is not one of them. */
+ * main process had ended before the snapshot, a process with its pid is not part of the run. */
 int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const char *id, int signal);
 
 /* When the process was started, in ms of boot time, rounded down to a clock tick; -1: there is

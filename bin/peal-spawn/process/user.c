@@ -26,7 +26,7 @@ static bool find_groups(const char *name, struct user_ids *user)
     }
 }
 
-/* Whether a spawner of root may take the user for the job. */
+/* May a root spawner run the job as this user? */
 static bool is_allowed(const struct spawn_request *request, const struct passwd *user,
                        const char *allow_file)
 {

@@ -1,9 +1,9 @@
-/* Whom a run may run as.
+/* The user of a run.
  *
- * The spawner as a plain user: only as that user. As root: as the user that the operator has set
- * for jobs that name none, and else as one that the list of allowed users has for this job. Root is
- * one of them like everybody else: a start that names no user is refused, so that nothing runs as
- * root because nobody thought of it. */
+ * An unprivileged spawner runs jobs only as its own user. A root spawner runs them as the
+ * operator's default user, or as a user that the allow-list has for this job. Root must be listed
+ * like any other user, and a start without a user is refused, so that nothing runs as root by
+ * accident. */
 #ifndef PEAL_SPAWNER_USER_H
 #define PEAL_SPAWNER_USER_H
 
