@@ -9,7 +9,7 @@
  *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
  *   launcher.c    another process: starts spawners for a sandboxed agent
- * */
+ */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
 

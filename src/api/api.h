@@ -113,8 +113,7 @@ MUST_CHECK enum status api_new(const struct api_config *config, const struct api
  * there is no account; *why says what to do. Until then nobody is admitted. */
 MUST_CHECK enum status api_check_exposed(const struct api *api, struct strbuf *why);
 
-/* Drops open calls; requests to store and history must have been answered.
- * */
+/* Drops open calls; requests to store and history must have been answered. */
 struct api *api_free(struct api *api);
 
 /* The default time zone of jobs from now on. E_NOMEM: unchanged. */

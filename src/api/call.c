@@ -11,8 +11,7 @@
 
 /* ---- life ---- */
 
-/* The connection is closed, and its request freed. A call whose body was incomplete ends.
- * */
+/* The connection is closed, and its request freed. A call whose body was incomplete ends. */
 static void client_gone(void *context)
 {
     struct call *call = context;

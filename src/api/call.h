@@ -3,8 +3,7 @@
  * continues in `then`.
  *
  * `then` is called from the loop, never from within a turn of the engine: changes of the store are
- * in the catalog by then. A call goes on when its client has gone away; the answer is dropped.
- * */
+ * in the catalog by then. A call goes on when its client has gone away; the answer is dropped. */
 #ifndef PEAL_CALL_H
 #define PEAL_CALL_H
 
@@ -194,7 +193,7 @@ void call_fail_job(struct call *call, const struct job_error *error);
 void call_fail_json(struct call *call, const json_error_t *error);
 
 /* An item of `errors`; `hint` is that of the message (message_hint) or NULL. NULL: out of memory.
- * */
+ */
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint);
 json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error);

@@ -1,5 +1,4 @@
-/* Finds the route of a request, and decodes path and query. Pure: no HTTP library, no JSON.
- * */
+/* Finds the route of a request, and decodes path and query. Pure: no HTTP library, no JSON. */
 #ifndef PEAL_ROUTER_H
 #define PEAL_ROUTER_H
 

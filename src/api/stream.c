@@ -95,8 +95,7 @@ static void seat_gone(void *context)
     gone(owner);
 }
 
-/* False: the call has failed. A local client with all rights is not counted: *ret is NULL.
- * */
+/* False: the call has failed. A local client with all rights is not counted: *ret is NULL. */
 static bool take_seat(struct call *call, struct stream_seat **ret)
 {
     struct api *api = call->api;

@@ -5,7 +5,7 @@
  * runs in production and in a simulated cluster.
  *
  *     while (running) { wait until engine_wake_at(), or a wake; engine_step(engine, now); }
- * */
+ */
 #ifndef PEAL_ENGINE_H
 #define PEAL_ENGINE_H
 
@@ -62,7 +62,7 @@ const struct peers *engine_peers(const struct engine *engine);
 
 /* Why the wall clock is doubted. Nothing is claimed, taken or begun meanwhile. The doubt ends when
  * the clock is right again, when most of the other nodes have the same time, or after ten minutes.
- * */
+ */
 enum clock_doubt {
     DOUBT_NONE,
     DOUBT_AHEAD, /* it jumped ahead by more than two minutes */

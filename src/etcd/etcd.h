@@ -19,8 +19,7 @@
  *     E_NOT_FOUND    no such lease; a revision that is compacted or yet to come
  *     E_CONFLICT, E_INVALID, E_VERSION, E_CORRUPT, E_NOMEM: see the message
  * Reads are retried until their deadline; writes only when they surely were not done, or when the
- * caller marked them with etcd_call_may_repeat.
- * */
+ * caller marked them with etcd_call_may_repeat. */
 #ifndef PEAL_ETCD_H
 #define PEAL_ETCD_H
 

@@ -3,7 +3,7 @@
  *
  *     OUT -> ENTERING -> IN -> LEAVING -> OUT
  *              \_________/________/  dropped
- * */
+ */
 #include "etcd_election.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  *
  *     PENDING -> ASKED -> LIVE -> ENDED (compacted, refused)
  *        ^---------'-------'  the stream broke
- * */
+ */
 #include "etcd_watch.h"
 
 #include <stdlib.h>

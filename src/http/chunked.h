@@ -1,6 +1,5 @@
 /* A decoder of chunked bodies (Transfer-Encoding: chunked), strict: a size is 1 to 8 hexadecimal
- * digits and nothing else, without extensions or trailers. Pure.
- * */
+ * digits and nothing else, without extensions or trailers. Pure. */
 #ifndef PEAL_CHUNKED_H
 #define PEAL_CHUNKED_H
 

@@ -3,7 +3,7 @@
  *     RECEIVING -> SERVING -> SENDING -> IDLE -> RECEIVING ...
  *          \            \-> STREAMING -/   \
  *           \-> SENDING, refused            \-> DRAINING, after the last answer
- * */
+ */
 #ifndef PEAL_HTTP_INTERNAL_H
 #define PEAL_HTTP_INTERNAL_H
 

@@ -82,8 +82,7 @@ int64_t schedule_interval(const struct schedule *schedule);
 int64_t schedule_at(const struct schedule *schedule);
 
 /* Appends the canonical text, zone prefix included unless it is UTC. Parses back to an equal
- * schedule.
- * */
+ * schedule. */
 void schedule_print(const struct schedule *schedule, struct strbuf *out);
 
 /* What the clock did at a tick that schedule_next gave. */

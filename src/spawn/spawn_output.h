@@ -4,7 +4,7 @@
  *     while (spawn_output_next(output, &chunk) == OK)
  *         ... chunk.gap_bytes were dropped before it ...
  *     position = chunk.position + chunk.length, for the next time
- * */
+ */
 #ifndef PEAL_SPAWN_OUTPUT_H
 #define PEAL_SPAWN_OUTPUT_H
 

@@ -466,8 +466,7 @@ static inline struct store *store_free(struct store *store)
 
 /* ---- backends ---- */
 
-/* Called from any thread: asks the owner to call store_dispatch and store_next_change soon.
- * */
+/* Called from any thread: asks the owner to call store_dispatch and store_next_change soon. */
 struct store_wake {
     void (*wake)(void *context);
     void *context;

@@ -48,8 +48,7 @@ void agent_drain(void *context); /* takes no new runs from now on */
 /* The default time zone of jobs. */
 MUST_CHECK enum status agent_default_zone(const struct agent *agent, struct strbuf *out);
 
-/* Enters the sandbox, if it is configured; a launcher keeps the privileges to start spawners.
- * */
+/* Enters the sandbox, if it is configured; a launcher keeps the privileges to start spawners. */
 void agent_confine(struct agent *agent);
 
 MUST_CHECK enum status agent_set_up_executor(struct agent *agent, struct strbuf *why);

@@ -54,8 +54,7 @@ static void read_boot_id(char boot_id[40])
 }
 
 /* Without a launcher the agent would have to start spawners itself, and jobs would inherit its
- * sandbox.
- * */
+ * sandbox. */
 static enum status start_launcher(struct agent *agent)
 {
     char *folder = data_folder_file(agent->config->data, "spawn");

@@ -88,8 +88,7 @@ static void tell_open_run(const struct run *run, size_t count)
         cli_error("still open: %s of %s (%s)", id, run->job_name, run_state_name(run->state));
 }
 
-/* Reads the feed up to LOADED. *ret_open (may be NULL) counts the open runs, which are printed.
- * */
+/* Reads the feed up to LOADED. *ret_open (may be NULL) counts the open runs, which are printed. */
 static enum status read_store(struct store *store, struct items *items, size_t *ret_open,
                               struct strbuf *why)
 {

@@ -1,5 +1,4 @@
-/* The checks of peal doctor: one line per check, with a next step where one helps.
- * */
+/* The checks of peal doctor: one line per check, with a next step where one helps. */
 #ifndef PEAL_DOCTOR_H
 #define PEAL_DOCTOR_H
 

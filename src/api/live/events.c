@@ -44,8 +44,7 @@ struct subscriber {
 
 TAILQ_HEAD(subscriber_list, subscriber);
 
-/* A shared page: the events from `from` up to `to`, when `last` is the newest.
- * */
+/* A shared page: the events from `from` up to `to`, when `last` is the newest. */
 struct page {
     struct news *news; /* NULL: no page */
     uint64_t from, last, to;
@@ -245,8 +244,7 @@ static int compare_holders(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* All subscribers with unread bytes for a while, largest first; freed by the caller.
- * */
+/* All subscribers with unread bytes for a while, largest first; freed by the caller. */
 static struct holder *list_holders(const struct events *events, int64_t now_ms, size_t *ret_count)
 {
     struct holder *holders = calloc(events->count + 1, sizeof(*holders));

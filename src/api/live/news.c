@@ -7,8 +7,7 @@
 
 enum { SEND_COST = 1200 }; /* bytes that libevent needs for every unsent piece */
 
-/* Outlives its owner: libevent frees the output of a closed connection later.
- * */
+/* Outlives its owner: libevent frees the output of a closed connection later. */
 struct news_desk {
     size_t references; /* the owner's, and one per text */
     size_t held;

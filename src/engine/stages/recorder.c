@@ -152,8 +152,7 @@ static bool is_for_us(const struct recorder *recorder, const struct run *run)
 }
 
 /* The run was lost with its node, which may come back to amend it: the sweeper decides when it
- * leaves the store.
- * */
+ * leaves the store. */
 static bool is_kept(const struct recorder *recorder, const struct open_run *open)
 {
     return open->run.state == RUN_LOST && !open->is_forgotten && open->run.node[0] &&

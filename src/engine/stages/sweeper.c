@@ -323,8 +323,7 @@ static bool is_to_adopt(void *context, struct now now, const char *node,
 }
 
 /* A lost run is recorded and kept in the store for a week: if its node comes back with the real
- * end, it finds the run there and amends it.
- * */
+ * end, it finds the run there and amends it. */
 static void adopt_run(struct sweeper *sweeper, struct now now, struct open_run *open)
 {
     int64_t kept_ms = open_run_kept_for_ms(open, now);

@@ -43,8 +43,7 @@ enum { NOT_ELIGIBLE = -1 };
 
 /* This node's rank among the nodes that accept runs and match `where` (NULL: all do); or
  * NOT_ELIGIBLE, if its own labels do not match. `without`: the name of a node that does not count;
- * "": all do.
- * */
+ * "": all do. */
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without);
 

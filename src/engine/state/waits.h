@@ -36,8 +36,7 @@ void waits_init(struct waits *waits);
 void waits_release(struct waits *waits);
 
 /* The job's dependencies by this definition (NULL: it can't be decoded), not linked; *ret NULL:
- * none.
- * */
+ * none. */
 MUST_CHECK enum status waits_read(struct catalog_job *job, const struct job *definition,
                                   struct job_waits **ret);
 

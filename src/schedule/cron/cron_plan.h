@@ -1,6 +1,5 @@
 /* How to describe a cron expression, independent of the language: the form that fits its times of
- * day, and how its two day fields combine. For explain_*.c and warnings. Pure.
- * */
+ * day, and how its two day fields combine. For explain_*.c and warnings. Pure. */
 #ifndef PEAL_CRON_PLAN_H
 #define PEAL_CRON_PLAN_H
 

@@ -183,10 +183,10 @@ void nodes_leave(struct store_etcd *store);
 /* Reads everything, then watches. A timer's callback: the context is the store. */
 void load_start(void *context);
 /* Reads everything again at once, since the watch can't deliver all changes; requests keep waiting.
- * */
+ */
 void load_again(struct store_etcd *store);
 /* The mirror is not reliable: fails the waiting requests, and reads everything again after a pause.
- * */
+ */
 void load_fail(struct store_etcd *store, enum status st, const char *why);
 
 #endif

@@ -21,8 +21,7 @@ void mirror_delete_name(struct mirror *mirror, const char *text);
 void mirror_delete_run(struct mirror *mirror, const struct id *id);
 void mirror_delete_entry(struct mirror *mirror, const struct id *id);
 
-/* The value can't be decoded: the feed shows the job as removed until it can. E_NOMEM.
- * */
+/* The value can't be decoded: the feed shows the job as removed until it can. E_NOMEM. */
 MUST_CHECK enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid,
                                             struct feed *feed);
 MUST_CHECK enum status mirror_set_cursor_aside(struct mirror *mirror, const struct id *uid,

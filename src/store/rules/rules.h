@@ -31,8 +31,7 @@ struct tables;
  * not found. */
 struct tables_ops {
     enum status (*get_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
-    /* The same, for a decision that depends on the job's cursor or last run without writing it.
-     * */
+    /* The same, for a decision that depends on the job's cursor or last run without writing it. */
     enum status (*hold_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
     /* Among the jobs that are not deleted. */
     enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);

@@ -21,8 +21,7 @@ enum placement {
 
 /* Applies the overlap rule. `replace` acts here: waiting runs end, kills of the others are ordered.
  * `booted`: the run is for a boot of this node, and runs of other nodes' boots do not block it;
- * NULL: not a boot.
- * */
+ * NULL: not a boot. */
 enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
                         int queue_limit, const char *booted, enum placement *ret);
 

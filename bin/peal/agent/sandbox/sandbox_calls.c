@@ -62,7 +62,7 @@ static int refuse_names(scmp_filter_ctx filter)
 }
 
 /* The flags of clone3 are in memory, which a filter can't read; the C library falls back to clone.
- * */
+ */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     int error = 0;
