@@ -133,8 +133,7 @@ struct etcd_result {
     uint64_t member_id;  /* who answered */
     uint64_t cluster_id; /* chosen when the cluster was created; 0: not in the answer */
     uint64_t raft_term;  /* grows with every election, as known to that member; 0: likewise */
-    bool is_repeated; /* an earlier copy may have been done: perhaps that is why comparisons failed
-                       */
+    bool is_repeated;    /* an earlier copy may have been done, so comparisons may fail */
     struct etcd_op_result op;
     struct etcd_lease_result lease;
     struct etcd_member_result member;

@@ -21,9 +21,8 @@ struct etcd_call {
     size_t request_length;
     int64_t timeout_ms, deadline_at_ms;
     bool may_repeat, is_repeated;
-    bool is_lost; /* PAUSED: its connection broke; it waits until a member answers the leader probe
-                   */
-    uint64_t cluster_id;            /* when it was first sent; 0: not known */
+    bool is_lost;        /* PAUSED: its connection broke; it waits for the leader probe */
+    uint64_t cluster_id; /* when it was first sent; 0: not known */
     int64_t first_sent_ms, sent_ms; /* 0: never */
     int64_t patience_ms;            /* time until the copy that is under way counts as overdue */
     uint32_t place;                 /* in client->wakes */
