@@ -20,7 +20,7 @@ enum batch_part {
     BATCH_NO_LIST, /* the value of "put" or "delete" is not a list: `list` */
 };
 
-enum batch_state {
+enum batch_scan_state {
     BATCH_AT_START,
     BATCH_AT_MEMBER,  /* behind a brace or a comma */
     BATCH_BEHIND,     /* behind the value of a member */
@@ -32,7 +32,7 @@ enum batch_state {
 struct batch_scan {
     const char *text;
     size_t length, at;
-    enum batch_state state;
+    enum batch_scan_state state;
     bool is_first;        /* before the first member or element: the list may end here */
     enum batch_part list; /* BATCH_PUT or BATCH_DELETE: the current list */
     unsigned seen;        /* 1 << part */

@@ -26,19 +26,19 @@ bool batch_slice_is_over(int64_t end_ms)
 
 static uint64_t item_hash(const void *item)
 {
-    return hash_text(0, ((const struct batch_item *)item)->name);
+    return hash_text(0, ((const struct jobs_batch_item *)item)->name);
 }
 
 static bool item_has_name(const void *item, const void *key)
 {
-    return strcmp(((const struct batch_item *)item)->name, key) == 0;
+    return strcmp(((const struct jobs_batch_item *)item)->name, key) == 0;
 }
 
 static const struct table_type names_type = {item_hash, item_has_name};
 
 static void release_batch(void *state)
 {
-    struct batch *batch = state;
+    struct jobs_batch *batch = state;
     for (size_t i = 0; i < batch->count; i++) {
         free(batch->items[i].name);
         job_write_release(&batch->items[i].write);
@@ -57,10 +57,10 @@ static void release_batch(void *state)
 /* ---- checks ---- */
 
 /* Adds an error to the answer, up to BATCH_ERRORS_MAX. E_NOMEM. */
-static enum status add_error(struct call *call, const struct batch_item *item,
+static enum status add_error(struct call *call, const struct jobs_batch_item *item,
                              const struct job_error *error)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     char pointer[sizeof(error->path) + 40];
     if (json_array_size(batch->errors) == BATCH_ERRORS_MAX)
         return OK;
@@ -70,8 +70,8 @@ static enum status add_error(struct call *call, const struct batch_item *item,
     return json_array_append_new(batch->errors, told) == 0 ? OK : E_NOMEM;
 }
 
-static enum status add_name(struct batch *batch, struct batch_item *item, const char *name,
-                            struct job_error *reterr)
+static enum status add_name(struct jobs_batch *batch, struct jobs_batch_item *item,
+                            const char *name, struct job_error *reterr)
 {
     if (table_find(&batch->names, hash_text(0, name), name)) {
         snprintf(reterr->message, sizeof(reterr->message), "\"%.128s\" is named twice", name);
@@ -82,9 +82,10 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
 }
 
 /* False: noted in `refused`. */
-static bool may_change(const struct call *call, enum right right, const struct batch_item *item)
+static bool may_change(const struct call *call, enum right right,
+                       const struct jobs_batch_item *item)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     if (scope_may(&call->principal.scope, right, item->name))
         return true;
     if (!batch->refused) {
@@ -94,8 +95,8 @@ static bool may_change(const struct call *call, enum right right, const struct b
     return false;
 }
 
-static enum status check_put(struct call *call, struct batch_item *item, const json_t *definition,
-                             struct job_error *reterr)
+static enum status check_put(struct call *call, struct jobs_batch_item *item,
+                             const json_t *definition, struct job_error *reterr)
 {
     const char *asked = json_string_value(json_object_get(definition, "name"));
     enum status st = asked ? add_name(call->state, item, asked, reterr) : OK;
@@ -111,7 +112,7 @@ static enum status check_put(struct call *call, struct batch_item *item, const j
     return OK;
 }
 
-static enum status check_delete(struct call *call, struct batch_item *item, const json_t *name,
+static enum status check_delete(struct call *call, struct jobs_batch_item *item, const json_t *name,
                                 struct job_error *reterr)
 {
     const char *text = json_string_value(name);
@@ -136,9 +137,9 @@ static enum status check_delete(struct call *call, struct batch_item *item, cons
 }
 
 /* The item's value; NULL: the call has failed. */
-static json_t *read_item(struct call *call, const struct batch_item *item)
+static json_t *read_item(struct call *call, const struct jobs_batch_item *item)
 {
-    const struct batch *batch = call->state;
+    const struct jobs_batch *batch = call->state;
     json_error_t error = {0};
     int line, column;
     json_t *value = json_loadb(batch->text + item->from, item->length,
@@ -153,7 +154,7 @@ static json_t *read_item(struct call *call, const struct batch_item *item)
 }
 
 /* False: the call has failed. */
-static bool check_item(struct call *call, struct batch_item *item)
+static bool check_item(struct call *call, struct jobs_batch_item *item)
 {
     struct job_error error = {0};
     enum status st = E_INVALID;
@@ -178,17 +179,17 @@ static bool check_item(struct call *call, struct batch_item *item)
 /* Jobs of the batch take precedence over existing ones. */
 static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
 {
-    const struct batch *batch = context;
-    const struct batch_item *item = table_find(&batch->names, hash_text(0, name), name);
+    const struct jobs_batch *batch = context;
+    const struct jobs_batch_item *item = table_find(&batch->names, hash_text(0, name), name);
     *ret_gone = item && item->is_delete;
     return item && !item->is_delete ? item->write.job : NULL;
 }
 
 /* Checks `after` when all items are known: a dependency may come later in the batch. False: the
  * call has failed. */
-static bool check_link(struct call *call, const struct batch_item *item)
+static bool check_link(struct call *call, const struct jobs_batch_item *item)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     struct job_error error = {0};
     if (!item->write.waits_anew)
         return true;
@@ -206,7 +207,7 @@ static bool check_link(struct call *call, const struct batch_item *item)
 
 static void fail_checks(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     json_t *errors = json_pack("{s:O}", "errors", batch->errors);
     const json_t *first = json_array_get(batch->errors, 0);
     size_t count = json_array_size(batch->errors);
@@ -219,7 +220,7 @@ static void fail_checks(struct call *call)
 
 static void finish_checks(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     if (json_array_size(batch->errors))
         fail_checks(call);
     else if (batch->refused)
@@ -230,7 +231,7 @@ static void finish_checks(struct call *call)
 
 static void link_slice(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     int64_t end_ms = batch_slice_end();
     while (batch->linked < batch->count && !batch_slice_is_over(end_ms)) {
         if (!check_link(call, &batch->items[batch->linked++]))
@@ -244,7 +245,7 @@ static void link_slice(struct call *call)
 
 static void check_slice(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     int64_t end_ms = batch_slice_end();
     while (batch->checked < batch->count && !batch_slice_is_over(end_ms)) {
         if (!check_item(call, &batch->items[batch->checked++]))
@@ -263,14 +264,14 @@ static void check_slice(struct call *call)
 /* False: the call has failed. */
 static bool add_item(struct call *call, bool is_delete)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     if (batch->count == BATCH_ITEMS_MAX) {
         call_fail(call, 413, "a batch has %d jobs at most; send several", BATCH_ITEMS_MAX);
         return false;
     }
     if (batch->count == batch->room) {
         size_t room = batch->room ? 4 * batch->room : 16;
-        struct batch_item *items = realloc(batch->items, room * sizeof(*items));
+        struct jobs_batch_item *items = realloc(batch->items, room * sizeof(*items));
         if (!items) {
             call_fail(call, 500, "out of memory");
             return false;
@@ -278,7 +279,7 @@ static bool add_item(struct call *call, bool is_delete)
         batch->items = items;
         batch->room = room;
     }
-    batch->items[batch->count++] = (struct batch_item){
+    batch->items[batch->count++] = (struct jobs_batch_item){
         .from = batch->scan.from,
         .length = batch->scan.at - batch->scan.from,
         .place = batch->list_counts[is_delete]++,
@@ -289,9 +290,9 @@ static bool add_item(struct call *call, bool is_delete)
 
 static bool read_dry_run(struct call *call)
 {
-    struct batch *batch = call->state;
-    struct batch_item value = {.from = batch->scan.from,
-                               .length = batch->scan.at - batch->scan.from};
+    struct jobs_batch *batch = call->state;
+    struct jobs_batch_item value = {.from = batch->scan.from,
+                                    .length = batch->scan.at - batch->scan.from};
     json_t *read = read_item(call, &value);
     if (!read)
         return false;
@@ -305,7 +306,7 @@ static bool read_dry_run(struct call *call)
 
 static void fail_body(struct call *call)
 {
-    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    const struct batch_scan *scan = &((struct jobs_batch *)call->state)->scan;
     json_error_t error = {0};
     if (scan->state == BATCH_AT_START && scan->at < scan->length) {
         call_fail_at(call, "", "the body must be a JSON object");
@@ -318,7 +319,7 @@ static void fail_body(struct call *call)
 
 static void fail_field(struct call *call)
 {
-    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    const struct batch_scan *scan = &((struct jobs_batch *)call->state)->scan;
     char name[61], pointer[80];
     size_t length = scan->at - scan->from - 2;
     snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60),
@@ -329,7 +330,7 @@ static void fail_field(struct call *call)
 
 static void fail_list(struct call *call)
 {
-    bool is_put = ((struct batch *)call->state)->scan.list == BATCH_PUT;
+    bool is_put = ((struct jobs_batch *)call->state)->scan.list == BATCH_PUT;
     call_fail_at(call, is_put ? "/put" : "/delete", "%s: expected a list",
                  is_put ? "put" : "delete");
 }
@@ -337,7 +338,7 @@ static void fail_list(struct call *call)
 /* One part of the body; true: there is another one. */
 static bool take_part(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     switch (batch_scan_next(&batch->scan)) {
     case BATCH_PUT:
         return add_item(call, false);
@@ -374,7 +375,7 @@ static void cut_slice(struct call *call)
 
 void batch_jobs(struct call *call)
 {
-    struct batch *batch = call_state(call, sizeof(*batch), release_batch);
+    struct jobs_batch *batch = call_state(call, sizeof(*batch), release_batch);
     if (!batch)
         return;
     table_init(&batch->names, &names_type);

@@ -15,7 +15,7 @@ enum {
     BATCH_ERRORS_MAX = 100,
 };
 
-struct batch_item {
+struct jobs_batch_item {
     size_t from, length; /* in the body */
     size_t place;        /* in its list */
     bool is_delete;
@@ -26,11 +26,11 @@ struct batch_item {
     const char *error;         /* why it was not written; NULL: no error so far */
 };
 
-struct batch {
+struct jobs_batch {
     const char *text; /* the body, owned by the call */
     size_t length;
     struct batch_scan scan;
-    struct batch_item *items;
+    struct jobs_batch_item *items;
     size_t count, room;
     size_t list_counts[2]; /* of "put", and of "delete" */
     size_t checked, linked;
@@ -41,7 +41,7 @@ struct batch {
     const char *refused; /* name of a job that the caller may not change, since they lack: */
     enum right needed;
 
-    struct batch_item **order; /* items to be written; deletes first, which free quota */
+    struct jobs_batch_item **order; /* items to be written; deletes first, which free quota */
     struct store_put_job *puts;
     size_t put_count, planned, sent, sending;
     struct quota_sum plan; /* what the planned items add */

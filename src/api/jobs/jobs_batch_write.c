@@ -17,7 +17,7 @@ enum {
 
 /* ---- results ---- */
 
-static const char *outcome(const struct batch_item *item)
+static const char *outcome(const struct jobs_batch_item *item)
 {
     if (item->error)
         return "failed";
@@ -28,7 +28,7 @@ static const char *outcome(const struct batch_item *item)
                                         : "unchanged";
 }
 
-static void print_item(const struct batch_item *item, struct strbuf *out)
+static void print_item(const struct jobs_batch_item *item, struct strbuf *out)
 {
     strbuf_adds(out, out->length ? ",{\"name\":" : "{\"results\":[{\"name\":");
     json_text_quote(out, item->name);
@@ -42,7 +42,7 @@ static void print_item(const struct batch_item *item, struct strbuf *out)
 
 static void batch_reply(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     int64_t end_ms = batch_slice_end();
     while (batch->encoded < batch->count && !batch_slice_is_over(end_ms))
         print_item(&batch->items[batch->encoded++], &batch->answer);
@@ -59,13 +59,13 @@ static void batch_reply(struct call *call)
 /* Gives up the remaining items, which stay unchanged. */
 static void stop_writing(struct call *call, const char *error)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     for (size_t i = batch->sent; i < batch->put_count; i++)
         batch->order[i]->error = error;
     batch_reply(call);
 }
 
-static void take_result(struct call *call, struct batch_item *item)
+static void take_result(struct call *call, struct jobs_batch_item *item)
 {
     switch (item->put->result) {
     case PUT_OK:
@@ -90,7 +90,7 @@ static void send_next(struct call *call);
 
 static void chunk_done(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     if (call->answer != OK && !batch->sent) {
         call_fail_store(call, call->answer);
         return;
@@ -107,7 +107,7 @@ static void chunk_done(struct call *call)
 }
 
 /* The number of items in the next chunk, at least one. */
-static size_t chunk_size(const struct batch *batch)
+static size_t chunk_size(const struct jobs_batch *batch)
 {
     size_t count = 0, bytes = 0;
     while (batch->sent + count < batch->put_count && count < CHUNK_ITEMS && bytes < CHUNK_BYTES) {
@@ -122,7 +122,7 @@ static size_t chunk_size(const struct batch *batch)
  * nothing more. Jobs that others have changed are conflicts, by their revision. */
 static void send_next(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     if (batch->sent == batch->put_count) {
         batch_reply(call);
         return;
@@ -149,7 +149,7 @@ static void send_next(struct call *call)
 
 /* ---- before that ---- */
 
-static void fail_plan(struct call *call, const struct batch_item *item,
+static void fail_plan(struct call *call, const struct jobs_batch_item *item,
                       const struct quota_excess *excess)
 {
     char pointer[40];
@@ -160,10 +160,10 @@ static void fail_plan(struct call *call, const struct batch_item *item,
 /* All items must fit the quotas, in order, before the first is written. */
 static void plan_slice(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     int64_t end_ms = batch_slice_end();
     while (batch->planned < batch->put_count && !batch_slice_is_over(end_ms)) {
-        const struct batch_item *item = batch->order[batch->planned++];
+        const struct jobs_batch_item *item = batch->order[batch->planned++];
         struct quota_item adds;
         struct quota_excess excess;
         if (!job_put_is_allowed(call, item->put, &batch->plan, &adds, &excess)) {
@@ -183,10 +183,10 @@ static void plan_slice(struct call *call)
         send_next(call);
 }
 
-static void add_puts(struct batch *batch, bool deletes)
+static void add_puts(struct jobs_batch *batch, bool deletes)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        struct batch_item *item = &batch->items[i];
+        struct jobs_batch_item *item = &batch->items[i];
         if (item->is_delete != deletes || item->kind == WRITE_NOTHING)
             continue;
         item->put = &batch->puts[batch->put_count];
@@ -198,9 +198,9 @@ static void add_puts(struct batch *batch, bool deletes)
 
 void batch_write(struct call *call)
 {
-    struct batch *batch = call->state;
+    struct jobs_batch *batch = call->state;
     batch->puts = calloc(batch->count + 1, sizeof(*batch->puts));
-    batch->order = calloc(batch->count + 1, sizeof(struct batch_item *));
+    batch->order = calloc(batch->count + 1, sizeof(struct jobs_batch_item *));
     if (!batch->puts || !batch->order) {
         call_fail(call, 500, "out of memory");
         return;

@@ -31,7 +31,7 @@ static bool block(void *context, uint64_t hash)
 
 static bool note_written(void *context, uint64_t hash)
 {
-    struct batch *batch = context;
+    struct etcd_batch *batch = context;
     if (key_list_add(&batch->written, hash) != OK)
         return false;
     if (key_set_add(&batch->store->flow.written, hash) == OK)
@@ -42,7 +42,7 @@ static bool note_written(void *context, uint64_t hash)
 
 static bool note_compared(void *context, uint64_t hash)
 {
-    struct batch *batch = context;
+    struct etcd_batch *batch = context;
     if (key_list_add(&batch->compared, hash) != OK)
         return false;
     if (key_set_add(&batch->store->flow.compared, hash) == OK)
@@ -58,7 +58,7 @@ static void give_back(struct key_set *set, struct key_list *list, size_t count)
 }
 
 /* All or none. */
-static enum status note_keys(struct batch *batch, const struct etcd_plan *plan)
+static enum status note_keys(struct etcd_batch *batch, const struct etcd_plan *plan)
 {
     size_t written = batch->written.count, compared = batch->compared.count;
     if (plan_each_key(plan, true, note_written, batch) &&
@@ -90,7 +90,7 @@ static bool is_guarded(const struct store_etcd *store, const struct store_reques
 }
 
 /* Later items go into a group with this node's guard, or into none. */
-static void set_group(struct batch *batch, bool is_guarded)
+static void set_group(struct etcd_batch *batch, bool is_guarded)
 {
     struct etcd_txn *txn = batch->store->flow.txn;
     if (is_guarded == (batch->group_count > 0))
@@ -106,7 +106,7 @@ static void set_group(struct batch *batch, bool is_guarded)
     batch->inner_count++;
 }
 
-void etcd_batch_open(struct batch *batch, struct store_etcd *store)
+void etcd_batch_open(struct etcd_batch *batch, struct store_etcd *store)
 {
     batch->store = store;
     batch->state = BATCH_FILLING;
@@ -118,7 +118,7 @@ void etcd_batch_open(struct batch *batch, struct store_etcd *store)
     guard_all(store);
 }
 
-void etcd_batch_close(struct batch *batch)
+void etcd_batch_close(struct etcd_batch *batch)
 {
     give_back(&batch->store->flow.written, &batch->written, 0);
     give_back(&batch->store->flow.compared, &batch->compared, 0);
@@ -126,7 +126,7 @@ void etcd_batch_close(struct batch *batch)
 }
 
 /* Does the plan fit into the batch? A single one always does, if it can be planned. */
-static bool has_room(const struct batch *batch, const struct etcd_plan *plan)
+static bool has_room(const struct etcd_batch *batch, const struct etcd_plan *plan)
 {
     size_t width = plan_width(plan);
     if (width < batch->width)
@@ -136,7 +136,7 @@ static bool has_room(const struct batch *batch, const struct etcd_plan *plan)
 }
 
 /* Plans the following items on top of the first, as long as they have the same guard. */
-static size_t plan_chain(struct batch *batch, const struct item *first, size_t most)
+static size_t plan_chain(struct etcd_batch *batch, const struct item *first, size_t most)
 {
     struct etcd_plan *plan = &batch->store->flow.plan;
     size_t count = 1;
@@ -162,16 +162,17 @@ static bool knows_itself(enum store_op op)
            op == STORE_FORGET;
 }
 
-static void take_items(struct batch *batch, const struct item *first, size_t count, bool is_guarded)
+static void take_items(struct etcd_batch *batch, const struct item *first, size_t count,
+                       bool is_guarded)
 {
     const struct etcd_plan *plan = &batch->store->flow.plan;
     for (size_t i = 0; i < count; i++) {
         batch->items[batch->count++] =
-            (struct batch_item){.item = {first->request, first->index + i, first->losses},
-                                .group = is_guarded ? batch->op_count : 0,
-                                .inner = is_guarded ? batch->group_count : batch->op_count,
-                                .is_write = plan_writes(plan),
-                                .is_partial = plan->is_partial};
+            (struct etcd_batch_item){.item = {first->request, first->index + i, first->losses},
+                                     .group = is_guarded ? batch->op_count : 0,
+                                     .inner = is_guarded ? batch->group_count : batch->op_count,
+                                     .is_write = plan_writes(plan),
+                                     .is_partial = plan->is_partial};
     }
     batch->has_put |= plan_puts(plan);
     batch->may_repeat &= knows_itself(first->request->op);
@@ -187,7 +188,7 @@ static void take_items(struct batch *batch, const struct item *first, size_t cou
 
 /* Can the plan go into the batch? An item that must wait blocks its keys, so that later ones do not
  * overtake it. */
-static enum batch_added see_fit(struct batch *batch)
+static enum etcd_batch_added see_fit(struct etcd_batch *batch)
 {
     struct flow *flow = &batch->store->flow;
     const struct etcd_plan *plan = &flow->plan;
@@ -199,8 +200,8 @@ static enum batch_added see_fit(struct batch *batch)
 }
 
 /* BATCH_REFUSED: *why says why it can't be planned. */
-static enum batch_added plan_items(struct batch *batch, const struct item *item, size_t most,
-                                   size_t *taken, enum status *why)
+static enum etcd_batch_added plan_items(struct etcd_batch *batch, const struct item *item,
+                                        size_t most, size_t *taken, enum status *why)
 {
     struct etcd_plan *plan = &batch->store->flow.plan;
     bool chain = most > 1 && plan_may_chain(plan, item->request, item->index);
@@ -208,19 +209,19 @@ static enum batch_added plan_items(struct batch *batch, const struct item *item,
     *why = plan_add(plan, item->request, item->index, (int)batch->count, chain);
     if (*why != OK)
         return BATCH_REFUSED;
-    enum batch_added added = see_fit(batch);
+    enum etcd_batch_added added = see_fit(batch);
     if (added != BATCH_ADDED || !chain)
         return added;
     *taken = plan_chain(batch, item, most);
     return *taken > 1 ? see_fit(batch) : BATCH_ADDED;
 }
 
-enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
-                                bool is_first, size_t *taken, enum status *why)
+enum etcd_batch_added etcd_batch_add(struct etcd_batch *batch, const struct item *item, size_t most,
+                                     bool is_first, size_t *taken, enum status *why)
 {
     struct etcd_plan *plan = &batch->store->flow.plan;
     plan_begin(plan);
-    enum batch_added added = plan_items(batch, item, most, taken, why);
+    enum etcd_batch_added added = plan_items(batch, item, most, taken, why);
     plan_end(plan);
     if (added == BATCH_ADDED) {
         *why = note_keys(batch, plan);
@@ -246,9 +247,9 @@ static const struct etcd_txn_result *inner_of(const struct etcd_txn_result *txn,
 }
 
 /* The plan was carried out: sets the results, with the fence of a begin. */
-static void settle(struct batch *batch, size_t place)
+static void settle(struct etcd_batch *batch, size_t place)
 {
-    struct batch_item *item = &batch->items[place];
+    struct etcd_batch_item *item = &batch->items[place];
     struct store_request *request = item->item.request;
     item->is_done = true;
     if (item->is_write) {
@@ -264,11 +265,12 @@ static void settle(struct batch *batch, size_t place)
 
 /* Items that were not done are tried again; if an earlier copy was sent, they may be done
  * already. */
-static void settle_all(struct batch *batch, const struct etcd_txn_result *txn, bool is_repeated)
+static void settle_all(struct etcd_batch *batch, const struct etcd_txn_result *txn,
+                       bool is_repeated)
 {
     bool is_any_refused = false;
     for (size_t i = 0; i < batch->count; i++) {
-        struct batch_item *item = &batch->items[i];
+        struct etcd_batch_item *item = &batch->items[i];
         const struct etcd_txn_result *level = item->group ? inner_of(txn, item->group - 1) : txn;
         const struct etcd_txn_result *own = level ? inner_of(level, item->inner) : NULL;
         item->is_refused = item->group && level && !level->succeeded;
@@ -284,7 +286,7 @@ static void settle_all(struct batch *batch, const struct etcd_txn_result *txn, b
 
 static void on_answer(void *context, const struct etcd_result *result)
 {
-    struct batch *batch = context;
+    struct etcd_batch *batch = context;
     struct store_etcd *store = batch->store;
     const struct etcd_txn_result *txn = &result->op.txn;
     if (result->status != OK) {
@@ -317,7 +319,7 @@ static void count_for_quota(struct store_etcd *store)
                                          .value = etcd_text(store->node)});
 }
 
-void etcd_batch_send(struct batch *batch)
+void etcd_batch_send(struct etcd_batch *batch)
 {
     struct store_etcd *store = batch->store;
     struct etcd_reply reply = {on_answer, batch, batch->may_repeat ? DEADLINE_MS : 0};

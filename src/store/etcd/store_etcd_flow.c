@@ -106,7 +106,7 @@ void flow_fail_waiting(struct store_etcd *store, enum status st)
     answer_done(store);
 }
 
-void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum status st)
+void flow_batch_failed(struct store_etcd *store, struct etcd_batch *batch, enum status st)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct store_request *request = batch->items[i].item.request;
@@ -140,7 +140,7 @@ static void batch_over(struct store_etcd *store, struct batch *batch)
 {
     struct flow *flow = &store->flow;
     for (size_t i = 0; i < batch->count; i++) {
-        struct batch_item *done = &batch->items[i];
+        struct etcd_batch_item *done = &batch->items[i];
         struct store_request *request = done->item.request;
         if (done->is_refused)
             fail(request, E_CONFLICT);
@@ -179,14 +179,14 @@ static size_t count_run(const struct flow *flow, size_t at)
 }
 
 /* Fills in the items that waited or lost a comparison, in order. False: the batch is full. */
-static bool fill_again(struct flow *flow, struct batch *batch, bool is_idle_now)
+static bool fill_again(struct flow *flow, struct etcd_batch *batch, bool is_idle_now)
 {
     size_t kept = 0, at = 0, taken;
     bool go_on = true;
     enum status why;
     while (at < flow->again_count) {
         struct item *item = &flow->again[at];
-        enum batch_added added = BATCH_FULL;
+        enum etcd_batch_added added = BATCH_FULL;
         if (go_on && batch->count < BATCH_MAX)
             added = etcd_batch_add(batch, item, count_run(flow, at), is_idle_now && kept == 0,
                                    &taken, &why);
@@ -203,7 +203,7 @@ static bool fill_again(struct flow *flow, struct batch *batch, bool is_idle_now)
     return go_on;
 }
 
-static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
+static void fill_new(struct flow *flow, struct etcd_batch *batch, bool is_idle_now)
 {
     bool go_on = true;
     size_t taken;
@@ -237,7 +237,7 @@ static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
 }
 
 /* False: nothing to send. */
-static bool fill(struct store_etcd *store, struct batch *batch)
+static bool fill(struct store_etcd *store, struct etcd_batch *batch)
 {
     struct flow *flow = &store->flow;
     bool is_idle_now = is_idle(flow);
@@ -259,9 +259,9 @@ static bool fill(struct store_etcd *store, struct batch *batch)
     }
 }
 
-static struct batch *free_batch(struct flow *flow)
+static struct etcd_batch *free_batch(struct flow *flow)
 {
-    struct batch *free = NULL;
+    struct etcd_batch *free = NULL;
     size_t in_flight = 0;
     for (size_t i = 0; i < BATCHES; i++) {
         if (flow->batches[i].state == BATCH_FREE)
@@ -276,7 +276,7 @@ static void flow_step(void *context)
 {
     struct store_etcd *store = context;
     struct flow *flow = &store->flow;
-    struct batch *batch;
+    struct etcd_batch *batch;
     if (store->is_half_told &&
         store->health.status != OK) { /* the rest of the revision may take long */
         flow_fail_waiting(store, E_UNREACHABLE);
@@ -308,7 +308,7 @@ static void lose_patience(void *context)
     struct store_etcd *store = context;
     int64_t now_ms = clock_now().boot.ms;
     for (size_t i = 0; i < BATCHES; i++) {
-        struct batch *batch = &store->flow.batches[i];
+        struct etcd_batch *batch = &store->flow.batches[i];
         if (batch->state != BATCH_ANSWERED || batch->until_ms > now_ms)
             continue;
         if (!batch->has_written) { /* somebody was faster, and the watch has not told who */
@@ -325,7 +325,7 @@ static void lose_patience(void *context)
 
 /* The watch has passed the revision that barred the batch without delivering halt or epoch: it
  * resumed in an etcd that was restored since, with the same cluster id. */
-static bool is_barred_untold(struct store_etcd *store, struct batch *batch)
+static bool is_barred_untold(struct store_etcd *store, struct etcd_batch *batch)
 {
     bool is_untold = batch->is_barred && epoch_is_as_asked(store, &batch->asked);
     batch->is_barred = false;
@@ -340,7 +340,7 @@ void flow_feed_moved(struct store_etcd *store)
         return;
     int64_t next_revision = etcd_watch_next_revision(store->watch);
     for (size_t i = 0; i < BATCHES; i++) {
-        struct batch *batch = &flow->batches[i];
+        struct etcd_batch *batch = &flow->batches[i];
         if (batch->state != BATCH_ANSWERED || batch->revision >= next_revision)
             continue;
         if (is_barred_untold(store, batch)) {
@@ -360,14 +360,14 @@ void flow_feed_moved(struct store_etcd *store)
 void flow_forget_others(struct store_etcd *store)
 {
     for (size_t i = 0; i < BATCHES; i++) {
-        struct batch *batch = &store->flow.batches[i];
+        struct etcd_batch *batch = &store->flow.batches[i];
         if (batch->state == BATCH_ANSWERED &&
             !epoch_is_same_cluster(store, batch->asked.cluster_id))
             flow_batch_failed(store, batch, E_UNKNOWN);
     }
 }
 
-void flow_batch_answered(struct store_etcd *store, struct batch *batch)
+void flow_batch_answered(struct store_etcd *store, struct etcd_batch *batch)
 {
     (void)batch;
     arm_patience(&store->flow);

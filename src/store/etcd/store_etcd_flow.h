@@ -29,7 +29,7 @@ struct item {
     int losses;   /* lost comparisons */
 };
 
-struct batch_item {
+struct etcd_batch_item {
     struct item item;
     size_t group;    /* 1 + the index of its transaction's group; 0: in none */
     size_t inner;    /* index of its transaction, in its group or in the batch */
@@ -39,17 +39,17 @@ struct batch_item {
     bool is_refused; /* the guard of this node's key failed: see nodes_guard */
 };
 
-enum batch_state {
+enum etcd_batch_state {
     BATCH_FREE,
     BATCH_FILLING,
     BATCH_SENT,
     BATCH_ANSWERED, /* its changes are not fed yet */
 };
 
-struct batch {
+struct etcd_batch {
     struct store_etcd *store;
-    enum batch_state state;
-    struct batch_item items[BATCH_MAX];
+    enum etcd_batch_state state;
+    struct etcd_batch_item items[BATCH_MAX];
     size_t count, bytes;
     size_t op_count;    /* of the batch: inner transactions and groups of them */
     size_t inner_count; /* of all levels together */
@@ -78,7 +78,7 @@ struct flow {
     uint64_t item_count;                                      /* ever */
     struct item again[PASSED_OVER_MAX + BATCHES * BATCH_MAX]; /* in the order of submission */
     size_t again_count;
-    struct batch batches[BATCHES];
+    struct etcd_batch batches[BATCHES];
     struct key_set written, compared; /* keys of the batches that are not free */
     struct key_set blocked;           /* keys of items that wait, while a batch is filled */
     struct etcd_plan plan;
@@ -106,26 +106,26 @@ void flow_fail_waiting(struct store_etcd *store, enum status st);
 /* The answers to all requests that have an item in it. */
 void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum status st);
 /* The batch was answered: it is over when it is fed, or at its time-out. */
-void flow_batch_answered(struct store_etcd *store, struct batch *batch);
+void flow_batch_answered(struct store_etcd *store, struct etcd_batch *batch);
 
 /* ---- store_etcd_batch.c ---- */
 
-enum batch_added {
+enum etcd_batch_added {
     BATCH_ADDED,
     BATCH_LATER,  /* conflicts with an item that is under way */
     BATCH_FULL,   /* does not fit now, perhaps later */
     BATCH_REFUSED /* can't be planned: *why */
 };
 
-void etcd_batch_open(struct batch *batch, struct store_etcd *store);
+void etcd_batch_open(struct etcd_batch *batch, struct store_etcd *store);
 
 /* Adds the item and those after it in its request that are best done with it, at most `most` in
  * all; *taken is their number. `is_first`: no earlier item is under way. */
-enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
-                                bool is_first, size_t *taken, enum status *why);
+enum etcd_batch_added etcd_batch_add(struct etcd_batch *batch, const struct item *item, size_t most,
+                                     bool is_first, size_t *taken, enum status *why);
 
-void etcd_batch_send(struct batch *batch);
+void etcd_batch_send(struct etcd_batch *batch);
 /* Releases its keys. */
-void etcd_batch_close(struct batch *batch);
+void etcd_batch_close(struct etcd_batch *batch);
 
 #endif
