@@ -28,7 +28,7 @@ enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entr
 }
 
 enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
-                            enum placement placement)
+                            enum overlap_decision decision)
 {
     struct ledger_entry entry = {
         .id = *entry_id,
@@ -37,7 +37,7 @@ enum status rules_skip_tick(struct rules *rules, const struct run *run, const st
         .to_ms = run->tick_ms,
         .count = 1,
         .state = RUN_SKIPPED,
-        .reason = placement == PLACE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP,
+        .reason = decision == DECIDE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP,
         .recorded_ms = run->claimed_ms,
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "%s", run->job_name);
@@ -148,22 +148,23 @@ static enum status count_rivals(struct rules *rules, const struct id *job_uid, c
     return st == E_NOT_FOUND ? OK : st;
 }
 
-enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
-                        int queue_limit, const char *booted, enum placement *ret)
+enum status rules_overlap(struct rules *rules, const struct id *job_uid,
+                          enum overlap_policy overlap, int queue_limit, const char *booted,
+                          enum overlap_decision *ret)
 {
     int64_t open, queued;
-    *ret = PLACE_NOW;
+    *ret = DECIDE_START;
     if (overlap == OVERLAP_ALLOW)
         return OK;
     enum status st = count_rivals(rules, job_uid, booted, &open, &queued);
     if (st != OK || !open)
         return st;
     if (overlap == OVERLAP_SKIP) {
-        *ret = PLACE_SKIP;
+        *ret = DECIDE_SKIP;
         return OK;
     }
     if (overlap == OVERLAP_QUEUE) {
-        *ret = queued < queue_limit ? PLACE_QUEUE : PLACE_FULL;
+        *ret = queued < queue_limit ? DECIDE_QUEUE : DECIDE_FULL;
         return OK;
     }
     st = rules_skip_waiting(rules, job_uid, booted, REASON_REPLACED);
@@ -172,7 +173,7 @@ enum status rules_place(struct rules *rules, const struct id *job_uid, enum over
     if (st == OK)
         st = count_rivals(rules, job_uid, booted, &open, &queued);
     if (st == OK && open)
-        *ret = PLACE_QUEUE;
+        *ret = DECIDE_QUEUE;
     return st;
 }
 

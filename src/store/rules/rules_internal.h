@@ -12,18 +12,19 @@ struct rules {
 };
 
 /* The overlap rule's decision about a new run. */
-enum placement {
-    PLACE_NOW,   /* start it: nothing blocks it */
-    PLACE_QUEUE, /* queue it */
-    PLACE_SKIP,  /* skip it: another run is open */
-    PLACE_FULL,  /* skip it: the queue is full */
+enum overlap_decision {
+    DECIDE_START, /* start it: nothing blocks it */
+    DECIDE_QUEUE, /* queue it */
+    DECIDE_SKIP,  /* skip it: another run is open */
+    DECIDE_FULL,  /* skip it: the queue is full */
 };
 
 /* Applies the overlap rule. `replace` acts here: waiting runs end, kills of the others are ordered.
  * `booted`: the run is for a boot of this node, and runs of other nodes' boots do not block it;
  * NULL: not a boot. */
-enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
-                        int queue_limit, const char *booted, enum placement *ret);
+enum status rules_overlap(struct rules *rules, const struct id *job_uid,
+                          enum overlap_policy overlap, int queue_limit, const char *booted,
+                          enum overlap_decision *ret);
 
 /* Writes a new run; a QUEUED or DUE run has no owner. */
 enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state);
@@ -32,7 +33,7 @@ enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entr
 
 /* Writes the ledger entry of a tick whose run was skipped by the overlap rule. */
 enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
-                            enum placement placement);
+                            enum overlap_decision decision);
 
 enum status rules_set_run(struct rules *rules, const struct run_row *row);
 

@@ -134,7 +134,7 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
 {
     struct job_row job;
     struct id same;
-    enum placement placement;
+    enum overlap_decision decision;
     const struct run *run = &add->run;
     add->added = false;
     add->open_run = (struct id){{0}};
@@ -152,16 +152,16 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
     }
     if (st != E_NOT_FOUND)
         return st;
-    st = rules_place(rules, &run->job_uid, add->overlap, add->queue_limit, NULL, &placement);
+    st = rules_overlap(rules, &run->job_uid, add->overlap, add->queue_limit, NULL, &decision);
     if (st != OK)
         return st;
-    switch (placement) {
-    case PLACE_NOW:
+    switch (decision) {
+    case DECIDE_START:
         return make_run(rules, add, &job, RUN_DUE);
-    case PLACE_QUEUE:
+    case DECIDE_QUEUE:
         return make_run(rules, add, &job, RUN_QUEUED);
-    case PLACE_SKIP:
-    case PLACE_FULL:
+    case DECIDE_SKIP:
+    case DECIDE_FULL:
         break;
     }
     return name_open_run(rules, add);

@@ -50,7 +50,7 @@ static enum status move_cursor(struct rules *rules, struct job_row *job, struct 
 static enum status make_next(struct rules *rules, struct store_next *next, int64_t ended_ms)
 {
     struct job_row job;
-    enum placement placement;
+    enum overlap_decision decision;
     bool is_due = false;
     enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE || (st == OK && job.deleted))
@@ -61,13 +61,14 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
         return st;
     st = move_cursor(rules, &job, next, ended_ms);
     if (st == OK)
-        st = rules_place(rules, &next->job_uid, next->overlap, next->queue_limit, NULL, &placement);
+        st =
+            rules_overlap(rules, &next->job_uid, next->overlap, next->queue_limit, NULL, &decision);
     if (st != OK)
         return st;
     next->made = true;
-    if (placement == PLACE_SKIP || placement == PLACE_FULL)
-        return rules_skip_tick(rules, &next->run, &next->skip_entry_id, placement);
-    next->run.state = placement == PLACE_NOW ? RUN_DUE : RUN_QUEUED;
+    if (decision == DECIDE_SKIP || decision == DECIDE_FULL)
+        return rules_skip_tick(rules, &next->run, &next->skip_entry_id, decision);
+    next->run.state = decision == DECIDE_START ? RUN_DUE : RUN_QUEUED;
     return rules_make_run(rules, &next->run, next->run.state);
 }
 

@@ -17,23 +17,23 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
 
 static enum status place_run(struct rules *rules, struct store_claim *claim)
 {
-    enum placement placement;
+    enum overlap_decision decision;
     const char *booted = claim->boot.name[0] ? claim->run.by : NULL;
-    enum status st =
-        rules_place(rules, &claim->job_uid, claim->overlap, claim->queue_limit, booted, &placement);
+    enum status st = rules_overlap(rules, &claim->job_uid, claim->overlap, claim->queue_limit,
+                                   booted, &decision);
     if (st != OK)
         return st;
-    switch (placement) {
-    case PLACE_NOW:
+    switch (decision) {
+    case DECIDE_START:
         return make_run(rules, claim, RUN_CLAIMED);
-    case PLACE_QUEUE:
+    case DECIDE_QUEUE:
         return make_run(rules, claim, RUN_QUEUED);
-    case PLACE_SKIP:
-    case PLACE_FULL:
+    case DECIDE_SKIP:
+    case DECIDE_FULL:
         break;
     }
     claim->result = CLAIM_SKIPPED;
-    return rules_skip_tick(rules, &claim->run, &claim->skip_entry_id, placement);
+    return rules_skip_tick(rules, &claim->run, &claim->skip_entry_id, decision);
 }
 
 static enum status claim_run(struct rules *rules, struct store_claim *claim)
