@@ -333,7 +333,7 @@ void plan_end(struct etcd_plan *plan)
 
 static void rewind_item(struct etcd_plan *plan)
 {
-    const struct plan_mark *mark = &plan->item;
+    const struct plan_size *mark = &plan->item;
     put_back(plan, mark->befores);
     plan->compare_count = mark->compares;
     plan->write_count = mark->writes;
@@ -393,7 +393,7 @@ enum status plan_add(struct etcd_plan *plan, const struct store_request *request
                      int place, bool more_follow)
 {
     struct store_request item = single(request, i);
-    plan->item = (struct plan_mark){.compares = plan->compare_count,
+    plan->item = (struct plan_size){.compares = plan->compare_count,
                                     .writes = plan->write_count,
                                     .guards = plan->guard_count,
                                     .befores = plan->before_count,

@@ -27,7 +27,7 @@ struct plan_key {
 };
 
 /* The size of a plan, to return to. */
-struct plan_mark {
+struct plan_size {
     size_t compares, writes, guards, befores, bytes;
 };
 
@@ -44,7 +44,7 @@ struct etcd_plan {
     size_t guard_count, guard_room;
     size_t before_count, before_room;
     size_t item_count;
-    struct plan_mark item; /* before the current item */
+    struct plan_size item; /* before the current item */
     int place;             /* of the current item, in the transaction */
     bool more_follow;      /* later items must see its effects */
     bool is_partial;       /* see plan_add */
