@@ -7,16 +7,16 @@
 #include "client/client.h"
 #include "config/agent_config.h"
 
-enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL };
+enum check_result { CHECK_OK, CHECK_WARN, CHECK_FAIL };
 
 struct report {
     json_t *checks; /* for JSON; NULL: prints lines */
-    enum verdict worst;
+    enum check_result worst;
     bool failed; /* out of memory */
 };
 
 /* Reports one check; `next` (NULL: none) is what to do. */
-void report_add(struct report *report, enum verdict verdict, const char *name, const char *next,
+void report_add(struct report *report, enum check_result verdict, const char *name, const char *next,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- doctor_local.c: this machine ---- */

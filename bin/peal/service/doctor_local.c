@@ -42,7 +42,7 @@ void doctor_folder(struct report *report, const char *folder)
         return;
     }
     int64_t bytes = disk_free_bytes(folder);
-    enum verdict verdict = bytes < least_bytes    ? CHECK_FAIL
+    enum check_result verdict = bytes < least_bytes    ? CHECK_FAIL
                            : bytes < enough_bytes ? CHECK_WARN
                                                   : CHECK_OK;
     report_add(report, verdict, "data folder",

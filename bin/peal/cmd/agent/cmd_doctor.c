@@ -12,7 +12,7 @@
 
 /* ---- the report ---- */
 
-static void print_line(enum verdict verdict, const char *name, const char *text, const char *next)
+static void print_line(enum check_result verdict, const char *name, const char *text, const char *next)
 {
     static const char *const words[] = {"ok", "warn", "FAIL"};
     static const int colours[] = {32, 33, 31};
@@ -25,7 +25,7 @@ static void print_line(enum verdict verdict, const char *name, const char *text,
     fflush(stdout);
 }
 
-void report_add(struct report *report, enum verdict verdict, const char *name, const char *next,
+void report_add(struct report *report, enum check_result verdict, const char *name, const char *next,
                 const char *format, ...)
 {
     static const char *const words[] = {"ok", "warn", "fail"};
