@@ -28,7 +28,7 @@ static void init_parts(struct engine *engine)
     const struct engine_config *config = &engine->config;
     const struct engine_ports *ports = &engine->ports;
     outbox_init(&engine->outbox, ports->store);
-    sender_init(&engine->clock.sender, &engine->outbox, engine);
+    outbox_sender_init(&engine->clock.sender, &engine->outbox, engine);
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);

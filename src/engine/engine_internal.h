@@ -32,7 +32,7 @@ struct clock_watch {
     struct boot_ms doubt_since;
     int64_t newest_ms;      /* newest wall time in the store at the start */
     struct boot_ms look_at; /* when to look for cursors that are ahead; INT64_MAX: none is known */
-    struct sender sender;   /* of the requests that move cursors back */
+    struct outbox_sender sender; /* of the requests that move cursors back */
     size_t jobs_ahead;
     uint64_t steps; /* seen since the start */
     int64_t step_ms, stepped_ms;

@@ -21,7 +21,7 @@ void boots_init(struct boots *boots, const struct engine_ports *ports, struct ou
                             .rules = rules,
                             .placement = placement,
                             .marks = marks};
-    sender_init(&boots->sender, outbox, boots);
+    outbox_sender_init(&boots->sender, outbox, boots);
 }
 
 /* ---- what the store tells ---- */

@@ -23,11 +23,11 @@ struct boots {
     const struct plan_rules *rules;
     struct placement *placement;
     struct boot_marks *marks;
-    bool is_noticed;      /* all jobs that are due for this boot have been marked ... */
-    bool is_stored;       /* ... and that is stored */
-    int64_t tick_ms;      /* wall time at which this agent first saw the boot; 0: not yet */
-    bool has_gone;        /* a job was purged: its mark is to be removed */
-    struct sender sender; /* at most one request is under way */
+    bool is_noticed;             /* all jobs that are due for this boot have been marked ... */
+    bool is_stored;              /* ... and that is stored */
+    int64_t tick_ms;             /* wall time at which this agent first saw the boot; 0: not yet */
+    bool has_gone;               /* a job was purged: its mark is to be removed */
+    struct outbox_sender sender; /* at most one request is under way */
 };
 
 void boots_init(struct boots *boots, const struct engine_ports *ports, struct outbox *outbox,

@@ -29,7 +29,7 @@ void claimer_init(struct claimer *claimer, const struct engine_ports *ports, str
                                 .peers = peers,
                                 .runs = runs,
                                 .latency_ms = 5};
-    sender_init(&claimer->sender, outbox, claimer);
+    outbox_sender_init(&claimer->sender, outbox, claimer);
 }
 
 void claimer_release(struct claimer *claimer)

@@ -23,7 +23,7 @@ struct claimer {
     struct placement *placement;
     const struct peers *peers;
     int64_t on_time_ms; /* claims that are older than this are not taken over */
-    struct sender sender;
+    struct outbox_sender sender;
     struct outbox_batch *filling; /* claims to be sent */
     size_t wanted;                /* claims of runs without an answer yet */
     size_t unsure;                /* runs whose claim or take has an unknown outcome ... */

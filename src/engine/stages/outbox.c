@@ -26,7 +26,7 @@ void outbox_release(struct outbox *outbox)
 void outbox_hand_back(struct outbox *outbox, struct now now)
 {
     for (struct outbox_batch *batch; (batch = take_first(outbox));) {
-        struct sender *sender = batch->sender;
+        struct outbox_sender *sender = batch->sender;
         sender->in_flight--;
         if (batch->answer != OK)
             sender->retry_at.ms = now.boot.ms + retry_after_ms(&sender->failures);
@@ -37,9 +37,9 @@ void outbox_hand_back(struct outbox *outbox, struct now now)
     }
 }
 
-void sender_init(struct sender *sender, struct outbox *outbox, void *stage)
+void outbox_sender_init(struct outbox_sender *sender, struct outbox *outbox, void *stage)
 {
-    *sender = (struct sender){.outbox = outbox, .stage = stage};
+    *sender = (struct outbox_sender){.outbox = outbox, .stage = stage};
 }
 
 static void keep_answer(struct store_request *request, enum status st)
@@ -49,7 +49,7 @@ static void keep_answer(struct store_request *request, enum status st)
     TAILQ_INSERT_TAIL(&batch->sender->outbox->answered, batch, link);
 }
 
-static struct outbox_batch *new_batch(struct sender *sender, const struct outbox_kind *kind)
+static struct outbox_batch *new_batch(struct outbox_sender *sender, const struct outbox_kind *kind)
 {
     struct outbox_batch *batch = calloc(1, sizeof(*batch));
     if (!batch)
@@ -86,7 +86,8 @@ static bool make_room(struct outbox_batch *batch)
     return true;
 }
 
-void *outbox_add(struct outbox_batch **batch, struct sender *sender, const struct outbox_kind *kind)
+void *outbox_add(struct outbox_batch **batch, struct outbox_sender *sender,
+                 const struct outbox_kind *kind)
 {
     if (!*batch && !(*batch = new_batch(sender, kind)))
         return NULL;

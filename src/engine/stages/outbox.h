@@ -22,7 +22,7 @@ struct outbox {
 };
 
 /* One stage's way to the store. */
-struct sender {
+struct outbox_sender {
     struct outbox *outbox;
     void *stage;
     size_t in_flight;        /* batches sent and not handed back */
@@ -43,7 +43,7 @@ struct outbox_kind {
 struct outbox_batch {
     struct store_request request; /* with `count` items in `items` */
     const struct outbox_kind *kind;
-    struct sender *sender;
+    struct outbox_sender *sender;
     struct boot_ms sent;
     enum status answer;
     size_t room;
@@ -57,11 +57,11 @@ void outbox_release(struct outbox *outbox); /* and the answers that were not han
 /* Gives each answer to the stage that waits for it. */
 void outbox_hand_back(struct outbox *outbox, struct now now);
 
-void sender_init(struct sender *sender, struct outbox *outbox, void *stage);
+void outbox_sender_init(struct outbox_sender *sender, struct outbox *outbox, void *stage);
 
 /* Adds an item and its note, zeroed; *batch is made if it is NULL. The item is valid until the next
  * one is added. NULL: out of memory, nothing was added. */
-void *outbox_add(struct outbox_batch **batch, struct sender *sender,
+void *outbox_add(struct outbox_batch **batch, struct outbox_sender *sender,
                  const struct outbox_kind *kind);
 
 /* Removes the last item. */

@@ -46,7 +46,7 @@ void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
 {
     *recorder = (struct recorder){
         .ports = ports, .self = self, .catalog = catalog, .marks = marks, .runs = runs};
-    sender_init(&recorder->sender, outbox, recorder);
+    outbox_sender_init(&recorder->sender, outbox, recorder);
     TAILQ_INIT(&recorder->entries);
     table_init(&recorder->aside, &aside_type);
 }

@@ -29,7 +29,7 @@ struct recorder {
     bool appending;                  /* one append at a time; further records gather meanwhile */
     struct record_batch *answered;   /* the append that the history has answered; or NULL */
     size_t recorded_entries;         /* entries that the store can forget */
-    struct sender sender;
+    struct outbox_sender sender;
     struct boot_ms history_retry_at; /* after a failure: no append before */
     struct boot_ms gather_until;     /* records wait for more of them; 0: they don't */
 };

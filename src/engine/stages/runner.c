@@ -27,7 +27,7 @@ void runner_init(struct runner *runner, const struct engine_ports *ports, struct
                               .catalog = catalog,
                               .marks = marks,
                               .runs = runs};
-    sender_init(&runner->sender, outbox, runner);
+    outbox_sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
 }
 

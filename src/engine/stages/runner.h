@@ -22,7 +22,7 @@ struct runner {
     struct heap starts;      /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
-    struct sender sender;
+    struct outbox_sender sender;
     struct outage *away; /* the engine's; of the store */
     bool executor_ready;
     bool is_held; /* claimed runs must not begin: this node's clock is wrong, or another agent has

@@ -22,7 +22,7 @@ void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, str
                                 .runs = runs,
                                 .recorder = recorder,
                                 .look_at = {INT64_MAX}};
-    sender_init(&sweeper->sender, outbox, sweeper);
+    outbox_sender_init(&sweeper->sender, outbox, sweeper);
 }
 
 static void look_again(struct sweeper *sweeper, struct now now, int64_t after_ms)

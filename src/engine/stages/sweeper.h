@@ -21,7 +21,7 @@ struct sweeper {
     struct recorder *recorder;
     const struct outage *away; /* the engine's; of the store */
     int64_t on_time_ms;        /* how long a run without a deadline waits for an eligible node */
-    struct sender sender;
+    struct outbox_sender sender;
     bool leads;
     struct boot_ms look_at; /* boot time of the next sweep */
 };

@@ -30,7 +30,7 @@ static const struct store_ops ops = {.submit = submit};
 
 /* A stage that writes down what it is answered. */
 struct stage {
-    struct sender sender;
+    struct outbox_sender sender;
     char answers[64];
     size_t released;
 };
@@ -73,7 +73,7 @@ static void set_up(struct fake *fake, struct outbox *outbox, struct stage *stage
     *fake = (struct fake){.store = {&ops}};
     outbox_init(outbox, &fake->store);
     *stage = (struct stage){.released = 0};
-    sender_init(&stage->sender, outbox, stage);
+    outbox_sender_init(&stage->sender, outbox, stage);
 }
 
 static void answers_wait_for_the_turn(void **state)
