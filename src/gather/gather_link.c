@@ -11,10 +11,10 @@
 #include "clock.h"
 
 enum {
-    WAITING_MAX = 64,     /* questions */
-    SILENT_FOR_MS = 5000, /* how long a silent node is left alone */
+    WAITING_MAX = 64,     /* requests */
+    SILENT_FOR_MS = 5000, /* how long a silent node is not asked */
     ANSWER_MAX = 64 << 20,
-    CONNECTION_S = 10, /* of silence; who asks gives up earlier */
+    CONNECTION_S = 10, /* of silence; callers time out earlier */
 };
 
 struct gather_ask {
@@ -23,7 +23,7 @@ struct gather_ask {
     char *body;
     gather_ask_done *done;
     void *context;
-    bool was_tried; /* over a connection that may have been closed before it came */
+    bool was_tried; /* sent on a connection that may have been closed as idle */
     TAILQ_ENTRY(gather_ask) entry;
 };
 
@@ -36,14 +36,14 @@ struct gather_link {
     char address[64], fingerprint[65]; /* of the connection */
     struct evhttp_connection *http;    /* NULL: not connected */
     bool is_used;                      /* an answer has come over it */
-    bool is_broken;                    /* to be closed before anything else is asked */
+    bool is_broken;                    /* to be closed before the next request */
     struct ask_list waiting;
     size_t waiting_count;
-    struct gather_ask *active;      /* with the HTTP library */
-    struct evhttp_request *request; /* of that; NULL: it has let go of it */
+    struct gather_ask *active;      /* sent */
+    struct evhttp_request *request; /* of `active`; NULL: libevent has freed it */
     struct boot_ms silent_until;
     bool is_bad;
-    struct loop_timer *next; /* goes on with what waits, outside of the library's callbacks */
+    struct loop_timer *next; /* sends the next request, outside of libevent's callbacks */
 };
 
 static void ask_free(struct gather_ask *ask)
@@ -125,7 +125,7 @@ static void answered(struct evhttp_request *request, void *context)
     if (!status) {
         link->is_broken = true;
         if (ask && ask->done && link->is_used && !ask->was_tried) {
-            ask->was_tried = true; /* it may just have been closed for being idle */
+            ask->was_tried = true; /* it may just have been closed as idle */
             TAILQ_INSERT_HEAD(&link->waiting, ask, entry);
             link->waiting_count++;
         } else if (ask) {
@@ -189,7 +189,7 @@ static void go_on(void *context)
 
 /* ---- asking ---- */
 
-/* A node that was started again is another one, perhaps somewhere else. */
+/* A restarted node has another certificate, and perhaps another address. */
 static void follow(struct gather_link *link, const struct peer *peer)
 {
     if (strcmp(link->address, peer->history_address) == 0 &&
@@ -201,7 +201,7 @@ static void follow(struct gather_link *link, const struct peer *peer)
     snprintf(link->address, sizeof(link->address), "%s", peer->history_address);
     snprintf(link->fingerprint, sizeof(link->fingerprint), "%s", peer->fingerprint);
     link->silent_until = (struct boot_ms){0};
-    if (lost) { /* its next try is for the new one */
+    if (lost) { /* retried on the new connection */
         TAILQ_INSERT_HEAD(&link->waiting, lost, entry);
         link->waiting_count++;
     }
@@ -236,7 +236,7 @@ void gather_link_give_up(struct gather_ask *ask)
     link->is_bad = true;
     if (ask == link->active) {
         ask->done = NULL;
-        link->is_broken = true; /* what comes behind it would wait as long */
+        link->is_broken = true; /* later requests would wait as long */
         link->silent_until.ms = clock_now().boot.ms + SILENT_FOR_MS;
         loop_timer_set(link->next, 0);
         return;

@@ -1,6 +1,5 @@
-/* The connection to one other node: questions go one after the other, over one connection, which
- * stays open as long as both sides like. A node that is silent is not asked again for some seconds.
- */
+/* The keep-alive connection to one other node, with one request at a time. A silent node is not
+ * asked again for some seconds. */
 #ifndef PEAL_GATHER_LINK_H
 #define PEAL_GATHER_LINK_H
 
@@ -16,25 +15,25 @@ struct gather_ask;
 MUST_CHECK enum status gather_link_new(struct loop *loop, struct gather_tls *tls, const char *node,
                                        struct gather_link **ret);
 
-/* Nothing that was asked is answered any more. */
+/* Drops all requests; their `done` is not called. */
 struct gather_link *gather_link_free(struct gather_link *link);
 
 const char *gather_link_node(const struct gather_link *link);
 
-/* OK: `text` is the answer, until `done` returns. Anything else: the node could not be reached, or
- * has refused (E_INVALID: it does not take this). Called once, from the loop. */
+/* OK: `text` is the answer, valid until `done` returns. Anything else: the node is unreachable, or
+ * refused the request (E_INVALID: it does not support it). Called once, from the loop. */
 typedef void gather_ask_done(void *context, enum status st, const char *text, size_t length);
 
-/* Where the node is, and its certificate, is as it announces in `peer`. `path` stays; `body` is
- * copied. E_BUSY: it was silent a moment ago, or too much waits for it already. */
+/* Sends a request to the address in `peer`, with the fingerprint in it. `path` is borrowed; `body`
+ * is copied. E_BUSY: the node was silent a moment ago, or its queue is full. */
 MUST_CHECK enum status gather_link_ask(struct gather_link *link, const struct peer *peer,
                                        const char *path, const char *body, gather_ask_done *done,
                                        void *context, struct gather_ask **ret);
 
-/* It has taken too long: `done` is not called any more. */
+/* Cancels the request: `done` is not called. */
 void gather_link_give_up(struct gather_ask *ask);
 
-/* Has the last question been answered? True also of one that was never asked. */
+/* Was the last request answered? True also if there was none. */
 bool gather_link_is_good(const struct gather_link *link);
 
 #endif

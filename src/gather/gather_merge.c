@@ -44,7 +44,7 @@ enum status gather_merge_read(union gather_answer *answers, size_t count,
     return st;
 }
 
-/* A node that was taken for dead may have recorded how its run really ended, with the output, while
+/* A node that was taken for dead may have recorded the real end of its run, with the output, while
  * another one has it as lost. */
 static bool knows_better(const struct history_log *log, const struct history_log *than)
 {
@@ -166,7 +166,7 @@ static void fill_changes(const struct change_walk *walk, struct changes_page *pa
         if (id_compare(&change->id, &horizon) < 0)
             break;
         if (id_compare(&change->id, &last) == 0)
-            continue; /* on record twice: they never differ */
+            continue; /* recorded twice: the records are equal */
         last = change->id;
         if (!changes_page_add(page, change))
             return;

@@ -1,10 +1,10 @@
-/* Answers of several histories, put together as if they came from one. Pure. */
+/* Merges the answers of several histories. Pure. */
 #ifndef PEAL_GATHER_MERGE_H
 #define PEAL_GATHER_MERGE_H
 
 #include "history.h"
 
-/* What one history answered to a request, of the kind that was asked. */
+/* One history's answer to a request, by its kind. */
 union gather_answer {
     struct history_read read;
     struct history_log log;
@@ -14,14 +14,12 @@ union gather_answer {
 
 void gather_answer_release(enum history_request_kind kind, union gather_answer *answer);
 
-/* The answer to a request from all answers to it, `count` of them, each of which was given to the
- * same query; `request` gets it as if it were alone, and what it lacks is none of our business
- * (`absent` stays). The answers may be emptied; release them all the same. E_NOMEM: the request is
- * as it was.
+/* Merges `count` answers to the same query into `request`; `absent` is not changed. The answers may
+ * be moved from; release them in any case. E_NOMEM: the request is unchanged.
  *
- * Pages: newest first, each id once. A page ends where the first of the answers does that says
- * there is more: what is older is not known of all. Logs: of the one which knows best how the run
- * ended. Statistics: added up. */
+ * Pages: newest first, each id once. A page ends where the first answer with more rows ends, since
+ * older rows are not known of all. Logs: that of the node which knows the real end of the run.
+ * Statistics: sums. */
 MUST_CHECK enum status gather_merge_read(union gather_answer *answers, size_t count,
                                          struct history_read *request);
 void gather_merge_log(union gather_answer *answers, size_t count, struct history_log *request);

@@ -28,9 +28,9 @@ struct gather_port {
     struct history *own;
 };
 
-/* One question, until the history has answered it. */
+/* One request, until the history has answered it. */
 struct question {
-    struct http_request *request; /* NULL: who asked went away */
+    struct http_request *request; /* NULL: the client has left */
     json_t *json;                 /* has the texts */
     enum history_request_kind kind;
     union gather_answer answer;
@@ -133,7 +133,7 @@ static void gone(void *context)
     question->request = NULL;
 }
 
-/* The certificate was good when they connected; whose it is may have left since. */
+/* The certificate was announced at the handshake; its node may have left since. */
 static bool is_known(const struct gather_port *port, const struct http_request *request)
 {
     char fingerprint[FINGERPRINT_TEXT + 1];

@@ -1,6 +1,6 @@
-/* The port on which a node lets the others of its cluster read its history, and nothing else. Who
- * has no certificate that is announced now is refused: a stranger while they connect, a node that
- * has left with its next request. */
+/* The port on which the other nodes of the cluster read this node's history, and nothing else. Only
+ * announced certificates are accepted: a stranger is refused in the handshake, a node that has left
+ * with its next request. */
 #ifndef PEAL_GATHER_PORT_H
 #define PEAL_GATHER_PORT_H
 
@@ -15,7 +15,7 @@ MUST_CHECK enum status gather_port_new(struct loop *loop, struct gather_tls *tls
                                        gather_is_announced *is_announced, void *context,
                                        struct history *own, int fd, struct gather_port **ret);
 
-/* What was asked of `own` must have been answered. */
+/* All requests to `own` must have been answered. */
 struct gather_port *gather_port_free(struct gather_port *port);
 
 #endif

@@ -24,7 +24,7 @@ struct gather_tls {
 
 /* ---- the certificate ---- */
 
-/* Nobody looks at its names and dates: the fingerprint says it all. */
+/* Names and dates are not checked: only the fingerprint counts. */
 static bool fill(X509 *cert, EVP_PKEY *key)
 {
     X509_NAME *name = X509_get_subject_name(cert);
@@ -56,7 +56,7 @@ static int refuse(X509_STORE_CTX *store)
     return 0;
 }
 
-/* That the other end has the key to the certificate, the handshake proves. */
+/* The handshake proves that the other end has the private key. */
 static int check_client(X509_STORE_CTX *store, void *context)
 {
     const struct gather_tls *tls = context;
@@ -79,7 +79,7 @@ static int check_server(X509_STORE_CTX *store, void *context)
     return refuse(store);
 }
 
-/* No session is taken up again: that would pass over the certificates. */
+/* No session resumption, which would skip the certificates. */
 static SSL_CTX *make_context(struct gather_tls *tls, const SSL_METHOD *method,
                              int (*check)(X509_STORE_CTX *, void *))
 {

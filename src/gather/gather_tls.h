@@ -1,7 +1,7 @@
-/* How nodes know each other. Each makes a key and a certificate for itself whenever its agent
- * starts, keeps them in memory, and announces the certificate's fingerprint in the store, where
- * only nodes of the cluster can write. Both sides of a connection show theirs, and believe one
- * whose fingerprint was announced: there is no authority to run, and nothing to rotate. */
+/* Mutual TLS between nodes. Each agent makes a key and a certificate at its start, keeps them in
+ * memory, and announces the fingerprint in the store, where only nodes of the cluster can write.
+ * Both sides of a connection accept certificates with announced fingerprints: there is no authority
+ * to run, and nothing to rotate. */
 #ifndef PEAL_GATHER_TLS_H
 #define PEAL_GATHER_TLS_H
 
@@ -17,7 +17,7 @@ struct event_base;
 struct server_tls;
 struct ssl_st;
 
-/* Does a node that is alive announce it? */
+/* Does a live node announce this fingerprint? */
 typedef bool gather_is_announced(void *context, const char *fingerprint);
 
 MUST_CHECK enum status gather_tls_new(gather_is_announced *is_announced, void *context,
@@ -26,15 +26,15 @@ struct gather_tls *gather_tls_free(struct gather_tls *tls);
 
 const char *gather_tls_fingerprint(const struct gather_tls *tls);
 
-/* For a listener, which refuses who is not announced; freed with server_tls_free. */
+/* For a listener, which refuses unannounced clients; freed with server_tls_free. */
 MUST_CHECK enum status gather_tls_server(struct gather_tls *tls, struct server_tls **ret);
 
-/* A connection to be made, to the one with that fingerprint (which must stay as long). NULL: out of
+/* For a connection to the node with that fingerprint, which must outlive it. NULL: out of
  * memory. */
 struct bufferevent *gather_tls_connect(struct gather_tls *tls, struct event_base *base,
                                        const char *fingerprint);
 
-/* Of who is at the other end; false: nobody has said. */
+/* The fingerprint of the other end; false: no certificate. */
 bool gather_tls_other_end(const struct ssl_st *ssl, char ret[FINGERPRINT_TEXT + 1]);
 
 #endif

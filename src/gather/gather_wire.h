@@ -1,6 +1,5 @@
-/* What nodes say to each other about their histories: the reads of history.h as JSON, each a POST
- * to a path of its own. Unknown members are passed over, those that are not there are zero: nodes
- * of several versions live together. Pure. */
+/* The protocol between nodes' histories: the reads of history.h as JSON, each a POST to its own
+ * path. Unknown members are ignored and missing ones zero, for clusters of mixed versions. Pure. */
 #ifndef PEAL_GATHER_WIRE_H
 #define PEAL_GATHER_WIRE_H
 
@@ -8,14 +7,14 @@
 
 #include "gather_merge.h"
 
-/* "/peer/v1/history/read"; NULL: it is not asked from elsewhere. */
+/* "/peer/v1/history/read"; NULL: not sent to other nodes. */
 const char *wire_path(enum history_request_kind kind);
 bool wire_kind(const char *path, enum history_request_kind *ret);
 
-/* A question: what `request` (a struct history_read, ... of that kind) asks for. */
+/* Encodes the query of `request` (a struct history_read, ... of that kind). */
 MUST_CHECK enum status wire_encode_question(enum history_request_kind kind, const void *request,
                                             struct strbuf *out);
-/* Fills in what is asked for; its texts are *question's, which must stay. E_INVALID. */
+/* Decodes a query; its texts are in *question, which must outlive it. E_INVALID. */
 MUST_CHECK enum status wire_decode_question(enum history_request_kind kind, const json_t *question,
                                             union gather_answer *ret);
 
@@ -25,14 +24,12 @@ MUST_CHECK enum status wire_encode_answer(enum history_request_kind kind,
 MUST_CHECK enum status wire_decode_answer(enum history_request_kind kind, const char *text,
                                           size_t length, union gather_answer *ret);
 
-/* Numbers, texts and ids as members, for the files of this. */
+/* Members of JSON objects, for the wire files. */
 int64_t wire_number(const json_t *json, const char *key);
-/* A time, a duration or a count; one that is so large that sums overflow is the largest that is
- * not.
- */
+/* A time, a duration or a count, clamped so that sums do not overflow. */
 int64_t wire_ms(const json_t *json, const char *key);
-const char *wire_text(const json_t *json, const char *key);             /* NULL: it is not there */
-void wire_read_id(const json_t *json, const char *key, struct id *ret); /* zero: not there */
+const char *wire_text(const json_t *json, const char *key);             /* NULL: missing */
+void wire_read_id(const json_t *json, const char *key, struct id *ret); /* zero: missing */
 json_t *wire_id(const struct id *id);
 
 #endif

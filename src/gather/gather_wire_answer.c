@@ -1,5 +1,4 @@
-/* Answers. Runs, entries and changes have the members that tables have columns, by the same names.
- */
+/* Encodes answers. Members of runs, entries and changes have the names of the tables' columns. */
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +138,7 @@ static json_t *encode_read(const struct history_read *read)
                      read->more ? wire_id(&read->next) : json_null());
 }
 
-/* Room for what a list has; an empty one has some, too. */
+/* Allocates for a list; also for an empty one. */
 static enum status make_room(const json_t *list, size_t size, void *ret)
 {
     void *room = json_is_array(list) ? calloc(json_array_size(list) + 1, size) : NULL;
@@ -266,7 +265,7 @@ static enum status decode_log(const json_t *json, struct history_log *ret)
 
 /* ---- statistics ---- */
 
-/* A number for each of `count`; as many zeros at the end as there are are left out. */
+/* Encodes `count` numbers, without trailing zeros. */
 static json_t *encode_numbers(const int64_t *numbers, int count)
 {
     json_t *list = json_array();

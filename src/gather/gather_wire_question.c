@@ -1,4 +1,4 @@
-/* Questions, and which path each kind has. */
+/* Encodes queries, and maps kinds to paths. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static bool flag(const json_t *json, const char *key)
     return json_is_true(json_object_get(json, key));
 }
 
-/* One that is no text of UTF-8 matches nothing anyway, or not more than without it. */
+/* Invalid UTF-8 matches nothing anyway. */
 static json_t *text_or_null(const char *text)
 {
     json_t *value = text ? json_string(text) : NULL;
@@ -175,7 +175,7 @@ enum status wire_encode_question(enum history_request_kind kind, const void *req
     return strbuf_status(out);
 }
 
-enum { LOG_BYTES_MAX = 4 << 20 }; /* what the API asks for at most */
+enum { LOG_BYTES_MAX = 4 << 20 }; /* the API's limit */
 
 enum status wire_decode_question(enum history_request_kind kind, const json_t *question,
                                  union gather_answer *ret)

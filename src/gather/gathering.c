@@ -14,13 +14,13 @@ static const char is_away[] = "is away", is_silent[] = "did not answer in time",
                   is_out_of_reach[] = "could not be reached",
                   is_closed[] = "lets nobody read its history (--peer-listen)";
 
-/* What one node has answered; the first is the own history. */
+/* The answer of one node; the first is the own history. */
 struct part {
     struct gathering *gathering;
     struct gather_ask *ask; /* NULL: not under way */
     char node[64];
     bool is_own, has_answer;
-    const char *why_not; /* NULL: it has answered, or still may */
+    const char *why_not; /* NULL: answered, or pending */
     union gather_answer answer;
 };
 
@@ -90,7 +90,7 @@ static enum status list_absent(const struct gathering *gathering, struct history
     return OK;
 }
 
-/* The answers that there are, in a row. */
+/* Collects the answers that have come. */
 static union gather_answer *take_answers(struct gathering *gathering, size_t *ret_count)
 {
     union gather_answer *answers = calloc(gathering->count, sizeof(*answers));
@@ -224,7 +224,7 @@ static void ask_part(struct part *part, const char *question)
         gathering->pending++;
 }
 
-/* No answer comes before this has returned. */
+/* No callback comes before this has returned. */
 static void ask_others(struct gathering *gathering)
 {
     struct strbuf question;
@@ -265,8 +265,7 @@ static void on_deadline(void *context)
 
 /* ---- the own history ---- */
 
-/* Lost runs are on record where the leader was, and may be on record as they really ended where
- * they ran. */
+/* A lost run is recorded by the leader, and its real end perhaps by the node where it ran. */
 static bool is_settled(const struct history_log *log)
 {
     return log->found && log->run.state != RUN_LOST;
@@ -303,7 +302,7 @@ static void own_changes(struct history_changes *changes, enum status st)
     own_answered(changes->context, st);
 }
 
-/* The same question, without the answer's members. */
+/* Copies the query, without the answer's members. */
 static void ask_own(struct part *part, struct history *own)
 {
     union gather_answer *to = &part->answer;
@@ -347,7 +346,7 @@ static void ask_own(struct part *part, struct history *own)
 
 /* ---- from start to end ---- */
 
-/* Another folder's history: that of an agent which has this one's name, too. */
+/* Is it the history of another agent, which may have this one's name? */
 static bool is_other(const struct gathering_place *place, const struct known_peer *known)
 {
     const struct peer *self = place->peers->self;
@@ -374,7 +373,7 @@ static bool take_other(void *context, const struct known_peer *known)
     return true;
 }
 
-/* The own part and one for each of the others. NULL: out of memory. */
+/* With the own part and one for each other node. NULL: out of memory. */
 static struct gathering *gathering_new(struct gathering_place *place, size_t others)
 {
     struct gathering *gathering = calloc(1, sizeof(*gathering));

@@ -1,5 +1,5 @@
-/* One request of the caller, asked of the own history and of the other nodes, and answered once:
- * with what has come in time, and who was absent. */
+/* One request of the caller, sent to the own history and to the other nodes, and answered once:
+ * with the answers that came in time, and the absent nodes. */
 #ifndef PEAL_GATHERING_H
 #define PEAL_GATHERING_H
 
@@ -14,36 +14,36 @@
 struct gathering;
 TAILQ_HEAD(gathering_list, gathering);
 
-/* What all of them share. */
+/* Shared by all of them. */
 struct gathering_place {
     struct loop *loop;
     struct history *own;
-    const struct peers *peers; /* NULL: not known yet, or no more */
+    const struct peers *peers; /* NULL: not known yet, or closing */
     struct gather_tls *tls;
-    struct gather_link **links; /* to each node that was asked */
+    struct gather_link **links; /* one per node */
     size_t link_count;
     struct gathering_list open;
-    bool closing; /* what is answered now is refused */
+    bool closing; /* new requests are refused */
     void (*answered)(struct gathering_place *place, struct history_request *request,
                      enum status st);
 };
 
 void gathering_place_init(struct gathering_place *place);
 
-/* Nothing is open any more. */
+/* No gathering may be open. */
 void gathering_place_release(struct gathering_place *place);
 
-/* How many nodes keep a history, besides this one. */
+/* The number of other nodes with a history of their own. */
 size_t gathering_others(const struct gathering_place *place);
 
-/* Asks them all. E_NOMEM: nobody was asked, and nothing is answered. */
+/* Sends the request to all of them. E_NOMEM: nothing was sent, and nothing will be answered. */
 MUST_CHECK enum status gathering_start(struct gathering_place *place,
                                        struct history_request *request);
 
-/* Waits for the others no longer; the own history still answers. */
+/* Stops waiting for the other nodes; the own history still answers. */
 void gathering_give_up_all(struct gathering_place *place);
 
-/* Why a node is not asked, or could not be; "" if all is well, or it is none of the others. */
+/* Why a node's history can't be read; "": it can, or it is not needed. */
 const char *gathering_why_not(const struct gathering_place *place, const struct known_peer *known);
 
 #endif

@@ -1,4 +1,4 @@
-/* The history itself: reads are gathered if there are others, the rest is the own history's. */
+/* The history: reads are gathered if there are other nodes, the rest goes to the own history. */
 #include "history_gather.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct history_gather {
     struct history base;
     struct history_wake wake;
     struct gathering_place place;
-    struct gather_port *port; /* NULL: nobody can ask here */
+    struct gather_port *port; /* NULL: not served to other nodes */
     struct history_queue answered;
 };
 
@@ -74,7 +74,7 @@ static struct history *gather_free(struct history *history)
 {
     struct history_gather *gather = gather_of(history);
     gathering_give_up_all(&gather->place);
-    /* Its end answers the rest; what is submitted from within is for it to refuse, too. */
+    /* Freeing it answers the rest, and refuses requests from within `done`. */
     gather->place.peers = NULL;
     history_free(gather->place.own);
     gather->place.closing = true;

@@ -1,10 +1,10 @@
-/* The history of a node whose cluster shares no database: its own, and what it gathers from the
- * others when it is asked. What is recorded and pruned is its own.
+/* The history of a node in a cluster without a shared database: reads are gathered from all nodes;
+ * appends and prunes only concern its own.
  *
- * A node that is away or silent is not waited for longer than 2 s; the answer then lacks what that
- * node alone has, and says so (`absent`). Reads are answered when they are complete, not in the
- * order in which they were submitted. A run that several have on record is there once, but counted
- * by each in the statistics: one that was taken for lost, and was not. */
+ * A silent node is waited for at most 2 s; the answer then lacks its rows, and names it in
+ * `absent`. Reads are answered when they are complete, not in the order of submission. A run that
+ * several nodes have recorded (one of them as lost) is listed once, but counted by each in the
+ * statistics. */
 #ifndef PEAL_HISTORY_GATHER_H
 #define PEAL_HISTORY_GATHER_H
 
@@ -16,18 +16,18 @@
 MUST_CHECK enum status history_gather_new(struct loop *loop, struct history *own,
                                           struct history_wake wake, struct history **ret);
 
-/* Of the certificate by which the others know this node: to be announced. */
+/* The fingerprint of this node's certificate, to be announced. */
 const char *history_gather_fingerprint(const struct history *history);
 
-/* Lets the others read the own history on `fd`, a listening socket, which is taken over. E_NOMEM.
+/* Serves the own history to other nodes on `fd`, a listening socket, which is taken over. E_NOMEM.
  */
 MUST_CHECK enum status history_gather_listen(struct history *history, int fd);
 
-/* Who the others are; they must stay until the history is freed. Before, there are none. */
+/* Sets the other nodes, which must outlive the history. Before, there are none. */
 void history_gather_set_peers(struct history *history, const struct peers *peers);
 
-/* Whether the history of a node can be asked, behind its name: "is away"; "" if it can be, or is
- * not needed. */
+/* Why a node's history can't be read, as the rest of a sentence after its name: "is away"; "": it
+ * can, or it is not needed. */
 const char *history_gather_state(const struct history *history, const struct known_peer *known);
 
 #endif
