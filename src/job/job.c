@@ -80,19 +80,15 @@ static void release_fields(const struct field *fields, struct job *job)
         case FIELD_NAMES:
             job_names_free(*(char ***)member);
             break;
-        case FIELD_SCHEDULES:
-            free_texts(job->schedules, job->schedule_count);
-            break;
-        case FIELD_CALENDARS:
-            free_texts(job->calendars, job->calendar_count);
-            break;
         case FIELD_PAIRS:
             job_pairs_release(member);
             break;
         case FIELD_GROUP:
             release_fields(field->fields, job);
             break;
-        case FIELD_SCHEDULE: /* the same member as FIELD_SCHEDULES */
+        case FIELD_SCHEDULE: /* have their count beside them */
+        case FIELD_SCHEDULES:
+        case FIELD_CALENDARS:
         case FIELD_TIME:
         case FIELD_DURATION:
         case FIELD_SIZE:
@@ -110,8 +106,11 @@ static void release_fields(const struct field *fields, struct job *job)
 
 struct job *job_free(struct job *job)
 {
-    if (job)
-        release_fields(job_fields, job);
+    if (!job)
+        return NULL;
+    free_texts(job->schedules, job->schedule_count);
+    free_texts(job->calendars, job->calendar_count);
+    release_fields(job_fields, job);
     free(job);
     return NULL;
 }

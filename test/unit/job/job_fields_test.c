@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,6 +41,63 @@ static void every_field_is_told(void **state)
         for (const struct field *inner = field->fields; inner && inner->name; inner++)
             check_about(inner);
     }
+}
+
+/* What the console shows as an example, as it would send it. */
+static json_t *sample_value(const struct field *field)
+{
+    const char *sample = field->about->sample;
+    bool is_number = !sample[strspn(sample, "0123456789")];
+    const char *equals = strchr(sample, '=');
+    if (field->kind == FIELD_PAIRS && equals)
+        return json_pack("{s#:s}", sample, (int)(equals - sample), equals + 1);
+    if (field->kind == FIELD_ARGV || field->kind == FIELD_CALENDARS)
+        return json_pack("[s]", sample);
+    if (field->kind == FIELD_NAMES || field->kind == FIELD_SET)
+        return json_stringn(sample, strcspn(sample, ","));
+    return is_number && field->kind != FIELD_UMASK ? json_integer(atoi(sample))
+                                                   : json_string(sample);
+}
+
+/* A job with the sample is taken, and has it when it is written again. */
+static void check_sample(struct zone_db *zones, const struct field *field,
+                         const struct field *group)
+{
+    const char *name = group ? group->name : field->name;
+    struct job_error err = {0};
+    struct job *job = NULL;
+    json_t *definition = json_pack("{s:s}", "name", "a");
+    if (field->kind != FIELD_AFTER && field->kind != FIELD_SCHEDULE)
+        json_object_set_new(definition, "schedule", json_string("@daily"));
+    if (field->kind != FIELD_ARGV)
+        json_object_set_new(definition, "command", json_pack("[s]", "true"));
+    json_object_set_new(definition, name,
+                        group ? json_pack("{s:o}", field->name, sample_value(field))
+                              : sample_value(field));
+    if (job_decode_json(definition, false, "UTC", zones, &job, &err) != OK)
+        fail_msg("the sample of %s: %s", field->name, err.message);
+    json_t *written = job_encode_json(job, false);
+    if (!json_object_get(written, name))
+        fail_msg("%s is not written", field->name);
+    json_decref(written);
+    json_decref(definition);
+    job_free(job);
+}
+
+static void samples_are_taken(void **state)
+{
+    struct zone_db *zones;
+    (void)state;
+    assert_int_equal(zone_db_new(NULL, &zones), OK);
+    for (const struct field *field = job_fields; field->name; field++) {
+        if (field->about && field->about->sample)
+            check_sample(zones, field, NULL);
+        for (const struct field *inner = field->fields; inner && inner->name; inner++) {
+            if (inner->about->sample)
+                check_sample(zones, inner, field);
+        }
+    }
+    zone_db_free(zones);
 }
 
 static void names_are_found(void **state)
@@ -137,9 +195,8 @@ static void changes_are_judged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_told),
-        cmocka_unit_test(names_are_found),
-        cmocka_unit_test(synonyms_are_known),
+        cmocka_unit_test(every_field_is_told), cmocka_unit_test(samples_are_taken),
+        cmocka_unit_test(names_are_found),     cmocka_unit_test(synonyms_are_known),
         cmocka_unit_test(changes_are_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
