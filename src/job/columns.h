@@ -10,35 +10,35 @@
 
 #include "id.h"
 
-/* What a column can hold. Numbers of words (states, reasons, causes ...) are part of what is kept.
- */
+/* What a column holds, and so which range it has. Enums are kept by their numbers. */
 enum column_kind {
     COLUMN_ID,
     COLUMN_INT64, /* any 64 bits, signed or not */
     COLUMN_MS,    /* a time or a duration: sums and differences of a few are numbers, too */
     COLUMN_TIME,  /* a time that is shown as one */
     COLUMN_COUNT, /* not negative */
-    COLUMN_INT,   /* an int, as is what follows */
-    COLUMN_WORD,  /* an enum, which may be one that only a newer peal has (words.h) */
+    COLUMN_INT,   /* this one and the enums are an int */
+    COLUMN_WORD,  /* an enum, whose number may be one that only a newer peal has (words.h) */
     COLUMN_STATE,
     COLUMN_REASON,
     COLUMN_CAUSE,
     COLUMN_BOOL,
-    COLUMN_TEXT, /* an array of char; this one and what follows are texts */
+    COLUMN_TEXT, /* an array of char */
     COLUMN_NAME, /* the same, in which nothing needs an escape: a name is printed as it is */
 };
 
-/* Where a column is kept, and what of it is true there; a layer above may have more of them. */
+/* Where a column is kept, and what is true of it there. A layer above may have uses of its own. */
 enum column_use {
     IN_SQLITE = 1 << 0, /* rows of the store in SQLite, by this name */
     IN_ETCD = 1 << 1,   /* values of the store in etcd, in this order */
     IN_STORE = IN_SQLITE | IN_ETCD,
-    /* Histories, and what nodes tell each other of theirs, in this order: */
-    IN_RECORD =
-        1 << 2, /* all of it; first ids and the job's name, which most keep in their own way, */
-    IN_REST = 1 << 3, /* then the rest, by this name */
-    IN_HISTORY = IN_RECORD | IN_REST,
-    IN_API = 1 << 4,   /* by this name, and in this order */
+    /* Histories, and what nodes tell each other of theirs: IN_RECORD in this order, of which ids
+     * and the job's name come first. Most keep those in ways of their own; IN_REST is what is not.
+     */
+    IN_RECORD = 1 << 2,
+    IN_REST = 1 << 3,
+    IN_HISTORY = IN_RECORD | IN_REST, /* by this name */
+    IN_API = 1 << 4,                  /* by this name, and in this order */
     IDENTITY = 1 << 5, /* what the value is: never changes, and an id can't be missing */
     SINCE_2 = 1 << 6,  /* what the first peals wrote ends before it */
     SINCE_3 = 1 << 7,  /* the same, of those that wrote what is SINCE_2 */
@@ -47,7 +47,7 @@ enum column_use {
     OPTIONAL = 1 << 8,     /* 0, or an empty text */
     NOT_NEGATIVE = 1 << 9, /* -1 */
     OF_RAN = 1 << 10,      /* whatever it is, unless the run has run and ended */
-    COLUMN_USES = 1 << 11,
+    COLUMN_USES = 1 << 11, /* the first that is free */
 };
 
 struct column {
