@@ -95,7 +95,7 @@ static const struct command subcommands[] = {
 
 const struct command cmd_tls = {
     .name = "tls",
-    .summary = "make a certificate for the API",
+    .summary = "create a certificate for the API",
     .examples = EXAMPLES({"peal tls init", "for this machine's name and loopback"},
                          {"peal tls init --host peal.example.com", "for that name, too"}),
     .notes = "Writes tls/cert.pem and tls/key.pem into the data folder, where the agent looks for "

@@ -55,7 +55,7 @@ static enum exit_code delete_matched(struct client *client, void *place)
 
 const struct command cmd_delete = {
     .name = "delete",
-    .summary = "delete jobs; undelete restores them for a week",
+    .summary = "delete jobs; they can be restored for a week",
     .examples = EXAMPLES({"peal delete backup", NULL}, {"peal delete old1 old2 --yes", NULL},
                          {"peal delete --label team=gone --dry-run", NULL}),
     .usage = "NAME... | FILTER [options]",

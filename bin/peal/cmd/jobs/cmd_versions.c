@@ -48,7 +48,7 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_versions = {
     .name = "versions",
-    .summary = "the revisions of a job, and who made them",
+    .summary = "the revisions of a job and their authors",
     .examples = EXAMPLES({"peal versions backup", NULL}, {"peal diff backup --revision 17", NULL},
                          {"peal rollback backup 17", NULL}),
     .notes = "Newest first, as far back as the audit log reaches; also for a deleted job that can "
