@@ -189,6 +189,6 @@ expect_stderr_has 'b: is no longer drained, but takes nothing new yet: has not b
 # Nothing was restored from a backup.
 run peal cluster advance-cursors --yes
 expect_status 4
-expect_stderr_has 'there is nothing to go on from'
+expect_stderr_has 'there is nothing to advance'
 
 finish

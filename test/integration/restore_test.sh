@@ -75,7 +75,7 @@ expect_stdout_has "FAIL  agent's store: "
 go_on
 run peal cluster advance-cursors --yes
 expect_status 4
-expect_stderr_has 'nothing to go on from'
+expect_stderr_has 'nothing to advance'
 
 # It stays so after a restart, which has nothing but the file to know it by.
 go_back "$scratch/restored-again"

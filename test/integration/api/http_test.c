@@ -26,7 +26,7 @@ static void test_statuses(void **state)
         {__LINE__, "POST /nodes/absent/undrain", NULL, 404, "no node absent"},
         {__LINE__, "GET /nodes/here/drain", NULL, 405, "POST"},
         {__LINE__, "GET /cluster", NULL, 200, ""},
-        {__LINE__, "POST /cluster/advance-cursors", NULL, 409, "nothing to go on from"},
+        {__LINE__, "POST /cluster/advance-cursors", NULL, 409, "nothing to advance"},
         {__LINE__, "GET //nothing", NULL, 404, "nothing at /nothing"},
         {__LINE__, "GET //api/v2/jobs", NULL, 404, ""},
         {__LINE__, "GET /nothing", NULL, 404, "docs/API.md"},

@@ -168,7 +168,7 @@ static void test_every_answer(void **state)
         {__LINE__, "old", -6, 0, "missed", "too_old", "It was missed", false, true},
         {__LINE__, "old", -5, 1, "not_a_tick", "", "not due at this time; before it", false, false},
         {__LINE__, "old", 2, 0, "upcoming", "", "It is due in ", false, false},
-        {__LINE__, "old", -11, 0, "before_creation", "", "was made later", false, false},
+        {__LINE__, "old", -11, 0, "before_creation", "", "was created later", false, false},
         {__LINE__, "old", -1, 0, "unknown", "", "Nothing is on record", false, false},
         {__LINE__, "paused", 2, 0, "upcoming", "paused", "unless the job is resumed", false, false},
         {__LINE__, "skipping", 2, 0, "upcoming", "skip_next", "as a person asked", false, false},
