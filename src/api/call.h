@@ -187,7 +187,9 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
  * hint. */
 void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
-void call_fail_job(struct call *call, const struct job_error *error);
+
+/* What a decoder says of the body. False: the call has failed: 500, or 422 by *error. */
+bool call_check(struct call *call, enum status st, const struct job_error *error);
 
 /* 422: the body is not JSON. */
 void call_fail_json(struct call *call, const json_error_t *error);

@@ -39,6 +39,8 @@ static void send_problem(struct call *call, int status, const char *detail, json
 }
 
 static void fail_with(struct call *call, int status, json_t *more, const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));
+static void fail_with(struct call *call, int status, json_t *more, const char *format, va_list args)
 {
     struct strbuf detail;
     strbuf_init(&detail);
@@ -145,10 +147,17 @@ void call_fail_word(struct call *call, const char *pointer, const char *typed, c
     strbuf_release(&detail);
 }
 
-void call_fail_job(struct call *call, const struct job_error *error)
+bool call_check(struct call *call, enum status st, const struct job_error *error)
 {
+    if (st == OK)
+        return true;
+    if (st == E_NOMEM) {
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
     json_t *errors = json_pack("{s:[o]}", "errors", job_error_item(call, error->path, error));
     call_fail_with(call, 422, errors, "%s", error->message);
+    return false;
 }
 
 void print_refusal(int status, const char *why, struct strbuf *out)

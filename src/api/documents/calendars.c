@@ -106,7 +106,6 @@ static bool is_unused(struct call *call, const struct known_calendar *known)
 /* The text of what the body says. NULL: the call has failed. */
 static char *read_calendar(struct call *call)
 {
-    char *json = NULL;
     struct calendar_definition definition;
     struct job_error error = {0};
     const char *complaint = calendar_name_complaint(call->argument);
@@ -116,13 +115,11 @@ static char *read_calendar(struct call *call)
         return NULL;
     }
     enum status st = calendar_decode_json(call->body, call->argument, &definition, &error);
-    if (st == OK) {
-        json = calendar_encode_text(&definition);
-        calendar_definition_release(&definition);
-    }
-    if (st != OK && st != E_NOMEM)
-        call_fail_job(call, &error);
-    else if (!json)
+    if (!call_check(call, st, &error))
+        return NULL;
+    char *json = calendar_encode_text(&definition);
+    calendar_definition_release(&definition);
+    if (!json)
         call_fail(call, 500, "out of memory");
     return json;
 }

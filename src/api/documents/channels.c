@@ -213,11 +213,7 @@ static struct channel *read_channel(struct call *call, const struct channel *old
     }
     drop_shown(call->body);
     enum status st = channel_decode(call->argument, call->body, old, &channel, &error);
-    if (st == E_NOMEM)
-        call_fail(call, 500, "out of memory");
-    else if (st != OK)
-        call_fail_job(call, &error);
-    return channel;
+    return call_check(call, st, &error) ? channel : NULL;
 }
 
 /* False: the call has failed. */

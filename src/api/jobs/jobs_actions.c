@@ -323,11 +323,7 @@ static enum edit_result edit_undelete(struct call *call, const struct catalog_jo
         return EDIT_NOTHING;
     definition->deleted_ms = 0;
     enum status st = after_check_return(call, definition, &error);
-    if (st == E_NOMEM)
-        call_fail(call, 500, "out of memory");
-    else if (st != OK)
-        call_fail_job(call, &error);
-    return st == OK ? EDITED : EDIT_FAILED;
+    return call_check(call, st, &error) ? EDITED : EDIT_FAILED;
 }
 
 void undelete_job(struct call *call)

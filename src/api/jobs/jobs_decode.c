@@ -19,11 +19,7 @@ void decode_job(struct call *call)
     enum status st =
         job_read_text(json_string_value(text), json_string_length(text), call->api->default_tz,
                       call->api->ports.zones, &definition, &error);
-    if (st == E_NOMEM) {
-        call_fail(call, 500, "out of memory");
-    } else if (st != OK) {
-        call_fail_job(call, &error);
-    } else {
+    if (call_check(call, st, &error)) {
         json_t *errors = json_array();
         if (error.message[0])
             json_array_append_new(errors, job_error_item(call, error.path, &error));

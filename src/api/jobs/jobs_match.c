@@ -273,11 +273,7 @@ static bool read_labels(struct call *call, struct job_act *act)
     }
     act->labels = labels;
     enum status st = check_labels(call, labels, &error);
-    if (st == E_NOMEM)
-        call_fail(call, 500, "out of memory");
-    else if (st != OK)
-        call_fail_job(call, &error);
-    return st == OK;
+    return call_check(call, st, &error);
 }
 
 /* An empty filter must be explicit, to mean all jobs. */

@@ -427,11 +427,8 @@ static bool prepare_put(struct call *call)
     enum status st = job_write_prepare(call, call->body, seen, &state->write, &error);
     if (st == OK)
         st = check_after(call, &state->write, &error);
-    if (st == E_NOMEM)
-        call_fail(call, 500, "out of memory");
-    else if (st != OK)
-        call_fail_job(call, &error);
-    return st == OK && (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
+    return call_check(call, st, &error) &&
+           (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
            may_put(call, state);
 }
 

@@ -136,7 +136,7 @@ static void put_again(struct flow *flow, struct item item)
 }
 
 /* What a batch had is done, or goes round again. */
-static void batch_over(struct store_etcd *store, struct batch *batch)
+static void batch_over(struct store_etcd *store, struct etcd_batch *batch)
 {
     struct flow *flow = &store->flow;
     for (size_t i = 0; i < batch->count; i++) {

@@ -104,7 +104,7 @@ void flow_fail_waiting(struct store_etcd *store, enum status st);
 /* ---- between flow and batch ---- */
 
 /* The answers to all requests that have an item in it. */
-void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum status st);
+void flow_batch_failed(struct store_etcd *store, struct etcd_batch *batch, enum status st);
 /* The batch was answered: it is over when it is fed, or at its time-out. */
 void flow_batch_answered(struct store_etcd *store, struct etcd_batch *batch);
 
