@@ -31,9 +31,9 @@ enum column_form {
 struct list_column {
     const char *header; /* NULL ends a table of columns */
     const char *field;  /* "status.next_at" is a member of a member */
+    void (*print)(const json_t *item, struct strbuf *out); /* instead of it; NULL: by its form */
     enum column_form form;
-    void (*print)(const json_t *item, struct strbuf *out); /* instead of both; NULL: by them */
-    bool is_wide;                                          /* only with -o wide */
+    bool is_wide; /* only with -o wide */
 };
 
 /* clang-format off */

@@ -171,7 +171,7 @@ static void print(const json_t *results, bool dry_run)
 
 enum exit_code batch_apply(struct client *client, const struct batch *batch, bool dry_run)
 {
-    json_t *results;
+    json_t *results = NULL;
     enum exit_code code = batch_send(client, batch, dry_run, &results);
     if (code != EXIT_OK)
         return code;

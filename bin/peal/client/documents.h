@@ -36,10 +36,10 @@ extern const struct option_row doc_output_options[], doc_delete_options[];
      .wrong_count = "name one " kind, .with_agent = doc_delete, .documents = (form)}
 /* clang-format on */
 
-/* Subcommands; of their request they need a doc_request. */
-enum exit_code doc_list(struct client *client, void *request);
-enum exit_code doc_show(struct client *client, void *request);
-enum exit_code doc_delete(struct client *client, void *request);
+/* Subcommands; the request starts with a doc_request. */
+enum exit_code doc_list(struct client *client, void *place);
+enum exit_code doc_show(struct client *client, void *place);
+enum exit_code doc_delete(struct client *client, void *place);
 
 /* "/calendars/NAME", and what follows. */
 const char *doc_path(const struct doc_request *request, const char *rest, struct strbuf *out);
