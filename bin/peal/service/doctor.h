@@ -16,8 +16,8 @@ struct report {
 };
 
 /* Reports one check; `next` (NULL: none) is what to do. */
-void report_add(struct report *report, enum check_result verdict, const char *name, const char *next,
-                const char *format, ...) __attribute__((format(printf, 5, 6)));
+void report_add(struct report *report, enum check_result verdict, const char *name,
+                const char *next, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- doctor_local.c: this machine ---- */
 

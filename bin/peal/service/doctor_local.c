@@ -43,8 +43,8 @@ void doctor_folder(struct report *report, const char *folder)
     }
     int64_t bytes = disk_free_bytes(folder);
     enum check_result verdict = bytes < least_bytes    ? CHECK_FAIL
-                           : bytes < enough_bytes ? CHECK_WARN
-                                                  : CHECK_OK;
+                                : bytes < enough_bytes ? CHECK_WARN
+                                                       : CHECK_OK;
     report_add(report, verdict, "data folder",
                verdict ? "make room: history and output are kept there" : NULL,
                "%s is writable, %" PRId64 " MB free", folder, bytes / 1000000);

@@ -162,7 +162,8 @@ enum status h2_stream_open(struct h2_connection *connection, struct h2_stream *s
     *stream = (struct h2_stream){.events = events};
     stream->id = nghttp2_submit_request(connection->session, NULL, headers, count, &body, stream);
     if (stream->id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE) {
-        h2_connection_got_goaway(connection); /* as after a GOAWAY: another connection has to take over */
+        h2_connection_got_goaway(
+            connection); /* as after a GOAWAY: another connection has to take over */
         loop_timer_set(connection->flush, 0);
     }
     if (stream->id < 0)

@@ -251,7 +251,8 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops executor_ops = {start, kill_process, acknowledge, next_event, NULL};
+static const struct executor_ops executor_ops = {start, kill_process, acknowledge, next_event,
+                                                 NULL};
 
 /* ---- history ---- */
 

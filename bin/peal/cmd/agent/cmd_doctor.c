@@ -12,7 +12,8 @@
 
 /* ---- the report ---- */
 
-static void print_line(enum check_result verdict, const char *name, const char *text, const char *next)
+static void print_line(enum check_result verdict, const char *name, const char *text,
+                       const char *next)
 {
     static const char *const words[] = {"ok", "warn", "FAIL"};
     static const int colours[] = {32, 33, 31};
@@ -25,8 +26,8 @@ static void print_line(enum check_result verdict, const char *name, const char *
     fflush(stdout);
 }
 
-void report_add(struct report *report, enum check_result verdict, const char *name, const char *next,
-                const char *format, ...)
+void report_add(struct report *report, enum check_result verdict, const char *name,
+                const char *next, const char *format, ...)
 {
     static const char *const words[] = {"ok", "warn", "fail"};
     struct strbuf text;
