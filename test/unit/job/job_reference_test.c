@@ -405,8 +405,8 @@ static void sentences_name_the_fields(void **state)
         const char *document, *begin, *end;
         bool (*is_meant)(const struct field *field);
     } sentences[] = {
-        {DOCUMENT, "There are no ticks, so ", "do not go", is_of_ticks},
-        {"docs/API.md", "What a job runs and as whom (", ")", is_defining},
+        {DOCUMENT, "There are no ticks, so ", "can't be", is_of_ticks},
+        {"docs/API.md", "Changes of the command and its environment (", ")", is_defining},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
