@@ -20,6 +20,7 @@ install_spawner() { # FILE
     mv "$programs/new" "$programs/peal-spawn"
 }
 
+# shellcheck disable=SC2317 # called by wait_until
 spawner_is() { # FILTER JSON, of what the agent says
     [ "$(peal state -o json | jq -c ".spawner | $1")" = "$2" ]
 }
@@ -30,6 +31,7 @@ run peal add long @manual -- sh -c "echo \$\$; until [ -e '$scratch/go' ]; do sl
 expect_status 0
 run peal run long
 expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
 has_begun() { [ "$(peal logs long)" -gt 0 ]; }
 wait_until has_begun
 job=$(peal logs long)
@@ -76,6 +78,7 @@ run peal doctor
 expect_status 0
 expect_stdout_has "ok    spawner's version: "
 expect_stdout_has 'upgraded from 0.0.1 (v0.0.0-7-gc0ffee) by this agent'
+# shellcheck disable=SC2317 # called by wait_until
 nodes_agree() { [ "$(peal nodes -o json | jq '.[0] | .version == .spawner_version')" = true ]; }
 wait_until nodes_agree
 run peal nodes -o wide

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/suggest.h"
 #include "cli/text_width.h"
 #include "cli/when.h"
 #include "client/remote.h"
@@ -18,7 +17,6 @@ enum {
     ANSWER_MAX = 256 * 1024 * 1024,
     CONNECT_TIMEOUT_MS = 5000,
     PAGE = 500,
-    NAMES_MAX = 5000, /* searched for a near one */
 };
 
 const struct option_row data_option[] = {
@@ -320,12 +318,6 @@ enum status client_try(struct client *client, const struct client_request *reque
 
 /* ---- telling what went wrong ---- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 /* Prints text of the agent, which may hold arbitrary user input, safely. */
 static void print_safe(const char *prefix, const char *text)
 {
@@ -345,16 +337,16 @@ static void print_errors(const json_t *errors, const char *detail)
         struct strbuf line;
         json_int_t row = json_integer_value(json_object_get(error, "line"));
         json_int_t column = json_integer_value(json_object_get(error, "column"));
-        if (strcmp(text_of(error, "message"), detail) == 0)
+        if (strcmp(answer_text(error, "message"), detail) == 0)
             continue;
         strbuf_init(&line);
-        const char *pointer = text_of(error, "pointer");
+        const char *pointer = answer_text(error, "pointer");
         strbuf_adds(&line, *pointer == '/' ? pointer + 1 : pointer);
         if (row > 0)
             strbuf_addf(&line, "%sline %lld", line.length ? ", " : "", (long long)row);
         if (column > 0)
             strbuf_addf(&line, "%scolumn %lld", line.length ? ", " : "", (long long)column);
-        strbuf_addf(&line, "%s%s", line.length ? ": " : "", text_of(error, "message"));
+        strbuf_addf(&line, "%s%s", line.length ? ": " : "", answer_text(error, "message"));
         print_safe("  ", line.text);
         strbuf_release(&line);
     }
@@ -402,8 +394,8 @@ enum exit_code client_report(struct client *client, enum status st, const struct
         return cli_fail(st);
     if (reply->status < 300)
         return EXIT_OK;
-    const char *detail = text_of(reply->body, "detail");
-    const char *title = text_of(reply->body, "title");
+    const char *detail = answer_text(reply->body, "detail");
+    const char *title = answer_text(reply->body, "title");
     if (*detail || *title)
         print_safe("peal: ", *detail ? detail : title);
     else
@@ -438,8 +430,8 @@ static void tell_incomplete(struct client *client, const json_t *body)
     json_array_foreach (list, i, item) {
         struct strbuf line;
         strbuf_init(&line);
-        strbuf_addf(&line, "node %s %s: what it has on record is not shown", text_of(item, "node"),
-                    text_of(item, "why"));
+        strbuf_addf(&line, "node %s %s: what it has on record is not shown",
+                    answer_text(item, "node"), answer_text(item, "why"));
         print_safe("", line.text);
         strbuf_release(&line);
     }
@@ -492,7 +484,7 @@ static enum exit_code add_page(struct client *client, const char *path, size_t l
     if (code != EXIT_OK)
         return code;
     strbuf_reset(cursor);
-    strbuf_adds(cursor, text_of(page, "next"));
+    strbuf_adds(cursor, answer_text(page, "next"));
     enum status st = strbuf_status(cursor);
     if (json_array_extend(items, json_object_get(page, "items")) != 0)
         st = E_CORRUPT;
@@ -518,185 +510,4 @@ enum exit_code client_list(struct client *client, const char *path, size_t limit
     else
         json_decref(items);
     return code;
-}
-
-/* ---- paths, jobs ---- */
-
-void url_escape(struct strbuf *out, const char *text)
-{
-    for (; *text; text++) {
-        if (isalnum((unsigned char)*text) || strchr("-._~", *text))
-            strbuf_addc(out, *text);
-        else
-            strbuf_addf(out, "%%%02X", (unsigned char)*text);
-    }
-}
-
-static const char *make_path(struct strbuf *out, const char *folder, const char *name,
-                             const char *rest)
-{
-    strbuf_reset(out);
-    strbuf_adds(out, folder);
-    url_escape(out, name);
-    strbuf_adds(out, rest);
-    return out->text;
-}
-
-void url_param(struct strbuf *path, const char *name, const char *text)
-{
-    strbuf_addf(path, "%s=", name);
-    url_escape(path, text);
-    strbuf_addc(path, '&');
-}
-
-void url_options(struct strbuf *path, const struct option_row *rows, const void *request)
-{
-    const struct option_row *row;
-    struct option_walk walk = option_walk(rows);
-    while ((row = option_next(&walk))) {
-        const char *place = (const char *)request + walk.place;
-        if (!row->field || row->take == take_variable)
-            continue;
-        const char *text = row->take == take_flag   ? *(const bool *)place ? "true" : NULL
-                           : row->take == take_when ? place
-                                                    : *(const char *const *)place;
-        if (text && *text)
-            url_param(path, row->field, text);
-    }
-}
-
-const char *job_path(struct strbuf *out, const char *name, const char *rest)
-{
-    return make_path(out, "/jobs/", name, rest);
-}
-
-const char *run_path(struct strbuf *out, const char *run_id, const char *rest)
-{
-    return make_path(out, "/runs/", run_id, rest);
-}
-
-/* Is it deleted, and can still be restored? */
-static bool was_deleted(struct client *client, const char *name)
-{
-    struct strbuf path;
-    json_t *jobs = NULL;
-    const json_t *job;
-    size_t i;
-    bool found = false;
-    strbuf_init(&path);
-    strbuf_adds(&path, "/jobs?deleted=true&fields=name&");
-    url_param(&path, "q", name);
-    if (client_list(client, path.text, NAMES_MAX, &jobs) == EXIT_OK) {
-        json_array_foreach (jobs, i, job) {
-            found = found || strcmp(text_of(job, "name"), name) == 0;
-        }
-    }
-    json_decref(jobs);
-    strbuf_release(&path);
-    return found;
-}
-
-enum exit_code client_no_such(const char *noun, const char *name, const json_t *items,
-                              const char *member, const char *see)
-{
-    struct suggestion best = suggest_start(name, strlen(name));
-    const json_t *item;
-    size_t i;
-    json_array_foreach (items, i, item) {
-        suggest_offer(&best, text_of(item, member));
-    }
-    if (best.name)
-        cli_error("no %s is named \"%s\"; did you mean %s?", noun, name, best.name);
-    else
-        cli_error("no %s is named \"%s\"; see: %s", noun, name, see);
-    return EXIT_NOT_FOUND;
-}
-
-static enum exit_code no_job(struct client *client, const char *name)
-{
-    json_t *jobs = NULL;
-    if (was_deleted(client, name)) {
-        cli_error("\"%s\" was deleted; back with: peal undelete %s", name, name);
-        return EXIT_NOT_FOUND;
-    }
-    if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
-        return EXIT_NOT_FOUND;
-    enum exit_code code = client_no_such("job", name, jobs, "name", "peal list");
-    json_decref(jobs);
-    return code;
-}
-
-static enum exit_code call_job(struct client *client, const char *name, const char *rest,
-                               struct client_request request, struct reply *ret)
-{
-    struct strbuf path;
-    struct reply reply = {0};
-    strbuf_init(&path);
-    request.path = job_path(&path, name, rest);
-    enum status st = strbuf_status(&path);
-    if (st == OK)
-        st = client_try(client, &request, &reply);
-    enum exit_code code =
-        st == OK && reply.status == 404 ? no_job(client, name) : client_report(client, st, &reply);
-    strbuf_release(&path);
-    if (code == EXIT_OK)
-        *ret = reply;
-    else
-        reply_release(&reply);
-    return code;
-}
-
-enum exit_code client_job(struct client *client, const char *name, struct reply *ret)
-{
-    return call_job(client, name, "", (struct client_request){0}, ret);
-}
-
-enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
-                               struct reply *ret)
-{
-    return call_job(client, name, rest, (struct client_request){0}, ret);
-}
-
-enum exit_code client_job_action(struct client *client, const char *name, const char *action,
-                                 const json_t *body, json_t **ret)
-{
-    struct reply reply;
-    char rest[32];
-    snprintf(rest, sizeof(rest), "/%s", action);
-    enum exit_code code = call_job(client, name, rest,
-                                   (struct client_request){.method = "POST", .body = body}, &reply);
-    if (code != EXIT_OK)
-        return code;
-    if (ret)
-        *ret = json_incref(reply.body);
-    reply_release(&reply);
-    return EXIT_OK;
-}
-
-enum exit_code url_job_param(struct client *client, const char *name, struct strbuf *path)
-{
-    struct strbuf job;
-    struct reply reply = {0};
-    strbuf_init(&job);
-    enum status st =
-        client_try(client, &(struct client_request){.path = job_path(&job, name, "")}, &reply);
-    enum exit_code code = EXIT_OK;
-    if (st != OK || reply.status != 404)
-        code = client_report(client, st, &reply);
-    else if (!was_deleted(client, name))
-        code = no_job(client, name);
-    reply_release(&reply);
-    strbuf_release(&job);
-    if (code == EXIT_OK)
-        url_param(path, "job", name);
-    return code;
-}
-
-enum exit_code url_query(struct client *client, const char *path, const struct option_row *rows,
-                         const void *request, const char *job, struct strbuf *out)
-{
-    strbuf_adds(out, path);
-    url_options(out, rows, request);
-    enum exit_code code = job ? url_job_param(client, job, out) : EXIT_OK;
-    return code == EXIT_OK ? cli_fail(strbuf_status(out)) : code;
 }
