@@ -35,18 +35,26 @@ void url_param(struct strbuf *path, const char *name, const char *text)
     strbuf_addc(path, '&');
 }
 
+/* The value of an option as text; "": it was not given. */
+static const char *text_at(const struct option_row *row, const char *place)
+{
+    if (row->take == take_flag)
+        return *(const bool *)place ? "true" : "";
+    if (row->take == take_when)
+        return place;
+    const char *text = *(const char *const *)place;
+    return text ? text : "";
+}
+
 void url_options(struct strbuf *path, const struct option_row *rows, const void *request)
 {
     const struct option_row *row;
     struct option_walk walk = option_walk(rows);
     while ((row = option_next(&walk))) {
-        const char *place = (const char *)request + walk.place;
         if (!row->field || row->take == take_variable)
             continue;
-        const char *text = row->take == take_flag   ? *(const bool *)place ? "true" : NULL
-                           : row->take == take_when ? place
-                                                    : *(const char *const *)place;
-        if (text && *text)
+        const char *text = text_at(row, (const char *)request + walk.place);
+        if (*text)
             url_param(path, row->field, text);
     }
 }

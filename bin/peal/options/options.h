@@ -35,7 +35,6 @@ struct option_use {
 
 struct option_row {
     const char *name;  /* "count"; of an argument "JOB"; NULL with no group ends a table */
-    char letter;       /* 'n'; 0: none */
     const char *value; /* name of its value in the help; NULL: a flag. For an argument: its name in
                           messages; NULL: `name` */
     const char *help;
@@ -50,6 +49,7 @@ struct option_row {
     const char *field; /* name of the value in a JSON document or the environment */
     enum complete complete;
 
+    char letter;               /* 'n'; 0: none */
     bool is_optional, is_many; /* only arguments; many are stored in a struct words */
     bool is_after_dashes;      /* the words after `--`; only the first row can be */
 
@@ -80,9 +80,11 @@ struct request_base {
 /* ---- rows ---- */
 
 /* clang-format off */
-/* A member whose type is not the one that the row writes does not compile. */
+/* A member whose type is not the one that the row writes does not compile.
+ * NOLINTBEGIN(bugprone-macro-parentheses): a type can't have any */
 #define OPTION_PLACE(of, member, type) \
     _Generic(&((struct of *)0)->member, type *: offsetof(struct of, member))
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define OPTION_ROW(function, of, member, type, key, long_name, what, text, ...) \
     {.name = (long_name), .letter = (key), .value = (what), .help = (text), .take = (function), \
      .place = OPTION_PLACE(of, member, type), __VA_ARGS__}
