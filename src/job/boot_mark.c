@@ -20,7 +20,7 @@ bool boot_mark_is_of(const char *name, const char *node, struct id *ret_job_uid)
            id_parse(name + length + 1, ret_job_uid) == OK;
 }
 
-/* Beyond is no time of this calendar, and sums with it could overflow: the end of the year 9999. */
+/* The end of the year 9999: a later time is damaged data, and sums with it could overflow. */
 static const int64_t latest_ms = INT64_C(253402300799999);
 
 /* A boot id is made of letters, digits and hyphens: there is nothing to escape. */
@@ -48,7 +48,7 @@ enum status boot_mark_decode(const char *json, struct boot_mark *ret)
     return st;
 }
 
-/* What takes the place of the random bytes of an id. */
+/* Fills the part of an id that is otherwise random. */
 static void hash_boot(const char *boot_id, const char *node, const struct id *job_uid,
                       uint8_t ret[static 10])
 {

@@ -38,7 +38,7 @@ const char *calendar_name_complaint(const char *name)
 /* ---- reading ---- */
 
 struct decoder {
-    const char *name; /* NULL: any will do */
+    const char *name; /* that the document may repeat; NULL: any */
     struct calendar_definition *definition;
     struct job_error *err;
 };
@@ -211,7 +211,7 @@ static json_t *encode_dates(const struct calendar *calendar)
     return list;
 }
 
-/* Monday first, as a week of work goes. */
+/* Monday first. */
 static json_t *encode_weekdays(const struct calendar *calendar)
 {
     json_t *list = json_array();

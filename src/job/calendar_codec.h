@@ -1,5 +1,5 @@
-/* Calendars as text: {dates: [...], weekdays: [...], notes: "..."}. As for jobs, one decoder reads
- * a tree of values; JSON and YAML are two ways to that tree. */
+/* Calendars as text: {dates: [...], weekdays: [...], notes: "..."}. As for jobs, JSON and YAML are
+ * both parsed into a tree of values, which one decoder reads. */
 #ifndef PEAL_CALENDAR_CODEC_H
 #define PEAL_CALENDAR_CODEC_H
 
@@ -8,12 +8,12 @@
 #include "calendar.h"
 #include "definition/job_codec.h"
 
-#define CALENDAR_DOC "calendar" /* the kind of its document in the store */
+#define CALENDAR_DOC "calendar" /* kind of the document in the store */
 
 enum {
     CALENDAR_NAME_MAX = 63,
     CALENDAR_DATES_MAX = 2000,
-    CALENDAR_NOTES_MAX = 2000, /* bytes; with the dates it fits a document in any case */
+    CALENDAR_NOTES_MAX = 2000, /* bytes; together with all dates this fits into a document */
 };
 
 struct calendar_definition {
@@ -23,11 +23,11 @@ struct calendar_definition {
 void calendar_definition_init(struct calendar_definition *definition);
 void calendar_definition_release(struct calendar_definition *definition);
 
-/* NULL, or what is wrong with the name. */
+/* What is wrong with the name; NULL: nothing. */
 const char *calendar_name_complaint(const char *name);
 
-/* Reads one calendar. Unknown fields are errors with the nearest known one; `name`, NULL or the
- * calendar's, may be repeated inside. E_INVALID: *reterr. */
+/* Reads one calendar. An unknown field is an error that suggests the nearest known one. A field
+ * `name` must equal `name` unless that is NULL. E_INVALID: *reterr. */
 MUST_CHECK enum status calendar_decode_json(const json_t *value, const char *name,
                                             struct calendar_definition *ret,
                                             struct job_error *reterr);
@@ -37,10 +37,10 @@ MUST_CHECK enum status calendar_decode_text(const char *text, size_t length, con
                                             struct calendar_definition *ret,
                                             struct job_error *reterr);
 
-/* The other way: what is there, in order. NULL when out of memory. */
+/* The fields dates, weekdays and, if there are any, notes. NULL when out of memory. */
 json_t *calendar_encode_json(const struct calendar_definition *definition);
 
-/* As compact JSON for the store; NULL when out of memory. */
+/* Compact JSON for the store; NULL when out of memory. */
 char *calendar_encode_text(const struct calendar_definition *definition);
 
 #endif

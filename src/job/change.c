@@ -83,7 +83,7 @@ bool change_action_is_private(enum change_action action)
 {
     return (action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT) ||
            (action >= CHANGE_CHANNEL_CREATE && action <= CHANGE_CHANNEL_DELETE) ||
-           action >= CHANGE_ACTIONS; /* of a newer peal: who knows */
+           action >= CHANGE_ACTIONS; /* of a newer peal: may be private */
 }
 
 enum status change_record_copy(const struct change_record *change, bool with_definitions,

@@ -1,5 +1,5 @@
-/* Who did what, and when: a line of the audit trail. A change to a job says what the definition was
- * before and after, so that the trail is also where the job's versions are. */
+/* A record of the audit trail: who did what, and when. A change to a job holds the definition
+ * before and after, so that the trail is also the history of the job's revisions. */
 #ifndef PEAL_CHANGE_H
 #define PEAL_CHANGE_H
 
@@ -44,11 +44,11 @@ enum change_action {
     CHANGE_ACTIONS,
 };
 
-/* How they came. */
+/* How the actor reached peal. */
 enum change_via {
-    VIA_NODE,    /* a node by itself */
-    VIA_SOCKET,  /* a user of the machine */
-    VIA_SESSION, /* somebody in a browser, logged in or trying to */
+    VIA_NODE,    /* a node acted on its own */
+    VIA_SOCKET,  /* a user of the machine, by the UNIX socket */
+    VIA_SESSION, /* a browser, with a session or at the login */
     VIA_TOKEN,
     CHANGE_VIAS,
 };
@@ -66,20 +66,20 @@ enum change_target {
 };
 
 struct change_record {
-    struct id id;  /* made at at_ms: recording it twice is harmless */
+    struct id id;  /* made at at_ms; makes recording idempotent */
     int64_t at_ms; /* wall time */
     enum change_via via;
     enum change_action action;
     enum change_target target_kind;
     char actor[64];
-    char address[64];             /* where they were; empty: on this machine */
-    char request_id[68];          /* of the request that asked for it */
-    char target[JOB_NAME_SIZE];   /* its name or id */
-    struct id job_uid;            /* zero: it is about no job, and so is an empty name */
-    char job_name[JOB_NAME_SIZE]; /* as it was then */
-    int64_t revision;             /* of the job, after it; 0: none */
-    char detail[160];             /* words for people: what the rest does not say */
-    char *before, *after; /* definitions as JSON; NULL: there is none, or it was not asked for */
+    char address[64];             /* of the actor; empty: this machine */
+    char request_id[68];          /* of the request that made the change */
+    char target[JOB_NAME_SIZE];   /* name or id of the target */
+    struct id job_uid;            /* zero, with an empty job_name: the change concerns no job */
+    char job_name[JOB_NAME_SIZE]; /* at the time of the change */
+    int64_t revision;             /* of the job after the change; 0: none */
+    char detail[160];             /* for people: what the other fields do not say */
+    char *before, *after;         /* definitions as JSON; NULL: none, or not asked for */
 };
 
 /* "skip_next". */
@@ -89,15 +89,15 @@ const char *change_target_name(enum change_target target);
 
 MUST_CHECK enum status change_action_by_name(const char *name, enum change_action *ret);
 
-/* True of what is about accounts: only who administrates them is told. */
+/* Only admins may see this action: accounts, channels, and actions of a newer peal. */
 bool change_action_is_private(enum change_action action);
 
-/* *ret has texts of its own, for change_record_release. */
+/* *ret owns copies of the definitions; release it with change_record_release. */
 MUST_CHECK enum status change_record_copy(const struct change_record *change, bool with_definitions,
                                           struct change_record *ret);
 void change_record_release(struct change_record *change);
 
-/* Bytes of its definitions. */
+/* Length of both definitions in bytes. */
 size_t change_record_bytes(const struct change_record *change);
 
 #endif

@@ -24,8 +24,8 @@ _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and writte
 
 enum { STORED = IN_STORE | IN_HISTORY, EVERYWHERE = STORED | IN_API };
 
-/* The order of the rows is that of each format: what has another place, name or range in one of
- * them has a row there, too. The id is the key of a value in etcd. */
+/* Each format has its columns in the order of these rows. A field whose position, name or range
+ * differs between formats has several rows. In etcd the id is the key, not part of the value. */
 static const struct column run_rows[] = {
     RUN("id", ID, id, IN_SQLITE | IN_RECORD | IDENTITY),
     RUN("run_id", ID, id, IN_API),
@@ -94,7 +94,7 @@ static const struct column entry_rows[] = {
     ENTRY("home", INT64, owner.home, IN_STORE | SINCE_3),
 };
 
-/* The definitions are kept apart. */
+/* Without the definitions, which are stored separately. */
 static const struct column change_rows[] = {
     CHANGE("id", ID, id, IN_RECORD),
     CHANGE("job_uid", ID, job_uid, IN_RECORD),

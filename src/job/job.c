@@ -6,7 +6,7 @@
 #include "definition/job_fields.h"
 #include "definition/job_internal.h"
 
-/* What is not 0 already. */
+/* Members whose default is 0 are zero already. */
 static void set_defaults(const struct field *fields, struct job *job)
 {
     for (const struct field *field = fields; field->name; field++) {
@@ -86,7 +86,7 @@ static void release_fields(const struct field *fields, struct job *job)
         case FIELD_GROUP:
             release_fields(field->fields, job);
             break;
-        case FIELD_SCHEDULE: /* have their count beside them */
+        case FIELD_SCHEDULE: /* arrays with a count: job_free releases them */
         case FIELD_SCHEDULES:
         case FIELD_CALENDARS:
         case FIELD_TIME:
@@ -169,7 +169,7 @@ enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is
     return schedule_parse(job->schedules[index], &options, zones, ret, reterr);
 }
 
-/* Which of several schedules was refused: its message with the number in front. */
+/* Puts the number of the refused schedule in front of the message. */
 static void name_schedule(struct parse_error *err, size_t index)
 {
     struct parse_error old = *err;

@@ -1,5 +1,5 @@
-/* A job: a named definition of when to run what, and how. The same fields in files, API and
- * library; job_codec.h reads and writes them as JSON and YAML. */
+/* A job: a named definition of when to run what, and how. Files and the API have the same fields;
+ * job_codec.h reads and writes them as JSON and YAML. */
 #ifndef PEAL_JOB_H
 #define PEAL_JOB_H
 
@@ -16,38 +16,38 @@ enum job_kind {
     JOB_SHELL,   /* a script for bash, or sh where there is no bash */
 };
 
-/* What happens to a tick while an earlier run of the job is under way. */
+/* What happens to a tick while an earlier run of the job is open. */
 enum overlap_policy {
     OVERLAP_SKIP,
     OVERLAP_ALLOW,
-    OVERLAP_QUEUE,   /* runs after it, in order; at most `queue_limit` wait */
-    OVERLAP_REPLACE, /* the earlier one is killed */
+    OVERLAP_QUEUE,   /* runs after the earlier ones, in order; at most `queue_limit` wait */
+    OVERLAP_REPLACE, /* the earlier run is killed */
 };
 
-/* What happens to ticks that fell due while no agent was there to run them. */
+/* What happens to ticks that fell due while no agent was running. */
 enum catch_up_policy {
-    CATCH_UP_LAST, /* the last one runs, the others are on record as missed */
-    CATCH_UP_SKIP, /* all are on record as missed */
+    CATCH_UP_LAST, /* the last one runs, the others are recorded as missed */
+    CATCH_UP_SKIP, /* all are recorded as missed */
     CATCH_UP_ALL,  /* all run, oldest first, at most `catch_up_limit` */
 };
 
-/* What people can be told of. */
+/* Events that a channel can be notified of. */
 enum notify_event {
-    NOTIFY_FAILURE,  /* a run failed, or took too long */
-    NOTIFY_LOST,     /* its node died with it */
-    NOTIFY_RECOVERY, /* it ended well, and the one before had not */
-    NOTIFY_LATE,     /* it started late, or not at all: a tick was missed */
-    NOTIFY_SUCCESS,  /* it ended well */
+    NOTIFY_FAILURE,  /* a run failed or timed out */
+    NOTIFY_LOST,     /* a run's node died */
+    NOTIFY_RECOVERY, /* a run succeeded, and the one before had not */
+    NOTIFY_LATE,     /* a run started late, or a tick was missed */
+    NOTIFY_SUCCESS,  /* a run succeeded */
     NOTIFY_EVENTS,
 };
 
 enum { CHANNEL_NAME_MAX = 63 };
 
-/* Who is told of what. */
+/* Which channels are notified, and on which events. */
 struct job_notify {
-    char **to;      /* names of channels, NULL-terminated; NULL: the channels that hear of all */
-    unsigned on;    /* 1 << enum notify_event; 0: as each channel says */
-    int64_t late_s; /* a start later than this is late; 0: not given */
+    char **to;      /* names of channels, NULL-terminated; NULL: the default channels */
+    unsigned on;    /* 1 << enum notify_event; 0: as each channel is configured */
+    int64_t late_s; /* delay from which a start is late; 0: not given */
 };
 
 struct job_pair {
@@ -66,25 +66,24 @@ struct job_limits {
 
 struct job {
     struct id uid;    /* made at creation; zero before */
-    int64_t revision; /* the store's; 0: not stored yet */
+    int64_t revision; /* in the store; 0: not stored yet */
     char *name;       /* [A-Za-z0-9][A-Za-z0-9._/-]*, at most 128 */
 
     char **schedules; /* as typed */
     size_t schedule_count;
-    struct job_after *after; /* instead of schedules: it runs when these have ended as wanted */
+    struct job_after *after; /* instead of schedules: the runs of other jobs that it waits for */
     size_t after_count;
-    char *timezone; /* never NULL once decoded: given, else that of schedules which name one
-                     * themselves, else the default of the place where it was added;
-                     * UTC for a job without ticks */
+    char *timezone; /* never NULL once decoded: the field, else the zone that the schedules name,
+                     * else the default where the job was added; UTC for a job without ticks */
     int64_t start_s, end_s, jitter_s; /* TIME_UNSET, TIME_UNSET, 0 */
     enum dst_policy dst;
-    char **calendars; /* names of those that take ticks out */
+    char **calendars; /* names of the calendars that exclude ticks */
     size_t calendar_count;
 
     enum job_kind kind;
     char **command;   /* NULL-terminated argv */
     char *script;     /* JOB_SHELL */
-    char *cwd;        /* NULL: the home of the user that it runs as, else / */
+    char *cwd;        /* NULL: the home of the run's user, else / */
     char *user;       /* NULL: the agent's */
     char *stdin_text; /* NULL: empty */
     struct job_pairs env;
@@ -99,23 +98,23 @@ struct job {
     int catch_up_limit;
     int64_t timeout_s;  /* 0: none */
     int64_t grace_s;    /* between TERM and KILL */
-    int64_t deadline_s; /* a tick later than this does not start; 0: none */
+    int64_t deadline_s; /* a run that is later than this does not start; 0: none */
     bool paused;
-    int64_t output_limit; /* bytes of output kept at the head, and again at the tail */
+    int64_t output_limit; /* bytes of output kept at the head, and as many at the tail */
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;
-    int64_t keep_bytes; /* of output, of all its runs */
+    int64_t keep_bytes; /* output of all runs together */
 
     struct job_notify notify;
 
-    char *where; /* which nodes may run it, see selector.h; NULL: all */
+    char *where; /* selector of the nodes that may run it (selector.h); NULL: all */
     struct job_pairs labels;
     char *owner, *notes;
 
-    /* Kept by peal, shown but not written by people. */
+    /* Maintained by peal; read-only for users. */
     int64_t created_ms, updated_ms;
     int64_t paused_ms, resumed_ms; /* last pause; 0: never */
-    int64_t skip_until_ms;         /* ticks up to here are skipped on request; 0: none */
+    int64_t skip_until_ms;         /* ticks up to this time are skipped on request; 0: none */
     int64_t deleted_ms;            /* 0: not deleted */
 };
 
@@ -124,13 +123,13 @@ MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, 
 void job_pairs_release(struct job_pairs *pairs);
 void job_names_free(char **names); /* NULL-terminated; accepts NULL */
 
-/* All defaults of docs/JOBS.md; no memory is behind it. */
+/* The defaults of docs/JOBS.md. Owns no memory. */
 struct job job_defaults(void);
-struct job *job_new(void); /* with them; NULL when out of memory */
+struct job *job_new(void); /* with the defaults; NULL when out of memory */
 struct job *job_free(struct job *job);
 
-/* Parses all its schedules into *set (initialised by the caller). E_INVALID: *reterr says which
- * schedule, where and why. */
+/* Replaces *set, which the caller has initialised, by the parsed schedules of the job. E_INVALID:
+ * *reterr says which schedule, where and why. */
 MUST_CHECK enum status job_schedules(const struct job *job, struct zone_db *zones,
                                      struct schedule_set *set, struct parse_error *reterr);
 

@@ -38,7 +38,7 @@ const char *peer_refusal_text(enum peer_refusal refusal)
 
 /* ---- whose ---- */
 
-/* A run of an older peal says only the name. */
+/* A record of an older peal has only the node's name. */
 static bool is_same_home(uint64_t home, const char *name, const char *node,
                          const struct incarnation *owner)
 {
@@ -64,7 +64,7 @@ static bool is_label_char(char c)
     return isalnum((unsigned char)c) || strchr("._/-", c);
 }
 
-/* The length of the name, or 0: not a label. */
+/* The length of the label's name; 0: not a valid label. */
 static size_t check_label(const char *label)
 {
     size_t name_length = strcspn(label, "=");

@@ -1,6 +1,6 @@
-/* A peer as JSON. Every node reads every heartbeat of every other, so this is what an idle cluster
- * does all the time: what is written is plain (one object without blanks, escapes or nesting), and
- * what is plain is read without building a tree. All else goes through jansson, to the same end. */
+/* A peer as JSON. Every node decodes every heartbeat, which is most of the work of an idle cluster.
+ * Heartbeats are therefore written as plain JSON (one object without blanks, escapes or nesting),
+ * and plain JSON is read without building a tree. Any other JSON is read by jansson. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 #define PEER(member, kind) COLUMN(peer, #member, kind, member, 0)
 
-/* In the order in which they are written, and looked for. The INT64 is shown in hex, the WORD as
- * peer_refusal_word says it. */
+/* In the order of the encoded object. The INT64 is written in hex, the WORD as the text of
+ * peer_refusal_word. */
 static const struct column fields[] = {
     PEER(instance, ID),      PEER(home, INT64),           PEER(address, TEXT),
     PEER(has_history, BOOL), PEER(history_address, TEXT), PEER(fingerprint, TEXT),
@@ -31,7 +31,7 @@ static bool is_plain(char c)
     return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* ---- written ---- */
+/* ---- encoding ---- */
 
 static void add_number(struct strbuf *out, int64_t number)
 {
@@ -98,7 +98,7 @@ enum status peer_encode(const struct peer *peer, struct strbuf *out)
     return st == OK ? strbuf_status(out) : st;
 }
 
-/* ---- read ---- */
+/* ---- decoding ---- */
 
 struct value {
     enum { VALUE_TEXT, VALUE_NUMBER, VALUE_TRUE, VALUE_OTHER } kind;
@@ -110,7 +110,7 @@ struct value {
 struct reading {
     struct peer peer;
     bool has_instance;
-    size_t next; /* the field that is likely to come next */
+    size_t next; /* index of the field that is expected next */
 };
 
 static const struct column *find_field(struct reading *reading, const char *name, size_t length)
@@ -125,8 +125,7 @@ static const struct column *find_field(struct reading *reading, const char *name
     return NULL;
 }
 
-/* A reason that a newer version has and this one does not know is a reason all the same, and shown
- * as it is if it is a word. */
+/* A reason that only a newer version knows is PEER_OTHER; its word is kept to be shown. */
 static void take_refusal(struct peer *peer, const char *name)
 {
     peer->refusal = PEER_ACCEPTS;
@@ -138,7 +137,7 @@ static void take_refusal(struct peer *peer, const char *name)
         memcpy(peer->refusal_word, name, length + 1);
 }
 
-/* What does not fit is cut off; what is of another type counts as missing. */
+/* Truncates texts that are too long, and ignores fields of another type. */
 static void take_text(struct reading *reading, const struct column *field,
                       const struct value *value)
 {
@@ -187,7 +186,7 @@ static void take_tree(struct reading *reading, json_t *json)
     }
 }
 
-/* ---- what is plain ---- */
+/* ---- plain JSON ---- */
 
 struct span {
     const char *at, *end;
@@ -213,7 +212,7 @@ static bool read_text(struct span *span, const char **ret, size_t *ret_length)
     return skip(span, "\"");
 }
 
-/* Of 18 digits none is too large; what comes behind them is not plain. */
+/* 18 digits can't overflow; a longer number is not plain JSON. */
 static bool read_number(struct span *span, int64_t *ret)
 {
     bool is_negative = skip(span, "-");
@@ -239,7 +238,7 @@ static bool read_value(struct span *span, struct value *ret)
                                     : read_number(span, &ret->number));
 }
 
-/* False: it is not, and what was taken says nothing. */
+/* False: the text is not plain JSON, and the content of *reading is undefined. */
 static bool take_plain(struct reading *reading, const char *text, size_t length)
 {
     struct span span = {text, text + length};

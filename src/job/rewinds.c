@@ -13,7 +13,7 @@ static void remove_at(struct rewinds *rewinds, int at)
             (size_t)(rewinds->gap_count - at) * sizeof(rewinds->gaps[0]));
 }
 
-/* Takes in those that touch it; drops the lowest when there is no room. */
+/* Merges the gaps that overlap it or are adjacent; drops the oldest gap when there is no room. */
 static void add_gap(struct rewinds *rewinds, struct tick_gap gap)
 {
     if (gap.from_ms > gap.to_ms)
@@ -37,7 +37,7 @@ static void add_gap(struct rewinds *rewinds, struct tick_gap gap)
     rewinds->gaps[at] = gap;
 }
 
-/* What is within from..to is in no gap any more. */
+/* Removes from..to from all gaps. */
 static void cut(struct rewinds *rewinds, int64_t from_ms, int64_t to_ms)
 {
     struct rewinds before = *rewinds;
@@ -65,7 +65,7 @@ static int64_t sooner(int64_t one_ms, int64_t other_ms)
 
 /* ---- the cursor moves ---- */
 
-/* Of a span that the cursor goes over again, only what was open before is so still. */
+/* Where the cursor passes a span again, only instants that were in a gap before can stay in one. */
 void rewinds_move_on(struct rewinds *rewinds, int64_t from_ms, int64_t to_ms, int64_t unstarted_ms)
 {
     struct rewinds before = *rewinds;

@@ -46,7 +46,6 @@ static const char *const reason_names[] = {
     [REASON_CLOCK] = "clock",
 };
 
-/* Sentences for people. */
 static const char *const reason_texts[] = {
     [REASON_NONE] = "",
     [REASON_EXIT_CODE] = "the exit code was not 0",

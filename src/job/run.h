@@ -1,4 +1,4 @@
-/* Values that travel through peal: a run, and what became of ticks that were not run. */
+/* A run, and the ledger entry of ticks that were not run. */
 #ifndef PEAL_RUN_H
 #define PEAL_RUN_H
 
@@ -10,27 +10,28 @@
 #include "job_name.h"
 #include "strbuf.h"
 
-/* One life of an agent. A name can come back in another life, elsewhere even while the first one
- * lives; what a run belongs to is the life that claimed it. */
+/* One incarnation of an agent, from its start to its end. A node's name may be used by a later
+ * incarnation, or by two at once on different machines; a run belongs to the one that claimed it.
+ */
 struct incarnation {
-    struct id instance; /* made at every start of an agent; zero: nobody's, or of an older peal */
-    uint64_t home;      /* its machine and data folder, where the next agent speaks for it */
+    struct id instance; /* made at every start of an agent; zero: no owner, or an older peal's */
+    uint64_t home;      /* machine and data folder: the next agent there inherits the runs */
 };
 
-/* Why there is a run. */
+/* Why a run was created. */
 enum run_cause {
-    CAUSE_TICK,     /* its schedule */
-    CAUSE_CATCH_UP, /* its schedule, made good after an outage */
-    CAUSE_MANUAL,   /* someone asked for it */
-    CAUSE_BACKFILL, /* someone asked for past ticks */
-    CAUSE_REBOOT,   /* the machine started */
-    CAUSE_AFTER,    /* the jobs that it waits for have ended; `by` is the run that came last */
+    CAUSE_TICK,     /* a tick of the schedule */
+    CAUSE_CATCH_UP, /* a tick of the schedule that fell due during an outage */
+    CAUSE_MANUAL,   /* requested by a user */
+    CAUSE_BACKFILL, /* requested by a user for a past tick */
+    CAUSE_REBOOT,   /* the machine booted */
+    CAUSE_AFTER,    /* the jobs that it waits for have ended; `by` is the last of their runs */
     CAUSES,
 };
 
-/* QUEUED -> DUE -> CLAIMED -> BEGUN -> RUNNING -> one of the ends
- * A run of a schedule starts as CLAIMED; QUEUED waits for its job's earlier run; DUE is nobody's
- * yet. RUNNING is BEGUN with a process; the store does not tell the two apart. */
+/* QUEUED -> DUE -> CLAIMED -> BEGUN -> RUNNING -> one of the end states
+ * A run of a schedule is created as CLAIMED. QUEUED waits for an earlier run of the job; DUE has no
+ * owner yet. RUNNING is BEGUN with a process; the store does not tell the two apart. */
 enum run_state {
     RUN_QUEUED,
     RUN_DUE,
@@ -41,63 +42,62 @@ enum run_state {
     RUN_FAILED,
     RUN_TIMED_OUT,
     RUN_KILLED,
-    RUN_LOST,    /* its node or its spawner died with it; amended when more is known */
-    RUN_SKIPPED, /* never started, on purpose: reason says why */
-    RUN_MISSED,  /* never started, in spite of us: reason says why */
+    RUN_LOST,    /* its node or its spawner died; amended when the outcome is known */
+    RUN_SKIPPED, /* not started, on purpose: see the reason */
+    RUN_MISSED,  /* not started, against the definition: see the reason */
     RUN_STATES,
 };
 
-/* Why a tick or a run ended as it did, where the state alone does not say. */
+/* Why a tick or a run ended in its state. */
 enum run_reason {
     REASON_NONE,
     REASON_EXIT_CODE,    /* failed: exit code other than 0 */
-    REASON_SIGNAL,       /* failed: killed by a signal from elsewhere */
+    REASON_SIGNAL,       /* failed: killed by a signal from outside peal */
     REASON_NO_START,     /* failed: could not be started; detail has the step and the error */
     REASON_TIMEOUT,      /* timed out */
-    REASON_USER,         /* killed by a person */
+    REASON_USER,         /* killed by a user */
     REASON_REPLACED,     /* killed, skipped: a newer run took its place (overlap: replace) */
-    REASON_OVERLAP,      /* skipped: the previous run was still under way (overlap: skip) */
+    REASON_OVERLAP,      /* skipped: the previous run was still open (overlap: skip) */
     REASON_QUEUE_FULL,   /* skipped: too many runs wait already (overlap: queue) */
     REASON_PAUSED,       /* skipped: the job was paused */
-    REASON_SKIP_NEXT,    /* skipped: a person asked to skip it */
-    REASON_DELETED,      /* skipped: the job was deleted before it started */
-    REASON_CATCH_UP,     /* missed: nobody was there; policy ran only the last one, or none */
+    REASON_SKIP_NEXT,    /* skipped: a user asked to skip it */
+    REASON_DELETED,      /* skipped: the job was deleted before the start */
+    REASON_CATCH_UP,     /* missed: no agent was running, and catch_up does not run it */
     REASON_TOO_OLD,      /* missed: older than the catch-up window */
     REASON_TOO_MANY,     /* missed: more than the catch-up limit */
     REASON_DEADLINE,     /* missed: could not start before its deadline */
-    REASON_START_WINDOW, /* missed: claimed and begun, but not started within 5 s: must not start */
+    REASON_START_WINDOW, /* missed: begun, but not started within 5 s; must not start later */
     REASON_NODE_DIED,    /* lost */
     REASON_SPAWNER_DIED, /* lost: the exit status is gone */
-    REASON_SHUTDOWN,     /* killed: the machine or the agent was told to stop everything */
-    REASON_NO_NODE,      /* missed: no node that may run it was there */
+    REASON_SHUTDOWN,     /* killed: all runs on the node were stopped */
+    REASON_NO_NODE,      /* missed: no eligible node was available */
     REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
-    REASON_CALENDAR,     /* skipped: its date is on a calendar of the job; detail names it */
-    REASON_EDITED,       /* skipped: the job was given other times before it started */
-    REASON_CLOCK,        /* skipped: the clock was set back; a note on the ticks that come again */
+    REASON_CALENDAR,     /* skipped: a calendar of the job, named in detail, excludes the date */
+    REASON_EDITED,       /* skipped: the schedule was changed before the start */
+    REASON_CLOCK,        /* skipped: the clock was set back; records the ticks that repeat */
     REASONS,
 };
 
-/* Ticks of schedules are whole seconds, and up to so many milliseconds later: no run that somebody
- * asks for has such a tick. */
+/* Ticks of schedules lie in the first RUN_NAMES_MS of a second; ticks of manual runs never do. */
 enum { RUN_NAMES_MS = 100 };
 
-/* The tick of a run that is asked for at this time. */
+/* The tick of a manual run that is requested now. */
 int64_t run_tick_of_now(int64_t now_ms);
 
 struct run {
     struct id id;
     struct id job_uid;
-    char job_name[JOB_NAME_SIZE]; /* as it was when the run was made */
-    int64_t tick_ms; /* the scheduled instant; for a manual run, when it was asked for */
+    char job_name[JOB_NAME_SIZE]; /* when the run was created */
+    int64_t tick_ms; /* the scheduled instant; for a manual run, the time of the request */
     int attempt;     /* from 1 */
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
-    char node[64];            /* its owner's name; empty while QUEUED or DUE */
-    struct incarnation owner; /* and which life of it; in the store only */
-    uint64_t nonce; /* made for each claim: tells whether a claim of unknown outcome is ours */
-    int64_t fence;  /* grows with every begin; 0 before */
-    int64_t job_revision;                        /* of the definition that it runs */
+    char node[64];            /* name of the owner; empty while QUEUED or DUE */
+    struct incarnation owner; /* incarnation of that node; in the store only */
+    uint64_t nonce;       /* new for each claim: identifies our claim when the outcome is unknown */
+    int64_t fence;        /* fencing token: grows with every begin; 0 before the first */
+    int64_t job_revision; /* of the job's definition */
     int64_t not_before_ms;                       /* DUE and QUEUED: earliest start */
     int64_t claimed_ms, started_ms, finished_ms; /* wall; 0: not yet */
     int exit_code;                               /* -1: none */
@@ -105,13 +105,13 @@ struct run {
     int64_t user_ms, system_ms, max_rss_kb;      /* resources used */
     int64_t output_bytes;                        /* written by the job, kept or not */
     bool output_truncated;
-    char by[64];      /* MANUAL, BACKFILL, killed: who asked; AFTER: the id of the run before it;
-                         REBOOT: the node that has booted, and alone may run it */
-    char detail[160]; /* words for people: which step failed, which error */
-    char traceparent[56]; /* of the request that asked for it (W3C); empty: none */
+    char by[64];          /* MANUAL, BACKFILL, killed: the user; AFTER: the id of the run before it;
+                             REBOOT: the node that booted, which alone may run it */
+    char detail[160];     /* for people: which step failed, which error */
+    char traceparent[56]; /* of the request that created it (W3C); empty: none */
 };
 
-/* What a job's last ended run was, and when one last ended well, which may be another. */
+/* The last ended run of a job, and the end of its last successful run, which may be another. */
 struct last_run {
     struct id run_id; /* zero: none yet */
     int64_t started_ms, ended_ms;
@@ -119,9 +119,9 @@ struct last_run {
     enum run_state state;
 };
 
-/* Ticks from..to of a job (count of them) that were passed over; from == to for a single one. */
+/* `count` ticks of a job, in from..to, that were skipped or missed; from == to for one tick. */
 struct ledger_entry {
-    struct id id; /* unique, so that recording it twice is harmless */
+    struct id id; /* unique: makes recording idempotent */
     struct id job_uid;
     char job_name[JOB_NAME_SIZE];
     int64_t from_ms, to_ms;
@@ -130,37 +130,36 @@ struct ledger_entry {
     enum run_reason reason;
     char detail[160];
     int64_t recorded_ms;
-    char node[64]; /* who passed them over, and records it; empty: nobody, so the leader does */
-    struct incarnation owner; /* and which life of it; in the store only */
+    char node[64];            /* the node that records the entry; empty: the leader records it */
+    struct incarnation owner; /* incarnation of that node; in the store only */
 };
 
-/* Numbers come from stores, histories and other nodes, and a newer peal may have more of them: any
- * is good here ("reason-1000"), and words.h says how long such a text is. */
+/* Accept any number, since a newer peal may have more values: "reason-1000". words.h says how long
+ * such a text is valid. */
 const char *run_state_name(enum run_state state);    /* "timed_out" */
 const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
 const char *run_cause_name(enum run_cause cause);
 
-/* As if this ended run were the only one. */
+/* The last_run of a job whose only ended run is this one. */
 struct last_run last_run_of(const struct run *run);
 
-/* Takes in what is told of another run, or of the same one anew: the last is the one that ended
- * latest, in whatever order they are told. False: nothing has changed. */
+/* Merges what is known of another run, or an update of the same one. The run that ended latest
+ * wins, in whatever order they arrive. False: nothing has changed. */
 bool last_run_take(struct last_run *last, const struct last_run *told);
 
-/* The clock was set back to `to_ms`: none of its times is later. */
+/* The clock was set back to `to_ms`: later times become to_ms. */
 void last_run_set_back(struct last_run *last, int64_t to_ms);
 
 /* A sentence for people: "the previous run was still running (overlap: skip)". */
 const char *run_reason_text(enum run_reason reason);
 
-/* Of reasons also those of a newer peal, as they are shown. E_NOT_FOUND. */
+/* Reasons may also be those of a newer peal: "reason-1000". E_NOT_FOUND. */
 MUST_CHECK enum status run_state_by_name(const char *name, enum run_state *ret);
 MUST_CHECK enum status run_reason_by_name(const char *name, enum run_reason *ret);
 
-/* False: only a newer peal has this state. What it means is not known, so nothing may be done to
- * the run. */
+/* False: only a newer peal knows this state, and the run must be left alone. */
 bool run_state_is_known(enum run_state state);
-/* Of a set, 1 << enum run_state; a state that only a newer peal has is in none. */
+/* Is the state in the set (1 << enum run_state)? An unknown state is in none. */
 bool run_state_is_in(unsigned states, enum run_state state);
 bool run_state_is_end(enum run_state state); /* OK, FAILED, ... MISSED */
 
