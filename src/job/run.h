@@ -10,9 +10,8 @@
 #include "job_name.h"
 #include "strbuf.h"
 
-/* One incarnation of an agent, from its start to its end. A node's name may be used by a later
- * incarnation, or by two at once on different machines; a run belongs to the one that claimed it.
- */
+/* One life of an agent, from its start to its end. A node's name may be used by later incarnations,
+ * or by two at once on different machines; a run belongs to the incarnation that claimed it. */
 struct incarnation {
     struct id instance; /* made at every start of an agent; zero: no owner, or an older peal's */
     uint64_t home;      /* machine and data folder: the next agent there inherits the runs */

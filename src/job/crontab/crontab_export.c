@@ -1,4 +1,4 @@
-/* Jobs as a crontab, with a word wherever a crontab says less. */
+/* Jobs as a crontab, with a comment for every field that cron lacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "duration.h"
 #include "timestamp.h"
 
-/* A word for sh: as it is when nothing in it is special, else in single quotes. */
+/* A word for sh, in single quotes if it has special characters. */
 static void add_shell_word(struct strbuf *out, const char *word)
 {
     static const char harmless[] =
@@ -32,12 +32,12 @@ static bool is_variable_name(const char *name)
     return !strchr("0123456789", name[0]) && !name[strspn(name, letters)];
 }
 
-/* What is wrong with it for one line of a crontab, or NULL. */
+/* Why the job can't be one line of a crontab; NULL: it can. */
 static const char *complaint(const struct job *job, bool system)
 {
     if (job->paused)
         return "it is paused";
-    if (system && !job->user) /* a guess could give it more rights than it has */
+    if (system && !job->user) /* a guess could grant more rights */
         return "it names no user";
     if (job->script && !job->script[strspn(job->script, " \t\n")])
         return "its script is empty";
@@ -57,7 +57,7 @@ static const char *complaint(const struct job *job, bool system)
     return NULL;
 }
 
-/* One line of sh that does what the job does. */
+/* One line of sh with the job's environment, umask, directory, nice value and command. */
 static void add_command(struct strbuf *out, const struct job *job)
 {
     for (size_t i = 0; i < job->env.count; i++) {
@@ -92,7 +92,7 @@ static void add_command(struct strbuf *out, const struct job *job)
     }
 }
 
-/* The command and its input as cron splits them: `%` is a line end there. */
+/* Escapes the command or its input: an unescaped `%` is a line end to cron. */
 static void add_escaped(struct strbuf *out, const char *text, bool is_input)
 {
     for (; *text; text++) {
@@ -114,7 +114,7 @@ static void add_input(struct strbuf *out, const char *text)
         strbuf_truncate(out, out->length - 1); /* cron adds the last line end */
 }
 
-/* A line; if it has several (what is left out may), they are all comments. */
+/* Appends a line; further lines of the text become comments. */
 static void add_commented(struct strbuf *out, const char *text)
 {
     for (; *text; text++) {
@@ -125,7 +125,7 @@ static void add_commented(struct strbuf *out, const char *text)
     strbuf_addc(out, '\n');
 }
 
-/* The text of a schedule for cron; else the reason why there is none. */
+/* Appends the schedule in cron's syntax. Returns why cron can't express it; NULL: it can. */
 static const char *add_schedule(struct strbuf *out, const struct schedule *schedule)
 {
     switch (schedule_kind(schedule)) {
@@ -173,7 +173,7 @@ static void add_after(struct strbuf *out, const struct job *job)
     strbuf_adds(out, job->after_count ? "\n" : "");
 }
 
-/* What cron will not do for it. */
+/* A comment for each field of the job that cron lacks. */
 static void add_remarks(struct strbuf *out, const struct job *job, bool system)
 {
     static const struct job_limits none = {-1, -1, -1, -1, -1, -1};

@@ -14,12 +14,12 @@ struct importer {
     struct zone_db *zones;
     struct crontab *out;
     int line;
-    struct job_pairs env; /* what the lines so far have set; applies to those that follow */
+    struct job_pairs env; /* set by the lines so far, for the jobs that follow */
     char *shell;          /* NULL: sh */
     char *timezone;       /* NULL: the default */
     char *home;
     int64_t jitter_s;
-    bool full; /* has more jobs than are read, and a note says so */
+    bool full; /* the limit of jobs is reached, and noted */
 };
 
 void crontab_init(struct crontab *crontab)
@@ -66,7 +66,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* A copy without the blanks around it, and without the quotes around it if they match. */
+/* A copy without surrounding blanks, and without surrounding quotes if they match. */
 static char *unquote(const char *text, size_t length)
 {
     while (length && isblank((unsigned char)text[0])) {
@@ -129,7 +129,7 @@ static enum status set_delay(struct importer *in, const char *value)
     return OK;
 }
 
-/* Variables with a meaning of their own; the others go into the environment of the jobs. */
+/* Applies variables that cron interprets; all others go into the environment of the jobs. */
 static enum status apply_variable(struct importer *in, const char *name, const char *value)
 {
     enum status st = OK;
@@ -153,7 +153,7 @@ static enum status apply_variable(struct importer *in, const char *name, const c
     return st == OK ? set_variable(&in->env, name, value) : st;
 }
 
-/* NAME=value, with blanks and quotes as crontab(5) allows. *ret_done: it was one. */
+/* NAME=value, with blanks and quotes as crontab(5) allows. *ret_done: the line sets a variable. */
 static enum status read_variable(struct importer *in, const char *at, bool *ret_done)
 {
     char *name = NULL, *value = NULL;
@@ -185,7 +185,7 @@ static enum status read_variable(struct importer *in, const char *at, bool *ret_
     return st;
 }
 
-/* The first `%` that is not escaped ends the command; behind it each is a line end of the input. */
+/* The first unescaped `%` ends the command; each later one is a line end of the input. */
 static enum status split_percent(const char *text, char **ret_command, char **ret_input)
 {
     struct strbuf parts[2];
@@ -203,7 +203,7 @@ static enum status split_percent(const char *text, char **ret_command, char **re
             strbuf_addc(&parts[part], *c);
     }
     if (parts[1].length && parts[1].text[parts[1].length - 1] != '\n')
-        strbuf_addc(&parts[1], '\n'); /* the last line has its end too */
+        strbuf_addc(&parts[1], '\n'); /* the last line has a line end, too */
     char *command = strbuf_detach(&parts[0]);
     char *input = part == 1 ? strbuf_detach(&parts[1]) : NULL;
     strbuf_release(&parts[1]);
@@ -226,7 +226,7 @@ static bool name_is_taken(const struct crontab *out, const char *name)
     return false;
 }
 
-/* How many jobs are called "backup" or "backup-<number>". */
+/* Counts jobs named "backup" or "backup-<number>". */
 static size_t count_alike(const struct crontab *out, const char *name)
 {
     size_t count = 0, length = strlen(name);
@@ -256,7 +256,7 @@ static enum status choose_name(const struct importer *in, const char *command, c
     return *ret ? OK : E_NOMEM;
 }
 
-/* bash and sh are what `shell` jobs run in; any other is called by name. */
+/* `shell` jobs run in bash or sh; any other shell becomes part of the command. */
 static enum status set_command(const struct importer *in, struct job *job, char *command)
 {
     const char *shell = in->shell ? in->shell : "/bin/sh";
@@ -308,7 +308,7 @@ static enum status add_job(struct importer *in, struct job *job)
     return OK;
 }
 
-/* A line in its parts; columns from 1. */
+/* The parts of a line; columns from 1. */
 struct parts {
     char *schedule, *user;
     const char *command;
@@ -331,7 +331,7 @@ static enum status take_word(const char **at, char **ret)
 static enum status split_line(const struct importer *in, const char *line, struct parts *parts)
 {
     const char *begin = skip_blanks(line);
-    begin += *begin == '-'; /* cronie: not to be logged by syslog */
+    begin += *begin == '-'; /* cronie: do not log to syslog */
     const char *at = begin, *end = begin;
     int fields = *begin == '@' ? 1 : 5;
     *parts = (struct parts){.schedule_column = (int)(begin - line) + 1};
@@ -349,7 +349,7 @@ static enum status split_line(const struct importer *in, const char *line, struc
     return st;
 }
 
-/* Whatever a job file may not hold, a crontab may not bring in. */
+/* An imported job must pass the same checks as a job file. */
 static enum status check_fields(struct importer *in, const struct job *job, bool *ret_good)
 {
     struct job *again = NULL;
@@ -400,7 +400,7 @@ static enum status build_job(struct importer *in, struct job *job, const struct 
     return set_surroundings(in, job);
 }
 
-/* Once, for the first job that is too many. */
+/* Notes only the first job beyond the limit. */
 static enum status note_full(struct importer *in)
 {
     if (in->full)

@@ -1,4 +1,4 @@
-/* What to call a job that has only a command line. */
+/* Derives a job's name from its command line. */
 #include <ctype.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool ends_command(struct word word)
     return word.length && strchr(";&|", word.text[0]) != NULL;
 }
 
-/* The part behind the last slash. */
+/* The part after the last slash, ignoring slashes at the end. */
 static struct word base_name(struct word word)
 {
     while (word.length && word.text[word.length - 1] == '/')
@@ -53,8 +53,8 @@ static struct word base_name(struct word word)
     return word;
 }
 
-/* The word that says what the line is about: not `cd /srv &&`, not `A=b`, not `sudo -u www`, and of
- * `python3 report.py` the script. */
+/* The word that names the program: skips `cd /srv &&`, `A=b` and `sudo -u www`; takes the script
+ * of `python3 report.py`. */
 static struct word telling_word(const char *at)
 {
     static const char *const preludes[] = {"cd",     "test",  "[",       "[[",    ".",  "source",
@@ -64,7 +64,7 @@ static struct word telling_word(const char *at)
     static const char *const shells[] = {"sh",      "bash",    "zsh",  "dash", "ksh",  "python",
                                          "python2", "python3", "perl", "php",  "node", "ruby"};
     struct word fallback = {"", 0};
-    bool wrapped = false; /* options and their values may follow */
+    bool wrapped = false; /* after sudo and the like, whose options may follow */
     for (struct word word = next_word(&at); word.length; word = next_word(&at)) {
         struct word base = base_name(word);
         if (ends_command(word) || strchr("<>)}-", word.text[0]) ||

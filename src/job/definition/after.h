@@ -1,4 +1,4 @@
-/* Which ends of other jobs a job waits for, instead of the ticks of a schedule. */
+/* The field `after`: the job runs after runs of other jobs, instead of by a schedule. */
 #ifndef PEAL_AFTER_H
 #define PEAL_AFTER_H
 
@@ -7,11 +7,11 @@
 
 enum { JOB_AFTER_MAX = 32 };
 
-/* How a run of the other job must have ended. Ticks that were skipped or missed are no runs. */
+/* How a run of the other job must have ended. Skipped and missed ticks do not count. */
 enum after_on {
     AFTER_SUCCESS, /* ok */
     AFTER_FAILURE, /* failed, timed out, lost */
-    AFTER_ALWAYS,  /* either, or killed */
+    AFTER_ALWAYS,  /* any of these, or killed */
 };
 
 struct job_after {
@@ -23,10 +23,9 @@ struct job_after {
 unsigned after_states(enum after_on on);
 bool after_wants(enum after_on on, enum run_state state);
 
-/* Notes in a new run what made it due: a run of that job. */
+/* Records in a new run the run of the other job that made it due. */
 void after_note(struct run *run, const struct run *before, const char *job_name);
-/* The job's name, until the run ends; empty: it is not of cause AFTER. The other's id is in `by`.
- */
+/* The other job's name, valid until the run ends; empty: the cause is not AFTER. */
 const char *after_noted_job(const struct run *run);
 
 extern const char *const after_on_names[]; /* by value; NULL at the end */

@@ -1,4 +1,4 @@
-/* Fields and words by their name, and by what was typed instead. */
+/* Finds fields and words by name, and the nearest ones to a mistyped name. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void field_words(const struct field *field, char *text, size_t size)
     }
 }
 
-/* Letters to add, drop, change, or swap with their neighbour; any case. Words are short. */
+/* Edit distance: letters to add, drop, change or swap with their neighbour, ignoring case. */
 static size_t distance(const char *a, const char *b)
 {
     enum { LONGEST = 32 };
@@ -74,7 +74,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Keeps the better of two candidates. A word that was cut short is one letter away. */
+/* Keeps the better of two candidates. A prefix of three letters or more has the distance 1. */
 static void consider(const char *typed, const char *name, const char **best, size_t *best_distance)
 {
     size_t length = strlen(typed);

@@ -45,7 +45,7 @@ enum status fields_decode(struct decoder *d, const struct field *fields, const s
     return OK;
 }
 
-/* The zone that a schedule names in front of its fields; NULL: none. */
+/* The time zone in front of a schedule's fields; NULL: none. */
 static const char *zone_prefix(const char *schedule, size_t *ret_length)
 {
     static const char *const prefixes[] = {"CRON_TZ=", "TZ="};
@@ -74,7 +74,7 @@ enum status settle_zone(struct decoder *d)
     return job->timezone ? OK : E_NOMEM;
 }
 
-/* Where schedule i stands: in `schedule`, or in the list `schedules`. `outer` is for the list. */
+/* The spot of a schedule: `schedule`, or an item of `schedules`, whose spot is then *outer. */
 static struct spot schedule_spot(const struct spot *root, size_t index, struct spot *outer)
 {
     const struct node *single = node_get(root->node, "schedule");
@@ -87,8 +87,7 @@ static struct spot schedule_spot(const struct spot *root, size_t index, struct s
     return (struct spot){outer, NULL, index, entry->value};
 }
 
-/* A zone of its own for some schedules only would leave the others to the place where the job is
- * added. */
+/* If only some schedules named a zone, the others would depend on where the job is added. */
 static enum status check_zones_agree(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;
@@ -124,7 +123,7 @@ static enum status check_schedules(const struct decoder *d, const struct spot *r
     return d->zone_is_given ? OK : check_zones_agree(d, root);
 }
 
-/* What can't be seen field by field. */
+/* Checks that concern several fields. */
 static enum status check_whole(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;

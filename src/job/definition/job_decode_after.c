@@ -1,4 +1,4 @@
-/* The field `after`: a job, {job, on}, {jobs, on}, or a list of such. */
+/* The field `after`: a job's name, {job, on}, {jobs, on}, or a list of these. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static enum status decode_name(struct decoder *d, const struct spot *spot, enum 
     return append(job, name, on);
 }
 
-/* What stands at `job` or `jobs`: one, or a list. */
+/* The value of `job` or `jobs`: one name, or a list. */
 static enum status decode_names(struct decoder *d, const struct spot *spot, enum after_on on)
 {
     if (spot->node->kind != NODE_LIST)

@@ -1,4 +1,4 @@
-/* One value of a job file, by the kind of its field. */
+/* Decodes one value by the kind of its field. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static enum status expected(const struct decoder *d, const struct spot *spot, co
     return spot_fail(d->err, spot, "expected %s, found %s", what, node_describe(spot->node));
 }
 
-/* A scalar, whatever it looks like. */
+/* Any scalar, also one that YAML reads as a number or a boolean. */
 static enum status get_scalar(const struct decoder *d, const struct spot *spot, const char *what,
                               const char **ret)
 {
@@ -93,7 +93,7 @@ static enum status decode_script(struct decoder *d, const struct field *field,
 
 static enum status decode_argument(const struct decoder *d, const struct spot *spot, char **ret)
 {
-    enum { ARGUMENT_MAX = 128 * 1024 - 1 }; /* what Linux lets through execve */
+    enum { ARGUMENT_MAX = 128 * 1024 - 1 }; /* limit of Linux's execve */
     const char *text;
     enum status st = get_text(d, spot, true, &text);
     if (st != OK)
@@ -122,7 +122,7 @@ static enum status decode_argv(struct decoder *d, const struct field *field,
     char **argv = calloc(list->count + 1, sizeof(*argv));
     if (!argv)
         return E_NOMEM;
-    *(char ***)member(d, field) = argv; /* from here on the job frees it */
+    *(char ***)member(d, field) = argv; /* owned by the job from here on */
     struct spot item = {.up = spot};
     for (const struct entry *entry = list->entries; entry; entry = entry->next, item.index++) {
         item.node = entry->value;
@@ -200,8 +200,8 @@ static enum status decode_calendars(struct decoder *d, const struct field *field
     return OK;
 }
 
-/* The job's zone. Without a database, for definitions that were checked before, UTC stands for it:
- * their times carry their offset. */
+/* The job's zone. Without a database it is UTC: stored definitions, which were checked before, have
+ * times with an offset. */
 static enum status find_zone(const struct decoder *d, const struct zone **ret,
                              struct parse_error *reterr)
 {
@@ -279,7 +279,7 @@ static enum status decode_duration(struct decoder *d, const struct field *field,
     return OK;
 }
 
-/* Digits alone; *ret_end is behind them. False: none, or too many. */
+/* Reads digits up to *ret_end, without a sign. False: no digits, or out of range. */
 static bool read_digits(const char *text, int64_t *ret, const char **ret_end)
 {
     char *end;
@@ -439,7 +439,7 @@ static enum status decode_pairs(struct decoder *d, const struct field *field,
     return OK;
 }
 
-/* An element of a list, or the one value that stands for it; NULL at the end. */
+/* The first item of a list, or *single for a value that is given without a list. */
 static const struct entry *first_of(const struct spot *spot, struct entry *single)
 {
     *single = (struct entry){.value = spot->node};
@@ -479,7 +479,7 @@ static enum status decode_names(struct decoder *d, const struct field *field,
     if (!names)
         return E_NOMEM;
     job_names_free(*(char ***)member(d, field));
-    *(char ***)member(d, field) = names; /* from here on its owner frees it */
+    *(char ***)member(d, field) = names; /* owned by the object from here on */
     for (const struct entry *entry = first_of(spot, &single); entry; entry = entry->next) {
         struct spot item = element(spot, entry, index);
         enum status st = decode_name(d, field, &item, &names[index++]);

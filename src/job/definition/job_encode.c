@@ -1,4 +1,4 @@
-/* A job as JSON: what differs from the defaults, in the order of the table of fields. */
+/* A job as JSON: the fields that differ from the defaults, in the order of the table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static json_t *encode_after(const struct job_after *after, size_t count)
     return list;
 }
 
-/* Schedules that name their own zone can't stand beside another one. */
+/* The field `timezone` is not allowed beside schedules that name a zone. */
 static bool zone_is_in_schedules(const struct job *job)
 {
     const char *first = job->schedule_count ? job->schedules[0] : "";
@@ -106,7 +106,7 @@ static bool zone_is_in_schedules(const struct job *job)
     return strncmp(first, "CRON_TZ=", 8) == 0 || strncmp(first, "TZ=", 3) == 0;
 }
 
-/* One stands for itself. */
+/* A single name is written without a list. */
 static json_t *encode_names(char *const *names)
 {
     return names[0] && !names[1] ? json_string(names[0]) : encode_argv(names);
@@ -139,7 +139,7 @@ static const char *text_at(const void *object, const struct field *field)
     return *(char *const *)(const void *)((const char *)object + field->offset);
 }
 
-/* `job` is the object, for the kinds that only a job has. */
+/* `job` is valid only for the kinds of field that only jobs have. */
 static bool is_default(const void *object, const void *defaults, const struct field *field)
 {
     const struct job *job = object;
@@ -192,7 +192,7 @@ static json_t *encode_fields(const void *object, const void *defaults, const str
 
 static json_t *encode_field(const void *object, const void *defaults, const struct field *field)
 {
-    const struct job *job = object; /* for the kinds that only a job has */
+    const struct job *job = object; /* for the kinds of field that only jobs have */
     const char *at = (const char *)object + field->offset;
     switch (field->kind) {
     case FIELD_TEXT:
@@ -240,7 +240,7 @@ static json_t *encode_field(const void *object, const void *defaults, const stru
     json_t *map = encode_fields(object, defaults, field->fields, false);
     bool is_single = map && json_object_size(map) == 1 && field->fields->alone;
     json_t *first = is_single ? json_object_get(map, field->fields->name) : NULL;
-    if (first) { /* it stands for the whole */
+    if (first) { /* its value is written instead of the map */
         json_incref(first);
         json_decref(map);
         return first;
@@ -255,7 +255,7 @@ static json_t *encode_fields(const void *object, const void *defaults, const str
     for (const struct field *field = fields; map && field->name; field++) {
         if ((field->meta && !with_meta) || is_default(object, defaults, field))
             continue;
-        /* No value (out of memory) is refused by the setter. */
+        /* NULL, out of memory, makes the setter fail. */
         if (json_object_set_new(map, field->name, encode_field(object, defaults, field)) != 0) {
             json_decref(map);
             return NULL;
@@ -303,8 +303,8 @@ static int append(const char *bytes, size_t length, void *out)
     return 0;
 }
 
-/* Into a buffer of ours, which remembers a failure: jansson forgets one that hits a key, and would
- * give a text without it. */
+/* Dumps into a strbuf, which remembers failures: json_dumps ignores one at a key, and would return
+ * a text without that key. */
 char *job_encode_text(const struct job *job)
 {
     struct strbuf text;

@@ -1,4 +1,4 @@
-/* A whole file of jobs: its documents, their lists, and names that may be there once only. */
+/* A file of jobs: documents, lists of jobs, and the check that each name occurs once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static int compare_names(const void *a, const void *b, void *arg)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Where a job's name stands. */
+/* The spot of a job's name. */
 static struct spot name_spot(const struct collector *c, size_t index, struct spot *root)
 {
     *root = (struct spot){.node = c->nodes[index]};
@@ -96,7 +96,7 @@ static enum status check_names(const struct collector *c)
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     qsort_r(order, count, sizeof(*order), compare_names, (void *)c);
-    for (size_t i = 1; i < count; i++) { /* of all pairs, the one that a reader meets first */
+    for (size_t i = 1; i < count; i++) { /* report the duplicate that comes first in the file */
         const char *before = c->jobs.items[order[i - 1]]->name;
         if (order[i] < second && strcmp(before, c->jobs.items[order[i]]->name) == 0) {
             second = order[i];
@@ -146,9 +146,9 @@ enum status jobs_decode_text(const char *text, size_t length, const char *defaul
     return st;
 }
 
-enum { JOB_NODES_MAX = 20000 }; /* of a job that is read for its editor */
+enum { JOB_NODES_MAX = 20000 }; /* in a job for an editor */
 
-/* The one document that there is, a map. */
+/* The only document that is not empty, which must be a map. */
 static enum status only_job(const struct node *documents, const struct node **ret,
                             struct job_error *err)
 {

@@ -1,4 +1,4 @@
-/* What the readers and writers of jobs share, inside this layer. */
+/* Shared by the decoders and encoders of jobs, inside this layer. */
 #ifndef PEAL_JOB_INTERNAL_H
 #define PEAL_JOB_INTERNAL_H
 
@@ -10,7 +10,7 @@ enum {
     JOB_CALENDARS_MAX = 10,
 };
 
-/* By value of the policy, NULL at the end. */
+/* Names by value of the policy; NULL at the end. */
 extern const char *const overlap_names[];
 extern const char *const catch_up_names[];
 
@@ -18,8 +18,8 @@ extern const char *const catch_up_names[];
 MUST_CHECK enum status job_schedules_add(struct job *job, const char *text);
 MUST_CHECK enum status job_calendars_add(struct job *job, const char *name);
 
-/* One of its schedules. `zone_is_given`: the time zone was written down in the job itself, so that
- * a second one in the schedule is an error. */
+/* Parses one schedule of the job. `zone_is_given`: the job has the field `timezone`, so that a time
+ * zone in the schedule is an error. */
 MUST_CHECK enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is_given,
                                           struct zone_db *zones, struct schedule **ret,
                                           struct parse_error *reterr);

@@ -1,5 +1,5 @@
-/* A job as the YAML that people would have written: short words plain, the rest in quotes, scripts
- * as blocks, commands on one line. */
+/* A job as YAML in handwritten style: short words plain, other texts in quotes, scripts as blocks,
+ * commands on one line. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static void indent(struct strbuf *out, int depth)
         strbuf_adds(out, "  ");
 }
 
-/* Letters, digits and some marks that mean nothing to YAML where they stand. Only what is surely
- * read back as the same text. */
+/* Letters, digits and some characters without a meaning in YAML: every YAML parser reads such a
+ * plain scalar back as the same text. */
 static bool may_be_plain(const char *text)
 {
     static const char letters[] =
@@ -32,7 +32,7 @@ static bool may_be_plain(const char *text)
            plain_kind(text) == PLAIN_TEXT;
 }
 
-/* Plain words and single spaces: a sentence like a note. */
+/* Plain words with single spaces, as in a note. */
 static bool may_be_sentence(const char *text)
 {
     static const char letters[] =
@@ -64,8 +64,8 @@ static void add_quoted(struct strbuf *out, const char *text)
     strbuf_addc(out, '"');
 }
 
-/* Several lines that a block scalar keeps as they are: each ends with a line end, none with a
- * space, and the first decides the indentation. */
+/* Lines that a block scalar preserves: each ends with a line end, none with a space, and the first,
+ * which determines the indentation, starts without a blank. */
 static bool may_be_block(const char *text)
 {
     size_t length = strlen(text);
@@ -105,7 +105,7 @@ static void add_word(struct strbuf *out, const char *text)
         add_quoted(out, text);
 }
 
-/* A value that fits behind "name: ", without the line end. */
+/* A value on the line of "name: ", without the line end. */
 static void add_scalar(struct strbuf *out, const json_t *value)
 {
     if (json_is_string(value))
@@ -159,7 +159,7 @@ static void add_text(struct strbuf *out, const char *name, const char *text, int
         add_block(out, text, depth + 1);
         return;
     }
-    if (strcmp(name, "schedule") == 0) /* quotes are the habit that keeps people out of trouble */
+    if (strcmp(name, "schedule") == 0) /* `*` and `@` need quotes, so every schedule has them */
         add_quoted(out, text);
     else if (may_be_sentence(text) && plain_kind(text) == PLAIN_TEXT)
         strbuf_adds(out, text);

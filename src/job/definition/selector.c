@@ -25,10 +25,10 @@ static size_t word_length(const char *at)
 struct term {
     const char *key, *value; /* value NULL: any */
     size_t key_length, value_length;
-    bool wanted; /* else it must not be so */
+    bool wanted; /* false: the term is negated */
 };
 
-/* Reads the term at *at, and goes behind it. What can't be one stays where it is. */
+/* Reads the term at *at, and sets *at to the first character after it. */
 static struct term read_term(const char **at)
 {
     struct term term = {.wanted = true};
@@ -73,7 +73,7 @@ enum status selector_check(const char *text, struct parse_error *reterr)
     }
 }
 
-/* Is there a label of this name, and if a value is asked for, with that value? */
+/* Is there a label with the term's key and, if the term has one, its value? */
 static bool has_label(const char *labels, const struct term *term)
 {
     for (const char *at = labels; *at;) {

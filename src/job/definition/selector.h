@@ -1,10 +1,10 @@
 /* Which nodes may run a job, by their labels: "zone=eu,disk=ssd,!gpu,arch!=arm". A comma is "and";
  * each term is one of
  *     key=value     the label has this value
- *     key!=value    it has another one, or is not there
- *     key           it is there, whatever its value
- *     !key          it is not there
- * Blanks around terms don't count. Kept as its text, since most jobs have none. */
+ *     key!=value    the label has another value, or is missing
+ *     key           the label exists, with any value
+ *     !key          the label is missing
+ * Blanks around terms are ignored. Stored as text, since most jobs have no selector. */
 #ifndef PEAL_SELECTOR_H
 #define PEAL_SELECTOR_H
 
@@ -15,7 +15,7 @@
 /* E_INVALID: *reterr says where and why. */
 MUST_CHECK enum status selector_check(const char *text, struct parse_error *reterr);
 
-/* Do these labels ("disk=ssd,zone=eu", as in struct peer) meet it? The text is a good one. */
+/* Do the labels ("disk=ssd,zone=eu", as in struct peer) match the selector, which is valid? */
 bool selector_matches(const char *text, const char *labels);
 
 #endif

@@ -14,7 +14,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The number of the escape at `at`, six bytes long; -1: it is none. */
+/* The code unit of the six-byte escape at `at`; -1: not an escape. */
 static int32_t escape_at(const char *at)
 {
     int32_t value = 0;
@@ -29,7 +29,7 @@ static int32_t escape_at(const char *at)
     return value;
 }
 
-/* The character of the pair at `at`; 0: there is none. */
+/* The character of the surrogate pair at `at`; 0: not a pair. */
 static uint32_t pair_at(const char *at, const char *end)
 {
     if (end - at < PAIR_LENGTH)
@@ -58,7 +58,7 @@ bool json_has_surrogates(const char *text, size_t length)
     for (at = next_backslash(at, end); at < end; at = next_backslash(at, end)) {
         if (pair_at(at, end))
             return true;
-        at += end - at > 1 ? 2 : 1; /* what a backslash stands before is no escape itself */
+        at += end - at > 1 ? 2 : 1; /* the escaped character can't start an escape */
     }
     return false;
 }

@@ -7,10 +7,10 @@
 
 #include "strbuf.h"
 
-/* Is it JSON (a text that starts with a brace or a bracket) with such a pair in it? */
+/* Is it JSON (a text that starts with a brace or a bracket) with a surrogate pair? */
 bool json_has_surrogates(const char *text, size_t length);
 
-/* Appends the text with every pair as YAML's one escape. Columns behind it shift. */
+/* Appends the text with every pair as one escape of YAML. Columns after a pair shift. */
 void json_join_surrogates(const char *text, size_t length, struct strbuf *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Nodes and texts are cut from chunks: a tree is built once and dropped whole. */
+/* Nodes and texts are allocated in chunks: a tree is built once and freed as a whole. */
 struct chunk {
     struct chunk *next;
     size_t used, size;
@@ -73,7 +73,7 @@ struct entry *tree_entry(struct tree *tree, const struct node *key, const struct
     return entry;
 }
 
-/* Neither sum can overflow: what is added was below the limits itself. */
+/* The sums can't overflow: each part is below the limits itself. */
 enum status node_append(struct node *parent, struct entry ***tail, struct entry *entry,
                         struct parse_error *reterr)
 {
@@ -101,7 +101,7 @@ enum status node_append(struct node *parent, struct entry ***tail, struct entry 
 const struct node *node_get(const struct node *map, const char *key)
 {
     for (const struct entry *entry = map->entries; entry; entry = entry->next) {
-        const char *name = entry->key->text; /* most differ in their first letter */
+        const char *name = entry->key->text; /* most names differ in the first letter */
         if (name[0] == key[0] && strcmp(name, key) == 0)
             return entry->value;
     }

@@ -1,6 +1,5 @@
-/* A tree of values as they stand in a file: texts, lists and maps, each with its place. YAML and
- * JSON are two ways to it. Whoever reads a value decides what its text means, so that `1.10` stays
- * what was typed. */
+/* A tree of the values of a YAML or JSON file: texts, lists and maps, each with its position. The
+ * decoder of a value interprets its text, so that `1.10` stays as it was typed. */
 #ifndef PEAL_NODE_H
 #define PEAL_NODE_H
 
@@ -16,14 +15,14 @@ enum node_kind { NODE_NULL, NODE_SCALAR, NODE_LIST, NODE_MAP };
 struct node {
     enum node_kind kind;
     bool plain;       /* a scalar without quotes: `5`, `true` and `null` are not texts */
-    bool exact;       /* one line, nothing escaped: text[i] stands at text_column + i */
+    bool exact;       /* one line without escapes: text[i] is at text_column + i */
     int line, column; /* from 1; 0: unknown */
     int text_column;  /* of text[0] */
     const char *text; /* NODE_SCALAR: UTF-8, no NUL inside */
     size_t length;
     struct entry *entries; /* NODE_LIST, NODE_MAP */
     size_t count;
-    /* The whole below it, where an alias counts as what it stands for. */
+    /* Size of the subtree; an alias counts as its value. */
     size_t weight_nodes, weight_bytes;
 };
 
@@ -33,7 +32,7 @@ struct entry {
     struct entry *next;
 };
 
-/* Owns its nodes; all are freed at once. */
+/* Owns its nodes, which are freed together. */
 struct tree {
     struct chunk *chunks;
 };
@@ -44,44 +43,44 @@ enum {
     TREE_DEPTH_MAX = 16,
     TREE_ENTRIES_MAX = 1000, /* of one map */
     TREE_NODES_MAX = 1000000,
-    TREE_BYTES_MAX = 10 * 1024 * 1024, /* of a file, and of its texts once aliases are put in */
+    TREE_BYTES_MAX = 10 * 1024 * 1024, /* of a file, and of its texts with aliases expanded */
 };
 
-/* Reads all documents of a YAML text; *ret is a list of them. E_INVALID: *reterr has line and
- * column. E_TOO_LARGE: see TREE_..._MAX; *reterr says which. */
+/* Reads all documents of a YAML text into a list. E_INVALID: *reterr has line and column.
+ * E_TOO_LARGE: beyond a limit TREE_..._MAX; *reterr says which. */
 MUST_CHECK enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
                                       const struct node **ret, struct parse_error *reterr);
 
-/* The same from a JSON value; no places. */
+/* Reads a JSON value; the nodes have no positions. */
 MUST_CHECK enum status tree_from_json(struct tree *tree, const json_t *value,
                                       const struct node **ret, struct parse_error *reterr);
 
-/* The same from a JSON text. Keys must not come twice. E_INVALID: *reterr has the column; the text
- * counts as one line. */
+/* Reads a JSON text. Duplicate keys are errors. E_INVALID: *reterr has the column; the text counts
+ * as one line. */
 MUST_CHECK enum status tree_from_json_text(struct tree *tree, const char *text,
                                            const struct node **ret, struct parse_error *reterr);
 
-/* The other way, as far as JSON has it: what is no text to both YAML and JSON, and is written the
- * same, is none. NULL: out of memory. */
+/* The tree as a JSON value. Plain scalars become booleans and integers if JSON writes them the
+ * same; all others stay texts. NULL: out of memory. */
 json_t *node_to_json(const struct node *node);
 
-/* The value of a key of a map, or NULL. */
+/* The value of a key in a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
 
-/* How a plain scalar would be understood by readers of YAML 1.1 or 1.2. */
+/* The type of a plain scalar in YAML 1.1 or 1.2. */
 enum plain_kind { PLAIN_TEXT, PLAIN_NULL, PLAIN_BOOL, PLAIN_NUMBER };
 enum plain_kind plain_kind(const char *text);
 
 /* "a list", "a map", "a number", ... for messages. */
 const char *node_describe(const struct node *node);
 
-/* For the readers. Each gives NULL when out of memory. */
+/* For the parsers. Each returns NULL when out of memory. */
 struct node *tree_node(struct tree *tree, enum node_kind kind);
 struct node *tree_scalar(struct tree *tree, const char *text, size_t length, bool plain);
 struct entry *tree_entry(struct tree *tree, const struct node *key, const struct node *value);
 
-/* Links the entry behind *tail, which is &parent->entries at first, and adds up the weight.
- * E_TOO_LARGE when the tree has become too large; *reterr says how. */
+/* Appends the entry at *tail, which is &parent->entries at first, and adds its weight to the
+ * parent's. E_TOO_LARGE: beyond a limit; *reterr says which. */
 MUST_CHECK enum status node_append(struct node *parent, struct entry ***tail, struct entry *entry,
                                    struct parse_error *reterr);
 

@@ -62,7 +62,7 @@ static struct node *read_scalar(struct tree *tree, const json_t *value)
     }
     if (json_is_integer(value))
         snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else /* a point in it, whatever its value: 1.0 is no integer */
+    else /* always with a decimal point: 1.0 is not an integer */
         snprintf(number, sizeof(number), "%#.17g", json_real_value(value));
     return tree_scalar(tree, number, strlen(number), true);
 }
@@ -101,7 +101,7 @@ enum status tree_from_json(struct tree *tree, const json_t *value, const struct 
     return read_value(tree, value, 0, ret, reterr);
 }
 
-/* ---- and back ---- */
+/* ---- to JSON ---- */
 
 static json_t *write_plain(const char *text)
 {

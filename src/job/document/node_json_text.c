@@ -1,5 +1,5 @@
-/* JSON text to a tree, without a tree of jansson's in between: agents with many jobs read every
- * definition when they start, and again for each run. */
+/* JSON text to a tree, without a jansson value in between: an agent decodes every definition when
+ * it starts, and again for each run. */
 #include <string.h>
 
 #include "document/node.h"
@@ -38,7 +38,7 @@ static int hex_digit(char c)
     return found ? (int)((found - digits) % 16) : -1;
 }
 
-/* The four digits behind \u; -1: there are not four. */
+/* The value of four hex digits; -1: not four digits. */
 static int32_t read_hex(const char *at)
 {
     int32_t value = 0;
@@ -65,7 +65,7 @@ static char *put_utf8(char *to, int32_t c)
     return to;
 }
 
-/* The character of \uXXXX, or of two of them; *at is then behind it. -1: it is none. */
+/* Reads \uXXXX or a surrogate pair, and moves *at past it. -1: not a character. */
 static int32_t read_unicode(const char **at)
 {
     int32_t c = read_hex(*at + 2);
@@ -79,7 +79,7 @@ static int32_t read_unicode(const char **at)
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Replaces the escapes in place, which never makes a text longer. False: one of them is none. */
+/* Replaces the escapes in place: a text never gets longer. False: an invalid escape. */
 static bool unescape(char *text, size_t *length)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -106,7 +106,7 @@ static bool unescape(char *text, size_t *length)
     return true;
 }
 
-/* Bytes of the character at `at`; 0: a control character, the end, or no UTF-8. */
+/* Bytes of the character at `at`; 0: a control character, the end, or invalid UTF-8. */
 static size_t character(const char *at)
 {
     uint32_t c;
@@ -116,7 +116,7 @@ static size_t character(const char *at)
     return utf8_decode(at, strnlen(at, 4), &c, &length) ? length : 0;
 }
 
-/* The closing quote; NULL: there is none before something that can't be in a text. */
+/* The closing quote; NULL: missing, or an invalid character comes before it. */
 static const char *end_of_text(const char *at, bool *ret_escaped)
 {
     *ret_escaped = false;
@@ -156,7 +156,7 @@ static size_t digits(const char *at)
     return strspn(at, "0123456789");
 }
 
-/* Length of the number at `at`; 0: it is none. */
+/* Length of the number at `at`; 0: not a number. */
 static size_t number_length(const char *at)
 {
     const char *end = at + (*at == '-');
@@ -200,7 +200,7 @@ static enum status read_plain(struct reader *reader, const struct node **ret)
 
 /* ---- lists and maps ---- */
 
-/* One "key": of a map. */
+/* Reads a key of a map and its colon. */
 static enum status read_key(struct reader *reader, const struct node *map, const struct node **ret)
 {
     const struct node *key;

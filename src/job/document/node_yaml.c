@@ -1,4 +1,5 @@
-/* YAML to a tree, by libyaml's events. JSON comes this way too: it is YAML, and has places here. */
+/* YAML to a tree, by libyaml's events. JSON files are read here, too, since errors need positions.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct reader {
     struct parse_error *err;
 };
 
-/* Places are counted from 0 there, from 1 here. */
+/* libyaml counts lines and columns from 0, peal from 1. */
 static int from_one(size_t n)
 {
     return n < INT_MAX ? (int)n + 1 : INT_MAX;
@@ -62,9 +63,9 @@ static char byte_at(const struct reader *r, const yaml_mark_t *mark)
     return at < end ? *at : '\0';
 }
 
-/* What people meet most, in words that say what to do. */
+/* The most frequent errors, with messages that say what to do. */
 static const struct {
-    const char *context, *problem; /* NULL: any; else how libyaml's text starts */
+    const char *context, *problem; /* NULL: any; else a prefix of libyaml's text */
     const char *message;
 } hints[] = {
     {"while scanning an alias", NULL,
@@ -96,7 +97,7 @@ static bool starts_with(const char *text, const char *start)
     return !start || (text && strncmp(text, start, strlen(start)) == 0);
 }
 
-/* Characters that YAML keeps for itself, at the start of a text. */
+/* Characters that YAML reserves at the start of a plain scalar. */
 static enum status reserved_character(const struct reader *r, const yaml_mark_t *mark)
 {
     char c = byte_at(r, mark);
@@ -119,7 +120,7 @@ static enum status syntax_error(const struct reader *r)
         if (!starts_with(p->context, hints[i].context) ||
             !starts_with(p->problem, hints[i].problem))
             continue;
-        /* Where it began says more than where the scanner gave up. */
+        /* The start of the construct says more than where the scanner gave up. */
         return fail_at(r, hints[i].context ? &p->context_mark : &p->problem_mark, "%s",
                        hints[i].message);
     }
@@ -154,7 +155,7 @@ static enum status remember_anchor(struct reader *r, const char *name, const str
     return OK;
 }
 
-/* An anchor is known once its value is complete, so that nothing can hold itself. */
+/* An anchor is known only when its value is complete, so that no value contains itself. */
 static enum status find_anchor(const struct reader *r, const yaml_event_t *event,
                                const struct node **ret)
 {
@@ -171,7 +172,7 @@ static enum status find_anchor(const struct reader *r, const yaml_event_t *event
                    name, name);
 }
 
-/* `!!str` makes a text of anything; no other tag has a meaning here. */
+/* `!!str` makes any scalar a text, and `!` has no effect; all other tags are errors. */
 static enum status check_tag(const struct reader *r, const yaml_event_t *event,
                              const yaml_char_t *tag, bool *ret_is_text)
 {
@@ -213,7 +214,7 @@ static enum status read_scalar(struct reader *r, const yaml_event_t *event, cons
 static enum status read_node(struct reader *r, yaml_event_t *event, int depth,
                              const struct node **ret);
 
-/* A value at the end of `to`; `key` is NULL but in a map. */
+/* Appends a value to `to`; `key` is NULL in a list. */
 static enum status append(const struct reader *r, struct node *to, struct entry ***tail,
                           const struct node *key, const struct node *value, const yaml_mark_t *mark)
 {
@@ -245,8 +246,8 @@ static enum status read_list(struct reader *r, struct node *list, int depth)
     }
 }
 
-/* Which keys a map may have already: a clear bit is a sure no, so that the search through all of
- * them is rare. */
+/* A Bloom filter of the keys of a map: a clear bit proves that a key is new, so that a search
+ * through all keys is rare. */
 struct key_filter {
     uint64_t bits[256];
 };
@@ -261,7 +262,7 @@ static bool filter_add(struct key_filter *filter, const struct node *key)
     return was_set;
 }
 
-/* Keys are texts, each once. */
+/* Keys are texts, and unique in a map. */
 static enum status check_key(const struct reader *r, const struct node *map,
                              struct key_filter *filter, const struct node *key,
                              const yaml_mark_t *mark)
@@ -352,7 +353,7 @@ static enum status read_node(struct reader *r, yaml_event_t *event, int depth,
     else
         st = read_collection(r, event, depth, &node);
     if (st == OK && event->type != YAML_ALIAS_EVENT) {
-        struct node *mine = (struct node *)node; /* made just above */
+        struct node *mine = (struct node *)node; /* created just above */
         mine->line = from_one(event->start_mark.line);
         mine->column = from_one(event->start_mark.column);
         if (anchor_of(event))

@@ -22,7 +22,7 @@ static void add_pointer(const struct spot *spot, struct strbuf *out)
     }
 }
 
-/* limits.memory, command[2]: as people say it. */
+/* limits.memory, command[2]: for messages. */
 static void add_label(const struct spot *spot, struct strbuf *out)
 {
     if (!spot->up)
@@ -34,7 +34,7 @@ static void add_label(const struct spot *spot, struct strbuf *out)
         strbuf_addf(out, "[%zu]", spot->index);
 }
 
-/* Cuts at the end of a character. */
+/* Truncates a long text at the end of a character. */
 static void copy_text(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from);
@@ -47,7 +47,7 @@ static void copy_text(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
-/* `message` is what stands behind the field's name. */
+/* `message` is the part after the field's name. */
 static void set_hint(struct job_error *err, const char *message)
 {
     const char *hint = message_hint(message);

@@ -1,5 +1,5 @@
-/* Where in a job the decoder is, from the inside out, and how a mistake there is told. Spots live
- * on the stack of whoever goes down the tree. */
+/* The position of the decoder in a job, as a chain from the inside out, and error messages with
+ * that position. Spots live on the stack of the decoder. */
 #ifndef PEAL_SPOT_H
 #define PEAL_SPOT_H
 
@@ -8,26 +8,26 @@
 
 struct spot {
     const struct spot *up;   /* NULL: the job itself */
-    const char *name;        /* of the field; NULL: an element of a list */
-    size_t index;            /* of that element */
-    const struct node *node; /* what stands there */
+    const char *name;        /* of the field; NULL: an item of a list */
+    size_t index;            /* of that item */
+    const struct node *node; /* the value */
 };
 
-/* Fill *err (may be NULL) with the place, the path and the message, the field's name in front. */
+/* Sets *err (may be NULL) to the position, the path, and the message after the field's name. */
 void spot_set(struct job_error *err, const struct spot *spot, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a mistake inside the text there, at a column of that text. */
+/* The same for an error inside the value's text, at a column of that text. */
 void spot_set_inside(struct job_error *err, const struct spot *spot,
                      const struct parse_error *inside);
 
-/* A mistake of the tree itself, which has no fields yet. */
+/* A syntax error, before there are any fields. */
 void spot_set_tree(struct job_error *err, const struct parse_error *inside);
 
-/* The path alone, after one of the others: the message names the field itself. */
+/* Replaces the path alone, after spot_set with a message that names the field itself. */
 void spot_point(struct job_error *err, const struct spot *spot);
 
-/* So that `return spot_fail(...)` reads well: always E_INVALID. */
+/* For `return spot_fail(...)`: always E_INVALID. */
 #define spot_fail(err, ...) (spot_set((err), __VA_ARGS__), status_invalid())
 
 #endif

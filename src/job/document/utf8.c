@@ -3,7 +3,7 @@
 bool utf8_decode(const char *text, size_t length, uint32_t *ret, size_t *ret_length)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800,
-                                     0x10000}; /* shorter spellings are refused */
+                                     0x10000}; /* smaller values are overlong encodings */
     const unsigned char *at = (const unsigned char *)text;
     size_t size = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
     if (size == 0 || size > length || at[0] > 0xF4)
