@@ -28,9 +28,8 @@ bool boot_mark_is_of(const char *name, const char *node, struct id *ret_job_uid)
 void boot_mark_encode(const struct boot_mark *mark, char json[static BOOT_JSON_SIZE]);
 MUST_CHECK enum status boot_mark_decode(const char *json, struct boot_mark *ret);
 
-/* The id of the run for this boot, derived from boot, node and job. */
+/* The id of the run for a boot is derived from boot, node and job, which boot_has_run checks. */
 struct id boot_run_id(const struct boot_mark *mark, const char *node, const struct id *job_uid);
-/* Was the run's id derived from this boot? */
 bool boot_has_run(const char *boot_id, const char *node, const struct id *job_uid,
                   const struct id *run_id);
 

@@ -28,15 +28,15 @@ bool after_is_met(const struct catalog_job *job, enum after_on on, const struct 
            after_wants(on, other->last.state);
 }
 
-/* ---- what is known of a job while others are checked ---- */
+/* ---- visited jobs ---- */
 
 struct seen {
     char name[JOB_NAME_SIZE];
-    bool is_done;      /* nothing behind it comes back to it */
-    struct seen *down; /* who was looked at before, and waits for it; NULL: it was asked about */
-    const struct job *planned;       /* what it waits for is here, */
-    const struct catalog_job *there; /* or here, or nowhere */
-    size_t next;                     /* which of them comes next */
+    bool is_done;      /* the search has left it */
+    struct seen *down; /* the job that waits for it, before it on the path; NULL: the start */
+    const struct job *planned;       /* the job, if the request has it; */
+    const struct catalog_job *there; /* else from the catalog; else it is missing */
+    size_t next;                     /* index of the next job that it waits for */
 };
 
 static uint64_t seen_hash(const void *item)
@@ -91,7 +91,7 @@ static enum status look_at(struct after_check *check, const char *name, struct s
     return st;
 }
 
-/* The next one that it waits for; NULL: that were all. */
+/* The next job that it waits for; NULL: no more. */
 static const char *next_name(struct seen *seen)
 {
     const struct job_waits *waits = seen->there ? seen->there->waits : NULL;
@@ -101,9 +101,9 @@ static const char *next_name(struct seen *seen)
     return waits && at < waits->count ? waits->waits[at].name : NULL;
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
-/* Where the name stands in what was sent: /after, /after/1, /after/0/job, /after/jobs/2. */
+/* The JSON pointer of the name in the definition: /after, /after/1, /after/0/job, /after/jobs/2. */
 static bool find_name(const json_t *value, const char *name, struct strbuf *pointer)
 {
     size_t length = pointer->length, i;
@@ -139,7 +139,7 @@ static void set_error(const struct strbuf *message, const json_t *definition, co
     strbuf_release(&pointer);
 }
 
-enum { CANDIDATES = 1000 }; /* names that are looked at for a guess */
+enum { CANDIDATES = 1000 }; /* names compared for a suggestion */
 
 struct candidates {
     const char *names[CANDIDATES + 1];
@@ -153,7 +153,7 @@ static bool add_candidate(void *context, const struct catalog_job *job)
     return candidates->count < CANDIDATES;
 }
 
-/* Of many jobs, those that start with the same letter, or come next in the order of names. */
+/* Of more than CANDIDATES jobs, compares only those from the first letter on, in order of names. */
 static const char *nearest_job(const struct call *call, const char *typed)
 {
     struct candidates candidates = {.count = 0};
@@ -201,7 +201,7 @@ static const char *shown(const struct after_check *check, const char *name)
     return call_sees(check->call, name) ? name : "...";
 }
 
-/* The way from `from`, which was met before, by those who wait down to it, to `from` again. */
+/* Appends the path of the cycle, from `from` down to `at`, which waits for `from` again. */
 static void add_way(const struct after_check *check, const struct seen *at, const struct seen *from,
                     struct strbuf *out)
 {
@@ -233,14 +233,15 @@ static enum status circle(const struct after_check *check, const struct seen *la
 
 /* ---- the check ---- */
 
-/* They are looked at no more: whoever waits for them, too, is not to blame. */
+/* Marks the jobs of a failed path as done: other jobs that wait for them get no error. */
 static void leave(struct seen *at)
 {
     for (; at; at = at->down)
         at->is_done = true;
 }
 
-/* Depth first, each job once: what is met again before it is done waits for itself. */
+/* Depth-first search, each job once: a job that is reached again before it is done is in a cycle.
+ */
 static enum status walk(struct after_check *check, struct seen *start, const json_t *definition,
                         struct job_error *reterr)
 {
@@ -268,7 +269,7 @@ static enum status walk(struct after_check *check, struct seen *start, const jso
     return OK;
 }
 
-/* Somebody who may not see a job can't make another one wait for it. */
+/* A job that the client may not see counts as missing. */
 static bool is_there(const struct after_check *check, const char *name)
 {
     bool is_gone = false;
@@ -278,7 +279,7 @@ static bool is_there(const struct after_check *check, const char *name)
            (!is_gone && catalog_by_name(catalog_of(check), name));
 }
 
-/* Whatever they wait for may be gone. */
+/* Checks cycles and limits; jobs in `after` may be missing. */
 static enum status check_way(struct after_check *check, const struct job *job,
                              const json_t *definition, struct job_error *reterr)
 {
@@ -288,7 +289,7 @@ static enum status check_way(struct after_check *check, const struct job *job,
             return too_many(check, definition, job->after[i].job, reterr);
     }
     if (start)
-        return OK; /* met on the way from another */
+        return OK; /* visited already, from another job */
     enum status st = look_at(check, job->name, NULL, &start);
     return st == OK ? walk(check, start, definition, reterr) : st;
 }

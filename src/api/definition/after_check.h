@@ -1,5 +1,5 @@
-/* What jobs wait for, as the API looks at it: the names must be those of jobs, and nobody may wait
- * for themselves by way of others. */
+/* Checks of the field `after`: its names must be names of jobs, and no job may wait for itself,
+ * directly or by way of others. */
 #ifndef PEAL_AFTER_CHECK_H
 #define PEAL_AFTER_CHECK_H
 
@@ -7,36 +7,36 @@
 #include "definition/job_codec.h"
 #include "table.h"
 
-/* A job of the same request, which is not in the catalog yet. NULL: there is none of this name;
- * *ret_gone: and there will be none. */
+/* Finds a job of the same request, which is not in the catalog yet. NULL: none of this name.
+ * *ret_gone: the request deletes the job of this name. */
 typedef const struct job *after_planned(void *context, const char *name, bool *ret_gone);
 
 struct after_check {
     const struct call *call;
     after_planned *planned;
     void *context;
-    struct table seen; /* what was looked at: each job once, however many are checked */
+    struct table seen; /* visited jobs: each is visited once for all checks */
 };
-/* Of a request with one job, which is the context. */
+/* For a request with one job, which is the context. */
 after_planned after_planned_alone;
 
 void after_check_init(struct after_check *check, const struct call *call, after_planned *planned,
                       void *context);
 void after_check_release(struct after_check *check);
 
-/* Checks a planned job. `definition` is what it was read from, for the place of a mistake.
- * E_INVALID: *reterr says which name, where, and what may have been meant. */
+/* Checks a job of the request. `definition` is the JSON that it was decoded from, for the path of
+ * an error. E_INVALID: *reterr has the name, its path and a suggestion. */
 MUST_CHECK enum status after_check_job(struct after_check *check, const struct job *job,
                                        const json_t *definition, struct job_error *reterr);
 
-/* Checks a deleted job that is brought back: what it waits for may be gone. */
+/* Checks a deleted job that is restored: the jobs that it waits for may be missing. */
 MUST_CHECK enum status after_check_return(const struct call *call, struct job *job,
                                           struct job_error *reterr);
 
-/* The first job that it waits for and that is not there; NULL: none. */
+/* The name of the first missing job that `job` waits for; NULL: none. */
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);
 
-/* Since it was last made due, the other job (NULL: there is none) has ended as wanted. */
+/* Has the other job (NULL: missing) ended as `on` wants since `job` was last due? */
 bool after_is_met(const struct catalog_job *job, enum after_on on, const struct catalog_job *other);
 
 #endif

@@ -29,7 +29,7 @@ struct comparison {
     bool failed;
 };
 
-/* RFC 6901. */
+/* Appends "/name" with the escapes of RFC 6901. */
 static void add_to_pointer(struct strbuf *pointer, const char *name)
 {
     strbuf_addc(pointer, '/');
@@ -51,7 +51,7 @@ static void add_change(struct comparison *comparison, const struct strbuf *point
     comparison->failed |= json_array_append_new(comparison->changes, item) != 0;
 }
 
-/* Definitions are no deeper than their fields: this goes into objects, and lists are one value. */
+/* Recurses into objects, whose depth the fields of a job limit; a list is compared as one value. */
 static void compare(struct comparison *comparison, struct strbuf *pointer, const json_t *from,
                     const json_t *to)
 {

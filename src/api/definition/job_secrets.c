@@ -9,8 +9,8 @@
 #include "strbuf.h"
 #include "text/json_text.h"
 
-/* The name of an environment variable says that its value is secret: PASSWORD, API_TOKEN. It need
- * not end where it is cut. A backslash hides the name; peal itself never writes one. */
+/* Is it the name of a secret variable, like PASSWORD or API_TOKEN? `name` need not end with a NUL.
+ * A name with a JSON escape, which peal never writes, counts as secret. */
 static bool is_secret_name(const char *name, size_t length)
 {
     static const char *const words[] = {"secret", "passw",   "token",       "credential",
@@ -25,7 +25,7 @@ static bool is_secret_name(const char *name, size_t length)
     return false;
 }
 
-/* ---- on the way out ---- */
+/* ---- masking ---- */
 
 static void write_variables(struct strbuf *out, const char *env)
 {
@@ -58,7 +58,7 @@ void secrets_write(struct strbuf *out, const struct field *field, const struct j
         strbuf_adds(out, "\"" SECRET_MASK "\"");
 }
 
-/* ---- on the way back in ---- */
+/* ---- restoring ---- */
 
 static bool is_mask(const json_t *value)
 {
@@ -89,7 +89,7 @@ static enum status fail_mask(struct job_error *reterr, const char *where, const 
     return E_INVALID;
 }
 
-/* The value of `name` in both objects: the mask in the first becomes what the second has. */
+/* Replaces the mask of `name` in `into` by the value in `from`. */
 static enum status restore(json_t *into, const json_t *from, const char *name, const char *where,
                            struct job_error *reterr)
 {

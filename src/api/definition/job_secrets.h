@@ -1,6 +1,6 @@
-/* What of a job's definition is secret: the fields that are marked so in the table, of pairs the
- * values whose names say so. Whoever may not define the job sees asterisks in their place, and
- * sends them back for what is to stay as it is. Pure. */
+/* Secrets in a job's definition: the fields that the table marks as secret; of pairs, the values
+ * with names like PASSWORD. A client without the right to define the job sees asterisks instead,
+ * and sends asterisks back to keep the stored value. Pure. */
 #ifndef PEAL_JOB_SECRETS_H
 #define PEAL_JOB_SECRETS_H
 
@@ -12,7 +12,7 @@
 
 #define SECRET_MASK "********"
 
-/* How a definition is written out. Masked unless somebody says otherwise: call_secrets does. */
+/* How a definition is shown: masked by default; call_secrets decides by the client's rights. */
 enum secrets { SECRETS_MASKED, SECRETS_CLEAR };
 
 struct field;
@@ -20,14 +20,14 @@ struct json_member;
 struct strbuf;
 struct job_error;
 
-/* Writes the value of one member of a definition, given by its JSON text; `field` NULL: no field of
- * a job has this name. */
+/* Appends the value of one member of a definition as JSON; `field` NULL: unknown to this version.
+ */
 void secrets_write(struct strbuf *out, const struct field *field, const struct json_member *member,
                    enum secrets secrets);
 
-/* Asterisks in `definition` become what `stored`, a definition as the store has it, or NULL, has in
- * their place; *ret is a copy with them, or the same one if there are none. E_INVALID: there is
- * nothing that they could stand for, and *reterr says where. E_NOMEM. */
+/* Replaces asterisks in `definition` by the values of the stored definition `stored` (NULL: none).
+ * *ret is a copy, or a reference to the same value if there are no asterisks. E_INVALID: no stored
+ * value for asterisks; *reterr says where. E_NOMEM. */
 MUST_CHECK enum status secrets_restore(const json_t *definition, const char *stored, json_t **ret,
                                        struct job_error *reterr);
 

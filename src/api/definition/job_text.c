@@ -10,7 +10,7 @@
 #include "text/json_text.h"
 
 struct writer {
-    struct strbuf *out; /* numbers and times are not printf's: that would be most of the cost */
+    struct strbuf *out; /* written without printf, which would be most of the cost */
     const char *fields; /* NULL: all */
     enum secrets secrets;
     bool has_members;
@@ -87,7 +87,7 @@ static void add_id(struct strbuf *out, const struct id *id)
 
 /* ---- the definition ---- */
 
-/* What peal keeps in it goes to the members of `kept`, to be shown in another way or not at all. */
+/* The numbers among the fields that peal maintains go to *kept; none of these fields is written. */
 static void write_members(struct writer *writer, const char *text, struct job *kept)
 {
     struct json_member member;
@@ -104,7 +104,7 @@ static void write_members(struct writer *writer, const char *text, struct job *k
     }
 }
 
-/* A definition that can't be read by this version may not be JSON at all. */
+/* For a definition that this version can't decode, and which need not be JSON. */
 static void write_broken(struct writer *writer, const struct catalog_job *job, struct job *kept)
 {
     json_t *value = json_loads(job->json, 0, NULL);
@@ -117,9 +117,9 @@ static void write_broken(struct writer *writer, const struct catalog_job *job, s
     free(text);
 }
 
-/* ---- its status ---- */
+/* ---- the status ---- */
 
-/* When it runs next; a paused job, or one that is deleted, does not. */
+/* The next run; NEVER_MS if the job is paused, deleted or can't be decoded. */
 static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
 {
     if (job->paused || job->deleted || job->broken)

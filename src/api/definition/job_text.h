@@ -1,4 +1,4 @@
-/* Jobs as the API shows them, as text: a page of them is written, not built. */
+/* Jobs as JSON text for the API, written from the stored text without a tree of values. */
 #ifndef PEAL_JOB_TEXT_H
 #define PEAL_JOB_TEXT_H
 
@@ -8,25 +8,25 @@
 #include "state/catalog.h"
 #include "strbuf.h"
 
-/* A job's runs under way. */
+/* Number of a job's open runs. */
 struct job_load {
     int64_t running, queued;
 };
 
-/* What is shown besides the definition, and how much of that. */
+/* What to show besides the definition, and which members. */
 struct job_view {
     struct job_load load;
-    const char *problem; /* why the job can't be planned, or NULL */
-    const char *fields;  /* only these members, separated by commas; NULL: all */
+    const char *problem; /* why the job can't be planned; NULL: none */
+    const char *fields;  /* names of the members to show, separated by commas; NULL: all */
     enum secrets secrets;
 };
 
 void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view);
 
-/* A definition alone, as the store or the trail has it, without what peal keeps in it. */
+/* A definition of the store or the audit trail, without the fields that peal maintains. */
 void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets);
 
-/* `word`, which need not end where it is cut, is one of a list that is separated by commas. */
+/* Is `word`, which need not end with a NUL, in a list separated by commas? */
 bool field_in_list(const char *list, const char *word, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* Schedules that are no job's yet: what they mean, when they are due, what is wrong with them. */
+/* Schedules without a job: description, next ticks, errors. */
 #include <string.h>
 
 #include "handlers.h"
@@ -9,7 +9,7 @@
 
 enum { ASKED_MAX = 10 }; /* calendars */
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static bool read_language(struct call *call)
 {
@@ -38,7 +38,7 @@ static bool read_dst(struct call *call, enum dst_policy *inout)
     return !text;
 }
 
-/* `start` or `end`, in the zone of the job, as in its definition. */
+/* `start` or `end`, in the zone of `tz`, as in a definition. */
 static bool read_bound(struct call *call, const char *name, int64_t *inout_s)
 {
     const char *tz = query_get(&call->query, "tz");
@@ -50,14 +50,14 @@ static bool read_bound(struct call *call, const char *name, int64_t *inout_s)
     if (!tz)
         tz = call->api->default_tz;
     if (tz && zone_db_get(call->api->ports.zones, tz, &zone, &error) != OK)
-        return true; /* the schedule is refused for it */
+        return true; /* schedule_parse reports the unknown zone */
     if (!param_time(call, name, zone, &at_ms))
         return false;
     *inout_s = at_ms / 1000;
     return true;
 }
 
-/* A schedule, and the job that it is held to be of: peal chooses values by its name and uid. */
+/* A schedule, and name and uid of the job that it is for: the seeds of `H`, `~`, `R` and jitter. */
 struct asked {
     const char *spec;
     struct schedule_options options;
@@ -164,7 +164,7 @@ void explain_schedule(struct call *call)
     schedule_free(schedule);
 }
 
-/* Calendars that a schedule is held against without a job. */
+/* Calendars of the request, instead of a job's. */
 struct asked_calendars {
     struct calendar_use uses[ASKED_MAX];
     const struct calendar *items[ASKED_MAX];
@@ -218,7 +218,7 @@ void next_of_schedule(struct call *call)
     schedule_free(schedule);
 }
 
-/* What is wrong is the answer here, not a problem. */
+/* An invalid schedule is a 200 with the error, not a problem. */
 void validate_schedule(struct call *call)
 {
     struct schedule *schedule = NULL;

@@ -91,7 +91,7 @@ void undecoded_print_why(const char *path, char why[200])
         snprintf(why, 200, "this version can't read it");
 }
 
-/* E_NOMEM says nothing about the document. */
+/* E_NOMEM does not count: the document may be valid. */
 static bool is_readable(const struct store_doc *doc, struct job_error *reterr)
 {
     enum status st = OK;

@@ -1,6 +1,6 @@
-/* Documents that are stored well, but that their readers here can't decode: a user of a role that
- * only a newer peal has, a channel of an unknown type, a calendar. Nobody acts by them; they are
- * named, so that somebody can look. */
+/* Documents in the store that this version can't decode: a user with a role of a newer peal, a
+ * channel of an unknown type, a calendar. They have no effect; `/agent` lists them, so that an
+ * operator can look into it. */
 #ifndef PEAL_API_UNDECODED_H
 #define PEAL_API_UNDECODED_H
 
@@ -9,7 +9,7 @@
 
 struct undecoded_doc {
     char key[DOC_KIND_SIZE + DOC_NAME_SIZE + 8]; /* as in the store: "docs/user/anna" */
-    char why[200]; /* says where, and never what is there: it may be a secret */
+    char why[200]; /* has the path, but never the value, which may be a secret */
 };
 
 struct undecoded {
@@ -19,10 +19,10 @@ struct undecoded {
 void undecoded_init(struct undecoded *undecoded);
 void undecoded_release(struct undecoded *undecoded);
 
-/* A change of the feed; only documents matter. Out of memory leaves one out. */
+/* Handles a change of the feed; only documents matter. Drops the document when out of memory. */
 void undecoded_take(struct undecoded *undecoded, const struct store_change *change);
 
-/* What to say of a definition that can't be read; `path` is where, or empty. */
+/* The message for a definition that can't be decoded; `path` is the field, or empty. */
 void undecoded_print_why(const char *path, char why[200]);
 
 #endif

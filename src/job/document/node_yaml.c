@@ -1,5 +1,4 @@
-/* YAML to a tree, by libyaml's events. JSON files are read here, too, since errors need positions.
- */
+/* YAML to a tree, by libyaml's events. JSON files are read here, too, to have positions. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
