@@ -240,8 +240,7 @@ static void leave(struct seen *at)
         at->is_done = true;
 }
 
-/* Depth-first search, each job once: a job that is reached again before it is done is in a cycle.
- */
+/* Depth-first search: a job that is reached again before it is done is part of a cycle. */
 static enum status walk(struct after_check *check, struct seen *start, const json_t *definition,
                         struct job_error *reterr)
 {

@@ -20,8 +20,7 @@ struct json_member;
 struct strbuf;
 struct job_error;
 
-/* Appends the value of one member of a definition as JSON; `field` NULL: unknown to this version.
- */
+/* Appends the value of one member of a definition as JSON; `field` NULL: an unknown field. */
 void secrets_write(struct strbuf *out, const struct field *field, const struct json_member *member,
                    enum secrets secrets);
 

@@ -1,4 +1,4 @@
-/* Calendars: who may edit everywhere makes, changes and deletes them; everybody sees them. */
+/* Calendars: visible to everybody; editing needs the right to edit in all namespaces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +19,9 @@ static struct known_calendar *find(const struct call *call, const char *name)
     return known_calendars_find(&engine_catalog(call->api->ports.engine)->calendars, name);
 }
 
-/* ---- as they are shown ---- */
+/* ---- showing ---- */
 
-/* The jobs that go by it and that they may see; *ret_names are a few of them. NULL: out of memory.
- */
+/* Names of the first jobs with this calendar that the client may see; *ret_count counts all. */
 static json_t *job_names(const struct call *call, const struct known_calendar *known,
                          size_t *ret_count)
 {
@@ -61,7 +60,7 @@ static const struct table *all_calendars(const struct call *call)
     return &engine_catalog(call->api->ports.engine)->calendars;
 }
 
-/* Of one that only jobs name there is no document. */
+/* A calendar that only jobs name has no document, and so no revision. */
 static bool is_there(const struct call *call, const void *item)
 {
     (void)call;
@@ -103,7 +102,7 @@ static bool is_unused(struct call *call, const struct known_calendar *known)
     return true;
 }
 
-/* The text of what the body says. NULL: the call has failed. */
+/* The body's calendar as text for the store. NULL: the call has failed. */
 static char *read_calendar(struct call *call)
 {
     struct calendar_definition definition;
@@ -168,7 +167,7 @@ const struct doc_kind calendar_docs = {
     .reply = reply,
 };
 
-/* ---- for jobs that name some ---- */
+/* ---- calendars of jobs ---- */
 
 enum status calendars_check(const struct call *call, const struct job *job,
                             struct job_error *reterr)

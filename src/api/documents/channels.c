@@ -1,5 +1,4 @@
-/* Channels: everybody sees which there are, admins what they are, without their secrets, and change
- * them. */
+/* Channels: everybody sees names and types; admins see all but secrets, and change them. */
 #include "documents/channels.h"
 
 #include <inttypes.h>
@@ -20,7 +19,7 @@ enum {
     NEAREST_MAX = 100, /* channels that a mistyped name is compared with */
 };
 
-/* ---- the feed, and what jobs say ---- */
+/* ---- the feed, and channels of jobs ---- */
 
 void channels_take(struct api *api, const struct store_change *change)
 {
@@ -44,7 +43,7 @@ static const char *nearest(const struct notifier *notifier, const char *name)
     return word_nearest(names, name);
 }
 
-/* Where the i-th name stands: notify, notify/to, each alone or in a list. */
+/* The JSON pointer of the i-th name: /notify or /notify/to, each one name or a list. */
 static void point(const json_t *definition, size_t i, struct job_error *error)
 {
     const json_t *notify = json_object_get(definition, "notify");
@@ -98,7 +97,7 @@ static json_t *encode_stats(const struct call *call, const char *name)
                      json_words_or_null(stats.error));
 }
 
-/* Who is no admin sees what to choose from, not where it leads. */
+/* Removes what only admins may see, such as addresses. */
 static void hide(json_t *value)
 {
     static const char *const shown[] = {"type", "on", "default", "language", "notes", NULL};
@@ -161,9 +160,9 @@ void list_channels(struct call *call)
 
 struct channel_edit {
     struct doc_edit doc;
-    struct channel *channel;   /* as it will be; of a delete, as it was */
-    char after[JOB_NAME_SIZE]; /* delete: the last job that was looked at */
-    json_t *users;             /* names of jobs that name it */
+    struct channel *channel;   /* the new channel; the old one for a delete */
+    char after[JOB_NAME_SIZE]; /* delete: the last job that was checked */
+    json_t *users;             /* names of jobs that use the channel */
     bool has_more;
 };
 
@@ -174,7 +173,7 @@ static void release_edit(void *state)
     json_decref(edit->users);
 }
 
-/* "url, secret": what is new, by name, since the values may be secret. */
+/* The names of changed fields, "url, secret"; not the values, which may be secret. */
 static char *changed_fields(const json_t *old, const json_t *new)
 {
     struct strbuf names;
@@ -192,7 +191,7 @@ static char *changed_fields(const json_t *old, const json_t *new)
     return strbuf_detach(&names);
 }
 
-/* What is shown and not written may come back. */
+/* Ignores read-only fields, which a client may send back. */
 static void drop_shown(json_t *body)
 {
     json_object_del(body, "name");
@@ -200,7 +199,7 @@ static void drop_shown(json_t *body)
     json_object_del(body, "delivery");
 }
 
-/* What the body says. NULL: the call has failed. */
+/* Decodes the body. NULL: the call has failed. */
 static struct channel *read_channel(struct call *call, const struct channel *old)
 {
     struct channel *channel = NULL;
@@ -234,7 +233,7 @@ static bool prepare_put(struct call *call, const struct channel *old)
     return true;
 }
 
-/* A copy, for the answer. False: the call has failed. */
+/* Copies the channel for the reply. False: the call has failed. */
 static bool prepare_delete(struct call *call, const struct channel *old)
 {
     struct channel_edit *edit = call->state;
@@ -268,7 +267,7 @@ static void reply(struct call *call, int status)
     call_reply(call, status, encode_channel(call, edit->channel));
 }
 
-/* ---- deleting: not while a job names it ---- */
+/* ---- deleting: only if no job uses the channel ---- */
 
 enum { SLICE = 2000, USERS_SHOWN = 10 };
 
@@ -364,12 +363,12 @@ const struct doc_kind channel_docs = {
     .release = release_edit,
 };
 
-/* ---- trying ---- */
+/* ---- test messages ---- */
 
 struct channel_test {
-    struct channel *channel; /* of the body; NULL: the stored one is tried */
+    struct channel *channel; /* from the body; NULL: tests the stored one */
     bool was_sent;
-    char *why; /* it was not */
+    char *why; /* error; NULL: sent */
 };
 
 static void release_test(void *state)
@@ -396,7 +395,7 @@ static void tried(void *context, const struct outcome *outcome)
     call_answer(call, OK);
 }
 
-/* The channel as it is, or as the body says it would be: it need not be there yet. */
+/* Tests the stored channel, or one from the body that need not be stored yet. */
 void test_channel(struct call *call)
 {
     struct notifier *notifier = call->api->ports.notifier;

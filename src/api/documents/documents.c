@@ -10,7 +10,7 @@
 #include "routes.h"
 #include "server.h"
 
-/* Its plural follows the version in the path of the route. */
+/* By the route's path: "/api/v1/", and the plural of the kind's name. */
 static const struct doc_kind *kind_of(const struct call *call)
 {
     static const struct doc_kind *const kinds[] = {&calendar_docs, &channel_docs, &token_docs,
@@ -23,7 +23,7 @@ static const struct doc_kind *kind_of(const struct call *call)
     return kinds[i];
 }
 
-/* What call->argument names; NULL: none that the client sees. */
+/* The item that call->argument names; NULL: none that the client may see. */
 static const void *find(const struct call *call, const struct doc_kind *kind)
 {
     const char *name = call->argument;
@@ -134,7 +134,7 @@ static void record(struct call *call)
 
 static void prepare(struct call *call);
 
-/* Others may have taken a right away by what they wrote: nothing is tried again without it. */
+/* A retry needs the client's rights again: the conflicting write may have revoked them. */
 static bool may_repeat(const struct call *call)
 {
     const struct doc_edit *edit = call->state;
@@ -152,7 +152,7 @@ static void put_done(struct call *call)
     } else if (edit->action == DOC_CREATE) {
         fail_exists(call, 409, edit->kind->name);
     } else if (may_repeat(call)) {
-        edit->is_repeated = true; /* somebody was faster; the later one wins */
+        edit->is_repeated = true; /* the last writer wins */
         prepare(call);
     } else {
         call_fail(call, edit->is_conditional ? 412 : 409,
@@ -172,7 +172,7 @@ void doc_submit(struct call *call)
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, put_done);
 }
 
-/* From what is stored now. */
+/* Starts from the document that is stored now. */
 static void prepare(struct call *call)
 {
     struct doc_edit *edit = call->state;

@@ -1,12 +1,12 @@
-/* Small documents: calendars, channels, users, tokens. A kind is a row, and an edit goes the same
- * way for all of them:
+/* Small documents: calendars, channels, users, tokens. A kind is a struct doc_kind, and the edits
+ * of all kinds take the same path:
  *
  *     may -> stored item -> prepare -> conditions -> ready -> doc_submit -> audit trail -> reply
  *               ^                                          |
- *              +------- lost a race, no condition ---------+  (once)
+ *               +----- write conflict, no condition ------+  (once)
  *
- * The document is written if it still has the revision that was found. A change that was overtaken
- * is prepared again from what is stored by then; one with If-Match or If-None-Match is a 412. */
+ * The write is a compare-and-set on the revision that was read. After a conflict the edit is
+ * prepared again from the current document; with If-Match or If-None-Match it is a 412. */
 #ifndef PEAL_API_DOCUMENTS_H
 #define PEAL_API_DOCUMENTS_H
 
@@ -14,37 +14,37 @@
 #include "table.h"
 
 enum doc_action {
-    DOC_CREATE, /* POST: `prepare` sets call->argument; one that exists is a 409 */
-    DOC_PUT,    /* made or replaced */
-    DOC_CHANGE, /* PATCH: one that is missing is a 404 */
-    DOC_DELETE, /* likewise */
+    DOC_CREATE, /* POST: `prepare` sets call->argument; 409 if the document exists */
+    DOC_PUT,    /* create or replace */
+    DOC_CHANGE, /* PATCH: 404 if the document is missing */
+    DOC_DELETE, /* 404 if the document is missing */
 };
 
 struct doc_kind {
-    const char *name;          /* in the store and in sentences, "calendar"; with an s in paths */
-    enum change_target target; /* in the audit trail, with: */
+    const char *name;          /* in the store and in messages, "calendar"; with an s in paths */
+    enum change_target target; /* in the audit trail, with these actions: */
     enum change_action created, changed, deleted;
-    bool is_recorded_whole; /* the trail has its texts, before and after: they hold no secrets */
-    bool has_revision;      /* clients see it as an ETag, and may name it in a condition */
+    bool is_recorded_whole; /* the audit trail has its text before and after: no secrets in it */
+    bool has_revision;      /* clients see it as an ETag, and may use it in preconditions */
     size_t edit_size;       /* of a struct that starts with a doc_edit */
-    size_t revision_at;     /* of the int64_t in an item, which starts with its name */
+    size_t revision_at;     /* offset of the int64_t in an item, which starts with its name */
 
-    /* False: the call has failed. NULL: whoever got through the route may. */
+    /* Checks rights beyond the route's. False: the call has failed. NULL: no check. */
     bool (*may)(struct call *call);
-    /* The stored ones, by name, and which of them the client sees (NULL: all). */
+    /* The stored items by name, and which of them the client may see (NULL: all). */
     const struct table *(*all)(const struct call *call);
     bool (*sees)(const struct call *call, const void *item);
-    /* Instead of both: one of them; NULL: none. */
+    /* Instead of both: finds one item; NULL: none. */
     const void *(*find)(const struct call *call, const char *name);
     json_t *(*show)(const struct call *call, const void *item);
 
-    /* From the body and the stored item (NULL: none) what is to be written: into call->state.
-     * Called anew after a lost race. False: the call has failed. */
+    /* Makes the edit in call->state from the body and the stored item (NULL: none). Called again
+     * after a write conflict. False: the call has failed. */
     bool (*prepare)(struct call *call, const void *item);
-    /* What else is needed before the write; ends in doc_submit. NULL: nothing. */
+    /* Further steps before the write; ends with doc_submit. NULL: none. */
     void (*ready)(struct call *call);
     void (*reply)(struct call *call, int status);
-    void (*release)(void *edit); /* what the kind's own members hold; NULL: nothing */
+    void (*release)(void *edit); /* releases the kind's own members; NULL: none */
 };
 
 extern const struct doc_kind calendar_docs, channel_docs, user_docs, token_docs;
@@ -54,19 +54,19 @@ enum { DOC_ANY_REVISION = -1 };
 struct doc_edit {
     const struct doc_kind *kind;
     enum doc_action action;
-    char *json;       /* set by `prepare` or `ready`; NULL: of a delete, or out of memory */
-    char *before;     /* set by `prepare` for the trail if the kind is recorded whole */
-    char *detail;     /* set by `prepare` for the trail; NULL: nothing */
-    bool is_same;     /* set by `prepare`: there is nothing to write */
-    int64_t revision; /* that it replaces; 0: none; `prepare` may say that any will do */
+    char *json;       /* set by `prepare` or `ready`; NULL: a delete, or out of memory */
+    char *before;     /* set by `prepare` for the audit trail if the kind is recorded whole */
+    char *detail;     /* set by `prepare` for the audit trail; NULL: none */
+    bool is_same;     /* set by `prepare`: the document does not change */
+    int64_t revision; /* expected revision; 0: none; `prepare` may set DOC_ANY_REVISION */
     bool is_conditional, is_repeated;
     struct store_put_doc put;
 };
 
-/* Writes what was prepared. */
+/* Writes the prepared document. */
 void doc_submit(struct call *call);
 
-/* {"items":[...],"next":null}; takes them over. NULL, out of memory, is a 500. */
+/* {"items":[...],"next":null}; takes over `items`. NULL, out of memory, is a 500. */
 void doc_reply_items(struct call *call, json_t *items);
 
 #endif
