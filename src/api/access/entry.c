@@ -1,5 +1,5 @@
-/* How people get in: who they are told to be, the link that makes the first account, links that log
- * in, and the cookie of a session. */
+/* The client's identity, the setup link that creates the first account, login links, and the
+ * cookies of sessions and devices. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 enum { COOKIE_LINE = SESSION_TEXT + 128 };
 
-/* ---- where ---- */
+/* ---- the address ---- */
 
 bool entry_url(const struct api *api, struct strbuf *out)
 {
@@ -33,7 +33,7 @@ bool entry_url(const struct api *api, struct strbuf *out)
 
 /* ---- setup ---- */
 
-/* Without it there is still the UNIX socket: peal user add. */
+/* A failure is ignored: `peal user add` works by the UNIX socket, too. */
 static void open_setup(struct api *api)
 {
     struct strbuf url, file;
@@ -67,7 +67,7 @@ void get_auth(struct call *call)
                          setup_is_open(&api->one_time), "version", api->version));
 }
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
 static json_t *encode_rights(unsigned rights)
 {
@@ -146,9 +146,9 @@ void make_link(struct call *call)
     strbuf_release(&url);
 }
 
-/* ---- the cookie ---- */
+/* ---- the session cookie ---- */
 
-/* With TLS no other site, not even one of the same domain, can set it. */
+/* The prefix __Host-, which needs TLS, keeps other hosts of the domain from setting the cookie. */
 const char *session_cookie_name(const struct call *call)
 {
     return call->is_secure ? "__Host-peal_session" : "peal_session";
@@ -168,7 +168,7 @@ void set_session_cookie(struct call *call, const char *text, int64_t max_age_s)
     call_header(call, "Set-Cookie", line);
 }
 
-/* ---- the cookie of a device, which stays when the session ends ---- */
+/* ---- the device cookie, which outlives the session ---- */
 
 static const char *device_cookie_name(const struct call *call)
 {
@@ -202,7 +202,7 @@ static void print_device_cookie(const struct call *call, const char *name, char 
     print_cookie(call, device_cookie_name(call), text, DEVICE_LIFE_S, line);
 }
 
-/* The session's comes last: programs that know of one cookie take that. */
+/* The session cookie comes last, for programs that keep only one cookie. */
 void set_login_cookies(struct call *call, const char *name, const char *text, int64_t max_age_s)
 {
     char line[COOKIE_LINE];

@@ -1,4 +1,4 @@
-/* Sessions: how they begin, by a password, a link or the setup, and how they end. */
+/* Sessions: login by a password, a link or the setup; logout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 #include "runs/encode.h"
 #include "server.h"
 
-enum { TRIES = 5 }; /* to write what others are writing, too */
+enum { TRIES = 5 }; /* of a write that conflicts with others */
 
 struct login {
     struct hash_work work;
     struct guess guess;
-    struct session session; /* that is to begin */
+    struct session session; /* the new session */
     struct store_put_doc put;
     char *json;
-    struct user user; /* that setup makes, or whose sessions end: */
+    struct user user; /* the user that setup creates, or whose sessions end: */
     bool ends_all;
     int tries;
 };
@@ -29,7 +29,7 @@ static void release_login(void *state)
     free(login->json);
 }
 
-/* ---- a session begins ---- */
+/* ---- new sessions ---- */
 
 static void reply_session(struct call *call)
 {
@@ -63,7 +63,7 @@ static void secret_made(struct call *call)
         call_fail_store(call, call->answer == OK ? E_UNKNOWN : call->answer);
 }
 
-/* The first session of all makes the secret that sessions are signed with. */
+/* The very first session creates the secret that signs all sessions. */
 static void begin_session(struct call *call)
 {
     struct login *login = call->state;
@@ -161,7 +161,7 @@ static void log_in_by_link(struct call *call, struct login *login, const char *s
         return;
     }
     login->session = (struct session){.is_link = true};
-    for (size_t i = 0; link.name[i]; i++) /* into a cookie not all letters may go */
+    for (size_t i = 0; link.name[i]; i++) /* not all characters are allowed in a cookie */
         login->session.name[i] =
             user_name_complaint((char[]){'a', link.name[i], '\0'}) ? '-' : link.name[i];
     begin_session(call);
@@ -238,7 +238,7 @@ void set_up(struct call *call)
     password_make(call, &login->work, json_object_get(call->body, "password"), first_password_made);
 }
 
-/* ---- the end ---- */
+/* ---- logout ---- */
 
 static void reply_done(struct call *call)
 {
@@ -258,7 +258,7 @@ static void logged_out(struct call *call)
 
 static void end_sessions(struct call *call);
 
-/* Somebody else may have changed the account meanwhile: then once more, from what it is now. */
+/* After a write conflict tries again from the current document. */
 static void sessions_ended(struct call *call)
 {
     struct login *login = call->state;
@@ -295,7 +295,7 @@ static char *without_link_sessions(struct login *login, const struct call *call)
     return session_secret_encode(&secret);
 }
 
-/* This one, or all of its generation; those of links are not told apart. */
+/* Ends this session, or all of the user's; for a link, the sessions of all links. */
 static void end_sessions(struct call *call)
 {
     struct login *login = call->state;

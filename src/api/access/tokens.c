@@ -1,4 +1,4 @@
-/* Tokens, for programs: an admin sees all, all others see their own. */
+/* Tokens, for programs: admins see all tokens, other users see their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool is_theirs(const struct call *call, const void *item)
     const struct principal *me = &call->principal;
     if (scope_may(&me->scope, RIGHT_ADMIN, NULL))
         return true;
-    if (me->kind == PRINCIPAL_TOKEN) /* of its owner's others it knows nothing */
+    if (me->kind == PRINCIPAL_TOKEN) /* it can't see its owner's other tokens */
         return strcmp(me->token_id, token->id) == 0;
     return strcmp(me->name, token->owner) == 0;
 }
@@ -40,7 +40,7 @@ static const struct table *all_tokens(const struct call *call)
     return &call->api->accounts.tokens;
 }
 
-/* One of somebody else is none. */
+/* A token of another user is a 404. */
 static bool may(struct call *call)
 {
     const struct accounts *accounts = &call->api->accounts;
@@ -54,17 +54,17 @@ static bool may(struct call *call)
 struct token_edit {
     struct doc_edit doc;
     struct token token;
-    char secret[sizeof(TOKEN_PREFIX) + SECRET_SIZE]; /* of a new one */
+    char secret[sizeof(TOKEN_PREFIX) + SECRET_SIZE]; /* of a new token */
 };
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
-/* Whose it is; false: the call has failed. */
+/* Sets the owner. False: the call has failed. */
 static bool read_owner(struct call *call, struct token *token)
 {
     const char *name = json_string_value(json_object_get(call->body, "user"));
     bool is_user = call->principal.kind == PRINCIPAL_USER;
-    if (call->principal.kind == PRINCIPAL_TOKEN) { /* it would outlive itself */
+    if (call->principal.kind == PRINCIPAL_TOKEN) { /* else it could outlive its expiry */
         call_fail(call, 403, "a token can't make tokens; log in");
         return false;
     }
@@ -72,7 +72,7 @@ static bool read_owner(struct call *call, struct token *token)
         !call_may(call, RIGHT_ADMIN))
         return false;
     if (!name && !is_user)
-        return true; /* nobody's */
+        return true; /* without an owner */
     name = name ? name : call->principal.name;
     const struct user *owner = accounts_user(&call->api->accounts, name);
     if (!owner) {
@@ -84,7 +84,7 @@ static bool read_owner(struct call *call, struct token *token)
     return true;
 }
 
-/* Without a word about it, all that its owner may. */
+/* Without a role and namespaces the token has all rights of its owner. */
 static bool read_token_scope(struct call *call, struct token *token)
 {
     bool says_nothing =
@@ -144,7 +144,7 @@ static bool prepare(struct call *call, const void *item)
     struct token_edit *edit = call->state;
     if (edit->doc.action == DOC_DELETE) {
         edit->token = *(const struct token *)item;
-        edit->doc.revision = DOC_ANY_REVISION; /* each use that is noted is a new one */
+        edit->doc.revision = DOC_ANY_REVISION; /* each recorded use makes a new revision */
     } else if (!make_token(call)) {
         return false;
     }
@@ -156,7 +156,7 @@ static void reply(struct call *call, int status)
 {
     const struct token_edit *edit = call->state;
     json_t *value = encode_token(call, &edit->token);
-    if (edit->doc.action == DOC_CREATE) { /* the secret is shown this once, and not kept */
+    if (edit->doc.action == DOC_CREATE) { /* the secret is shown only once, and not stored */
         json_object_set_new(value, "token", json_null());
         idempotency_keep_instead(call, status, value);
         if (json_object_set_new(value, "token", json_string(edit->secret)) != 0) {
@@ -182,7 +182,7 @@ const struct doc_kind token_docs = {
     .reply = reply,
 };
 
-/* ---- using ---- */
+/* ---- last use ---- */
 
 struct use_note {
     struct store_request request;
@@ -203,7 +203,7 @@ static void use_noted(struct store_request *request, enum status st)
     free_note(request->context);
 }
 
-/* One that is revoked meanwhile stays so: it has not the expected revision. */
+/* The compare-and-set on the revision keeps a token that was revoked meanwhile revoked. */
 void token_note_use(struct api *api, struct token *token, int64_t now_ms)
 {
     struct use_note *note = calloc(1, sizeof(*note));

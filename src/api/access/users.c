@@ -1,4 +1,4 @@
-/* Users: an admin makes, changes and deletes them; everybody changes their own password. */
+/* Users: admins create, change and delete them; everybody changes their own password. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bool is_self(const struct call *call)
            strcmp(call->principal.name, call->argument) == 0;
 }
 
-/* Who is no admin is not told of others. */
+/* Only admins may see other users. */
 static bool may(struct call *call)
 {
     return is_admin(call) || is_self(call) || call_may(call, RIGHT_ADMIN);
@@ -51,8 +51,8 @@ static void fail_last_admin(struct call *call)
 
 struct user_edit {
     struct doc_edit doc;
-    struct user user; /* as it will be */
-    bool takes_admin; /* there is one admin less afterwards */
+    struct user user; /* the new user; the old one for a delete */
+    bool takes_admin; /* removes an admin */
     struct hash_work work;
     struct guess guess;
     char *leaving;
@@ -66,7 +66,7 @@ static void release_edit(void *state)
     free(edit->leaving);
 }
 
-/* Their own sessions are over by a new password, but for the one that changed it. */
+/* A new password ends all sessions of the user; this client gets a new session. */
 static void keep_session(struct call *call, const struct user *user)
 {
     struct session session = {
@@ -98,13 +98,13 @@ static void leaving_put(struct call *call)
         doc_submit(call);
 }
 
-/* Nobody takes another admin away meanwhile who has not seen this. */
+/* A compare-and-set of all leaving admins: concurrent requests can't remove the last two. */
 static void announce_leaving(struct call *call)
 {
     struct user_edit *edit = call->state;
     const struct accounts *accounts = &call->api->accounts;
     const struct user *user = accounts_user(accounts, edit->user.name);
-    if (user && accounts_is_last_admin(accounts, user)) { /* by now */
+    if (user && accounts_is_last_admin(accounts, user)) { /* others may have left meanwhile */
         fail_last_admin(call);
         return;
     }
@@ -133,7 +133,7 @@ static void write_user(struct call *call)
         doc_submit(call);
 }
 
-/* A new one ends all sessions. */
+/* A new generation ends all sessions. */
 static void password_made(struct call *call)
 {
     struct user_edit *edit = call->state;
@@ -163,7 +163,7 @@ static void old_password_checked(struct call *call)
         call_fail(call, 403, "the old password is wrong");
 }
 
-/* Somebody at an unlocked screen is not to take the account over. */
+/* Needs the old password, so that a stranger at an open session can't take over the account. */
 static void change_own_password(struct call *call)
 {
     struct user_edit *edit = call->state;
@@ -213,7 +213,7 @@ static bool make_user(struct call *call, struct user *user)
     return call_name(call, name);
 }
 
-/* Their tokens are over with them, see token_decode. */
+/* Deleting the user makes their tokens invalid, see token_scope in accounts.c. */
 static bool may_delete(struct call *call, const struct user *user, bool *ret_takes_admin)
 {
     *ret_takes_admin = user_is_admin(user);

@@ -201,7 +201,7 @@ static const char *shown(const struct after_check *check, const char *name)
     return call_sees(check->call, name) ? name : "...";
 }
 
-/* Appends the path of the cycle, from `from` down to `at`, which waits for `from` again. */
+/* Appends the path of the cycle, from `from` to `at`, which waits for `from` again. */
 static void add_way(const struct after_check *check, const struct seen *at, const struct seen *from,
                     struct strbuf *out)
 {

@@ -2,8 +2,8 @@
  * of all kinds take the same path:
  *
  *     may -> stored item -> prepare -> conditions -> ready -> doc_submit -> audit trail -> reply
- *               ^                                          |
- *               +----- write conflict, no condition ------+  (once)
+ *                ^                                                |
+ *                +--------- write conflict, no condition ---------+  (once)
  *
  * The write is a compare-and-set on the revision that was read. After a conflict the edit is
  * prepared again from the current document; with If-Match or If-None-Match it is a 412. */

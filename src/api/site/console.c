@@ -1,5 +1,5 @@
-/* Serves the web console. Its files hold nothing secret, so they are public: what they show, they
- * ask the API for, as whoever is logged in. */
+/* Serves the web console. Its files are public, since they hold no secrets: the console gets its
+ * data from the API, with the rights of the user who is logged in. */
 #include "site/console.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "handlers.h"
 #include "server.h"
 
-/* Nothing but this server's own files: no inline script or style, no other address, no frame. */
+/* Allows only this server's own files: no inline script or style, no other host, no frame. */
 #define PAGE_POLICY                                                                                \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
     "img-src 'self' data:; font-src 'self'; manifest-src 'self'; base-uri 'none'; "                \

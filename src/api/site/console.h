@@ -1,4 +1,4 @@
-/* The web console's files, as the build packed them (web/). Without the console there are none. */
+/* The files of the web console, packed by the build (web/); none in a build without the console. */
 #ifndef PEAL_CONSOLE_H
 #define PEAL_CONSOLE_H
 
@@ -11,7 +11,7 @@ struct console_file {
     const char *tag; /* its ETag, with the quotes */
     const unsigned char *gzip;
     size_t gzip_length, length;
-    bool is_hashed; /* the name changes whenever the content does */
+    bool is_hashed; /* the path contains a hash of the content */
 };
 
 extern const struct console_file console_files[];

@@ -1,4 +1,4 @@
-/* In the place of the packed files in a build without the console. */
+/* Replaces the packed files in a build without the console. */
 #include "site/console.h"
 
 const struct console_file console_files[] = {{.path = ""}};

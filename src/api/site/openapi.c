@@ -20,13 +20,13 @@ static const char *method_name(enum http_method method)
     case HTTP_PATCH:
         return "patch";
     case HTTP_HEAD:
-    case HTTP_OPTIONS: /* no route has these */
+    case HTTP_OPTIONS: /* no route has these methods */
         break;
     }
     return "";
 }
 
-/* What the parts say of a route: "get /api/v1/jobs". */
+/* The route's entry in the parts: "get /api/v1/jobs". */
 static const json_t *operation_of(const json_t *parts, const struct route *route)
 {
     char key[128];
@@ -39,7 +39,7 @@ static json_t *reference(const char *schema)
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", schema));
 }
 
-/* ---- what is sent ---- */
+/* ---- parameters and bodies ---- */
 
 /* Calls `add` for each word of a list. */
 static bool each_word(const char *list, bool (*add)(void *context, const char *word), void *context)
@@ -92,7 +92,7 @@ static json_t *describe_params(const json_t *parts, const struct route *route)
     return list;
 }
 
-/* NULL: it has none. */
+/* NULL: the route has no body. */
 static json_t *describe_body(const json_t *parts, const struct route *route)
 {
     json_t *schema;
@@ -115,7 +115,7 @@ static json_t *describe_body(const json_t *parts, const struct route *route)
                      "content", type, "schema", schema);
 }
 
-/* ---- what is answered ---- */
+/* ---- replies ---- */
 
 static json_t *describe_answers(const json_t *parts, const struct route *route)
 {
@@ -134,7 +134,7 @@ static json_t *describe_answers(const json_t *parts, const struct route *route)
                      "content", "application/problem+json", "schema", reference("Problem"));
 }
 
-/* ---- the whole ---- */
+/* ---- the document ---- */
 
 static json_t *describe_route(const json_t *parts, const struct route *route)
 {
@@ -182,7 +182,7 @@ json_t *openapi_describe(const char *version, unsigned hidden)
     return answer;
 }
 
-/* ---- for people ---- */
+/* ---- HTML ---- */
 
 void openapi_print_html(unsigned hidden, struct strbuf *out)
 {

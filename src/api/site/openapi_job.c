@@ -29,7 +29,7 @@ static json_t *list_schema(const struct field *field, json_t *items)
     return schema;
 }
 
-/* A list, or one that stands for it. */
+/* A list, or a single item without a list. */
 static json_t *list_or_one(const struct field *field, json_t *item)
 {
     return json_pack("{s:[O, o]}", "anyOf", item, list_schema(field, item));
@@ -41,7 +41,7 @@ static json_t *number_schema(const struct field *field)
                      "maximum", (json_int_t)field->max);
 }
 
-/* As it is answered, or a name, or {jobs, on}, or a list of those. */
+/* A name, {job, on}, {jobs, on}, or a list of these; replies have a list of {job, on}. */
 static json_t *after_schema(void)
 {
     return json_pack("{s:[s, s, s], s:{s:[s, s], s:{s:{s:s}, s:{s:o, s:s}}}}", "type", "array",
@@ -75,7 +75,7 @@ static json_t *kind_schema(const struct field *field)
         return text_schema(field);
     case FIELD_UMASK:
         return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-7]{1,4}$");
-    case FIELD_ARGV: /* words may be numbers, taken as they are typed */
+    case FIELD_ARGV: /* arguments may be numbers */
         return list_schema(field, json_pack("{s:[s, s]}", "type", "string", "number"));
     case FIELD_SCHEDULES:
     case FIELD_CALENDARS:
