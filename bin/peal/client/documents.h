@@ -1,11 +1,11 @@
-/* What the commands of small documents share: calendars, channels, users, tokens. A command is its
- * form and the rows of its subcommands; list, show and delete are the same for all. */
+/* Shared by the commands of small documents: calendars, channels, users, tokens. A command has a
+ * form and the rows of its subcommands; list, show and delete are common to all. */
 #ifndef PEAL_CLIENT_DOCUMENTS_H
 #define PEAL_CLIENT_DOCUMENTS_H
 
 #include "cli/listing.h"
 
-/* What the request of each of them starts with. */
+/* The start of each command's request. */
 struct doc_request {
     struct request_base base;
     const char *name;
@@ -14,12 +14,12 @@ struct doc_request {
 };
 
 struct doc_form {
-    const char *noun;        /* "calendar": the command, and with an s the path */
-    struct list_form list;   /* its name is a member of all of them */
-    const char *deleted_too; /* what the question before a delete adds: ", and their tokens" */
-    void (*print)(const json_t *item);                  /* to show it; NULL: as YAML */
-    const char *const *not_in_yaml;                     /* members, end with NULL; NULL: none */
-    void (*tell)(const json_t *item, const char *what); /* NULL: "NAME: what" */
+    const char *noun; /* "calendar": name of the command; with an s in paths */
+    struct list_form list;
+    const char *deleted_too; /* added to the question before a delete: ", and their tokens" */
+    void (*print)(const json_t *item); /* for show; NULL: as YAML */
+    const char *const *not_in_yaml;    /* omitted members, NULL-terminated, or NULL */
+    void (*tell)(const json_t *item, const char *what); /* reports a change; NULL: "NAME: what" */
 };
 
 extern const struct option_row doc_output_options[], doc_delete_options[];
@@ -36,20 +36,20 @@ extern const struct option_row doc_output_options[], doc_delete_options[];
      .wrong_count = "name one " kind, .with_agent = doc_delete, .documents = (form)}
 /* clang-format on */
 
-/* Subcommands; the request starts with a doc_request. */
+/* Subcommands; `place` is a request that starts with a doc_request. */
 enum exit_code doc_list(struct client *client, void *place);
 enum exit_code doc_show(struct client *client, void *place);
 enum exit_code doc_delete(struct client *client, void *place);
 
-/* "/calendars/NAME", and what follows. */
+/* "/calendars/NAME", followed by `rest`. */
 const char *doc_path(const struct doc_request *request, const char *rest, struct strbuf *out);
 
-/* Asks about the one that the request names; one that is not there is told with where those are
- * that are. */
+/* Sends a call for the document that the request names. If it is missing, the error mentions the
+ * list command. */
 MUST_CHECK enum exit_code doc_call(struct client *client, const struct doc_request *request,
                                    struct client_request call, const char *rest, struct reply *ret);
 
-/* Sends it, and tells that it is done: "otto: changed, viewer". */
+/* Sends a change, and reports it: "otto: changed, viewer". */
 MUST_CHECK enum exit_code doc_change(struct client *client, const struct doc_request *request,
                                      const char *method, const json_t *body, const char *what);
 

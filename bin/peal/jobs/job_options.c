@@ -27,7 +27,7 @@ static enum complete completion_of(const struct field *field)
                                                        : COMPLETE_NOTHING;
 }
 
-/* The sentence of the table as help has it: "where it runs", with the choices behind it. */
+/* The field's help without capital and full stop, and with the choices: "where it runs". */
 static void make_help(const struct field *field, char help[HELP_SIZE])
 {
     struct strbuf text;
@@ -49,7 +49,7 @@ static void make_help(const struct field *field, char help[HELP_SIZE])
     strbuf_release(&text);
 }
 
-/* `name` is that of its group if it stands for the whole. */
+/* `name` is the field's, or its group's if it may be given alone. */
 static struct option_row make_row(const struct field *field, const char *name, size_t index,
                                   char help[HELP_SIZE])
 {
@@ -64,12 +64,12 @@ static struct option_row make_row(const struct field *field, const char *name, s
                                              : take_text,
         .place = index * sizeof(union job_option_value),
         .choices = field->kind == FIELD_CHOICE ? field->words : NULL,
-        .field = field->kind == FIELD_AFTER ? NULL : name, /* which is spelled in its own way */
+        .field = field->kind == FIELD_AFTER ? NULL : name, /* make_after sets it */
         .complete = completion_of(field),
     };
 }
 
-/* Made once: rows are compared by their address, and outlive whoever asks for them. */
+/* Made once: callers keep the rows, and compare them by address. */
 const struct option_row *job_option_rows(void)
 {
     static struct option_row rows[JOB_OPTIONS_MAX + 1];

@@ -8,7 +8,7 @@
 
 enum { JOB_OPTIONS_MAX = 40 };
 
-/* What was given, in the order of the rows. */
+/* The values given, in the order of the rows. */
 struct job_options {
     union job_option_value {
         bool flag;
@@ -17,10 +17,10 @@ struct job_options {
     } values[JOB_OPTIONS_MAX];
 };
 
-/* Rows for OPTION_MADE; their places are in a struct job_options. */
+/* Rows for OPTION_MADE; their places are offsets in a struct job_options. */
 const struct option_row *job_option_rows(void);
 
-/* Sets the fields of a definition that were given. What is wrong has been told. */
+/* Sets the given fields in a definition. Prints errors itself. */
 MUST_CHECK enum exit_code job_options_fill(json_t *definition, const struct job_options *options);
 
 #endif
