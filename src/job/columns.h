@@ -14,7 +14,7 @@
 enum column_kind {
     COLUMN_ID,
     COLUMN_INT64, /* any 64 bits, signed or not */
-    COLUMN_MS,    /* a time or a duration; the range keeps small sums from overflow */
+    COLUMN_MS,    /* a time or a duration; sums of a few can't overflow */
     COLUMN_TIME,  /* the same range; shown as a date and time */
     COLUMN_COUNT, /* not negative */
     COLUMN_INT,   /* an int, as are all the enums below */

@@ -36,7 +36,7 @@ const char *peer_refusal_text(enum peer_refusal refusal)
     return refusals[refusal < PEER_REFUSALS ? refusal : PEER_OTHER].text;
 }
 
-/* ---- whose ---- */
+/* ---- ownership ---- */
 
 /* A record of an older peal has only the node's name. */
 static bool is_same_home(uint64_t home, const char *name, const char *node,

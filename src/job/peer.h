@@ -71,7 +71,7 @@ static inline struct incarnation peer_incarnation(const struct peer *peer)
  * only for records of an older peal, which have no incarnation. */
 enum whose {
     WHOSE_OTHERS, /* another node, perhaps under the same name */
-    WHOSE_FORMER, /* an earlier agent of this home, which has ended: the data folder is locked */
+    WHOSE_FORMER, /* an earlier agent of this home, which has ended: we hold the folder's lock */
     WHOSE_OURS,   /* this incarnation */
 };
 enum whose peer_whose(const struct peer *self, const char *node, const struct incarnation *owner);

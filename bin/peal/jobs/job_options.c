@@ -64,7 +64,7 @@ static struct option_row make_row(const struct field *field, const char *name, s
                                              : take_text,
         .place = index * sizeof(union job_option_value),
         .choices = field->kind == FIELD_CHOICE ? field->words : NULL,
-        .field = field->kind == FIELD_AFTER ? NULL : name, /* make_after sets it */
+        .field = field->kind == FIELD_AFTER ? NULL : name, /* `after`: see make_after */
         .complete = completion_of(field),
     };
 }

@@ -17,7 +17,7 @@ struct login {
     struct session session; /* the new session */
     struct store_put_doc put;
     char *json;
-    struct user user; /* the user that setup creates, or whose sessions end: */
+    struct user user; /* the user that setup creates, or that logs out */
     bool ends_all;
     int tries;
 };

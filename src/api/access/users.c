@@ -104,7 +104,7 @@ static void announce_leaving(struct call *call)
     struct user_edit *edit = call->state;
     const struct accounts *accounts = &call->api->accounts;
     const struct user *user = accounts_user(accounts, edit->user.name);
-    if (user && accounts_is_last_admin(accounts, user)) { /* others may have left meanwhile */
+    if (user && accounts_is_last_admin(accounts, user)) { /* others may have been removed */
         fail_last_admin(call);
         return;
     }

@@ -48,8 +48,8 @@ MUST_CHECK enum status job_decode_json(const json_t *value, bool with_meta, cons
 /* The fields that differ from the defaults. NULL when out of memory. */
 json_t *job_encode_json(const struct job *job, bool with_meta);
 
-/* The default of a field, which is not a group; NULL: it depends on the agent or on other fields
- * (`unset` describes it), or out of memory. */
+/* The default of a field that is not a group; NULL: not a fixed value, but described by the field's
+ * `unset`, or out of memory. */
 json_t *job_field_default(const struct field *field);
 
 /* Which kinds of fields differ between two definitions, encoded without meta. */
