@@ -124,7 +124,8 @@ struct id history_id_at(int64_t made_ms)
 
 /* ---- rows and queries ---- */
 
-/* Of a run whose node was taken for dead others know no more than that; its home may. */
+/* LOST as recorded by another node, which only knows that the run's node died. The run's own node
+ * may know more. */
 static bool is_from_afar(const struct run *run)
 {
     return run->state == RUN_LOST && run->reason == REASON_NODE_DIED;
@@ -171,7 +172,7 @@ bool byte_count_goes(struct byte_count *count, int64_t keep_bytes, const struct 
     return goes;
 }
 
-/* The fields that queries ask for, of a run or of an entry. */
+/* The fields of a run or an entry that queries filter by. */
 struct facts {
     const struct id *job_uid;
     const char *job_name, *detail;

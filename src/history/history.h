@@ -28,35 +28,35 @@ enum history_request_kind {
     HISTORY_PRUNE,
 };
 
-/* Part of every request: the history's, while it holds it. */
+/* Embedded in every request; owned by the history from submission until `done`. */
 struct history_request {
-    enum history_request_kind kind; /* set by those who submit */
+    enum history_request_kind kind; /* set by history_append() and its like */
     enum status answer;
     struct history_request *next;
 };
 
-/* A node whose history could not be asked: the answer lacks what that node alone has. */
+/* A node whose history did not answer: records that only this node holds are missing. */
 struct history_absence {
     char node[64];
-    char why[64]; /* behind its name: "is away" */
+    char why[64]; /* reads on after the node's name: "is away" */
 };
 
 struct history_absences {
-    struct history_absence *items; /* by name */
+    struct history_absence *items; /* sorted by node name */
     size_t count;
 };
 
 enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
 
-/* As it was stored or sent; what is neither is shown with the output. */
+/* The stream for a stored or received number; an unknown number counts as standard output. */
 static inline enum output_stream output_stream_of(int64_t number)
 {
     return number == OUTPUT_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
 }
 
-/* A piece of output. In a record that was truncated, `gap_bytes` of a chunk is what is missing
- * before it; one without bytes at the end says what is missing there. Read back, pieces of one
- * stream that were read within a second may be one, and large ones may be cut. */
+/* A piece of output. In truncated output, `gap_bytes` counts the bytes dropped before the chunk; a
+ * last chunk without bytes carries the gap at the end. When output is read back, chunks of one
+ * stream from within one second may be merged, and large chunks may be split. */
 struct output_chunk {
     enum output_stream stream;
     int64_t at_ms;     /* wall time of the read */
@@ -65,11 +65,11 @@ struct output_chunk {
     size_t length;
 };
 
-/* A run with its output, a ledger entry, or a change. Recording the same id again replaces it: a
- * LOST run that turned out to have ended is amended this way. Four things are never replaced: an
- * end that is known, by LOST; that of something that ran, by MISSED (a store that was restored from
- * a backup does not know that it ran); output, by none (whoever records a run twice may have
- * dropped the output after the first time); and a change, which is as it was recorded first. */
+/* A run with its output, a ledger entry, or a change. Recording an id again replaces the record: a
+ * LOST run that turns out to have ended is amended this way. Four exceptions: a known end is not
+ * replaced by LOST; a run that started is not replaced by MISSED (a store restored from a backup
+ * does not know that it ran); output is not replaced by no output (the writer may have dropped the
+ * output after recording it the first time); a change is never replaced. */
 struct history_record {
     const struct run *run;            /* or */
     const struct ledger_entry *entry; /* or */
@@ -78,30 +78,29 @@ struct history_record {
     const struct change_record *change; /* exactly one of run, entry and change is set */
 };
 
-/* All of them or none: OK means that they are on disk. E_INVALID: one has not ended, is several of
- * run, entry and change or none, is no run and has output, or is a change whose id was not made
- * when it says. */
+/* Atomic: OK means that all records are on disk. E_INVALID: a run has not ended, a record is not
+ * exactly one of run, entry and change, a record other than a run has output, or the time in a
+ * change's id is not its at_ms. */
 struct history_append {
-    struct history_record *records; /* with all they point to: the caller's until done */
+    struct history_record *records; /* and what they point to: owned by the caller, valid to done */
     size_t count;
     void (*done)(struct history_append *append, enum status st);
     void *context;
     struct history_request request;
 };
 
-/* Filters; zero means no filter. Newest first. A ledger entry is in a span of time if one of its
- * ticks may be (from..to touches it); it has no node and no duration, so that those filters leave
- * all entries out. */
+/* Filters; zero means no filter. Newest first. A ledger entry matches a time span if its from..to
+ * overlaps it. Entries have no node and no duration, so those two filters exclude all entries. */
 struct history_query {
     struct id job_uid;
     const char *job_name;       /* exact, as it was at the time */
-    const char *text;           /* part of job name, reason's name or detail; ASCII in any case */
+    const char *text;           /* part of job name, reason name or detail; ignores ASCII case */
     const char *node;           /* exact */
     unsigned states;            /* 1 << enum run_state */
     int64_t since_ms, until_ms; /* of the tick: since inclusive, until exclusive */
-    int64_t min_duration_ms;    /* finished - started; what never started has none */
+    int64_t min_duration_ms;    /* finished - started; excludes runs that never started */
     bool with_entries;          /* ledger entries too */
-    struct id before;           /* page: only what sorts before this id */
+    struct id before;           /* cursor: only rows with a smaller id */
     size_t limit;               /* 1-1000; else E_INVALID */
 };
 
@@ -111,10 +110,10 @@ struct history_row {
     struct ledger_entry entry;
 };
 
-/* A page. One search looks at so many rows only: if few of them match, the page is short, perhaps
- * empty, while there is more. */
+/* A page. One search examines a limited number of rows: if few of them match, the page is short or
+ * empty although `more` is set. */
 struct history_read {
-    struct history_query query; /* its texts are the caller's until done */
+    struct history_query query; /* its texts stay valid until done */
     struct history_row *rows;   /* answer; freed by history_read_release */
     size_t count;
     bool more;                      /* there may be more: ask again with `before` = next */
@@ -128,8 +127,8 @@ struct history_read {
 /* Frees the answer; the request can be used again. */
 void history_read_release(struct history_read *read);
 
-/* One run by id, with its output from byte `offset` of the kept output on. A gap is told with the
- * byte behind it, one at the end with the last byte. */
+/* One run by id, with its output from byte `offset` of the kept output on. A gap is reported with
+ * the byte that follows it, a gap at the end with the last byte. */
 struct history_log {
     struct id run_id;
     int64_t offset;
@@ -139,7 +138,7 @@ struct history_log {
     struct output_chunk *chunks; /* freed by history_log_release */
     size_t count;
     int64_t kept_bytes;             /* of the whole output */
-    struct history_absences absent; /* who may have it, if it was not found; freed likewise */
+    struct history_absences absent; /* nodes that may hold a run not found; freed with the rest */
     void (*done)(struct history_log *log, enum status st);
     void *context;
     struct history_request request;
@@ -148,31 +147,31 @@ struct history_log {
 /* Frees the answer; the request can be used again. */
 void history_log_release(struct history_log *log);
 
-/* Statistics, gathered while runs are recorded, so that none is looked at again. A run belongs to
- * the hour in which it was made, however often it is recorded; an amendment takes the place of what
- * it replaces, but for the shortest and the longest duration, which may be of what was replaced. */
+/* Statistics, summed up as runs are recorded; no request reads runs. A run counts in the hour in
+ * which its id was made, however often it is recorded. Amending a run subtracts the old record, but
+ * the shortest and longest durations may still be those of a replaced record. */
 enum history_span { HISTORY_HOUR, HISTORY_DAY }; /* in UTC */
 
 enum {
-    HISTORY_BUCKETS = 128,      /* of durations: four for each doubling, the last without end */
-    HISTORY_STATS_LIMIT = 2000, /* spans that one request may ask for */
+    HISTORY_BUCKETS = 128,      /* of durations: four per doubling, the last is unbounded */
+    HISTORY_STATS_LIMIT = 2000, /* spans in one request */
 };
 
 struct history_stats_row {
     int64_t from_ms;          /* start of the span */
-    int64_t ends[RUN_STATES]; /* runs by state; and ticks of ledger entries, SKIPPED or MISSED */
+    int64_t ends[RUN_STATES]; /* runs, and SKIPPED or MISSED ticks of ledger entries, by state */
     int64_t timed;            /* runs that have a duration: started, ended, and not LOST */
     int64_t duration_sum_ms, duration_min_ms, duration_max_ms;
-    int64_t buckets[HISTORY_BUCKETS]; /* how many durations are in each */
-    int64_t punctual;                 /* runs that say how late they were: first attempts at a tick
-                                         of a schedule, started */
-    int64_t late_sum_ms;              /* started - tick of those */
+    int64_t buckets[HISTORY_BUCKETS]; /* number of durations in each bucket */
+    int64_t punctual;                 /* runs with a start delay: started first attempts at a
+                                         scheduled tick */
+    int64_t late_sum_ms;              /* sum of their start delays, started - tick */
 };
 
-/* Oldest first; spans without anything are left out. E_INVALID: from > to, or too many spans. */
+/* Oldest first; empty spans are left out. E_INVALID: from > to, or too many spans. */
 struct history_stats {
     struct id job_uid;      /* zero: all jobs together */
-    int64_t from_ms, to_ms; /* hours that start in it: from inclusive, to exclusive */
+    int64_t from_ms, to_ms; /* selects hours by their start: from inclusive, to exclusive */
     enum history_span span;
     struct history_stats_row *rows; /* answer; freed by history_stats_release */
     size_t count;
@@ -185,12 +184,12 @@ struct history_stats {
 /* Frees the answer; the request can be used again. */
 void history_stats_release(struct history_stats *stats);
 
-/* The bucket of a duration, and the shortest duration of a bucket. */
+/* The bucket that a duration falls into; the shortest duration of a bucket. */
 int history_bucket(int64_t duration_ms);
 int64_t history_bucket_ms(int bucket);
 
-/* A duration that `percent` of the durations do not exceed, within an eighth of the real one; 0 if
- * there are none. */
+/* A percentile of the durations, estimated from the buckets with an error of at most an eighth; 0
+ * if there are no durations. */
 int64_t history_stats_percentile(const struct history_stats_row *row, int percent);
 
 /* Filters; zero means no filter. Newest first. */
@@ -198,22 +197,23 @@ struct change_query {
     struct id job_uid;
     const char *job_name;       /* exact, as it was at the time */
     const char *actor;          /* exact */
-    const char *text;           /* part of actor, target, job name, address, detail or the action's
-                                   name; ASCII in any case */
+    const char *text;           /* part of actor, target, job name, address, detail or action name;
+                                   ignores ASCII case */
     uint64_t actions;           /* UINT64_C(1) << enum change_action */
-    int64_t revision;           /* of the job, after it */
+    int64_t revision;           /* the job's revision after the change */
     int64_t since_ms, until_ms; /* since inclusive, until exclusive */
-    bool with_definitions;      /* else they are left out */
-    struct id before;           /* page: only what sorts before this id */
+    bool with_definitions;      /* false: `before` and `after` of the answer are NULL */
+    struct id before;           /* cursor: only changes with a smaller id */
     size_t limit;               /* 1-1000; else E_INVALID */
 };
 
-enum { HISTORY_CHANGES_BYTES = 8 * 1024 * 1024 }; /* of definitions in a page, but for one */
+/* Limit on the definitions in a page; the first change of a page may exceed it. */
+enum { HISTORY_CHANGES_BYTES = 8 * 1024 * 1024 };
 
-/* A page. It is short while there is more if few match (one search looks at so many rows only), or
- * if the definitions are large. */
+/* A page. It may be short although `more` is set: one search examines a limited number of rows, and
+ * the definitions may be large. */
 struct history_changes {
-    struct change_query query;   /* its texts are the caller's until done */
+    struct change_query query;   /* its texts stay valid until done */
     struct change_record *items; /* answer; freed by history_changes_release */
     size_t count;
     bool more;                      /* there may be more: ask again with `before` = next */
@@ -227,21 +227,21 @@ struct history_changes {
 /* Frees the answer; the request can be used again. */
 void history_changes_release(struct history_changes *changes);
 
-/* Retention: keep the newest keep_runs runs, and as many ledger entries, of a job, and nothing that
- * ended before `before_ms`; 0: no limit. A run that never started ended when its id was made, an
- * entry when it was recorded. Statistics go by age alone, so that they may tell of more than what
- * is kept; those of all jobs together, and changes, go when every job is pruned. By bytes: of the
- * runs that have output, of the job or of all jobs together, the oldest go until the kept output
- * fits; the newest stays, however much it has. Done in small steps between appends; on failure some
- * may be gone. */
+/* Retention: keeps the newest keep_runs runs and as many ledger entries of each job, and removes
+ * rows that ended before `before_ms`; 0: no limit. A run without an end time counts as ended when
+ * its id was made, an entry when it was recorded. Statistics are removed by age alone, so they may
+ * cover runs that are gone; those of all jobs together, and changes, are removed only when every
+ * job is pruned. keep_bytes removes the oldest runs with output, of the job or of all jobs, until
+ * the kept output fits; the newest run with output always stays. Works in small steps between
+ * appends; after a failure some rows may have been removed. */
 struct history_prune {
     struct id job_uid; /* zero: every job */
     int64_t keep_runs;
     int64_t before_ms;
     int64_t keep_bytes;        /* of output; 0: no limit */
-    int64_t stats_before_ms;   /* statistics of hours that ended by then; 0: as before_ms */
-    int64_t changes_before_ms; /* changes from before then; 0: no limit */
-    int64_t removed;           /* answer: runs, entries and changes */
+    int64_t stats_before_ms;   /* removes statistics of hours before this; 0: as before_ms */
+    int64_t changes_before_ms; /* removes changes made before this; 0: no limit */
+    int64_t removed;           /* answer: number of runs, entries and changes */
     void (*done)(struct history_prune *prune, enum status st);
     void *context;
     struct history_request request;
@@ -263,7 +263,8 @@ struct history {
 #define history_request_of(item, type)                                                             \
     ((struct type *)(void *)((char *)(item)-offsetof(struct type, request)))
 
-/* The request is the history's until its `done` is called. Those below say of which kind it is. */
+/* The request belongs to the history until its `done` is called. request->kind is set: the
+ * functions below do that. */
 static inline void history_submit(struct history *history, struct history_request *request)
 {
     history->ops->submit(history, request);
@@ -305,21 +306,21 @@ static inline void history_prune(struct history *history, struct history_prune *
     history_submit(history, &prune->request);
 }
 
-/* Calls `done` of what has been answered since. */
+/* Calls `done` of each request answered since the last call. */
 static inline void history_dispatch(struct history *history)
 {
     history->ops->dispatch(history);
 }
 
-/* OK, or what is wrong (E_IO: disk full ..., E_CORRUPT) and in *why words with a next step. It is
- * OK again when a later write succeeds. */
+/* OK, or the failure (E_IO: disk full ..., E_CORRUPT), with the reason and a next step in *why. A
+ * later write that succeeds makes it OK again. */
 static inline enum status history_health(struct history *history, struct strbuf *why)
 {
     return history->ops->health(history, why);
 }
 
-/* Waits for the appends that were submitted. Everything is answered: what is not done by then, and
- * what is submitted meanwhile from within `done`, with E_UNREACHABLE. */
+/* Waits for the appends that were submitted. Every other pending request, and every request that a
+ * `done` submits meanwhile, is answered with E_UNREACHABLE. */
 static inline struct history *history_free(struct history *history)
 {
     return history ? history->ops->free(history) : NULL;
@@ -331,16 +332,16 @@ struct history_wake {
     void *context;
 };
 
-/* For tests and simulations. Nothing is kept. Requests are done in history_dispatch. */
+/* For tests and simulations: nothing reaches a disk. Requests are done in history_dispatch. */
 MUST_CHECK enum status history_memory_new(struct history_wake wake, struct history **ret);
 
-/* DIR/history.db, with threads of its own; DIR must be there. E_VERSION: written by a newer peal;
- * E_CORRUPT: damaged, or not a history; E_IO; E_NOMEM. *why says what to do; nothing is
+/* DIR/history.db, with threads of its own; DIR must exist. E_VERSION: written by a newer peal;
+ * E_CORRUPT: damaged, or not a history; E_IO; E_NOMEM. *why says what to do; no file is
  * overwritten. */
 MUST_CHECK enum status history_sqlite_open(const char *dir, struct history_wake wake,
                                            struct history **ret, struct strbuf *why);
 
-/* A look at it from outside: could it be opened? E_NOT_FOUND: there is none; else as above. */
+/* Checks whether history_sqlite_open would work, read-only. E_NOT_FOUND: no file; else as above. */
 MUST_CHECK enum status history_sqlite_look(const char *dir, struct strbuf *why);
 
 #endif

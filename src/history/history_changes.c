@@ -1,4 +1,4 @@
-/* What a query for changes means, and how its page is filled, for all backends. */
+/* Matching changes against a query and filling a page of them, for all backends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool has_text(const struct change_record *change, const char *text)
            strcasestr(change->detail, text) || strcasestr(change_action_name(change->action), text);
 }
 
-/* An action that only a newer peal has is in no set. */
+/* An unknown action, recorded by a newer peal, matches no set of actions. */
 static bool is_in(uint64_t actions, enum change_action action)
 {
     return action < CHANGE_ACTIONS && actions >> action & 1;

@@ -66,7 +66,7 @@ const char *history_row_job_name(const struct history_row *row)
 
 /* ---- strays ---- */
 
-/* How far one of a class can be, at most. */
+/* The largest distance between the id and the ticks of a stray of class `nth`. */
 static int64_t stray_reach_ms(int nth)
 {
     int64_t reach_ms = STRAY_MS;

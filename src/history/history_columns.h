@@ -8,10 +8,11 @@
 /* Runs and entries are stored alike, changes in their own way. */
 enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, ALL_TABLES };
 
-/* The columns of a table that are the same everywhere: of runs and entries all but id, job,
- * ended_ms and stray, of changes all but id, job_uid, before and after. */
+/* The columns that every SQL backend stores alike: of runs and entries all but id, job, ended_ms
+ * and stray; of changes all but id, job_uid, before and after. */
 struct column_set table_columns(enum record_table table);
-/* The same after id, job_uid and, unless of changes, job_name; and those alone. */
+/* table_record: id, job_uid and (except of changes) job_name, then table_columns; table_head: the
+ * columns before table_columns alone. */
 struct column_set table_record(enum record_table table);
 struct column_set table_head(enum record_table table);
 extern const char *const table_names[ALL_TABLES];
@@ -27,53 +28,52 @@ static inline enum record_table row_table(const struct history_row *row)
     return row->is_entry ? TABLE_ENTRIES : TABLE_RUNS;
 }
 
-/* Bytes that are no character of UTF-8 become '?': databases refuse them. */
+/* Replaces invalid UTF-8 and NUL by '?': databases refuse them. */
 void text_add_clean(struct strbuf *to, const char *text, size_t length);
 
-/* A row for a record, which has its place in *row. */
+/* Copies the run or entry of the record into *row. */
 void row_of_record(const struct history_record *record, struct history_row *row);
 
-/* What runs and entries share. */
+/* The job's uid and name, of a run or an entry. */
 const struct id *history_row_job_uid(const struct history_row *row);
 const char *history_row_job_name(const struct history_row *row);
 
-/* An id says when its run was made, which is within seconds of its tick, so that a span of ticks is
- * a span of ids, a little wider. But for strays: retries, backfills and what an outage delayed.
- * Such a one has a class, by how far its ticks are from when it was made: beyond STRAY_MS in class
- * 1, beyond eight times as much in class 2, and so on. Those that were made before their ticks have
- * the same with a minus; those that have ticks on both sides are in STRAY_BOTH. Of a class is known
- * how far beyond a span of ticks their ids can be. It is stored: it can't be changed without a
- * migration. */
+/* An id holds the time at which the run was made, usually within seconds of its tick, so a span of
+ * ticks is a slightly wider span of ids. Strays are the exceptions: retries, backfills and runs
+ * that an outage delayed. A stray's class tells the distance of its id from its ticks: class 1 is
+ * beyond STRAY_MS, class 2 beyond eight times STRAY_MS, and so on. Negative classes were made
+ * before their ticks; STRAY_BOTH has ticks on both sides. The class bounds how far outside a span
+ * of ticks the ids of its strays can be. It is stored: changing it needs a migration. */
 enum { STRAY_MS = 10 * 1000, STRAY_FARTHEST = 8, STRAY_BOTH = 9 };
-int row_stray(const struct history_row *row); /* 0: it is none */
+int row_stray(const struct history_row *row); /* 0: not a stray */
 int stray_class(int64_t made_ms, int64_t from_ms, int64_t to_ms);
 
-/* The ids next to the span of ticks that a query asks for; all of them if it asks for none. */
+/* The span of ids for a query's span of ticks, strays aside; all ids if the query has no span. */
 struct id_span query_ids(const struct history_query *query);
 
-/* The ids beyond those where strays of a class can be that the query asks for; STRAY_BOTH has some
- * on both sides, those on the lower one as -STRAY_BOTH. False: nowhere. */
+/* The span of ids outside query_ids() in which strays of a class may match the query. STRAY_BOTH
+ * has one on each side: -STRAY_BOTH asks for the lower one. False: there is none. */
 bool stray_ids(const struct history_query *query, int stray, struct id_span *ret);
 
-/* How long a run lasted, as one of few classes: it is in the last whose bound it reaches. What is
- * shorter than the first, or has no duration, has none. Stored, too. */
+/* Classes of run durations: class n begins at LASTING_FIRST_MS * LASTING_FACTOR^n. The indexes are
+ * built on these bounds: changing them needs a migration. */
 enum { LASTING_CLASSES = 10, LASTING_FIRST_MS = 1000, LASTING_FACTOR = 4 };
-int lasting_class(int64_t duration_ms); /* -1: none */
+int lasting_class(int64_t duration_ms); /* -1: shorter than class 0 */
 
-/* The states that can be in a table and are asked for, as 1 << enum run_state. */
+/* The states that the table can hold and the query asks for, as 1 << enum run_state. */
 unsigned table_states(enum record_table table, const struct history_query *query);
 
 /* ---- output: history_pieces.c ---- */
 
 enum {
-    PIECE_BYTES = 64 * 1024, /* of output in one row */
-    PIECE_MS = 100,          /* between the reads of what is put together */
+    PIECE_BYTES = 64 * 1024, /* most output in one row */
+    PIECE_MS = 100,          /* most time between the first and last chunk of a piece */
 };
 
-/* Chunks are gathered into pieces, which are rows. */
+/* A row of output, gathered from chunks. */
 struct piece {
-    struct output_chunk chunk; /* its bytes are not used */
-    int64_t start;             /* place of its first byte in the kept output */
+    struct output_chunk chunk; /* the first chunk; its bytes are not used */
+    int64_t start;             /* offset of the first byte in the kept output */
     int seq;
     bool begun;
     size_t length;
@@ -85,7 +85,7 @@ struct piece_sink {
     void *context;
 };
 
-/* Gives the output of a run to the sink, piece by piece; *piece is room for that. */
+/* Passes the output of a run to the sink, piece by piece; *piece is the buffer. */
 MUST_CHECK enum status pieces_make(const struct history_record *record, struct piece *piece,
                                    const struct piece_sink *sink);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PREFIX/bin/peal: PREFIX/lib/peal/NAME.so. False: that is no path. */
+/* PREFIX/lib/peal/NAME.so for the program PREFIX/bin/peal. False: no such path can be made. */
 static bool module_path(const char *name, char path[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -46,6 +46,6 @@ enum status history_module_load(const char *name, const char *what, const char *
                     dlerror());
         return E_NOT_FOUND;
     }
-    memcpy(ret, &opener, sizeof(*ret)); /* ISO C knows no way from an object to a function */
+    memcpy(ret, &opener, sizeof(*ret)); /* ISO C has no cast from an object to a function pointer */
     return OK;
 }

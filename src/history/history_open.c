@@ -15,8 +15,8 @@ static enum status open_postgres(const char *url, struct history_wake wake, stru
     return history_postgres_open(url, NULL, wake, ret, why);
 }
 
-/* libmongoc counts in a file in shared memory, which a process that is killed leaves behind, unless
- * it is told not to while it is loaded. */
+/* libmongoc keeps counters in a file in shared memory, which a killed process leaves behind. The
+ * variable turns that off while the library is loaded. */
 static enum status open_mongo(const char *url, struct history_wake wake, struct history **ret,
                               struct strbuf *why)
 {
@@ -38,7 +38,7 @@ static const struct kind {
     {"mongodb+srv://", open_mongo},
 };
 
-/* NULL: none of them. */
+/* NULL: unknown scheme. */
 static const struct kind *find_kind(const char *url)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -53,7 +53,7 @@ bool history_is_known(const char *url)
     return find_kind(url) != NULL;
 }
 
-/* Says no more of the URL than its scheme: the rest may have a password in it. */
+/* Quotes only the scheme of the URL: the rest may hold a password. */
 static enum status refuse(const char *url, struct strbuf *why)
 {
     size_t length = strcspn(url, ":/@?");
@@ -66,7 +66,7 @@ static enum status refuse(const char *url, struct strbuf *why)
     return E_INVALID;
 }
 
-/* Is there a spool with something in it? An empty one goes. */
+/* Whether DIR/spool holds files. Removes an empty DIR/spool. */
 static bool has_spool(const char *dir)
 {
     struct strbuf path;

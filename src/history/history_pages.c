@@ -1,9 +1,9 @@
-/* Pages that come from several places: of each is known what it has down to some id. */
+/* Merges rows from several sources, each complete down to its horizon, into one page. */
 #include <stdlib.h>
 
 #include "history_internal.h"
 
-/* The newest row that is not on the page yet. */
+/* The part with the newest row that is not on the page yet. */
 static struct page_part *newest_of(struct page_part *parts, size_t count)
 {
     struct page_part *from = NULL;
@@ -17,7 +17,7 @@ static struct page_part *newest_of(struct page_part *parts, size_t count)
     return from;
 }
 
-/* Its second record, perhaps a better one, if it is what the page ends with. */
+/* Whether the page already ends with the same id; then the better of the two records stays. */
 static bool replaces_last(const struct history_row *row, struct history_read *read)
 {
     struct history_row *last = read->count ? &read->rows[read->count - 1] : NULL;

@@ -1,5 +1,5 @@
-/* Output is stored in pieces of a size that suits a database: small chunks are put together, large
- * ones cut. */
+/* Output is stored in pieces of a size that suits a database: small chunks are merged, large chunks
+ * split. */
 #include <string.h>
 
 #include "history_columns.h"

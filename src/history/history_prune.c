@@ -2,14 +2,14 @@
  *
  *     OLD -> AGE -> (NEXT_JOB -> COUNT)... -> BYTES -> JOBS -> STATS -> CHANGES -> ROOM
  *
- * Rows go by age, of all jobs or of the one that is asked for; then each job's by count; then those
- * with too much output. All but NEXT_JOB are repeated until nothing is left to remove. */
+ * Rows are removed by age, of all jobs or of the requested one, then by count per job, then by
+ * bytes of output. Every phase but NEXT_JOB is repeated until there is nothing left to remove. */
 #include "history_prune.h"
 
 #include "clock.h"
 #include "history_stats.h"
 
-enum { TURN_MS = 10 }; /* what is removed in that time is one transaction */
+enum { TURN_MS = 10 }; /* length of a turn, which is one transaction */
 
 struct turn {
     const struct prune_driver *driver;
@@ -38,7 +38,7 @@ static enum status remove_old(const struct turn *turn, const struct id *uid, con
 {
     struct pruning *at = turn->at;
     struct prune_rows rows = {.count = 0};
-    size_t done; /* the rest: next time */
+    size_t done; /* not used: the next step finds the remaining rows again */
     enum status st = turn->driver->find_old(turn->link, at->table, uid, below, before_ms, &rows);
     if (st == OK && rows.count)
         return turn->driver->remove(turn->link, at->table, &rows, &at->removed, &done);
@@ -55,7 +55,7 @@ static enum status drop_old(const struct turn *turn, bool *ret_done)
                                   &turn->at->removed, ret_done);
 }
 
-/* What ended before a time was made before it; that spares looking at everything newer. */
+/* A row that ended before a time has an id made before it, which bounds the search by id. */
 static enum status prune_age(const struct turn *turn, bool *ret_done)
 {
     struct id below = history_id_at(turn->prune->before_ms);
@@ -95,7 +95,7 @@ static enum status prune_count(const struct turn *turn, bool *ret_done)
     return st;
 }
 
-/* Looks at the next runs of the job, or of all, and removes those of them that go. */
+/* Visits the next runs of the job or of all jobs, and removes those beyond keep_bytes. */
 static enum status prune_bytes(const struct turn *turn, bool *ret_done)
 {
     struct pruning *at = turn->at;
@@ -117,11 +117,11 @@ static enum status prune_bytes(const struct turn *turn, bool *ret_done)
         st = turn->driver->remove(turn->link, TABLE_RUNS, &victims, &at->removed, &done);
     *ret_done = st == OK && rows.count < PRUNE_ROWS && done == victims.count;
     if (st == OK && done < victims.count)
-        at->bytes = before[done]; /* the rest: next time */
+        at->bytes = before[done]; /* the next step visits the remaining runs again */
     return st;
 }
 
-/* ---- what else there is ---- */
+/* ---- jobs, statistics, changes, disk space ---- */
 
 static enum status drop_jobs(const struct turn *turn, bool *ret_done)
 {

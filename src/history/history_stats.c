@@ -8,7 +8,7 @@ static const int64_t hour_ms = 3600 * 1000;
 
 /* ---- buckets ---- */
 
-/* 0 to 3 ms have one each, then four for each doubling. */
+/* One bucket each for 0 to 3 ms, then four per doubling. */
 int history_bucket(int64_t duration_ms)
 {
     if (duration_ms < 4)
@@ -74,7 +74,7 @@ static void add_run(struct stats_cell *cell, const struct run *run, int sign)
     if (run->started_ms && run->finished_ms && run->state != RUN_LOST) {
         int64_t duration_ms = run->finished_ms - run->started_ms;
         if (duration_ms < 0)
-            duration_ms = 0; /* the clock was set back meanwhile */
+            duration_ms = 0; /* the clock was set back during the run */
         cell->bucket = history_bucket(duration_ms);
         cell->sum_ms = sign * duration_ms;
         cell->min_ms = sign > 0 ? duration_ms : INT64_MAX;

@@ -1,6 +1,6 @@
-/* Statistics as all backends gather them: cells, which are added up. A cell is what runs of one
- * job, hour, end and bucket of durations have in common; recording a run adds one to it, replacing
- * a run takes one away again. Each is added to the job's cells and to those of all jobs. */
+/* Statistics, the same in all backends. A cell holds the sums over the runs of one job, hour, state
+ * and duration bucket. Recording a run adds to its cell, replacing a run subtracts the old record.
+ * Each run counts in a cell of its job and in one of all jobs together. */
 #ifndef PEAL_HISTORY_STATS_H
 #define PEAL_HISTORY_STATS_H
 
@@ -15,14 +15,14 @@ struct stats_cell {
     int bucket; /* BUCKET_NONE: without a duration */
     int64_t count;
     int64_t sum_ms;
-    int64_t min_ms, max_ms; /* INT64_MAX and INT64_MIN: of none */
+    int64_t min_ms, max_ms; /* INT64_MAX and INT64_MIN: no duration */
     int64_t punctual, late_sum_ms;
 };
 
-/* By job, hour, state and bucket. */
+/* Order by job, hour, state and bucket. */
 int stats_cell_compare(const struct stats_cell *a, const struct stats_cell *b);
 
-/* Adds all numbers of a cell to another. */
+/* Adds the numbers of `cell` to `to`. */
 void stats_cell_add(struct stats_cell *to, const struct stats_cell *cell);
 
 /* ---- what an append changes ---- */
@@ -32,13 +32,13 @@ struct stats_changes {
     size_t count, capacity;
 };
 
-/* Room for so many more rows. */
+/* Makes room for stats_changes_add of `rows` more rows. */
 MUST_CHECK enum status stats_changes_reserve(struct stats_changes *changes, size_t rows);
 
-/* `sign` is 1 for a row that is recorded and -1 for one that is replaced. There is room for it. */
+/* `sign` is 1 for a recorded row and -1 for a replaced one. Room must have been reserved. */
 void stats_changes_add(struct stats_changes *changes, const struct history_row *row, int sign);
 
-/* Puts equal cells together, in order; those that changed nothing are left out. */
+/* Sorts the cells and sums up equal ones; cells that sum up to no change are left out. */
 void stats_changes_merge(struct stats_changes *changes);
 
 void stats_changes_release(struct stats_changes *changes);
@@ -47,14 +47,14 @@ void stats_changes_release(struct stats_changes *changes);
 
 bool stats_request_is_valid(const struct history_stats *stats);
 
-/* The hours that are asked for: from inclusive, to exclusive. */
+/* The requested hours: from inclusive, to exclusive. */
 void stats_request_hours(const struct history_stats *stats, int64_t *ret_from, int64_t *ret_to);
 
-/* Adds a cell to the answer; they come in the order of hours. */
+/* Adds a cell to the answer. Cells must come in the order of hours. */
 MUST_CHECK enum status stats_answer_add(struct history_stats *answer,
                                         const struct stats_cell *cell);
 
-/* Hours below this one go with a prune; 0: none does. */
+/* A prune removes the hours before this one; 0: none. */
 int64_t stats_prune_hour(const struct history_prune *prune);
 
 #endif

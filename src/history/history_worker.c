@@ -1,8 +1,8 @@
-/* The writer appends and prunes, the reader answers. They share the queues with the owner's thread,
- * and nothing else.
+/* The writer thread appends and prunes, the reader thread answers queries. They share only the
+ * queues and the health with the owner's thread.
  *
- * A writer that has to connect tries that first. While it is away, appends are refused at once; it
- * tries again at growing intervals. */
+ * The writer connects before it takes requests. While its connection is down, appends are refused
+ * at once, and it reconnects with back-off. */
 #include "history_worker.h"
 
 #include <time.h>
@@ -14,7 +14,7 @@ static struct history_worker *of(struct history *history)
     return (struct history_worker *)history;
 }
 
-enum { CONFLICTS_MAX = 5 }; /* of one turn of a prune */
+enum { CONFLICTS_MAX = 5 }; /* retries of one turn of a prune */
 
 static int or_default(int value, int otherwise)
 {
@@ -60,9 +60,8 @@ static bool may_try(const struct history_link *link)
     return clock_now().boot.ms >= link->next_try_ms;
 }
 
-/* After a call of the driver. How a write went is how the history is. A read says so only of damage
- * that there are words for, and never that all is well. E_INVALID says something of the request
- * alone. */
+/* After a call of the driver: updates the health. A write sets it to its result; a read sets it
+ * only to E_CORRUPT that has an explanation, never to OK. E_INVALID concerns the request alone. */
 static enum status note(struct history_worker *worker, struct history_link *link, enum status st)
 {
     bool is_write = link == worker->writer;
@@ -106,8 +105,8 @@ static enum status call(const struct history_worker *worker, struct history_link
     return worker->driver->read(link, request);
 }
 
-/* The server may have been restarted since the last request: then a new connection helps. What was
- * not answered in time is not worth another try. Recording twice is harmless. */
+/* Reconnects and retries once, since the server may have been restarted after the last request. A
+ * request that timed out is not retried. Recording a run twice is harmless. */
 static enum status call_or_reconnect(struct history_worker *worker, struct history_link *link,
                                      struct history_request *request, int limit_ms)
 {
@@ -138,7 +137,7 @@ static void do_append(struct history_worker *worker, struct history_request *req
     answer(worker, request, st);
 }
 
-/* Others in the way: the same turn again. */
+/* After E_CONFLICT with another writer, the same turn is retried the next time. */
 static enum status do_prune_turn(struct history_worker *worker, struct history_prune *prune)
 {
     struct history_link *link = worker->writer;
@@ -155,7 +154,7 @@ static enum status do_prune_turn(struct history_worker *worker, struct history_p
         worker->pruning.conflicts = 0;
     }
     if (st == OK && !link->is_up)
-        st = E_UNREACHABLE; /* lost on the way back from a failure */
+        st = E_UNREACHABLE; /* the connection was lost during recovery */
     return st == OK ? OK : note(worker, link, st);
 }
 
@@ -176,7 +175,7 @@ static void do_prune(struct history_worker *worker, struct history_request *requ
     answer(worker, request, st);
 }
 
-/* Until there is work, or it is time to connect again. */
+/* Waits until there is work, or until the next connect is due. */
 static void wait_for_work(struct history_worker *worker)
 {
     if (worker->writer->is_up) {
@@ -192,7 +191,7 @@ static void wait_for_work(struct history_worker *worker)
     pthread_cond_timedwait(&worker->work, &worker->lock, &until);
 }
 
-/* NULL: it is time to connect, or the end has come, and all appends are done. */
+/* NULL: a connect is due, or the worker is closing and all appends are done. */
 static struct history_request *next_write(struct history_worker *worker, bool prune_waited)
 {
     struct history_request *request = NULL;
@@ -374,7 +373,7 @@ enum status history_worker_start(struct history_worker *worker)
     return OK;
 }
 
-/* Waits are measured with a clock that nobody sets. */
+/* The condition uses the monotonic clock: setting the wall clock does not change a time-out. */
 static void init_locks(struct history_worker *worker)
 {
     pthread_condattr_t attributes;
