@@ -1,5 +1,5 @@
-/* The history in DIR/history.db: history_worker.c with two connections to a file. WAL lets neither
- * wait for the other. */
+/* The history in DIR/history.db: history_worker.c with two connections to one file. In WAL mode
+ * the reader and the writer do not block each other. */
 #include <stdlib.h>
 
 #include "history_worker.h"
@@ -54,7 +54,8 @@ enum status history_sqlite_open(const char *dir, struct history_wake wake, struc
     strbuf_addf(&path, "%s/history.db", dir);
     sqlite->path = strbuf_detach(&path);
     sqlite->writer.path = sqlite->reader.path = sqlite->path;
-    sqlite->writer.base.is_up = sqlite->reader.base.is_up = true; /* once they are open */
+    sqlite->writer.base.is_up = sqlite->reader.base.is_up =
+        true; /* the threads start after both are open */
     history_worker_init(&sqlite->worker, &driver, &sqlite->writer.base, &sqlite->reader.base, wake);
 
     enum status st = sqlite->path ? OK : E_NOMEM;

@@ -15,9 +15,9 @@ enum statement {
     SQL_UPDATE,
     SQL_SELECT,
     SQL_DELETE,
-    SQL_OLDER, /* ids of a job that are smaller than one */
-    SQL_ENDED, /* ids of a job that ended before a time */
-    PER_TABLE, /* the ones above are there for each table */
+    SQL_OLDER, /* a job's rows below an id */
+    SQL_ENDED, /* a job's rows below an id that ended before a time */
+    PER_TABLE, /* the statements above exist for runs and for entries */
     SQL_BEGIN_WRITE = PER_TABLE,
     SQL_BEGIN_READ,
     SQL_COMMIT,
@@ -37,7 +37,7 @@ enum statement {
     SQL_DELETE_STATS,
     SQL_NEXT_STATS_UID,
     SQL_ADD_CHANGE,
-    SQL_READ_CHANGES, /* four ways to walk along them */
+    SQL_READ_CHANGES, /* by id; then by job uid, job name and actor */
     SQL_READ_CHANGES_LAST = SQL_READ_CHANGES + 3,
     SQL_DELETE_CHANGES,
     SQL_FREE_PAGES,
@@ -45,7 +45,7 @@ enum statement {
     STATEMENTS,
 };
 
-/* Ways to walk a table from the newest id down; history_sqlite_walk.c has their SQL. */
+/* Index walks over a table, newest id first; history_sqlite_walk.c has their SQL. */
 enum walk_shape {
     WALK_ALL,
     WALK_STATE,
@@ -58,8 +58,8 @@ enum walk_shape {
     WALK_SHAPES
 };
 
-/* The class of a run's duration (lasting_class), of those that have one; in the words of the index.
- */
+/* The duration class of a run (lasting_class) and the condition that it has one, written exactly as
+ * in the index: else SQLite does not use the index. */
 #define SQLITE_DURATION "(finished_ms - started_ms)"
 #define SQLITE_LASTS    "started_ms <> 0 AND finished_ms <> 0 AND " SQLITE_DURATION " >= 1000"
 #define SQLITE_LASTING                                                                             \
@@ -82,7 +82,7 @@ struct database {
     struct walk_pool walks[TABLES][WALK_SHAPES];
 };
 
-/* What history_worker.c has of it. */
+/* A connection as history_worker.c sees it. */
 struct sqlite_link {
     struct history_link base;
     const char *path;
@@ -97,30 +97,29 @@ static inline struct database *database_of(struct history_link *link)
 /* OK for SQLITE_OK, ROW and DONE. */
 enum status sqlite_status(int rc);
 
-/* The statement, reset and without bindings. `table` is TABLE_RUNS for those that are not there for
- * each table; TABLE_CHANGES for those of changes. */
+/* The statement, reset and without bindings. `table` is TABLE_CHANGES for statements on changes,
+ * TABLE_RUNS for other statements from PER_TABLE on. */
 MUST_CHECK enum status database_statement(struct database *database, enum record_table table,
                                           enum statement which, sqlite3_stmt **ret);
 
-/* Its parameters from `place` on are table_columns. Its row begins with table_record; read_record
- * answers the place behind that. */
+/* bind_columns binds table_columns to the parameters from `place` on. read_record reads
+ * table_record from the first columns of a row, and returns the number of the next column. */
 void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record);
 int read_record(sqlite3_stmt *stmt, enum record_table table, void *record);
 
-/* Runs a statement that needs nothing and answers nothing. */
+/* Runs a statement without parameters and result. */
 MUST_CHECK enum status database_do(struct database *database, enum statement which);
 
-/* Steps to a row: OK, or E_NOT_FOUND when there is none (any more). */
+/* Steps to the next row; E_NOT_FOUND: there are no more rows. */
 MUST_CHECK enum status statement_row(sqlite3_stmt *stmt);
 
-/* Steps to the end of a statement without rows. */
+/* Steps to the end of the statement and ignores any rows. */
 MUST_CHECK enum status statement_done(sqlite3_stmt *stmt);
 
 void bind_id(sqlite3_stmt *stmt, int place, const struct id *id);
 struct id column_id(sqlite3_stmt *stmt, int place);
 
-/* For INSERT and UPDATE: all but the id of the run or entry is bound; `job` is the key of its job.
- */
+/* Binds a run or an entry for SQL_INSERT or SQL_UPDATE; `job` is the key in the table jobs. */
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job);
 
 /* E_NOT_FOUND: no such id. */
@@ -129,68 +128,68 @@ MUST_CHECK enum status load_row(struct database *database, enum record_table tab
 
 /* ---- the file: history_sqlite_file.c ---- */
 
-/* Opens and, if need be, makes or migrates the file for writing. *why is set unless OK. */
+/* Opens the file for writing; creates or migrates it if needed. *why is set unless OK. */
 MUST_CHECK enum status database_open_writer(const char *path, struct database *ret,
                                             struct strbuf *why);
 
-/* After the writer. */
+/* To be called after database_open_writer, which creates the tables. */
 MUST_CHECK enum status database_open_reader(const char *path, struct database *ret,
                                             struct strbuf *why);
 
-/* What would keep it from being opened. E_NOT_FOUND: there is no such file. */
+/* Checks read-only whether the file can be opened. E_NOT_FOUND: there is no such file. */
 MUST_CHECK enum status database_look(const char *path, struct strbuf *why);
 
 void database_close(struct database *database);
 
-/* Words with a next step, for a call that failed with `st`. */
+/* Adds the reason and a next step for a call that failed with `st`. */
 void database_explain(const char *path, enum status st, const char *error, struct strbuf *why);
 
 /* ---- walks: history_sqlite_walk.c ---- */
 
-/* Ids from the newest down, merged from walks along indexes. */
+/* A walk over run or entry ids, newest first, merged from several index ranges. */
 struct walk {
     struct database *database;
-    const struct history_query *query; /* the caller's until the walk is closed */
+    const struct history_query *query; /* stays valid until the walk is closed */
     struct walk_stream *streams;
     size_t count, capacity;
-    struct id last;
+    struct id last; /* last id returned that can match: its duplicates are skipped */
 };
 
-/* One of those: ids of a span for one value of what its shape is by. */
+/* One index range: ids in a span that share one value of the indexed column. */
 struct walk_part {
     enum record_table table;
     enum walk_shape shape;
     struct id_span span;
     int value;   /* a state, a class or a reason */
-    int64_t job; /* of WALK_JOB_STATE */
+    int64_t job; /* key of the job, for WALK_JOB_STATE */
 };
 
-/* Adds it, as far as it is below the query's cursor. */
+/* Adds the part of the index range that is below the query's cursor. */
 MUST_CHECK enum status walk_add(struct walk *walk, const struct walk_part *part);
 
-/* E_NOT_FOUND: the end. *ret_can_match: else it need not be looked at; unless it comes once more.
- */
+/* The next id; E_NOT_FOUND: the end. If not *ret_can_match, the index shows that the row does not
+ * match, but the id may follow once more from a range in which it can. */
 MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
                                  bool *ret_can_match);
 
 void walk_close(struct walk *walk);
 
-/* ---- which walk: history_sqlite_ways.c ---- */
+/* ---- choice of the walk: history_sqlite_ways.c ---- */
 
-/* Everything that the query can match is walked over, but not all of that matches. */
+/* Opens a walk over every row that matches the query and some that do not. */
 MUST_CHECK enum status walk_open(struct walk *walk, struct database *database,
                                  const struct history_query *query);
 
-/* The same over one table. */
+/* The same over the runs alone or the entries alone. */
 MUST_CHECK enum status walk_open_table(struct walk *walk, struct database *database,
                                        const struct history_query *query, enum record_table table);
 
 /* ---- what the requests do ---- */
 
-/* After a failure: back to no transaction. */
+/* Rolls back the transaction, if there is one. */
 void database_roll_back(struct database *database);
 
-/* Unless OK, both may leave a transaction. */
+/* Unless OK, this and sqlite_read_request may leave a transaction open. */
 MUST_CHECK enum status sqlite_append(struct history_link *link,
                                      const struct history_append *append);
 
@@ -200,14 +199,14 @@ MUST_CHECK enum status sqlite_read_request(struct history_link *link,
 
 extern const struct prune_driver sqlite_prune_driver; /* history_sqlite_prune.c */
 
-/* How much of a run's output there is. */
+/* The size of a run's kept output. */
 MUST_CHECK enum status read_kept_bytes(struct database *database, const struct id *run_id,
                                        int64_t *ret);
 
 /* ---- statistics: history_sqlite_stats.c ---- */
 
-/* For the migration that fills them from the runs that are there: bucket_of(ms), hour_of(id); and
- * for the one that classes strays: stray_of(id, from_ms, to_ms). */
+/* Adds SQL functions for migrations: bucket_of(ms) and hour_of(id) to fill the statistics from
+ * existing runs, stray_of(id, from_ms, to_ms) to class strays. */
 MUST_CHECK enum status stats_add_functions(struct database *database);
 
 /* Within the append's transaction. */

@@ -1,10 +1,10 @@
-/* Changes: recorded once, read newest first along the index that fits best. */
+/* Changes: inserted once, read newest first along the index of the query's first filter. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sqlite/history_sqlite.h"
 
-enum { VISITS_MAX = 100 * 1000 }; /* rows that one search looks at */
+enum { VISITS_MAX = 100 * 1000 }; /* rows that one search examines at most */
 
 enum status changes_write(struct database *database, const struct change_record *change)
 {
@@ -44,7 +44,7 @@ static enum status open_walk(struct database *database, const struct change_quer
     return OK;
 }
 
-/* All but the definitions, which are at the place that it answers. */
+/* Loads all but the definitions; returns the number of the column with the first definition. */
 static int load_change(sqlite3_stmt *stmt, struct change_record *ret)
 {
     *ret = (struct change_record){.before = NULL};

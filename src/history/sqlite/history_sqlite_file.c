@@ -1,4 +1,4 @@
-/* The file: made, migrated, or refused with a reason. */
+/* Creates, migrates or rejects the database file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,9 +11,9 @@ enum {
     BUSY_MS = 5000,
 };
 
-/* migrations[v] leads from version v to v + 1. Never edit one that was released: append. */
+/* migrations[v] leads from version v to v + 1. Never edit a released migration: append one. */
 static const char *const migrations[] = {
-    /* A job under one name; runs and entries refer to it by the short key. */
+    /* A row of `jobs` is a uid and a name of a job; runs and entries refer to its short key. */
     "CREATE TABLE jobs ("
     " key INTEGER PRIMARY KEY, uid BLOB NOT NULL, name TEXT NOT NULL, UNIQUE (uid, name));"
     "CREATE INDEX jobs_name ON jobs (name);"
@@ -42,15 +42,15 @@ static const char *const migrations[] = {
     "CREATE INDEX entries_state ON entries (state, id);"
     "CREATE INDEX entries_stray ON entries (to_ms) WHERE stray = 1;"
 
-    /* `start` is the place of the first byte in the run's kept output. */
+    /* `start` is the offset of the first byte in the run's kept output. */
     "CREATE TABLE output ("
     " key INTEGER PRIMARY KEY, run_id BLOB NOT NULL, start INTEGER NOT NULL, seq INTEGER NOT NULL,"
     " stream INTEGER NOT NULL, at_ms INTEGER NOT NULL, gap_bytes INTEGER NOT NULL,"
     " bytes BLOB NOT NULL);"
     "CREATE UNIQUE INDEX output_run ON output (run_id, start, seq);",
 
-    /* Statistics, of all jobs together under the zero uid; filled from what is there. Durations and
-     * lateness as history_stats.c has them: 9 is LOST, 0 is CAUSE_TICK. */
+    /* Statistics, filled from existing rows; those of all jobs together have the zero uid.
+     * Durations and start delays are computed as in history_stats.c: 9 is LOST, 0 is CAUSE_TICK. */
     "CREATE TABLE stats ("
     " job_uid BLOB NOT NULL, hour INTEGER NOT NULL, state INTEGER NOT NULL,"
     " bucket INTEGER NOT NULL, count INTEGER NOT NULL, sum_ms INTEGER NOT NULL,"
@@ -72,7 +72,7 @@ static const char *const migrations[] = {
     " min(min_ms), max(max_ms), sum(punctual), sum(late_sum_ms) FROM stats GROUP BY 2, 3, 4;"
     "DROP TABLE cells;",
 
-    /* Who changed what. An absent definition is an empty text. */
+    /* The trail of changes. An absent definition is an empty text. */
     "CREATE TABLE changes ("
     " key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, job_uid BLOB NOT NULL,"
     " via INTEGER NOT NULL, action INTEGER NOT NULL, target_kind INTEGER NOT NULL,"
@@ -84,8 +84,8 @@ static const char *const migrations[] = {
     "CREATE INDEX changes_actor ON changes (actor, id);"
     "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
 
-    /* An index for each filter that there is; strays have classes. What comes behind the id tells
-     * which rows need not be looked at: those may be anywhere on the disk. */
+    /* An index for each filter; classes of strays. The columns after the id let a walk skip rows
+     * that do not match without reading them from the table. */
     "UPDATE runs SET stray = stray_of(id, tick_ms, tick_ms) WHERE stray = 1;"
     "UPDATE entries SET stray = stray_of(id, from_ms, to_ms) WHERE stray = 1;"
     "DROP INDEX runs_stray; CREATE INDEX runs_stray ON runs (stray, id) WHERE stray <> 0;"
@@ -166,7 +166,7 @@ static enum status migrate(struct database *database, int64_t version)
     return st;
 }
 
-/* A file with tables that does not bear our number is somebody else's. */
+/* A database with content but without peal's application_id belongs to another program. */
 static enum status check_version(struct database *database, const char *path, int64_t *ret,
                                  struct strbuf *why)
 {
@@ -195,7 +195,7 @@ static enum status check_version(struct database *database, const char *path, in
 
 /* ---- opening ---- */
 
-/* SQLite gives its other files the mode of this one. */
+/* Creates the file with mode 0600, which SQLite copies to the -wal and -shm files. */
 static enum status make_file(const char *path, struct strbuf *why)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -232,7 +232,7 @@ enum status database_open_writer(const char *path, struct database *ret, struct 
     st = check_version(&database, path, &version, why);
     if (st != OK)
         goto out;
-    /* auto_vacuum counts only before there are tables. FULL: an answer waits for the disk. */
+    /* auto_vacuum takes effect only before the first table. FULL: a commit waits for the disk. */
     st = run_sql(&database, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
                             "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST;"
                             "PRAGMA cache_size = -4096; PRAGMA journal_size_limit = 16777216;");

@@ -1,12 +1,12 @@
-/* Retention: what history_prune.c asks for. */
+/* Retention: the operations of struct prune_driver. */
 #include <stdio.h>
 
 #include "sqlite/history_sqlite.h"
 
 enum {
-    STEP_PIECES = 128,     /* of output, at most 64 KiB each */
-    STEP_CELLS = 500,      /* of statistics */
-    FREE_PAGES_KEPT = 256, /* for what comes next */
+    STEP_PIECES = 128,     /* rows of output in one step, at most 64 KiB each */
+    STEP_CELLS = 500,      /* rows of statistics in one step */
+    FREE_PAGES_KEPT = 256, /* left in the file for the next appends */
 };
 
 static enum status begin(struct history_link *link)
@@ -19,9 +19,9 @@ static enum status commit(struct history_link *link)
     return database_do(database_of(link), SQL_COMMIT);
 }
 
-/* ---- what goes ---- */
+/* ---- finding rows ---- */
 
-/* Of all jobs: along the ids. */
+/* Expired rows of all jobs: a walk along the primary key. */
 static enum status prepare_all(struct database *database, enum record_table table,
                                sqlite3_stmt **ret)
 {
@@ -115,7 +115,7 @@ static enum status delete_by_id(struct database *database, enum record_table tab
     return st;
 }
 
-/* Stops early when a lot of output went with them. */
+/* Stops early after STEP_PIECES rows of output, which bounds the length of the step. */
 static enum status remove_rows(struct history_link *link, enum record_table table,
                                const struct prune_rows *rows, int64_t *removed, size_t *ret_count)
 {
@@ -135,7 +135,7 @@ static enum status remove_rows(struct history_link *link, enum record_table tabl
     return st;
 }
 
-/* Which uid comes after one; E_NOT_FOUND. */
+/* The next larger uid; E_NOT_FOUND: there is none. */
 static enum status next_uid(struct database *database, enum statement which, const struct id *after,
                             struct id *ret)
 {
@@ -186,8 +186,8 @@ static enum status delete_cells(struct database *database, const struct id *uid,
     return st;
 }
 
-/* Statistics outlive the rows of their job, so that they are gone through by themselves; the zero
- * uid, of all jobs together, comes first. */
+/* Statistics outlive the rows of their job, so the uids come from the table stats itself; the zero
+ * uid, of all jobs together, is the first. */
 static enum status remove_stats(struct history_link *link, const struct id *uid, int64_t hour,
                                 struct prune_place *place, bool *ret_done)
 {
@@ -222,7 +222,7 @@ static enum status remove_changes(struct history_link *link, int64_t before_ms, 
     return OK;
 }
 
-/* The place is how many pages were free when it was last looked. */
+/* place->number is the count of free pages before the last step; no progress ends the phase. */
 static enum status shrink(struct history_link *link, struct prune_place *place, bool *ret_done)
 {
     sqlite3_stmt *stmt;

@@ -1,15 +1,15 @@
-/* Pages of rows, and logs. Each is read in one transaction, so that it is of one instant. */
+/* Pages of rows, and logs. Each request is one transaction, which sees a consistent snapshot. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sqlite/history_sqlite.h"
 
-/* What one search may cost: some hundredths of a second. */
+/* The budget of one search, some hundredths of a second: an id from an index, a row loaded. */
 enum { COST_MAX = 40 * 1000, COST_OF_ID = 1, COST_OF_ROW = 10 };
 
 /* ---- pages ---- */
 
-/* Puts a row onto the page if it matches, or notes that there is more. */
+/* Adds a matching row to the page; if the page is full, sets `more` and the cursor. */
 static void take_row(struct history_read *page, const struct history_row *row)
 {
     if (!history_query_matches(&page->query, row))
@@ -21,7 +21,7 @@ static void take_row(struct history_read *page, const struct history_row *row)
         page->rows[page->count++] = *row;
 }
 
-/* The next page begins with the id: another stream may still have it. */
+/* The cursor for a next page that begins with this id, which another stream may still return. */
 static struct id just_above(struct id id)
 {
     for (size_t i = sizeof(id.bytes); i-- > 0 && !++id.bytes[i];)
@@ -95,7 +95,7 @@ enum status read_kept_bytes(struct database *database, const struct id *run_id, 
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* Reads the part alone: the rest of the piece stays on disk. */
+/* Reads only the requested bytes of the piece, not the whole blob. */
 static enum status read_part(struct database *database, int64_t key, size_t skip, size_t length,
                              void **ret)
 {
@@ -209,7 +209,7 @@ enum status sqlite_read_request(struct history_link *link, struct history_reques
         st = changes_read(database, history_request_of(request, history_changes));
     else
         st = read_log(database, history_request_of(request, history_log));
-    /* Nothing was written: nothing can go wrong that matters. */
+    /* A failed COMMIT is harmless: the transaction wrote nothing. */
     if (st == OK)
         (void)sqlite3_exec(database->db, "COMMIT", NULL, NULL, NULL);
     return st;

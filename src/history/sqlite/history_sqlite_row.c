@@ -1,21 +1,21 @@
-/* Statements, and rows as their parameters and columns. */
+/* The SQL statements; binding and reading rows. */
 #include <string.h>
 
 #include "sqlite/history_sqlite.h"
 
-/* Before the columns come id, job, ended_ms and stray; those of changes, too, are four. */
+/* table_columns start here: after id, job, ended_ms, stray; or id, job_uid, before, after. */
 enum { FIRST_COLUMN = 5 };
 
-/* Of what the history holds: RUN_OK to RUN_MISSED. */
+/* Every state that is stored: RUN_OK to RUN_MISSED. */
 #define ALL_STATES "(5, 6, 7, 8, 9, 10, 11)"
 
-/* Newest first. The definitions come last: they are read from the disk when they are asked for. */
+/* Newest first. The definitions are the last columns: SQLite reads them only if they are used. */
 #define READ_CHANGES(from, where)                                                                  \
     "SELECT id, job_uid#, before, after FROM " from " WHERE " where                                \
     " id < ?1 AND id >= ?2 ORDER BY id DESC"
 
-/* `@` is the table, `#` its columns, `%` their parameters, `~` their assignments; each with a comma
- * before it. */
+/* `@` is the table, `#` its columns, `%` their parameters, `~` their assignments; each column,
+ * parameter and assignment has a comma before it. */
 static const char *const sql[] = {
     [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#) VALUES (?1, ?2, ?3, ?4%)"
                    " ON CONFLICT DO NOTHING",
@@ -23,7 +23,7 @@ static const char *const sql[] = {
     [SQL_SELECT] = "SELECT id, uid, name#"
                    " FROM @ JOIN jobs ON jobs.key = @.job WHERE id = ?1",
     [SQL_DELETE] = "DELETE FROM @ WHERE id = ?1",
-    /* All states are named so that the index by job, state and id serves the id, too. */
+    /* Naming all states lets the index by job, state and id also bound the id. */
     [SQL_OLDER] = "SELECT id FROM @ WHERE job IN (SELECT key FROM jobs WHERE uid = ?1)"
                   " AND state IN " ALL_STATES " AND id < ?2 LIMIT ?3",
     [SQL_ENDED] = "SELECT id FROM @ WHERE job IN (SELECT key FROM jobs WHERE uid = ?1)"

@@ -1,7 +1,7 @@
-/* Statistics: cells that are added to, and read in the order of hours. */
+/* Statistics: adds to cells, and reads cells in the order of hours. */
 #include "sqlite/history_sqlite.h"
 
-/* ---- for the migration ---- */
+/* ---- SQL functions for migrations ---- */
 
 static void bucket_of(sqlite3_context *context, int count, sqlite3_value **values)
 {

@@ -1,7 +1,6 @@
-/* Walks over ids, newest first. An index gives ids in order only for one value of what is before
- * the id in it; so each of those is a stream of its own, and the streams are merged. This way the
- * first page costs a few seeks, however long the history is. Which streams a query needs is said in
- * history_sqlite_ways.c. */
+/* Walks over ids, newest first. An index returns ids in order only within one value of the columns
+ * before the id, so each value is a stream of its own, and the streams are merged. A page then
+ * costs a few seeks, however long the history is. history_sqlite_ways.c chooses the streams. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +10,15 @@ struct walk_stream {
     sqlite3_stmt *stmt;
     enum record_table table;
     enum walk_shape shape;
-    struct id id;   /* the next one */
-    bool can_match; /* as far as the index tells */
+    struct id id;   /* the current id */
+    bool can_match; /* whether the row can match, by what the index holds */
 };
 
 #define BOUNDS " id < ?1 AND id >= ?2 ORDER BY id DESC"
 
-/* The second column, if there is one, is what tells whether the row can match.
+/* can_match() reads the second column, if there is one.
  * ?1: ids below; ?2: ids from; ?3: a state, class or reason; ?4: a job's key; ?5: a node.
- * `@` is the table. A partial index is used if its condition is said in its words. */
+ * `@` is the table. SQLite uses a partial index only if the query repeats its condition. */
 static const char *const sql[WALK_SHAPES] = {
     [WALK_ALL] = "SELECT id FROM @ WHERE" BOUNDS,
     [WALK_STATE] = "SELECT id FROM @ INDEXED BY @_state WHERE state = ?3 AND" BOUNDS,
@@ -34,7 +33,7 @@ static const char *const sql[WALK_SHAPES] = {
     [WALK_STRAY] = "SELECT id FROM @ INDEXED BY @_stray WHERE stray = ?3 AND stray <> 0 AND" BOUNDS,
 };
 
-/* ---- statements: a walk over a job needs one for each state ---- */
+/* ---- pool of statements: a walk over a job needs one for each state ---- */
 
 static enum status prepare(struct database *database, enum record_table table,
                            enum walk_shape shape, sqlite3_stmt **ret)
@@ -79,7 +78,7 @@ static void give_back(struct database *database, struct walk_stream *stream)
 
 /* ---- streams ---- */
 
-/* What the index alone says. A row may be in other streams, too, for another reason. */
+/* Whether the row can match, by the index alone. Another stream may return the same row. */
 static bool can_match(const struct walk *walk, const struct walk_stream *stream)
 {
     const char *detail;
@@ -146,7 +145,7 @@ enum status walk_add(struct walk *walk, const struct walk_part *part)
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* The stream that is next; a run that is in several is in each of them the next. */
+/* The stream with the newest id. An id in several streams is the current one of each of them. */
 static struct walk_stream *newest_of(const struct walk *walk)
 {
     struct walk_stream *newest = &walk->streams[0];

@@ -1,9 +1,9 @@
-/* Which streams a query needs. Job, state, node, duration and text each have indexes that end in
- * the id. If several of them are asked for, there are several ways to walk, each over rows of which
- * some do not match: the one that comes furthest down in few steps has the least to look at.
+/* Chooses the index for a query. Job, state, node, duration and text each have indexes that end in
+ * the id. A query with several filters has several ways to walk, each over rows of which some do
+ * not match. A short probe finds the way with the fewest rows: it reaches the smallest id.
  *
- * Time needs no index but the ids, see history_columns.h: each way is bounded by the ids of the
- * span, and strays beyond it are added. */
+ * A time span needs no index of its own, see history_columns.h: each way is bounded by the ids of
+ * the span, and streams of strays outside it are added. */
 #include <string.h>
 
 #include "sqlite/history_sqlite.h"
@@ -11,8 +11,8 @@
 enum way { WAY_ALL, WAY_STATES, WAY_LASTING, WAY_TEXT, WAY_NODE, WAY_JOBS, WAYS };
 
 enum {
-    PROBE_IDS = 100,     /* along each way, to find the best */
-    TEXT_JOBS_MAX = 200, /* with the text in their names; if more have it, it is no rare text */
+    PROBE_IDS = 100,     /* length of the probe along each way */
+    TEXT_JOBS_MAX = 200, /* jobs with the text in their names; with more, WAY_TEXT is not used */
 };
 
 /* ---- the streams of each way ---- */
@@ -30,8 +30,7 @@ static enum status add_states(struct walk *walk, enum record_table table, enum w
     return st;
 }
 
-/* The jobs that a statement finds, whose first columns are key, uid and name. *ret_count, unless it
- * is NULL: how many there were. */
+/* Adds the streams of the jobs that `stmt` finds; its columns are key, uid and name. */
 static enum status add_jobs(struct walk *walk, enum record_table table, sqlite3_stmt *stmt)
 {
     const struct history_query *query = walk->query;
@@ -48,7 +47,7 @@ static enum status add_jobs(struct walk *walk, enum record_table table, sqlite3_
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* A job that was renamed has several keys, and so has a name that was given to several jobs. */
+/* A renamed job has several keys, and so has a name that several jobs have had. */
 static enum status add_asked_jobs(struct walk *walk, enum record_table table)
 {
     const struct history_query *query = walk->query;
@@ -75,7 +74,7 @@ static enum status find_text_jobs(struct walk *walk, int limit, sqlite3_stmt **r
     return OK;
 }
 
-/* In the name of the job, of the reason, or in the detail. */
+/* Streams for a text in the job's name, in the reason's name or in the detail. */
 static enum status add_text(struct walk *walk, enum record_table table)
 {
     const char *text = walk->query->text;
@@ -137,9 +136,9 @@ static enum status add_strays(struct walk *walk, enum record_table table)
     return st;
 }
 
-/* ---- which way ---- */
+/* ---- choosing the way ---- */
 
-/* Do so many jobs have the text in their names that there is no end of streams? */
+/* Whether too many jobs have the text in their names for a stream per job and state. */
 static enum status has_many_jobs(struct walk *walk, bool *ret)
 {
     sqlite3_stmt *stmt;
@@ -151,7 +150,7 @@ static enum status has_many_jobs(struct walk *walk, bool *ret)
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* The ways that there are for a query, as 1 << enum way. */
+/* The ways that can answer the query, as 1 << enum way. */
 static enum status find_ways(struct walk *walk, unsigned *ret)
 {
     const struct history_query *query = walk->query;
@@ -162,7 +161,7 @@ static enum status find_ways(struct walk *walk, unsigned *ret)
         ways |= 1u << WAY_JOBS;
     if (query->node)
         ways |= 1u << WAY_NODE;
-    if (query->states && !ways) /* those above are by state, too */
+    if (query->states && !ways) /* the indexes by job and by node include the state */
         ways |= 1u << WAY_STATES;
     if (!many)
         ways |= 1u << WAY_TEXT;
@@ -172,7 +171,7 @@ static enum status find_ways(struct walk *walk, unsigned *ret)
     return st;
 }
 
-/* Where a way has come to after some steps; the zero id if it has ended. */
+/* The id that a way reaches after PROBE_IDS steps; zero: it ended before. */
 static enum status probe(const struct walk *walk, enum way way, struct id *ret)
 {
     struct walk trial = {.database = walk->database, .query = walk->query};
@@ -199,7 +198,7 @@ static enum status choose_way(struct walk *walk, enum way *ret)
         struct id id = {{0}};
         if (!(ways >> way & 1))
             continue;
-        if (ways != 1u << way) /* else there is no choice */
+        if (ways != 1u << way) /* a single way needs no probe */
             st = probe(walk, (enum way)way, &id);
         if (first || id_compare(&id, &lowest) < 0) {
             lowest = id;

@@ -35,7 +35,7 @@ static enum status delete_output(struct database *database, const struct id *run
 
 /* ---- records ---- */
 
-/* The key of the job under this name; a new one if it has none yet. */
+/* The key of the job's uid and name in the table jobs; inserts a row if there is none. */
 static enum status key_of_job(struct database *database, const struct id *uid, const char *name,
                               int64_t *ret)
 {
@@ -63,7 +63,7 @@ static enum status key_of_job(struct database *database, const struct id *uid, c
     return st;
 }
 
-/* INSERT or UPDATE; *ret_changed: whether there was a row to write. */
+/* Runs SQL_INSERT or SQL_UPDATE; *ret_changed: whether it wrote a row. */
 static enum status put_row(struct database *database, enum statement which,
                            const struct history_row *row, int64_t job, bool *ret_changed)
 {
@@ -79,7 +79,7 @@ static enum status put_row(struct database *database, enum statement which,
     return st;
 }
 
-/* What is there is replaced, if it gives way. *ret_changed: it was. */
+/* Replaces the stored row if history_row_gives_way allows it; *ret_changed: whether it did. */
 static enum status replace(struct database *database, const struct history_row *row, int64_t job,
                            struct stats_changes *changes, bool *ret_changed)
 {
