@@ -1,5 +1,5 @@
-/* The history without a disk: an array in the order of ids. The plainest backend, to read the
- * others against. */
+/* The history in memory: an array in the order of ids. The simplest backend, a reference for the
+ * others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ struct history_memory {
     bool closing;
     struct memory_row **rows; /* oldest first */
     size_t count, capacity;
-    struct stats_changes stats; /* of all that was ever recorded */
-    size_t merged;              /* how many there were after they were last put together */
+    struct stats_changes stats; /* of recorded rows, also of removed ones */
+    size_t merged;              /* number of cells after the last merge */
     struct memory_changes changes;
 };
 
@@ -40,7 +40,7 @@ static void free_row(struct memory_row *row)
     free(row);
 }
 
-/* How many rows are older than the id: its place, if it is there. */
+/* The number of rows older than the id, which is the index of a row with this id. */
 static size_t place_of(const struct history_memory *memory, const struct id *id)
 {
     size_t low = 0, high = memory->count;
@@ -121,7 +121,7 @@ static enum status reserve(struct history_memory *memory, size_t count)
     return OK;
 }
 
-/* Takes the row over. There is room for it. */
+/* Takes over the row. Room must have been reserved. */
 static void put(struct history_memory *memory, struct memory_row *row)
 {
     const struct id *id = history_row_id(&row->row);
@@ -158,9 +158,9 @@ static void merge_stats(struct history_memory *memory)
     memory->merged = memory->stats.count;
 }
 
-/* A record's copy: a row or a change. */
+/* A copy of a record: a row or a change. */
 struct copy {
-    struct memory_row *row; /* NULL: it is a change */
+    struct memory_row *row; /* NULL: the record is a change */
     struct change_record change;
 };
 
@@ -309,7 +309,7 @@ static const struct id *job_of(const struct memory_row *row)
     return row->row.is_entry ? &row->row.entry.job_uid : &row->row.run.job_uid;
 }
 
-/* By job, then runs before entries, then newest first. */
+/* Order by job, then runs before entries, then newest first. */
 static int compare_for_pruning(const void *a, const void *b)
 {
     const struct memory_row *left = *(struct memory_row *const *)a;
@@ -422,7 +422,7 @@ static void memory_submit(struct history *history, struct history_request *reque
         memory->wake.wake(memory->wake.context);
 }
 
-/* What is submitted from within `done` waits for the next time. */
+/* A request that a `done` submits waits for the next dispatch. */
 static void memory_dispatch(struct history *history)
 {
     struct history_memory *memory = (struct history_memory *)history;

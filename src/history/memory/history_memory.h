@@ -1,4 +1,4 @@
-/* The trail of changes of the history without a disk: an array in the order of ids. */
+/* The trail of changes of the history in memory: an array in the order of ids. */
 #ifndef PEAL_HISTORY_MEMORY_H
 #define PEAL_HISTORY_MEMORY_H
 
@@ -11,16 +11,16 @@ struct memory_changes {
 
 void memory_changes_release(struct memory_changes *changes);
 
-/* Room for so many more. */
+/* Makes room for `count` more changes. */
 MUST_CHECK enum status memory_changes_reserve(struct memory_changes *changes, size_t count);
 
-/* There is room for it; its texts are taken over. One that is there already stays as it is. */
+/* Takes over the change. Room must have been reserved. An existing change with the id stays. */
 void memory_changes_put(struct memory_changes *changes, struct change_record *change);
 
 MUST_CHECK enum status memory_changes_read(const struct memory_changes *changes,
                                            struct history_changes *ret);
 
-/* How many from before then are gone. */
+/* Removes changes made before `before_ms`; returns their number. */
 size_t memory_changes_prune(struct memory_changes *changes, int64_t before_ms);
 
 #endif

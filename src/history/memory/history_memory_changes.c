@@ -24,7 +24,7 @@ enum status memory_changes_reserve(struct memory_changes *changes, size_t count)
     return OK;
 }
 
-/* How many are older than the id: its place, if it is there. */
+/* The number of changes older than the id, which is the index of a change with this id. */
 static size_t place_of(const struct memory_changes *changes, const struct id *id)
 {
     size_t low = 0, high = changes->count;
