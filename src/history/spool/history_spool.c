@@ -1,11 +1,12 @@
-/* Who does what: the owner's thread talks to the inner history, one append at a time, so that order
- * is kept; a thread of the spool's own does everything with files.
+/* The owner's thread passes appends to the inner history one at a time, which keeps their order;
+ * the spool's thread reads and writes the files.
  *
  *     append -> inner -> OK: done
- *                     -> failed: to the thread -> on disk: done
- *     the thread: oldest batch -> owner's thread -> inner -> OK: deleted; failed: again, later
+ *                     -> failed: spool's thread -> on disk: done
+ *     spool's thread: oldest batch -> owner's thread -> inner -> OK: deleted
+ *                                                             -> failed: retried after back-off
  *
- * While anything waits on disk or for it, appends take the second way at once. */
+ * While records wait on disk or to be written there, new appends go to the disk at once. */
 #include "spool/history_spool.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static struct history_spool *of(struct history *history)
 
 /* ---- the owner's thread: appends ---- */
 
-/* Does anything wait that must not be overtaken? */
+/* Whether older records wait, on disk or to be written, that an append must not overtake. */
 static bool is_waiting(struct history_spool *spool)
 {
     pthread_mutex_lock(&spool->lock);
@@ -53,7 +54,8 @@ static void write_to_disk(struct history_spool *spool, struct history_request *r
     pthread_mutex_unlock(&spool->lock);
 }
 
-/* What the inner history gets in place of the owner's append, which it must not answer. */
+/* The append that the inner history gets in place of the owner's: if it fails, the owner's append
+ * is not answered but written to disk. */
 struct forward {
     struct history_append append;
     struct history_spool *spool;
@@ -91,7 +93,7 @@ static bool send_direct(struct history_spool *spool, struct history_request *req
     return true;
 }
 
-/* The next of those that wait: to the inner history, or all of them to the disk. */
+/* Passes the next queued append to the inner history, or all queued appends to the disk. */
 static void forward_next(struct history_spool *spool)
 {
     while (spool->queued.first && (!spool->direct || spool->ending)) {
@@ -101,7 +103,7 @@ static void forward_next(struct history_spool *spool)
     }
 }
 
-/* Reads, retention and statistics are the inner history's. */
+/* Requests other than appends go straight to the inner history. */
 static void spool_submit(struct history *history, struct history_request *request)
 {
     struct history_spool *spool = of(history);
@@ -118,7 +120,7 @@ static void spool_submit(struct history *history, struct history_request *reques
     }
 }
 
-/* ---- the owner's thread: what waits is delivered ---- */
+/* ---- the owner's thread: delivery ---- */
 
 static void sent_done(struct history_append *sent, enum status st)
 {
@@ -166,7 +168,7 @@ static void spool_dispatch(struct history *history)
     forward_next(spool);
 }
 
-/* ---- the owner's thread: how it is ---- */
+/* ---- the owner's thread: health ---- */
 
 /* 1204 as "1,204". */
 static void add_count(struct strbuf *text, int64_t count)
@@ -240,8 +242,8 @@ static void release(struct history_spool *spool)
     free(spool);
 }
 
-/* Appends that wait go to the inner history, too, which ends with them. What it does not take is
- * written to disk, and what is being delivered stays there. */
+/* Passes all queued appends to the inner history and frees it. Appends that it does not accept are
+ * written to disk; a batch that is being delivered stays there unless it succeeds. */
 static void end_inner(struct history_spool *spool)
 {
     spool->ending = true;

@@ -12,10 +12,10 @@
 
 enum {
     SEGMENT_MAX = 8 * 1024 * 1024,
-    SEGMENTS = 32, /* about so many make up the limit */
+    SEGMENTS = 32, /* segments that make up the limit, roughly */
 };
 
-/* The first format had runs without a traceparent, and no changes. */
+/* Files with first_file_mark have runs without a traceparent, and no changes. */
 static const char file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'S', 'P', '0', '2'};
 static const char first_file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'S', 'P', '0', '1'};
 
@@ -57,7 +57,6 @@ struct segment_mark segments_mark(const struct segment_list *list)
     return (struct segment_mark){last->number, last->size};
 }
 
-/* A new last segment, unless the last one has room. */
 enum status segments_ensure(struct spool_files *files, struct segment_list *list)
 {
     struct segment segment = {.number = files->next_number, .size = FILE_HEAD};
@@ -79,7 +78,7 @@ enum status segments_ensure(struct spool_files *files, struct segment_list *list
         st = add_segment(list, &segment);
     if (st == OK) {
         if (list->fd >= 0 && fsync(list->fd) != 0) {
-            files->sync_failed = true; /* it is told only once */
+            files->sync_failed = true; /* the kernel reports the failure only once */
             st = E_IO;
         }
         segments_close_last(list);
@@ -104,7 +103,6 @@ void segments_delete(const struct spool_files *files, const struct segment_list 
     strbuf_release(&path);
 }
 
-/* Deletes the oldest. */
 void segments_delete_first(struct spool_files *files, struct segment_list *list)
 {
     segments_delete(files, list, list->items[0].number);
@@ -127,7 +125,7 @@ int segment_open(const struct spool_files *files, const struct segment_list *lis
 
 /* ---- opening ---- */
 
-/* Finds out how far the segment is whole, and what is in it. */
+/* Finds the end of the last whole frame, and counts what the segment holds. */
 static enum status scan_frames(struct spool_files *files, struct segment_list *list, int fd,
                                struct segment *segment)
 {
@@ -151,7 +149,7 @@ static enum status scan_frames(struct spool_files *files, struct segment_list *l
     return st == E_CORRUPT ? OK : st;
 }
 
-/* E_CORRUPT: not one of ours, or it was cut off within its first bytes. */
+/* E_CORRUPT: not a spool file, or shorter than its head. */
 static enum status scan_segment(struct spool_files *files, struct segment_list *list,
                                 uint64_t number)
 {
@@ -189,7 +187,7 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The numbers of the segments that are there, oldest first. */
+/* The numbers of the existing segments, oldest first. */
 static enum status list_numbers(const struct spool_files *files, const char *kind, uint64_t **ret,
                                 size_t *ret_count)
 {
@@ -226,7 +224,7 @@ static enum status scan_list(struct spool_files *files, struct segment_list *lis
     enum status st = list_numbers(files, kind, &numbers, &count);
     for (size_t i = 0; i < count && st == OK; i++) {
         st = scan_segment(files, list, numbers[i]);
-        if (st == E_CORRUPT) { /* nothing of it was ever acknowledged, or all of it is lost */
+        if (st == E_CORRUPT) { /* it held no acknowledged record, or all of its records are lost */
             files->stats.damaged_segments++;
             st = OK;
         }
@@ -281,7 +279,7 @@ enum status spool_files_open(const char *dir, int64_t max_bytes, struct spool_fi
         spool_files_close(&files);
         return st;
     }
-    while (files.outputs.count && !files.states.count) /* nobody refers to it */
+    while (files.outputs.count && !files.states.count) /* no record refers to the output */
         segments_delete_first(&files, &files.outputs);
     files.synced_states = segments_mark(&files.states);
     files.synced_outputs = segments_mark(&files.outputs);

@@ -1,14 +1,14 @@
-/* The payloads of frames; numbers with the low byte first. The format is part of what a newer peal
- * must be able to read: it has a number in the name of each file's first bytes. */
+/* The payloads of frames; numbers are little-endian. A newer peal must be able to read this format:
+ * the first bytes of each file name its version. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "spool/history_spool_files.h"
 #include "words.h"
 
-/* What a state frame is, in its first byte. */
+/* The first byte of a state frame. */
 enum frame_kind {
-    FRAME_FIRST_RUN, /* of the first format: without the columns that are LATER */
+    FRAME_FIRST_RUN, /* of the first format: without the columns marked LATER */
     FRAME_ENTRY,
     FRAME_CHANGE,
     FRAME_RUN,
@@ -59,7 +59,7 @@ static void add_record(struct strbuf *to, enum record_table table, const void *r
     }
 }
 
-/* One that is absent is empty. */
+/* An absent definition is an empty one. */
 static void add_definition(struct strbuf *to, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -184,7 +184,7 @@ static enum status take_change(struct reader *reader, struct spooled *ret)
     return st;
 }
 
-/* A newer version may have more words: they are delivered as they are. */
+/* A newer peal may have more states: they are delivered unchanged. */
 static bool is_end(enum run_state state)
 {
     return run_state_is_end(state) || (!run_state_is_known(state) && word_can_be(state));

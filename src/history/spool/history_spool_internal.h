@@ -1,5 +1,5 @@
-/* A spool's two sides: history_spool.c is the owner's thread, history_spool_thread.c the one that
- * works with files. */
+/* The two threads of a spool: the owner's in history_spool.c, the one that reads and writes the
+ * files in history_spool_thread.c. */
 #ifndef PEAL_HISTORY_SPOOL_INTERNAL_H
 #define PEAL_HISTORY_SPOOL_INTERNAL_H
 
@@ -18,13 +18,13 @@ struct history_spool {
     struct history_wake wake;
     struct history_spool_limits limits;
 
-    /* The owner's. */
-    struct history_queue queued; /* appends that wait for the ones below */
-    size_t direct;               /* how many the inner history has: one, but at the end */
+    /* Used by the owner's thread alone. */
+    struct history_queue queued; /* appends that wait for those in the inner history */
+    size_t direct;               /* appends in the inner history: at most one until `ending` */
     bool ending;
-    struct history_append sent; /* a batch that is being delivered */
+    struct history_append sent; /* the batch that is being delivered */
 
-    /* The thread's. */
+    /* Used by the spool's thread. */
     pthread_t thread;
     struct spool_files files;
     struct spool_batch batch;
@@ -33,24 +33,24 @@ struct history_spool {
     int64_t trial_at_ms;
     size_t batch_limit;
 
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t work;
     struct history_queue to_write, answered;
-    size_t writing; /* appends that the thread has or is to have */
+    size_t writing; /* appends in to_write or being written by the thread */
     enum delivery delivery;
-    enum status delivered; /* how it went */
+    enum status delivered; /* result of the delivery */
     bool closing;
-    enum status disk; /* how the last write went, or the last trial */
+    enum status disk; /* result of the last write or trial */
     int disk_errno;
     struct history_spool_stats stats; /* a copy of the files' */
 };
 
-/* What the thread does until `closing`: a pthread's function. */
+/* The thread's main function; returns after `closing`. */
 void *history_spool_run(void *context);
 
-void history_spool_wake_owner(struct history_spool *spool); /* that there is something for it */
+void history_spool_wake_owner(struct history_spool *spool); /* to call history_dispatch */
 
-/* Under the lock, or before there is a thread: what the files hold. */
+/* Copies the statistics of the files. Call it under the lock, or before the thread starts. */
 void history_spool_note_files(struct history_spool *spool);
 
 #endif

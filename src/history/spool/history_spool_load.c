@@ -1,4 +1,4 @@
-/* Batches of what waits, oldest first, and its removal once it was delivered. */
+/* Loads waiting records in batches, oldest first, and removes delivered ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 enum {
     BATCH_BYTES = 4 * 1024 * 1024
-}; /* of output and definitions in a batch, or one
-      record with more */
+}; /* output and definitions in a batch; the
+      record that reaches the limit is the last */
 
 static const struct segment *find_segment(const struct segment_list *list, uint64_t number)
 {
@@ -36,7 +36,7 @@ void spool_batch_release(struct spool_batch *batch)
     *batch = (struct spool_batch){0};
 }
 
-/* What was dropped is told as a gap. */
+/* Replaces dropped output by a gap. */
 static enum status tell_gap(struct spooled *item)
 {
     item->chunks = calloc(1, sizeof(*item->chunks));
@@ -51,7 +51,7 @@ static enum status tell_gap(struct spooled *item)
     return OK;
 }
 
-/* Only a file that is gone is lost: it may be that too many are open just now. */
+/* A missing file is lost. Any other failure, such as too many open files, may pass: retry. */
 static enum status why_not_open(void)
 {
     return errno == ENOENT ? E_CORRUPT : E_IO;
@@ -75,7 +75,7 @@ static enum status load_output(struct spool_files *files, struct spooled *item)
     return st == E_CORRUPT ? tell_gap(item) : st;
 }
 
-/* *at is moved behind it. */
+/* Loads the record at *at and moves *at to the next one. */
 static enum status load_item(struct spool_files *files, int fd, int64_t *at, struct spooled *item)
 {
     char *payload = NULL;
@@ -119,10 +119,10 @@ static enum status load_items(struct spool_files *files, size_t limit, int fd,
         else
             batch->records[i].run = &item->row.run;
     }
-    return batch->count ? OK : st; /* those before a bad one are good */
+    return batch->count ? OK : st; /* records before a damaged one are delivered */
 }
 
-/* A segment of which nothing is left to deliver. */
+/* Deletes the first state segment, which is delivered; after the last one, all output. */
 static void delete_first_state(struct spool_files *files)
 {
     segments_delete_first(files, &files->states);
@@ -149,7 +149,7 @@ enum status spool_files_load(struct spool_files *files, size_t limit, struct spo
         st = fd < 0 ? why_not_open() : load_items(files, limit, fd, &batch);
     if (fd >= 0)
         close(fd);
-    if (st == E_CORRUPT) { /* it was whole when it was written: the rest of it is lost */
+    if (st == E_CORRUPT) { /* damaged after it was written: the rest of the segment is lost */
         files->stats.damaged_segments++;
         files->at = files->states.items[0].size;
         spool_batch_release(&batch);

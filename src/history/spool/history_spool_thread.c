@@ -23,7 +23,7 @@ void history_spool_note_files(struct history_spool *spool)
     spool->stats = spool->files.stats;
 }
 
-/* Writes all appends of the queue, which is the thread's alone, with one sync for all. */
+/* Writes all appends of the queue, with one sync for all. The queue is local to the thread. */
 static void write_appends(struct history_spool *spool, struct history_queue *queue)
 {
     struct history_queue done = {0};
@@ -59,7 +59,7 @@ static void write_appends(struct history_spool *spool, struct history_queue *que
     history_spool_wake_owner(spool);
 }
 
-/* When it failed, records are tried one by one, so that one which is refused is found. */
+/* After E_INVALID the records are sent one by one, so that only the invalid one is discarded. */
 static void end_delivery(struct history_spool *spool, enum status st)
 {
     int64_t count = (int64_t)spool->batch.count;
@@ -82,7 +82,7 @@ static void end_delivery(struct history_spool *spool, enum status st)
     spool->delivery = DELIVERY_NONE;
     history_spool_note_files(spool);
     if (!spool->stats.waiting_records)
-        spool->disk = OK; /* there is room, and nothing to write */
+        spool->disk = OK; /* the spool is empty: there is room */
     pthread_mutex_unlock(&spool->lock);
     history_spool_wake_owner(spool);
 }
@@ -100,8 +100,8 @@ static void begin_delivery(struct history_spool *spool)
     history_spool_wake_owner(spool);
 }
 
-/* The disk did not take something, the database is back, and nothing may be written for long:
- * whether there is room again is tried. */
+/* After a failed write, with the database back, no append may reach the disk for long: a trial
+ * write finds out whether the disk works again. */
 static void try_disk(struct history_spool *spool)
 {
     enum status st = spool_files_try(&spool->files);
@@ -123,7 +123,7 @@ static bool wants_delivery(const struct history_spool *spool)
     return spool->delivery == DELIVERY_NONE && spool->stats.waiting_records > 0 && !spool->closing;
 }
 
-/* When it has something to do by itself. */
+/* The time of the next delivery or trial. */
 static int64_t wake_at_ms(const struct history_spool *spool)
 {
     if (wants_delivery(spool))
@@ -131,7 +131,7 @@ static int64_t wake_at_ms(const struct history_spool *spool)
     return wants_trial(spool) ? spool->trial_at_ms : INT64_MAX;
 }
 
-/* Under the lock: until there is something to do. */
+/* Waits, under the lock, until there is something to do. */
 static void wait_for_work(struct history_spool *spool)
 {
     while (!spool->to_write.first && spool->delivery != DELIVERY_ANSWERED && !spool->closing) {

@@ -1,12 +1,12 @@
-/* Appends to the spool: what does not fit makes room by dropping the oldest output; what cannot be
- * written whole is undone. */
+/* Writes appends to the spool. If one does not fit, the oldest output is dropped to make room; if
+ * one cannot be written completely, it is rolled back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "spool/history_spool_files.h"
 
-enum { TRIAL_BYTES = 16 * 1024 }; /* the end of a run with some output */
+enum { TRIAL_BYTES = 16 * 1024 }; /* about the end of a run with some output */
 
 static void drop_oldest_output(struct spool_files *files)
 {
@@ -15,7 +15,7 @@ static void drop_oldest_output(struct spool_files *files)
     segments_delete_first(files, &files->outputs);
 }
 
-/* Until `bytes` fit. False: they never will. */
+/* Drops output until `bytes` fit. False: they do not fit even without output. */
 static bool make_room(struct spool_files *files, int64_t bytes)
 {
     while (files->stats.waiting_bytes + bytes > files->max_bytes && files->outputs.count)
@@ -48,7 +48,7 @@ static int64_t bytes_of(const struct history_record *record)
     return bytes;
 }
 
-/* The record's output, if it fits without the end of any run being in its way. */
+/* Writes the record's output, or drops it if it does not fit next to the waiting ends of runs. */
 static enum status write_output(struct spool_files *files, const struct history_record *record,
                                 struct output_ref *ref)
 {
@@ -59,7 +59,7 @@ static enum status write_output(struct spool_files *files, const struct history_
     strbuf_init(&payload);
     payload_of_output(record, &payload);
     enum status st = strbuf_status(&payload);
-    int64_t needed = (int64_t)payload.length + 2 * SEGMENT_MIN; /* and the end itself */
+    int64_t needed = (int64_t)payload.length + 2 * SEGMENT_MIN; /* room for the end of the run */
     if (st == OK && (payload.length > FRAME_MAX || !make_room(files, needed))) {
         files->stats.dropped_chunks += ref->chunks;
         files->stats.dropped_bytes += ref->bytes;
@@ -117,10 +117,10 @@ static void undo(struct spool_files *files, struct segment_list *list, struct se
     last->size = mark.size;
     int fd = segment_open(files, list, last->number, O_WRONLY);
     if (fd >= 0 && ftruncate(fd, (off_t)mark.size) != 0)
-        files->stats.damaged_segments++; /* found out again when it is read */
+        files->stats.damaged_segments++; /* reading finds the torn frame again */
     if (fd >= 0)
         close(fd);
-    segments_close_last(list); /* a new one is begun, in case this one cannot be trusted */
+    segments_close_last(list); /* the next write starts a new segment: this one may be damaged */
 }
 
 enum status spool_files_write(struct spool_files *files, const struct history_append *append)
@@ -143,7 +143,7 @@ enum status spool_files_write(struct spool_files *files, const struct history_ap
     return OK;
 }
 
-/* The last segment was closed if what came last was undone; what came before that is in it. */
+/* Syncs the last segment. A rollback has closed it, but it may hold earlier unsynced records. */
 static bool sync_last(const struct spool_files *files, const struct segment_list *list,
                       const struct segment_mark *synced)
 {
@@ -161,7 +161,7 @@ static bool sync_last(const struct spool_files *files, const struct segment_list
     return done;
 }
 
-/* Output first: an end on disk never refers to output that is not. */
+/* Syncs the output first, so that no durable end of a run refers to output that is not durable. */
 enum status spool_files_sync(struct spool_files *files)
 {
     if (files->sync_failed || !sync_last(files, &files->outputs, &files->synced_outputs) ||
