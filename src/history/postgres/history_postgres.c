@@ -10,7 +10,7 @@
 struct history_postgres {
     struct history_worker worker;
     struct place place;
-    int stop_fd; /* an eventfd: the reader is to stop at once */
+    int stop_fd; /* an eventfd that cancels the reader's request */
     struct link writer, reader;
 };
 

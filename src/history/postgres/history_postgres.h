@@ -4,13 +4,13 @@
 
 #include "history_worker.h"
 
-/* `url` is libpq's, "postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full", and may have
- * "schema=NAME" among its parameters, else it is "peal". The schema and its tables are made or
- * migrated when they are needed. `limits` may be NULL.
+/* `url` is a libpq URL, "postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full", with an
+ * additional parameter "schema=NAME" (default "peal"). The schema and its tables are created or
+ * migrated on connection. `limits` may be NULL.
  *
- * Opening does not wait for the server: requests do, until the first attempt to reach it is over.
- * While it is away they fail at once, history_health says why, and it is tried again by itself.
- * E_INVALID: the URL is wrong, *why says how, without any password that is in it. */
+ * Opening does not wait for the server; requests wait for the first attempt to connect. While the
+ * server is away requests fail at once, history_health says why, and the worker reconnects.
+ * E_INVALID: the URL is wrong; *why says how, without any password that the URL holds. */
 MUST_CHECK enum status history_postgres_open(const char *url,
                                              const struct history_server_limits *limits,
                                              struct history_wake wake, struct history **ret,

@@ -1,15 +1,15 @@
-/* Changes: recorded once, read newest first along the index that fits best, deleted by age. */
+/* Changes: inserted once, read newest first along the index of the query's first filter. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "postgres/history_postgres_internal.h"
 
-/* Definitions of so many changes are fetched at a time: each has a megabyte at most, or nearly. */
+/* Changes whose definitions are fetched in one statement: each has about a megabyte at most. */
 enum { DEFINITIONS_AT_ONCE = 10 };
 
 /* ---- appends ---- */
 
-/* One of the columns that come before those of table_columns. */
+/* Adds a value of one of the columns before table_columns. */
 static void add_head(struct params *params, const struct change_record *change, int column)
 {
     const char *text = column == 2 ? change->before : change->after;
@@ -64,8 +64,8 @@ struct search {
     struct link *link;
     const struct change_query *query;
     enum change_scope scope;
-    struct id_span span; /* its `below` moves down */
-    int64_t visits;      /* of the step */
+    struct id_span span; /* still to be searched: `below` moves down */
+    int64_t visits;      /* rows to examine in the current step */
     struct strbuf text;
 };
 
@@ -94,7 +94,7 @@ static void add_actions(const struct change_query *query, struct params *params)
     params_array_end(params);
 }
 
-/* Actions that have the text in their names. */
+/* Actions with the text in their names. */
 static void add_named_actions(const struct change_query *query, struct params *params)
 {
     params_array(params, ARRAY_INT);
@@ -135,7 +135,7 @@ static void load_change(const PGresult *result, int row, struct change_record *r
     ret->at_ms = history_id_made_ms(&ret->id);
 }
 
-/* One walk down from search->span.below, which it moves on. *ret_end: there is nothing below. */
+/* One step of the walk; moves search->span.below down. *ret_end: the walk is at its end. */
 static enum status search_step(struct search *search, struct changes_page *page, bool *ret_end)
 {
     struct params params;
@@ -160,13 +160,13 @@ static enum status search_step(struct search *search, struct changes_page *page,
     return OK;
 }
 
-/* In steps, each of which looks at more than the one before. */
+/* Searches in steps, each of which examines ten times as many rows as the one before. */
 static enum status search_page(struct search *search, struct changes_page *page)
 {
     bool end = false;
     int64_t visited = 0;
     enum status st = OK;
-    search->visits = VISITS_FIRST + 1; /* a page of them and one more */
+    search->visits = VISITS_FIRST + 1; /* the largest page and one more */
     while (st == OK && !end && !page->answer.more && visited < VISITS_MAX) {
         st = search_step(search, page, &end);
         visited += search->visits;
@@ -189,7 +189,7 @@ static enum status take_text(const PGresult *result, int row, int column, char *
     return *ret ? OK : E_NOMEM;
 }
 
-/* Of some changes in the order of the page. */
+/* Loads the definitions of consecutive changes of a page. */
 static enum status load_definitions(struct link *link, struct change_record *items, size_t count)
 {
     struct params params;
@@ -212,7 +212,7 @@ static enum status load_definitions(struct link *link, struct change_record *ite
     return st;
 }
 
-/* Fills in the definitions of a page that was found without them, as far as they fit. */
+/* Moves the changes found to `page` with their definitions, until the page is full. */
 static enum status define_page(struct link *link, const struct changes_page *found,
                                struct changes_page *page)
 {
@@ -254,7 +254,7 @@ static enum status find_page(struct link *link, const struct change_query *query
     return st;
 }
 
-/* Several statements of one instant. */
+/* Several statements in one transaction, which see the same snapshot. */
 enum status postgres_read_changes(struct link *link, struct history_changes *changes)
 {
     const struct change_query *query = &changes->query;

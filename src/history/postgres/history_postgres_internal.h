@@ -8,12 +8,12 @@
 #include "history_stats.h"
 #include "postgres/history_postgres.h"
 
-/* ---- where: history_postgres_place.c ---- */
+/* ---- the URL: history_postgres_place.c ---- */
 
 struct place {
-    char *conninfo;  /* the URL without what is ours */
-    char schema[64]; /* a plain name: needs no quotes */
-    char name[256];  /* for people: "USER@HOST:PORT/DATABASE" */
+    char *conninfo;  /* the URL without peal's own parameters */
+    char schema[64]; /* a plain name that needs no quotes */
+    char name[256];  /* for messages: "USER@HOST:PORT/DATABASE" */
     struct history_server_limits limits;
 };
 
@@ -25,10 +25,10 @@ void place_release(struct place *place);
 
 enum { PARAMS_MAX = 40 };
 
-/* Values in PostgreSQL's binary form. Out of memory is found out when they are sent. */
+/* Parameter values in PostgreSQL's binary form. link_run reports E_NOMEM of the calls below. */
 struct params {
     int count;
-    size_t at[PARAMS_MAX], length[PARAMS_MAX]; /* in bytes; NULL values have the length SIZE_MAX */
+    size_t at[PARAMS_MAX], length[PARAMS_MAX]; /* within `bytes`; length SIZE_MAX: SQL NULL */
     Oid types[PARAMS_MAX];
     struct strbuf bytes;
 };
@@ -39,16 +39,16 @@ void params_init(struct params *params);
 void params_release(struct params *params);
 void params_int(struct params *params, int64_t value);
 void params_id(struct params *params, const struct id *id);
-void params_text(struct params *params, const char *text); /* NULL is NULL */
+void params_text(struct params *params, const char *text); /* NULL: SQL NULL */
 void params_null_int(struct params *params);
-void params_null_ints(struct params *params); /* an array of them */
+void params_null_ints(struct params *params); /* NULL as an array of integers */
 void params_null_id(struct params *params);
 
-/* One array at a time: begin, its elements, end. */
+/* An array: params_array, its elements, params_array_end. */
 void params_array(struct params *params, enum array_type type);
 void params_add_int(struct params *params, int64_t value);
 void params_add_id(struct params *params, const struct id *id);
-/* What is not UTF-8 is replaced: the database would refuse it. */
+/* Invalid UTF-8 is replaced, since the database would refuse it. */
 void params_add_text(struct params *params, const char *text, size_t length);
 void params_add_bytes(struct params *params, const void *bytes, size_t length);
 void params_array_end(struct params *params);
@@ -65,20 +65,20 @@ enum statement {
     SQL_INSERT,
     SQL_UPDATE,
     SQL_SELECT,
-    SQL_SELECT_OLD, /* and keep others from changing them */
+    SQL_SELECT_OLD, /* selects rows and locks them against changes */
     SQL_DELETE,
-    SQL_OLDEST_KEPT, /* id of the oldest of the newest n of jobs */
-    SQL_OLDER,       /* ids of jobs that are smaller than one */
-    SQL_ENDED,       /* ids of jobs that ended before a time */
-    SQL_ENDED_ALL,   /* ids that ended before a time */
-    SQL_BYTES,       /* ids of jobs, newest first, with how much output each has */
+    SQL_OLDEST_KEPT, /* id of the nth newest row of a job's keys */
+    SQL_OLDER,       /* rows of a job's keys below an id */
+    SQL_ENDED,       /* the same, ended before a time */
+    SQL_ENDED_ALL,   /* rows of all jobs below an id that ended before a time */
+    SQL_BYTES,       /* runs of a job's keys, newest first, with the size of their output */
     SQL_BYTES_ALL,   /* the same of all jobs */
-    SQL_PAGE,        /* for each page_scope: rows of a page */
+    SQL_PAGE,        /* one for each page_scope: rows of a page */
     SQL_PAGE_LAST = SQL_PAGE + 5,
-    SQL_HORIZON, /* for each, too: how far down so many rows reach */
+    SQL_HORIZON, /* one for each page_scope: id of the nth row of the walk */
     SQL_HORIZON_LAST = SQL_HORIZON + 5,
-    SQL_STRAYS, /* rows of a page that are beyond its span of ids */
-    PER_TABLE,  /* the ones above are there for each table */
+    SQL_STRAYS, /* strays of a page, outside its span of ids */
+    PER_TABLE,  /* the statements above exist for runs and for entries */
     SQL_ADD_JOBS = PER_TABLE,
     SQL_KEYS_BY_UID,
     SQL_KEYS_BY_NAME,
@@ -95,7 +95,7 @@ enum statement {
     SQL_DELETE_JOB_STATS,
     SQL_MONTHS,
     SQL_ADD_CHANGES,
-    SQL_FIND_CHANGES, /* four ways to walk along them */
+    SQL_FIND_CHANGES, /* one for each change_scope */
     SQL_FIND_CHANGES_LAST = SQL_FIND_CHANGES + 3,
     SQL_DEFINITIONS,
     SQL_DELETE_CHANGES,
@@ -106,11 +106,11 @@ struct link {
     struct history_link base;
     const struct place *place;
     enum link_use use;
-    int stop_fd;                           /* readable: what is asked for is given up; -1: never */
-    PGconn *conn;                          /* NULL: away */
+    int stop_fd;                           /* becomes readable to cancel a request; -1: none */
+    PGconn *conn;                          /* NULL: not connected */
     bool prepared[ALL_TABLES][STATEMENTS]; /* on this connection */
-    char sqlstate[6];                      /* of what failed last, if the server said so */
-    int months[64];                        /* partitions that are known to be there */
+    char sqlstate[6];                      /* of the last error from the server; else empty */
+    int months[64];                        /* partitions that are known to exist */
     size_t month_count;
 };
 
@@ -122,32 +122,33 @@ static inline struct link *link_of(struct history_link *link)
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
 void link_close(struct link *link);
 
-/* Connects, and makes or migrates the schema. Unless OK, base.words says why and what to do. */
+/* Connects, and creates or migrates the schema. Unless OK, base.words says why and what to do. */
 MUST_CHECK enum status link_open(struct history_link *base);
 
-/* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
- * were in the way; try the whole transaction again. *ret is the caller's to PQclear. */
+/* For the functions below: E_UNREACHABLE: the connection is lost, and link->conn is NULL.
+ * E_CONFLICT: a conflict with another transaction; retry the whole transaction. The caller frees
+ * *ret with PQclear. */
 
-/* A statement of the table below; `table` is TABLE_RUNS for those that are not there for each,
- * TABLE_CHANGES for those of changes. */
+/* Runs a prepared statement. `table` is TABLE_CHANGES for statements on changes, TABLE_RUNS for
+ * other statements from PER_TABLE on. */
 MUST_CHECK enum status link_run(struct link *link, enum record_table table, enum statement which,
                                 const struct params *params, PGresult **ret);
 MUST_CHECK enum status link_do(struct link *link, enum record_table table, enum statement which,
                                const struct params *params);
-/* Commands as text, without parameters; *ret, unless NULL, is the result of the last of them. */
+/* Runs SQL text without parameters; *ret, unless NULL, is the result of the last command. */
 MUST_CHECK enum status link_command(struct link *link, const char *sql, PGresult **ret);
 
 MUST_CHECK enum status link_commandf(struct link *link, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* After a failure: back to no transaction. */
+/* Rolls back the transaction, if there is one. */
 void link_roll_back(struct link *link);
 
-/* Refuses the connection as a whole: closes it, with words for why. */
+/* Rejects the server: closes the connection and puts the reason into base.words. */
 enum status link_refuse(struct link *link, enum status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Words with a next step for what the server answered, or for why it did not. */
+/* Adds the reason and a next step: for an error of the server, or for a server that is away. */
 enum status explain_failure(const struct place *place, const char *sqlstate, const char *message,
                             struct strbuf *words);
 enum status explain_away(const struct place *place, const char *message, struct strbuf *words);
@@ -161,11 +162,11 @@ void statement_add_columns(enum record_table table, struct strbuf *text);
 
 enum change_scope { CHANGES_ALL, CHANGES_JOB, CHANGES_JOB_NAME, CHANGES_ACTOR };
 
-/* A row's columns from `place` on are those of table_record. */
+/* Loads table_record from the columns of the row from `place` on. */
 void postgres_load_record(const PGresult *result, int row, int place, enum record_table table,
                           void *record);
 
-/* What arrays of a column are of, and the value of a record for one row of such an array. */
+/* The array type for a column; params_add_column adds a record's value of it to such an array. */
 static inline enum array_type column_array(const struct column *column)
 {
     return column_is_text(column) ? ARRAY_TEXT : ARRAY_INT;
@@ -173,13 +174,13 @@ static inline enum array_type column_array(const struct column *column)
 
 void params_add_column(struct params *params, const struct column *column, const void *record);
 
-/* A result of SQL_SELECT, SQL_SELECT_OLD, SQL_PAGE or SQL_STRAYS: its columns from `first` on. */
+/* Loads a row of SQL_SELECT, SQL_SELECT_OLD, SQL_PAGE or SQL_STRAYS from column `first` on. */
 void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
                        struct history_row *ret);
 
 /* ---- pages: history_postgres_page_sql.c, history_postgres_pages.c ---- */
 
-/* Along what the rows are walked: SQL_PAGE + ... and SQL_HORIZON + ... */
+/* The index of a walk: SQL_PAGE + scope and SQL_HORIZON + scope. */
 enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_LASTING, PAGE_TEXT, PAGE_NODE, PAGE_JOBS };
 
 void page_text(enum record_table table, enum page_scope scope, struct strbuf *text);
@@ -188,8 +189,8 @@ void strays_text(enum record_table table, struct strbuf *text);
 
 MUST_CHECK enum status postgres_read_page(struct link *link, struct history_read *read);
 
-/* The class of a run's duration (lasting_class) and one, of those that have one; in the words of
- * the index. */
+/* One more than the duration class of a run (lasting_class), and the condition that it has one,
+ * written exactly as in the index: else the planner does not use the index. */
 #define POSTGRES_LASTS "started_ms <> 0 AND finished_ms <> 0 AND finished_ms - started_ms >= 1000"
 #define POSTGRES_LASTING                                                                           \
     "width_bucket(finished_ms - started_ms, '{1000, 4000, 16000, 64000, 256000, 1024000,"          \
@@ -197,17 +198,17 @@ MUST_CHECK enum status postgres_read_page(struct link *link, struct history_read
 
 /* ---- the schema: history_postgres_schema.c ---- */
 
-/* On a new connection. */
+/* Creates or migrates the tables; called on a new connection. */
 MUST_CHECK enum status schema_ensure(struct link *link);
 
-/* A month since year 0, and its name in those of tables: "202711". */
+/* Months are counted from year 0; the name is part of partition names: "202711". */
 int month_of_ms(int64_t ms);
 int64_t month_start_ms(int month);
 void month_name(int month, char name[16]);
 
-/* Makes the partitions of a month. */
+/* Creates the partitions of a month if they do not exist. */
 MUST_CHECK enum status schema_ensure_month(struct link *link, int month);
-void schema_forget_months(struct link *link); /* some were dropped */
+void schema_forget_months(struct link *link); /* after partitions may have been dropped */
 
 /* ---- what the requests do ---- */
 
@@ -218,22 +219,22 @@ MUST_CHECK enum status postgres_append(struct history_link *base,
 MUST_CHECK enum status postgres_read_request(struct history_link *base,
                                              struct history_request *request);
 
-/* The keys of a job (zero: of any) under a name (NULL: any), as the elements of an array. */
+/* Adds the keys of a job (zero: any) with a name (NULL: any) to the array begun in `params`. */
 MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
                                           struct params *params, int *ret_count);
 
 /* ---- changes: history_postgres_changes.c ---- */
 
-/* Within the append's transaction: those of its records that are changes. */
+/* Inserts the changes among the append's records, within the append's transaction. */
 MUST_CHECK enum status postgres_add_changes(struct link *link, const struct history_append *append);
 MUST_CHECK enum status postgres_read_changes(struct link *link, struct history_changes *changes);
 
-/* In the letters that lower() of the database makes of ASCII; NULL is nothing. */
+/* Adds the text with ASCII letters in lower case, as the database's lower() does; NULL: empty. */
 void postgres_add_lower(const char *text, struct strbuf *to);
 
 enum {
-    VISITS_MAX = 100 * 1000, /* changes that one search looks at */
-    VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
+    VISITS_MAX = 100 * 1000, /* changes that one search examines */
+    VISITS_FIRST = 1000,     /* in its first step; each further step examines ten times as many */
 };
 
 extern const struct prune_driver postgres_prune_driver; /* history_postgres_prune.c */

@@ -1,5 +1,5 @@
-/* One connection. Every statement has a deadline that the client keeps: a server that has been
- * stopped, or a network that swallows everything, is noticed without its help. */
+/* One connection. The client enforces a time-out on every statement, so that a stopped server or a
+ * network that drops packets is noticed. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -45,8 +45,8 @@ enum status link_refuse(struct link *link, enum status st, const char *format, .
     return st;
 }
 
-/* Is all that is known of this session void? 08: the connection is lost; 57P: the server is
- * shutting down; 42P01, 3F000 and 26000: tables, the schema or our statements are gone. */
+/* Whether the session is unusable. 08: the connection is lost; 57P: the server is shutting down;
+ * 42P01, 3F000 and 26000: tables, the schema or prepared statements are gone. */
 static bool is_void(const struct link *link, const char *state)
 {
     static const char *const states[] = {"08", "57P", "42P01", "3F000", "26000"};
@@ -56,7 +56,7 @@ static bool is_void(const struct link *link, const char *state)
     return found;
 }
 
-/* The server answered with an error. */
+/* Handles an error that the server returned. */
 static enum status fail(struct link *link, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -76,7 +76,7 @@ static int timeout_ms(const struct link *link)
     return link->use == LINK_WRITES ? limits->write_ms : limits->read_ms;
 }
 
-/* Until the socket can be read (or written, if that is waited for). */
+/* Waits until the socket is readable, or writable if `to_write`. */
 static enum status wait_for_socket(struct link *link, bool to_write, int64_t deadline_ms)
 {
     struct pollfd fds[] = {
@@ -94,10 +94,10 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
     return OK;
 }
 
-/* What was sent is answered: the last result, or the first error. */
+/* Receives the answer to what was sent: the last result, or the first error. */
 static enum status receive(struct link *link, PGresult **ret)
 {
-    /* A little longer than the server itself takes care of. */
+    /* Longer than statement_timeout, so that normally the server reports the time-out. */
     int64_t deadline_ms = clock_now().boot.ms + timeout_ms(link) + 1000;
     PGresult *kept = NULL;
     for (;;) {
@@ -215,7 +215,7 @@ enum status link_do(struct link *link, enum record_table table, enum statement w
     return st;
 }
 
-/* Keeps the words of what led here. */
+/* Keeps base.words about the failure that led here. */
 void link_roll_back(struct link *link)
 {
     if (!link->conn || PQtransactionStatus(link->conn) == PQTRANS_IDLE)
@@ -228,8 +228,8 @@ void link_roll_back(struct link *link)
 
 /* ---- opening ---- */
 
-/* The settings make plans that walk along indexes, and along the one that has the fewest rows to
- * look at, wherever on the disk those are. What "off" would acknowledge may not be on disk yet. */
+/* The settings make the planner walk along the index with the fewest rows to examine, wherever they
+ * are on disk. synchronous_commit = off is raised to local: a commit must be on disk. */
 static void session_text(const struct link *link, struct strbuf *text)
 {
     strbuf_addf(text, "SET search_path = %s; SET statement_timeout = %d; SET lock_timeout = %d;",
@@ -244,7 +244,7 @@ static void session_text(const struct link *link, struct strbuf *text)
                       " WHERE current_setting('synchronous_commit') = 'off'");
 }
 
-/* A library says nothing by itself. */
+/* Without a receiver, libpq prints notices to standard error. */
 static void ignore_notice(void *context, const PGresult *result)
 {
     (void)context;

@@ -1,12 +1,12 @@
-/* The statements of pages. A walk goes from the newest id down along an index that ends in the id,
- * once for each value of what is before the id there. It begins at the first id and ends at the
- * last of the span, and leaves out partitions that are beyond; bounds that are said by comparing
- * rows would not do: PostgreSQL ends such a scan by its first column alone.
+/* The statements of pages. A walk goes down from the newest id along an index that ends in the id,
+ * once for each value of the columns before the id. Bounds on the id limit the scan to the span and
+ * exclude partitions outside it; row comparisons such as (state, id) < (...) would not, since
+ * PostgreSQL ends such a scan by its first column alone.
  *
- * $1: ids below, $2: ids from, $3: how many rows, $4: keys of the jobs that are asked for, or NULL,
- * $5: states, $6, $7: ticks from and below, $8: text, or NULL, $9: reasons that have the text in
- * their names, $10: keys of jobs that have it, NULL if they are many, $11: node, or NULL,
- * $12: duration, or NULL, $13: classes of durations. */
+ * $1: ids below, $2: ids from, $3: number of rows, $4: keys of the requested jobs, or NULL,
+ * $5: states, $6, $7: ticks from and below, $8: text, or NULL, $9: reasons with the text in their
+ * names, $10: keys of jobs with the text in their names, NULL if there are many, $11: node, or
+ * NULL, $12: duration, or NULL, $13: duration classes. */
 #include "postgres/history_postgres_internal.h"
 
 #define BOUNDS " AND id < $1 AND id >= $2"
@@ -31,14 +31,14 @@ static const struct walk walks[] = {
 
 enum { DETAILS = 2 };
 
-/* A text is in the name of the job, of the reason, or in the detail. */
+/* A text may be in the job's name, in the reason's name or in the detail. */
 static const struct walk text_walks[] = {
     OF_JOBS("$10"),
     {"unnest($9::smallint[]) AS r, ", "reason = r AND reason <> 0" BOUNDS},
     [DETAILS] = {"", "detail <> ''" BOUNDS},
 };
 
-/* What an earlier one of them has is not found again. */
+/* Conditions that exclude the rows of the earlier text walks. */
 static const char *const text_rests[] = {
     "",
     " AND NOT job = ANY ($10)",
@@ -47,8 +47,8 @@ static const char *const text_rests[] = {
 
 /* ---- filters ---- */
 
-/* The jobs are looked at along their keys: no index fits, and what no index fits is so costly, by
- * our settings, that beside it all ways are the same to the planner. */
+/* `key > 0` lets the subquery scan jobs by the index on key. With seqscan disabled, a scan without
+ * an index costs so much that all plans would look equal to the planner. */
 static void add_filters(enum record_table table, struct strbuf *text)
 {
     strbuf_adds(text, table == TABLE_RUNS
@@ -74,7 +74,7 @@ static void add_walk(enum record_table table, const struct walk *walk, const cha
     strbuf_adds(text, " ORDER BY id DESC LIMIT $3) w");
 }
 
-/* The index has the details, too: rows are looked at only if theirs has the text. */
+/* The index includes the details: only rows whose detail has the text are fetched. */
 static void add_details(enum record_table table, struct strbuf *text)
 {
     const char *name = table_names[table];
@@ -124,7 +124,7 @@ void horizon_text(enum record_table table, enum page_scope scope, struct strbuf 
     strbuf_adds(text, ") u ORDER BY id DESC OFFSET $3 - 1 LIMIT 1");
 }
 
-/* $14: classes, $15, $16: ids of each. */
+/* $14: classes of strays, $15, $16: ids from and below for each class. */
 void strays_text(enum record_table table, struct strbuf *text)
 {
     add_page_columns(table, text);

@@ -1,17 +1,17 @@
 /* Pages. Job, state, node, duration and text each have an index that ends in the id. If every row
- * along it matches, a page is one statement. Else it is walked along in two steps: first is looked
- * for how far down so many rows reach, its horizon, which the index alone answers; then for those
- * that match down to there. If there are several ways to walk, the one whose horizon is the lowest
- * has the least to look at. */
+ * along the index matches, a page is one statement. Else the search works in steps: one statement
+ * finds the horizon, the id of the nth row along the index, from the index alone; another finds the
+ * matching rows down to the horizon. If several indexes fit, the one with the lowest horizon has
+ * the fewest rows to examine. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "postgres/history_postgres_internal.h"
 
 enum {
-    STEP_FIRST = 500,    /* rows that are looked at in the first step, */
-    STEP_NEXT = 4000,    /* and in the next: some hundredths of a second together */
-    TEXT_JOBS_MAX = 100, /* with the text in their names; if more have it, it is no rare text */
+    STEP_FIRST = 500,    /* rows examined in the first step */
+    STEP_NEXT = 4000,    /* and in the second: some hundredths of a second together */
+    TEXT_JOBS_MAX = 100, /* jobs with the text in their names; with more, PAGE_TEXT is not used */
 };
 
 struct search {
@@ -19,8 +19,8 @@ struct search {
     const struct history_query *query;
     enum record_table table;
     enum page_scope scope;
-    struct id before;              /* what is above has been looked at */
-    struct params jobs, text_jobs; /* keys: an array each, or NULL */
+    struct id before;              /* upper bound of the ids that are still to be examined */
+    struct params jobs, text_jobs; /* an array of job keys each, or SQL NULL */
     struct strbuf text;
 };
 
@@ -65,11 +65,11 @@ static void add_classes(const struct search *search, struct params *params)
     int nth = lasting_class(search->query->min_duration_ms);
     params_array(params, ARRAY_INT);
     for (; nth >= 0 && nth < LASTING_CLASSES; nth++)
-        params_add_int(params, nth + 1); /* as width_bucket counts */
+        params_add_int(params, nth + 1); /* width_bucket counts from 1 */
     params_array_end(params);
 }
 
-/* See history_postgres_page_sql.c. */
+/* $1 to $13 of history_postgres_page_sql.c. */
 static void add_params(const struct search *search, const struct id *from, int64_t rows,
                        struct params *params)
 {
@@ -92,7 +92,7 @@ static void add_params(const struct search *search, const struct id *from, int64
 
 /* ---- keys of jobs ---- */
 
-/* Those that a statement finds; NULL if they are more than `most`. */
+/* The keys that a statement finds, as an array; SQL NULL if there are more than `most`. */
 static enum status find_keys(struct link *link, enum statement which, const struct params *given,
                              int most, struct params *ret)
 {
@@ -155,7 +155,7 @@ static bool has_few_text_jobs(const struct search *search)
 
 /* ---- one way ---- */
 
-/* Does every row along it match? */
+/* Whether every row along the index of search->scope matches, but for the time of its tick. */
 static bool is_exact(const struct search *search)
 {
     const struct history_query *query = search->query;
@@ -163,7 +163,7 @@ static bool is_exact(const struct search *search)
            (!query->node || (search->scope == PAGE_NODE && !asks_job(query)));
 }
 
-/* Rows that match, from search->before down to `from`. */
+/* Adds the matching rows from below search->before down to `from`. */
 static enum status find_rows(const struct search *search, const struct id *from,
                              struct page_part *page)
 {
@@ -181,7 +181,7 @@ static enum status find_rows(const struct search *search, const struct id *from,
     return st;
 }
 
-/* The last of so many rows, match or not; `from` if there are fewer. */
+/* The id of the nth row along the index, matching or not; `from` if there are fewer. */
 static enum status find_horizon(const struct search *search, const struct id *from, int64_t rows,
                                 struct id *ret)
 {
@@ -198,7 +198,7 @@ static enum status find_horizon(const struct search *search, const struct id *fr
     return st;
 }
 
-/* ---- which way ---- */
+/* ---- choosing the index ---- */
 
 static unsigned ways_of(const struct search *search)
 {
@@ -208,7 +208,7 @@ static unsigned ways_of(const struct search *search)
         ways |= 1u << PAGE_JOBS;
     if (query->node)
         ways |= 1u << PAGE_NODE;
-    if (query->states && !ways) /* those above are by state, too */
+    if (query->states && !ways) /* the indexes by job and by node include the state */
         ways |= 1u << PAGE_STATES;
     if (has_few_text_jobs(search))
         ways |= 1u << PAGE_TEXT;
@@ -217,7 +217,7 @@ static unsigned ways_of(const struct search *search)
     return ways ? ways : 1u << PAGE_ALL;
 }
 
-/* Sets search->scope. *ret_horizon is that of a first step along it, unless every row matches. */
+/* Sets search->scope. *ret_horizon is the horizon of its first step; not used if is_exact(). */
 static enum status choose_way(struct search *search, const struct id *from, struct id *ret_horizon)
 {
     unsigned ways = ways_of(search);
@@ -258,7 +258,7 @@ static enum status search_in_steps(struct search *search, const struct id *from,
     return st;
 }
 
-/* A page that is full may have more behind it. */
+/* With limit + 1 rows, the part is complete only down to its last row. */
 static void end_part(const struct search *search, struct page_part *page)
 {
     if (page->count <= search->query->limit)
@@ -281,7 +281,7 @@ static enum status search_span(struct search *search, struct page_part *page)
     return st;
 }
 
-/* Ids of each class, as $14 to $16; false: strays need not be looked for. */
+/* Adds $14 to $16, the span of ids for each class of strays; false: the query needs no strays. */
 static bool add_strays(const struct search *search, struct params *params)
 {
     struct id_span span;

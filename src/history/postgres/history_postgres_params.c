@@ -1,10 +1,10 @@
-/* Values in PostgreSQL's binary form: numbers with the high byte first, arrays with a head. */
+/* Values in PostgreSQL's binary form: numbers are big-endian, arrays have a header. */
 #include <assert.h>
 #include <string.h>
 
 #include "postgres/history_postgres_internal.h"
 
-/* Of PostgreSQL's pg_type, where they never change. */
+/* Type OIDs from PostgreSQL's pg_type, which are stable. */
 enum {
     TYPE_BYTES = 17,
     TYPE_INT = 20,
@@ -118,7 +118,7 @@ void params_array(struct params *params, enum array_type type)
         add_number(&params->bytes, head[i], 4);
 }
 
-/* The head counts the elements. */
+/* Increments the number of elements in the array's header. */
 static void count_element(struct params *params)
 {
     if (params->bytes.failed)

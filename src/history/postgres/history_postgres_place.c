@@ -1,4 +1,4 @@
-/* The URL: what is ours is taken out of it, the rest is libpq's. */
+/* Splits the URL into peal's own parameters and a URL for libpq. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static const char *value_of(const PQconninfoOption *options, const char *keyword
     return NULL;
 }
 
-/* libpq's own words may repeat a password, so that they are not shown. */
+/* libpq's error message is not shown: it may repeat a password. */
 static enum status read_name(struct place *place, struct strbuf *why)
 {
     PQconninfoOption *options = PQconninfoParse(place->conninfo, NULL);

@@ -1,4 +1,4 @@
-/* Retention: what history_prune.c asks for. Months that are too old go as a whole. */
+/* Retention: the operations of struct prune_driver. Expired months are dropped as partitions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 
 enum {
     STEP_JOBS = 100,
-    STEP_CELLS = 1000, /* of statistics */
+    STEP_CELLS = 1000, /* rows of statistics in one step */
 };
 
 /* ---- months ---- */
 
-/* E_NOT_FOUND: there is none left. */
+/* The next month that has partitions; E_NOT_FOUND: none. */
 static enum status next_month(struct link *link, int after, int *ret)
 {
     struct params params;
@@ -32,7 +32,7 @@ static enum status next_month(struct link *link, int after, int *ret)
     return found ? OK : E_NOT_FOUND;
 }
 
-/* How many rows a month has, and how many of them ended too late to go. */
+/* The number of rows of a month, and of those among them that are not expired. */
 static enum status count_rows(struct link *link, const char *name, int64_t before_ms,
                               int64_t *ret_rows, int64_t *ret_later)
 {
@@ -51,8 +51,9 @@ static enum status count_rows(struct link *link, const char *name, int64_t befor
     return OK;
 }
 
-/* Nobody can add to it between the look and the drop, and readers wait for the drop alone. If it
- * cannot be had, or is so large that the look takes too long, its rows go one by one. */
+/* Drops the partitions of a month if all rows are expired. The lock keeps writers out between count
+ * and drop; readers wait only for the drop. If the lock or the count times out, later phases remove
+ * the rows one by one. */
 static enum status drop_month(struct link *link, int month, int64_t before_ms, int64_t *removed)
 {
     char name[16];
@@ -80,7 +81,7 @@ static enum status drop_month(struct link *link, int month, int64_t before_ms, i
     return st;
 }
 
-/* The place is the last month that was looked at. */
+/* place->number is the last month that was checked. */
 static enum status drop_months(struct history_link *link, int64_t before_ms,
                                struct prune_place *place, int64_t *removed, bool *ret_done)
 {
@@ -93,9 +94,9 @@ static enum status drop_months(struct history_link *link, int64_t before_ms,
     return st == OK ? drop_month(link_of(link), month, before_ms, removed) : st;
 }
 
-/* ---- what goes ---- */
+/* ---- finding rows ---- */
 
-/* The keys of a job, as an array. */
+/* Adds the keys of a job as an array. */
 static enum status add_keys(struct link *link, const struct id *uid, struct params *params)
 {
     int count = 0;
@@ -105,7 +106,7 @@ static enum status add_keys(struct link *link, const struct id *uid, struct para
     return st;
 }
 
-/* Runs a statement that answers ids, and perhaps how much output is kept of each. */
+/* Runs a statement that returns ids, and optionally the size of each run's kept output. */
 static enum status find_rows(struct link *link, enum record_table table, enum statement which,
                              const struct params *params, struct prune_rows *ret)
 {
@@ -178,7 +179,7 @@ static enum status find_bytes(struct history_link *link, const struct id *uid,
 
 /* ---- removing ---- */
 
-/* Runs a statement that answers how many rows it changed. */
+/* Runs a statement and returns the number of rows it changed. */
 static enum status count_gone(struct link *link, enum record_table table, enum statement which,
                               const struct params *params, int64_t *ret)
 {
@@ -225,7 +226,7 @@ static enum status next_job(struct history_link *link, const struct id *after, s
     return st == OK && !jobs.count ? E_NOT_FOUND : st;
 }
 
-/* The lock keeps out those who would add the first row. */
+/* The advisory lock keeps out appends, which might add a row to a job that is being dropped. */
 static enum status drop_jobs(struct history_link *link, const struct id *uid,
                              struct prune_place *place, bool *ret_done)
 {

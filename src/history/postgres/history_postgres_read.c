@@ -1,4 +1,4 @@
-/* Logs and statistics, and what all reads share. */
+/* Logs and statistics, and the entry point of all reads. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static enum status add_part(const PGresult *result, int row, struct history_log 
 
 static enum status read_output(struct link *link, struct history_log *answer)
 {
-    const int64_t most = INT64_MAX / 4; /* so that sums of two are numbers, too */
+    const int64_t most = INT64_MAX / 4; /* the sum of two does not overflow */
     struct params params;
     PGresult *result = NULL;
     params_init(&params);
@@ -101,7 +101,7 @@ static enum status read_run(struct link *link, struct history_log *answer)
     return st;
 }
 
-/* Two statements of one instant. */
+/* Two statements in one transaction, which see the same snapshot. */
 static enum status read_log(struct link *link, struct history_log *log)
 {
     struct history_log answer = *log;

@@ -1,5 +1,5 @@
-/* The tables: made, migrated, or refused with a reason; and their partitions, one for each month
- * of ids, so that what has become too old goes as a whole. */
+/* Creates, migrates or rejects the tables; creates their partitions, one for each month of ids, so
+ * that expired rows can be dropped as a whole. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +8,18 @@
 
 enum { SERVER_VERSION = 120000 };
 
-/* Keeps several nodes from migrating, or making partitions, at the same time. Ends with the
+/* Keeps nodes from migrating or creating partitions at the same time. Held until the end of the
  * transaction. */
 #define LOCK(what)                                                                                 \
     "SELECT pg_advisory_xact_lock(1885692268, hashtext('%s' || '" what "'))" /* "peal" */
 
-/* An id's first six bytes say when it was made. */
+/* The first six bytes of an id are the time at which it was made. */
 #define MADE_MS "('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint"
 #define STRAY_CLASS(distance_ms)                                                                   \
     "width_bucket(" distance_ms ", '{10001, 80001, 640001, 5120001, 40960001, 327680001,"          \
     " 2621440001, 20971520001}'::bigint[])"
 
-/* What was a boolean becomes a class: see stray_class in history_columns.c. */
+/* Turns the boolean column `stray` into a class: see stray_class in history_columns.c. */
 #define CLASS_STRAYS(table, from_ms, to_ms)                                                        \
     "ALTER TABLE " table " RENAME COLUMN stray TO was_stray;"                                      \
     "ALTER TABLE " table " ADD COLUMN stray smallint NOT NULL DEFAULT 0;"                          \
@@ -43,9 +43,9 @@ enum { SERVER_VERSION = 120000 };
                                                                                   "WHERE stray "   \
                                                                                   "<> 0;"
 
-/* migrations[v] leads from version v to v + 1. Never edit one that was released: append. */
+/* migrations[v] leads from version v to v + 1. Never edit a released migration: append one. */
 static const char *const migrations[] = {
-    /* A job under one name; runs and entries refer to it by the short key. */
+    /* A row of `jobs` is a uid and a name of a job; runs and entries refer to its short key. */
     "CREATE TABLE jobs (key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, uid uuid NOT NULL,"
     " name text COLLATE \"C\" NOT NULL, UNIQUE (uid, name));"
     "CREATE INDEX jobs_name ON jobs (name);"
@@ -74,14 +74,14 @@ static const char *const migrations[] = {
     "CREATE INDEX entries_state ON entries (state, id);"
     "CREATE INDEX entries_stray ON entries (to_ms) WHERE stray;"
 
-    /* `start` is the place of the first byte in the run's kept output. */
+    /* `start` is the offset of the first byte in the run's kept output. */
     "CREATE TABLE output ("
     " run_id uuid NOT NULL, start bigint NOT NULL, seq integer NOT NULL, stream smallint NOT NULL,"
     " at_ms bigint NOT NULL, gap_bytes bigint NOT NULL, bytes bytea NOT NULL,"
     " PRIMARY KEY (run_id, start, seq)) PARTITION BY RANGE (run_id);"
 
-    /* Those of all jobs together, under the zero uid, are spread over slots, so that writers do not
-     * wait for each other. */
+    /* Statistics of all jobs together have the zero uid and are spread over slots, so that writers
+     * do not wait for each other's row locks. */
     "CREATE TABLE stats ("
     " job_uid uuid NOT NULL, hour bigint NOT NULL, state smallint NOT NULL,"
     " bucket smallint NOT NULL, slot smallint NOT NULL, count bigint NOT NULL,"
@@ -90,7 +90,7 @@ static const char *const migrations[] = {
     " PRIMARY KEY (job_uid, hour, state, bucket, slot)) WITH (fillfactor = 70);"
     "CREATE INDEX stats_hour ON stats (hour);",
 
-    /* Who changed what. An absent definition is an empty text. */
+    /* The trail of changes. An absent definition is an empty text. */
     "CREATE TABLE changes ("
     " id uuid PRIMARY KEY, job_uid uuid NOT NULL, revision bigint NOT NULL, via smallint NOT NULL,"
     " action smallint NOT NULL, target_kind smallint NOT NULL,"
@@ -103,7 +103,7 @@ static const char *const migrations[] = {
     "CREATE INDEX changes_actor ON changes (actor, id);"
     "ALTER TABLE runs ADD COLUMN traceparent text COLLATE \"C\" NOT NULL DEFAULT '';",
 
-    /* An index for each filter that there is; strays have classes. */
+    /* An index for each filter; classes of strays. */
     CLASS_STRAYS("runs", "tick_ms", "tick_ms") CLASS_STRAYS(
         "entries", "from_ms",
         "to_ms") "CREATE INDEX runs_node ON runs (node, state, id);"
@@ -119,7 +119,7 @@ enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
 
 /* ---- versions ---- */
 
-/* A number that a command answers, in text. */
+/* Runs SQL text that returns a number. */
 static enum status ask_number(struct link *link, const char *sql, long *ret)
 {
     PGresult *result = NULL;
@@ -140,7 +140,7 @@ static enum status refuse_newer(struct link *link, long version)
                        link->place->schema, version, VERSION);
 }
 
-/* Waits for whoever else migrates; then there may be nothing left to do. */
+/* The lock waits for another node's migration, after which nothing may be left to do. */
 static enum status migrate(struct link *link)
 {
     const char *schema = link->place->schema;
@@ -170,7 +170,7 @@ static bool is_true(const PGresult *result, int column)
     return PQgetvalue(result, 0, column)[0] == 't';
 }
 
-/* What the server is, before anything is asked of it. */
+/* Rejects an unsuitable server: too old, not UTF-8, or read-only. */
 static enum status check_server(struct link *link, bool *ret_read_only, bool *ret_made)
 {
     PGresult *result = NULL;
@@ -222,13 +222,13 @@ enum status schema_ensure(struct link *link)
 
 int month_of_ms(int64_t ms)
 {
-    /* Years that start in March have their odd day at the end. */
+    /* Counting years from March puts the leap day at the end of the year. */
     int64_t days = ms / 86400000 + 719468;
     int64_t era = days / 146097, day_of_era = days % 146097;
     int64_t year =
         (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day = day_of_era - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * day + 2) / 153; /* from March */
+    int64_t month = (5 * day + 2) / 153; /* 0 is March */
     return (int)((era * 400 + year) * 12 + month + 2);
 }
 
@@ -246,7 +246,7 @@ void month_name(int month, char name[16])
     snprintf(name, 16, "%04d%02d", month / 12, month % 12 + 1);
 }
 
-/* An id as PostgreSQL writes a uuid, in quotes. */
+/* An id as a quoted uuid literal. */
 static void quote_id(const struct id *id, char text[40])
 {
     char *to = text;
@@ -256,7 +256,7 @@ static void quote_id(const struct id *id, char text[40])
     memcpy(to, "'", 2);
 }
 
-/* A table that is attached needs no lock that would hold back the others. */
+/* Attaching a table takes a weaker lock than CREATE TABLE ... PARTITION OF: others do not wait. */
 static enum status make_partition(struct link *link, const char *table, int month)
 {
     char name[16], from[40], to[40];
@@ -265,7 +265,7 @@ static enum status make_partition(struct link *link, const char *table, int mont
     month_name(month, name);
     quote_id(&first, from);
     quote_id(&next, to);
-    if (month_of_ms(history_id_made_ms(&next)) == month) /* the last one that ids can have */
+    if (month_of_ms(history_id_made_ms(&next)) == month) /* the last month that ids can hold */
         strcpy(to, "MAXVALUE");
     return link_commandf(link,
                          "CREATE TABLE %s_%s (LIKE %s INCLUDING ALL);"

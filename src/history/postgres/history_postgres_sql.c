@@ -1,21 +1,21 @@
-/* The statements, made from the columns of the tables, and rows of their results. */
+/* The SQL statements, generated from the tables' columns, and loading of result rows. */
 #include <string.h>
 
 #include "postgres/history_postgres_internal.h"
 
-/* Of what the history holds: RUN_OK to RUN_MISSED. */
+/* Every state that is stored: RUN_OK to RUN_MISSED. */
 #define ALL_STATES "unnest('{5, 6, 7, 8, 9, 10, 11}'::smallint[]) AS s"
 
-/* Ids below $2 of job k and state s, for which there is an index. */
+/* Ids below $2 of job k and state s: a range of the index by job, state and id. */
 #define OF_JOB_AND_STATE "job = k AND state = s AND id < $2"
 
-/* Of runs w: how much output each has. */
+/* The size of the kept output of each run in w. */
 #define WITH_KEPT_BYTES                                                                            \
     " LEFT JOIN LATERAL (SELECT start + length(bytes) AS kept FROM output"                         \
     " WHERE run_id = w.id ORDER BY start DESC, seq DESC LIMIT 1) o ON true ORDER BY w.id DESC"
 
-/* `@` is the table, `#` its columns as they are, `%` as they come out of the arrays, `~` as they
- * are assigned from them, `$` the arrays; each column with a comma before it. */
+/* `@` is the table, `#` its columns, `%` their values from the parameter arrays, `~` assignments of
+ * those values, `$` the arrays; each column has a comma before it. */
 static const char *const sql[STATEMENTS] = {
     [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#)"
                    " SELECT u.id, jobs.key, u.ended_ms, u.stray%"
@@ -102,7 +102,7 @@ static const char *const sql[STATEMENTS] = {
 
 /* ---- rows in arrays ---- */
 
-/* The arrays that come before those of the columns. */
+/* The arrays before those of table_columns. */
 static const struct {
     int count;
     const char *names;
@@ -112,8 +112,7 @@ static const struct {
     [TABLE_CHANGES] = {4, "id, job_uid, before, after"},
 };
 
-/* The columns, each with a comma before it: `#` as they are, `%` as they come out of the arrays,
- * `~` as they are assigned from them. */
+/* Adds `#`, `%` or `~` of the list above. */
 static void add_columns(enum record_table table, char how, struct strbuf *text)
 {
     const struct column_set columns = table_columns(table);
@@ -128,7 +127,7 @@ static void add_columns(enum record_table table, char how, struct strbuf *text)
     }
 }
 
-/* "unnest($1, $2, ...) AS u(id, uid, ...)", which says the names, too. */
+/* The inner part of "unnest($1, $2, ...) AS u(id, uid, ...)": parameters and column names. */
 static void add_arrays(enum record_table table, struct strbuf *text)
 {
     const struct column_set columns = table_columns(table);
@@ -155,11 +154,10 @@ static void expand(enum record_table table, const char *pattern, struct strbuf *
 
 /* ---- changes ---- */
 
-/* A walk from the newest id down, of at most $3 rows, and the rows of it that match, without their
- * definitions. $1: ids below, $2: ids from, $3: rows to look at,
- * $4: rows of the page, $5: what the walk is along, then the filters: $6: job, $7: its name,
- * $8: actor, $9: actions, $10: revision, $11: text, $12: actions that have the text in their names.
- */
+/* Walks over at most $3 changes, newest first, and returns those that match, without definitions.
+ * $1: ids below, $2: ids from, $3: rows to examine, $4: rows of the page, $5: value of the index
+ * column; filters: $6: job, $7: job name, $8: actor, $9: actions, $10: revision, $11: text,
+ * $12: actions with the text in their names. */
 static void changes_text(enum change_scope scope, struct strbuf *text)
 {
     static const struct {

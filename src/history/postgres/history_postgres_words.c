@@ -1,9 +1,9 @@
-/* What went wrong, in words with a next step. */
+/* Messages for failures, with a next step. */
 #include <string.h>
 
 #include "postgres/history_postgres_internal.h"
 
-/* The server's words, on one line and without what libpq puts before them. */
+/* Adds the server's message on one line, without libpq's prefix. */
 static void add_message(struct strbuf *words, const char *message)
 {
     static const char *const starts[] = {"FATAL:  ", "ERROR:  ", "failed: "};
@@ -18,7 +18,7 @@ static void add_message(struct strbuf *words, const char *message)
     strbuf_add(words, message, length);
 }
 
-/* Before there is a connection the server's error has no code that libpq would tell. */
+/* Advice by message text: libpq has no SQLSTATE for an error during connection. */
 static const struct {
     const char *part, *advice;
 } causes[] = {
@@ -55,7 +55,7 @@ enum status explain_away(const struct place *place, const char *message, struct 
     return E_UNREACHABLE;
 }
 
-/* By the first characters of SQLSTATE. */
+/* Status and advice by the first characters of SQLSTATE. */
 static const struct {
     const char *state;
     enum status st;

@@ -1,9 +1,8 @@
-/* Appends: one transaction each, whatever the number of records, with a few statements over arrays.
+/* An append is one transaction with a few statements over arrays, whatever the number of records.
  *
- * Several nodes write at the same time, and now and then about the same run. Locks are therefore
- * taken in one order everywhere: the shared lock on the removal of jobs, jobs, rows by id,
- * statistics by cell, changes by id. Should others be in the way after all, the transaction is done
- * again. */
+ * Several nodes write at the same time, sometimes the same run. To avoid deadlocks, locks are taken
+ * in one order everywhere: the shared advisory lock against the removal of jobs, jobs, rows by id,
+ * statistics by cell, changes by id. A transaction that fails with a conflict is retried. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +12,19 @@
 enum {
     TRIES = 4,
     OUTPUT_BATCH = 4 * 1024 * 1024, /* bytes of output in one statement */
-    SLOTS = 8,                      /* of statistics of all jobs */
+    SLOTS = 8,                      /* rows per cell of all jobs, to spread row locks */
     AHEAD_MS = 7 * 24 * 3600 * 1000,
 };
 
-/* A record of the append. Those with the same id are written one after the other: round by round.
- */
+/* A record of the append. Records with the same id are written in successive rounds. */
 struct item {
     const struct history_record *record;
     const struct id *id;
     size_t place;
     int round;
     bool is_entry;
-    bool is_new;  /* the row was not there */
-    bool changes; /* it is, or it replaces what was there */
+    bool is_new;  /* the row was inserted */
+    bool changes; /* the row was inserted, or replaces the stored one */
 };
 
 struct writing {
@@ -35,7 +33,7 @@ struct writing {
     size_t count;
     int rounds;
     struct stats_changes stats;
-    struct history_row *row, *old; /* room for one each */
+    struct history_row *row, *old; /* buffers */
     struct piece *piece;
 };
 
@@ -88,7 +86,7 @@ static const void *record_of(const struct item *item)
     return item->is_entry ? (const void *)item->record->entry : (const void *)item->record->run;
 }
 
-/* The columns that every table has. */
+/* Adds a value of one of the columns before table_columns. */
 static void add_head(struct writing *writing, struct params *params, const struct item *item,
                      int column)
 {
@@ -113,7 +111,7 @@ static void add_head(struct writing *writing, struct params *params, const struc
     }
 }
 
-/* As many arrays as SQL_INSERT and SQL_UPDATE take, of the items of a round that are wanted. */
+/* Adds the arrays for SQL_INSERT or SQL_UPDATE with the items of a round. */
 static void add_rows(struct writing *writing, struct params *params, enum record_table table,
                      int round, bool only_changes)
 {
@@ -140,7 +138,7 @@ static struct item *find_item(struct writing *writing, enum record_table table, 
 {
     size_t low = 0, high = writing->count;
     const struct item wanted = {.id = id, .is_entry = table == TABLE_ENTRIES, .place = (size_t)-1};
-    while (low < high) { /* behind the last one with this id */
+    while (low < high) { /* to just after the last item with this id */
         size_t middle = low + (high - low) / 2;
         if (compare_items(&writing->items[middle], &wanted) < 0)
             low = middle + 1;
@@ -218,9 +216,9 @@ static enum status replace_rows(struct writing *writing, enum record_table table
         compare_with_old(writing, result, i, table, round);
     PQclear(result);
     if (found != looked_for)
-        return E_CONFLICT; /* removed just now */
+        return E_CONFLICT; /* another transaction has removed a row since the insert */
     params_init(&params);
-    add_rows(writing, &params, table, round, true); /* the new ones are as they were */
+    add_rows(writing, &params, table, round, true); /* writes new rows again, unchanged */
     st = link_do(writing->link, table, SQL_UPDATE, &params);
     params_release(&params);
     return st;
@@ -232,7 +230,7 @@ struct stored_piece {
     struct id run_id;
     int64_t start, at_ms, gap_bytes;
     int seq, stream;
-    size_t at, length; /* in the bytes */
+    size_t at, length; /* within output_batch.bytes */
 };
 
 struct output_batch {
@@ -306,7 +304,7 @@ static bool has_output(const struct item *item, int round)
     return is_in(item, TABLE_RUNS, round) && item->changes && item->record->chunk_count;
 }
 
-/* What replaces output that is there. */
+/* Deletes stored output that the round replaces. */
 static enum status delete_old_output(struct writing *writing, int round)
 {
     struct params params;
@@ -361,7 +359,7 @@ static enum status add_jobs(struct writing *writing)
     return st;
 }
 
-/* Those of the records, and the next one some days ahead, so that it is there in time. */
+/* Creates the partitions of the records' months, and those of the next month a week ahead. */
 static enum status ensure_months(struct writing *writing)
 {
     enum status st = OK;
