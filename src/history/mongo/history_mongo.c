@@ -29,7 +29,7 @@ static const struct history_driver driver = {
     .release = release,
 };
 
-/* libmongoc wants to be set up once in a process; it says nothing by itself. */
+/* Initialises libmongoc, once per process, and turns its own logging off. */
 static void set_up_client(void)
 {
     mongoc_init();

@@ -1,5 +1,5 @@
-/* Changes: recorded once, read newest first, deleted by age. A document has the columns of
- * history_columns.h, `_id`, `job_uid`, and `before` and `after` if there are any. */
+/* Changes: inserted once, read newest first. A document has the columns of history_columns.h,
+ * `_id`, `job_uid`, and the definitions `before` and `after` if there are any. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static enum status add_change(bson_t *to, const struct change_record *change)
     return st;
 }
 
-/* Those that are there already stay as they are. */
+/* Changes that are stored already stay unchanged. */
 enum status mongo_write_changes(struct mongo_link *link, const struct history_append *append)
 {
     mongoc_bulk_operation_t *bulk = mongo_bulk(link, MONGO_CHANGES);
@@ -44,7 +44,7 @@ enum status mongo_write_changes(struct mongo_link *link, const struct history_ap
 
 /* ---- pages ---- */
 
-/* What an index is there for: it ends in the id. */
+/* The filters that an index covers: the index by job, job name or actor ends in the id. */
 static void add_indexed(bson_t *to, const struct change_query *query, const struct id_span *span)
 {
     bson_t bounds;
@@ -106,7 +106,7 @@ static enum status load_change(const bson_t *document, struct change_record *ret
     return st == OK ? take_text(document, "after", &ret->after) : st;
 }
 
-/* Changes from span->below down to span->from, as long as the page has room. */
+/* Adds the matching changes from below span->below down to span->from until the page is full. */
 static enum status find_changes(struct mongo_link *link, const struct id_span *span,
                                 struct changes_page *page)
 {

@@ -1,5 +1,5 @@
-/* One client. Every operation has a deadline, that of its socket; a client that met it, or lost the
- * connection in another way, is given up, and the next one starts afresh. */
+/* One client. The socket time-out limits every operation. After a time-out or a lost connection the
+ * client is discarded, and the next attempt makes a new one. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ enum status mongo_fail(struct mongo_link *link, const bson_error_t *error)
     strbuf_reset(&link->base.words);
     enum status st = mongo_explain(link->place, error, &is_away, &link->base.words);
     if (is_away)
-        link->base.is_up = false; /* whoever holds a cursor still needs the client */
+        link->base.is_up = false; /* the client stays until reconnect: open cursors need it */
     return st;
 }
 
@@ -140,7 +140,7 @@ mongoc_bulk_operation_t *mongo_bulk(struct mongo_link *link, enum mongo_collecti
 
 enum { DUPLICATE_KEY = 11000 };
 
-/* Tells of each write that met an _id that was there. False: something else went wrong as well. */
+/* Calls `exists` for each write whose _id exists. False: the reply has other errors, too. */
 static bool only_duplicates(const bson_t *reply, void (*exists)(void *context, size_t place),
                             void *context)
 {
@@ -193,7 +193,7 @@ static enum status read_password(struct mongo_link *link, mongoc_uri_t *uri)
     return is_right ? OK : mongo_refuse(link, E_IO, "%s has no password in UTF-8.", path);
 }
 
-/* What is written is on the disks of most members. */
+/* A write is acknowledged when it is in the journal of a majority of the members. */
 static void set_concerns(struct mongo_link *link)
 {
     mongoc_write_concern_t *concern = mongoc_write_concern_new();

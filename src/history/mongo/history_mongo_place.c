@@ -1,13 +1,13 @@
-/* The URL: what is ours is taken out of it, the rest is libmongoc's. */
+/* Splits the URL into peal's own parameters and a URL for libmongoc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mongo/history_mongo_internal.h"
 
-enum { EXPIRE_DAYS_MAX = 24000 }; /* what fits into the seconds of an index */
+enum { EXPIRE_DAYS_MAX = 24000 }; /* expireAfterSeconds is a 32-bit number */
 
-/* The value of "KEY=VALUE", if the part of the query is of that key. */
+/* The value of a query part "KEY=VALUE"; NULL: another key. */
 static const char *value_of(const char *part, const char *key)
 {
     size_t length = strlen(key);
@@ -40,7 +40,7 @@ static enum status take_expire_days(struct mongo_place *place, const char *text,
     return OK;
 }
 
-/* Copies the URL without what libmongoc does not know. */
+/* Copies the URL without peal's own parameters, which libmongoc does not know. */
 static enum status take_ours(const char *url, struct mongo_place *place, struct strbuf *rest,
                              struct strbuf *why)
 {
@@ -62,7 +62,7 @@ static enum status take_ours(const char *url, struct mongo_place *place, struct 
     return st == OK ? strbuf_status(rest) : st;
 }
 
-/* libmongoc's own words may repeat a password, so that they are not shown. */
+/* libmongoc's error message is not shown: it may repeat a password. */
 static enum status read_uri(struct mongo_place *place, const char *text, struct strbuf *why)
 {
     bson_error_t error;

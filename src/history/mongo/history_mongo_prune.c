@@ -1,9 +1,9 @@
-/* Retention: what history_prune.c asks for. */
+/* Retention: the operations of struct prune_driver. */
 #include "mongo/history_mongo_internal.h"
 
-/* ---- what goes ---- */
+/* ---- finding rows ---- */
 
-/* Of a table, of a job or, if it is zero, of all. */
+/* Selects the runs or the entries of a job; zero uid: of all jobs. */
 static void filter_table(bson_t *to, enum record_table table, const struct id *uid)
 {
     bool is_entries = table == TABLE_ENTRIES;
@@ -13,7 +13,7 @@ static void filter_table(bson_t *to, enum record_table table, const struct id *u
     mongo_add_states(to, table_states(table, &(struct history_query){.states = 0}));
 }
 
-/* A step of what matches, newest first if that is said; frees filter and opts. */
+/* Finds up to PRUNE_ROWS rows, in the order that opts give; frees filter and opts. */
 static enum status find_rows(struct mongo_link *link, bson_t *filter, bson_t *opts,
                              struct prune_rows *ret)
 {
@@ -32,7 +32,7 @@ static enum status find_rows(struct mongo_link *link, bson_t *filter, bson_t *op
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* By age, runs and entries go together: they are in one collection. */
+/* By age, runs and entries are found together: they share a collection. */
 static enum status find_old(struct history_link *link, enum record_table table,
                             const struct id *uid, const struct id *below, int64_t before_ms,
                             struct prune_rows *ret)
@@ -88,7 +88,7 @@ static enum status next_job(struct history_link *link, const struct id *after, s
 
 /* ---- removing ---- */
 
-/* Their output goes first, so that none is left behind. */
+/* Removes the output first, so that a failure leaves no output without its run. */
 static enum status remove_rows(struct history_link *link, enum record_table table,
                                const struct prune_rows *rows, int64_t *removed, size_t *ret_count)
 {
@@ -108,7 +108,7 @@ static enum status remove_rows(struct history_link *link, enum record_table tabl
     return st;
 }
 
-/* Documents of a collection, a step of them at most. */
+/* Removes up to PRUNE_ROWS documents of a collection. */
 static enum status remove_some(struct mongo_link *link, enum mongo_collection collection,
                                const bson_t *filter, int64_t *removed, bool *ret_done)
 {

@@ -1,9 +1,9 @@
 /* Pages and logs.
  *
- * A page is a find that goes down the ids along the index of jobs, names, nodes or states. These
- * end in the id after the kind and the state, so that kinds and states are always said: the server
- * then walks along each and merges them, however many rows there are. A span of ticks is a span of
- * ids, plus the strays in it, which are few and found by themselves. */
+ * A page is a find in descending order of ids along the index by job, name, node or state. These
+ * indexes end in kind, state and id, so a filter names kinds and states: the server then merges the
+ * index ranges instead of sorting all rows. A span of ticks is a span of ids, plus strays, which
+ * are few and found by a search of their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct search {
     struct mongo_link *link;
     const struct history_query *query;
     struct id before;
-    bool strays; /* they alone; else they are left out, if a span is asked for */
+    bool strays; /* only strays; else a search with a time span excludes them */
 };
 
 static bool is_timed(const struct history_query *query)
@@ -21,13 +21,13 @@ static bool is_timed(const struct history_query *query)
     return query->since_ms || query->until_ms;
 }
 
-/* Along the index of nodes, unless there is a job, which has fewer rows. */
+/* Uses the index by node unless the query names a job, which has fewer rows. */
 static bool is_by_node(const struct history_query *query)
 {
     return query->node && id_is_zero(&query->job_uid) && !query->job_name;
 }
 
-/* Does every row that is looked at match? */
+/* Whether the index covers all filters, so that every row examined matches. */
 static bool is_indexed(const struct history_query *query)
 {
     return !query->text && !query->min_duration_ms && (!query->node || is_by_node(query));
@@ -40,7 +40,7 @@ static bool has_entries(const struct history_query *query)
 
 /* ---- filters ---- */
 
-/* Ids from (inclusive) to search->before; and where the span ends, if there is one. */
+/* Ids from `from` (inclusive) to search->before, narrowed to the query's time span. */
 static void add_id_bounds(bson_t *to, const struct search *search, const struct id *from)
 {
     const struct history_query *query = search->query;
@@ -73,7 +73,7 @@ static void add_span(bson_t *to, const struct search *search)
                     BCON_BOOL(false), "}");
 }
 
-/* What an index is there for. */
+/* The filters that an index covers, and the time span. */
 static void add_indexed(bson_t *to, const struct search *search, const struct id *from)
 {
     const struct history_query *query = search->query;
@@ -107,7 +107,7 @@ static uint64_t named_reasons(const char *text)
     return reasons;
 }
 
-/* What none is there for. */
+/* The filters that no index covers. */
 static void add_others(bson_t *to, const struct history_query *query)
 {
     static const char *const texts[] = {"job_name", "detail", NULL};
@@ -121,7 +121,7 @@ static void add_others(bson_t *to, const struct history_query *query)
 
 /* ---- pages ---- */
 
-/* Rows from search->before down to `from`. */
+/* Adds the matching rows from below search->before down to `from`. */
 static enum status find_rows(struct search *search, const struct id *from, size_t wanted,
                              struct page_part *part)
 {
@@ -155,8 +155,8 @@ static enum status find_horizon(struct search *search, int64_t visits, struct id
     return st;
 }
 
-/* In steps, so that a page is found quickly if there is one, and the search ends if there is none.
- */
+/* Searches in growing steps: a page of frequent matches is found fast, and one of rare matches ends
+ * the search after MONGO_VISITS_MAX rows. */
 static enum status search_in_steps(struct search *search, size_t wanted, struct page_part *part)
 {
     int64_t visited = 0, visits = MONGO_VISITS_FIRST;
@@ -239,7 +239,7 @@ static enum status read_run(struct mongo_link *link, struct history_log *answer)
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* How much there is, by the last piece. */
+/* The size of the kept output, from the last piece. */
 static enum status read_kept(struct mongo_link *link, struct history_log *answer)
 {
     bson_t filter = BSON_INITIALIZER, found;
@@ -288,7 +288,7 @@ static enum status add_piece(const bson_t *document, struct history_log *log)
 
 static enum status read_output(struct mongo_link *link, struct history_log *answer)
 {
-    const int64_t most = INT64_MAX / 4; /* so that sums of two are numbers, too */
+    const int64_t most = INT64_MAX / 4; /* the sum of two does not overflow */
     int64_t offset = answer->offset < most ? answer->offset : most;
     int64_t limit = answer->limit < (size_t)most ? (int64_t)answer->limit : most;
     struct mongo_cursor cursor;

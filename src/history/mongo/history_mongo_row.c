@@ -1,4 +1,4 @@
-/* Rows as documents, and small things about documents. */
+/* Rows as documents, and helpers for fields and filters. */
 #include <string.h>
 
 #include "mongo/history_mongo_internal.h"
@@ -91,7 +91,7 @@ void mongo_add_kinds(bson_t *to, bool runs, bool entries)
 
 /* ---- searches ---- */
 
-/* As a pattern that means nothing but itself. */
+/* Adds a regular expression that matches the text literally. */
 static void add_pattern(bson_t *to, const char *key, const char *text)
 {
     struct strbuf pattern;
@@ -164,7 +164,7 @@ static const void *record_of(const struct history_row *row)
     return row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
 }
 
-/* A run's tick is its whole span: with the entries' names for it one filter serves both. */
+/* A run's tick is stored as from_ms and to_ms, so that one filter serves runs and entries. */
 static void add_span(bson_t *to, const struct history_row *row)
 {
     if (!row->is_entry) {
@@ -230,7 +230,7 @@ static void load_column(const bson_iter_t *iter, const struct column *column, vo
     column_write_text(column, record, text, length);
 }
 
-/* They come in the order in which mongo_add_columns puts them, so that one walk finds all. */
+/* One pass finds all fields: they are in the order in which mongo_add_columns adds them. */
 void mongo_load_columns(const bson_t *document, enum record_table table, void *record)
 {
     const struct column_set columns = table_columns(table);

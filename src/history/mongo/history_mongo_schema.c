@@ -1,16 +1,16 @@
-/* The collections: indexes for what is asked, or a refusal with a reason.
+/* Creates the indexes of the collections, or rejects the server.
  *
  *     runs    a run or an entry: the columns of history_columns.h and
- *             _id        its id, as people see it: the order of texts is that of ids
+ *             _id        the id as text, which sorts like the id
  *             kind       0: a run, 1: an entry
  *             job_uid, job_name
- *             ended      for retention; a date, as the server's own removal wants one
- *             from_ms, to_ms  its tick or ticks
+ *             ended      for retention; a date, as a TTL index needs one
+ *             from_ms, to_ms  the tick of a run or the span of ticks of an entry
  *             duration_ms     if it has one
- *             kept_bytes      of output, if there is any
+ *             kept_bytes      size of the kept output, if there is any
  *             stray_ms   to_ms, only in strays: see history_columns.h
- *             writer, seq  of the append that wrote it
- *     output  a piece of output: run, n (which piece), start, length, stream, at_ms, gap_bytes,
+ *             writer, seq  the writer and the append that wrote the document
+ *     output  a piece of output: run, n (its number), start, length, stream, at_ms, gap_bytes,
  *             bytes, ended
  *     stats   job_uid, hour and the cells: see history_mongo_stats.c
  *     changes see history_mongo_changes.c
@@ -29,7 +29,7 @@ enum {
     DAY_S = 86400,
 };
 
-/* A page walks along one of them for each state, see history_mongo_read.c. */
+/* A page walks along one index, in one range per state: see history_mongo_read.c. */
 static const struct {
     const char *collection, *name;
     const char *keys[5];
@@ -73,7 +73,7 @@ static enum status make_indexes(struct mongo_link *link)
     return st;
 }
 
-/* ---- what the server removes by itself ---- */
+/* ---- TTL indexes: rows that the server removes ---- */
 
 static enum status drop_expiry(struct mongo_link *link, const char *collection)
 {
@@ -159,7 +159,7 @@ static enum status read_version(struct mongo_link *link, int64_t *ret)
     return OK;
 }
 
-/* Several nodes may do this at the same time: it comes to the same. */
+/* Idempotent: several nodes may migrate at the same time. */
 static enum status migrate(struct mongo_link *link)
 {
     bson_t *filter = BCON_NEW("_id", BCON_UTF8("format"));

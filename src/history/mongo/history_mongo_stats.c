@@ -1,10 +1,10 @@
-/* Statistics: a document for each job, hour and writer with its cells, which his appends add to. No
- * two writers change the same document, so that none waits for another, and a server that reads a
- * document, changes it and writes it back loses nothing. Adding is no write that may be done twice:
- * a document remembers which append was added last; they come in order.
+/* Statistics: one document for each job, hour and writer holds the cells that the writer's appends
+ * add to. No two writers change the same document, so that none waits for another, and a server
+ * without atomic updates loses none. Adding is not idempotent: a document therefore holds the
+ * number of the last append added; appends are added in order.
  *
- * Documents of earlier versions have all writers in one, and no writer in their _id. They are read
- * like the others. */
+ * Documents of earlier versions are shared by all writers, and have no writer in their _id. They
+ * are read like the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 enum { DOCUMENTS_AT_ONCE = 25 };
 
-/* By _id alone, which every server has an index for; if they may have been added before, only where
- * they were not: when they were, it is not found, and the insert that follows meets the _id. */
+/* Selects the document by its _id. If the cells may have been added already, a document with this
+ * append is excluded: the upsert then tries to insert, and fails with a duplicate _id. */
 static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell, bson_t *to)
 {
     char uid[ID_TEXT + 1], id[ID_TEXT + 64];
@@ -34,7 +34,7 @@ static void add_number(bson_t *to, const struct stats_cell *cell, const char *fi
     BSON_APPEND_INT64(to, path, value);
 }
 
-/* Of cells of one job and hour. */
+/* The update that adds the cells of one job and hour. */
 static void update_hour(const struct mongo_link *link, const struct stats_cell *cells, size_t count,
                         bson_t *to)
 {
@@ -62,7 +62,7 @@ static void update_hour(const struct mongo_link *link, const struct stats_cell *
     bson_append_document_end(to, &part);
 }
 
-/* How many of them, from the first on, are of one job and hour. */
+/* The number of cells, from the first on, with the same job and hour. */
 static size_t same_hour(const struct stats_cell *cells, size_t count)
 {
     size_t same = 1;
@@ -72,14 +72,14 @@ static size_t same_hour(const struct stats_cell *cells, size_t count)
     return same;
 }
 
-/* An insert that met the _id: it is added already. */
+/* A duplicate _id: the cells were added by an earlier attempt. */
 static void ignore_existing(void *context, size_t place)
 {
     (void)context;
     (void)place;
 }
 
-/* Adds the cells of some documents; *ret_added: how many those are. */
+/* Adds the cells of up to DOCUMENTS_AT_ONCE documents; *ret_added: the number of cells. */
 static enum status add_some(struct mongo_link *link, const struct stats_cell *pending, size_t left,
                             size_t *ret_added)
 {
@@ -103,7 +103,8 @@ static enum status add_some(struct mongo_link *link, const struct stats_cell *pe
     return mongo_bulk_do(link, bulk, ignore_existing, NULL);
 }
 
-/* A slow server gets on in each of its times: what is added stays so. */
+/* Works in small bulks, so that with a slow server each attempt makes progress before a time-out.
+ */
 enum status mongo_stats_settle(struct mongo_link *link)
 {
     struct stats_changes *pending = &link->pending;
@@ -122,7 +123,7 @@ enum status mongo_stats_settle(struct mongo_link *link)
 
 /* ---- reading ---- */
 
-/* A cell by its name, "STATE_BUCKET". */
+/* Loads a cell from a field with the name "STATE_BUCKET". */
 static bool load_cell(const bson_iter_t *iter, int64_t hour, struct stats_cell *ret)
 {
     bson_t cell;
@@ -145,7 +146,7 @@ static bool load_cell(const bson_iter_t *iter, int64_t hour, struct stats_cell *
     return true;
 }
 
-/* The cells of a document, to those of the same hour that other writers have. */
+/* Adds the cells of a document to those of other writers in the same hour. */
 static enum status gather(const bson_t *document, int64_t hour, struct stats_changes *to)
 {
     bson_iter_t iter, cells;
@@ -163,7 +164,7 @@ static enum status gather(const bson_t *document, int64_t hour, struct stats_cha
     return st;
 }
 
-/* What one writer recorded another may have taken away: the sum counts. */
+/* Sums over the writers first: one may have subtracted a run that another had added. */
 static enum status answer_hour(struct stats_changes *hour, struct history_stats *answer)
 {
     enum status st = OK;
@@ -174,7 +175,7 @@ static enum status answer_hour(struct stats_changes *hour, struct history_stats 
     return st;
 }
 
-/* Documents in the order of hours. */
+/* The cursor returns documents in the order of hours. */
 static enum status answer_all(struct mongo_cursor *cursor, struct history_stats *answer)
 {
     struct stats_changes cells = {0};

@@ -1,9 +1,9 @@
-/* What went wrong, in words with a next step. */
+/* Messages for failures, with a next step. */
 #include <string.h>
 
 #include "mongo/history_mongo_internal.h"
 
-/* Why there is no connection, or no server that fits. */
+/* Advice by message text, for a failed connection or server selection. */
 static const struct {
     const char *part, *advice;
 } causes[] = {
@@ -16,11 +16,11 @@ static const struct {
     {"timeout", "See what keeps it from answering."},
 };
 
-/* By the code of the server. */
+/* Status and advice by the server's error code. */
 static const struct {
     int code;
     enum status st;
-    bool is_away; /* another connection may help */
+    bool is_away; /* a new connection may help */
     const char *advice;
 } failures[] = {
     {18, E_UNREACHABLE, true,
@@ -46,7 +46,7 @@ static const struct {
     {112, E_CONFLICT, false, "Others were in the way."},
 };
 
-/* The server's words, on one line. */
+/* Adds the first line of the server's message. */
 static void add_message(struct strbuf *words, const char *message)
 {
     size_t length = strcspn(message, "\n");

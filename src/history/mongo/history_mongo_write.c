@@ -1,9 +1,9 @@
-/* Appends. Runs and entries first, then output, then statistics: whoever sees the end of a run may
- * not see its output yet, but never output of a run that is not there.
+/* Appends: runs and entries first, then output, then statistics. A reader may see the end of a run
+ * before its output, but never output without its run.
  *
- * Several nodes write at the same time, and now and then about the same run. A document is inserted
- * if there is none, or replaced if it still is the one that was looked at; else it is looked at
- * again. Whoever changed it counts the change. */
+ * Several nodes write at the same time, sometimes the same run. A document is inserted if there is
+ * none, or replaced if it is unchanged since it was read; else it is read again. The writer that
+ * inserts or replaces a document updates the statistics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@ enum {
     OUTPUT_BATCH = 4 * 1024 * 1024, /* bytes of output in one bulk */
 };
 
-/* What the append says of one id: the last of its records that counts. */
+/* The records of the append with one id, folded into one row. */
 struct item {
     struct history_row row;
-    const struct history_record *output; /* whose chunks are kept; NULL: none has any */
-    int64_t kept_bytes;                  /* of its output, or of that which is there */
-    bool exists;                         /* there is a document already */
+    const struct history_record *output; /* the record with the output to keep; NULL: no output */
+    int64_t kept_bytes;                  /* size of that output, or of the stored output */
+    bool exists;                         /* a document with the id is stored already */
     bool writes_output;
 };
 
@@ -29,7 +29,7 @@ struct writing {
     struct item *items;
     size_t count;
     struct piece *piece;
-    mongoc_bulk_operation_t *bulk; /* of output; NULL: it is empty */
+    mongoc_bulk_operation_t *bulk; /* of output; NULL: empty */
     size_t bulk_bytes;
     int64_t ended_ms; /* of the run whose output is being written */
 };
@@ -58,7 +58,7 @@ static enum status add_item(const struct mongo_link *link, const struct item *it
     return st;
 }
 
-/* A record that comes later replaces what is there, as history.h says. */
+/* A later record with the same id replaces the item by the rules of history.h. */
 static void fold(struct item *to, const struct item *later)
 {
     if (!history_row_gives_way(&to->row, &later->row))
@@ -149,7 +149,7 @@ static enum status insert_all(struct writing *writing)
     return st;
 }
 
-/* Was it written by an append of ours that failed before it was counted? */
+/* Whether an append of this writer wrote the document and failed before the statistics. */
 static bool is_uncounted(const struct mongo_link *link, const bson_t *document)
 {
     int64_t seq = mongo_get_int(document, "seq");
@@ -159,7 +159,7 @@ static bool is_uncounted(const struct mongo_link *link, const bson_t *document)
     return found && seq && mongo_get_int(document, "writer") == link->writer;
 }
 
-/* E_CONFLICT: it is no longer what was looked at. */
+/* E_CONFLICT: the document was changed since it was read. */
 static enum status replace(struct writing *writing, const struct item *item, const bson_t *old)
 {
     struct mongo_link *link = writing->link;
@@ -183,7 +183,7 @@ static enum status replace(struct writing *writing, const struct item *item, con
     return st;
 }
 
-/* What is there is the same, is replaced, or is better known than what the record says. */
+/* Replaces the stored document if history_row_gives_way allows it, and updates the statistics. */
 static enum status amend(struct writing *writing, struct item *item, const bson_t *document)
 {
     struct history_row *old = calloc(1, sizeof(*old));
@@ -207,7 +207,7 @@ static enum status amend(struct writing *writing, struct item *item, const bson_
     return st;
 }
 
-/* The item whose document has just been removed is inserted. */
+/* Inserts the item after all: its document was removed since the first attempt. */
 static enum status insert_again(struct writing *writing, struct item *item)
 {
     struct mongo_link *link = writing->link;
@@ -296,7 +296,7 @@ static enum status put_piece(void *context, const struct id *run_id, const struc
     return writing->bulk_bytes >= OUTPUT_BATCH ? flush_output(writing) : OK;
 }
 
-/* What replaces output that is there. */
+/* Deletes stored output that the append replaces. */
 static enum status delete_old_output(struct writing *writing)
 {
     int64_t gone;
@@ -345,7 +345,7 @@ static enum status write_all(struct writing *writing)
     return st == OK && writing->count ? write_output(writing) : st;
 }
 
-/* Nobody knows which of its documents are there: those that are found later count as new. */
+/* It is unknown which documents of a failed append are stored: those found later count as new. */
 static void note_failed(struct mongo_link *link)
 {
     link->failed[link->failed_next++ % MONGO_FAILED_MAX] = link->seq;
