@@ -11,7 +11,7 @@ enum { PRUNE_ROWS = 200 }; /* most rows in one step */
 
 struct prune_rows {
     struct id ids[PRUNE_ROWS];
-    int64_t output_bytes[PRUNE_ROWS]; /* kept output of each run; set by find_bytes alone */
+    int64_t output_bytes[PRUNE_ROWS]; /* kept output of each run; from find_bytes */
     size_t count;
 };
 
