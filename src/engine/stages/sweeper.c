@@ -77,9 +77,10 @@ static int by_job(const void *a, const void *b)
  * the other. */
 static void send_losses(struct outbox_batch **batch, struct now now)
 {
-    if (outbox_count(*batch))
-        qsort((*batch)->request.items.finishes, outbox_count(*batch), sizeof(struct store_finish),
-              by_job);
+    if (!*batch)
+        return;
+    qsort((*batch)->request.items.finishes, outbox_count(*batch), sizeof(struct store_finish),
+          by_job);
     outbox_send(batch, now);
 }
 
