@@ -332,6 +332,7 @@ const struct message messages[] = {
     {"It is due.", "已到触发时间。"},
     {"It is due, but the disk is full: %s.", "已到触发时间，但磁盘已满：%s。"},
     {"It is due, but the store is unavailable: %s.", "已到触发时间，但存储不可用：%s。"},
+    {"it does not answer", "没有响应"},
     {"It is due, but the nodes that could run it are drained: see `peal nodes`.",
      "已到触发时间，但可以运行它的节点均已排空：请查看 `peal nodes`。"},
     {"It is due, but the clock of this node differs from that of the others.",

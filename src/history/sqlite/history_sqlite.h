@@ -15,9 +15,10 @@ enum statement {
     SQL_UPDATE,
     SQL_SELECT,
     SQL_DELETE,
-    SQL_OLDER, /* a job's rows below an id */
-    SQL_ENDED, /* a job's rows below an id that ended before a time */
-    PER_TABLE, /* the statements above exist for runs and for entries */
+    SQL_OLDER,     /* a job's rows below an id */
+    SQL_ENDED,     /* a job's rows below an id that ended before a time */
+    SQL_ALL_ENDED, /* the same of all jobs */
+    PER_TABLE,     /* the statements above exist for runs and for entries */
     SQL_BEGIN_WRITE = PER_TABLE,
     SQL_BEGIN_READ,
     SQL_COMMIT,

@@ -21,32 +21,18 @@ static enum status commit(struct history_link *link)
 
 /* ---- finding rows ---- */
 
-/* Expired rows of all jobs: a walk along the primary key. */
-static enum status prepare_all(struct database *database, enum record_table table,
-                               sqlite3_stmt **ret)
-{
-    char sql[128];
-    snprintf(sql, sizeof(sql),
-             "SELECT id FROM %s WHERE id < ?2 AND ended_ms < ?4 ORDER BY id LIMIT ?3",
-             table_names[table]);
-    return sqlite_status(sqlite3_prepare_v2(database->db, sql, -1, ret, NULL));
-}
-
 static enum status find_old(struct history_link *link, enum record_table table,
                             const struct id *uid, const struct id *below, int64_t before_ms,
                             struct prune_rows *ret)
 {
-    sqlite3_stmt *stmt, *own = NULL;
-    enum status st;
-    if (id_is_zero(uid))
-        st = prepare_all(database_of(link), table, &own);
-    else
-        st = database_statement(database_of(link), table, before_ms ? SQL_ENDED : SQL_OLDER, &stmt);
+    enum statement of_job = before_ms ? SQL_ENDED : SQL_OLDER;
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database_of(link), table,
+                                        id_is_zero(uid) ? SQL_ALL_ENDED : of_job, &stmt);
     if (st != OK)
         return st;
-    if (own)
-        stmt = own;
-    bind_id(stmt, 1, uid);
+    if (!id_is_zero(uid))
+        bind_id(stmt, 1, uid);
     bind_id(stmt, 2, below);
     sqlite3_bind_int(stmt, 3, PRUNE_ROWS);
     if (before_ms)
@@ -54,7 +40,6 @@ static enum status find_old(struct history_link *link, enum record_table table,
     while (ret->count < PRUNE_ROWS && (st = statement_row(stmt)) == OK)
         ret->ids[ret->count++] = column_id(stmt, 0);
     sqlite3_reset(stmt);
-    sqlite3_finalize(own);
     return st == E_NOT_FOUND ? OK : st;
 }
 

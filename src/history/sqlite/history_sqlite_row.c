@@ -28,6 +28,7 @@ static const char *const sql[] = {
                   " AND state IN " ALL_STATES " AND id < ?2 LIMIT ?3",
     [SQL_ENDED] = "SELECT id FROM @ WHERE job IN (SELECT key FROM jobs WHERE uid = ?1)"
                   " AND state IN " ALL_STATES " AND id < ?2 AND ended_ms < ?4 LIMIT ?3",
+    [SQL_ALL_ENDED] = "SELECT id FROM @ WHERE id < ?2 AND ended_ms < ?4 ORDER BY id LIMIT ?3",
     [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [SQL_BEGIN_READ] = "BEGIN",
     [SQL_COMMIT] = "COMMIT",
