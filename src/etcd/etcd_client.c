@@ -138,8 +138,8 @@ struct etcd_client *etcd_client_free(struct etcd_client *client)
     etcd_probe_release(client);
     grpc_channel_release(&client->calls);
     grpc_channel_release(&client->streams);
-    if (client->channel_config.names)
-        evdns_base_free(client->channel_config.names, 0);
+    if (client->channel_config.names) /* fails lookups: else their timers would be left behind */
+        evdns_base_free(client->channel_config.names, 1);
     SSL_CTX_free(client->channel_config.tls);
     endpoints_release(&client->endpoints);
     etcd_auth_release(&client->auth);
