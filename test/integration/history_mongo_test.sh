@@ -12,7 +12,7 @@ else
     url="mongodb://127.0.0.1:$mongo_port/peal?"
 fi
 start_agent a --listen none --history "$url"
-peal add job '@manual' -- echo it ran 2>/dev/null
+peal add job '@manual' --overlap allow -- echo it ran 2>/dev/null
 for _ in 1 2 3; do
     run peal run job --wait
     expect_status 0

@@ -40,7 +40,7 @@ ask "ALTER ROLE peal PASSWORD 'correct-horse'" >/dev/null
 password_is correct-horse
 start_agent a --listen none \
     --history "postgresql://peal@127.0.0.1:$postgres_port/peal?passfile=$scratch/pgpass"
-peal add job '@manual' -- echo it ran 2>/dev/null
+peal add job '@manual' --overlap allow -- echo it ran 2>/dev/null
 run_job
 expect_all_runs
 
