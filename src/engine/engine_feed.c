@@ -380,7 +380,6 @@ static void take_loaded(struct engine *engine)
         &engine->catalog); /* now, rather than with the first query, when runs may be due */
     peers_go_live(&engine->peers, engine->now);
     engine_judge_start(engine);
-    engine_judge_attendance(engine);
     marks_sweep(&engine->marks);
     engine_replan(engine);
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
@@ -434,8 +433,6 @@ static void take_change(struct engine *engine, const struct store_change *change
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             boots_take_doc(&engine->boots, change->doc);
-        else if (strcmp(change->doc->kind, ATTENDANCE_DOC) == 0)
-            engine_take_attendance(engine, change->doc);
         break;
     case STORE_CHANGE_ASIDE:
         take_aside(engine, &change->aside);
