@@ -78,7 +78,7 @@ describe("the editor", () => {
         const text = page.getByLabel("Definition as YAML");
         expect(await text.inputValue()).toMatch(/^name: billing\/close-day\nschedule: "@weekly"/);
         await text.press("Control+Home");
-        await page.getByText("slashes make groups").waitFor(); // what the field at the cursor does
+        await page.getByText("slashes form groups").waitFor(); // what the field at the cursor does
         await text.fill((await text.inputValue()).replace("main books", "other books").replace("timeout: 2h", "timeout: 90m # less"));
         await page.getByText("Form", { exact: true }).click();
         expect(await page.getByLabel("Program and arguments").inputValue()).toBe("/srv/billing/close-day --ledger 'other books'");
