@@ -12,8 +12,10 @@
 
 #include "../test/support/fake_executor.h"
 #include "api.h"
+#include "history_memory.h"
 #include "router.h"
 #include "store.h"
+#include "store_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -25,9 +25,20 @@ static enum status decode_watch(struct arena *arena, const uint8_t *bytes, size_
     return OK;
 }
 
+static enum status decode_keep_alive(struct arena *arena, const uint8_t *bytes, size_t length,
+                                     struct etcd_result *ret)
+{
+    Etcdpb__LeaseKeepAliveResponse *answer =
+        etcd_unpack(arena, &etcdpb__lease_keep_alive_response__descriptor, bytes, length);
+    if (!answer)
+        return E_CORRUPT;
+    ret->lease.ttl_s = answer->ttl;
+    return OK;
+}
+
 static etcd_decode *const decoders[] = {
-    etcd_decode_range,  etcd_decode_put,   etcd_decode_delete,       etcd_decode_txn,
-    etcd_decode_header, etcd_decode_grant, etcd_decode_time_to_live, etcd_decode_status,
+    etcd_decode_range,  etcd_decode_put,   etcd_decode_delete, etcd_decode_txn,
+    etcd_decode_header, etcd_decode_grant, decode_keep_alive,  etcd_decode_status,
     etcd_decode_alarms, decode_watch,
 };
 

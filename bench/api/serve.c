@@ -8,6 +8,8 @@
 #include "api_bench.h"
 #include "auth/account.h"
 #include "definition/job_codec.h"
+#include "history_memory.h"
+#include "store_memory.h"
 
 struct server {
     struct loop *loop;

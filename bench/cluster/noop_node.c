@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cluster_bench.h"
+#include "history_memory.h"
 #include "history_open.h"
 #include "noop_node.h"
 

@@ -100,10 +100,7 @@ struct etcd_op_result {
 
 struct etcd_lease_result {
     int64_t id;
-    int64_t ttl_s; /* remaining; -1: no such lease */
-    int64_t granted_ttl_s;
-    const struct etcd_bytes *keys;
-    size_t key_count;
+    int64_t ttl_s;
 };
 
 enum etcd_alarm {
@@ -216,9 +213,6 @@ MUST_CHECK enum status etcd_lease_grant(struct etcd_client *client, int64_t ttl_
                                         const struct etcd_reply *reply, struct etcd_call **ret);
 MUST_CHECK enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
                                          const struct etcd_reply *reply, struct etcd_call **ret);
-MUST_CHECK enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id,
-                                               bool want_keys, const struct etcd_reply *reply,
-                                               struct etcd_call **ret);
 
 /* ---- maintenance ---- */
 

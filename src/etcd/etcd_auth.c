@@ -9,10 +9,9 @@ static enum status decode_token(struct arena *arena, const uint8_t *bytes, size_
                                 struct etcd_result *ret)
 {
     Etcdpb__AuthenticateResponse *answer =
-        etcd_unpack(arena, &etcdpb__authenticate_response__descriptor, bytes, length);
+        etcd_unpack_answer(arena, &etcdpb__authenticate_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
     ret->message = answer->token;
     return OK;
 }

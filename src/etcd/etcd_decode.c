@@ -12,6 +12,20 @@ void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, c
     return protobuf_c_message_unpack(type, &allocator, length, bytes);
 }
 
+void *etcd_unpack_answer(struct arena *arena, const ProtobufCMessageDescriptor *type,
+                         const uint8_t *bytes, size_t length, struct etcd_result *ret)
+{
+    Etcdpb__HeaderResponse *answer = etcd_unpack(arena, type, bytes, length);
+    const Etcdpb__Header *header = answer ? answer->header : NULL;
+    if (header) {
+        ret->revision = header->revision;
+        ret->member_id = header->member_id;
+        ret->cluster_id = header->cluster_id;
+        ret->raft_term = header->raft_term;
+    }
+    return answer;
+}
+
 static struct etcd_bytes read_bytes(const ProtobufCBinaryData *from)
 {
     return (struct etcd_bytes){from->len ? (const void *)from->data : "", from->len};
@@ -29,16 +43,6 @@ struct etcd_kv etcd_read_kv(const Etcdpb__KeyValue *kv)
         .version = kv->version,
         .lease = kv->lease,
     };
-}
-
-void etcd_read_header(const Etcdpb__Header *header, struct etcd_result *ret)
-{
-    if (header) {
-        ret->revision = header->revision;
-        ret->member_id = header->member_id;
-        ret->cluster_id = header->cluster_id;
-        ret->raft_term = header->raft_term;
-    }
 }
 
 static enum status read_kvs(struct arena *arena, Etcdpb__KeyValue *const *from, size_t count,
@@ -82,33 +86,24 @@ enum status etcd_decode_range(struct arena *arena, const uint8_t *bytes, size_t 
                               struct etcd_result *ret)
 {
     Etcdpb__RangeResponse *answer =
-        etcd_unpack(arena, &etcdpb__range_response__descriptor, bytes, length);
-    if (!answer)
-        return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
-    return read_range(arena, answer, &ret->op);
+        etcd_unpack_answer(arena, &etcdpb__range_response__descriptor, bytes, length, ret);
+    return answer ? read_range(arena, answer, &ret->op) : E_CORRUPT;
 }
 
 enum status etcd_decode_put(struct arena *arena, const uint8_t *bytes, size_t length,
                             struct etcd_result *ret)
 {
     Etcdpb__PutResponse *answer =
-        etcd_unpack(arena, &etcdpb__put_response__descriptor, bytes, length);
-    if (!answer)
-        return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
-    return read_put(arena, answer, &ret->op);
+        etcd_unpack_answer(arena, &etcdpb__put_response__descriptor, bytes, length, ret);
+    return answer ? read_put(arena, answer, &ret->op) : E_CORRUPT;
 }
 
 enum status etcd_decode_delete(struct arena *arena, const uint8_t *bytes, size_t length,
                                struct etcd_result *ret)
 {
     Etcdpb__DeleteResponse *answer =
-        etcd_unpack(arena, &etcdpb__delete_response__descriptor, bytes, length);
-    if (!answer)
-        return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
-    return read_delete(arena, answer, &ret->op);
+        etcd_unpack_answer(arena, &etcdpb__delete_response__descriptor, bytes, length, ret);
+    return answer ? read_delete(arena, answer, &ret->op) : E_CORRUPT;
 }
 
 /* ---- transactions ---- */
@@ -206,10 +201,9 @@ enum status etcd_decode_txn(struct arena *arena, const uint8_t *bytes, size_t le
     if (!is_shallow(bytes, length, 3, 2 * TXN_DEPTH_MAX))
         return E_CORRUPT;
     Etcdpb__TxnResponse *answer =
-        etcd_unpack(arena, &etcdpb__txn_response__descriptor, bytes, length);
+        etcd_unpack_answer(arena, &etcdpb__txn_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
     ret->op.kind = ETCD_OP_TXN;
     return read_txn(arena, answer, &ret->op.txn);
 }
@@ -219,59 +213,30 @@ enum status etcd_decode_txn(struct arena *arena, const uint8_t *bytes, size_t le
 enum status etcd_decode_header(struct arena *arena, const uint8_t *bytes, size_t length,
                                struct etcd_result *ret)
 {
-    Etcdpb__HeaderResponse *answer =
-        etcd_unpack(arena, &etcdpb__header_response__descriptor, bytes, length);
-    if (!answer)
-        return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
-    return OK;
+    return etcd_unpack_answer(arena, &etcdpb__header_response__descriptor, bytes, length, ret)
+               ? OK
+               : E_CORRUPT;
 }
 
 enum status etcd_decode_grant(struct arena *arena, const uint8_t *bytes, size_t length,
                               struct etcd_result *ret)
 {
     Etcdpb__LeaseGrantResponse *answer =
-        etcd_unpack(arena, &etcdpb__lease_grant_response__descriptor, bytes, length);
+        etcd_unpack_answer(arena, &etcdpb__lease_grant_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
     ret->lease.id = answer->id;
     ret->lease.ttl_s = answer->ttl;
-    ret->lease.granted_ttl_s = answer->ttl;
     return answer->id && answer->ttl > 0 ? OK : E_CORRUPT;
-}
-
-enum status etcd_decode_time_to_live(struct arena *arena, const uint8_t *bytes, size_t length,
-                                     struct etcd_result *ret)
-{
-    Etcdpb__LeaseTimeToLiveResponse *answer =
-        etcd_unpack(arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length);
-    if (!answer)
-        return E_CORRUPT;
-    struct etcd_bytes *keys = arena_array(arena, answer->n_keys, sizeof(*keys));
-    if (!keys)
-        return E_NOMEM;
-    for (size_t i = 0; i < answer->n_keys; i++)
-        keys[i] = read_bytes(&answer->keys[i]);
-    etcd_read_header(answer->header, ret);
-    ret->lease = (struct etcd_lease_result){
-        .id = answer->id,
-        .ttl_s = answer->ttl,
-        .granted_ttl_s = answer->granted_ttl,
-        .keys = keys,
-        .key_count = answer->n_keys,
-    };
-    return OK;
 }
 
 enum status etcd_decode_status(struct arena *arena, const uint8_t *bytes, size_t length,
                                struct etcd_result *ret)
 {
     Etcdpb__StatusResponse *answer =
-        etcd_unpack(arena, &etcdpb__status_response__descriptor, bytes, length);
+        etcd_unpack_answer(arena, &etcdpb__status_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
-    etcd_read_header(answer->header, ret);
     ret->member.version = answer->version;
     ret->member.db_bytes = answer->db_size;
     ret->member.db_bytes_in_use = answer->db_size_in_use;
@@ -283,7 +248,7 @@ enum status etcd_decode_alarms(struct arena *arena, const uint8_t *bytes, size_t
                                struct etcd_result *ret)
 {
     Etcdpb__AlarmResponse *answer =
-        etcd_unpack(arena, &etcdpb__alarm_response__descriptor, bytes, length);
+        etcd_unpack_answer(arena, &etcdpb__alarm_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
     struct etcd_alarm_member *alarms = arena_array(arena, answer->n_alarms, sizeof(*alarms));
@@ -292,7 +257,6 @@ enum status etcd_decode_alarms(struct arena *arena, const uint8_t *bytes, size_t
     for (size_t i = 0; i < answer->n_alarms; i++)
         alarms[i] = (struct etcd_alarm_member){answer->alarms[i]->member_id,
                                                (enum etcd_alarm)answer->alarms[i]->alarm};
-    etcd_read_header(answer->header, ret);
     ret->member.alarms = alarms;
     ret->member.alarm_count = answer->n_alarms;
     return OK;

@@ -116,7 +116,6 @@ MUST_CHECK enum status etcd_prefix_end(struct arena *arena, struct etcd_bytes pr
                                        struct etcd_bytes *ret);
 
 struct etcd_kv etcd_read_kv(const Etcdpb__KeyValue *kv);
-void etcd_read_header(const Etcdpb__Header *header, struct etcd_result *ret);
 
 MUST_CHECK enum status etcd_make_range(struct arena *arena, const struct etcd_range *request,
                                        Etcdpb__RangeRequest *ret);
@@ -125,11 +124,14 @@ MUST_CHECK enum status etcd_make_delete(struct arena *arena, const struct etcd_d
 void etcd_make_put(const struct etcd_put *request, Etcdpb__PutRequest *ret);
 
 etcd_decode etcd_decode_range, etcd_decode_put, etcd_decode_delete, etcd_decode_txn,
-    etcd_decode_header, etcd_decode_grant, etcd_decode_time_to_live, etcd_decode_status,
-    etcd_decode_alarms;
+    etcd_decode_header, etcd_decode_grant, etcd_decode_status, etcd_decode_alarms;
 
 /* Decodes any answer without children of its own type into the arena; NULL: E_CORRUPT. */
 void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
                   size_t length);
+/* The same for an answer to a call, of which the header, the first field of all of them, goes to
+ * *ret. */
+void *etcd_unpack_answer(struct arena *arena, const ProtobufCMessageDescriptor *type,
+                         const uint8_t *bytes, size_t length, struct etcd_result *ret);
 
 #endif

@@ -332,9 +332,6 @@ struct history_wake {
     void *context;
 };
 
-/* For tests and simulations: nothing reaches a disk. Requests are done in history_dispatch. */
-MUST_CHECK enum status history_memory_new(struct history_wake wake, struct history **ret);
-
 /* DIR/history.db, with threads of its own; DIR must exist. E_VERSION: written by a newer peal;
  * E_CORRUPT: damaged, or not a history; E_IO; E_NOMEM. *why says what to do; no file is
  * overwritten. */

@@ -472,20 +472,6 @@ struct store_wake {
     void *context;
 };
 
-/* For tests and simulations; not persistent. Requests are done in store_dispatch. */
-MUST_CHECK enum status store_memory_new(struct store_wake wake, struct store **ret);
-
-/* Another node's view of the data of `other`, which live until the last view is freed. */
-MUST_CHECK enum status store_memory_attach(struct store *other, struct store_wake wake,
-                                           struct store **ret);
-
-/* Expires this node, as after 5 s without a heartbeat: it is gone for the others, and does not
- * lead. Its next store_announce registers it again. */
-void store_memory_expire(struct store *store);
-
-/* Feeds the initial state again, as after a start. */
-void store_memory_reload(struct store *store);
-
 /* Opens DIR/peal.db, with a thread of its own; DIR is created if need be. E_BUSY: another process
  * has it (*why names its pid); E_VERSION: written by a newer version; E_CORRUPT: damaged; E_IO;
  * E_NOMEM. *why says what to do; nothing is overwritten. */

@@ -1,6 +1,7 @@
 /* The history that gathers, with nobody to gather from. */
 #include "history_contract.h"
 #include "history_gather.h"
+#include "history_memory.h"
 
 static struct loop *loop;
 

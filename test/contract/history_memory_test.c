@@ -1,4 +1,5 @@
 #include "history_contract.h"
+#include "history_memory.h"
 
 static void make_place(char place[128])
 {

@@ -286,8 +286,7 @@ static bool has_run_out(const struct left_lease *left)
 {
     struct asker asker;
     open_asker(&asker, 0);
-    return close_asker(&asker,
-                       etcd_lease_time_to_live(asker.client, left->id, false, &asker.reply, NULL))
+    return close_asker(&asker, etcd_lease_time_to_live(asker.client, left->id, &asker.reply, NULL))
                .ttl_s < 0;
 }
 

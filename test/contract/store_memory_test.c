@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "store_contract.h"
+#include "store_memory.h"
 
 static void make_place(char place[128])
 {

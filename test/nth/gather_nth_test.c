@@ -18,6 +18,7 @@
 
 #include "cutter.h"
 #include "history_gather.h"
+#include "history_memory.h"
 #include "history_world.h"
 #include "nth_alloc.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "memory_world.h"
+#include "store_memory.h"
 
 enum {
     NOTICE_MS = 7000, /* at most, until it is noticed that a line is cut */

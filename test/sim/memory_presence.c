@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory_world.h"
+#include "store_memory.h"
 
 enum {
     KEEP_MS = 1600,       /* between two signs of life */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "any_job.h"
+#include "store_memory.h"
 
 const char *world_name(void)
 {

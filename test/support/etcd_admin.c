@@ -36,3 +36,28 @@ enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply 
     Etcdpb__DefragmentRequest message = ETCDPB__DEFRAGMENT_REQUEST__INIT;
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
+
+static enum status decode_time_to_live(struct arena *arena, const uint8_t *bytes, size_t length,
+                                       struct etcd_result *ret)
+{
+    Etcdpb__LeaseTimeToLiveResponse *answer = etcd_unpack_answer(
+        arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length, ret);
+    if (!answer)
+        return E_CORRUPT;
+    ret->lease.id = answer->id;
+    ret->lease.ttl_s = answer->ttl;
+    ret->op.count = (int64_t)answer->n_keys;
+    return OK;
+}
+
+enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id,
+                                    const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Lease/LeaseTimeToLive",
+                                              .decode = decode_time_to_live,
+                                              .is_read = true};
+    Etcdpb__LeaseTimeToLiveRequest message = ETCDPB__LEASE_TIME_TO_LIVE_REQUEST__INIT;
+    message.id = id;
+    message.keys = true;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}

@@ -14,5 +14,9 @@ MUST_CHECK enum status etcd_disarm(struct etcd_client *client, uint64_t member_i
 /* The member at the other end; it answers nothing else meanwhile, so give it a long deadline. */
 MUST_CHECK enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
                                        struct etcd_call **ret);
+/* lease.ttl_s is what remains, -1: no such lease; op.count the number of its keys. */
+MUST_CHECK enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id,
+                                               const struct etcd_reply *reply,
+                                               struct etcd_call **ret);
 
 #endif

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "history_internal.h"
+#include "history_memory.h"
 #include "notifier.h"
 #include "router.h"
+#include "store_memory.h"
 
 enum { PATIENCE_MS = 60000 }; /* it only ends a hang */
 

@@ -1,5 +1,6 @@
 /* Nodes and the cluster: this one, others that come, speak, are drained and go. */
 #include "harness.h"
+#include "store_memory.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -179,7 +179,6 @@ void answer_take(void *context, const struct etcd_result *result)
     take_op(answer, &result->op);
     answer->lease_id = result->lease.id;
     answer->ttl_s = result->lease.ttl_s;
-    answer->lease_keys = result->lease.key_count;
     answer->leader_id = result->member.leader_id;
     answer->db_bytes = result->member.db_bytes;
     answer->alarms = result->member.alarm_count;

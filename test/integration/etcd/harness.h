@@ -36,7 +36,6 @@ struct answer {
     char key[128], value[256]; /* of the first kv */
     int64_t version, create_revision;
     int64_t lease_id, ttl_s;
-    size_t lease_keys;
     uint64_t member_id, leader_id;
     char server_version[32];
     int64_t db_bytes;

@@ -11,6 +11,7 @@
 
 #include "hash.h"
 #include "state/placement.h"
+#include "store_memory.h"
 
 struct cluster *cluster_new(size_t count)
 {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cluster.h"
+#include "store_memory.h"
 
 enum { SEEDS = 10, NODES = 4, JOBS = 13, EVENTS = 120 };
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "hash.h"
+#include "store_memory.h"
 
 #define START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 

@@ -1,5 +1,6 @@
 /* The port that others ask: one that takes its answer slowly gets all of it. */
 #include "gather_port.h"
+#include "history_memory.h"
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>

@@ -1,6 +1,6 @@
 /* The store in memory: the data that all nodes share, and a node's view of them. */
-#ifndef PEAL_STORE_MEMORY_H
-#define PEAL_STORE_MEMORY_H
+#ifndef PEAL_STORE_MEMORY_TABLES_H
+#define PEAL_STORE_MEMORY_TABLES_H
 
 #include <sys/queue.h>
 

@@ -1,4 +1,4 @@
-#include "memory/store_memory.h"
+#include "store_memory_tables.h"
 
 #include <stddef.h>
 #include <stdlib.h>

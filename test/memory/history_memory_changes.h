@@ -1,6 +1,6 @@
 /* The trail of changes of the history in memory: an array in the order of ids. */
-#ifndef PEAL_HISTORY_MEMORY_H
-#define PEAL_HISTORY_MEMORY_H
+#ifndef PEAL_HISTORY_MEMORY_CHANGES_H
+#define PEAL_HISTORY_MEMORY_CHANGES_H
 
 #include "history_internal.h"
 

@@ -1,10 +1,12 @@
 /* The history in memory: an array in the order of ids. The simplest backend, a reference for the
  * others. */
+#include "history_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "history_memory_changes.h"
 #include "history_stats.h"
-#include "memory/history_memory.h"
 
 struct memory_row {
     struct history_row row;

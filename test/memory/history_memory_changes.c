@@ -1,7 +1,7 @@
+#include "history_memory_changes.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "memory/history_memory.h"
 
 void memory_changes_release(struct memory_changes *changes)
 {

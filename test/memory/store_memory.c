@@ -1,9 +1,11 @@
 /* The simplest backend, a reference for the others. Out of memory in the middle of a request leaves
  * that request half done; nothing else can fail. */
-#include "memory/store_memory.h"
+#include "store_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "store_memory_tables.h"
 
 static void wake(const struct store_memory *store)
 {
