@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "server.h"
 
 enum {
@@ -31,17 +30,8 @@ struct idempotent {
     TAILQ_ENTRY(idempotent) link;
 };
 
-static uint64_t key_hash(const void *item)
-{
-    return hash_text(0, ((const struct idempotent *)item)->key);
-}
-
-static bool has_key(const void *item, const void *key)
-{
-    return strcmp(((const struct idempotent *)item)->key, key) == 0;
-}
-
-static const struct table_type keys_type = {key_hash, has_key};
+static const struct table_type keys_type = {.key_at = offsetof(struct idempotent, key),
+                                            .is_pointer = true};
 
 void idempotency_init(struct idempotency *idempotency)
 {
@@ -185,7 +175,7 @@ bool idempotency_begin(struct call *call)
         call_fail(call, 500, "out of memory");
         return false;
     }
-    struct idempotent *known = table_find(&idempotency->by_key, hash_text(0, text), text);
+    struct idempotent *known = table_find(&idempotency->by_key, text);
     if (known) {
         free(text);
         return repeat(call, known, sum);

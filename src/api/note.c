@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "server.h"
 
 enum { PATIENCE_MS = 2000 };
@@ -13,7 +14,7 @@ struct note {
     struct call *call; /* NULL: the call has gone on */
     struct api *api;
     struct change_record *changes;
-    size_t count, capacity;
+    size_t count;
     struct history_record *records; /* NULL: nothing was written yet */
     struct history_append append;
     struct loop_timer *patience;
@@ -67,14 +68,8 @@ static struct change_record *reserve(struct call *call)
         call->note->api = call->api;
     }
     struct note *note = call->note;
-    if (note->count == note->capacity) {
-        size_t capacity = note->capacity ? 2 * note->capacity : 2;
-        struct change_record *changes = realloc(note->changes, capacity * sizeof(*changes));
-        if (!changes)
-            return NULL;
-        note->changes = changes;
-        note->capacity = capacity;
-    }
+    if (array_grow(&note->changes, note->count, sizeof(*note->changes)) != OK)
+        return NULL;
     return &note->changes[note->count];
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "document/utf8.h"
 
 /* ---- text ---- */
@@ -201,14 +202,11 @@ static enum status add_param(struct query *query, const char *text, size_t lengt
         mistaken(reterr, QUERY_NOT_TEXT, "");
     if (st == OK)
         st = check(query, &param, known, reterr);
+    if (st == OK)
+        st = array_grow(&query->items, query->count, sizeof(*query->items));
     if (st == OK) {
-        struct query_param *items = realloc(query->items, (query->count + 1) * sizeof(*items));
-        st = items ? OK : E_NOMEM;
-        if (items) {
-            query->items = items;
-            query->items[query->count++] = param;
-            return OK;
-        }
+        query->items[query->count++] = param;
+        return OK;
     }
     free(param.name);
     free(param.value);

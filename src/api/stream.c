@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "http.h"
 #include "server.h"
 
@@ -23,17 +22,7 @@ struct stream_seat {
     void *context;
 };
 
-static uint64_t row_hash(const void *item)
-{
-    return hash_text(0, ((const struct stream_row *)item)->account);
-}
-
-static bool row_is_of(const void *item, const void *key)
-{
-    return strcmp(((const struct stream_row *)item)->account, key) == 0;
-}
-
-static const struct table_type rows_type = {row_hash, row_is_of};
+static const struct table_type rows_type = {.key_at = offsetof(struct stream_row, account)};
 
 void streams_init(struct table *streams)
 {
@@ -42,10 +31,7 @@ void streams_init(struct table *streams)
 
 void streams_release(struct table *streams)
 {
-    size_t at = 0;
-    for (void *row; (row = table_next(streams, &at));)
-        free(row);
-    table_release(streams);
+    table_release_items(streams);
 }
 
 /* A user's tokens count for the user: many tokens give no more streams. */
@@ -104,7 +90,7 @@ static bool take_seat(struct call *call, struct stream_seat **ret)
     if (call->principal.kind == PRINCIPAL_SOCKET)
         return true;
     name_account(call, account);
-    struct stream_row *row = table_find(&api->streams, hash_text(0, account), account);
+    struct stream_row *row = table_find(&api->streams, account);
     if (row && api->quotas.streams && row->count >= api->quotas.streams) {
         api->metrics.throttled++;
         call_fail(call, 429,

@@ -2,6 +2,9 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
 
 void table_init(struct table *table, const struct table_type *type)
 {
@@ -14,13 +17,42 @@ void table_release(struct table *table)
     table_init(table, table->type);
 }
 
-void *table_find(const struct table *table, uint64_t hash, const void *key)
+void table_release_items(struct table *table)
+{
+    for (size_t i = 0; i < table->capacity; i++)
+        free(table->slots[i]);
+    table_release(table);
+}
+
+static const void *key_of(const struct table_type *type, const void *item)
+{
+    const char *at = (const char *)item + type->key_at;
+    return type->is_pointer ? *(const void *const *)(const void *)at : at;
+}
+
+static uint32_t hash_of(const struct table_type *type, const void *key)
+{
+    return (uint32_t)(type->hash       ? type->hash(key)
+                      : type->key_size ? hash_bytes(0, key, type->key_size)
+                                       : hash_text(0, key));
+}
+
+static bool is_same(const struct table_type *type, const void *key, const void *other)
+{
+    return type->is_same    ? type->is_same(key, other)
+           : type->key_size ? memcmp(key, other, type->key_size) == 0
+                            : strcmp(key, other) == 0;
+}
+
+void *table_find(const struct table *table, const void *key)
 {
     if (!table->capacity)
         return NULL;
+    const struct table_type *type = table->type;
+    uint32_t hash = hash_of(type, key);
     size_t mask = table->capacity - 1;
-    for (size_t i = (uint32_t)hash & mask; table->slots[i]; i = (i + 1) & mask) {
-        if (table->hashes[i] == (uint32_t)hash && table->type->has_key(table->slots[i], key))
+    for (size_t i = hash & mask; table->slots[i]; i = (i + 1) & mask) {
+        if (table->hashes[i] == hash && is_same(type, key_of(type, table->slots[i]), key))
             return table->slots[i];
     }
     return NULL;
@@ -61,15 +93,24 @@ enum status table_insert(struct table *table, void *item)
         if (st != OK)
             return st;
     }
-    place(table, item, (uint32_t)table->type->hash(item));
+    place(table, item, hash_of(table->type, key_of(table->type, item)));
     table->count++;
     return OK;
+}
+
+void *table_add(struct table *table, const void *item, size_t size)
+{
+    void *copy = malloc(size);
+    if (copy && table_insert(table, memcpy(copy, item, size)) == OK)
+        return copy;
+    free(copy);
+    return NULL;
 }
 
 void table_remove(struct table *table, const void *item)
 {
     size_t mask = table->capacity - 1;
-    size_t hole = (uint32_t)table->type->hash(item) & mask;
+    size_t hole = hash_of(table->type, key_of(table->type, item)) & mask;
     while (table->slots[hole] != item) {
         assert(table->slots[hole]);
         hole = (hole + 1) & mask;

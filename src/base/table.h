@@ -1,5 +1,5 @@
 /* A hash table of pointers (open addressing, no tombstones). It holds the items' addresses only;
- * the owner says how to hash an item and whether it has a key. */
+ * the owner says where an item has its key. */
 #ifndef PEAL_TABLE_H
 #define PEAL_TABLE_H
 
@@ -9,9 +9,13 @@
 
 #include "status.h"
 
+/* Where an item has its key. A key is a text, `key_size` bytes, or what the two functions know. */
 struct table_type {
-    uint64_t (*hash)(const void *item);
-    bool (*has_key)(const void *item, const void *key);
+    size_t key_at;   /* offset in the item */
+    bool is_pointer; /* to the key; else the key itself is there */
+    size_t key_size; /* 0: a text */
+    uint64_t (*hash)(const void *key);
+    bool (*is_same)(const void *key, const void *other);
 };
 
 struct table {
@@ -24,12 +28,16 @@ struct table {
 
 void table_init(struct table *table, const struct table_type *type);
 void table_release(struct table *table);
+void table_release_items(struct table *table); /* also frees the items */
 
-/* `hash` is what the item with this key hashes to. NULL: none. */
-void *table_find(const struct table *table, uint64_t hash, const void *key);
+/* NULL: none. */
+void *table_find(const struct table *table, const void *key);
 
 /* The item must not be in the table yet, nor one with the same key. */
 MUST_CHECK enum status table_insert(struct table *table, void *item);
+
+/* Inserts a copy of the item, from malloc. NULL: out of memory. */
+void *table_add(struct table *table, const void *item, size_t size);
 
 /* The item must be in the table. */
 void table_remove(struct table *table, const void *item);

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "etcd_internal.h"
+#include "transport/long_stream.h"
 #include "transport/tls.h"
 
 enum {
@@ -31,9 +32,9 @@ static void streams_ready(void *context)
 void etcd_streams_flush(struct etcd_client *client)
 {
     if (client->watches)
-        watch_hub_flush(client->watches);
+        long_stream_flush(&client->watches->stream);
     if (client->leases)
-        lease_hub_flush(client->leases);
+        long_stream_flush(&client->leases->stream);
 }
 
 static bool is_address(const char *host)
@@ -132,8 +133,8 @@ struct etcd_client *etcd_client_free(struct etcd_client *client)
 {
     if (!client)
         return NULL;
-    client->watches = watch_hub_free(client->watches);
-    client->leases = lease_hub_free(client->leases);
+    client->watches = stream_hub_free(client->watches);
+    client->leases = stream_hub_free(client->leases);
     etcd_calls_release(client);
     etcd_probe_release(client);
     grpc_channel_release(&client->calls);

@@ -10,8 +10,7 @@
 #include "transport/grpc_channel.h"
 #include "transport/grpc_stream.h"
 
-struct watch_hub;
-struct lease_hub;
+struct stream_hub;
 
 /* ---- the client ---- */
 
@@ -52,8 +51,7 @@ struct etcd_client {
     struct arena arena;  /* of the result that is being handed out */
 
     struct etcd_auth auth;
-    struct watch_hub *watches; /* NULL: none yet */
-    struct lease_hub *leases;
+    struct stream_hub *watches, *leases; /* NULL: none yet */
 };
 
 int64_t etcd_now_ms(void); /* the boot clock */
@@ -103,10 +101,6 @@ void etcd_auth_release(struct etcd_auth *auth);
 /* ---- streams ---- */
 
 void etcd_streams_flush(struct etcd_client *client);
-void watch_hub_flush(struct watch_hub *hub);
-void lease_hub_flush(struct lease_hub *hub);
-struct watch_hub *watch_hub_free(struct watch_hub *hub);
-struct lease_hub *lease_hub_free(struct lease_hub *hub);
 
 /* ---- messages ---- */
 

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hash.h"
-#include "table.h"
 #include "transport/long_stream.h"
 
 enum {
@@ -25,7 +23,7 @@ enum lease_state {
 };
 
 struct etcd_lease {
-    struct lease_hub *hub;
+    struct stream_hub *hub;
     enum lease_state state;
     etcd_lease_notify *notify;
     void *context;
@@ -37,34 +35,17 @@ struct etcd_lease {
     bool is_awaited;
 };
 
-struct lease_hub {
-    struct etcd_client *client;
-    struct long_stream stream;
-    struct table leases; /* HELD, by id */
-};
-
-static uint64_t lease_hash(const void *item)
-{
-    const struct etcd_lease *lease = item;
-    return hash_bytes(0, &lease->id, sizeof(lease->id));
-}
-
-static bool lease_has_id(const void *item, const void *id)
-{
-    const struct etcd_lease *lease = item;
-    return lease->id == *(const int64_t *)id;
-}
-
-static const struct table_type lease_table = {lease_hash, lease_has_id};
+static const struct table_type lease_table = {.key_at = offsetof(struct etcd_lease, id),
+                                              .key_size = sizeof(int64_t)};
 
 static void end_lease(struct etcd_lease *lease, enum etcd_lease_kind kind, enum status st,
                       const char *message)
 {
     struct etcd_lease_notice notice = {.kind = kind, .status = st, .message = message};
-    struct lease_hub *hub = lease->hub;
+    struct stream_hub *hub = lease->hub;
     if (lease->state == LEASE_HELD) {
-        table_remove(&hub->leases, lease);
-        if (hub->leases.count == 0)
+        table_remove(&hub->items, lease);
+        if (hub->items.count == 0)
             long_stream_want(&hub->stream, false);
     }
     lease->state = LEASE_LOST;
@@ -120,10 +101,10 @@ static void on_timer(void *context)
 
 static void on_opened(void *context)
 {
-    struct lease_hub *hub = context;
+    struct stream_hub *hub = context;
     struct etcd_lease *lease;
     int64_t now_ms = etcd_now_ms();
-    for (size_t at = 0; (lease = table_next(&hub->leases, &at));) {
+    for (size_t at = 0; (lease = table_next(&hub->items, &at));) {
         renew(lease, now_ms);
         set_timer(lease, now_ms);
     }
@@ -132,23 +113,22 @@ static void on_opened(void *context)
 static void on_broken(void *context, const char *why)
 {
     (void)why; /* only the clock decides whether a lease is lost */
-    struct lease_hub *hub = context;
+    struct stream_hub *hub = context;
     struct etcd_lease *lease;
-    for (size_t at = 0; (lease = table_next(&hub->leases, &at));)
+    for (size_t at = 0; (lease = table_next(&hub->items, &at));)
         lease->is_awaited = false;
 }
 
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
 {
-    struct lease_hub *hub = context;
+    struct stream_hub *hub = context;
     int64_t now_ms = etcd_now_ms();
-    arena_reset(&hub->client->arena);
+    arena_reset(&hub->stream.client->arena);
     Etcdpb__LeaseKeepAliveResponse *answer = etcd_unpack(
-        &hub->client->arena, &etcdpb__lease_keep_alive_response__descriptor, bytes, length);
+        &hub->stream.client->arena, &etcdpb__lease_keep_alive_response__descriptor, bytes, length);
     if (!answer)
         return E_CORRUPT;
-    struct etcd_lease *lease =
-        table_find(&hub->leases, hash_bytes(0, &answer->id, sizeof(answer->id)), &answer->id);
+    struct etcd_lease *lease = table_find(&hub->items, &answer->id);
     if (!lease || !lease->is_awaited)
         return OK;
     lease->is_awaited = false;
@@ -172,43 +152,6 @@ static const struct long_stream_events stream_events = {
     .broken = on_broken,
 };
 
-/* ---- the hub ---- */
-
-static enum status hub_of(struct etcd_client *client, struct lease_hub **ret)
-{
-    if (!client->leases) {
-        struct lease_hub *hub = calloc(1, sizeof(*hub));
-        if (!hub)
-            return E_NOMEM;
-        hub->client = client;
-        table_init(&hub->leases, &lease_table);
-        enum status st = long_stream_init(
-            &hub->stream, client, "/etcdserverpb.Lease/LeaseKeepAlive", &stream_events, hub);
-        if (st != OK) {
-            free(hub);
-            return st;
-        }
-        client->leases = hub;
-    }
-    *ret = client->leases;
-    return OK;
-}
-
-struct lease_hub *lease_hub_free(struct lease_hub *hub)
-{
-    if (!hub)
-        return NULL;
-    long_stream_release(&hub->stream);
-    table_release(&hub->leases);
-    free(hub);
-    return NULL;
-}
-
-void lease_hub_flush(struct lease_hub *hub)
-{
-    long_stream_flush(&hub->stream);
-}
-
 /* ---- leases ---- */
 
 static void on_granted(void *context, const struct etcd_result *result)
@@ -227,7 +170,7 @@ static void on_granted(void *context, const struct etcd_result *result)
         lose_silent(lease);
         return;
     }
-    if (table_insert(&lease->hub->leases, lease) != OK) {
+    if (table_insert(&lease->hub->items, lease) != OK) {
         end_lease(lease, ETCD_LEASE_FAILED, E_NOMEM, status_text(E_NOMEM));
         return;
     }
@@ -241,14 +184,14 @@ static void on_granted(void *context, const struct etcd_result *result)
 enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s, etcd_lease_notify *notify,
                            void *context, struct etcd_lease **ret)
 {
-    struct lease_hub *hub;
-    enum status st = hub_of(client, &hub);
+    enum status st = stream_hub_need(&client->leases, client, "/etcdserverpb.Lease/LeaseKeepAlive",
+                                     &stream_events, &lease_table);
     if (st != OK)
         return st;
     struct etcd_lease *lease = calloc(1, sizeof(*lease));
     if (!lease)
         return E_NOMEM;
-    lease->hub = hub;
+    lease->hub = client->leases;
     lease->notify = notify;
     lease->context = context;
     lease->sent_at_ms = etcd_now_ms();
@@ -272,8 +215,8 @@ struct etcd_lease *etcd_lease_free(struct etcd_lease *lease)
     if (!lease)
         return NULL;
     if (lease->state == LEASE_HELD) {
-        table_remove(&lease->hub->leases, lease);
-        if (lease->hub->leases.count == 0)
+        table_remove(&lease->hub->items, lease);
+        if (lease->hub->items.count == 0)
             long_stream_want(&lease->hub->stream, false);
     }
     etcd_call_cancel(lease->call);

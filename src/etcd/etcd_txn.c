@@ -178,17 +178,24 @@ static Etcdpb__RequestOp *add_op(struct etcd_txn *txn, Etcdpb__RequestOp__Reques
     return op;
 }
 
+/* A message of an operation that is added; NULL: out of memory. */
+static void *add_message(struct etcd_txn *txn, Etcdpb__RequestOp__RequestCase kind, size_t size)
+{
+    void *message = take(txn, size);
+    Etcdpb__RequestOp *op = message ? add_op(txn, kind) : NULL;
+    if (op)
+        op->range = message; /* one place with the other kinds */
+    return op ? message : NULL;
+}
+
 void etcd_txn_range(struct etcd_txn *txn, const struct etcd_range *request)
 {
     struct etcd_range copied = *request;
     copied.key = copy(txn, request->key);
     copied.end = copy(txn, request->end);
-    Etcdpb__RangeRequest *message = take(txn, sizeof(*message));
-    Etcdpb__RequestOp *op = message ? add_op(txn, ETCDPB__REQUEST_OP__REQUEST_RANGE) : NULL;
-    if (!op)
-        return;
-    op->range = message;
-    if (etcd_make_range(&txn->arena, &copied, message) != OK)
+    Etcdpb__RangeRequest *message =
+        add_message(txn, ETCDPB__REQUEST_OP__REQUEST_RANGE, sizeof(*message));
+    if (message && etcd_make_range(&txn->arena, &copied, message) != OK)
         fail(txn, E_NOMEM);
 }
 
@@ -197,12 +204,10 @@ void etcd_txn_put(struct etcd_txn *txn, const struct etcd_put *request)
     struct etcd_put copied = *request;
     copied.key = copy(txn, request->key);
     copied.value = copy(txn, request->value);
-    Etcdpb__PutRequest *message = take(txn, sizeof(*message));
-    Etcdpb__RequestOp *op = message ? add_op(txn, ETCDPB__REQUEST_OP__REQUEST_PUT) : NULL;
-    if (!op)
-        return;
-    op->put = message;
-    etcd_make_put(&copied, message);
+    Etcdpb__PutRequest *message =
+        add_message(txn, ETCDPB__REQUEST_OP__REQUEST_PUT, sizeof(*message));
+    if (message)
+        etcd_make_put(&copied, message);
 }
 
 void etcd_txn_delete(struct etcd_txn *txn, const struct etcd_delete *request)
@@ -210,12 +215,9 @@ void etcd_txn_delete(struct etcd_txn *txn, const struct etcd_delete *request)
     struct etcd_delete copied = *request;
     copied.key = copy(txn, request->key);
     copied.end = copy(txn, request->end);
-    Etcdpb__DeleteRequest *message = take(txn, sizeof(*message));
-    Etcdpb__RequestOp *op = message ? add_op(txn, ETCDPB__REQUEST_OP__REQUEST_DELETE) : NULL;
-    if (!op)
-        return;
-    op->delete_ = message;
-    if (etcd_make_delete(&txn->arena, &copied, message) != OK)
+    Etcdpb__DeleteRequest *message =
+        add_message(txn, ETCDPB__REQUEST_OP__REQUEST_DELETE, sizeof(*message));
+    if (message && etcd_make_delete(&txn->arena, &copied, message) != OK)
         fail(txn, E_NOMEM);
 }
 

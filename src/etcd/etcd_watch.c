@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "table.h"
 #include "transport/long_stream.h"
 
 enum watch_state {
@@ -21,7 +19,7 @@ enum watch_state {
 };
 
 struct etcd_watch {
-    struct watch_hub *hub;
+    struct stream_hub *hub;
     int64_t id;
     enum watch_state state;
     uint64_t asked; /* sequence number: requests are answered in order */
@@ -36,31 +34,12 @@ struct etcd_watch {
     size_t skip;           /* number of coming events that were delivered already */
 };
 
-struct watch_hub {
-    struct etcd_client *client;
-    struct long_stream stream;
-    struct table watches; /* by id */
-    int64_t last_id;
-    uint64_t asked_count;
-};
+static const struct table_type watch_table = {.key_at = offsetof(struct etcd_watch, id),
+                                              .key_size = sizeof(int64_t)};
 
-static uint64_t watch_hash(const void *item)
+static struct etcd_watch *find_watch(struct stream_hub *hub, int64_t id)
 {
-    const struct etcd_watch *watch = item;
-    return hash_bytes(0, &watch->id, sizeof(watch->id));
-}
-
-static bool watch_has_id(const void *item, const void *id)
-{
-    const struct etcd_watch *watch = item;
-    return watch->id == *(const int64_t *)id;
-}
-
-static const struct table_type watch_table = {watch_hash, watch_has_id};
-
-static struct etcd_watch *find_watch(struct watch_hub *hub, int64_t id)
-{
-    return table_find(&hub->watches, hash_bytes(0, &id, sizeof(id)), &id);
+    return table_find(&hub->items, &id);
 }
 
 static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notice)
@@ -109,9 +88,9 @@ static void ask_to_cancel(struct etcd_watch *watch)
 
 static void on_opened(void *context)
 {
-    struct watch_hub *hub = context;
+    struct stream_hub *hub = context;
     struct etcd_watch *watch;
-    for (size_t at = 0; (watch = table_next(&hub->watches, &at));)
+    for (size_t at = 0; (watch = table_next(&hub->items, &at));)
         if (watch->state == WATCH_PENDING)
             ask(watch);
 }
@@ -142,7 +121,8 @@ static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResp
     size_t old = count_old(watch, answer), count = answer->n_events - old;
     if (count == 0)
         return OK;
-    struct etcd_event *events = arena_array(&watch->hub->client->arena, count, sizeof(*events));
+    struct etcd_event *events =
+        arena_array(&watch->hub->stream.client->arena, count, sizeof(*events));
     size_t told = count < watch->skip ? count : watch->skip;
     if (!events)
         return E_NOMEM;
@@ -171,12 +151,12 @@ static void on_broken(void *context, const char *why);
 
 static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
 {
-    struct watch_hub *hub = watch->hub;
+    struct stream_hub *hub = watch->hub;
     bool is_denied = strstr(answer->cancel_reason, "ermission denied") ||
                      strstr(answer->cancel_reason, "PermissionDenied");
-    if (is_denied && hub->client->auth.user && !watch->was_denied) {
+    if (is_denied && hub->stream.client->auth.user && !watch->was_denied) {
         watch->was_denied = true; /* the token may have expired: retry once with a new one */
-        etcd_auth_forget(hub->client);
+        etcd_auth_forget(hub->stream.client);
         long_stream_restart(&hub->stream);
         on_broken(hub, answer->cancel_reason);
         return;
@@ -193,10 +173,10 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
 }
 
 /* etcd 3.4 answers a refused watch without its id: it is the oldest request without an answer. */
-static struct etcd_watch *first_asked(struct watch_hub *hub)
+static struct etcd_watch *first_asked(struct stream_hub *hub)
 {
     struct etcd_watch *watch, *first = NULL;
-    for (size_t at = 0; (watch = table_next(&hub->watches, &at));)
+    for (size_t at = 0; (watch = table_next(&hub->items, &at));)
         if (watch->state == WATCH_ASKED && (!first || watch->asked < first->asked))
             first = watch;
     return first;
@@ -223,8 +203,8 @@ static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *an
 
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
 {
-    struct watch_hub *hub = context;
-    struct arena *arena = &hub->client->arena;
+    struct stream_hub *hub = context;
+    struct arena *arena = &hub->stream.client->arena;
     arena_reset(arena);
     Etcdpb__WatchResponse *answer =
         etcd_unpack(arena, &etcdpb__watch_response__descriptor, bytes, length);
@@ -257,11 +237,11 @@ static void rewind_watch(struct etcd_watch *watch)
 /* A callback may free and make watches, so the table is not walked while callbacks run. */
 static void on_broken(void *context, const char *why)
 {
-    struct watch_hub *hub = context;
+    struct stream_hub *hub = context;
     struct etcd_watch *watch;
     size_t count = 0;
-    int64_t *ids = malloc((hub->watches.count + 1) * sizeof(*ids));
-    for (size_t at = 0; (watch = table_next(&hub->watches, &at));) {
+    int64_t *ids = malloc((hub->items.count + 1) * sizeof(*ids));
+    for (size_t at = 0; (watch = table_next(&hub->items, &at));) {
         if (ids && watch->state == WATCH_LIVE)
             ids[count++] = watch->id;
         rewind_watch(watch);
@@ -279,43 +259,6 @@ static const struct long_stream_events stream_events = {
     .message = on_message,
     .broken = on_broken,
 };
-
-/* ---- the hub ---- */
-
-static enum status hub_of(struct etcd_client *client, struct watch_hub **ret)
-{
-    if (!client->watches) {
-        struct watch_hub *hub = calloc(1, sizeof(*hub));
-        if (!hub)
-            return E_NOMEM;
-        hub->client = client;
-        table_init(&hub->watches, &watch_table);
-        enum status st = long_stream_init(&hub->stream, client, "/etcdserverpb.Watch/Watch",
-                                          &stream_events, hub);
-        if (st != OK) {
-            free(hub);
-            return st;
-        }
-        client->watches = hub;
-    }
-    *ret = client->watches;
-    return OK;
-}
-
-struct watch_hub *watch_hub_free(struct watch_hub *hub)
-{
-    if (!hub)
-        return NULL;
-    long_stream_release(&hub->stream);
-    table_release(&hub->watches);
-    free(hub);
-    return NULL;
-}
-
-void watch_hub_flush(struct watch_hub *hub)
-{
-    long_stream_flush(&hub->stream);
-}
 
 /* ---- watches ---- */
 
@@ -356,7 +299,7 @@ static enum status copy_span(struct etcd_watch *watch, const struct etcd_watch_c
 enum status etcd_watch_new(struct etcd_client *client, const struct etcd_watch_config *config,
                            etcd_watch_notify *notify, void *context, struct etcd_watch **ret)
 {
-    struct watch_hub *hub = NULL;
+    struct stream_hub *hub = NULL;
     struct etcd_watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return E_NOMEM;
@@ -367,11 +310,12 @@ enum status etcd_watch_new(struct etcd_client *client, const struct etcd_watch_c
     watch->next_revision = config->start_revision;
     enum status st = copy_span(watch, config);
     if (st == OK)
-        st = hub_of(client, &hub);
+        st = stream_hub_need(&client->watches, client, "/etcdserverpb.Watch/Watch", &stream_events,
+                             &watch_table);
     if (st == OK) {
-        watch->hub = hub;
+        watch->hub = hub = client->watches;
         watch->id = ++hub->last_id;
-        st = table_insert(&hub->watches, watch);
+        st = table_insert(&hub->items, watch);
     }
     if (st != OK) {
         watch_release(watch);
@@ -388,9 +332,9 @@ struct etcd_watch *etcd_watch_free(struct etcd_watch *watch)
 {
     if (!watch)
         return NULL;
-    struct watch_hub *hub = watch->hub;
-    table_remove(&hub->watches, watch);
-    if (hub->watches.count == 0)
+    struct stream_hub *hub = watch->hub;
+    table_remove(&hub->items, watch);
+    if (hub->items.count == 0)
         long_stream_want(&hub->stream, false);
     else if (watch->state == WATCH_ASKED || watch->state == WATCH_LIVE)
         ask_to_cancel(watch);
@@ -400,9 +344,9 @@ struct etcd_watch *etcd_watch_free(struct etcd_watch *watch)
 
 void etcd_watch_restart(struct etcd_watch *watch)
 {
-    struct watch_hub *hub = watch->hub;
+    struct stream_hub *hub = watch->hub;
     struct etcd_watch *each;
-    for (size_t at = 0; (each = table_next(&hub->watches, &at));)
+    for (size_t at = 0; (each = table_next(&hub->items, &at));)
         rewind_watch(each);
     long_stream_restart(&hub->stream);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "gather_merge.h"
 #include "gather_wire.h"
 
@@ -195,12 +196,8 @@ static struct gather_link *need_link(struct gathering_place *place, const char *
     struct gather_link *link = find_link(place, node);
     if (link)
         return link;
-    struct gather_link **grown =
-        realloc(place->links, (place->link_count + 1) * sizeof(struct gather_link *));
-    if (!grown)
-        return NULL;
-    place->links = grown;
-    if (gather_link_new(place->loop, place->tls, node, &link) != OK)
+    if (array_grow(&place->links, place->link_count, sizeof(struct gather_link *)) != OK ||
+        gather_link_new(place->loop, place->tls, node, &link) != OK)
         return NULL;
     place->links[place->link_count++] = link;
     return link;

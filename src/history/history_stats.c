@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 static const int64_t hour_ms = 3600 * 1000;
 
 /* ---- buckets ---- */
@@ -47,8 +49,10 @@ int64_t history_stats_percentile(const struct history_stats_row *row, int percen
 
 /* ---- cells ---- */
 
-int stats_cell_compare(const struct stats_cell *a, const struct stats_cell *b)
+/* Order by job, hour, state and bucket. */
+static int compare_cells(const void *one, const void *other)
 {
+    const struct stats_cell *a = one, *b = other;
     int order = id_compare(&a->job_uid, &b->job_uid);
     if (!order)
         order = (a->hour > b->hour) - (a->hour < b->hour);
@@ -57,7 +61,8 @@ int stats_cell_compare(const struct stats_cell *a, const struct stats_cell *b)
     return order ? order : a->bucket - b->bucket;
 }
 
-void stats_cell_add(struct stats_cell *to, const struct stats_cell *cell)
+/* Adds the numbers of `cell` to `to`. */
+static void add_cell(struct stats_cell *to, const struct stats_cell *cell)
 {
     to->count += cell->count;
     to->sum_ms += cell->sum_ms;
@@ -128,11 +133,6 @@ void stats_changes_add(struct stats_changes *changes, const struct history_row *
     changes->cells[changes->count++] = cell;
 }
 
-static int compare_cells(const void *a, const void *b)
-{
-    return stats_cell_compare(a, b);
-}
-
 static bool changes_nothing(const struct stats_cell *cell)
 {
     return !cell->count && !cell->sum_ms && !cell->punctual && !cell->late_sum_ms;
@@ -146,8 +146,8 @@ void stats_changes_merge(struct stats_changes *changes)
         qsort(cells, changes->count, sizeof(*cells), compare_cells);
     for (size_t i = 0; i < changes->count;) {
         struct stats_cell sum = cells[i++];
-        for (; i < changes->count && stats_cell_compare(&sum, &cells[i]) == 0; i++)
-            stats_cell_add(&sum, &cells[i]);
+        for (; i < changes->count && compare_cells(&sum, &cells[i]) == 0; i++)
+            add_cell(&sum, &cells[i]);
         if (!changes_nothing(&sum))
             cells[kept++] = sum;
     }
@@ -182,17 +182,6 @@ bool stats_request_is_valid(const struct history_stats *stats)
     return (to - from) / span_hours(stats->span) <= HISTORY_STATS_LIMIT;
 }
 
-static enum status start_row(struct history_stats *answer, int64_t from_ms)
-{
-    struct history_stats_row *rows =
-        realloc(answer->rows, (answer->count + 1) * sizeof(*answer->rows));
-    if (!rows)
-        return E_NOMEM;
-    answer->rows = rows;
-    rows[answer->count++] = (struct history_stats_row){.from_ms = from_ms};
-    return OK;
-}
-
 enum status stats_answer_add(struct history_stats *answer, const struct stats_cell *cell)
 {
     int64_t span_ms = span_hours(answer->span) * hour_ms;
@@ -200,9 +189,9 @@ enum status stats_answer_add(struct history_stats *answer, const struct stats_ce
     if (cell->count <= 0 || cell->state < 0 || cell->state >= RUN_STATES)
         return OK;
     if (!answer->count || answer->rows[answer->count - 1].from_ms != from_ms) {
-        enum status st = start_row(answer, from_ms);
-        if (st != OK)
-            return st;
+        if (array_grow(&answer->rows, answer->count, sizeof(*answer->rows)) != OK)
+            return E_NOMEM;
+        answer->rows[answer->count++] = (struct history_stats_row){.from_ms = from_ms};
     }
     struct history_stats_row *row = &answer->rows[answer->count - 1];
     row->ends[cell->state] += cell->count;

@@ -19,12 +19,6 @@ struct stats_cell {
     int64_t punctual, late_sum_ms;
 };
 
-/* Order by job, hour, state and bucket. */
-int stats_cell_compare(const struct stats_cell *a, const struct stats_cell *b);
-
-/* Adds the numbers of `cell` to `to`. */
-void stats_cell_add(struct stats_cell *to, const struct stats_cell *cell);
-
 /* ---- what an append changes ---- */
 
 struct stats_changes {

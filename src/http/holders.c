@@ -16,17 +16,19 @@ enum {
 
 /* ---- addresses ---- */
 
-static uint64_t address_hash(const void *item)
+/* The hash has a seed, which strangers do not know. */
+static uint64_t address_hash(const void *key)
 {
-    return ((const struct http_address *)item)->hash;
+    return ((const struct http_address *)key)->hash;
 }
 
-static bool has_key(const void *item, const void *key)
+static bool is_same_address(const void *key, const void *other)
 {
-    return memcmp(&((const struct http_address *)item)->key, key, sizeof(struct in6_addr)) == 0;
+    const struct http_address *a = key, *b = other;
+    return memcmp(&a->key, &b->key, sizeof(a->key)) == 0;
 }
 
-static const struct table_type addresses_type = {address_hash, has_key};
+static const struct table_type addresses_type = {.hash = address_hash, .is_same = is_same_address};
 
 void http_holders_init(struct http_holders *holders)
 {
@@ -65,30 +67,18 @@ static struct http_address read_peer(const struct sockaddr *peer)
     return address;
 }
 
-static struct http_address *add_address(struct http_holders *holders,
-                                        const struct http_address *wanted)
-{
-    struct http_address *address = malloc(sizeof(*address));
-    if (!address)
-        return NULL;
-    *address = *wanted;
-    TAILQ_INIT(&address->connections);
-    if (table_insert(&holders->addresses, address) == OK)
-        return address;
-    free(address);
-    return NULL;
-}
-
 bool http_holders_add(struct http_holders *holders, struct http_connection *connection,
                       const struct sockaddr *peer)
 {
     struct http_address wanted = read_peer(peer);
     wanted.hash = hash_bytes(holders->seed, &wanted.key, sizeof(wanted.key));
-    struct http_address *address = table_find(&holders->addresses, wanted.hash, &wanted.key);
-    if (!address)
-        address = add_address(holders, &wanted);
-    if (!address)
-        return false;
+    struct http_address *address = table_find(&holders->addresses, &wanted);
+    if (!address) {
+        address = table_add(&holders->addresses, &wanted, sizeof(wanted));
+        if (!address)
+            return false;
+        TAILQ_INIT(&address->connections);
+    }
     address->count++;
     TAILQ_INSERT_TAIL(&address->connections, connection, in_address);
     connection->address = address;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 static bool read_address(const char *text, size_t length, struct in6_addr *ret, bool *ret_is_v4)
 {
     char copy[INET6_ADDRSTRLEN];
@@ -46,12 +48,10 @@ enum status proxy_list_parse(const char *text, struct proxy_list *ret, struct pa
     for (const char *at = text; at && *at;) {
         size_t length = strcspn(at, ", ");
         if (length) {
-            struct proxy_net *grown = realloc(list.items, (list.count + 1) * sizeof(*grown));
-            if (!grown) {
+            if (array_grow(&list.items, list.count, sizeof(*list.items)) != OK) {
                 proxy_list_release(&list);
                 return E_NOMEM;
             }
-            list.items = grown;
             if (!read_net(at, length, &list.items[list.count++])) {
                 proxy_list_release(&list);
                 return parse_fail(reterr, (int)(at - text) + 1,

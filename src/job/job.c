@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "definition/job_fields.h"
 #include "definition/job_internal.h"
 
@@ -115,12 +116,20 @@ struct job *job_free(struct job *job)
     return NULL;
 }
 
+enum status job_set_text(char **to, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return E_NOMEM;
+    free(*to);
+    *to = copy;
+    return OK;
+}
+
 enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value)
 {
-    struct job_pair *items = reallocarray(pairs->items, pairs->count + 1, sizeof(*pairs->items));
-    if (!items)
+    if (array_grow(&pairs->items, pairs->count, sizeof(*pairs->items)) != OK)
         return E_NOMEM;
-    pairs->items = items;
     struct job_pair pair = {strdup(name), strdup(value)};
     if (!pair.name || !pair.value) {
         free(pair.name);
@@ -133,12 +142,13 @@ enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char 
 
 static enum status add_text(char ***texts, size_t *count, const char *text)
 {
-    char **grown = reallocarray(*texts, *count + 1, sizeof(*grown));
-    if (!grown)
+    char *copy = strdup(text);
+    if (!copy || array_grow(texts, *count, sizeof(char *)) != OK) {
+        free(copy);
         return E_NOMEM;
-    *texts = grown;
-    grown[*count] = strdup(text);
-    return grown[*count] ? ((*count)++, OK) : E_NOMEM;
+    }
+    (*texts)[(*count)++] = copy;
+    return OK;
 }
 
 enum status job_schedules_add(struct job *job, const char *text)

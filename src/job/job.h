@@ -118,6 +118,9 @@ struct job {
     int64_t deleted_ms;            /* 0: not deleted */
 };
 
+/* Replaces *to by a copy. */
+MUST_CHECK enum status job_set_text(char **to, const char *text);
+
 /* Appends a copy. */
 MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
 void job_pairs_release(struct job_pairs *pairs);

@@ -7,20 +7,20 @@
 
 enum { TOLD_MAX = 4096 }; /* jobs and events, before expired ones are dropped */
 
-static uint64_t told_hash(const void *item)
+static uint64_t told_hash(const void *key)
 {
-    const struct told *told = item;
+    const struct told *told = key;
     uint64_t hash = hash_bytes(0, told->job_uid.bytes, sizeof(told->job_uid.bytes));
     return hash_bytes(hash, &told->event, sizeof(told->event));
 }
 
-static bool told_is(const void *item, const void *key)
+static bool told_is(const void *key, const void *other)
 {
-    const struct told *a = item, *b = key;
+    const struct told *a = key, *b = other;
     return a->event == b->event && id_compare(&a->job_uid, &b->job_uid) == 0;
 }
 
-static const struct table_type told_type = {told_hash, told_is};
+static const struct table_type told_type = {.hash = told_hash, .is_same = told_is};
 
 struct lane *lane_find(const struct notifier *notifier, const char *name)
 {
@@ -57,10 +57,7 @@ struct lane *lane_get(struct notifier *notifier, const char *name)
 
 static void forget_told(struct lane *lane)
 {
-    size_t at = 0;
-    for (void *told; (told = table_next(&lane->told, &at));)
-        free(told);
-    table_release(&lane->told);
+    table_release_items(&lane->told);
     table_init(&lane->told, &told_type);
 }
 
@@ -82,7 +79,7 @@ void lane_free(struct lane *lane)
 static struct told *find_told(const struct lane *lane, const struct notice *notice)
 {
     struct told key = {.job_uid = notice->job_uid, .event = notice->event};
-    return table_find(&lane->told, told_hash(&key), &key);
+    return table_find(&lane->told, &key);
 }
 
 /* Drops entries that no longer hold back anything. The table can't be changed during a walk, so it
@@ -103,15 +100,11 @@ static void drop_old(struct lane *lane, int64_t now_ms)
 void lane_note_told(struct lane *lane, const struct notice *notice, int64_t at_ms)
 {
     struct told *told = find_told(lane, notice);
-    if (!told && (told = calloc(1, sizeof(*told)))) {
-        told->job_uid = notice->job_uid;
-        told->event = notice->event;
-        if (table_insert(&lane->told, told) != OK) {
-            free(told);
-            return; /* out of memory: the next notice is not held back */
-        }
-    }
-    if (told)
+    if (!told)
+        told = table_add(&lane->told,
+                         &(struct told){.job_uid = notice->job_uid, .event = notice->event},
+                         sizeof(*told));
+    if (told) /* else out of memory: the next notice is not held back */
         told->at_ms = at_ms;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "array.h"
 #include "calendar.h"
 #include "civil.h"
 
@@ -95,13 +96,10 @@ enum status calendar_add_date(struct calendar *calendar, const char *text,
     enum status st = read_date(&reader, &date);
     if (st != OK)
         return st;
-    struct calendar_date *dates =
-        reallocarray(calendar->dates, calendar->date_count + 1, sizeof(*dates));
-    if (!dates)
-        return E_NOMEM;
-    calendar->dates = dates;
-    dates[calendar->date_count++] = date;
-    return OK;
+    st = array_grow(&calendar->dates, calendar->date_count, sizeof(*calendar->dates));
+    if (st == OK)
+        calendar->dates[calendar->date_count++] = date;
+    return st;
 }
 
 static void print_day(bool yearly, int32_t day, struct strbuf *out)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "array.h"
+
 void schedule_set_init(struct schedule_set *set)
 {
     *set = (struct schedule_set){0};
@@ -17,14 +19,12 @@ void schedule_set_release(struct schedule_set *set)
 
 enum status schedule_set_add(struct schedule_set *set, struct schedule *schedule)
 {
-    struct schedule **items = realloc(set->items, (set->count + 1) * sizeof(*items));
-    if (!items) {
+    enum status st = array_grow(&set->items, set->count, sizeof(struct schedule *));
+    if (st == OK)
+        set->items[set->count++] = schedule;
+    else
         schedule_free(schedule);
-        return E_NOMEM;
-    }
-    set->items = items;
-    set->items[set->count++] = schedule;
-    return OK;
+    return st;
 }
 
 int64_t schedule_set_next(const struct schedule_set *set, int64_t after_s, size_t *ret_index)

@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hash.h"
 #include "spawn_build.h"
 #include "spawn_launch.h"
 #include "table.h"
@@ -70,19 +69,7 @@ struct spawn_client {
     char packet[SPAWN_FIXED_MAX + 1] __attribute__((aligned(16)));
 };
 
-static uint64_t hash_outgoing(const void *item)
-{
-    const struct outgoing *out = item;
-    return hash_text(0, out->id);
-}
-
-static bool outgoing_has_id(const void *item, const void *key)
-{
-    const struct outgoing *out = item;
-    return strcmp(out->id, key) == 0;
-}
-
-static const struct table_type outgoing_by_id = {hash_outgoing, outgoing_has_id};
+static const struct table_type outgoing_by_id = {.key_at = offsetof(struct outgoing, id)};
 
 static void outgoing_free(struct outgoing *out)
 {
@@ -162,7 +149,7 @@ static void disconnect(struct spawn_client *client, enum spawn_event_kind kind)
 
 static void answered(struct spawn_client *client, const char *id)
 {
-    struct outgoing *out = table_find(&client->unanswered_ids, hash_text(0, id), id);
+    struct outgoing *out = table_find(&client->unanswered_ids, id);
     if (!out)
         return;
     table_remove(&client->unanswered_ids, out);

@@ -15,14 +15,16 @@ static inline void doc_key(const char *kind, const char *name, struct store_doc 
     snprintf(ret->name, sizeof(ret->name), "%s", name);
 }
 
-static inline uint64_t doc_hash(const struct store_doc *doc)
+static inline uint64_t doc_hash(const void *key)
 {
+    const struct store_doc *doc = key;
     return hash_text(hash_text(0, doc->kind), doc->name);
 }
 
-static inline bool doc_is(const struct store_doc *doc, const struct store_doc *key)
+static inline bool doc_is(const void *key, const void *other)
 {
-    return strcmp(doc->kind, key->kind) == 0 && strcmp(doc->name, key->name) == 0;
+    const struct store_doc *a = key, *b = other;
+    return strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0;
 }
 
 #endif

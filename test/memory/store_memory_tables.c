@@ -5,70 +5,19 @@
 #include <string.h>
 
 #include "doc_key.h"
-#include "hash.h"
 
 /* ---- the tables' keys ---- */
 
-static uint64_t id_hash(const struct id *id)
-{
-    return hash_bytes(0, id->bytes, sizeof(id->bytes));
-}
-
-static uint64_t job_hash(const void *item)
-{
-    return id_hash(&((const struct memory_job *)item)->row.uid);
-}
-
-static bool job_has_uid(const void *item, const void *key)
-{
-    return id_compare(&((const struct memory_job *)item)->row.uid, key) == 0;
-}
-
-static uint64_t name_hash(const void *item)
-{
-    return hash_text(0, ((const struct memory_job *)item)->name);
-}
-
-static bool job_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct memory_job *)item)->name, key) == 0;
-}
-
-static uint64_t run_hash(const void *item)
-{
-    return id_hash(&((const struct memory_run *)item)->row.run.id);
-}
-
-static bool run_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct memory_run *)item)->row.run.id, key) == 0;
-}
-
-static uint64_t entry_hash(const void *item)
-{
-    return id_hash(&((const struct ledger_entry *)item)->id);
-}
-
-static bool entry_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct ledger_entry *)item)->id, key) == 0;
-}
-
-static uint64_t memory_doc_hash(const void *item)
-{
-    return doc_hash(&((const struct memory_doc *)item)->doc);
-}
-
-static bool memory_doc_is(const void *item, const void *key)
-{
-    return doc_is(&((const struct memory_doc *)item)->doc, key);
-}
-
-static const struct table_type jobs_type = {job_hash, job_has_uid};
-static const struct table_type names_type = {name_hash, job_has_name};
-static const struct table_type runs_type = {run_hash, run_has_id};
-static const struct table_type entries_type = {entry_hash, entry_has_id};
-static const struct table_type docs_type = {memory_doc_hash, memory_doc_is};
+static const struct table_type jobs_type = {.key_at = offsetof(struct memory_job, row.uid),
+                                            .key_size = sizeof(struct id)};
+static const struct table_type names_type = {.key_at = offsetof(struct memory_job, name),
+                                             .is_pointer = true};
+static const struct table_type runs_type = {.key_at = offsetof(struct memory_run, row.run.id),
+                                            .key_size = sizeof(struct id)};
+static const struct table_type entries_type = {.key_at = offsetof(struct ledger_entry, id),
+                                               .key_size = sizeof(struct id)};
+static const struct table_type docs_type = {
+    .key_at = offsetof(struct memory_doc, doc), .hash = doc_hash, .is_same = doc_is};
 
 static struct memory_data *of_tables(struct tables *tables)
 {
@@ -77,12 +26,12 @@ static struct memory_data *of_tables(struct tables *tables)
 
 static struct memory_job *find_job(struct tables *tables, const struct id *uid)
 {
-    return table_find(&of_tables(tables)->jobs, id_hash(uid), uid);
+    return table_find(&of_tables(tables)->jobs, uid);
 }
 
 static struct memory_run *find_run_by_id(struct tables *tables, const struct id *id)
 {
-    return table_find(&of_tables(tables)->runs, id_hash(id), id);
+    return table_find(&of_tables(tables)->runs, id);
 }
 
 /* ---- jobs ---- */
@@ -98,7 +47,7 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
 
 static enum status find_name(struct tables *tables, const char *name, struct id *ret)
 {
-    const struct memory_job *job = table_find(&of_tables(tables)->names, hash_text(0, name), name);
+    const struct memory_job *job = table_find(&of_tables(tables)->names, name);
     if (!job)
         return E_NOT_FOUND;
     *ret = job->row.uid;
@@ -265,7 +214,7 @@ static enum status remove_ended_run(struct tables *tables, const struct id *id)
 static enum status add_entry(struct tables *tables, const struct ledger_entry *entry)
 {
     struct memory_data *data = of_tables(tables);
-    if (table_find(&data->entries, id_hash(&entry->id), &entry->id))
+    if (table_find(&data->entries, &entry->id))
         return OK;
     struct ledger_entry *new = malloc(sizeof(*new));
     if (!new)
@@ -281,7 +230,7 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
 static enum status remove_entry(struct tables *tables, const struct id *id)
 {
     struct memory_data *data = of_tables(tables);
-    struct ledger_entry *entry = table_find(&data->entries, id_hash(id), id);
+    struct ledger_entry *entry = table_find(&data->entries, id);
     if (!entry)
         return E_NOT_FOUND;
     table_remove(&data->entries, entry);
@@ -332,7 +281,7 @@ static struct memory_doc *find_doc(struct tables *tables, const char *kind, cons
 {
     struct store_doc key;
     doc_key(kind, name, &key);
-    return table_find(&of_tables(tables)->docs, doc_hash(&key), &key);
+    return table_find(&of_tables(tables)->docs, &key);
 }
 
 static enum status get_doc(struct tables *tables, const char *kind, const char *name,

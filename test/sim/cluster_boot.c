@@ -6,7 +6,6 @@
 
 #include "cluster.h"
 #include "definition/selector.h"
-#include "hash.h"
 
 enum { HEARD_MS = MINUTE }; /* by then a node that talks to the store knows a definition */
 
@@ -21,30 +20,16 @@ struct known_boot {
     int ends;
 };
 
-static uint64_t id_hash(const struct id *id)
-{
-    return hash_bytes(0, id->bytes, sizeof(id->bytes));
-}
-
-static uint64_t boot_hash(const void *item)
-{
-    return id_hash(&((const struct known_boot *)item)->id);
-}
-
-static bool boot_has_id(const void *item, const void *id)
-{
-    return id_compare(&((const struct known_boot *)item)->id, id) == 0;
-}
-
 void boots_oracle_init(struct cluster *cluster)
 {
-    static const struct table_type boots = {boot_hash, boot_has_id};
+    static const struct table_type boots = {.key_at = offsetof(struct known_boot, id),
+                                            .key_size = sizeof(struct id)};
     table_init(&cluster->boots, &boots);
 }
 
 static struct known_boot *find_boot(const struct cluster *cluster, const struct id *id)
 {
-    return table_find(&cluster->boots, id_hash(id), id);
+    return table_find(&cluster->boots, id);
 }
 
 bool is_end_of_boot(const struct cluster *cluster, const struct id *id)

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "cluster.h"
-#include "hash.h"
 
 struct pending_append {
     struct task task;
@@ -20,7 +19,7 @@ static struct node *of_history(struct history *history)
 
 struct record *find_record(const struct cluster *cluster, const struct id *id)
 {
-    return table_find(&cluster->records, hash_bytes(0, id->bytes, sizeof(id->bytes)), id);
+    return table_find(&cluster->records, id);
 }
 
 /* Twice is harmless; an end that is known is never replaced by LOST, nor by another end. */

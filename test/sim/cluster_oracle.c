@@ -17,16 +17,6 @@ static uint64_t id_hash(const struct id *id)
     return hash_bytes(0, id->bytes, sizeof(id->bytes));
 }
 
-static uint64_t run_hash(const void *item)
-{
-    return id_hash(&((const struct known_run *)item)->id);
-}
-
-static bool run_has_id(const void *item, const void *id)
-{
-    return id_compare(&((const struct known_run *)item)->id, id) == 0;
-}
-
 /* A boot's tick is its node's own, and two nodes may boot in the same millisecond. */
 static struct id boot_of(const struct run *run)
 {
@@ -50,19 +40,9 @@ static bool is_same_attempt(const void *item, const void *key)
            id_compare(&one_boot, &other_boot) == 0;
 }
 
-static uint64_t record_hash(const void *item)
-{
-    return id_hash(&((const struct record *)item)->id);
-}
-
-static bool record_has_id(const void *item, const void *id)
-{
-    return id_compare(&((const struct record *)item)->id, id) == 0;
-}
-
 struct known_run *find_run(const struct cluster *cluster, const struct id *id)
 {
-    return table_find(&cluster->runs, id_hash(id), id);
+    return table_find(&cluster->runs, id);
 }
 
 struct known_job *find_job(struct cluster *cluster, const struct id *uid)
@@ -258,7 +238,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->id = run->id;
     known->run = *run;
     known->job = (size_t)(find_job(cluster, &run->job_uid) - cluster->jobs);
-    struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
+    struct known_run *same = table_find(&cluster->attempts, known);
     if (same && !may_be_claimed_again(cluster, same) && !may_be_asked_for(run, same))
         stage_fail(&cluster->stage, "tick %lld of %s has two runs", (long long)run->tick_ms / 1000,
                    run->job_name);
@@ -359,7 +339,7 @@ static void begin_ledger(struct known_job *job, int64_t from_ms)
 
 void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct ledger_entry *read)
 {
-    struct record *entry = table_find(&cluster->entries, id_hash(id), id);
+    struct record *entry = table_find(&cluster->entries, id);
     if (!read) {
         if (!entry || !find_record(cluster, id))
             stage_fail(&cluster->stage, "an entry is removed that is not on record");
@@ -430,7 +410,7 @@ static void check_room(struct cluster *cluster, const struct node *node)
 static void check_start(struct cluster *cluster, const struct known_job *job,
                         const struct known_run *known, const struct child *child)
 {
-    const struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
+    const struct known_run *same = table_find(&cluster->attempts, known);
     for (; same; same = same->before)
         if (same->child)
             stage_fail(&cluster->stage, "tick %lld of %s is started twice, as two runs",
@@ -474,9 +454,11 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
 
 void oracle_init(struct cluster *cluster)
 {
-    static const struct table_type runs = {run_hash, run_has_id};
-    static const struct table_type attempts = {attempt_hash, is_same_attempt};
-    static const struct table_type records = {record_hash, record_has_id};
+    static const struct table_type runs = {.key_at = offsetof(struct known_run, id),
+                                           .key_size = sizeof(struct id)};
+    static const struct table_type attempts = {.hash = attempt_hash, .is_same = is_same_attempt};
+    static const struct table_type records = {.key_at = offsetof(struct record, id),
+                                              .key_size = sizeof(struct id)};
     table_init(&cluster->runs, &runs);
     table_init(&cluster->attempts, &attempts);
     table_init(&cluster->entries, &records);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "table.h"
 
 /* A definition in a union-find structure: following `first` leads to the representative of its
@@ -20,17 +19,8 @@ struct groups {
     struct table by_name;
 };
 
-static uint64_t member_hash(const void *item)
-{
-    return hash_text(0, ((const struct member *)item)->name);
-}
-
-static bool member_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct member *)item)->name, key) == 0;
-}
-
-static const struct table_type member_type = {member_hash, member_has_name};
+static const struct table_type member_type = {.key_at = offsetof(struct member, name),
+                                              .is_pointer = true};
 
 static size_t first_of(struct groups *groups, size_t i)
 {
@@ -62,8 +52,7 @@ static void join_after(struct groups *groups, size_t i, const json_t *after)
         join_after(groups, i, json_object_get(after, "jobs"));
     }
     const char *name = json_string_value(after);
-    const struct member *other =
-        name ? table_find(&groups->by_name, hash_text(0, name), name) : NULL;
+    const struct member *other = name ? table_find(&groups->by_name, name) : NULL;
     if (other)
         join(groups, i, other->place);
 }
@@ -76,7 +65,7 @@ static enum status read_names(struct groups *groups, const json_t *definitions)
         const char *name = json_string_value(json_object_get(definition, "name"));
         struct member *member = &groups->members[i];
         *member = (struct member){.name = name ? name : "", .first = i, .place = i};
-        if (table_find(&groups->by_name, hash_text(0, member->name), member->name))
+        if (table_find(&groups->by_name, member->name))
             continue; /* the agent reports the duplicate name */
         enum status st = table_insert(&groups->by_name, member);
         if (st != OK)

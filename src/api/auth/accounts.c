@@ -4,42 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 /* ---- the tables' keys ---- */
 
 /* A user starts with its name, a token with its id. */
-static uint64_t name_hash(const void *item)
-{
-    return hash_text(0, item);
-}
-
-static bool name_is(const void *item, const void *key)
-{
-    return strcmp(item, key) == 0;
-}
-
-static uint64_t digest_hash(const void *item)
-{
-    return hash_text(0, ((const struct token *)item)->digest);
-}
-
-static bool digest_is(const void *item, const void *key)
-{
-    return strcmp(((const struct token *)item)->digest, key) == 0;
-}
-
-static const struct table_type names_type = {name_hash, name_is};
-static const struct table_type digests_type = {digest_hash, digest_is};
+/* Users and tokens start with their name. */
+static const struct table_type names_type = {.key_at = 0};
+static const struct table_type digests_type = {.key_at = offsetof(struct token, digest)};
 
 struct user *accounts_user(const struct accounts *accounts, const char *name)
 {
-    return table_find(&accounts->users, hash_text(0, name), name);
+    return table_find(&accounts->users, name);
 }
 
 struct token *accounts_token(const struct accounts *accounts, const char *id)
 {
-    return table_find(&accounts->tokens, hash_text(0, id), id);
+    return table_find(&accounts->tokens, id);
 }
 
 /* ---- the feed ---- */
@@ -53,20 +32,15 @@ static void take_user(struct accounts *accounts, const struct store_doc *doc)
 {
     struct user read, *user = accounts_user(accounts, doc->name);
     bool is_there = doc->json && user_decode(doc->name, doc->json, &read) == OK;
-    if (user) {
+    if (is_there)
+        read.revision = doc->revision;
+    if (is_there && user) {
+        *user = read;
+    } else if (is_there) {
+        (void)table_add(&accounts->users, &read, sizeof(read));
+    } else if (user) {
         table_remove(&accounts->users, user);
-    }
-    if (is_there && !user)
-        user = malloc(sizeof(*user));
-    if (!is_there || !user) {
         free(user);
-        return;
-    }
-    *user = read;
-    user->revision = doc->revision;
-    if (table_insert(&accounts->users, user) != OK) {
-        free(user);
-        return;
     }
 }
 
@@ -230,7 +204,7 @@ bool accounts_by_secret(const struct accounts *accounts, const char *secret, int
     char digest[DIGEST_SIZE];
     struct principal found = {.kind = PRINCIPAL_TOKEN};
     secret_digest(secret, digest);
-    struct token *token = table_find(&accounts->by_digest, hash_text(0, digest), digest);
+    struct token *token = table_find(&accounts->by_digest, digest);
     if (!token || !token_scope(accounts, token, now_ms, &found.scope))
         return false;
     found.ends_ms = token->expires_ms;
@@ -315,13 +289,8 @@ void accounts_init(struct accounts *accounts)
 
 void accounts_release(struct accounts *accounts)
 {
-    void *item;
     json_decref(accounts->leaving.versions);
-    for (size_t at = 0; (item = table_next(&accounts->users, &at));)
-        free(item);
-    for (size_t at = 0; (item = table_next(&accounts->tokens, &at));)
-        free(item);
-    table_release(&accounts->users);
-    table_release(&accounts->tokens);
+    table_release_items(&accounts->users);
+    table_release_items(&accounts->tokens);
     table_release(&accounts->by_digest);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 struct limit_entry {
     char key[LIMIT_KEY_SIZE];
     int64_t tokens; /* of the bucket, in thousandths of a request */
@@ -17,17 +15,7 @@ struct limit_entry {
     TAILQ_ENTRY(limit_entry) link;
 };
 
-static uint64_t entry_hash(const void *item)
-{
-    return hash_text(0, ((const struct limit_entry *)item)->key);
-}
-
-static bool entry_has_key(const void *item, const void *key)
-{
-    return strcmp(((const struct limit_entry *)item)->key, key) == 0;
-}
-
-static const struct table_type entries_type = {entry_hash, entry_has_key};
+static const struct table_type entries_type = {.key_at = offsetof(struct limit_entry, key)};
 
 void limits_init(struct limits *limits, size_t keys_max, int64_t keep_ms)
 {
@@ -53,7 +41,7 @@ void limits_release(struct limits *limits)
 
 static struct limit_entry *find(const struct limits *limits, const char *key)
 {
-    return table_find(&limits->by_key, hash_text(0, key), key);
+    return table_find(&limits->by_key, key);
 }
 
 static void forget_old(struct limits *limits, int64_t boot_ms)
@@ -75,16 +63,11 @@ static struct limit_entry *touch(struct limits *limits, const char *key, int64_t
         TAILQ_REMOVE(&limits->by_age, entry, link);
     } else {
         forget_old(limits, boot_ms);
-        entry = calloc(1, sizeof(*entry));
+        struct limit_entry fresh = {.tokens = tokens, .filled_ms = boot_ms};
+        snprintf(fresh.key, sizeof(fresh.key), "%s", key);
+        entry = table_add(&limits->by_key, &fresh, sizeof(fresh));
         if (!entry)
             return NULL;
-        snprintf(entry->key, sizeof(entry->key), "%s", key);
-        entry->tokens = tokens;
-        entry->filled_ms = boot_ms;
-        if (table_insert(&limits->by_key, entry) != OK) {
-            free(entry);
-            return NULL;
-        }
     }
     entry->touched_ms = boot_ms;
     TAILQ_INSERT_TAIL(&limits->by_age, entry, link);

@@ -6,7 +6,6 @@
 
 #include "auth/visible.h"
 #include "definition/job_fields.h"
-#include "hash.h"
 #include "server.h"
 #include "stages/follow.h"
 #include "text/hint.h"
@@ -39,17 +38,7 @@ struct seen {
     size_t next;                     /* index of the next job that it waits for */
 };
 
-static uint64_t seen_hash(const void *item)
-{
-    return hash_text(0, ((const struct seen *)item)->name);
-}
-
-static bool seen_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct seen *)item)->name, key) == 0;
-}
-
-static const struct table_type seen_type = {seen_hash, seen_has_name};
+static const struct table_type seen_type = {.key_at = offsetof(struct seen, name)};
 
 void after_check_init(struct after_check *check, const struct call *call, after_planned *planned,
                       void *context)
@@ -60,10 +49,7 @@ void after_check_init(struct after_check *check, const struct call *call, after_
 
 void after_check_release(struct after_check *check)
 {
-    size_t at = 0;
-    for (struct seen *seen; (seen = table_next(&check->seen, &at));)
-        free(seen);
-    table_release(&check->seen);
+    table_release_items(&check->seen);
 }
 
 static struct catalog *catalog_of(const struct after_check *check)
@@ -75,20 +61,15 @@ static enum status look_at(struct after_check *check, const char *name, struct s
                            struct seen **ret)
 {
     bool is_gone = false;
-    struct seen *seen = calloc(1, sizeof(*seen));
-    if (!seen)
+    struct seen seen = {.down = down, .planned = check->planned(check->context, name, &is_gone)};
+    snprintf(seen.name, sizeof(seen.name), "%s", name);
+    if (!seen.planned && !is_gone)
+        seen.there = catalog_by_name(catalog_of(check), name);
+    struct seen *added = table_add(&check->seen, &seen, sizeof(seen));
+    if (!added)
         return E_NOMEM;
-    snprintf(seen->name, sizeof(seen->name), "%s", name);
-    seen->down = down;
-    seen->planned = check->planned(check->context, name, &is_gone);
-    if (!seen->planned && !is_gone)
-        seen->there = catalog_by_name(catalog_of(check), name);
-    enum status st = table_insert(&check->seen, seen);
-    if (st == OK)
-        *ret = seen;
-    else
-        free(seen);
-    return st;
+    *ret = added;
+    return OK;
 }
 
 /* The next job that it waits for; NULL: no more. */
@@ -252,7 +233,7 @@ static enum status walk(struct after_check *check, struct seen *start, const jso
             at = at->down;
             continue;
         }
-        struct seen *known = table_find(&check->seen, hash_text(0, name), name);
+        struct seen *known = table_find(&check->seen, name);
         enum status st = OK;
         if (!known)
             st = look_at(check, name, at, &known);
@@ -282,7 +263,7 @@ static bool is_there(const struct after_check *check, const char *name)
 static enum status check_way(struct after_check *check, const struct job *job,
                              const json_t *definition, struct job_error *reterr)
 {
-    struct seen *start = table_find(&check->seen, hash_text(0, job->name), job->name);
+    struct seen *start = table_find(&check->seen, job->name);
     for (size_t i = 0; i < job->after_count; i++) {
         if (!follow_fits(catalog_of(check), job->after[i].job, &job->uid, job))
             return too_many(check, definition, job->after[i].job, reterr);

@@ -8,7 +8,6 @@
 #include "auth/account.h"
 #include "calendar_codec.h"
 #include "channel.h"
-#include "hash.h"
 
 /* ---- readers ---- */
 
@@ -58,17 +57,7 @@ static const struct {
 
 /* ---- the feed ---- */
 
-static uint64_t doc_hash(const void *item)
-{
-    return hash_text(0, ((const struct undecoded_doc *)item)->key);
-}
-
-static bool doc_is(const void *item, const void *key)
-{
-    return strcmp(((const struct undecoded_doc *)item)->key, key) == 0;
-}
-
-static const struct table_type docs_type = {doc_hash, doc_is};
+static const struct table_type docs_type = {.key_at = offsetof(struct undecoded_doc, key)};
 
 void undecoded_init(struct undecoded *undecoded)
 {
@@ -77,10 +66,7 @@ void undecoded_init(struct undecoded *undecoded)
 
 void undecoded_release(struct undecoded *undecoded)
 {
-    size_t at = 0;
-    for (void *doc; (doc = table_next(&undecoded->docs, &at));)
-        free(doc);
-    table_release(&undecoded->docs);
+    table_release_items(&undecoded->docs);
 }
 
 void undecoded_print_why(const char *path, char why[200])
@@ -109,7 +95,7 @@ void undecoded_take(struct undecoded *undecoded, const struct store_change *chan
     if (change->kind != STORE_CHANGE_DOC)
         return;
     snprintf(named.key, sizeof(named.key), "docs/%s/%s", change->doc->kind, change->doc->name);
-    doc = table_find(&undecoded->docs, doc_hash(&named), named.key);
+    doc = table_find(&undecoded->docs, named.key);
     if (doc) {
         table_remove(&undecoded->docs, doc);
         free(doc);
@@ -117,10 +103,5 @@ void undecoded_take(struct undecoded *undecoded, const struct store_change *chan
     if (is_readable(change->doc, &error))
         return;
     undecoded_print_why(error.path, named.why);
-    doc = malloc(sizeof(*doc));
-    if (!doc)
-        return;
-    *doc = named;
-    if (table_insert(&undecoded->docs, doc) != OK)
-        free(doc);
+    (void)table_add(&undecoded->docs, &named, sizeof(named));
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "handlers.h"
-#include "hash.h"
 #include "note.h"
 #include "routes.h"
 #include "server.h"
@@ -29,7 +28,7 @@ static const void *find(const struct call *call, const struct doc_kind *kind)
     const char *name = call->argument;
     if (kind->find)
         return kind->find(call, name);
-    const void *item = table_find(kind->all(call), hash_text(0, name), name);
+    const void *item = table_find(kind->all(call), name);
     return item && kind->sees && !kind->sees(call, item) ? NULL : item;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "auth/visible.h"
 #include "facade/facade.h"
 #include "facade/facade_dkron_job.h"
@@ -155,7 +156,7 @@ void tutorial_list_jobs(struct call *call)
 struct kill {
     struct call *call;
     struct store_order *orders;
-    size_t count, room;
+    size_t count;
     bool failed;
 };
 
@@ -169,15 +170,9 @@ static void add_order(void *context, const struct run *run)
     struct kill *kill = context;
     if (run_state_is_end(run->state) || strcmp(run->job_name, kill->call->argument) != 0)
         return;
-    if (kill->count == kill->room) {
-        size_t room = kill->room ? 2 * kill->room : 16;
-        struct store_order *grown = realloc(kill->orders, room * sizeof(*grown));
-        if (!grown) {
-            kill->failed = true;
-            return;
-        }
-        kill->orders = grown;
-        kill->room = room;
+    if (array_grow(&kill->orders, kill->count, sizeof(*kill->orders)) != OK) {
+        kill->failed = true;
+        return;
     }
     struct store_order *order = &kill->orders[kill->count++];
     *order = (struct store_order){.run_id = run->id, .reason = REASON_USER};

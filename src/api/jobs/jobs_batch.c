@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "auth/visible.h"
 #include "handlers.h"
-#include "hash.h"
-#include "input.h"
-#include "runs/encode.h"
 #include "server.h"
 
 enum { SLICE_MS = 3 };
@@ -24,17 +22,8 @@ bool batch_slice_is_over(int64_t end_ms)
     return clock_now().boot.ms >= end_ms;
 }
 
-static uint64_t item_hash(const void *item)
-{
-    return hash_text(0, ((const struct jobs_batch_item *)item)->name);
-}
-
-static bool item_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct jobs_batch_item *)item)->name, key) == 0;
-}
-
-static const struct table_type names_type = {item_hash, item_has_name};
+static const struct table_type names_type = {.key_at = offsetof(struct jobs_batch_item, name),
+                                             .is_pointer = true};
 
 static void release_batch(void *state)
 {
@@ -73,7 +62,7 @@ static enum status add_error(struct call *call, const struct jobs_batch_item *it
 static enum status add_name(struct jobs_batch *batch, struct jobs_batch_item *item,
                             const char *name, struct job_error *reterr)
 {
-    if (table_find(&batch->names, hash_text(0, name), name)) {
+    if (table_find(&batch->names, name)) {
         snprintf(reterr->message, sizeof(reterr->message), "\"%.128s\" is named twice", name);
         return E_INVALID;
     }
@@ -180,7 +169,7 @@ static bool check_item(struct call *call, struct jobs_batch_item *item)
 static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
 {
     const struct jobs_batch *batch = context;
-    const struct jobs_batch_item *item = table_find(&batch->names, hash_text(0, name), name);
+    const struct jobs_batch_item *item = table_find(&batch->names, name);
     *ret_gone = item && item->is_delete;
     return item && !item->is_delete ? item->write.job : NULL;
 }
@@ -269,15 +258,9 @@ static bool add_item(struct call *call, bool is_delete)
         call_fail(call, 413, "a batch has %d jobs at most; send several", BATCH_ITEMS_MAX);
         return false;
     }
-    if (batch->count == batch->room) {
-        size_t room = batch->room ? 4 * batch->room : 16;
-        struct jobs_batch_item *items = realloc(batch->items, room * sizeof(*items));
-        if (!items) {
-            call_fail(call, 500, "out of memory");
-            return false;
-        }
-        batch->items = items;
-        batch->room = room;
+    if (array_grow(&batch->items, batch->count, sizeof(*batch->items)) != OK) {
+        call_fail(call, 500, "out of memory");
+        return false;
     }
     batch->items[batch->count++] = (struct jobs_batch_item){
         .from = batch->scan.from,

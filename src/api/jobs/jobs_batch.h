@@ -31,7 +31,7 @@ struct jobs_batch {
     size_t length;
     struct batch_scan scan;
     struct jobs_batch_item *items;
-    size_t count, room;
+    size_t count;
     size_t list_counts[2]; /* of "put", and of "delete" */
     size_t checked, linked;
     struct after_check after;

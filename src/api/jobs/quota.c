@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "auth/account.h"
 #include "state/catalog.h"
 
@@ -49,13 +50,9 @@ enum status quotas_set_namespace(struct quotas *quotas, const char *name, int64_
         return parse_fail(reterr, 0, "at most %d namespaces have a quota of their own",
                           QUOTA_NAMESPACES_MAX);
     if (!own) {
-        size_t count = quotas->namespace_count + 1;
-        struct quota_namespace *grown = realloc(quotas->namespaces, count * sizeof(*grown));
-        if (!grown)
+        if (array_grow(&quotas->namespaces, quotas->namespace_count, sizeof(*own)) != OK)
             return E_NOMEM;
-        quotas->namespaces = grown;
-        quotas->namespace_count = count;
-        own = &grown[count - 1];
+        own = &quotas->namespaces[quotas->namespace_count++];
         snprintf(own->name, sizeof(own->name), "%s", name);
     }
     own->jobs = jobs;

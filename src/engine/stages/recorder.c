@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "stages/recorder_internal.h"
 
 enum {
@@ -23,22 +22,8 @@ struct record_batch {
     struct history_record records[]; /* followed by their sources */
 };
 
-static uint64_t id_hash(const struct id *id)
-{
-    return hash_bytes(0, id->bytes, sizeof(id->bytes));
-}
-
-static uint64_t entry_hash(const void *item)
-{
-    return id_hash(&((const struct pending_entry *)item)->entry.id);
-}
-
-static bool entry_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct pending_entry *)item)->entry.id, key) == 0;
-}
-
-static const struct table_type aside_type = {entry_hash, entry_has_id};
+static const struct table_type aside_type = {.key_at = offsetof(struct pending_entry, entry.id),
+                                             .key_size = sizeof(struct id)};
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
                    struct outbox *outbox, const struct peer *self, struct catalog *catalog,
@@ -70,10 +55,7 @@ void recorder_release(struct recorder *recorder)
         TAILQ_REMOVE(&recorder->entries, entry, link);
         free(entry);
     }
-    size_t at = 0;
-    for (void *entry; (entry = table_next(&recorder->aside, &at));)
-        free(entry);
-    table_release(&recorder->aside);
+    table_release_items(&recorder->aside);
 }
 
 /* ---- entries ---- */
@@ -87,7 +69,7 @@ static void add_own(struct recorder *recorder, struct pending_entry *pending)
 
 static struct pending_entry *find_aside(const struct recorder *recorder, const struct id *id)
 {
-    return table_find(&recorder->aside, id_hash(id), id);
+    return table_find(&recorder->aside, id);
 }
 
 enum status recorder_add_entry(struct recorder *recorder, const struct ledger_entry *entry)

@@ -2,24 +2,8 @@
 
 #include <stdlib.h>
 
-#include "hash.h"
-
-static uint64_t uid_hash(const struct id *uid)
-{
-    return hash_bytes(0, uid->bytes, sizeof(uid->bytes));
-}
-
-static uint64_t marked_hash(const void *item)
-{
-    return uid_hash(&((const struct marked_job *)item)->uid);
-}
-
-static bool is_marked(const void *item, const void *key)
-{
-    return id_compare(&((const struct marked_job *)item)->uid, key) == 0;
-}
-
-static const struct table_type marks_type = {marked_hash, is_marked};
+static const struct table_type marks_type = {.key_at = offsetof(struct marked_job, uid),
+                                             .key_size = sizeof(struct id)};
 
 void boot_marks_init(struct boot_marks *marks)
 {
@@ -29,15 +13,12 @@ void boot_marks_init(struct boot_marks *marks)
 
 void boot_marks_release(struct boot_marks *marks)
 {
-    size_t at = 0;
-    for (void *marked; (marked = table_next(&marks->by_job, &at));)
-        free(marked);
-    table_release(&marks->by_job);
+    table_release_items(&marks->by_job);
 }
 
 struct marked_job *boot_marks_find(const struct boot_marks *marks, const struct id *job_uid)
 {
-    return table_find(&marks->by_job, uid_hash(job_uid), job_uid);
+    return table_find(&marks->by_job, job_uid);
 }
 
 struct marked_job *boot_marks_next_due(const struct boot_marks *marks, size_t *at)

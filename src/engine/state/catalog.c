@@ -4,36 +4,12 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
-#include "hash.h"
 #include "heap.h"
 
-static uint64_t uid_hash(const struct id *uid)
-{
-    return hash_bytes(0, uid->bytes, sizeof(uid->bytes));
-}
-
-static uint64_t job_uid_hash(const void *item)
-{
-    return uid_hash(&((const struct catalog_job *)item)->uid);
-}
-
-static bool job_has_uid(const void *item, const void *key)
-{
-    return id_compare(&((const struct catalog_job *)item)->uid, key) == 0;
-}
-
-static uint64_t job_name_hash(const void *item)
-{
-    return hash_text(0, ((const struct catalog_job *)item)->name);
-}
-
-static bool job_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct catalog_job *)item)->name, key) == 0;
-}
-
-static const struct table_type uid_type = {job_uid_hash, job_has_uid};
-static const struct table_type name_type = {job_name_hash, job_has_name};
+static const struct table_type uid_type = {.key_at = offsetof(struct catalog_job, uid),
+                                           .key_size = sizeof(struct id)};
+static const struct table_type name_type = {.key_at = offsetof(struct catalog_job, name),
+                                            .is_pointer = true};
 
 void catalog_init(struct catalog *catalog)
 {
@@ -258,7 +234,7 @@ static void unindex_name(struct catalog *catalog, struct catalog_job *job)
 {
     if (catalog->is_sorted)
         name_order_remove(&catalog->in_order, job);
-    if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job) {
+    if (table_find(&catalog->by_name, job->name) == job) {
         table_remove(&catalog->by_name, job);
         namespaces_add(&catalog->namespaces, job->name,
                        -1); /* allocates nothing: the namespace exists */
@@ -326,12 +302,12 @@ enum status catalog_watch_namespace(struct catalog *catalog, const char *namespa
 
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name)
 {
-    return table_find(&catalog->by_name, hash_text(0, name), name);
+    return table_find(&catalog->by_name, name);
 }
 
 struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid)
 {
-    return table_find(&catalog->by_uid, uid_hash(uid), uid);
+    return table_find(&catalog->by_uid, uid);
 }
 
 void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,

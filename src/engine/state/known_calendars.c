@@ -3,19 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
-static uint64_t known_hash(const void *item)
-{
-    return hash_text(0, ((const struct known_calendar *)item)->name);
-}
-
-static bool known_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct known_calendar *)item)->name, key) == 0;
-}
-
-static const struct table_type known_type = {known_hash, known_has_name};
+static const struct table_type known_type = {.key_at = offsetof(struct known_calendar, name)};
 
 void known_calendars_init(struct table *known)
 {
@@ -43,7 +31,7 @@ void known_calendars_release(struct table *known)
 
 static struct known_calendar *find(const struct table *known, const char *name)
 {
-    return table_find(known, hash_text(0, name), name);
+    return table_find(known, name);
 }
 
 struct known_calendar *known_calendars_find(const struct table *known, const char *name)

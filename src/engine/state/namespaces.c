@@ -5,32 +5,32 @@
 
 #include "hash.h"
 
-struct entry {
-    int64_t count;
-    bool is_watched; /* stays even without jobs */
-    size_t length;
-    char name[];
-};
-
 struct span {
     const char *text;
     size_t length;
 };
 
-static uint64_t entry_hash(const void *item)
-{
-    const struct entry *entry = item;
-    return hash_bytes(0, entry->name, entry->length);
-}
+struct entry {
+    int64_t count;
+    bool is_watched;  /* stays even without jobs */
+    struct span name; /* in `text` */
+    char text[];
+};
 
-static bool entry_has_name(const void *item, const void *key)
+static uint64_t span_hash(const void *key)
 {
-    const struct entry *entry = item;
     const struct span *span = key;
-    return entry->length == span->length && memcmp(entry->name, span->text, span->length) == 0;
+    return hash_bytes(0, span->text, span->length);
 }
 
-static const struct table_type entry_type = {entry_hash, entry_has_name};
+static bool is_same_span(const void *key, const void *other)
+{
+    const struct span *a = key, *b = other;
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+static const struct table_type entry_type = {
+    .key_at = offsetof(struct entry, name), .hash = span_hash, .is_same = is_same_span};
 
 void namespaces_init(struct namespaces *namespaces)
 {
@@ -39,16 +39,13 @@ void namespaces_init(struct namespaces *namespaces)
 
 void namespaces_release(struct namespaces *namespaces)
 {
-    size_t at = 0;
-    for (void *entry; (entry = table_next(&namespaces->by_name, &at));)
-        free(entry);
-    table_release(&namespaces->by_name);
+    table_release_items(&namespaces->by_name);
 }
 
 static struct entry *find(const struct namespaces *namespaces, const char *name, size_t length)
 {
     struct span span = {name, length};
-    return table_find(&namespaces->by_name, hash_bytes(0, name, length), &span);
+    return table_find(&namespaces->by_name, &span);
 }
 
 static struct entry *make(struct namespaces *namespaces, const char *name, size_t length)
@@ -56,8 +53,8 @@ static struct entry *make(struct namespaces *namespaces, const char *name, size_
     struct entry *entry = calloc(1, sizeof(*entry) + length + 1);
     if (!entry)
         return NULL;
-    entry->length = length;
-    memcpy(entry->name, name, length);
+    memcpy(entry->text, name, length);
+    entry->name = (struct span){entry->text, length};
     if (table_insert(&namespaces->by_name, entry) == OK)
         return entry;
     free(entry);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hash.h"
 #include "heap.h"
 #include "store.h"
 
@@ -72,22 +71,8 @@ bool open_phase_is(enum open_phase phase, unsigned classes)
     return (phases[phase].is & classes) != 0;
 }
 
-static uint64_t id_hash(const struct id *id)
-{
-    return hash_bytes(0, id->bytes, sizeof(id->bytes));
-}
-
-static uint64_t run_hash(const void *item)
-{
-    return id_hash(&((const struct open_run *)item)->run.id);
-}
-
-static bool run_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct open_run *)item)->run.id, key) == 0;
-}
-
-static const struct table_type by_id_type = {run_hash, run_has_id};
+static const struct table_type by_id_type = {.key_at = offsetof(struct open_run, run.id),
+                                             .key_size = sizeof(struct id)};
 
 void open_runs_init(struct open_runs *runs, struct catalog *catalog)
 {
@@ -163,7 +148,7 @@ void open_runs_remove(struct open_runs *runs, struct open_run *open)
 
 struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id)
 {
-    return table_find(&runs->by_id, id_hash(id), id);
+    return table_find(&runs->by_id, id);
 }
 
 struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,

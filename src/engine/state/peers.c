@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 enum {
     SKEWED_MS = 500,  /* a clock that is further from the cluster's time is wrong ... */
     WELL_MS = 400,    /* ... until it is nearer than this */
@@ -16,17 +14,7 @@ enum {
     KEEP_MS = 24 * 3600 * 1000,
 };
 
-static uint64_t peer_hash(const void *item)
-{
-    return hash_text(0, ((const struct known_peer *)item)->peer.name);
-}
-
-static bool peer_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct known_peer *)item)->peer.name, key) == 0;
-}
-
-static const struct table_type by_name_type = {peer_hash, peer_has_name};
+static const struct table_type by_name_type = {.key_at = offsetof(struct known_peer, peer.name)};
 
 void peers_init(struct peers *peers, const struct peer *self)
 {
@@ -36,15 +24,12 @@ void peers_init(struct peers *peers, const struct peer *self)
 
 void peers_release(struct peers *peers)
 {
-    size_t at = 0;
-    for (void *known; (known = table_next(&peers->by_name, &at));)
-        free(known);
-    table_release(&peers->by_name);
+    table_release_items(&peers->by_name);
 }
 
 static struct known_peer *find(const struct peers *peers, const char *name)
 {
-    return table_find(&peers->by_name, hash_text(0, name), name);
+    return table_find(&peers->by_name, name);
 }
 
 const struct known_peer *peers_find(const struct peers *peers, const char *name)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "state/catalog.h"
 
 /* An awaited name. */
@@ -12,17 +11,7 @@ struct awaited {
     char name[];
 };
 
-static uint64_t awaited_hash(const void *item)
-{
-    return hash_text(0, ((const struct awaited *)item)->name);
-}
-
-static bool awaited_has_name(const void *item, const void *key)
-{
-    return strcmp(((const struct awaited *)item)->name, key) == 0;
-}
-
-static const struct table_type awaited_type = {awaited_hash, awaited_has_name};
+static const struct table_type awaited_type = {.key_at = offsetof(struct awaited, name)};
 
 void waits_init(struct waits *waits)
 {
@@ -32,10 +21,7 @@ void waits_init(struct waits *waits)
 
 void waits_release(struct waits *waits)
 {
-    size_t at = 0;
-    for (void *awaited; (awaited = table_next(&waits->by_name, &at));)
-        free(awaited);
-    table_release(&waits->by_name);
+    table_release_items(&waits->by_name);
 }
 
 static size_t names_size(const struct job *definition)
@@ -69,7 +55,7 @@ enum status waits_read(struct catalog_job *job, const struct job *definition,
 
 static struct awaited *find(const struct waits *waits, const char *name)
 {
-    return waits->by_name.count ? table_find(&waits->by_name, hash_text(0, name), name) : NULL;
+    return waits->by_name.count ? table_find(&waits->by_name, name) : NULL;
 }
 
 static enum status find_or_add(struct waits *waits, const char *name, struct awaited **ret)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "mongo/history_mongo_internal.h"
 
 struct search {
@@ -267,16 +268,14 @@ static enum status add_piece(const bson_t *document, struct history_log *log)
         bson_iter_binary(&iter, NULL, &length, &bytes);
     if (!history_log_part(log, mongo_get_int(document, "start"), length, &skip, &taken))
         return OK;
-    struct output_chunk *chunks = realloc(log->chunks, (log->count + 1) * sizeof(*chunks));
-    if (!chunks)
+    if (array_grow(&log->chunks, log->count, sizeof(*log->chunks)) != OK)
         return E_NOMEM;
-    log->chunks = chunks;
     char *copy = malloc(taken ? taken : 1);
     if (!copy)
         return E_NOMEM;
     if (taken && bytes)
         memcpy(copy, bytes + skip, taken);
-    chunks[log->count++] = (struct output_chunk){
+    log->chunks[log->count++] = (struct output_chunk){
         .stream = output_stream_of(mongo_get_int(document, "stream")),
         .at_ms = mongo_get_int(document, "at_ms"),
         .gap_bytes = skip ? 0 : mongo_get_int(document, "gap_bytes"),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "history_internal.h"
 #include "postgres/history_postgres_internal.h"
 
@@ -277,14 +278,8 @@ static enum status flush_output(struct output_batch *batch)
 static enum status put_piece(void *context, const struct id *run_id, const struct piece *piece)
 {
     struct output_batch *batch = context;
-    if (batch->count == batch->capacity) {
-        size_t capacity = batch->capacity ? batch->capacity * 2 : 64;
-        struct stored_piece *pieces = realloc(batch->pieces, capacity * sizeof(*pieces));
-        if (!pieces)
-            return E_NOMEM;
-        batch->pieces = pieces;
-        batch->capacity = capacity;
-    }
+    if (array_reserve(&batch->pieces, batch->count, &batch->capacity, sizeof(*batch->pieces)) != OK)
+        return E_NOMEM;
     batch->pieces[batch->count++] = (struct stored_piece){
         .run_id = *run_id,
         .start = piece->start,

@@ -152,7 +152,7 @@ struct walk {
     struct database *database;
     const struct history_query *query; /* stays valid until the walk is closed */
     struct walk_stream *streams;
-    size_t count, capacity;
+    size_t count;
     struct id last; /* last id returned that can match: its duplicates are skipped */
 };
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "sqlite/history_sqlite.h"
 
 /* The budget of one search, some hundredths of a second: an id from an index, a row loaded. */
@@ -124,14 +125,12 @@ static enum status add_part(struct database *database, sqlite3_stmt *stmt, struc
     void *bytes = NULL;
     if (!history_log_part(log, start, (size_t)sqlite3_column_int64(stmt, 4), &skip, &length))
         return OK;
-    struct output_chunk *chunks = realloc(log->chunks, (log->count + 1) * sizeof(*chunks));
-    if (!chunks)
+    if (array_grow(&log->chunks, log->count, sizeof(*log->chunks)) != OK)
         return E_NOMEM;
-    log->chunks = chunks;
     enum status st = read_part(database, sqlite3_column_int64(stmt, 5), skip, length, &bytes);
     if (st != OK)
         return st;
-    chunks[log->count++] = (struct output_chunk){
+    log->chunks[log->count++] = (struct output_chunk){
         .stream = output_stream_of(sqlite3_column_int(stmt, 1)),
         .at_ms = sqlite3_column_int64(stmt, 2),
         .gap_bytes = skip ? 0 : sqlite3_column_int64(stmt, 3),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "sqlite/history_sqlite.h"
 
 struct walk_stream {
@@ -101,19 +102,6 @@ static enum status advance(const struct walk *walk, struct walk_stream *stream)
     return OK;
 }
 
-static enum status reserve(struct walk *walk)
-{
-    if (walk->count < walk->capacity)
-        return OK;
-    size_t capacity = walk->capacity ? walk->capacity * 2 : 8;
-    struct walk_stream *streams = realloc(walk->streams, capacity * sizeof(*streams));
-    if (!streams)
-        return E_NOMEM;
-    walk->streams = streams;
-    walk->capacity = capacity;
-    return OK;
-}
-
 /* The ids of the span that are below the query's cursor. */
 static void bind_span(sqlite3_stmt *stmt, const struct history_query *query,
                       const struct id_span *span)
@@ -126,7 +114,7 @@ static void bind_span(sqlite3_stmt *stmt, const struct history_query *query,
 enum status walk_add(struct walk *walk, const struct walk_part *part)
 {
     struct walk_stream stream = {.table = part->table, .shape = part->shape};
-    enum status st = reserve(walk);
+    enum status st = array_grow(&walk->streams, walk->count, sizeof(*walk->streams));
     if (st == OK)
         st = borrow(walk->database, part->table, part->shape, &stream.stmt);
     if (st != OK)
@@ -193,5 +181,5 @@ void walk_close(struct walk *walk)
         give_back(walk->database, &walk->streams[i]);
     free(walk->streams);
     walk->streams = NULL;
-    walk->count = walk->capacity = 0;
+    walk->count = 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "crontab/crontab.h"
 #include "definition/job_internal.h"
 #include "document/utf8.h"
@@ -48,11 +49,9 @@ static enum status add_note(struct importer *in, int column, enum crontab_severi
                             const char *format, ...)
 {
     struct crontab *out = in->out;
-    struct crontab_note *notes = reallocarray(out->notes, out->note_count + 1, sizeof(*out->notes));
-    if (!notes)
+    if (array_grow(&out->notes, out->note_count, sizeof(*out->notes)) != OK)
         return E_NOMEM;
-    out->notes = notes;
-    struct crontab_note *note = &notes[out->note_count++];
+    struct crontab_note *note = &out->notes[out->note_count++];
     *note = (struct crontab_note){.line = in->line, .column = column, .severity = severity};
     va_list args;
     va_start(args, format);
@@ -95,16 +94,6 @@ static enum status set_variable(struct job_pairs *env, const char *name, const c
     return job_pairs_add(env, name, value);
 }
 
-static enum status set_text(char **to, const char *text)
-{
-    char *copy = strdup(text);
-    if (!copy)
-        return E_NOMEM;
-    free(*to);
-    *to = copy;
-    return OK;
-}
-
 static enum status set_zone(struct importer *in, const char *name, const char *value)
 {
     const struct zone *zone;
@@ -115,7 +104,7 @@ static enum status set_zone(struct importer *in, const char *name, const char *v
     if (st != OK)
         return add_note(in, 0, CRONTAB_ERROR, "%s: %.180s; the lines below keep the zone before it",
                         name, err.message);
-    return set_text(&in->timezone, value);
+    return job_set_text(&in->timezone, value);
 }
 
 static enum status set_delay(struct importer *in, const char *value)
@@ -145,11 +134,11 @@ static enum status apply_variable(struct importer *in, const char *name, const c
     if (strcmp(name, "CRON_TZ") == 0)
         return set_zone(in, name, value);
     if (strcmp(name, "SHELL") == 0)
-        return set_text(&in->shell, value);
+        return job_set_text(&in->shell, value);
     if (strcmp(name, "TZ") == 0)
         st = set_zone(in, name, value);
     if (st == OK && strcmp(name, "HOME") == 0)
-        st = set_text(&in->home, value);
+        st = job_set_text(&in->home, value);
     return st == OK ? set_variable(&in->env, name, value) : st;
 }
 
@@ -289,10 +278,10 @@ static enum status set_surroundings(const struct importer *in, struct job *job)
     for (size_t i = 0; i < in->env.count && st == OK; i++)
         st = job_pairs_add(&job->env, in->env.items[i].name, in->env.items[i].value);
     if (st == OK && in->home && in->home[0] == '/')
-        st = set_text(&job->cwd, in->home);
+        st = job_set_text(&job->cwd, in->home);
     const char *zone = in->timezone ? in->timezone : in->options->default_tz;
     if (st == OK)
-        st = set_text(&job->timezone, zone ? zone : "UTC");
+        st = job_set_text(&job->timezone, zone ? zone : "UTC");
     job->jitter_s = in->jitter_s;
     return st;
 }
@@ -300,12 +289,10 @@ static enum status set_surroundings(const struct importer *in, struct job *job)
 static enum status add_job(struct importer *in, struct job *job)
 {
     struct job_list *jobs = &in->out->jobs;
-    struct job **items = reallocarray(jobs->items, jobs->count + 1, sizeof(*items));
-    if (!items)
-        return E_NOMEM;
-    jobs->items = items;
-    items[jobs->count++] = job;
-    return OK;
+    enum status st = array_grow(&jobs->items, jobs->count, sizeof(struct job *));
+    if (st == OK)
+        jobs->items[jobs->count++] = job;
+    return st;
 }
 
 /* The parts of a line; columns from 1. */
@@ -393,7 +380,7 @@ static enum status build_job(struct importer *in, struct job *job, const struct 
         (st = job_schedules_add(job, parts->schedule)) != OK)
         return st;
     const char *user = in->options->system ? parts->user : in->options->user;
-    if (user && (st = set_text(&job->user, user)) != OK)
+    if (user && (st = job_set_text(&job->user, user)) != OK)
         return st;
     job->overlap = OVERLAP_ALLOW; /* both as cron does */
     job->catch_up = CATCH_UP_SKIP;

@@ -2,17 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "definition/job_decode.h"
 
 static const struct field on_field = {"on", FIELD_CHOICE, .words = after_on_names};
 
 static enum status append(struct job *job, const char *name, enum after_on on)
 {
-    struct job_after *grown = reallocarray(job->after, job->after_count + 1, sizeof(*grown));
-    if (!grown)
+    if (array_grow(&job->after, job->after_count, sizeof(*job->after)) != OK)
         return E_NOMEM;
-    job->after = grown;
-    struct job_after *last = &grown[job->after_count++];
+    struct job_after *last = &job->after[job->after_count++];
     memset(last, 0, sizeof(*last));
     memcpy(last->job, name, strlen(name));
     last->on = on;

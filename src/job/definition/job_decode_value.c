@@ -52,17 +52,6 @@ enum status get_text(const struct decoder *d, const struct spot *spot, bool numb
     return OK;
 }
 
-/* Replaces *to by a copy. */
-static enum status set_text(char **to, const char *text)
-{
-    char *copy = strdup(text);
-    if (!copy)
-        return E_NOMEM;
-    free(*to);
-    *to = copy;
-    return OK;
-}
-
 static enum status decode_text(struct decoder *d, const struct field *field,
                                const struct spot *spot)
 {
@@ -78,7 +67,7 @@ static enum status decode_text(struct decoder *d, const struct field *field,
     const char *complaint = field->complain ? field->complain(text) : NULL;
     if (complaint)
         return spot_fail(d->err, spot, "\"%.60s\" %s", text, complaint);
-    return set_text(member(d, field), text);
+    return job_set_text(member(d, field), text);
 }
 
 static enum status decode_script(struct decoder *d, const struct field *field,

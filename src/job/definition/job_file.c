@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "definition/job_decode.h"
 
 void job_list_init(struct job_list *list)
@@ -23,31 +24,16 @@ struct collector {
     struct zone_db *zones;
     struct job_list jobs;
     const struct node **nodes;
-    size_t room;
     struct job_error *err;
 };
-
-static enum status make_room(struct collector *c)
-{
-    if (c->jobs.count < c->room)
-        return OK;
-    size_t room = c->room ? c->room * 2 : 16;
-    struct job **items = reallocarray(c->jobs.items, room, sizeof(*items));
-    if (!items)
-        return E_NOMEM;
-    c->jobs.items = items;
-    const struct node **nodes = reallocarray(c->nodes, room, sizeof(*nodes));
-    if (!nodes)
-        return E_NOMEM;
-    c->nodes = nodes;
-    c->room = room;
-    return OK;
-}
 
 static enum status collect_job(struct collector *c, const struct node *node)
 {
     struct job *job;
-    enum status st = make_room(c);
+    size_t count = c->jobs.count;
+    enum status st = array_grow(&c->jobs.items, count, sizeof(struct job *));
+    if (st == OK)
+        st = array_grow(&c->nodes, count, sizeof(struct node *));
     if (st == OK)
         st = job_decode_node(node, false, c->default_tz, c->zones, &job, c->err);
     if (st != OK)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "array.h"
 #include "document/json_surrogates.h"
 #include "document/node.h"
 #include "document/utf8.h"
@@ -143,14 +144,12 @@ static enum status remember_anchor(struct reader *r, const char *name, const str
 {
     if (r->anchor_count == ANCHORS_MAX)
         return fail_at(r, mark, "more than %d anchors in one document", ANCHORS_MAX);
-    struct anchor *anchors = reallocarray(r->anchors, r->anchor_count + 1, sizeof(*anchors));
-    if (!anchors)
+    if (array_grow(&r->anchors, r->anchor_count, sizeof(*r->anchors)) != OK)
         return E_NOMEM;
-    r->anchors = anchors;
     struct anchor anchor = {strdup(name), node};
     if (!anchor.name)
         return E_NOMEM;
-    anchors[r->anchor_count++] = anchor;
+    r->anchors[r->anchor_count++] = anchor;
     return OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "zone/zone_file.h"
 #include "zone/zone_local.h"
 #include "zone/zone_suggest.h"
@@ -20,7 +21,7 @@ struct loaded {
 struct zone_db {
     char *dir;
     struct loaded *zones; /* in order of their names */
-    size_t count, capacity;
+    size_t count;
 };
 
 enum status zone_db_new(const char *dir, struct zone_db **ret)
@@ -62,19 +63,6 @@ static size_t position(const struct zone_db *db, const char *name, bool *ret_fou
     }
     *ret_found = low < db->count && strcmp(zone_name(db->zones[low].zone), name) == 0;
     return low;
-}
-
-static enum status reserve_one(struct zone_db *db)
-{
-    if (db->count < db->capacity)
-        return OK;
-    size_t capacity = db->capacity ? db->capacity * 2 : 8;
-    struct loaded *zones = reallocarray(db->zones, capacity, sizeof(*zones));
-    if (!zones)
-        return E_NOMEM;
-    db->zones = zones;
-    db->capacity = capacity;
-    return OK;
 }
 
 /* Quotes a name from user input for a message of one line. */
@@ -136,7 +124,7 @@ enum status zone_db_get(struct zone_db *db, const char *name, const struct zone 
     if (st == E_NOT_FOUND)
         return fail_unknown(db, name, reterr);
     if (st == OK)
-        st = reserve_one(db);
+        st = array_grow(&db->zones, db->count, sizeof(*db->zones));
     if (st != OK) {
         zone_free(loaded.zone);
         return st;

@@ -29,26 +29,26 @@ static bool block(void *context, uint64_t hash)
     return key_set_add(&flow->blocked, hash) == OK;
 }
 
+static bool note(struct key_list *list, struct key_set *set, uint64_t hash)
+{
+    if (key_list_add(list, hash) != OK)
+        return false;
+    if (key_set_add(set, hash) == OK)
+        return true;
+    list->count--;
+    return false;
+}
+
 static bool note_written(void *context, uint64_t hash)
 {
     struct etcd_batch *batch = context;
-    if (key_list_add(&batch->written, hash) != OK)
-        return false;
-    if (key_set_add(&batch->store->flow.written, hash) == OK)
-        return true;
-    batch->written.count--;
-    return false;
+    return note(&batch->written, &batch->store->flow.written, hash);
 }
 
 static bool note_compared(void *context, uint64_t hash)
 {
     struct etcd_batch *batch = context;
-    if (key_list_add(&batch->compared, hash) != OK)
-        return false;
-    if (key_set_add(&batch->store->flow.compared, hash) == OK)
-        return true;
-    batch->compared.count--;
-    return false;
+    return note(&batch->compared, &batch->store->flow.compared, hash);
 }
 
 static void give_back(struct key_set *set, struct key_list *list, size_t count)

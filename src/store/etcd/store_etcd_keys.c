@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 enum { LEAST = 64 };
 
 void key_set_release(struct key_set *set)
@@ -89,14 +91,8 @@ void key_list_release(struct key_list *list)
 
 enum status key_list_add(struct key_list *list, uint64_t hash)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : LEAST;
-        uint64_t *hashes = realloc(list->hashes, room * sizeof(*hashes));
-        if (!hashes)
-            return E_NOMEM;
-        list->hashes = hashes;
-        list->room = room;
-    }
-    list->hashes[list->count++] = hash;
-    return OK;
+    enum status st = array_grow(&list->hashes, list->count, sizeof(*list->hashes));
+    if (st == OK)
+        list->hashes[list->count++] = hash;
+    return st;
 }

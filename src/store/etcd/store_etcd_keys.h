@@ -29,7 +29,7 @@ void key_set_remove(struct key_set *set, uint64_t hash); /* one use, which must 
 /* A list of hashes. Zeroed: empty. */
 struct key_list {
     uint64_t *hashes;
-    size_t count, room;
+    size_t count;
 };
 
 void key_list_release(struct key_list *list);

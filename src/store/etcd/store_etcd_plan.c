@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "etcd/store_etcd_tables.h"
 #include "hash.h"
 
@@ -30,20 +31,6 @@ enum {
     STEPS_MAX = 1900,            /* of one item, in one transaction */
     STEPS_BYTES_MAX = 400 * 1024,
 };
-
-/* Room for one more. */
-static enum status grow(void **items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return OK;
-    size_t more = *room ? 2 * *room : 8;
-    void *grown = realloc(*items, more * size);
-    if (!grown)
-        return E_NOMEM;
-    *items = grown;
-    *room = more;
-    return OK;
-}
 
 /* ---- keys ---- */
 
@@ -100,8 +87,8 @@ static enum status add_compare(struct etcd_plan *plan, struct plan_compare compa
             return OK;
     if (plan->compare_count == COMPARES_MAX)
         return E_TOO_LARGE;
-    enum status st = grow((void **)&plan->compares, plan->compare_count, &plan->compare_room,
-                          sizeof(*plan->compares));
+    enum status st = array_reserve(&plan->compares, plan->compare_count, &plan->compare_room,
+                                   sizeof(*plan->compares));
     if (st == OK)
         plan->compares[plan->compare_count++] = compare;
     return st;
@@ -151,7 +138,7 @@ enum status plan_compare_guard(struct etcd_plan *plan, const struct id *uid)
     if (find_guard(plan, uid) || is_unguarded(plan, uid))
         return OK;
     enum status st =
-        grow((void **)&plan->guards, plan->guard_count, &plan->guard_room, sizeof(*plan->guards));
+        array_reserve(&plan->guards, plan->guard_count, &plan->guard_room, sizeof(*plan->guards));
     if (st != OK)
         return st;
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
@@ -178,7 +165,7 @@ static enum status add_write(struct etcd_plan *plan, struct plan_write write)
     if (write.is_step && (plan->write_count >= STEPS_MAX || plan->bytes.length >= STEPS_BYTES_MAX))
         return E_TOO_LARGE;
     enum status st =
-        grow((void **)&plan->writes, plan->write_count, &plan->write_room, sizeof(*plan->writes));
+        array_reserve(&plan->writes, plan->write_count, &plan->write_room, sizeof(*plan->writes));
     if (st == OK)
         plan->writes[plan->write_count++] = write;
     return st;
@@ -203,6 +190,27 @@ static void drop_cursor_write(struct etcd_plan *plan, struct plan_guard *guard)
     guard->write = 0;
 }
 
+static enum status keep_before(struct etcd_plan *plan, struct plan_before before)
+{
+    enum status st = array_reserve(&plan->befores, plan->before_count, &plan->before_room,
+                                   sizeof(*plan->befores));
+    if (st == OK)
+        plan->befores[plan->before_count++] = before;
+    return st;
+}
+
+/* The rules see the row from now on, if more items follow. */
+static enum status overlay_job(struct etcd_plan *plan, const struct job_row *row)
+{
+    struct mirror_job *job = plan->more_follow ? mirror_find_job(plan->mirror, &row->uid) : NULL;
+    if (!job)
+        return OK;
+    enum status st = keep_before(plan, (struct plan_before){.job = job, .row.job = job->row});
+    if (st == OK)
+        job->row = *row;
+    return st;
+}
+
 enum status plan_write_cursor(struct etcd_plan *plan, const struct job_row *row, enum tell tell)
 {
     if (is_unguarded(plan, &row->uid))
@@ -218,7 +226,7 @@ enum status plan_write_cursor(struct etcd_plan *plan, const struct job_row *row,
     if (st != OK)
         return st;
     guard->write = plan->write_count;
-    return plan_overlay_job(plan, row);
+    return overlay_job(plan, row);
 }
 
 enum status plan_delete_cursor(struct etcd_plan *plan, const struct id *uid)
@@ -244,15 +252,6 @@ enum status plan_touch_guard(struct etcd_plan *plan, const struct id *uid)
 
 /* ---- what the rules see of it ---- */
 
-static enum status keep_before(struct etcd_plan *plan, struct plan_before before)
-{
-    enum status st = grow((void **)&plan->befores, plan->before_count, &plan->before_room,
-                          sizeof(*plan->befores));
-    if (st == OK)
-        plan->befores[plan->before_count++] = before;
-    return st;
-}
-
 enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
                              const struct run_row *row)
 {
@@ -273,17 +272,6 @@ enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *r
         run ? keep_before(plan, (struct plan_before){.run = run, .is_new = true}) : E_NOMEM;
     if (run && st != OK)
         mirror_remove_run(plan->mirror, run);
-    return st;
-}
-
-enum status plan_overlay_job(struct etcd_plan *plan, const struct job_row *row)
-{
-    struct mirror_job *job = plan->more_follow ? mirror_find_job(plan->mirror, &row->uid) : NULL;
-    if (!job)
-        return OK;
-    enum status st = keep_before(plan, (struct plan_before){.job = job, .row.job = job->row});
-    if (st == OK)
-        job->row = *row;
     return st;
 }
 

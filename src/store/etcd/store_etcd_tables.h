@@ -53,9 +53,8 @@ enum status plan_touch_guard(struct etcd_plan *plan, const struct id *uid);
 
 enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
                              const struct run_row *row);
-/* These two only if more items follow. */
+/* Only if more items follow. */
 enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row);
-enum status plan_overlay_job(struct etcd_plan *plan, const struct job_row *row);
 
 /* Does an earlier item of the plan write this run? */
 bool plan_has_written(const struct etcd_plan *plan, const struct plan_key *key);

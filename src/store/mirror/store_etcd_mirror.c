@@ -4,79 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "mirror/store_etcd_mirror_items.h"
 
 /* ---- the tables' keys ---- */
 
-static uint64_t id_hash(const struct id *id)
-{
-    return hash_bytes(0, id->bytes, sizeof(id->bytes));
-}
-
-static uint64_t job_hash(const void *item)
-{
-    return id_hash(&((const struct mirror_job *)item)->row.uid);
-}
-
-static bool job_has_uid(const void *item, const void *key)
-{
-    return id_compare(&((const struct mirror_job *)item)->row.uid, key) == 0;
-}
-
-static uint64_t run_hash(const void *item)
-{
-    return id_hash(&((const struct mirror_run *)item)->row.run.id);
-}
-
-static bool run_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct mirror_run *)item)->row.run.id, key) == 0;
-}
-
-static uint64_t name_hash(const void *item)
-{
-    return hash_text(0, ((const struct mirror_name *)item)->text);
-}
-
-static bool name_is(const void *item, const void *key)
-{
-    return strcmp(((const struct mirror_name *)item)->text, key) == 0;
-}
-
-static uint64_t entry_hash(const void *item)
-{
-    return id_hash(&((const struct mirror_entry *)item)->entry.id);
-}
-
-static bool entry_has_id(const void *item, const void *key)
-{
-    return id_compare(&((const struct mirror_entry *)item)->entry.id, key) == 0;
-}
-
-static const struct table_type jobs_type = {job_hash, job_has_uid};
-static const struct table_type runs_type = {run_hash, run_has_id};
-static const struct table_type names_type = {name_hash, name_is};
-static const struct table_type entries_type = {entry_hash, entry_has_id};
+static const struct table_type jobs_type = {.key_at = offsetof(struct mirror_job, row.uid),
+                                            .key_size = sizeof(struct id)};
+static const struct table_type runs_type = {.key_at = offsetof(struct mirror_run, row.run.id),
+                                            .key_size = sizeof(struct id)};
+static const struct table_type names_type = {.key_at = offsetof(struct mirror_name, text)};
+static const struct table_type entries_type = {.key_at = offsetof(struct mirror_entry, entry.id),
+                                               .key_size = sizeof(struct id)};
 
 struct mirror_job *mirror_find_job(const struct mirror *mirror, const struct id *uid)
 {
-    return table_find(&mirror->jobs, id_hash(uid), uid);
+    return table_find(&mirror->jobs, uid);
 }
 
 struct mirror_run *mirror_find_run(const struct mirror *mirror, const struct id *id)
 {
-    return table_find(&mirror->runs, id_hash(id), id);
+    return table_find(&mirror->runs, id);
 }
 
 struct mirror_name *mirror_find_name(const struct mirror *mirror, const char *name)
 {
-    return table_find(&mirror->names, hash_text(0, name), name);
+    return table_find(&mirror->names, name);
 }
 
 struct mirror_entry *mirror_find_entry(const struct mirror *mirror, const struct id *id)
 {
-    return table_find(&mirror->entries, id_hash(id), id);
+    return table_find(&mirror->entries, id);
 }
 
 /* ---- what stands alone ---- */
@@ -295,20 +252,12 @@ void mirror_init(struct mirror *mirror, const char *prefix, const char *node)
     mirror_asides_init(&mirror->asides);
 }
 
-static void release_table(struct table *table)
-{
-    void *item;
-    for (size_t at = 0; (item = table_next(table, &at));)
-        free(item);
-    table_release(table);
-}
-
 void mirror_release(struct mirror *mirror)
 {
     void *job;
-    release_table(&mirror->runs);
-    release_table(&mirror->names);
-    release_table(&mirror->entries);
+    table_release_items(&mirror->runs);
+    table_release_items(&mirror->names);
+    table_release_items(&mirror->entries);
     for (size_t at = 0; (job = table_next(&mirror->jobs, &at));)
         mirror_release_job(job);
     table_release(&mirror->jobs);

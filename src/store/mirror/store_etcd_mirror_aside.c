@@ -4,21 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 enum { KEY_SIZE = 448 };
 
-static uint64_t aside_hash(const void *item)
-{
-    return hash_text(0, ((const struct mirror_aside *)item)->key);
-}
-
-static bool aside_has_key(const void *item, const void *key)
-{
-    return strcmp(((const struct mirror_aside *)item)->key, key) == 0;
-}
-
-static const struct table_type asides_type = {aside_hash, aside_has_key};
+static const struct table_type asides_type = {.key_at = offsetof(struct mirror_aside, key)};
 
 void mirror_asides_init(struct table *asides)
 {
@@ -27,15 +15,12 @@ void mirror_asides_init(struct table *asides)
 
 void mirror_asides_release(struct table *asides)
 {
-    void *item;
-    for (size_t at = 0; (item = table_next(asides, &at));)
-        free(item);
-    table_release(asides);
+    table_release_items(asides);
 }
 
 static struct mirror_aside *find(const struct table *asides, const char *key)
 {
-    return asides->count ? table_find(asides, hash_text(0, key), key) : NULL;
+    return asides->count ? table_find(asides, key) : NULL;
 }
 
 static void feed_aside(struct feed *feed, const char *key, enum status why)

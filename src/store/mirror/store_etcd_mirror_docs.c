@@ -6,23 +6,14 @@
 #include "doc_key.h"
 #include "etcd/store_etcd_value.h"
 
-static uint64_t item_hash(const void *item)
-{
-    return doc_hash(&((const struct mirror_doc *)item)->doc);
-}
-
-static bool item_is(const void *item, const void *key)
-{
-    return doc_is(&((const struct mirror_doc *)item)->doc, key);
-}
-
-static const struct table_type docs_type = {item_hash, item_is};
+static const struct table_type docs_type = {
+    .key_at = offsetof(struct mirror_doc, doc), .hash = doc_hash, .is_same = doc_is};
 
 struct mirror_doc *mirror_find_doc(const struct table *docs, const char *kind, const char *name)
 {
     struct store_doc key;
     doc_key(kind, name, &key);
-    return table_find(docs, doc_hash(&key), &key);
+    return table_find(docs, &key);
 }
 
 static struct mirror_doc *find_same(const struct table *docs, const struct store_doc *doc)
@@ -75,21 +66,15 @@ enum status mirror_put_doc(struct table *docs, const char *rest, const struct et
     if (st != OK)
         return st;
     read.json = json;
-    struct mirror_doc *doc = find_same(docs, &read);
+    struct mirror_doc fresh = {read, kv->mod_revision}, *doc = find_same(docs, &read);
     if (doc) {
         free((char *)doc->doc.json);
-        *doc = (struct mirror_doc){read, kv->mod_revision};
-    } else {
-        doc = malloc(sizeof(*doc));
-        if (doc)
-            *doc = (struct mirror_doc){read, kv->mod_revision};
-        if (!doc || table_insert(docs, doc) != OK) {
-            free(json);
-            free(doc);
-            return E_NOMEM;
-        }
+        *doc = fresh;
+    } else if (!table_add(docs, &fresh, sizeof(fresh))) {
+        free(json);
+        return E_NOMEM;
     }
-    feed_doc(feed, &doc->doc);
+    feed_doc(feed, &read);
     return OK;
 }
 

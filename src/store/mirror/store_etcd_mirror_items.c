@@ -146,13 +146,20 @@ void mirror_delete_cursor(struct mirror *mirror, const struct id *uid, struct fe
     drop_unneeded_job(mirror, job);
 }
 
-enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid, struct feed *feed)
+/* The job, which is not whole from now on; NULL: out of memory. */
+static struct mirror_job *break_job(struct mirror *mirror, const struct id *uid, struct feed *feed)
 {
     struct mirror_job *job = need_job(mirror, uid);
+    if (job && feed && mirror_job_is_whole(job))
+        mirror_feed_purge(feed, job);
+    return job;
+}
+
+enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid, struct feed *feed)
+{
+    struct mirror_job *job = break_job(mirror, uid, feed);
     if (!job)
         return E_NOMEM;
-    if (feed && mirror_job_is_whole(job))
-        mirror_feed_purge(feed, job);
     job->mod_revision = 0;
     job->is_definition_aside = true;
     return OK;
@@ -160,11 +167,9 @@ enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid, st
 
 enum status mirror_set_cursor_aside(struct mirror *mirror, const struct id *uid, struct feed *feed)
 {
-    struct mirror_job *job = need_job(mirror, uid);
+    struct mirror_job *job = break_job(mirror, uid, feed);
     if (!job)
         return E_NOMEM;
-    if (feed && mirror_job_is_whole(job))
-        mirror_feed_purge(feed, job);
     job->cursor_revision = 0;
     job->is_cursor_aside = true;
     return OK;

@@ -4,41 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 /* ---- the tables' keys ---- */
 
-static uint64_t peer_hash(const void *item)
-{
-    return hash_text(0, ((const struct mirror_peer *)item)->peer.name);
-}
-
-static bool peer_has_name(const void *item, const void *name)
-{
-    return strcmp(((const struct mirror_peer *)item)->peer.name, name) == 0;
-}
-
-static uint64_t drain_hash(const void *item)
-{
-    return hash_text(0, ((const struct mirror_drain *)item)->drain.node);
-}
-
-static bool drain_has_name(const void *item, const void *name)
-{
-    return strcmp(((const struct mirror_drain *)item)->drain.node, name) == 0;
-}
-
-static const struct table_type peers_type = {peer_hash, peer_has_name};
-static const struct table_type drains_type = {drain_hash, drain_has_name};
+static const struct table_type peers_type = {.key_at = offsetof(struct mirror_peer, peer.name)};
+static const struct table_type drains_type = {.key_at = offsetof(struct mirror_drain, drain.node)};
 
 static struct mirror_peer *find_peer(const struct mirror_nodes *nodes, const char *name)
 {
-    return table_find(&nodes->peers, hash_text(0, name), name);
+    return table_find(&nodes->peers, name);
 }
 
 struct mirror_drain *mirror_find_drain(const struct mirror_nodes *nodes, const char *name)
 {
-    return table_find(&nodes->drains, hash_text(0, name), name);
+    return table_find(&nodes->drains, name);
 }
 
 /* ---- peers ---- */
@@ -66,18 +44,11 @@ enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name, const 
     read.peer.is_alive = true;
     read.peer.joined = kv->create_revision;
     struct mirror_peer *peer = find_peer(nodes, name);
-    if (peer) {
+    if (peer)
         *peer = read;
-    } else {
-        peer = malloc(sizeof(*peer));
-        if (peer)
-            *peer = read;
-        if (!peer || table_insert(&nodes->peers, peer) != OK) {
-            free(peer);
-            return E_NOMEM;
-        }
-    }
-    feed_peer(feed, &peer->peer);
+    else if (!table_add(&nodes->peers, &read, sizeof(read)))
+        return E_NOMEM;
+    feed_peer(feed, &read.peer);
     return OK;
 }
 
@@ -116,18 +87,11 @@ enum status mirror_put_drain(struct mirror_nodes *nodes, const char *name, const
     snprintf(read.drain.by, sizeof(read.drain.by), "%.*s", (int)kv->value.length,
              (const char *)kv->value.data);
     struct mirror_drain *drain = mirror_find_drain(nodes, name);
-    if (drain) {
+    if (drain)
         *drain = read;
-    } else {
-        drain = malloc(sizeof(*drain));
-        if (drain)
-            *drain = read;
-        if (!drain || table_insert(&nodes->drains, drain) != OK) {
-            free(drain);
-            return E_NOMEM;
-        }
-    }
-    feed_drain(feed, &drain->drain);
+    else if (!table_add(&nodes->drains, &read, sizeof(read)))
+        return E_NOMEM;
+    feed_drain(feed, &read.drain);
     return OK;
 }
 
@@ -181,16 +145,8 @@ void mirror_nodes_init(struct mirror_nodes *nodes)
     table_init(&nodes->drains, &drains_type);
 }
 
-static void release_table(struct table *table)
-{
-    void *item;
-    for (size_t at = 0; (item = table_next(table, &at));)
-        free(item);
-    table_release(table);
-}
-
 void mirror_nodes_release(struct mirror_nodes *nodes)
 {
-    release_table(&nodes->peers);
-    release_table(&nodes->drains);
+    table_release_items(&nodes->peers);
+    table_release_items(&nodes->drains);
 }

@@ -45,7 +45,7 @@ static void check(const struct table *table, int *items, const bool *inside)
     size_t count = 0, walked = 0, at = 0;
     for (int i = 0; i < ITEMS; i++) {
         count += inside[i];
-        void *found = table_find(table, table->type->hash(&items[i]), &items[i]);
+        void *found = table_find(table, &items[i]);
         assert_ptr_equal(found, inside[i] ? &items[i] : NULL);
     }
     for (const int *item; (item = table_next(table, &at)); walked++)
@@ -61,9 +61,9 @@ static void random_steps_match_flags(void **state)
         struct table_type type;
         int limit; /* items: long runs are slow */
     } cases[] = {
-        {{good_hash, item_is}, ITEMS},
-        {{bad_hash, item_is}, 200},
-        {{same_hash, item_is}, 60},
+        {{.hash = good_hash, .is_same = item_is}, ITEMS},
+        {{.hash = bad_hash, .is_same = item_is}, 200},
+        {{.hash = same_hash, .is_same = item_is}, 60},
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         int items[ITEMS];
@@ -91,19 +91,51 @@ static void random_steps_match_flags(void **state)
 static void empty_table_finds_nothing(void **state)
 {
     (void)state;
-    static const struct table_type type = {good_hash, item_is};
+    static const struct table_type type = {.hash = good_hash, .is_same = item_is};
     struct table table;
     size_t at = 0;
     int key = 1;
     table_init(&table, &type);
-    assert_null(table_find(&table, good_hash(&key), &key));
+    assert_null(table_find(&table, &key));
     assert_null(table_next(&table, &at));
     table_release(&table);
+}
+
+/* A key is found by its contents, wherever the item has it. */
+static void keys_of_all_kinds(void **state)
+{
+    (void)state;
+    struct item {
+        int64_t number;
+        char text[8];
+        const char *name;
+    } items[] = {{1, "one", "first"}, {2, "two", "second"}};
+    static const struct table_type types[] = {
+        {.key_at = offsetof(struct item, number), .key_size = sizeof(int64_t)},
+        {.key_at = offsetof(struct item, text)},
+        {.key_at = offsetof(struct item, name), .is_pointer = true},
+    };
+    const void *const keys[][2] = {
+        {&(int64_t){1}, &(int64_t){2}}, {"one", "two"}, {"first", "second"}};
+    const void *const unknown[] = {&(int64_t){3}, "on", "firsts"};
+    for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
+        struct table table;
+        table_init(&table, &types[k]);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(table_insert(&table, &items[i]), OK);
+        for (size_t i = 0; i < 2; i++)
+            assert_ptr_equal(table_find(&table, keys[k][i]), &items[i]);
+        assert_null(table_find(&table, unknown[k]));
+        table_remove(&table, &items[0]);
+        assert_null(table_find(&table, keys[k][0]));
+        table_release(&table);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_of_all_kinds),
         cmocka_unit_test(random_steps_match_flags),
         cmocka_unit_test(empty_table_finds_nothing),
     };

@@ -6,27 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hash.h"
-
 struct start_note {
     char *id, *cwd, *user, *file;
 };
 
-static uint64_t note_hash(const void *item)
-{
-    return hash_text(0, ((const struct start_note *)item)->id);
-}
-
-static bool note_has_id(const void *item, const void *id)
-{
-    return strcmp(((const struct start_note *)item)->id, id) == 0;
-}
-
-static const struct table_type by_id_type = {note_hash, note_has_id};
+static const struct table_type by_id_type = {.key_at = offsetof(struct start_note, id),
+                                             .is_pointer = true};
 
 static struct start_note *find(const struct start_notes *notes, const char *id)
 {
-    return table_find(&notes->by_id, hash_text(0, id), id);
+    return table_find(&notes->by_id, id);
 }
 
 static void free_note(struct start_note *note)
