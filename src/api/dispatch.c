@@ -99,7 +99,7 @@ static bool read_params(struct call *call, const char *text, const char *known, 
     else if (error.mistake == QUERY_NOT_TEXT)
         call_fail(call, 422, "the query is not percent-encoded text");
     else if (error.mistake == QUERY_TWICE)
-        call_fail_at(call, pointer, "parameter \"%s\" is there twice", error.name);
+        call_fail_at(call, pointer, "parameter \"%s\" is given twice", error.name);
     else if (*known)
         call_fail_word(call, pointer, error.name, known, "unknown parameter \"%s\"; known: %s",
                        error.name, known);

@@ -185,7 +185,8 @@ void call_fail_store(struct call *call, enum status st)
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else if (st == E_UNKNOWN)
-        call_fail(call, 503, "the store did not say whether it was done; look before trying again");
+        call_fail(call, 503,
+                  "the store did not confirm whether it was done; check before trying again");
     else if (st == E_SET_ASIDE)
         call_fail(call, 409,
                   "what the store has there can't be read by this version, and is left as it is; "

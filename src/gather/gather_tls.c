@@ -48,7 +48,7 @@ static bool print_fingerprint(const X509 *cert, char ret[FINGERPRINT_TEXT + 1])
     return true;
 }
 
-/* ---- who is believed ---- */
+/* ---- who is trusted ---- */
 
 static int refuse(X509_STORE_CTX *store)
 {

@@ -13,7 +13,7 @@ enum { ANSWER_WITHIN_MS = 2000 };
 
 static const char is_away[] = "is away", is_silent[] = "did not answer in time",
                   is_out_of_reach[] = "could not be reached",
-                  is_closed[] = "lets nobody read its history (--peer-listen)";
+                  is_closed[] = "does not share its history (--peer-listen)";
 
 /* The answer of one node; the first is the own history. */
 struct part {

@@ -14,7 +14,7 @@ static const struct {
                     "its clock is too far from the other nodes', or not compared with theirs yet"},
     [PEER_NO_SPAWNER] = {"spawner", "its spawner can't be reached, so nothing can be started"},
     [PEER_FULL] = {"full", "it runs as much as it may (max_running)"},
-    [PEER_DOUBT] = {"clock_doubt", "its clock jumped, and is not believed yet"},
+    [PEER_DOUBT] = {"clock_doubt", "its clock jumped, and is not trusted yet"},
     [PEER_OTHER] = {"newer", "it takes nothing new, for a reason that only a newer peal knows"},
 };
 

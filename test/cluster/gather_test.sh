@@ -151,7 +151,7 @@ for method in PUT PATCH DELETE; do
     expect_stdout 405
 done
 run on a runs -o json
-expect_stderr_has 'node guest lets nobody read its history (--peer-listen)'
+expect_stderr_has 'node guest does not share its history (--peer-listen)'
 ctl lease revoke "$lease" >/dev/null
 wait_for 10 is_kept_out
 

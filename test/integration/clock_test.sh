@@ -38,21 +38,21 @@ set_clock +315576000
 is_doubted() { peal state -o json | jq -e '.clock.doubt == "ahead" and (.clock.ok | not)'; }
 wait_until is_doubted
 run peal state
-expect_stdout_has 'the clock is not believed (it jumped ahead'
+expect_stdout_has 'the clock is not trusted (it jumped ahead'
 expect_stdout_has 'by +31557'
 run peal doctor
 expect_status 1
-expect_stdout_has "FAIL  agent's clock: the clock is not believed"
+expect_stdout_has "FAIL  agent's clock: the clock is not trusted"
 run peal list -o wide
 expect_stdout_has 'problem'
-expect_stdout_has 'the clock is not believed: nothing is started until'
+expect_stdout_has 'the clock is not trusted: nothing is started until'
 run peal why second
-expect_stdout_has 'The clock of this node is not believed'
+expect_stdout_has 'The clock of this node is not trusted'
 run curl -s -H 'Accept-Language: zh' --unix-socket "$PEAL_DATA/api.sock" \
     http://localhost/api/v1/jobs/second/why
 expect_stdout_has '本节点的时钟不可信：时钟突然前跳'
 run ask /readyz
-expect_json '[.status, .clock, (.detail | contains("not believed"))]' '["ok",false,true]'
+expect_json '[.status, .clock, (.detail | contains("not trusted"))]' '["ok",false,true]'
 run ask /metrics
 expect_stdout_has 'peal_clock_doubted 1'
 expect_stdout_has 'peal_clock_steps_total 1'

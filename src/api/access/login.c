@@ -6,7 +6,6 @@
 #include "handlers.h"
 #include "input.h"
 #include "note.h"
-#include "runs/encode.h"
 #include "server.h"
 
 enum { TRIES = 5 }; /* of a write that conflicts with others */
@@ -144,16 +143,12 @@ static void log_in_by_password(struct call *call, struct login *login)
 static void log_in_by_link(struct call *call, struct login *login, const char *secret)
 {
     struct api *api = call->api;
-    struct link link;
-    if (!link_use(&api->one_time, secret, clock_now().boot, &link)) {
-        fail_wrong(call, "this link is not good, or not any more: it is for once, within 10 "
-                         "minutes; peal link makes another");
-        return;
-    }
-    const struct user *user = accounts_user(&api->accounts, link.user);
-    if (link.user[0] && !user) {
-        fail_wrong(call, "this link is not good, or not any more: it is for once, within 10 "
-                         "minutes; peal link makes another");
+    struct login_link link;
+    bool is_valid = link_use(&api->one_time, secret, clock_now().boot, &link);
+    const struct user *user = is_valid ? accounts_user(&api->accounts, link.user) : NULL;
+    if (!is_valid || (link.user[0] && !user)) {
+        fail_wrong(call, "this link is not valid: a link works once, within 10 minutes; peal link "
+                         "makes a new one");
         return;
     }
     if (user) {
@@ -224,8 +219,8 @@ void set_up(struct call *call)
         return;
     }
     if (!secret || !setup_matches(&call->api->one_time, secret)) {
-        fail_wrong(call, "this setup link is not good: the one that is is in the file setup-link "
-                         "of the data folder");
+        fail_wrong(call, "this setup link is not valid; the valid one is in the file setup-link of "
+                         "the data folder");
         return;
     }
     if (!check_user_name(call, name))

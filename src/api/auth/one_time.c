@@ -87,22 +87,23 @@ void one_time_release(struct one_time *one_time)
 void link_make(struct one_time *one_time, const struct entropy *entropy, const char *user,
                const char *name, struct boot_ms now, char ret_secret[SECRET_SIZE])
 {
-    struct link *link = &one_time->links[one_time->next_link++ % LINKS_MAX];
-    *link = (struct link){.until_ms = now.ms + LINK_LIFE_MS};
+    struct login_link *link = &one_time->links[one_time->next_link++ % LINKS_MAX];
+    *link = (struct login_link){.until_ms = now.ms + LINK_LIFE_MS};
     snprintf(link->user, sizeof(link->user), "%s", user);
     snprintf(link->name, sizeof(link->name), "%s", name);
     secret_make(entropy, ret_secret);
     secret_digest(ret_secret, link->digest);
 }
 
-bool link_use(struct one_time *one_time, const char *secret, struct boot_ms now, struct link *ret)
+bool link_use(struct one_time *one_time, const char *secret, struct boot_ms now,
+              struct login_link *ret)
 {
     for (size_t i = 0; i < LINKS_MAX; i++) {
-        struct link *link = &one_time->links[i];
+        struct login_link *link = &one_time->links[i];
         if (link->until_ms <= now.ms || !same_digest(link->digest, secret))
             continue;
         *ret = *link;
-        *link = (struct link){.until_ms = 0};
+        *link = (struct login_link){.until_ms = 0};
         return true;
     }
     return false;

@@ -13,7 +13,7 @@ enum {
     LINK_LIFE_MS = 10 * 60 * 1000,
 };
 
-struct link {
+struct login_link {
     char digest[DIGEST_SIZE];
     char user[PRINCIPAL_NAME_SIZE]; /* empty: an admin without an account, ... */
     char name[PRINCIPAL_NAME_SIZE]; /* ... by this name */
@@ -24,7 +24,7 @@ struct link {
 struct one_time {
     char setup_digest[DIGEST_SIZE]; /* empty: no setup */
     char *setup_file;
-    struct link links[LINKS_MAX];
+    struct login_link links[LINKS_MAX];
     size_t next_link;
 };
 
@@ -45,6 +45,7 @@ void link_make(struct one_time *one_time, const struct entropy *entropy, const c
                const char *name, struct boot_ms now, char ret_secret[SECRET_SIZE]);
 
 /* True: the link was valid; it is used up now. */
-bool link_use(struct one_time *one_time, const char *secret, struct boot_ms now, struct link *ret);
+bool link_use(struct one_time *one_time, const char *secret, struct boot_ms now,
+              struct login_link *ret);
 
 #endif

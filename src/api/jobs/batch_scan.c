@@ -143,7 +143,7 @@ static enum batch_part next_member(struct batch_scan *scan)
     if (part == BATCH_UNKNOWN)
         return part;
     if (scan->seen & 1u << part)
-        return bad(scan, "this field is there twice");
+        return bad(scan, "this field is given twice");
     scan->seen |= 1u << part;
     if (!take(scan, ':'))
         return bad(scan, "a colon is expected here");

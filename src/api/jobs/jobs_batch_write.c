@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handlers.h"
 #include "jobs/jobs_batch.h"
 #include "note.h"
 #include "server.h"
@@ -98,7 +97,7 @@ static void chunk_done(struct call *call)
     if (call->answer != OK) {
         stop_writing(call, call->answer == E_UNKNOWN
                                ? "it is not known whether it was written; try again"
-                               : "the store is not well, and it was not written; try again");
+                               : "the store is not healthy, and it was not written; try again");
         return;
     }
     for (; batch->sending; batch->sending--)

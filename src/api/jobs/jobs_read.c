@@ -49,13 +49,13 @@ static bool waits_for_clock(const struct call *call, const struct catalog_job *j
     time_format(is_ahead ? job->cursor_ms : clock.until_ms, at);
     if (is_ahead)
         snprintf(text, 160,
-                 "ahead of the clock: went up to %s; goes on from now once the clock is "
-                 "believed",
+                 "ahead of the clock: went up to %s; continues from now once the clock is "
+                 "trusted",
                  at);
     else if (clock.doubt != DOUBT_NONE && is_alone && job->schedule_count)
         snprintf(text, 160,
-                 "the clock is not believed: nothing is started until %s, or until it is "
-                 "set right",
+                 "the clock is not trusted: nothing is started until %s, or until it is "
+                 "corrected",
                  at);
     else
         return false;

@@ -49,10 +49,10 @@ enum status health_of_history(const struct api *api, struct strbuf *why)
 
 static void explain_doubt(const struct engine_clock *clock, struct strbuf *why)
 {
-    strbuf_addf(why, "the clock is not believed (%s): nothing is started here until ",
+    strbuf_addf(why, "the clock is not trusted (%s): nothing is started here until ",
                 engine_doubt_text(clock->doubt));
     timestamp_print_utc(clock->until_ms / 1000, why);
-    strbuf_adds(why, ", unless it is set right, or most of the other nodes have the same time");
+    strbuf_adds(why, ", unless it is corrected, or most of the other nodes have the same time");
 }
 
 static void explain_clock(const struct engine *engine, struct strbuf *why)
@@ -120,7 +120,7 @@ static json_t *encode(const struct call *call,
     bool ok = health(call->api, &why) == OK;
     const char *words = scope_is_whole(&call->principal.scope)
                             ? why.text
-                            : message_in(call->language, "it is not well; an admin can see why");
+                            : message_in(call->language, "it is not healthy; an admin can see why");
     json_t *value =
         json_pack("{s:b, s:o}", "ok", ok, "detail", ok ? json_null() : json_words(words));
     strbuf_release(&why);

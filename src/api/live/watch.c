@@ -153,7 +153,7 @@ static void print_clock(const struct engine *engine, struct strbuf *out)
 {
     struct engine_clock clock = engine_clock(engine);
     metrics_print_gauge(out, "peal_clock_doubted",
-                        "1: the clock of this node is not believed; nothing is started here.",
+                        "1: the clock of this node is not trusted; nothing is started here.",
                         clock.doubt != DOUBT_NONE);
     metrics_print_gauge(out, "peal_clock_skew_seconds",
                         "How far the clock of this node is from the cluster's.",

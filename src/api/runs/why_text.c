@@ -181,8 +181,8 @@ static void explain_no_tick(const struct why_facts *facts, struct why_answer *an
 static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
 {
     tell(answer,
-         " The clock of this node is not believed: %s. Nothing is started here until %s, unless it "
-         "is set right or most of the other nodes have the same time.",
+         " The clock of this node is not trusted: %s. Nothing is started here until %s, unless it "
+         "is corrected or most of the other nodes have the same time.",
          message_in(answer->language, facts->doubt), time_words(facts->believed_ms).text);
 }
 
@@ -314,7 +314,7 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
         answer->state = "waiting";
         tell(answer,
              "The clock was ahead, and the job's cursor is at %s. It continues from now once the "
-             "clock is believed.",
+             "clock is trusted.",
              time_words(facts->job->cursor_ms).text);
         if (facts->doubt)
             tell_doubt(facts, answer);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "handlers.h"
-#include "server.h"
 
 /* Allows only this server's own files: no inline script or style, no other host, no frame. */
 #define PAGE_POLICY                                                                                \
@@ -38,7 +37,7 @@ void get_console(struct call *call)
         return;
     }
     if (!file) {
-        call_fail(call, 404, "the console has no file %.200s; load the page anew", call->path);
+        call_fail(call, 404, "the console has no file %.200s; reload the page", call->path);
         return;
     }
     call_header(call, "Content-Security-Policy", PAGE_POLICY);

@@ -31,7 +31,7 @@ const struct message messages[] = {
     {"this path supports %s only", "此路径只支持 %s"},
     {"there is nothing at %.200s; docs/API.md lists the routes",
      "%.200s 不存在；docs/API.md 列出了所有接口"},
-    {"the console has no file %.200s; load the page anew", "控制台没有文件 %.200s；请重新加载页面"},
+    {"the console has no file %.200s; reload the page", "控制台没有文件 %.200s；请重新加载页面"},
     {"the path is not percent-encoded text", "路径不是有效的百分号编码文本"},
     {"the query is not percent-encoded text", "查询参数不是有效的百分号编码文本"},
     {"the form is not percent-encoded text", "表单不是有效的百分号编码文本"},
@@ -70,7 +70,7 @@ const struct message messages[] = {
     {"there are %d subscribers already", "订阅者已达 %d 个"},
 
     /* parameters and fields */
-    {"parameter \"%s\" is there twice", "参数“%s”重复出现"},
+    {"parameter \"%s\" is given twice", "参数“%s”重复出现"},
     {"unknown parameter \"%s\"; known: %s", "未知参数“%s”；可用参数：%s"},
     {"unknown parameter \"%s\"; this call takes none", "未知参数“%s”；此接口没有参数"},
     {"the body must be a JSON object", "请求体必须是 JSON 对象"},
@@ -216,11 +216,10 @@ const struct message messages[] = {
     {"the account was changed meanwhile; log in again", "账户在此期间已被修改；请重新登录"},
     {"the name or the password is wrong", "用户名或密码错误"},
     {"a name and a password are needed, or a link", "需要用户名和密码，或链接"},
-    {"this link is not good, or not any more: it is for once, within 10 minutes; peal link makes "
-     "another",
-     "此链接无效或已失效：只能使用一次，且须在 10 分钟内；peal link 可创建新的链接"},
+    {"this link is not valid: a link works once, within 10 minutes; peal link makes a new one",
+     "此链接无效：链接只能使用一次，且须在 10 分钟内使用；peal link 可创建新的链接"},
     {"there is an account by now; log in with it", "现在已有账户；请用它登录"},
-    {"this setup link is not good: the one that is is in the file setup-link of the data folder",
+    {"this setup link is not valid; the valid one is in the file setup-link of the data folder",
      "此设置链接无效：有效的链接在数据目录的 setup-link 文件中"},
     {"this is no session: a token is revoked by DELETE /api/v1/tokens/ID",
      "这不是会话：令牌须通过 DELETE /api/v1/tokens/ID 吊销"},
@@ -330,15 +329,15 @@ const struct message messages[] = {
     {"It is due, but this agent is draining and starts nothing.",
      "已到触发时间，但此 agent 正在排空，不启动任何运行。"},
     {"It is due.", "已到触发时间。"},
-    {" The clock of this node is not believed: %s. Nothing is started here until %s, unless it is "
-     "set right or most of the other nodes have the same time.",
+    {" The clock of this node is not trusted: %s. Nothing is started here until %s, unless it is "
+     "corrected or most of the other nodes have the same time.",
      "本节点的时钟不可信：%s。%s "
      "之前本节点不会启动任何运行，除非时钟得到校正，或多数其他节点的时间与之一致。"},
     {"it jumped ahead, and no other node confirms it", "时钟突然前跳，且没有其他节点佐证"},
     {"it jumped far back", "时钟大幅后跳"},
     {"it is behind what the store has", "时钟落后于存储中的最新时间"},
     {"The clock was ahead, and the job's cursor is at %s. It continues from now once the clock is "
-     "believed.",
+     "trusted.",
      "时钟曾经超前，任务已推进到 %s。时钟恢复可信后，任务从现在继续。"},
     {"It is due and being processed; ask again in a moment, and see `peal state` if this goes on.",
      "已到触发时间，正在处理；请稍后再查询，若持续如此，请查看 `peal state`。"},
@@ -403,8 +402,8 @@ const struct message messages[] = {
      "任务使用的日历“%s”不存在，任务照常运行。"},
 
     /* store and history */
-    {"it is not well; an admin can see why", "状态异常；管理员可查看原因"},
-    {"the store did not say whether it was done; look before trying again",
+    {"it is not healthy; an admin can see why", "状态异常；管理员可查看原因"},
+    {"the store did not confirm whether it was done; check before trying again",
      "存储未确认操作是否完成；重试前请先查看"},
     {"what the store has there can't be read by this version, and is left as it is; peal doctor "
      "names its key, and what to do",

@@ -217,12 +217,12 @@ static enum status insert_again(struct writing *writing, struct item *item)
     bson_error_t error;
     enum status st = add_item(link, item, &document);
     item->exists = false;
-    if (st == OK && mongoc_bulk_operation_insert_with_opts(bulk, &document, NULL, &error)) {
+    if (st == OK && !mongoc_bulk_operation_insert_with_opts(bulk, &document, NULL, &error))
+        st = mongo_fail(link, &error);
+    if (st == OK)
         st = mongo_bulk_do(link, bulk, note_existing, &one);
-    } else {
+    else
         mongoc_bulk_operation_destroy(bulk);
-        st = E_NOMEM;
-    }
     bson_destroy(&document);
     if (st == OK && item->exists)
         return E_CONFLICT;

@@ -11,7 +11,7 @@ struct history_postgres {
     struct history_worker worker;
     struct place place;
     int stop_fd; /* an eventfd that cancels the reader's request */
-    struct link writer, reader;
+    struct postgres_link writer, reader;
 };
 
 static void recover(struct history_link *link, enum status st)

@@ -46,7 +46,7 @@ static bool has_changes(const struct history_append *append)
     return false;
 }
 
-enum status postgres_add_changes(struct link *link, const struct history_append *append)
+enum status postgres_add_changes(struct postgres_link *link, const struct history_append *append)
 {
     struct params params;
     if (!has_changes(append))
@@ -61,7 +61,7 @@ enum status postgres_add_changes(struct link *link, const struct history_append 
 /* ---- pages ---- */
 
 struct search {
-    struct link *link;
+    struct postgres_link *link;
     const struct change_query *query;
     enum change_scope scope;
     struct id_span span; /* still to be searched: `below` moves down */
@@ -190,7 +190,8 @@ static enum status take_text(const PGresult *result, int row, int column, char *
 }
 
 /* Loads the definitions of consecutive changes of a page. */
-static enum status load_definitions(struct link *link, struct change_record *items, size_t count)
+static enum status load_definitions(struct postgres_link *link, struct change_record *items,
+                                    size_t count)
 {
     struct params params;
     PGresult *result = NULL;
@@ -202,7 +203,7 @@ static enum status load_definitions(struct link *link, struct change_record *ite
     enum status st = link_run(link, TABLE_CHANGES, SQL_DEFINITIONS, &params, &result);
     params_release(&params);
     if (st == OK && PQntuples(result) != (int)count)
-        st = E_CORRUPT;
+        st = link_refuse(link, E_CORRUPT, "changes are missing that it has just listed.");
     for (int i = 0; i < (int)count && st == OK; i++) {
         st = take_text(result, i, 0, &items[i].before);
         if (st == OK)
@@ -213,7 +214,7 @@ static enum status load_definitions(struct link *link, struct change_record *ite
 }
 
 /* Moves the changes found to `page` with their definitions, until the page is full. */
-static enum status define_page(struct link *link, const struct changes_page *found,
+static enum status define_page(struct postgres_link *link, const struct changes_page *found,
                                struct changes_page *page)
 {
     const struct history_changes *from = &found->answer;
@@ -240,7 +241,7 @@ static enum change_scope scope_of(const struct change_query *query)
                                         : CHANGES_ALL;
 }
 
-static enum status find_page(struct link *link, const struct change_query *query,
+static enum status find_page(struct postgres_link *link, const struct change_query *query,
                              struct changes_page *page)
 {
     struct search search = {
@@ -255,7 +256,7 @@ static enum status find_page(struct link *link, const struct change_query *query
 }
 
 /* Several statements in one transaction, which see the same snapshot. */
-enum status postgres_read_changes(struct link *link, struct history_changes *changes)
+enum status postgres_read_changes(struct postgres_link *link, struct history_changes *changes)
 {
     const struct change_query *query = &changes->query;
     struct changes_page found, page = {.bytes = 0};

@@ -1,4 +1,5 @@
-/* The parts of the PostgreSQL backend. A `struct link` is one connection, used by one thread. */
+/* The parts of the PostgreSQL backend. A `struct postgres_link` is one connection, used by one
+ * thread. */
 #ifndef PEAL_HISTORY_POSTGRES_INTERNAL_H
 #define PEAL_HISTORY_POSTGRES_INTERNAL_H
 
@@ -102,7 +103,7 @@ enum statement {
     STATEMENTS,
 };
 
-struct link {
+struct postgres_link {
     struct history_link base;
     const struct place *place;
     enum link_use use;
@@ -114,13 +115,14 @@ struct link {
     size_t month_count;
 };
 
-static inline struct link *link_of(struct history_link *link)
+static inline struct postgres_link *link_of(struct history_link *link)
 {
-    return (struct link *)link;
+    return (struct postgres_link *)link;
 }
 
-void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
-void link_close(struct link *link);
+void link_init(struct postgres_link *link, const struct place *place, enum link_use use,
+               int stop_fd);
+void link_close(struct postgres_link *link);
 
 /* Connects, and creates or migrates the schema. Unless OK, base.words says why and what to do. */
 MUST_CHECK enum status link_open(struct history_link *base);
@@ -131,21 +133,21 @@ MUST_CHECK enum status link_open(struct history_link *base);
 
 /* Runs a prepared statement. `table` is TABLE_CHANGES for statements on changes, TABLE_RUNS for
  * other statements from PER_TABLE on. */
-MUST_CHECK enum status link_run(struct link *link, enum record_table table, enum statement which,
-                                const struct params *params, PGresult **ret);
-MUST_CHECK enum status link_do(struct link *link, enum record_table table, enum statement which,
-                               const struct params *params);
+MUST_CHECK enum status link_run(struct postgres_link *link, enum record_table table,
+                                enum statement which, const struct params *params, PGresult **ret);
+MUST_CHECK enum status link_do(struct postgres_link *link, enum record_table table,
+                               enum statement which, const struct params *params);
 /* Runs SQL text without parameters; *ret, unless NULL, is the result of the last command. */
-MUST_CHECK enum status link_command(struct link *link, const char *sql, PGresult **ret);
+MUST_CHECK enum status link_command(struct postgres_link *link, const char *sql, PGresult **ret);
 
-MUST_CHECK enum status link_commandf(struct link *link, const char *format, ...)
+MUST_CHECK enum status link_commandf(struct postgres_link *link, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Rolls back the transaction, if there is one. */
-void link_roll_back(struct link *link);
+void link_roll_back(struct postgres_link *link);
 
 /* Rejects the server: closes the connection and puts the reason into base.words. */
-enum status link_refuse(struct link *link, enum status st, const char *format, ...)
+enum status link_refuse(struct postgres_link *link, enum status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Adds the reason and a next step: for an error of the server, or for a server that is away. */
@@ -187,7 +189,7 @@ void page_text(enum record_table table, enum page_scope scope, struct strbuf *te
 void horizon_text(enum record_table table, enum page_scope scope, struct strbuf *text);
 void strays_text(enum record_table table, struct strbuf *text);
 
-MUST_CHECK enum status postgres_read_page(struct link *link, struct history_read *read);
+MUST_CHECK enum status postgres_read_page(struct postgres_link *link, struct history_read *read);
 
 /* One more than the duration class of a run (lasting_class), and the condition that it has one,
  * written exactly as in the index: else the planner does not use the index. */
@@ -199,7 +201,7 @@ MUST_CHECK enum status postgres_read_page(struct link *link, struct history_read
 /* ---- the schema: history_postgres_schema.c ---- */
 
 /* Creates or migrates the tables; called on a new connection. */
-MUST_CHECK enum status schema_ensure(struct link *link);
+MUST_CHECK enum status schema_ensure(struct postgres_link *link);
 
 /* Months are counted from year 0; the name is part of partition names: "202711". */
 int month_of_ms(int64_t ms);
@@ -207,8 +209,8 @@ int64_t month_start_ms(int month);
 void month_name(int month, char name[16]);
 
 /* Creates the partitions of a month if they do not exist. */
-MUST_CHECK enum status schema_ensure_month(struct link *link, int month);
-void schema_forget_months(struct link *link); /* after partitions may have been dropped */
+MUST_CHECK enum status schema_ensure_month(struct postgres_link *link, int month);
+void schema_forget_months(struct postgres_link *link); /* after partitions may have been dropped */
 
 /* ---- what the requests do ---- */
 
@@ -220,14 +222,16 @@ MUST_CHECK enum status postgres_read_request(struct history_link *base,
                                              struct history_request *request);
 
 /* Adds the keys of a job (zero: any) with a name (NULL: any) to the array begun in `params`. */
-MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
-                                          struct params *params, int *ret_count);
+MUST_CHECK enum status postgres_find_keys(struct postgres_link *link, const struct id *uid,
+                                          const char *name, struct params *params, int *ret_count);
 
 /* ---- changes: history_postgres_changes.c ---- */
 
 /* Inserts the changes among the append's records, within the append's transaction. */
-MUST_CHECK enum status postgres_add_changes(struct link *link, const struct history_append *append);
-MUST_CHECK enum status postgres_read_changes(struct link *link, struct history_changes *changes);
+MUST_CHECK enum status postgres_add_changes(struct postgres_link *link,
+                                            const struct history_append *append);
+MUST_CHECK enum status postgres_read_changes(struct postgres_link *link,
+                                             struct history_changes *changes);
 
 /* Adds the text with ASCII letters in lower case, as the database's lower() does; NULL: empty. */
 void postgres_add_lower(const char *text, struct strbuf *to);

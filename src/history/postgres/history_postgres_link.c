@@ -8,12 +8,13 @@
 #include "clock.h"
 #include "postgres/history_postgres_internal.h"
 
-void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd)
+void link_init(struct postgres_link *link, const struct place *place, enum link_use use,
+               int stop_fd)
 {
-    *link = (struct link){.place = place, .use = use, .stop_fd = stop_fd};
+    *link = (struct postgres_link){.place = place, .use = use, .stop_fd = stop_fd};
 }
 
-void link_close(struct link *link)
+void link_close(struct postgres_link *link)
 {
     PQfinish(link->conn);
     link->conn = NULL;
@@ -24,7 +25,7 @@ void link_close(struct link *link)
 
 /* ---- failures ---- */
 
-static enum status lose(struct link *link, const char *message)
+static enum status lose(struct postgres_link *link, const char *message)
 {
     strbuf_reset(&link->base.words);
     link->sqlstate[0] = '\0';
@@ -33,7 +34,7 @@ static enum status lose(struct link *link, const char *message)
     return st;
 }
 
-enum status link_refuse(struct link *link, enum status st, const char *format, ...)
+enum status link_refuse(struct postgres_link *link, enum status st, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -47,7 +48,7 @@ enum status link_refuse(struct link *link, enum status st, const char *format, .
 
 /* Whether the session is unusable. 08: the connection is lost; 57P: the server is shutting down;
  * 42P01, 3F000 and 26000: tables, the schema or prepared statements are gone. */
-static bool is_void(const struct link *link, const char *state)
+static bool is_void(const struct postgres_link *link, const char *state)
 {
     static const char *const states[] = {"08", "57P", "42P01", "3F000", "26000"};
     bool found = !state || PQstatus(link->conn) == CONNECTION_BAD;
@@ -57,7 +58,7 @@ static bool is_void(const struct link *link, const char *state)
 }
 
 /* Handles an error that the server returned. */
-static enum status fail(struct link *link, const PGresult *result)
+static enum status fail(struct postgres_link *link, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
@@ -65,19 +66,19 @@ static enum status fail(struct link *link, const PGresult *result)
         return lose(link, message ? message : PQerrorMessage(link->conn));
     snprintf(link->sqlstate, sizeof(link->sqlstate), "%.5s", state);
     strbuf_reset(&link->base.words);
-    return explain_failure(link->place, state, message ? message : "no words", &link->base.words);
+    return explain_failure(link->place, state, message ? message : "no message", &link->base.words);
 }
 
 /* ---- waiting ---- */
 
-static int timeout_ms(const struct link *link)
+static int timeout_ms(const struct postgres_link *link)
 {
     const struct history_server_limits *limits = &link->place->limits;
     return link->use == LINK_WRITES ? limits->write_ms : limits->read_ms;
 }
 
 /* Waits until the socket is readable, or writable if `to_write`. */
-static enum status wait_for_socket(struct link *link, bool to_write, int64_t deadline_ms)
+static enum status wait_for_socket(struct postgres_link *link, bool to_write, int64_t deadline_ms)
 {
     struct pollfd fds[] = {
         {.fd = PQsocket(link->conn), .events = (short)(POLLIN | (to_write ? POLLOUT : 0))},
@@ -95,7 +96,7 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
 }
 
 /* Receives the answer to what was sent: the last result, or the first error. */
-static enum status receive(struct link *link, PGresult **ret)
+static enum status receive(struct postgres_link *link, PGresult **ret)
 {
     /* Longer than statement_timeout, so that normally the server reports the time-out. */
     int64_t deadline_ms = clock_now().boot.ms + timeout_ms(link) + 1000;
@@ -134,7 +135,7 @@ static enum status receive(struct link *link, PGresult **ret)
 
 /* ---- statements ---- */
 
-enum status link_command(struct link *link, const char *sql, PGresult **ret)
+enum status link_command(struct postgres_link *link, const char *sql, PGresult **ret)
 {
     PGresult *result = NULL;
     if (!PQsendQuery(link->conn, sql))
@@ -149,7 +150,7 @@ enum status link_command(struct link *link, const char *sql, PGresult **ret)
     return OK;
 }
 
-enum status link_commandf(struct link *link, const char *format, ...)
+enum status link_commandf(struct postgres_link *link, const char *format, ...)
 {
     struct strbuf text;
     va_list args;
@@ -164,8 +165,8 @@ enum status link_commandf(struct link *link, const char *format, ...)
     return st;
 }
 
-static enum status prepare(struct link *link, enum record_table table, enum statement which,
-                           const char *name, const struct params *params)
+static enum status prepare(struct postgres_link *link, enum record_table table,
+                           enum statement which, const char *name, const struct params *params)
 {
     struct strbuf text;
     PGresult *result = NULL;
@@ -183,7 +184,7 @@ static enum status prepare(struct link *link, enum record_table table, enum stat
     return st;
 }
 
-enum status link_run(struct link *link, enum record_table table, enum statement which,
+enum status link_run(struct postgres_link *link, enum record_table table, enum statement which,
                      const struct params *params, PGresult **ret)
 {
     const char *values[PARAMS_MAX];
@@ -206,7 +207,7 @@ enum status link_run(struct link *link, enum record_table table, enum statement 
     return receive(link, ret);
 }
 
-enum status link_do(struct link *link, enum record_table table, enum statement which,
+enum status link_do(struct postgres_link *link, enum record_table table, enum statement which,
                     const struct params *params)
 {
     PGresult *result = NULL;
@@ -216,7 +217,7 @@ enum status link_do(struct link *link, enum record_table table, enum statement w
 }
 
 /* Keeps base.words about the failure that led here. */
-void link_roll_back(struct link *link)
+void link_roll_back(struct postgres_link *link)
 {
     if (!link->conn || PQtransactionStatus(link->conn) == PQTRANS_IDLE)
         return;
@@ -230,7 +231,7 @@ void link_roll_back(struct link *link)
 
 /* The settings make the planner walk along the index with the fewest rows to examine, wherever they
  * are on disk. synchronous_commit = off is raised to local: a commit must be on disk. */
-static void session_text(const struct link *link, struct strbuf *text)
+static void session_text(const struct postgres_link *link, struct strbuf *text)
 {
     strbuf_addf(text, "SET search_path = %s; SET statement_timeout = %d; SET lock_timeout = %d;",
                 link->place->schema, timeout_ms(link), timeout_ms(link));
@@ -251,7 +252,7 @@ static void ignore_notice(void *context, const PGresult *result)
     (void)result;
 }
 
-static enum status connect_to_server(struct link *link)
+static enum status connect_to_server(struct postgres_link *link)
 {
     char connect_s[16];
     const char *const keys[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
@@ -278,7 +279,7 @@ static enum status connect_to_server(struct link *link)
 
 enum status link_open(struct history_link *base)
 {
-    struct link *link = link_of(base);
+    struct postgres_link *link = link_of(base);
     enum status st = connect_to_server(link);
     if (st == OK)
         st = schema_ensure(link);

@@ -15,7 +15,7 @@ enum {
 };
 
 struct search {
-    struct link *link;
+    struct postgres_link *link;
     const struct history_query *query;
     enum record_table table;
     enum page_scope scope;
@@ -93,8 +93,8 @@ static void add_params(const struct search *search, const struct id *from, int64
 /* ---- keys of jobs ---- */
 
 /* The keys that a statement finds, as an array; SQL NULL if there are more than `most`. */
-static enum status find_keys(struct link *link, enum statement which, const struct params *given,
-                             int most, struct params *ret)
+static enum status find_keys(struct postgres_link *link, enum statement which,
+                             const struct params *given, int most, struct params *ret)
 {
     PGresult *result = NULL;
     enum status st = link_run(link, TABLE_RUNS, which, given, &result);
@@ -339,7 +339,7 @@ static enum status search_table(struct search *search, struct page_part *parts)
     return st == OK ? search_strays(search, &parts[STRAYS]) : st;
 }
 
-static enum status search_all(struct link *link, const struct history_query *query,
+static enum status search_all(struct postgres_link *link, const struct history_query *query,
                               struct page_part *parts)
 {
     struct search search = {.link = link, .query = query};
@@ -364,7 +364,7 @@ static enum status search_all(struct link *link, const struct history_query *que
     return st;
 }
 
-enum status postgres_read_page(struct link *link, struct history_read *read)
+enum status postgres_read_page(struct postgres_link *link, struct history_read *read)
 {
     struct page_part parts[TABLES * PARTS] = {{0}};
     if (read->query.limit < 1 || read->query.limit > HISTORY_LIMIT_MAX)

@@ -13,7 +13,7 @@ enum {
 /* ---- months ---- */
 
 /* The next month that has partitions; E_NOT_FOUND: none. */
-static enum status next_month(struct link *link, int after, int *ret)
+static enum status next_month(struct postgres_link *link, int after, int *ret)
 {
     struct params params;
     PGresult *result = NULL;
@@ -33,7 +33,7 @@ static enum status next_month(struct link *link, int after, int *ret)
 }
 
 /* The number of rows of a month, and of those among them that are not expired. */
-static enum status count_rows(struct link *link, const char *name, int64_t before_ms,
+static enum status count_rows(struct postgres_link *link, const char *name, int64_t before_ms,
                               int64_t *ret_rows, int64_t *ret_later)
 {
     char sql[512];
@@ -54,7 +54,8 @@ static enum status count_rows(struct link *link, const char *name, int64_t befor
 /* Drops the partitions of a month if all rows are expired. The lock keeps writers out between count
  * and drop; readers wait only for the drop. If the lock or the count times out, later phases remove
  * the rows one by one. */
-static enum status drop_month(struct link *link, int month, int64_t before_ms, int64_t *removed)
+static enum status drop_month(struct postgres_link *link, int month, int64_t before_ms,
+                              int64_t *removed)
 {
     char name[16];
     int64_t rows = 0, later = 0;
@@ -97,7 +98,7 @@ static enum status drop_months(struct history_link *link, int64_t before_ms,
 /* ---- finding rows ---- */
 
 /* Adds the keys of a job as an array. */
-static enum status add_keys(struct link *link, const struct id *uid, struct params *params)
+static enum status add_keys(struct postgres_link *link, const struct id *uid, struct params *params)
 {
     int count = 0;
     params_array(params, ARRAY_INT);
@@ -107,8 +108,9 @@ static enum status add_keys(struct link *link, const struct id *uid, struct para
 }
 
 /* Runs a statement that returns ids, and optionally the size of each run's kept output. */
-static enum status find_rows(struct link *link, enum record_table table, enum statement which,
-                             const struct params *params, struct prune_rows *ret)
+static enum status find_rows(struct postgres_link *link, enum record_table table,
+                             enum statement which, const struct params *params,
+                             struct prune_rows *ret)
 {
     PGresult *result = NULL;
     enum status st = link_run(link, table, which, params, &result);
@@ -180,8 +182,8 @@ static enum status find_bytes(struct history_link *link, const struct id *uid,
 /* ---- removing ---- */
 
 /* Runs a statement and returns the number of rows it changed. */
-static enum status count_gone(struct link *link, enum record_table table, enum statement which,
-                              const struct params *params, int64_t *ret)
+static enum status count_gone(struct postgres_link *link, enum record_table table,
+                              enum statement which, const struct params *params, int64_t *ret)
 {
     PGresult *result = NULL;
     enum status st = link_run(link, table, which, params, &result);

@@ -5,7 +5,7 @@
 
 #include "postgres/history_postgres_internal.h"
 
-enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
+enum status postgres_find_keys(struct postgres_link *link, const struct id *uid, const char *name,
                                struct params *params, int *ret_count)
 {
     struct params given;
@@ -56,7 +56,7 @@ static enum status add_part(const PGresult *result, int row, struct history_log 
     return OK;
 }
 
-static enum status read_output(struct link *link, struct history_log *answer)
+static enum status read_output(struct postgres_link *link, struct history_log *answer)
 {
     const int64_t most = INT64_MAX / 4; /* the sum of two does not overflow */
     struct params params;
@@ -80,7 +80,7 @@ static enum status read_output(struct link *link, struct history_log *answer)
     return st;
 }
 
-static enum status read_run(struct link *link, struct history_log *answer)
+static enum status read_run(struct postgres_link *link, struct history_log *answer)
 {
     struct params params;
     PGresult *result = NULL;
@@ -102,7 +102,7 @@ static enum status read_run(struct link *link, struct history_log *answer)
 }
 
 /* Two statements in one transaction, which see the same snapshot. */
-static enum status read_log(struct link *link, struct history_log *log)
+static enum status read_log(struct postgres_link *link, struct history_log *log)
 {
     struct history_log answer = *log;
     answer.chunks = NULL;
@@ -147,7 +147,7 @@ static enum status read_cells(const PGresult *result, struct history_stats *answ
     return st;
 }
 
-static enum status read_stats(struct link *link, struct history_stats *stats)
+static enum status read_stats(struct postgres_link *link, struct history_stats *stats)
 {
     struct history_stats answer = *stats;
     struct params params;
@@ -176,7 +176,7 @@ static enum status read_stats(struct link *link, struct history_stats *stats)
 
 enum status postgres_read_request(struct history_link *base, struct history_request *request)
 {
-    struct link *link = link_of(base);
+    struct postgres_link *link = link_of(base);
     if (request->kind == HISTORY_READ)
         return postgres_read_page(link, history_request_of(request, history_read));
     if (request->kind == HISTORY_STATS)

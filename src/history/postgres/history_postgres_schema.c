@@ -120,7 +120,7 @@ enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
 /* ---- versions ---- */
 
 /* Runs SQL text that returns a number. */
-static enum status ask_number(struct link *link, const char *sql, long *ret)
+static enum status ask_number(struct postgres_link *link, const char *sql, long *ret)
 {
     PGresult *result = NULL;
     enum status st = link_command(link, sql, &result);
@@ -131,7 +131,7 @@ static enum status ask_number(struct link *link, const char *sql, long *ret)
     return OK;
 }
 
-static enum status refuse_newer(struct link *link, long version)
+static enum status refuse_newer(struct postgres_link *link, long version)
 {
     return link_refuse(link, E_VERSION,
                        "its schema \"%s\" was written by a newer peal (its format is %ld, this one "
@@ -141,7 +141,7 @@ static enum status refuse_newer(struct link *link, long version)
 }
 
 /* The lock waits for another node's migration, after which nothing may be left to do. */
-static enum status migrate(struct link *link)
+static enum status migrate(struct postgres_link *link)
 {
     const char *schema = link->place->schema;
     long version = 0;
@@ -171,7 +171,7 @@ static bool is_true(const PGresult *result, int column)
 }
 
 /* Rejects an unsuitable server: too old, not UTF-8, or read-only. */
-static enum status check_server(struct link *link, bool *ret_read_only, bool *ret_made)
+static enum status check_server(struct postgres_link *link, bool *ret_read_only, bool *ret_made)
 {
     PGresult *result = NULL;
     enum status st = link_command(
@@ -202,7 +202,7 @@ static enum status check_server(struct link *link, bool *ret_read_only, bool *re
     return OK;
 }
 
-enum status schema_ensure(struct link *link)
+enum status schema_ensure(struct postgres_link *link)
 {
     bool read_only, made;
     long version = 0;
@@ -257,7 +257,7 @@ static void quote_id(const struct id *id, char text[40])
 }
 
 /* Attaching a table takes a weaker lock than CREATE TABLE ... PARTITION OF: others do not wait. */
-static enum status make_partition(struct link *link, const char *table, int month)
+static enum status make_partition(struct postgres_link *link, const char *table, int month)
 {
     char name[16], from[40], to[40];
     struct id first = history_id_at(month_start_ms(month));
@@ -273,7 +273,7 @@ static enum status make_partition(struct link *link, const char *table, int mont
                          table, name, table, table, table, name, from, to);
 }
 
-static enum status make_month(struct link *link, int month)
+static enum status make_month(struct postgres_link *link, int month)
 {
     static const char *const tables[] = {"runs", "entries", "output"};
     char sql[128], name[16];
@@ -288,7 +288,7 @@ static enum status make_month(struct link *link, int month)
     return st == OK ? link_command(link, "COMMIT", NULL) : st;
 }
 
-static bool is_known(const struct link *link, int month)
+static bool is_known(const struct postgres_link *link, int month)
 {
     for (size_t i = 0; i < link->month_count; i++) {
         if (link->months[i] == month)
@@ -297,7 +297,7 @@ static bool is_known(const struct link *link, int month)
     return false;
 }
 
-enum status schema_ensure_month(struct link *link, int month)
+enum status schema_ensure_month(struct postgres_link *link, int month)
 {
     if (is_known(link, month))
         return OK;
@@ -310,7 +310,7 @@ enum status schema_ensure_month(struct link *link, int month)
     return OK;
 }
 
-void schema_forget_months(struct link *link)
+void schema_forget_months(struct postgres_link *link)
 {
     link->month_count = 0;
 }

@@ -29,7 +29,7 @@ struct item {
 };
 
 struct writing {
-    struct link *link;
+    struct postgres_link *link;
     struct item *items; /* entries after runs, each by id */
     size_t count;
     int rounds;
@@ -235,7 +235,7 @@ struct stored_piece {
 };
 
 struct output_batch {
-    struct link *link;
+    struct postgres_link *link;
     struct stored_piece *pieces;
     size_t count, capacity;
     struct strbuf bytes;
@@ -423,7 +423,7 @@ static enum status write_round(struct writing *writing, enum record_table table,
 
 static enum status try_append(struct writing *writing, const struct history_append *append)
 {
-    struct link *link = writing->link;
+    struct postgres_link *link = writing->link;
     writing->stats.count = 0;
     for (size_t i = 0; i < writing->count; i++)
         writing->items[i].is_new = writing->items[i].changes = false;
@@ -449,7 +449,7 @@ static enum status try_append(struct writing *writing, const struct history_appe
 
 enum status postgres_append(struct history_link *base, const struct history_append *append)
 {
-    struct link *link = link_of(base);
+    struct postgres_link *link = link_of(base);
     struct writing writing = {.link = link};
     if (!append->count)
         return OK;

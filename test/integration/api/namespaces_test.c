@@ -353,7 +353,7 @@ static void test_nodes_without_what_is_others(void **state)
     assert_true(json_is_false(member(cluster.body, "store.ok")));
     assert_true(json_is_null(member(cluster.body, "store.url")));
     assert_string_equal(member_text(cluster.body, "store.detail"),
-                        "it is not well; an admin can see why");
+                        "it is not healthy; an admin can see why");
     answer_release(&cluster);
     world->api_store.fails = false;
     struct answer whole = ask_as(world, "viewer", "GET /nodes/here", NULL);
