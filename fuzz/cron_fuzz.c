@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test/support/cron_check.h"
 #include "civil.h"
 #include "cron/cron_expr.h"
 

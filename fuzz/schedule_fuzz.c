@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test/support/cron_check.h"
 #include "schedule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

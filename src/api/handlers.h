@@ -12,7 +12,6 @@ void drain_agent(struct call *call);
 void get_auth(struct call *call);
 void get_me(struct call *call);
 void make_link(struct call *call);
-json_t *encode_me(const struct call *call);
 
 /* access/login.c */
 void set_up(struct call *call);

@@ -76,9 +76,6 @@ struct api {
 /* Takes in a change of the feed. When all is loaded and there is no account, opens the setup. */
 void entry_take(struct api *api, const struct store_change *change);
 
-/* "https://host:7325", of the first TCP address; false: none. */
-bool entry_url(const struct api *api, struct strbuf *out);
-
 /* The session cookie; the text "" ends the session. */
 const char *session_cookie_name(const struct call *call);
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s);

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "definition/job_codec.h"
 #include "gather_merge.h"
 
 /* "/peer/v1/history/read"; NULL: not sent to other nodes. */
@@ -24,12 +25,13 @@ MUST_CHECK enum status wire_encode_answer(enum history_request_kind kind,
 MUST_CHECK enum status wire_decode_answer(enum history_request_kind kind, const char *text,
                                           size_t length, union gather_answer *ret);
 
+/* Takes over `json`; NULL is E_NOMEM. */
+MUST_CHECK enum status wire_print(json_t *json, struct strbuf *out);
 /* Members of JSON objects, for the wire files. */
 int64_t wire_number(const json_t *json, const char *key);
 /* A time, a duration or a count, clamped so that sums do not overflow. */
 int64_t wire_ms(const json_t *json, const char *key);
 const char *wire_text(const json_t *json, const char *key);             /* NULL: missing */
 void wire_read_id(const json_t *json, const char *key, struct id *ret); /* zero: missing */
-json_t *wire_id(const struct id *id);
 
 #endif

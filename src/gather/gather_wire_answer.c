@@ -26,7 +26,7 @@ static json_t *encode_column(const struct column *column, const void *record)
 {
     size_t length;
     if (column->kind == COLUMN_ID)
-        return wire_id(column_field(column, record));
+        return json_id(column_field(column, record));
     if (!column_is_text(column))
         return json_integer(column_read_int(column, record));
     const char *text = column_read_text(column, record, &length);
@@ -135,7 +135,7 @@ static json_t *encode_read(const struct history_read *read)
     for (size_t i = 0; i < read->count && rows; i++)
         append(&rows, encode_row(&read->rows[i]));
     return json_pack("{s:o, s:b, s:o}", "rows", rows, "more", read->more, "next",
-                     read->more ? wire_id(&read->next) : json_null());
+                     read->more ? json_id(&read->next) : json_null());
 }
 
 /* Allocates for a list; also for an empty one. */
@@ -170,7 +170,7 @@ static json_t *encode_changes(const struct history_changes *changes)
     for (size_t i = 0; i < changes->count && items; i++)
         append(&items, encode_change(&changes->items[i]));
     return json_pack("{s:o, s:b, s:o}", "items", items, "more", changes->more, "next",
-                     changes->more ? wire_id(&changes->next) : json_null());
+                     changes->more ? json_id(&changes->next) : json_null());
 }
 
 static enum status decode_changes(const json_t *json, struct history_changes *ret)
@@ -346,14 +346,7 @@ static json_t *encode(enum history_request_kind kind, const union gather_answer 
 enum status wire_encode_answer(enum history_request_kind kind, const union gather_answer *answer,
                                struct strbuf *out)
 {
-    json_t *json = encode(kind, answer);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    if (!text)
-        return E_NOMEM;
-    strbuf_adds(out, text);
-    free(text);
-    return strbuf_status(out);
+    return wire_print(encode(kind, answer), out);
 }
 
 static enum status decode(enum history_request_kind kind, const json_t *json,

@@ -54,13 +54,6 @@ void wire_read_id(const json_t *json, const char *key, struct id *ret)
         *ret = (struct id){{0}};
 }
 
-json_t *wire_id(const struct id *id)
-{
-    char text[ID_TEXT + 1];
-    id_format(id, text);
-    return json_string(text);
-}
-
 static bool flag(const json_t *json, const char *key)
 {
     return json_is_true(json_object_get(json, key));
@@ -78,12 +71,12 @@ static json_t *text_or_null(const char *text)
 static json_t *encode_read(const struct history_query *query)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "job_uid",
-                     wire_id(&query->job_uid), "job_name", text_or_null(query->job_name), "text",
+                     json_id(&query->job_uid), "job_name", text_or_null(query->job_name), "text",
                      text_or_null(query->text), "node", text_or_null(query->node), "states",
                      (json_int_t)query->states, "since_ms", (json_int_t)query->since_ms, "until_ms",
                      (json_int_t)query->until_ms, "min_duration_ms",
                      (json_int_t)query->min_duration_ms, "with_entries", query->with_entries,
-                     "before", wire_id(&query->before), "limit", (json_int_t)query->limit);
+                     "before", json_id(&query->before), "limit", (json_int_t)query->limit);
 }
 
 static void decode_read(const json_t *json, struct history_query *ret)
@@ -106,12 +99,12 @@ static void decode_read(const json_t *json, struct history_query *ret)
 static json_t *encode_changes(const struct change_query *query)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "job_uid",
-                     wire_id(&query->job_uid), "job_name", text_or_null(query->job_name), "actor",
+                     json_id(&query->job_uid), "job_name", text_or_null(query->job_name), "actor",
                      text_or_null(query->actor), "text", text_or_null(query->text), "actions",
                      (json_int_t)query->actions, "revision", (json_int_t)query->revision,
                      "since_ms", (json_int_t)query->since_ms, "until_ms",
                      (json_int_t)query->until_ms, "with_definitions", query->with_definitions,
-                     "before", wire_id(&query->before), "limit", (json_int_t)query->limit);
+                     "before", json_id(&query->before), "limit", (json_int_t)query->limit);
 }
 
 static void decode_changes(const json_t *json, struct change_query *ret)
@@ -133,13 +126,13 @@ static void decode_changes(const json_t *json, struct change_query *ret)
 
 static json_t *encode_log(const struct history_log *log)
 {
-    return json_pack("{s:o, s:I, s:I}", "run_id", wire_id(&log->run_id), "offset",
+    return json_pack("{s:o, s:I, s:I}", "run_id", json_id(&log->run_id), "offset",
                      (json_int_t)log->offset, "limit", (json_int_t)log->limit);
 }
 
 static json_t *encode_stats(const struct history_stats *stats)
 {
-    return json_pack("{s:o, s:I, s:I, s:b}", "job_uid", wire_id(&stats->job_uid), "from_ms",
+    return json_pack("{s:o, s:I, s:I, s:b}", "job_uid", json_id(&stats->job_uid), "from_ms",
                      (json_int_t)stats->from_ms, "to_ms", (json_int_t)stats->to_ms, "by_day",
                      stats->span == HISTORY_DAY);
 }
@@ -162,10 +155,8 @@ static json_t *encode(enum history_request_kind kind, const void *request)
     return NULL;
 }
 
-enum status wire_encode_question(enum history_request_kind kind, const void *request,
-                                 struct strbuf *out)
+enum status wire_print(json_t *json, struct strbuf *out)
 {
-    json_t *json = encode(kind, request);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
     if (!text)
@@ -173,6 +164,12 @@ enum status wire_encode_question(enum history_request_kind kind, const void *req
     strbuf_adds(out, text);
     free(text);
     return strbuf_status(out);
+}
+
+enum status wire_encode_question(enum history_request_kind kind, const void *request,
+                                 struct strbuf *out)
+{
+    return wire_print(encode(kind, request), out);
 }
 
 enum { LOG_BYTES_MAX = 4 << 20 }; /* the API's limit */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_codec.h"
 #include "document/utf8.h"
 
 void notice_release(struct notice *notice)
@@ -183,20 +184,13 @@ void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1])
 
 /* ---- on disk ---- */
 
-static json_t *id_text(const struct id *id)
-{
-    char text[ID_TEXT + 1];
-    id_format(id, text);
-    return json_string(text);
-}
-
 json_t *notice_encode(const struct notice *n)
 {
     return json_pack(
         "{s:s, s:s, s:b, s:o, s:b, s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i,"
         " s:i, s:s, s:s*, s:b, s:I, s:I, s:I}",
         "event", notify_event_name(n->event), "channel", n->channel, "sample", n->is_sample, "id",
-        id_text(&n->id), "entry", n->is_entry, "job_uid", id_text(&n->job_uid), "job", n->job,
+        json_id(&n->id), "entry", n->is_entry, "job_uid", json_id(&n->job_uid), "job", n->job,
         "timezone", n->timezone, "state", run_state_name(n->state), "reason",
         run_reason_name(n->reason), "detail", n->detail, "tick", (json_int_t)n->tick_ms,
         "last_tick", (json_int_t)n->last_tick_ms, "count", (json_int_t)n->count, "started",

@@ -47,8 +47,8 @@ int64_t calendars_free_from(const struct calendars *calendars, const struct zone
     return NEVER;
 }
 
-int64_t calendars_free_until(const struct calendars *calendars, const struct zone *zone,
-                             int64_t at_s)
+/* The same backward: the last instant at or before `at_s`, or NEVER_BEFORE. */
+static int64_t free_until(const struct calendars *calendars, const struct zone *zone, int64_t at_s)
 {
     for (int i = 0; i < JUMPS_MAX; i++) {
         struct zone_span span = zone_span_at(zone, at_s);
@@ -67,19 +67,27 @@ int64_t calendars_free_until(const struct calendars *calendars, const struct zon
 
 /* ---- one schedule ---- */
 
-int64_t schedule_next_free(const struct schedule *schedule, const struct calendars *calendars,
-                           int64_t after_s)
+/* `find` is schedule_next, or schedule_next_after. */
+static int64_t next_free(const struct schedule *schedule, const struct calendars *calendars,
+                         int64_t after_s, int64_t (*find)(const struct schedule *, int64_t))
 {
+    int64_t pause_s = find == schedule_next_after ? schedule_interval(schedule) : 0;
     for (int i = 0; i < TRIES_MAX; i++) {
-        int64_t tick_s = schedule_next(schedule, after_s);
+        int64_t tick_s = find(schedule, after_s);
         if (tick_s == NEVER || !calendars->count)
             return tick_s;
         int64_t free_s = calendars_free_from(calendars, schedule_zone(schedule), tick_s);
         if (free_s == tick_s || free_s == NEVER)
             return free_s;
-        after_s = free_s - 1;
+        after_s = pause_s ? tick_s + (free_s - tick_s - 1) / pause_s * pause_s : free_s - 1;
     }
     return NEVER;
+}
+
+int64_t schedule_next_free(const struct schedule *schedule, const struct calendars *calendars,
+                           int64_t after_s)
+{
+    return next_free(schedule, calendars, after_s, schedule_next);
 }
 
 int64_t schedule_prev_free(const struct schedule *schedule, const struct calendars *calendars,
@@ -89,7 +97,7 @@ int64_t schedule_prev_free(const struct schedule *schedule, const struct calenda
         int64_t tick_s = schedule_prev(schedule, before_s);
         if (tick_s == NEVER_BEFORE || !calendars->count)
             return tick_s;
-        int64_t free_s = calendars_free_until(calendars, schedule_zone(schedule), tick_s);
+        int64_t free_s = free_until(calendars, schedule_zone(schedule), tick_s);
         if (free_s == tick_s || free_s == NEVER_BEFORE)
             return free_s;
         before_s = free_s + 1;
@@ -100,17 +108,7 @@ int64_t schedule_prev_free(const struct schedule *schedule, const struct calenda
 int64_t schedule_next_after_free(const struct schedule *schedule, const struct calendars *calendars,
                                  int64_t ended_s)
 {
-    for (int i = 0; i < TRIES_MAX; i++) {
-        int64_t tick_s = schedule_next_after(schedule, ended_s);
-        if (tick_s == NEVER || !calendars->count)
-            return tick_s;
-        int64_t free_s = calendars_free_from(calendars, schedule_zone(schedule), tick_s);
-        if (free_s == tick_s || free_s == NEVER)
-            return free_s;
-        int64_t pause_s = schedule_interval(schedule);
-        ended_s = tick_s + (free_s - tick_s - 1) / pause_s * pause_s;
-    }
-    return NEVER;
+    return next_free(schedule, calendars, ended_s, schedule_next_after);
 }
 
 /* ---- several ---- */

@@ -17,12 +17,9 @@ struct calendars {
 /* Index of the first calendar that holds the date of this instant; `count`: none does. */
 size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s);
 
-/* The first instant at or after `at_s`, and the last at or before it, whose date is in no calendar;
- * NEVER, NEVER_BEFORE. */
+/* The first instant at or after `at_s` whose date is in no calendar, or NEVER. */
 int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
                             int64_t at_s);
-int64_t calendars_free_until(const struct calendars *calendars, const struct zone *zone,
-                             int64_t at_s);
 
 /* As schedule_next, schedule_prev and schedule_next_after, without excluded ticks. An excluded tick
  * of an `@after` counts as the end of a run: the next delay starts there. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "etcd/store_etcd_internal.h"
 #include "etcd/store_etcd_value.h"
 #include "etcd_place.h"
 #include "machine.h"
@@ -131,20 +132,21 @@ static void what_is_read_again_is_what_was_told(void **state)
     struct id jobs[20];
     (void)state;
     world_open(world);
+    const struct store_etcd *store = (const struct store_etcd *)world->store;
     for (int i = 0; i < 20; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job-%d", i);
         jobs[i] = make_job(world, name);
     }
-    for (int i = 0; store_etcd_counters(world->store).checks < 20 && i < 3000; i++) {
+    for (int i = 0; store->counters.checks < 20 && i < 3000; i++) {
         struct run run = claim_run(world, jobs[i % 20], 5000 + i);
         begin_run(world, &run);
         end_run(world, &run, RUN_OK, 6000 + i);
         forget_run(world, run.id);
     }
-    etcd_place_wait(store_etcd_counters(world->store).checks >= 20); /* and when nothing happens */
-    assert_int_equal(store_etcd_counters(world->store).differences, 0);
-    assert_int_equal(store_etcd_counters(world->store).watch_restarts, 0);
+    etcd_place_wait(store->counters.checks >= 20); /* and when nothing happens */
+    assert_int_equal(store->counters.differences, 0);
+    assert_int_equal(store->counters.watch_restarts, 0);
     world_free(world);
 }
 

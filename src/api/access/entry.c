@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "handlers.h"
-#include "input.h"
 #include "runs/encode.h"
 #include "server.h"
 
@@ -15,7 +14,8 @@ enum { COOKIE_LINE = SESSION_TEXT + 128 };
 
 /* ---- the address ---- */
 
-bool entry_url(const struct api *api, struct strbuf *out)
+/* "https://host:7325", of the first TCP address; false: none. */
+static bool entry_url(const struct api *api, struct strbuf *out)
 {
     if (api->listener_count < 2)
         return false;
@@ -91,19 +91,16 @@ static json_t *encode_namespaces(const struct scope *scope)
     return list;
 }
 
-json_t *encode_me(const struct call *call)
+void get_me(struct call *call)
 {
     static const char *const kinds[] = {"none", "socket", "user", "link", "token"};
     const struct principal *me = &call->principal;
-    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "name", json_words(me->name), "kind",
-                     kinds[me->kind], "role", role_name(me->scope.rights), "rights",
-                     encode_rights(me->scope.rights), "namespaces", encode_namespaces(&me->scope),
-                     "language", call->language == LANGUAGE_ZH ? "zh" : "en");
-}
-
-void get_me(struct call *call)
-{
-    call_reply(call, 200, encode_me(call));
+    call_reply(call, 200,
+               json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "name", json_words(me->name), "kind",
+                         kinds[me->kind], "role", role_name(me->scope.rights), "rights",
+                         encode_rights(me->scope.rights), "namespaces",
+                         encode_namespaces(&me->scope), "language",
+                         call->language == LANGUAGE_ZH ? "zh" : "en"));
 }
 
 /* ---- links ---- */

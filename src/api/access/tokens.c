@@ -4,7 +4,6 @@
 
 #include "documents/documents.h"
 #include "duration.h"
-#include "handlers.h"
 #include "input.h"
 #include "runs/encode.h"
 #include "server.h"

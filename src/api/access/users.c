@@ -4,7 +4,6 @@
 
 #include "auth/password.h"
 #include "documents/documents.h"
-#include "handlers.h"
 #include "input.h"
 #include "runs/encode.h"
 #include "server.h"

@@ -103,42 +103,32 @@ void principal_print_id(const struct principal *principal, char ret[PRINCIPAL_ID
 
 /* ---- words ---- */
 
+/* A right, the role that starts with it, and what it allows. The first stands for all others. */
+static const struct {
+    enum right right;
+    const char *role, *word;
+} right_words[] = {
+    {RIGHT_PUBLIC, "none", "public"},       {RIGHT_VIEW, "viewer", "view"},
+    {RIGHT_OPERATE, "operator", "operate"}, {RIGHT_EDIT, "editor", "edit"},
+    {RIGHT_DEFINE, "define", "define"},     {RIGHT_ADMIN, "admin", "admin"},
+};
+
+static size_t find_right(enum right right)
+{
+    size_t i = sizeof(right_words) / sizeof(right_words[0]) - 1;
+    while (i > 0 && right_words[i].right != right)
+        i--;
+    return i;
+}
+
 const char *right_name(enum right right)
 {
-    switch (right) {
-    case RIGHT_PUBLIC:
-        return "none";
-    case RIGHT_VIEW:
-        return "viewer";
-    case RIGHT_OPERATE:
-        return "operator";
-    case RIGHT_EDIT:
-        return "editor";
-    case RIGHT_DEFINE:
-        return "define";
-    case RIGHT_ADMIN:
-        return "admin";
-    }
-    return "none";
+    return right_words[find_right(right)].role;
 }
 
 const char *right_word(enum right right)
 {
-    switch (right) {
-    case RIGHT_PUBLIC:
-        return "public";
-    case RIGHT_VIEW:
-        return "view";
-    case RIGHT_OPERATE:
-        return "operate";
-    case RIGHT_EDIT:
-        return "edit";
-    case RIGHT_DEFINE:
-        return "define";
-    case RIGHT_ADMIN:
-        return "admin";
-    }
-    return "public";
+    return right_words[find_right(right)].word;
 }
 
 const char *role_name(unsigned rights)

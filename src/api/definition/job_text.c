@@ -16,7 +16,8 @@ struct writer {
     bool has_members;
 };
 
-bool field_in_list(const char *list, const char *word, size_t length)
+/* Is `word`, which need not end with a NUL, in a list separated by commas? */
+static bool field_in_list(const char *list, const char *word, size_t length)
 {
     while (list) {
         if (strncmp(list, word, length) == 0 && (!list[length] || list[length] == ','))

@@ -26,7 +26,4 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
 /* A definition of the store or the audit trail, without the fields that peal maintains. */
 void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets);
 
-/* Is `word`, which need not end with a NUL, in a list separated by commas? */
-bool field_in_list(const char *list, const char *word, size_t length);
-
 #endif

@@ -2,12 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/accounts.h"
 #include "auth/visible.h"
 #include "definition/job_fields.h"
 #include "documents/documents.h"
-#include "handlers.h"
-#include "input.h"
 #include "jobs/jobs.h"
 #include "runs/encode.h"
 #include "server.h"

@@ -9,8 +9,6 @@
 #include "definition/job_fields.h"
 #include "documents/documents.h"
 #include "handlers.h"
-#include "input.h"
-#include "jobs/jobs.h"
 #include "notifier.h"
 #include "runs/encode.h"
 #include "server.h"

@@ -6,7 +6,6 @@
 #include "auth/visible.h"
 #include "jobs/job_filter.h"
 #include "jobs/jobs.h"
-#include "server.h"
 
 enum {
     OUTPUT_BYTES = 16 << 10, /* of each run that is shown in a list */

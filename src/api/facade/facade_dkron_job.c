@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facade/facade.h"
 #include "runs/encode.h"
 
 /* ---- commands ---- */

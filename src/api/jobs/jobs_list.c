@@ -9,7 +9,6 @@
 #include "input.h"
 #include "jobs/job_filter.h"
 #include "jobs/jobs.h"
-#include "runs/encode.h"
 #include "server.h"
 
 enum {

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "auth/visible.h"
-#include "handlers.h"
 #include "input.h"
 #include "jobs/jobs_act.h"
-#include "runs/encode.h"
 #include "server.h"
 #include "text/json_text.h"
 

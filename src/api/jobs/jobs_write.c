@@ -10,7 +10,6 @@
 #include "input.h"
 #include "jobs/jobs.h"
 #include "note.h"
-#include "runs/encode.h"
 #include "server.h"
 
 /* ---- a definition, laid over what is there ---- */

@@ -57,13 +57,6 @@ json_t *json_time(int64_t ms)
     return ms ? json_tick(ms) : json_null();
 }
 
-json_t *json_id(const struct id *id)
-{
-    char text[ID_TEXT + 1];
-    id_format(id, text);
-    return json_string(text);
-}
-
 json_t *json_words(const char *text)
 {
     size_t length = strlen(text);

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "definition/job_codec.h"
 #include "history.h"
 #include "run.h"
 #include "state/catalog.h"
@@ -16,7 +17,6 @@ void time_format(int64_t ms, char text[TIME_TEXT]);
 
 json_t *json_time(int64_t ms); /* 0 and NEVER_MS: null */
 json_t *json_tick(int64_t ms); /* NEVER_MS: null */
-json_t *json_id(const struct id *id);
 
 /* The text with invalid UTF-8 replaced: it may have been cut in the middle of a character. */
 json_t *json_words(const char *text);

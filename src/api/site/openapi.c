@@ -168,23 +168,25 @@ static json_t *describe_paths(const json_t *parts, unsigned hidden)
     return paths;
 }
 
-json_t *openapi_describe(const char *version, unsigned hidden)
+void get_openapi(struct call *call)
 {
     json_t *parts = json_loads(openapi_parts, 0, NULL);
     json_t *schemas = json_incref(json_object_get(parts, "schemas"));
     json_object_set_new(schemas, "Definition", openapi_definition());
-    json_t *answer = json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o, s:{s:{s:s, s:s}}}}",
-                               "openapi", "3.1.0", "info", "title", "peal", "version", version,
-                               "summary", "Distributed cron: jobs, runs and nodes", "paths",
-                               describe_paths(parts, hidden), "components", "schemas", schemas,
-                               "securitySchemes", "bearer", "type", "http", "scheme", "bearer");
+    json_t *answer =
+        json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi", "3.1.0",
+                  "info", "title", "peal", "version", call->api->version, "summary",
+                  "Distributed cron: jobs, runs and nodes", "paths",
+                  describe_paths(parts, call->api->hidden), "components", "schemas", schemas,
+                  "securitySchemes", "bearer", "type", "http", "scheme", "bearer");
     json_decref(parts);
-    return answer;
+    call_reply(call, 200, answer);
 }
 
 /* ---- HTML ---- */
 
-void openapi_print_html(unsigned hidden, struct strbuf *out)
+/* A page without scripts or styles. */
+static void print_html(unsigned hidden, struct strbuf *out)
 {
     strbuf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
                      "<title>peal: the HTTP API</title></head>\n<body>\n<h1>The HTTP API</h1>\n"
@@ -206,16 +208,11 @@ void openapi_print_html(unsigned hidden, struct strbuf *out)
     strbuf_adds(out, "</table>\n</body>\n</html>\n");
 }
 
-void get_openapi(struct call *call)
-{
-    call_reply(call, 200, openapi_describe(call->api->version, call->api->hidden));
-}
-
 void get_api_page(struct call *call)
 {
     struct strbuf out;
     strbuf_init(&out);
-    openapi_print_html(call->api->hidden, &out);
+    print_html(call->api->hidden, &out);
     size_t length = out.length;
     call_reply_text(call, 200, "text/html; charset=utf-8", strbuf_detach(&out), length);
 }

@@ -5,18 +5,10 @@
 
 #include <jansson.h>
 
-#include "strbuf.h"
-
 /* The text of openapi_parts.json. */
 extern const char openapi_parts[];
 
 /* The schema of a job's definition. NULL: out of memory. */
 json_t *openapi_definition(void);
-
-/* Leaves out the routes with a flag of `hidden`. NULL: out of memory. */
-json_t *openapi_describe(const char *version, unsigned hidden);
-
-/* The same as HTML: a page without scripts or styles. */
-void openapi_print_html(unsigned hidden, struct strbuf *out);
 
 #endif

@@ -70,17 +70,12 @@ bool json_text_next(const char **at, struct json_member *ret)
     return true;
 }
 
-bool json_text_is_name(const struct json_member *member, const char *name)
-{
-    size_t length = strlen(name);
-    return member->name.length == length + 2 && memcmp(member->name.text + 1, name, length) == 0;
-}
-
 bool json_text_get(const char *object, const char *name, struct json_span *ret)
 {
     struct json_member member;
+    size_t length = strlen(name);
     while (json_text_next(&object, &member)) {
-        if (json_text_is_name(&member, name)) {
+        if (member.name.length == length + 2 && memcmp(member.name.text + 1, name, length) == 0) {
             *ret = member.value;
             return true;
         }

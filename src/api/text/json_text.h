@@ -24,8 +24,6 @@ bool json_text_next(const char **at, struct json_member *ret);
 /* The value of a member; false: no such member. */
 bool json_text_get(const char *object, const char *name, struct json_span *ret);
 
-bool json_text_is_name(const struct json_member *member, const char *name);
-
 /* A whole number; anything else is 0. */
 int64_t json_text_number(const struct json_span *value);
 

@@ -5,7 +5,6 @@
 #include "crontab/crontab.h"
 #include "definition/job_internal.h"
 #include "duration.h"
-#include "timestamp.h"
 
 /* A word for sh, in single quotes if it has special characters. */
 static void add_shell_word(struct strbuf *out, const char *word)

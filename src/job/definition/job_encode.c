@@ -4,7 +4,6 @@
 
 #include "definition/job_codec.h"
 #include "definition/job_decode.h"
-#include "definition/job_internal.h"
 #include "duration.h"
 #include "timestamp.h"
 
@@ -76,7 +75,7 @@ static json_t *encode_pairs(const struct job_pairs *pairs)
     return map;
 }
 
-static json_t *encode_id(const struct id *id)
+json_t *json_id(const struct id *id)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
@@ -233,7 +232,7 @@ static json_t *encode_field(const void *object, const void *defaults, const stru
     case FIELD_SET:
         return encode_set((unsigned)int_at(object, field), field->words);
     case FIELD_ID:
-        return encode_id((const struct id *)(const void *)at);
+        return json_id((const struct id *)(const void *)at);
     case FIELD_GROUP:
         break;
     }

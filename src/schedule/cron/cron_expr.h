@@ -2,8 +2,8 @@
  * counted from 1970-01-01 00:00:00 of that clock. What each form means is fixed in
  * docs/SCHEDULES.md. Pure: no clock, no I/O, no globals.
  *
- * A plain value of a few machine words: copy it freely, compare it with cron_expr_equal. Only
- * cron_*.c and explain read its members. */
+ * A plain value of a few machine words: copy it freely. Only cron_*.c and explain read its
+ * members. */
 #ifndef PEAL_CRON_EXPR_H
 #define PEAL_CRON_EXPR_H
 
@@ -89,15 +89,10 @@ void cron_expr_release(struct cron_expr *expr);
  * gives an equal expression. */
 void cron_expr_print(const struct cron_expr *expr, struct strbuf *out);
 
-/* Same matches, and same rule for the two day fields and for DST. */
-bool cron_expr_equal(const struct cron_expr *a, const struct cron_expr *b);
-
 /* First match strictly after, and last match strictly before, a local second. NEVER or
  * NEVER_BEFORE when there is none. Bounded time for every input. */
 int64_t cron_expr_next(const struct cron_expr *expr, int64_t after_s);
 int64_t cron_expr_prev(const struct cron_expr *expr, int64_t before_s);
-
-bool cron_expr_matches(const struct cron_expr *expr, int64_t local_s);
 
 /* Seconds, minutes and hours are all given by number: the DST rules for fixed times apply. */
 bool cron_expr_is_fixed(const struct cron_expr *expr);

@@ -306,16 +306,3 @@ void cron_expr_release(struct cron_expr *expr)
     free(expr->years);
     expr->years = NULL;
 }
-
-bool cron_expr_equal(const struct cron_expr *a, const struct cron_expr *b)
-{
-    const unsigned day_stars = 1 << CRON_DAY | 1 << CRON_WEEKDAY;
-    return a->seconds == b->seconds && a->minutes == b->minutes && a->hours == b->hours &&
-           a->days == b->days && a->days_to_last == b->days_to_last && a->workdays == b->workdays &&
-           a->months == b->months && a->weekdays == b->weekdays &&
-           memcmp(a->nth, b->nth, sizeof(a->nth)) == 0 &&
-           memcmp(a->nth_last, b->nth_last, sizeof(a->nth_last)) == 0 &&
-           a->last_workday == b->last_workday && a->either_day == b->either_day &&
-           (a->stars & day_stars) == (b->stars & day_stars) && a->fixed == b->fixed &&
-           a->never == b->never && cron_years_equal(a->years, b->years);
-}

@@ -276,15 +276,3 @@ int64_t cron_expr_prev(const struct cron_expr *expr, int64_t before_s)
     }
     return NEVER_BEFORE;
 }
-
-bool cron_expr_matches(const struct cron_expr *expr, int64_t local_s)
-{
-    struct civil at = civil_from_seconds(local_s);
-    int first_weekday = (at.weekday + 35 - (at.day - 1)) % 7;
-    return !expr->never && is_year_allowed(expr, at.year) && expr->months >> at.month & 1 &&
-           expr->hours >> at.hour & 1 && expr->minutes >> at.minute & 1 &&
-           expr->seconds >> at.second & 1 &&
-           cron_expr_month_days(expr, first_weekday, civil_month_days(at.year, at.month)) >>
-                   at.day &
-               1;
-}

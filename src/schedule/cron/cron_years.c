@@ -33,19 +33,6 @@ bool cron_years_has(const struct cron_years *years, int64_t year)
     return years->bits[i / 64] >> (i % 64) & 1;
 }
 
-bool cron_years_equal(const struct cron_years *a, const struct cron_years *b)
-{
-    if (!a || !b)
-        return a == b;
-    /* The ends of the range may differ where years were removed: compare what is allowed. */
-    for (int64_t year = a->first < b->first ? a->first : b->first;
-         year <= a->last || year <= b->last; year++) {
-        if (cron_years_has(a, year) != cron_years_has(b, year))
-            return false;
-    }
-    return true;
-}
-
 int64_t cron_years_from(const struct cron_years *years, int64_t year)
 {
     if (year > years->last)

@@ -16,7 +16,6 @@ struct cron_years *cron_years_new(int first, int last);
 
 void cron_years_add(struct cron_years *years, int year);
 bool cron_years_has(const struct cron_years *years, int64_t year);
-bool cron_years_equal(const struct cron_years *a, const struct cron_years *b);
 
 /* The nearest allowed year at or after (at or before) `year`; INT64_MAX (INT64_MIN) for none. */
 int64_t cron_years_from(const struct cron_years *years, int64_t year);

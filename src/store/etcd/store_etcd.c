@@ -25,11 +25,6 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
     return store->health.status;
 }
 
-struct store_etcd_counters store_etcd_counters(const struct store *store)
-{
-    return ((const struct store_etcd *)store)->counters;
-}
-
 /* ---- requests ---- */
 
 static void etcd_store_submit(struct store *base, struct store_request *request)

@@ -45,12 +45,4 @@ typedef void store_etcd_advanced(void *context, enum status st);
 MUST_CHECK enum status store_etcd_advance(struct store *store, int64_t now_ms, const char *by,
                                           store_etcd_advanced *done, void *context);
 
-/* What should stay at zero, but for the first. */
-struct store_etcd_counters {
-    uint64_t checks;         /* full re-reads */
-    uint64_t differences;    /* re-reads that differed from the mirror */
-    uint64_t watch_restarts; /* because the watch was silent */
-};
-struct store_etcd_counters store_etcd_counters(const struct store *store);
-
 #endif

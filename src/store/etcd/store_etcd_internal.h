@@ -94,7 +94,11 @@ struct store_etcd {
     struct epoch_memory epoch;
     struct advance *advance; /* NULL: none is under way */
     struct check check;
-    struct store_etcd_counters counters;
+    struct {
+        uint64_t checks;         /* full re-reads */
+        uint64_t differences;    /* re-reads that differed from the mirror: should stay 0, as ... */
+        uint64_t watch_restarts; /* ... those because the watch was silent */
+    } counters;
     int64_t check_ms, silence_ms; /* 0: the default */
 };
 

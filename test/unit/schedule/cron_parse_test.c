@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "cron/cron_expr.h"
+#include "cron_check.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

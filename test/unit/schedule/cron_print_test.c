@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cron/cron_expr.h"
+#include "cron_check.h"
 #include "random_cron.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

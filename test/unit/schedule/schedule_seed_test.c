@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "cron_check.h"
 #include "schedule.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
