@@ -3,19 +3,43 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/progress.h"
 #include "cli/when.h"
 #include "client/batch_parts.h"
+#include "client/digests.h"
 
 enum { CALL_MAX = 500 }; /* changes per call, or more if jobs depend on each other */
 
+static enum exit_code init(struct batch *batch, const struct job_list *jobs, const json_t *digests)
+{
+    *batch = (struct batch){.put = json_array(), .delete = json_array()};
+    enum status st = batch->put && batch->delete ? OK : E_NOMEM;
+    for (size_t i = 0; st == OK && i < jobs->count; i++) {
+        bool is_same = false;
+        st = digests_have(digests, jobs->items[i], &is_same);
+        batch->same += is_same;
+        if (st == OK && !is_same &&
+            json_array_append_new(batch->put, job_encode_json(jobs->items[i], false)) != 0)
+            st = E_NOMEM;
+    }
+    return cli_fail(st);
+}
+
 enum exit_code batch_init(struct batch *batch, const struct job_list *jobs)
 {
-    batch->put = json_array();
-    batch->delete = json_array();
-    int failed = !batch->put || !batch->delete;
-    for (size_t i = 0; !failed && i < jobs->count; i++)
-        failed = json_array_append_new(batch->put, job_encode_json(jobs->items[i], false));
-    return cli_fail(failed ? E_NOMEM : OK);
+    return init(batch, jobs, NULL);
+}
+
+enum exit_code batch_init_changed(struct batch *batch, struct client *client,
+                                  const struct job_list *jobs)
+{
+    json_t *digests = NULL;
+    enum exit_code got = EXIT_OK;
+    if (jobs->count > CALL_MAX) /* else they are sent at once */
+        got = digests_get(client, &digests);
+    enum exit_code code = init(batch, jobs, digests);
+    json_decref(digests);
+    return got != EXIT_OK ? got : code;
 }
 
 void batch_release(struct batch *batch)
@@ -51,16 +75,32 @@ static enum exit_code send_part(struct client *client, json_t *put, json_t *dele
     return code;
 }
 
+/* Of lists of lists. */
+static size_t count_items(const json_t *lists)
+{
+    const json_t *list;
+    size_t i, count = 0;
+    json_array_foreach (lists, i, list) {
+        count += json_array_size(list);
+    }
+    return count;
+}
+
 /* `parts` are lists of what is put. */
 static enum exit_code send_all(struct client *client, const json_t *parts, const json_t *deletes,
                                bool dry_run, json_t *results)
 {
     size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
+    struct progress progress;
+    progress_begin(&progress, dry_run ? "checked" : "written", count_items(parts) + delete_count);
     for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
         json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
+        size_t before = json_array_size(results);
         code = send_part(client, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+        progress_step(&progress, json_array_size(results) - before);
     }
+    progress_end(&progress);
     return code;
 }
 
@@ -153,7 +193,7 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
     return code;
 }
 
-static void print(const json_t *results, bool dry_run)
+static void print(const json_t *results, size_t same, bool dry_run)
 {
     const json_t *each;
     size_t i;
@@ -162,7 +202,7 @@ static void print(const json_t *results, bool dry_run)
         if (strcmp(result, "unchanged") != 0)
             printf("%s %s\n", result, answer_text(each, "name"));
     }
-    size_t unchanged = batch_count(results, "unchanged");
+    size_t unchanged = same + batch_count(results, "unchanged");
     if (unchanged)
         fprintf(stderr, "%zu unchanged\n", unchanged);
     if (dry_run)
@@ -175,7 +215,7 @@ enum exit_code batch_apply(struct client *client, const struct batch *batch, boo
     enum exit_code code = batch_send(client, batch, dry_run, &results);
     if (code != EXIT_OK)
         return code;
-    print(results, dry_run);
+    print(results, batch->same, dry_run);
     json_decref(results);
     return EXIT_OK;
 }

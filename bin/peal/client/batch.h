@@ -8,9 +8,14 @@
 struct batch {
     json_t *put;    /* definitions */
     json_t *delete; /* names */
+    size_t same;    /* definitions that the agent has already, and which are not sent */
 };
 /* Puts the jobs; to be released in any case. */
 MUST_CHECK enum exit_code batch_init(struct batch *batch, const struct job_list *jobs);
+
+/* Puts only those of many jobs that differ from what the agent has, by their digests. */
+MUST_CHECK enum exit_code batch_init_changed(struct batch *batch, struct client *client,
+                                             const struct job_list *jobs);
 void batch_release(struct batch *batch);
 
 /* *ret: a list of {"name", "result", "error"}. EXIT_INVALID: some are invalid; none was made, and

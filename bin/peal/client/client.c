@@ -466,11 +466,12 @@ enum exit_code client_post(struct client *client, const char *path, const json_t
 /* ---- lists ---- */
 
 /* One page, added to *items; *cursor is where the next one starts, empty at the end. */
-static enum exit_code add_page(struct client *client, const char *path, size_t limit, json_t *items,
-                               struct strbuf *cursor)
+/* *ret: the page's items; *cursor: of the next one, empty after the last. */
+static enum exit_code get_page(struct client *client, const char *path, size_t limit,
+                               struct strbuf *cursor, json_t **ret)
 {
     struct strbuf full;
-    json_t *page;
+    json_t *page = NULL;
     strbuf_init(&full);
     strbuf_addf(&full, "%slimit=%zu", path, limit);
     if (cursor->length) {
@@ -486,25 +487,48 @@ static enum exit_code add_page(struct client *client, const char *path, size_t l
     strbuf_reset(cursor);
     strbuf_adds(cursor, answer_text(page, "next"));
     enum status st = strbuf_status(cursor);
-    if (json_array_extend(items, json_object_get(page, "items")) != 0)
+    json_t *items = json_object_get(page, "items");
+    if (st == OK && !json_is_array(items))
         st = E_CORRUPT;
+    if (st == OK)
+        *ret = json_incref(items);
     json_decref(page);
     return cli_fail(st);
+}
+
+enum exit_code client_pages(struct client *client, const char *path, size_t limit,
+                            client_page *page, void *context)
+{
+    struct strbuf cursor;
+    enum exit_code code = EXIT_OK;
+    size_t count = 0;
+    bool is_last = false;
+    strbuf_init(&cursor);
+    while (code == EXIT_OK && !is_last) {
+        size_t left = limit ? limit - count : PAGE;
+        json_t *items = NULL;
+        code = get_page(client, path, left < PAGE ? left : PAGE, &cursor, &items);
+        count += json_array_size(items);
+        is_last = cursor.length == 0 || (limit && count >= limit);
+        if (code == EXIT_OK)
+            code = page(context, items, is_last);
+        json_decref(items);
+    }
+    strbuf_release(&cursor);
+    return code;
+}
+
+static enum exit_code add_items(void *context, const json_t *items, bool is_last)
+{
+    (void)is_last;
+    return cli_fail(json_array_extend(context, (json_t *)items) == 0 ? OK : E_NOMEM);
 }
 
 enum exit_code client_list(struct client *client, const char *path, size_t limit, json_t **ret)
 {
     json_t *items = json_array();
-    struct strbuf cursor;
-    enum exit_code code = items ? EXIT_OK : cli_fail(E_NOMEM);
-    strbuf_init(&cursor);
-    while (code == EXIT_OK) {
-        size_t left = limit ? limit - json_array_size(items) : PAGE;
-        code = add_page(client, path, left < PAGE ? left : PAGE, items, &cursor);
-        if (cursor.length == 0 || (limit && json_array_size(items) >= limit))
-            break;
-    }
-    strbuf_release(&cursor);
+    enum exit_code code =
+        items ? client_pages(client, path, limit, add_items, items) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         *ret = items;
     else

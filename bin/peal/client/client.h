@@ -71,6 +71,11 @@ enum exit_code client_report(struct client *client, enum status st, const struct
 MUST_CHECK enum exit_code client_list(struct client *client, const char *path, size_t limit,
                                       json_t **ret);
 
+/* The same, page by page. `is_last`: there is no further one. EXIT_OK from `page` goes on. */
+typedef enum exit_code client_page(void *context, const json_t *items, bool is_last);
+MUST_CHECK enum exit_code client_pages(struct client *client, const char *path, size_t limit,
+                                       client_page *page, void *context);
+
 /* Appends `text`, percent-encoded for a path or a query. */
 void url_escape(struct strbuf *out, const char *text);
 

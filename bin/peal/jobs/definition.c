@@ -8,9 +8,22 @@
 
 #include "cli/when.h"
 #include "definition/job_fields.h"
+#include "hash.h"
 #include "jobs/input_file.h"
 
 /* ---- what reading needs ---- */
+
+static uint64_t name_hash(const void *item)
+{
+    return hash_text(0, ((const struct job *)item)->name);
+}
+
+static bool job_has_name(const void *item, const void *name)
+{
+    return strcmp(((const struct job *)item)->name, name) == 0;
+}
+
+static const struct table_type names_type = {name_hash, job_has_name};
 
 enum exit_code reading_init(struct reading *reading, struct client *client)
 {
@@ -18,6 +31,7 @@ enum exit_code reading_init(struct reading *reading, struct client *client)
     json_t *agent = NULL;
     *reading = (struct reading){0};
     strbuf_init(&reading->default_tz);
+    table_init(&reading->names, &names_type);
     enum status st = zone_db_new(dir && *dir ? dir : NULL, &reading->zones);
     if (st != OK)
         return cli_fail(st);
@@ -37,6 +51,7 @@ void reading_release(struct reading *reading)
 {
     zone_db_free(reading->zones);
     strbuf_release(&reading->default_tz);
+    table_release(&reading->names);
     *reading = (struct reading){0};
 }
 
@@ -63,7 +78,7 @@ static void job_error_print(const char *name, const char *text, const struct job
     free(copy);
 }
 
-static enum status take_over(struct job_list *from, struct job_list *to)
+static enum status take_over(struct reading *reading, struct job_list *from, struct job_list *to)
 {
     if (from->count == 0)
         return OK;
@@ -73,26 +88,25 @@ static enum status take_over(struct job_list *from, struct job_list *to)
     memcpy(items + to->count, from->items, from->count * sizeof(struct job *));
     to->items = items;
     to->count += from->count;
+    enum status st = OK;
+    for (size_t i = 0; i < from->count && st == OK; i++)
+        st = table_insert(&reading->names, from->items[i]);
     from->count = 0;
-    return OK;
+    return st;
 }
 
-static bool is_there(const struct job_list *jobs, size_t count, const char *name)
+const struct job *definitions_find(const struct reading *reading, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(jobs->items[i]->name, name) == 0)
-            return true;
-    }
-    return false;
+    return table_find(&reading->names, hash_text(0, name), name);
 }
 
 /* Duplicates across files; the decoder finds those within one. */
-static enum exit_code refuse_doubles(const char *name, const struct job_list *had,
+static enum exit_code refuse_doubles(const struct reading *reading, const char *name,
                                      const struct job_list *more)
 {
     for (size_t i = 0; i < more->count; i++) {
         const char *job = more->items[i]->name;
-        if (!is_there(had, had->count, job) && !is_there(more, i, job))
+        if (!definitions_find(reading, job))
             continue;
         cli_error("%s: job %s is defined twice", name, job);
         return EXIT_INVALID;
@@ -100,8 +114,8 @@ static enum exit_code refuse_doubles(const char *name, const struct job_list *ha
     return EXIT_OK;
 }
 
-enum exit_code definitions_read_text(const struct reading *reading, const char *name,
-                                     const char *text, size_t length, struct job_list *jobs)
+enum exit_code definitions_read_text(struct reading *reading, const char *name, const char *text,
+                                     size_t length, struct job_list *jobs)
 {
     struct job_list list;
     struct job_error err = {0};
@@ -116,15 +130,14 @@ enum exit_code definitions_read_text(const struct reading *reading, const char *
         code = cli_fail(st);
     }
     if (code == EXIT_OK)
-        code = refuse_doubles(name, jobs, &list);
+        code = refuse_doubles(reading, name, &list);
     if (code == EXIT_OK)
-        code = cli_fail(take_over(&list, jobs));
+        code = cli_fail(take_over(reading, &list, jobs));
     job_list_release(&list);
     return code;
 }
 
-static enum exit_code read_file(const struct reading *reading, const char *path,
-                                struct job_list *jobs)
+static enum exit_code read_file(struct reading *reading, const char *path, struct job_list *jobs)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -144,8 +157,7 @@ static int is_job_file(const struct dirent *entry)
 }
 
 /* Every file is read, so that all mistakes are seen at once. */
-static enum exit_code read_folder(const struct reading *reading, const char *path,
-                                  struct job_list *jobs)
+static enum exit_code read_folder(struct reading *reading, const char *path, struct job_list *jobs)
 {
     struct dirent **entries;
     int count = scandir(path, &entries, is_job_file, alphasort);
@@ -170,8 +182,8 @@ static enum exit_code read_folder(const struct reading *reading, const char *pat
     return worst;
 }
 
-enum exit_code definitions_read(const struct reading *reading, const char *const *paths,
-                                size_t count, struct job_list *jobs)
+enum exit_code definitions_read(struct reading *reading, const char *const *paths, size_t count,
+                                struct job_list *jobs)
 {
     enum exit_code worst = EXIT_OK;
     for (size_t i = 0; i < count; i++) {

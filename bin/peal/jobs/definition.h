@@ -4,12 +4,14 @@
 
 #include "client/client.h"
 #include "definition/job_codec.h"
+#include "table.h"
 
 /* Context for decoding definitions: the zones, and the default zone of jobs, which is the
  * agent's. */
 struct reading {
     struct zone_db *zones;
     struct strbuf default_tz;
+    struct table names; /* of the jobs that were read, which their list owns */
 };
 
 /* Release it in any case. `client` NULL: the zone of this machine. */
@@ -19,13 +21,16 @@ void reading_release(struct reading *reading);
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
  * them to *jobs. Every mistake is reported with its place; duplicate names are mistakes, and so is
  * an empty set of jobs. */
-MUST_CHECK enum exit_code definitions_read(const struct reading *reading, const char *const *paths,
+MUST_CHECK enum exit_code definitions_read(struct reading *reading, const char *const *paths,
                                            size_t count, struct job_list *jobs);
 
 /* The same for one text; `name` is what messages call it. */
-MUST_CHECK enum exit_code definitions_read_text(const struct reading *reading, const char *name,
+MUST_CHECK enum exit_code definitions_read_text(struct reading *reading, const char *name,
                                                 const char *text, size_t length,
                                                 struct job_list *jobs);
+
+/* A job that was read; NULL: none has this name. */
+const struct job *definitions_find(const struct reading *reading, const char *name);
 
 /* Converts a job of the API to a definition as a person would write it. */
 MUST_CHECK enum status definition_decode(const struct reading *reading, const json_t *api_job,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_digest.h"
 #include "definition/job_fields.h"
 #include "runs/encode.h"
 #include "text/json_text.h"
@@ -170,6 +171,26 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, int6
     strbuf_addc(out, '}');
 }
 
+/* Of the definition as the client sees it: asterisks stand for the secrets that it does not see,
+ * and the digest tells nothing of them either. */
+static void add_digest(struct strbuf *out, const struct catalog_job *job, enum secrets secrets)
+{
+    char digest[JOB_DIGEST_TEXT];
+    struct strbuf definition;
+    if (job->broken) {
+        strbuf_adds(out, "null");
+        return;
+    }
+    strbuf_init(&definition);
+    definition_text_write(&definition, job->json, secrets);
+    definition_digest(definition.text, definition.length, digest);
+    out->failed |= definition.failed;
+    strbuf_release(&definition);
+    strbuf_addc(out, '"');
+    strbuf_adds(out, digest);
+    strbuf_addc(out, '"');
+}
+
 void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view)
 {
     struct writer writer = {.out = out, .fields = view->fields, .secrets = view->secrets};
@@ -182,6 +203,8 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
         add_id(out, &job->uid);
     if (begin(&writer, "revision"))
         add_number(out, job->revision);
+    if (view->fields && begin(&writer, "digest"))
+        add_digest(out, job, view->secrets);
     if (begin(&writer, "created_at"))
         add_time(out, kept.created_ms);
     if (begin(&writer, "updated_at"))

@@ -66,6 +66,9 @@ struct job_changes job_changes_find(const json_t *from, const json_t *to);
 /* Compact JSON for the store, with meta; NULL when out of memory. */
 char *job_encode_text(const struct job *job);
 
+/* The same without meta. */
+char *job_encode_definition(const struct job *job);
+
 /* Reads a definition from the store. E_INVALID: damaged, or of a version with other fields; *reterr
  * says where. `zones` NULL: does not parse the schedules, which were checked when written. */
 MUST_CHECK enum status job_decode_stored(const char *text, struct zone_db *zones, struct job **ret,

@@ -304,13 +304,23 @@ static int append(const char *bytes, size_t length, void *out)
 
 /* Dumps into a strbuf, which remembers failures: json_dumps ignores one at a key, and would return
  * a text without that key. */
-char *job_encode_text(const struct job *job)
+static char *encode_text(const struct job *job, bool with_meta)
 {
     struct strbuf text;
-    json_t *value = job_encode_json(job, true);
+    json_t *value = job_encode_json(job, with_meta);
     strbuf_init(&text);
     if (!value || json_dump_callback(value, append, &text, JSON_COMPACT) != 0)
         text.failed = true;
     json_decref(value);
     return strbuf_detach(&text);
+}
+
+char *job_encode_text(const struct job *job)
+{
+    return encode_text(job, true);
+}
+
+char *job_encode_definition(const struct job *job)
+{
+    return encode_text(job, false);
 }

@@ -196,6 +196,34 @@ static void test_guesses_are_answered_alike(void **state)
     }
 }
 
+static char *digest_for(struct world *world, const char *token)
+{
+    struct answer answer = ask_as(world, token, "GET /jobs?fields=digest", "", NULL);
+    const char *digest = member_text(answer.body, "items.0.digest");
+    if (answer.status != 200 || !digest)
+        fail_msg("%d %s", answer.status, answer.text);
+    char *copy = strdup(digest);
+    answer_release(&answer);
+    return copy;
+}
+
+/* The digest of a definition is of what its reader sees: it can't be held against guesses. */
+static void test_digests_tell_no_secret(void **state)
+{
+    struct world *world = *state;
+    put_secrets(world);
+    char *seen = digest_for(world, "editor"), *clear = digest_for(world, "definer");
+    EXPECT_STATUS(world, 200, "PUT /jobs/team%2Fa", DEFINITION("@daily", "other", "input"));
+    char *seen_later = digest_for(world, "editor"), *clear_later = digest_for(world, "definer");
+    assert_string_equal(seen, seen_later);
+    assert_string_not_equal(seen, clear);
+    assert_string_not_equal(clear, clear_later);
+    free(seen);
+    free(clear);
+    free(seen_later);
+    free(clear_later);
+}
+
 /* ---- asterisks that come back ---- */
 
 static void test_asterisks_keep_them(void **state)
@@ -278,9 +306,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_no_route_shows_them), TEST(test_answers_are_masked),
-        TEST(test_definers_see_them),   TEST(test_guesses_are_answered_alike),
-        TEST(test_asterisks_keep_them), TEST(test_no_secret_is_replayed),
+        TEST(test_no_route_shows_them),    TEST(test_answers_are_masked),
+        TEST(test_definers_see_them),      TEST(test_guesses_are_answered_alike),
+        TEST(test_digests_tell_no_secret), TEST(test_asterisks_keep_them),
+        TEST(test_no_secret_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,27 +13,18 @@ struct request {
     bool dry_run, prune, yes;
 };
 
-static bool is_defined(const struct job_list *jobs, const char *name)
-{
-    for (size_t i = 0; i < jobs->count; i++) {
-        if (strcmp(jobs->items[i]->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Every job of the agent that no file has. */
-static enum exit_code add_pruned(struct client *client, const struct job_list *jobs,
+static enum exit_code add_pruned(struct client *client, const struct reading *reading,
                                  struct batch *batch)
 {
     json_t *there;
     const json_t *job;
     size_t i;
-    enum exit_code code = client_list(client, "/jobs?", 0, &there);
+    enum exit_code code = client_list(client, "/jobs?fields=name&", 0, &there);
     if (code != EXIT_OK)
         return code;
     json_array_foreach (there, i, job) {
-        if (!is_defined(jobs, answer_text(job, "name")) &&
+        if (!definitions_find(reading, answer_text(job, "name")) &&
             json_array_append(batch->delete, json_object_get(job, "name")) != 0)
             code = cli_fail(E_NOMEM);
     }
@@ -53,12 +44,12 @@ static bool may_prune(const struct request *request, const struct batch *batch)
 }
 
 static enum exit_code apply(struct client *client, const struct request *request,
-                            const struct job_list *jobs)
+                            const struct reading *reading, const struct job_list *jobs)
 {
     struct batch batch;
-    enum exit_code code = batch_init(&batch, jobs);
+    enum exit_code code = batch_init_changed(&batch, client, jobs);
     if (code == EXIT_OK && request->prune)
-        code = add_pruned(client, jobs, &batch);
+        code = add_pruned(client, reading, &batch);
     if (code == EXIT_OK && !may_prune(request, &batch)) {
         fputs("nothing was changed\n", stderr);
         code = EXIT_ERROR;
@@ -81,7 +72,7 @@ static enum exit_code apply_files(struct client *client, void *place)
     if (code == EXIT_OK)
         code = definitions_read(&reading, request->files.items, request->files.count, &jobs);
     if (code == EXIT_OK)
-        code = apply(client, request, &jobs);
+        code = apply(client, request, &reading, &jobs);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/when.h"
+#include "client/digests.h"
 #include "jobs/definition.h"
 #include "print/diff_print.h"
 #include "text_diff.h"
@@ -35,22 +36,11 @@ static enum exit_code show(const char *name, const char *there, const char *want
     return cli_fail(st);
 }
 
-static const json_t *find_job(const json_t *there, const char *name)
-{
-    const json_t *job;
-    size_t i;
-    json_array_foreach (there, i, job) {
-        if (strcmp(answer_text(job, "name"), name) == 0)
-            return job;
-    }
-    return NULL;
-}
-
 static enum exit_code diff_job(const struct reading *reading, const json_t *there,
                                const struct job *wanted, bool *differs)
 {
     struct strbuf old, new;
-    const json_t *job = find_job(there, wanted->name);
+    const json_t *job = json_object_get(there, wanted->name);
     strbuf_init(&old);
     strbuf_init(&new);
     enum status st = job ? definition_yaml(reading, job, &old) : OK;
@@ -65,19 +55,14 @@ static enum exit_code diff_job(const struct reading *reading, const json_t *ther
 }
 
 /* Jobs that are in no file. */
-static enum exit_code diff_pruned(const struct reading *reading, const json_t *there,
-                                  const struct job_list *wanted, bool *differs)
+static enum exit_code diff_pruned(const struct reading *reading, json_t *there, bool *differs)
 {
     enum exit_code code = EXIT_OK;
-    const json_t *job;
-    size_t i;
-    json_array_foreach (there, i, job) {
-        const char *name = answer_text(job, "name");
-        bool defined = false;
+    const char *name;
+    json_t *job;
+    json_object_foreach (there, name, job) {
         struct strbuf yaml;
-        for (size_t j = 0; j < wanted->count; j++)
-            defined = defined || strcmp(wanted->items[j]->name, name) == 0;
-        if (defined || code != EXIT_OK)
+        if (definitions_find(reading, name) || code != EXIT_OK)
             continue;
         strbuf_init(&yaml);
         code = cli_fail(definition_yaml(reading, job, &yaml));
@@ -88,23 +73,72 @@ static enum exit_code diff_pruned(const struct reading *reading, const json_t *t
     return code;
 }
 
+/* The names of the jobs to be compared: by their digests the others are the same. */
+static enum status add_names(const json_t *digests, const struct reading *reading, bool prune,
+                             json_t *names)
+{
+    const char *name;
+    json_t *digest;
+    json_object_foreach ((json_t *)digests, name, digest) {
+        const struct job *wanted = definitions_find(reading, name);
+        bool is_same = !wanted && !prune;
+        enum status st = wanted ? digests_have(digests, wanted, &is_same) : OK;
+        if (st == OK && !is_same && json_array_append_new(names, json_string(name)) != 0)
+            st = E_NOMEM;
+        if (st != OK)
+            return st;
+    }
+    return OK;
+}
+
+/* *ret: {"NAME": job} of what the agent has and may differ; *ret_digests: of all. */
+static enum exit_code get_there(struct client *client, const struct reading *reading, bool prune,
+                                json_t **ret, json_t **ret_digests)
+{
+    json_t *digests = NULL, *names = json_array();
+    enum exit_code code = names ? digests_get(client, &digests) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK)
+        code = cli_fail(add_names(digests, reading, prune, names));
+    if (code == EXIT_OK)
+        code = jobs_by_name(client, names, ret);
+    json_decref(names);
+    if (code == EXIT_OK)
+        *ret_digests = digests;
+    else
+        json_decref(digests);
+    return code;
+}
+
+static enum exit_code diff_all(const struct reading *reading, const json_t *there,
+                               const json_t *digests, const struct job_list *wanted, bool *differs)
+{
+    enum exit_code code = EXIT_OK;
+    for (size_t i = 0; i < wanted->count && code == EXIT_OK; i++) {
+        const char *name = wanted->items[i]->name;
+        if (json_object_get(there, name) || !json_object_get(digests, name))
+            code = diff_job(reading, there, wanted->items[i], differs);
+    }
+    return code;
+}
+
 static enum exit_code diff(struct client *client, const struct request *request)
 {
     struct reading reading;
     struct job_list wanted;
-    json_t *there = NULL;
+    json_t *there = NULL, *digests = NULL;
     bool differs = false;
     job_list_init(&wanted);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
         code = definitions_read(&reading, request->files.items, request->files.count, &wanted);
     if (code == EXIT_OK)
-        code = client_list(client, "/jobs?", 0, &there);
-    for (size_t i = 0; i < wanted.count && code == EXIT_OK; i++)
-        code = diff_job(&reading, there, wanted.items[i], &differs);
+        code = get_there(client, &reading, request->prune, &there, &digests);
+    if (code == EXIT_OK)
+        code = diff_all(&reading, there, digests, &wanted, &differs);
     if (code == EXIT_OK && request->prune)
-        code = diff_pruned(&reading, there, &wanted, &differs);
+        code = diff_pruned(&reading, there, &differs);
     json_decref(there);
+    json_decref(digests);
     job_list_release(&wanted);
     reading_release(&reading);
     return code == EXIT_OK && differs ? EXIT_ERROR : code;
