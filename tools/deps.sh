@@ -24,6 +24,7 @@ run   libprotobuf-c-dev
 run   libseccomp-dev
 run   libsqlite3-dev
 run   libssl-dev
+run   libutf8proc-dev
 run   libyaml-dev
 run   nodejs          node
 run   protobuf-c-compiler protoc-c

@@ -22,19 +22,6 @@ void calendar_definition_release(struct calendar_definition *definition)
     calendar_definition_init(definition);
 }
 
-const char *calendar_name_complaint(const char *name)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    if (!*name)
-        return "is empty";
-    if ((unsigned char)*name > 0x7F || !isalnum((unsigned char)*name))
-        return "must start with a letter or a digit";
-    if (name[strspn(name, letters)])
-        return "may hold letters, digits and . _ - only";
-    return strlen(name) > CALENDAR_NAME_MAX ? "is longer than 63 characters" : NULL;
-}
-
 /* ---- reading ---- */
 
 struct decoder {

@@ -7,11 +7,11 @@
 
 #include "calendar.h"
 #include "definition/job_codec.h"
+#include "job_name.h"
 
 #define CALENDAR_DOC "calendar" /* kind of the document in the store */
 
 enum {
-    CALENDAR_NAME_MAX = 63,
     CALENDAR_DATES_MAX = 2000,
     CALENDAR_NOTES_MAX = 2000, /* bytes; together with all dates this fits into a document */
 };
@@ -22,9 +22,6 @@ struct calendar_definition {
 };
 void calendar_definition_init(struct calendar_definition *definition);
 void calendar_definition_release(struct calendar_definition *definition);
-
-/* What is wrong with the name; NULL: nothing. */
-const char *calendar_name_complaint(const char *name);
 
 /* Reads one calendar. An unknown field is an error that suggests the nearest known one. A field
  * `name` must equal `name` unless that is NULL. E_INVALID: *reterr. */

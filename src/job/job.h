@@ -9,6 +9,7 @@
 
 #include "definition/after.h"
 #include "id.h"
+#include "job_name.h"
 #include "schedule_set.h"
 
 enum job_kind {
@@ -41,8 +42,6 @@ enum notify_event {
     NOTIFY_EVENTS,
 };
 
-enum { CHANNEL_NAME_MAX = 63 };
-
 /* Which channels are notified, and on which events. */
 struct job_notify {
     char **to;      /* names of channels, NULL-terminated; NULL: the default channels */
@@ -67,7 +66,7 @@ struct job_limits {
 struct job {
     struct id uid;    /* made at creation; zero before */
     int64_t revision; /* in the store; 0: not stored yet */
-    char *name;       /* [A-Za-z0-9][A-Za-z0-9._/-]*, at most 128 */
+    char *name;       /* see job_name.h */
 
     char **schedules; /* as typed */
     size_t schedule_count;

@@ -21,20 +21,6 @@ const char *user_name_complaint(const char *name)
     return strlen(name) > USER_NAME_MAX ? "is longer than 63 characters" : NULL;
 }
 
-const char *namespace_complaint(const char *name)
-{
-    size_t length = strlen(name);
-    if (!length || length >= NAMESPACE_SIZE)
-        return "a namespace has 1 to 127 characters";
-    if (name[0] == '/' || name[length - 1] == '/' || strstr(name, "//"))
-        return "the slashes of a namespace stand between its parts";
-    for (const char *c = name; *c; c++) {
-        if (!strchr(letters, *c) && *c != '/')
-            return "a namespace may hold letters, digits and . _ / - only";
-    }
-    return NULL;
-}
-
 /* ---- scopes ---- */
 
 /* "role" and "define" of one object. NULL: good. */

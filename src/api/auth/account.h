@@ -44,7 +44,6 @@ struct token {
 
 /* NULL, or what is wrong with the name. */
 const char *user_name_complaint(const char *name);
-const char *namespace_complaint(const char *name);
 
 /* Ends the session that would expire at `ends_ms`; ends all sessions when ENDED_MAX are kept
  * already. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "job_name.h"
+
 /* The rights that routes need. DEFINE, to change what a job runs and as whom, is separate from
  * OPERATE: who may start a backup need not be able to change it. */
 enum right {
@@ -36,7 +38,7 @@ enum principal_kind {
 
 enum {
     PRINCIPAL_NAME_SIZE = 64,
-    NAMESPACE_SIZE = 128,
+    NAMESPACE_SIZE = NAMESPACE_MAX + 1,
     NAMESPACES_MAX = 16, /* of one account */
     PRINCIPAL_ID_SIZE = 160,
 };

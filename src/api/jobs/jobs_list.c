@@ -237,7 +237,7 @@ static bool read_sorted_cursor(struct call *call, struct page *page, const char 
 {
     int order = -1;
     long long time = 0;
-    if (sscanf(text, "%d %lld %127s", &order, &time, page->after.name) != 3 ||
+    if (sscanf(text, "%d %lld %128s", &order, &time, page->after.name) != 3 ||
         order != (int)page->order) {
         call_fail_at(call, "?cursor", "expected the \"next\" of an earlier page");
         return false;

@@ -154,7 +154,7 @@ static bool look_for_deleted(void *context, const struct catalog_job *job)
     return order <= 0;
 }
 
-/* A text that sorts directly before this name: names are ASCII. */
+/* A text that sorts directly before this name: no name has a byte like the last one. */
 static void just_before(const char *name, char before[JOB_NAME_SIZE + 1])
 {
     size_t length = strnlen(name, JOB_NAME_MAX);
@@ -163,7 +163,7 @@ static void just_before(const char *name, char before[JOB_NAME_SIZE + 1])
     if (!length)
         return;
     before[length - 1] = (char)(before[length - 1] - 1);
-    before[length] = 0x7F;
+    before[length] = (char)0xFF;
     before[length + 1] = '\0';
 }
 

@@ -275,15 +275,16 @@ static void release_put(void *state)
 static bool prepare_put(struct call *call);
 static void submit_put(struct call *call);
 
-/* The Location of the new job; only slashes in names need escapes. */
+/* The Location of the new job. */
 static void name_place(struct call *call)
 {
     struct strbuf path;
     strbuf_init(&path);
     strbuf_adds(&path, "/api/v1/jobs/");
     for (const char *at = call->argument; *at; at++) {
-        if (*at == '/')
-            strbuf_adds(&path, "%2F");
+        unsigned char byte = (unsigned char)*at;
+        if (byte == '/' || byte > 0x7E) /* nothing else in a name needs an escape */
+            strbuf_addf(&path, "%%%02X", byte);
         else
             strbuf_addc(&path, *at);
     }

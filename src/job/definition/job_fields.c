@@ -1,6 +1,5 @@
 #include "definition/job_fields.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "definition/job_internal.h"
@@ -11,40 +10,15 @@
 #define SIZE_LIMIT  (INT64_C(1) << 50)
 #define COUNT_LIMIT 1000000000
 
-static const char name_letters[] =
+static const char label_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
-
-const char *job_name_complaint(const char *name)
-{
-    if (!*name)
-        return "is empty";
-    if (!isalnum((unsigned char)*name) || (unsigned char)*name > 0x7F)
-        return "must start with a letter or a digit";
-    if (name[strspn(name, name_letters)])
-        return "may hold letters, digits and . _ / - only";
-    if (strstr(name, "//") || name[strlen(name) - 1] == '/')
-        return "has a slash with no name behind it";
-    if (strlen(name) > JOB_NAME_MAX)
-        return "is longer than 128 characters";
-    return NULL;
-}
-
-const char *channel_name_complaint(const char *name)
-{
-    const char *complaint = job_name_complaint(name);
-    if (complaint)
-        return complaint;
-    if (strchr(name, '/'))
-        return "can't hold a slash";
-    return strlen(name) > CHANNEL_NAME_MAX ? "is longer than 63 characters" : NULL;
-}
 
 static const char *label_complaint(const char *name)
 {
     size_t length = strlen(name);
     if (length < 1 || length > 63)
         return "a label's name has 1 to 63 characters";
-    if (name[strspn(name, name_letters)])
+    if (name[strspn(name, label_letters)])
         return "a label's name may hold letters, digits and . _ / - only";
     return NULL;
 }
@@ -165,9 +139,10 @@ const struct field job_fields[] = {
     {"revision", FIELD_INT64, AT(revision), 0, INT64_MAX, .meta = true},
     {"name", FIELD_TEXT, AT(name), 0, INT64_MAX, .complain = job_name_complaint,
      ABOUT(SECTION_NAME, "Name", "名称",
-           "Letters, digits and . _ / -; slashes form groups, as in billing/invoices.",
-           "字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。", .unset = "required",
-           .sample = "billing/invoices")},
+           "Letters and digits of any script and . _ / -; slashes form groups, as in "
+           "billing/invoices.",
+           "可使用中文等任何文字的字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。",
+           .unset = "required", .sample = "billing/invoices")},
     {"schedule", FIELD_SCHEDULE, AT(schedules), .of_ticks = true, .moves_ticks = true,
      .also = "cron when",
      ABOUT(SECTION_WHEN, "Schedule", "计划",

@@ -89,8 +89,4 @@ void field_words(const struct field *field, char *text, size_t size);
 const char *field_nearest(const struct field *fields, bool with_meta, const char *typed);
 const char *word_nearest(const char *const *words, const char *typed);
 
-/* What is wrong with the name of a job or a channel; NULL: nothing. */
-const char *job_name_complaint(const char *name);
-const char *channel_name_complaint(const char *name);
-
 #endif
