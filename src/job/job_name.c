@@ -24,20 +24,12 @@ static enum letter_kind kind_of(utf8proc_int32_t c)
     const utf8proc_property_t *property = utf8proc_get_property(c);
     if (property->ignorable)
         return LETTER_NONE;
-    switch ((utf8proc_category_t)property->category) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_ND:
+    int category = property->category;
+    bool is_letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+    if (is_letter || category == UTF8PROC_CATEGORY_ND)
         return LETTER_FIRST;
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-        return LETTER_LATER;
-    default:
-        return LETTER_NONE;
-    }
+    bool is_accent = category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
+    return is_accent ? LETTER_LATER : LETTER_NONE;
 }
 
 /* Out of memory counts as not composed: the name is refused, not taken unchecked. */

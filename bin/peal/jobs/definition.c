@@ -8,22 +8,12 @@
 
 #include "cli/when.h"
 #include "definition/job_fields.h"
-#include "hash.h"
 #include "jobs/input_file.h"
 
 /* ---- what reading needs ---- */
 
-static uint64_t name_hash(const void *item)
-{
-    return hash_text(0, ((const struct job *)item)->name);
-}
-
-static bool job_has_name(const void *item, const void *name)
-{
-    return strcmp(((const struct job *)item)->name, name) == 0;
-}
-
-static const struct table_type names_type = {name_hash, job_has_name};
+static const struct table_type names_type = {.key_at = offsetof(struct job, name),
+                                             .is_pointer = true};
 
 enum exit_code reading_init(struct reading *reading, struct client *client)
 {
@@ -97,7 +87,7 @@ static enum status take_over(struct reading *reading, struct job_list *from, str
 
 const struct job *definitions_find(const struct reading *reading, const char *name)
 {
-    return table_find(&reading->names, hash_text(0, name), name);
+    return table_find(&reading->names, name);
 }
 
 /* Duplicates across files; the decoder finds those within one. */

@@ -132,7 +132,7 @@ static void names(void **state)
         {__LINE__, "", false},
         {__LINE__, "-x", false},
         {__LINE__, "a/b", false},
-        {__LINE__, "ferién", false},
+        {__LINE__, "ferién", true},
         {__LINE__, "a23456789012345678901234567890123456789012345678901234567890123", true},
         {__LINE__, "a234567890123456789012345678901234567890123456789012345678901234", false},
     };

@@ -94,14 +94,14 @@ static const struct {
     {__LINE__, "name: \"\"\n", "1:7 /name name: \"\" is empty"},
     {__LINE__, "name: -a\n", "1:7 /name name: \"-a\" must start with a letter or a digit"},
     {__LINE__, "name: a b\n", "1:7 /name name: \"a b\" may hold letters, digits and . _ / - only"},
-    {__LINE__, "name: \303\251\n",
-     "1:7 /name name: \"\303\251\" must start with a letter or a digit"},
+    {__LINE__, "name: \342\202\254\n",
+     "1:7 /name name: \"\342\202\254\" must start with a letter or a digit"},
     {__LINE__,
      "name: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
      "1:7 /name name: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" is longer "
-     "than 128 characters"},
+     "than 128 bytes"},
     {__LINE__, "name: [a]\n", "1:7 /name name: expected a text, found a list"},
     {__LINE__, "name: a\nshell: x\n",
      "1:1  job \"a\" needs a \"schedule\"; \"@manual\" is for one that runs only when asked"},
@@ -277,7 +277,8 @@ static const struct {
     {__LINE__, JOB "notify: {on: [failure, sucess]}\n",
      "4:24 /notify/on/1 notify.on[1]: \"sucess\" is not one of failure, lost, recovery, late or "
      "success; did you mean \"success\"?"},
-    {__LINE__, JOB "notify: [ops, a/b]\n", "4:15 /notify/1 notify[1]: \"a/b\" can't hold a slash"},
+    {__LINE__, JOB "notify: [ops, a/b]\n",
+     "4:15 /notify/1 notify[1]: \"a/b\" may hold letters, digits and . _ - only"},
     {__LINE__, JOB "notify: 5\n",
      "4:9 /notify notify: 5 is a number in YAML; for a text put it in quotes: \"5\""},
     {__LINE__, JOB "notify: {to: {a: b}}\n",

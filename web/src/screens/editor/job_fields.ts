@@ -5,8 +5,8 @@ import type { JobField } from "./fields";
 export const jobFields: readonly JobField[] = [
     {
         name: "name", section: "name", kind: "text", sample: "billing/invoices",
-        en: ["Name", "Letters, digits and . _ / -; slashes form groups, as in billing/invoices."],
-        zh: ["名称", "字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。"],
+        en: ["Name", "Letters and digits of any script and . _ / -; slashes form groups, as in billing/invoices."],
+        zh: ["名称", "可使用中文等任何文字的字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。"],
     },
     {
         name: "schedule", section: "when", kind: "text", sample: "30 2 * * *", ofTicks: true,
