@@ -109,6 +109,11 @@ struct api_ports {
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
 
+/* Whether api_new could listen on the addresses, with the certificate: a trial that opens and closes
+ * each, except for ports that are held, by an agent that ends before. Else as api_new says. */
+MUST_CHECK enum status api_try_listen(const struct api_config *config, const int *held,
+                                      size_t held_count, struct strbuf *why);
+
 /* To be called when the jobs are loaded. E_INVALID: an address that others can reach is open, but
  * there is no account; *why says what to do. Until then nobody is admitted. */
 MUST_CHECK enum status api_check_exposed(const struct api *api, struct strbuf *why);

@@ -92,10 +92,10 @@ static enum status serve(struct api *api, int fd, bool is_tcp, const struct http
 /* ---- addresses ---- */
 
 /* An address that others can reach needs TLS. */
-static enum status check_exposed(const struct api *api, const struct listen_address *address,
+static enum status check_exposed(const struct server_tls *tls, const struct listen_address *address,
                                  const char *text, struct strbuf *why)
 {
-    if (address->is_loopback || api->tls)
+    if (address->is_loopback || tls)
         return OK;
     strbuf_addf(
         why,
@@ -156,7 +156,7 @@ static enum status open_address(struct api *api, const char *text, const struct 
     int fd;
     enum status st = listen_parse(text, &address, why);
     if (st == OK)
-        st = check_exposed(api, &address, text, why);
+        st = check_exposed(api->tls, &address, text, why);
     if (st == OK)
         st = listen_tcp(&address, text, &fd, why);
     if (st != OK)
@@ -222,6 +222,38 @@ static enum status open_listeners(struct api *api, const struct api_config *conf
         if (st == E_IO && config->listen_if_free)
             st = OK;
     }
+    return st;
+}
+
+static bool is_held(const struct listen_address *address, const int *held, size_t held_count)
+{
+    int port = listen_port(address);
+    for (size_t i = 0; i < held_count; i++) {
+        if (held[i] == port)
+            return true;
+    }
+    return false;
+}
+
+enum status api_try_listen(const struct api_config *config, const int *held, size_t held_count,
+                           struct strbuf *why)
+{
+    struct server_tls *tls = NULL;
+    enum status st = OK;
+    if (config->tls_cert && config->listen_count)
+        st = server_tls_new(config->tls_cert, config->tls_key, &tls, why);
+    for (size_t i = 0; i < config->listen_count && st == OK; i++) {
+        struct listen_address address;
+        int fd = -1;
+        st = listen_parse(config->listen[i], &address, why);
+        if (st == OK)
+            st = check_exposed(tls, &address, config->listen[i], why);
+        if (st == OK && !config->listen_if_free && !is_held(&address, held, held_count))
+            st = listen_tcp(&address, config->listen[i], &fd, why);
+        if (fd >= 0)
+            close(fd);
+    }
+    server_tls_free(tls);
     return st;
 }
 

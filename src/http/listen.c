@@ -91,6 +91,13 @@ enum status listen_parse(const char *text, struct listen_address *ret, struct st
     return listen_parse_for(LISTEN_DEFAULT_PORT, text, ret, why);
 }
 
+int listen_port(const struct listen_address *address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address->address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)&address->address;
+    return ntohs(address->address.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
+}
+
 enum status listen_parse_for(int default_port, const char *text, struct listen_address *ret,
                              struct strbuf *why)
 {

@@ -24,6 +24,8 @@ MUST_CHECK enum status listen_parse(const char *text, struct listen_address *ret
 MUST_CHECK enum status listen_parse_for(int default_port, const char *text,
                                         struct listen_address *ret, struct strbuf *why);
 
+int listen_port(const struct listen_address *address);
+
 /* Not blocking, closed on exec, listening. E_IO: *why says why not. */
 MUST_CHECK enum status listen_tcp(const struct listen_address *address, const char *text,
                                   int *ret_fd, struct strbuf *why);

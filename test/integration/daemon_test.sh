@@ -114,8 +114,56 @@ run peal restart --role moon
 expect_status 6
 self '[.labels, .capacity]' '[{"zone":"us"},5]'
 run peal stop
-run peal start -d --listen none # a start says all of it itself
+run peal start -d --capacity 6 # so does a start in the background, and says what was kept
 expect_status 0
+expect_stderr_has "kept from the last start: --config $scratch/seven.yaml --log $scratch/one.log"
+expect_stderr_has '--listen none --role worker --label zone=us'
+expect_stderr_lacks '--capacity'
+self '[.roles, .labels, .capacity]' '[["worker"],{"zone":"us"},6]'
+
+# An option that can't work leaves the running agent as it is, and is not kept.
+before=$(cat "$scratch/one/peal.pid")
+refused() { # STATUS TEXT OPTION...
+    local want=$1 text=$2
+    shift 2
+    run peal restart --label zone=no "$@"
+    expect_status "$want"
+    expect_stderr_has "$text"
+    expect_stderr_has 'the running agent was left as it is'
+    run cat "$scratch/one/peal.pid"
+    expect_stdout "$before"
+    self '[.labels]' '[{"zone":"us"}]'
+}
+mapfile -t ports < <(free_ports)
+
+run peal start -d --data "$scratch/holder" --listen "127.0.0.1:${ports[0]}"
+expect_status 0
+refused 1 "can't listen on 127.0.0.1:${ports[0]}" --role api,worker --listen "127.0.0.1:${ports[0]}"
+refused 6 'without TLS' --role api,worker --listen "0.0.0.0:${ports[1]}"
+refused 5 "can't open the store etcd://127.0.0.1:${ports[1]}" --store "etcd://127.0.0.1:${ports[1]}"
+refused 1 "can't open the log $scratch/nowhere/log" --log "$scratch/nowhere/log"
+refused 4 'belongs to node' --node-id another
+printf 'tls: {cert: %s, key: %s}\n' "$scratch/seven.yaml" "$scratch/seven.yaml" >"$scratch/tls.yaml"
+refused 6 "$scratch/seven.yaml" --role api,worker --listen "127.0.0.1:${ports[1]}" --config "$scratch/tls.yaml"
+run peal restart --role api,worker --listen "127.0.0.1:${ports[1]}"
+expect_status 0
+run peal restart # its own port is no obstacle
+expect_status 0
+expect_stderr_has "--listen 127.0.0.1:${ports[1]}"
+self '[.roles, .labels]' '[["api","worker"],{"zone":"us"}]'
+
+# What only the start itself finds out: the agent is started again as it was.
+run peal tls init
+expect_status 0
+run peal restart --label zone=no --listen "0.0.0.0:${ports[1]}"
+expect_status 6
+expect_stderr_has 'without an account'
+expect_stderr_has 'was started again with the options that it had'
+self '[.labels]' '[{"zone":"us"}]'
+run peal stop --data "$scratch/holder"
+run peal restart --fresh --listen none
+expect_status 0
+expect_stderr_lacks 'kept from'
 self '[.roles, .labels]' '[["api","worker"],{}]'
 
 run peal stop

@@ -36,7 +36,7 @@ run peal stop
 # Unless told otherwise they are kept for 400 days.
 insert_stats 401
 insert_stats 399
-run peal start -d
+run peal start -d --fresh
 expect_status 0
 # shellcheck disable=SC2317 # called by wait_until
 is_pruned() { [ "$(days_left | head -n 1)" = 399 ]; }

@@ -106,9 +106,27 @@ static void tell_jobs_user(const struct agent *agent)
                     *user.name ? user.name : "none", user.detail);
 }
 
+static void remember(const struct agent *agent)
+{
+    struct strbuf ports;
+    const char *colon = strrchr(agent->data.history_address, ':');
+    strbuf_init(&ports);
+    for (size_t i = 0; api_port(agent->api, i); i++)
+        strbuf_addf(&ports, "%d\n", api_port(agent->api, i));
+    if (colon)
+        strbuf_addf(&ports, "%s\n", colon + 1);
+    enum status st = strbuf_status(&ports);
+    if (st == OK)
+        st = agent_data_remember(agent->config, ports.text);
+    if (st != OK)
+        agent_log_event(agent->log, "options_not_kept", "error=\"%s\"", strerror(errno));
+    strbuf_release(&ports);
+}
+
 static void tell_ready(struct agent *agent)
 {
     agent->told_ready = true;
+    remember(agent);
     tell_jobs_user(agent);
     agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
                     agent->config->data, (int)getpid());

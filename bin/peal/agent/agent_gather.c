@@ -149,6 +149,26 @@ static bool find_announced(const struct agent_config *config, int fd,
     return true;
 }
 
+enum status agent_gather_try(const struct agent_config *config, const int *held, size_t held_count,
+                             struct strbuf *why)
+{
+    struct listen_address address;
+    const char *told = config->peer_listen;
+    int fd = -1;
+    if (!agent_gather_is_needed(config) || !told || strcmp(told, "none") == 0)
+        return OK;
+    enum status st = listen_parse_for(PEER_PORT, told, &address, why);
+    for (size_t i = 0; st == OK && i < held_count; i++) {
+        if (held[i] == listen_port(&address))
+            return OK;
+    }
+    if (st == OK)
+        st = open_port(&address, false, &fd, why);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
 static enum status listen_for_others(const struct agent_config *config, struct agent_log *log,
                                      struct agent_data *data, struct strbuf *why)
 {

@@ -16,6 +16,10 @@ MUST_CHECK enum status agent_gather(const struct agent_config *config, struct lo
                                     struct agent_log *log, struct history_wake wake,
                                     struct agent_data *data, struct strbuf *why);
 
+/* Whether the configured address can be used, as api_try_listen does it. E_INVALID, E_IO: *why. */
+MUST_CHECK enum status agent_gather_try(const struct agent_config *config, const int *held,
+                                        size_t held_count, struct strbuf *why);
+
 /* Adds the port to this node's heartbeat. */
 void agent_gather_announce(const struct agent_config *config, const struct agent_data *data,
                            struct peer *self);

@@ -161,12 +161,43 @@ static enum status open_store(struct loop *loop, const struct etcd_login *login,
     return st == OK ? store_etcd_open(loop, config, wake, ret, why) : st;
 }
 
+static void tell_not_opened(const struct agent_config *config, enum status st, const char *problem,
+                            struct strbuf *why)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    store_url_print(&config->store, &name);
+    strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor --store %s", name.text,
+                *problem ? problem : status_text(st), name.text);
+    strbuf_release(&name);
+}
+
+enum status agent_store_try_etcd(const struct agent_config *config, struct strbuf *why)
+{
+    struct etcd_login login;
+    struct strbuf problem;
+    struct loop *loop = NULL;
+    enum status st = etcd_login_make(config, &login, why);
+    if (st != OK)
+        return st;
+    strbuf_init(&problem);
+    st = loop_new(&loop);
+    if (st == OK)
+        st = knock(loop, &login, config->store.prefix, &problem);
+    if (st != OK)
+        tell_not_opened(config, st, problem.text, why);
+    loop_free(loop);
+    strbuf_release(&problem);
+    etcd_login_release(&login);
+    return st;
+}
+
 enum status agent_store_open_etcd(const struct agent_config *config, struct loop *loop,
                                   const char *node, const char *data, struct store_wake wake,
                                   struct store **ret, struct strbuf *why)
 {
     struct etcd_login login;
-    struct strbuf name, problem;
+    struct strbuf problem;
     enum status st = etcd_login_make(config, &login, why);
     if (st != OK)
         return st;
@@ -183,15 +214,10 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
         .node = node,
         .revision_file = revision_file,
     };
-    strbuf_init(&name);
     strbuf_init(&problem);
     st = open_store(loop, &login, &etcd, wake, ret, &problem);
-    if (st != OK) {
-        store_url_print(&config->store, &name);
-        strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor --store %s", name.text,
-                    problem.length ? problem.text : status_text(st), name.text);
-    }
-    strbuf_release(&name);
+    if (st != OK)
+        tell_not_opened(config, st, problem.text, why);
     strbuf_release(&problem);
     free(revision_file);
     etcd_login_release(&login);

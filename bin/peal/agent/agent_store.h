@@ -26,4 +26,7 @@ MUST_CHECK enum status agent_store_open_etcd(const struct agent_config *config, 
                                              struct store_wake wake, struct store **ret,
                                              struct strbuf *why);
 
+/* Whether etcd answers, accepts the login and lets the prefix be read. Else as above. */
+MUST_CHECK enum status agent_store_try_etcd(const struct agent_config *config, struct strbuf *why);
+
 #endif

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "agent_trial.h"
 #include "client/client.h"
 #include "config/data_folder.h"
 #include "proc.h"
+#include "sandbox/jobs_user.h"
 
 /* ---- configuration ---- */
 
@@ -174,7 +176,6 @@ static enum exit_code settle_user(const char *option, struct agent_config *confi
     return EXIT_INVALID;
 }
 
-/* Passed to the spawner through the environment, since the spawner protects its memory likewise. */
 static enum exit_code settle_sandbox(const char *option, struct agent_config *config)
 {
     const char *named = getenv("PEAL_SANDBOX");
@@ -183,8 +184,6 @@ static enum exit_code settle_sandbox(const char *option, struct agent_config *co
         code = set(config, "--sandbox", option, agent_config_set_sandbox);
     else if (!config->has_sandbox && named && *named)
         code = set(config, "PEAL_SANDBOX", named, agent_config_set_sandbox);
-    if (code == EXIT_OK && setenv("PEAL_SANDBOX", config->no_sandbox ? "off" : "on", 1) != 0)
-        code = cli_fail(E_NOMEM);
     return code;
 }
 
@@ -204,7 +203,9 @@ enum exit_code daemon_configure_store(const char *file, const char *store,
     return code == EXIT_OK ? settle_store(store, config) : code;
 }
 
-enum exit_code daemon_recall(struct daemon_options *options, char **ret_text)
+/* Options that are not given are those of the last start in the data folder. *ret_text is the
+ * caller's, and must outlive the options. */
+static enum exit_code recall(struct daemon_options *options, char **ret_text)
 {
     struct agent_config config;
     enum exit_code code = daemon_configure_store(options->config, NULL, &config);
@@ -263,6 +264,23 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
     return code;
 }
 
+enum exit_code daemon_configure_kept(const struct daemon_options *options,
+                                     struct agent_config *config, struct strbuf *kept)
+{
+    struct daemon_options all = *options;
+    char *known = NULL;
+    agent_config_init(config);
+    enum exit_code code = options->fresh ? EXIT_OK : recall(&all, &known);
+    if (code == EXIT_OK)
+        code = daemon_configure(&all, true, config);
+    if (code == EXIT_OK) {
+        daemon_options_print_kept(options, &all, kept);
+        code = cli_fail(strbuf_status(kept));
+    }
+    free(known);
+    return code;
+}
+
 /* ---- start ---- */
 
 static enum exit_code exit_code_of(enum status st)
@@ -273,6 +291,14 @@ static enum exit_code exit_code_of(enum status st)
            : st == E_UNREACHABLE            ? EXIT_UNREACHABLE
            : st == E_INVALID                ? EXIT_INVALID
                                             : EXIT_ERROR;
+}
+
+void daemon_tell_started(pid_t pid, const struct agent_config *config, const struct strbuf *kept)
+{
+    fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
+    if (kept->length)
+        cli_note("kept from the last start:%s; --fresh drops them", kept->text);
+    jobs_user_warn(config);
 }
 
 void daemon_tell_setup(const char *data)
@@ -289,11 +315,20 @@ static void tell_setup(void *context)
     daemon_tell_setup(config->data);
 }
 
+/* The spawner, which protects its memory likewise, learns it from the environment. */
+static enum status be(struct agent_config *config, void (*ready)(void *context), void *context,
+                      struct strbuf *why)
+{
+    if (setenv("PEAL_SANDBOX", config->no_sandbox ? "off" : "on", 1) != 0)
+        return E_NOMEM;
+    return agent_run(config, ready, context, why);
+}
+
 enum exit_code daemon_run(struct agent_config *config)
 {
     struct strbuf why;
     strbuf_init(&why);
-    enum status st = agent_run(config, tell_setup, config, &why);
+    enum status st = be(config, tell_setup, config, &why);
     if (st != OK)
         cli_error("%s", why.text);
     strbuf_release(&why);
@@ -337,7 +372,7 @@ __attribute__((noreturn)) static void be_agent(struct agent_config *config, int 
         strbuf_addf(&why, "can't make the data folder %s: %s; choose another with --data",
                     config->data, strerror(errno));
     if (st == OK)
-        st = agent_run(config, tell_ready, &fd, &why);
+        st = be(config, tell_ready, &fd, &why);
     if (fd >= 0) {
         dprintf(fd, "%c%s", 'A' + (int)exit_code_of(st), why.text);
         close(fd);
@@ -365,6 +400,17 @@ static enum exit_code hear(int fd)
     text[used] = '\0';
     cli_error("%s", used > 1 ? text + 1 : "the agent ended before it was ready; see its log");
     return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
+}
+
+enum exit_code daemon_try(const struct agent_config *config)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = agent_try(config, &why);
+    if (st != OK)
+        cli_error("%s", why.text);
+    strbuf_release(&why);
+    return exit_code_of(st);
 }
 
 enum exit_code daemon_start(struct agent_config *config, bool with_parent, pid_t *ret_pid)

@@ -13,19 +13,26 @@
 MUST_CHECK enum exit_code daemon_configure_store(const char *file, const char *store,
                                                  struct agent_config *config);
 
-/* For a restart: options that are not given are those of the last start in the data folder.
- * *ret_text is the caller's, and must outlive the options. */
-MUST_CHECK enum exit_code daemon_recall(struct daemon_options *options, char **ret_text);
-
 /* Options over the configuration file over defaults. Release *config in any case. */
 MUST_CHECK enum exit_code daemon_configure(const struct daemon_options *options, bool background,
                                            struct agent_config *config);
+
+/* The same for an agent in the background: unless --fresh is given, options that are not given are
+ * those of the last start in the data folder, and are appended to *kept, as on a command line. */
+MUST_CHECK enum exit_code daemon_configure_kept(const struct daemon_options *options,
+                                                struct agent_config *config, struct strbuf *kept);
+
+/* Reports an agent in the background, and which options it kept. */
+void daemon_tell_started(pid_t pid, const struct agent_config *config, const struct strbuf *kept);
 
 /* Prints, on a terminal, the setup link for the first account, if there is none yet. */
 void daemon_tell_setup(const char *data);
 
 /* Runs the agent in this process until it stops. */
 MUST_CHECK enum exit_code daemon_run(struct agent_config *config);
+
+/* Could it start, with another agent still running in the folder? What is wrong is reported. */
+MUST_CHECK enum exit_code daemon_try(const struct agent_config *config);
 
 /* Starts the agent in a child with its own session, and waits until it is ready or has failed,
  * which is reported. *ret_pid is the child. `with_parent`: it ends with this process. */

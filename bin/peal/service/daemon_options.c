@@ -16,6 +16,9 @@ static const char *const facades[] = {"dkron", "tutorial", "dkron,tutorial", NUL
 const struct option_row daemon_rows[] = {
     OPTION_FLAG(daemon_options, detach, 'd', "detach",
                 "run in the background; return once the agent is ready and has joined"),
+    OPTION_FLAG(daemon_options, fresh, 0, "fresh",
+                "in the background: with the given options alone, not with those of the last start "
+                "in the data folder"),
     OPTION_TEXT(daemon_options, base.data, 0, "data", "DIR",
                 "the data folder (else from the configuration file, $PEAL_DATA, the default)",
                 .complete = COMPLETE_FILES),
@@ -79,7 +82,7 @@ char *daemon_absolute(const char *path)
     return full;
 }
 
-/* ---- for a restart ---- */
+/* ---- for the next start ---- */
 
 /* Skips values with line ends, which no real path, label or address has. */
 static void print_line(const char *name, const char *value, struct strbuf *out)
@@ -98,7 +101,7 @@ static enum status print_path(const char *name, const char *path, struct strbuf 
     return OK;
 }
 
-/* Not --data and --detach. */
+/* Not --data, --detach and --fresh. */
 static bool is_kept(const struct option_row *row)
 {
     return row->value && strcmp(row->name, "data") != 0;
@@ -153,5 +156,30 @@ void daemon_options_recall(struct daemon_options *options, char *text)
         if (is_kept(row) &&
             (is_list ? !((struct option_list *)given)->count : !*(const char **)given))
             memcpy(given, before, is_list ? sizeof(struct option_list) : sizeof(const char *));
+    }
+}
+
+static void print_option(const struct option_row *row, const char *value, struct strbuf *out)
+{
+    bool is_url = row->value && strcmp(row->value, "URL") == 0;
+    strbuf_addf(out, " --%s", row->name);
+    if (!is_url)
+        strbuf_addf(out, " %s", value);
+}
+
+void daemon_options_print_kept(const struct daemon_options *given, const struct daemon_options *all,
+                               struct strbuf *out)
+{
+    for (const struct option_row *row = daemon_rows; row->name; row++) {
+        const void *mine = (const char *)given + row->place;
+        const void *place = (const char *)all + row->place;
+        const struct option_list *list = place;
+        if (row->take == take_list) {
+            bool is_given = ((const struct option_list *)mine)->count > 0;
+            for (size_t i = 0; !is_given && i < list->count; i++)
+                print_option(row, list->items[i], out);
+        } else if (is_kept(row) && !*(const char *const *)mine && *(const char *const *)place) {
+            print_option(row, *(const char *const *)place, out);
+        }
     }
 }

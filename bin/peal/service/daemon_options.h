@@ -11,7 +11,7 @@ struct daemon_options {
     const char *config, *log, *default_user, *sandbox;
     const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
     struct option_list labels, listen; /* daemon_configure reports too many */
-    bool detach;
+    bool detach, fresh;
 };
 extern const struct option_row daemon_rows[];
 
@@ -21,6 +21,11 @@ char *daemon_absolute(const char *path);
 /* Prints all but the data folder, one per line, for daemon_options_recall. */
 MUST_CHECK enum status daemon_options_print(const struct daemon_options *options,
                                             struct strbuf *out);
+
+/* " --label zone=eu --history" for a message: the options of `all` that are not among the given
+ * ones. URLs of databases, which may hold a password, are left out. */
+void daemon_options_print_kept(const struct daemon_options *given, const struct daemon_options *all,
+                               struct strbuf *out);
 
 /* Options that are not given are set to those of the last start in this folder; all labels are one
  * option, and so are all addresses. `text`, as printed by the function above, holds the values and

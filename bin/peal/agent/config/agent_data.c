@@ -11,15 +11,14 @@
 #include "history_open.h"
 #include "store_look.h"
 
-static enum status find_node(const struct agent_config *config, struct agent_data *data,
-                             struct strbuf *why)
+enum status agent_data_node(const struct agent_config *config, char node[64], struct strbuf *why)
 {
-    enum status st = data_folder_node(config->data, config->node_id, data->node);
+    enum status st = data_folder_node(config->data, config->node_id, node);
     if (st == E_CONFLICT)
         strbuf_addf(why,
                     "the data folder %s belongs to node %s, not %s: what that node still owns in "
                     "the store would be nobody's. Leave out --node-id, or use a new folder",
-                    config->data, data->node, config->node_id);
+                    config->data, node, config->node_id);
     else if (st != OK)
         strbuf_addf(why, "can't read the data folder %s: %s", config->data, strerror(errno));
     return st;
@@ -48,33 +47,15 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
 {
     if (!config->store.is_etcd) {
         enum status st = store_sqlite_open(config->data, wake, &data->store, why);
-        return st == OK ? find_node(config, data, why) : st;
+        return st == OK ? agent_data_node(config, data->node, why) : st;
     }
     enum status st = data_dir_lock(config->data, &data->lock_fd, why);
     if (st == OK)
-        st = find_node(config, data, why);
+        st = agent_data_node(config, data->node, why);
     if (st == OK)
         st = agent_store_open_etcd(config, loop, data->node, config->data, wake, &data->store, why);
     if (st == OK)
         look_for_jobs(config, log);
-    return st;
-}
-
-/* Remembers store and history for the next start, and all options for the next restart. */
-static enum status remember(const struct agent_config *config)
-{
-    struct strbuf url;
-    strbuf_init(&url);
-    store_url_print(&config->store, &url);
-    enum status st = strbuf_status(&url);
-    if (st == OK)
-        st = data_folder_remember(config->data, "store", url.text);
-    if (st == OK && config->history)
-        st = data_folder_remember(config->data, "history",
-                                  *config->history ? config->history : "sqlite");
-    if (st == OK)
-        st = data_folder_write(config->data, "options", config->options ? config->options : "");
-    strbuf_release(&url);
     return st;
 }
 
@@ -99,11 +80,28 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     /* Only now: a failed start leaves a new folder new. */
     st = data_folder_write_node(config->data, data->node);
     if (st == OK)
-        st = remember(config);
-    if (st == OK)
         st = data_folder_write_pid(config->data);
     if (st != OK)
         strbuf_addf(why, "can't write to the data folder %s: %s", config->data, strerror(errno));
+    return st;
+}
+
+enum status agent_data_remember(const struct agent_config *config, const char *ports)
+{
+    struct strbuf url;
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    enum status st = strbuf_status(&url);
+    if (st == OK)
+        st = data_folder_remember(config->data, "store", url.text);
+    if (st == OK && config->history)
+        st = data_folder_remember(config->data, "history",
+                                  *config->history ? config->history : "sqlite");
+    if (st == OK)
+        st = data_folder_write(config->data, "options", config->options ? config->options : "");
+    if (st == OK)
+        st = data_folder_write(config->data, "ports", ports);
+    strbuf_release(&url);
     return st;
 }
 

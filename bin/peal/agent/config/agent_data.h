@@ -17,6 +17,10 @@ struct agent_data {
     char history_address[64]; /* where other nodes read it; empty: nowhere */
 };
 
+/* The node's id. E_CONFLICT: the folder is that of another node; else E_IO; *why. */
+MUST_CHECK enum status agent_data_node(const struct agent_config *config, char node[64],
+                                       struct strbuf *why);
+
 /* Locks the folder, opens store and history, and writes the pid file. Runs the loop for a remote
  * store: no callback may need the rest of the agent yet. Anything but OK: *why; call
  * agent_data_close in any case. E_BUSY: another agent has the folder. */
@@ -25,6 +29,11 @@ MUST_CHECK enum status agent_data_open(const struct agent_config *config, struct
                                        void *context, struct agent_data *data, struct strbuf *why);
 
 /* Closes store and history, which first answer all requests: the requesters must still exist. */
+/* To be called when the agent is ready: what failed to start is not remembered. Store and history
+ * are for the next start, the options for the next one in the background; `ports`, a line each,
+ * are those that this agent listens on. */
+MUST_CHECK enum status agent_data_remember(const struct agent_config *config, const char *ports);
+
 void agent_data_close(struct agent_data *data);
 
 /* To be called last, when nothing uses the folder any more. */

@@ -190,7 +190,7 @@ char *data_folder_read(const char *folder, const char *name)
     FILE *file = path ? fopen(path, "re") : NULL;
     if (file && getdelim(&text, &size, '\0', file) < 0) {
         free(text);
-        text = NULL;
+        text = ferror(file) ? NULL : strdup("");
     }
     if (file)
         fclose(file);
