@@ -113,6 +113,7 @@ struct job {
     /* Maintained by peal; read-only for users. */
     int64_t created_ms, updated_ms;
     int64_t paused_ms, resumed_ms; /* last pause; 0: never */
+    int64_t applied_ms;            /* since when files define it (`peal apply`); 0: they do not */
     int64_t skip_until_ms;         /* ticks up to this time are skipped on request; 0: none */
     int64_t deleted_ms;            /* 0: not deleted */
 };

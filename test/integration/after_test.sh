@@ -62,6 +62,7 @@ peal export yaml >"$scratch/jobs.yaml"
 run peal diff -f "$scratch/jobs.yaml"
 expect_status 0
 run peal delete extract probe load report alarm --yes
+expect_stderr_lacks 'waits for'
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
 run peal describe report
@@ -78,6 +79,15 @@ expect_status 6
 expect_stderr_has 'there is no job "nobody"'
 
 # One that is waited for may go; then the other has a problem.
+run peal delete load
+expect_status 2
+expect_stderr_has 'note: report waits for load, and will not start without it'
+run peal delete --query load
+expect_stderr_has 'note: report waits for load, and will not start without it'
+awk 'BEGIN { RS = "---\n"; ORS = RS } !/^name: load\n/' "$scratch/jobs.yaml" >"$scratch/fewer.yaml"
+run peal apply -f "$scratch/fewer.yaml" --prune
+expect_status 2
+expect_stderr_has 'note: report waits for load, and will not start without it'
 run peal delete load --yes
 expect_status 0
 run peal list -o wide

@@ -23,9 +23,9 @@ expect_stdout_has '+++ files/one'
 expect_stdout_has '--- /dev/null'
 run peal apply -f "$scratch/jobs" --dry-run
 expect_status 0
-expect_stdout "created one
-created two
-created three"
+expect_stdout "would create one
+would create two
+would create three"
 expect_stderr_has 'nothing was changed'
 run peal list -o name
 expect_stdout ''
@@ -66,15 +66,58 @@ run peal diff -f "$scratch/jobs" --prune
 expect_status 1
 expect_stdout_has '--- agent/three'
 run peal apply -f "$scratch/jobs" --prune --dry-run
-expect_stdout 'deleted three'
+expect_stdout 'would delete three'
 run peal get three -o name
 expect_stdout three
-run peal apply -f "$scratch/jobs" --prune
+run peal apply -f "$scratch/jobs" --prune # nobody can be asked
+expect_status 2
+expect_stderr_has 'to be deleted:'
+expect_stderr_has '--yes is needed'
+run peal get three -o name
+expect_stdout three
+run peal apply -f "$scratch/jobs" --prune --yes
 expect_status 0
 expect_stdout 'deleted three'
 expect_stderr_has 'to be deleted:'
 run peal get three
 expect_status 3
+
+# Only what was applied is pruned. A job that somebody else made is adopted by its first file, and
+# is a file's from then on, whoever changes it.
+run peal add by-hand @manual --shell true
+run curl -sS --unix-socket "$PEAL_DATA/api.sock" -X POST http://peal/api/v1/jobs \
+    -d '{"name":"by-api","schedule":"@manual","shell":"true"}'
+run peal apply -f "$scratch/jobs" --prune --yes
+expect_status 0
+expect_stdout ''
+run peal diff -f "$scratch/jobs" --prune
+expect_status 0
+run peal get by-hand -o json
+expect_json .applied_at null
+cp -r "$scratch/jobs" "$scratch/more"
+peal get by-hand -o yaml >"$scratch/more/by-hand.yaml"
+run peal apply -f "$scratch/more" --dry-run
+expect_stdout 'would adopt by-hand'
+run peal apply -f "$scratch/more"
+expect_stdout 'adopted by-hand'
+run peal apply -f "$scratch/more"
+expect_stdout ''
+EDITOR="sed -i 's/shell: .*/shell: date/'" run peal edit by-hand
+expect_status 0
+run peal describe by-hand
+expect_stdout_has 'Applied'
+run peal apply -f "$scratch/jobs" --prune --yes
+expect_stdout 'deleted by-hand'
+run peal add by-hand @manual --shell true # a new job of that name
+run peal get by-hand -o json
+expect_json .applied_at null
+run peal delete by-hand by-api # nobody can be asked
+expect_status 2
+expect_stderr 'peal: nothing was deleted: without a terminal to ask on, --yes is needed'
+run peal delete --query by-
+expect_status 2
+run peal delete by-hand by-api --yes
+expect_status 0
 
 # One mistake, and nothing is changed; the place is told.
 cat >"$scratch/bad.yaml" <<'END'

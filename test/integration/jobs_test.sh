@@ -181,6 +181,33 @@ expect_status 0
 expect_stderr 'backup: changed'
 run peal get backup -o json
 expect_json .schedule '"15 4 * * *"'
+
+# Without a terminal the first refusal is the last; the text is kept.
+cat >"$scratch/editor" <<'END'
+#!/bin/sh
+echo "# once more" >>"$1"
+sed -i 's/15 4/99 4/' "$1"
+echo edited >>"$0.count"
+END
+chmod +x "$scratch/editor"
+refused() { # TEXT
+    expect_status 6
+    expect_stderr_has "$1"
+    expect_stderr_has 'nothing was changed; your text is in /tmp/'
+    kept=$(sed -n 's/.* your text is in //p' "$scratch/err")
+}
+EDITOR=$scratch/editor run peal edit backup
+refused 'minute 99 is out of range 0-59'
+run cat "$scratch/editor.count"
+expect_stdout edited
+run grep -c '99 4' "$kept"
+expect_stdout 1
+rm -f "$kept"
+EDITOR="sed -i 's/name: .*/name: other/'" run peal edit backup
+refused "name can't be changed"
+rm -f "$kept"
+
+# On one, the editor opens again if that is wanted, with the reason at the top.
 cat >"$scratch/editor" <<'END'
 #!/bin/sh
 # Wrong at first; once it is told why, right.
@@ -191,19 +218,14 @@ else
     sed -i 's/15 4/99 4/' "$1"
 fi
 END
-chmod +x "$scratch/editor"
-EDITOR=$scratch/editor run peal edit backup
+printf '\n' >"$scratch/enter"
+EDITOR=$scratch/editor run_with_stdin "$scratch/enter" script -qec 'peal edit backup' /dev/null
 expect_status 0
+expect_stdout_has 'Edit it again? [Y/n]'
 run cat "$scratch/editor.told"
 expect_stdout_has 'minute 99 is out of range 0-59'
 run peal get backup -o json
 expect_json .schedule '"20 4 * * *"'
-EDITOR="sed -i 's/20 4/98 4/'" run peal edit backup
-expect_status 6
-expect_stderr_has 'minute 98 is out of range 0-59'
-EDITOR="sed -i 's/name: .*/name: other/'" run peal edit backup
-expect_status 6
-expect_stderr_has "name can't be changed"
 EDITOR=false run peal edit backup
 expect_status 1
 expect_stderr_has 'the editor (false) failed'
@@ -215,8 +237,9 @@ END
 chmod +x "$scratch/overtaken"
 EDITOR=$scratch/overtaken run peal edit backup
 expect_status 4
-expect_stderr_has 'was changed by someone else meanwhile; your text is in /tmp/'
-kept=$(sed 's/.* in //' "$scratch/err")
+expect_stderr_has 'was changed by someone else meanwhile'
+expect_stderr_has 'your text is in /tmp/'
+kept=$(sed -n 's/.* your text is in //p' "$scratch/err")
 run cat "$kept"
 expect_stdout_has '21 4'
 rm -f "$kept"

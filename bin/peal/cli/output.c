@@ -111,15 +111,43 @@ enum exit_code output_print(const json_t *value, enum output output)
 
 /* ---- questions ---- */
 
-bool confirmed(bool yes, const char *format, ...)
+static bool can_ask(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+__attribute__((format(printf, 1, 0))) static bool ask(const char *format, va_list args)
 {
     char answer[16];
-    va_list args;
-    if (yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return true;
-    va_start(args, format);
     vfprintf(stderr, format, args);
-    va_end(args);
     fputs(" [y/N] ", stderr);
     return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+bool confirmed(bool yes, const char *format, ...)
+{
+    va_list args;
+    if (yes || !can_ask())
+        return true;
+    va_start(args, format);
+    yes = ask(format, args);
+    va_end(args);
+    return yes;
+}
+
+enum exit_code confirm_deletion(bool yes, const char *format, ...)
+{
+    va_list args;
+    if (yes)
+        return EXIT_OK;
+    if (!can_ask()) {
+        cli_error("nothing was deleted: without a terminal to ask on, --yes is needed");
+        return EXIT_USAGE;
+    }
+    va_start(args, format);
+    yes = ask(format, args);
+    va_end(args);
+    if (!yes)
+        fputs("nothing was deleted\n", stderr);
+    return yes ? EXIT_OK : EXIT_ERROR;
 }

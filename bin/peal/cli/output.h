@@ -18,9 +18,15 @@ extern const char *const output_words[];
 /* Prints a value as JSON or YAML. */
 MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);
 
-#define YES_TEXT "no confirmation (asked for on a terminal only)"
+#define YES_TEXT        "no confirmation (asked for on a terminal only)"
+#define DELETE_YES_TEXT "no confirmation; needed where there is no terminal to ask on"
 
 /* Asks on a terminal; elsewhere, and with `yes`, returns true without asking. */
 bool confirmed(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Asks before a deletion; without a terminal `yes` is wanted. EXIT_ERROR: no; EXIT_USAGE: nobody
+ * could be asked. Both are reported. */
+MUST_CHECK enum exit_code confirm_deletion(bool yes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -16,7 +16,7 @@ static enum exit_code init(struct batch *batch, const struct job_list *jobs, con
     enum status st = batch->put && batch->delete ? OK : E_NOMEM;
     for (size_t i = 0; st == OK && i < jobs->count; i++) {
         bool is_same = false;
-        st = digests_have(digests, jobs->items[i], &is_same);
+        st = digests_have(digests, jobs->items[i], DIGEST_APPLIED, &is_same);
         batch->same += is_same;
         if (st == OK && !is_same &&
             json_array_append_new(batch->put, job_encode_json(jobs->items[i], false)) != 0)
@@ -30,7 +30,7 @@ enum exit_code batch_init(struct batch *batch, const struct job_list *jobs)
     return init(batch, jobs, NULL);
 }
 
-enum exit_code batch_init_changed(struct batch *batch, struct client *client,
+enum exit_code batch_init_applied(struct batch *batch, struct client *client,
                                   const struct job_list *jobs)
 {
     json_t *digests = NULL;
@@ -38,6 +38,7 @@ enum exit_code batch_init_changed(struct batch *batch, struct client *client,
     if (jobs->count > CALL_MAX) /* else they are sent at once */
         got = digests_get(client, &digests);
     enum exit_code code = init(batch, jobs, digests);
+    batch->is_applied = true;
     json_decref(digests);
     return got != EXIT_OK ? got : code;
 }
@@ -61,13 +62,12 @@ static json_t *slice(const json_t *list, size_t from, size_t count)
     return part;
 }
 
-static enum exit_code send_part(struct client *client, json_t *put, json_t *deleted, bool dry_run,
-                                json_t *results)
+static enum exit_code send_part(struct client *client, const char *path, json_t *put,
+                                json_t *deleted, bool dry_run, json_t *results)
 {
     json_t *answer = NULL;
     json_t *body = json_pack("{sososb}", "put", put, "delete", deleted, "dry_run", (int)dry_run);
-    enum exit_code code =
-        body ? client_post(client, "/jobs:batch", body, &answer) : cli_fail(E_NOMEM);
+    enum exit_code code = body ? client_post(client, path, body, &answer) : cli_fail(E_NOMEM);
     if (code == EXIT_OK && json_array_extend(results, json_object_get(answer, "results")) != 0)
         code = cli_fail(E_CORRUPT);
     json_decref(answer);
@@ -87,9 +87,11 @@ static size_t count_items(const json_t *lists)
 }
 
 /* `parts` are lists of what is put. */
-static enum exit_code send_all(struct client *client, const json_t *parts, const json_t *deletes,
-                               bool dry_run, json_t *results)
+static enum exit_code send_all(struct client *client, const struct batch *batch,
+                               const json_t *parts, bool dry_run, json_t *results)
 {
+    const char *path = batch->is_applied ? "/jobs:batch?applied=true" : "/jobs:batch";
+    const json_t *deletes = batch->delete;
     size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
     struct progress progress;
@@ -97,7 +99,8 @@ static enum exit_code send_all(struct client *client, const json_t *parts, const
     for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
         json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
         size_t before = json_array_size(results);
-        code = send_part(client, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+        code =
+            send_part(client, path, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
         progress_step(&progress, json_array_size(results) - before);
     }
     progress_end(&progress);
@@ -121,12 +124,12 @@ static enum exit_code tell_failed(const json_t *results)
     return code;
 }
 
-static enum exit_code send_and_tell(struct client *client, const json_t *parts,
-                                    const json_t *deletes, bool dry_run, json_t **ret)
+static enum exit_code send_and_tell(struct client *client, const struct batch *batch,
+                                    const json_t *parts, bool dry_run, json_t **ret)
 {
     json_t *results = json_array();
     enum exit_code code =
-        results ? send_all(client, parts, deletes, dry_run, results) : cli_fail(E_NOMEM);
+        results ? send_all(client, batch, parts, dry_run, results) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = tell_failed(results);
     if (code == EXIT_OK)
@@ -167,10 +170,11 @@ static enum exit_code check_quota(struct client *client, const json_t *checked)
 }
 
 /* Checks all parts with dry runs first, since each call only checks its own part. */
-static enum exit_code check_all(struct client *client, const json_t *parts, const json_t *deletes)
+static enum exit_code check_all(struct client *client, const struct batch *batch,
+                                const json_t *parts)
 {
     json_t *checked;
-    enum exit_code code = send_and_tell(client, parts, deletes, true, &checked);
+    enum exit_code code = send_and_tell(client, batch, parts, true, &checked);
     if (code != EXIT_OK)
         return code;
     code = check_quota(client, checked);
@@ -186,11 +190,25 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
     if (st != OK)
         return cli_fail(st);
     bool several = json_array_size(parts) > 1 || json_array_size(batch->delete) > CALL_MAX;
-    enum exit_code code = several && !dry_run ? check_all(client, parts, batch->delete) : EXIT_OK;
+    enum exit_code code = several && !dry_run ? check_all(client, batch, parts) : EXIT_OK;
     if (code == EXIT_OK)
-        code = send_and_tell(client, parts, batch->delete, dry_run, ret);
+        code = send_and_tell(client, batch, parts, dry_run, ret);
     json_decref(parts);
     return code;
+}
+
+/* "would delete" for "deleted". */
+static const char *plan_word(const char *result)
+{
+    static const char *const words[][2] = {{"created", "would create"},
+                                           {"changed", "would change"},
+                                           {"adopted", "would adopt"},
+                                           {"deleted", "would delete"}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i][0], result) == 0)
+            return words[i][1];
+    }
+    return result;
 }
 
 static void print(const json_t *results, size_t same, bool dry_run)
@@ -200,7 +218,7 @@ static void print(const json_t *results, size_t same, bool dry_run)
     json_array_foreach (results, i, each) {
         const char *result = answer_text(each, "result");
         if (strcmp(result, "unchanged") != 0)
-            printf("%s %s\n", result, answer_text(each, "name"));
+            printf("%s %s\n", dry_run ? plan_word(result) : result, answer_text(each, "name"));
     }
     size_t unchanged = same + batch_count(results, "unchanged");
     if (unchanged)

@@ -6,15 +6,17 @@
 #include "definition/job_codec.h"
 
 struct batch {
-    json_t *put;    /* definitions */
-    json_t *delete; /* names */
-    size_t same;    /* definitions that the agent has already, and which are not sent */
+    json_t *put;     /* definitions */
+    json_t *delete;  /* names */
+    size_t same;     /* definitions that the agent has already, and which are not sent */
+    bool is_applied; /* the definitions are from files, which define the jobs from now on */
 };
 /* Puts the jobs; to be released in any case. */
 MUST_CHECK enum exit_code batch_init(struct batch *batch, const struct job_list *jobs);
 
-/* Puts only those of many jobs that differ from what the agent has, by their digests. */
-MUST_CHECK enum exit_code batch_init_changed(struct batch *batch, struct client *client,
+/* The same for jobs from files; of many only those that differ from what the agent has, by their
+ * digests. */
+MUST_CHECK enum exit_code batch_init_applied(struct batch *batch, struct client *client,
                                              const struct job_list *jobs);
 void batch_release(struct batch *batch);
 
@@ -23,7 +25,8 @@ void batch_release(struct batch *batch);
 MUST_CHECK enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
                                      json_t **ret);
 
-/* Sends it, and prints a line per job, "created NAME"; the unchanged are counted on stderr. */
+/* Sends it, and prints a line per job, "created NAME", or "would create NAME"; the unchanged are
+ * counted on stderr. */
 MUST_CHECK enum exit_code batch_apply(struct client *client, const struct batch *batch,
                                       bool dry_run);
 

@@ -10,12 +10,11 @@ enum { FEW = 100 }; /* jobs that are asked for one by one, not by reading all */
 
 static enum exit_code add_digests(void *context, const json_t *items, bool is_last)
 {
-    const json_t *item;
+    json_t *item;
     size_t i;
     (void)is_last;
     json_array_foreach (items, i, item) {
-        json_t *digest = json_object_get(item, "digest");
-        if (json_object_set(context, answer_text(item, "name"), digest ? digest : json_null()) != 0)
+        if (json_object_set(context, answer_text(item, "name"), item) != 0)
             return cli_fail(E_NOMEM);
     }
     return EXIT_OK;
@@ -34,7 +33,8 @@ static bool knows_digests(struct client *client)
 
 enum exit_code digests_get(struct client *client, json_t **ret)
 {
-    const char *path = knows_digests(client) ? "/jobs?fields=name,digest&" : "/jobs?fields=name&";
+    const char *path =
+        knows_digests(client) ? "/jobs?fields=name,digest,applied_at&" : "/jobs?fields=name&";
     json_t *digests = json_object();
     enum exit_code code =
         digests ? client_pages(client, path, 0, add_digests, digests) : cli_fail(E_NOMEM);
@@ -45,15 +45,17 @@ enum exit_code digests_get(struct client *client, json_t **ret)
     return code;
 }
 
-enum status digests_have(const json_t *digests, const struct job *job, bool *ret)
+enum status digests_have(const json_t *digests, const struct job *job, enum digest_author author,
+                         bool *ret)
 {
-    const char *there = json_string_value(json_object_get(digests, job->name));
+    const json_t *there = json_object_get(digests, job->name);
     char digest[JOB_DIGEST_TEXT];
     *ret = false;
-    if (!there)
+    if (!*answer_text(there, "digest") ||
+        (author == DIGEST_APPLIED && !*answer_text(there, "applied_at")))
         return OK;
     enum status st = job_digest(job, digest);
-    *ret = st == OK && strcmp(there, digest) == 0;
+    *ret = st == OK && strcmp(answer_text(there, "digest"), digest) == 0;
     return st;
 }
 

@@ -7,12 +7,15 @@
 
 struct job;
 
-/* *ret: {"NAME": "DIGEST"} of all jobs; of one that this version can't read, null. An agent of an
- * older version gives no digests: then all are null. */
+/* *ret: {"NAME": {"digest", "applied_at"}} of all jobs; the digest of one that this version can't
+ * read is null. An agent of an older version gives no digests at all. */
 MUST_CHECK enum exit_code digests_get(struct client *client, json_t **ret);
 
-/* Does the agent have exactly this definition? False if it is not known. E_NOMEM. */
-MUST_CHECK enum status digests_have(const json_t *digests, const struct job *job, bool *ret);
+/* Does the agent have exactly this definition, by any author, or from a file? False if it is not
+ * known. `digests` may be NULL. E_NOMEM. */
+enum digest_author { DIGEST_ANY, DIGEST_APPLIED };
+MUST_CHECK enum status digests_have(const json_t *digests, const struct job *job,
+                                    enum digest_author author, bool *ret);
 
 /* *ret: {"NAME": job} for these names, a list; jobs that are gone are not in it. */
 MUST_CHECK enum exit_code jobs_by_name(struct client *client, const json_t *names, json_t **ret);

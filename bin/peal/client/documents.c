@@ -9,7 +9,7 @@ const struct option_row doc_output_options[] = {
 };
 
 const struct option_row doc_delete_options[] = {
-    OPTION_FLAG(doc_request, yes, 'y', "yes", YES_TEXT),
+    OPTION_FLAG(doc_request, yes, 'y', "yes", DELETE_YES_TEXT),
     OPTION_GROUP(doc_request, base, client_options),
     {0},
 };
@@ -86,9 +86,8 @@ enum exit_code doc_delete(struct client *client, void *place)
 {
     const struct doc_request *request = place;
     const struct doc_form *form = form_of(request);
-    if (confirmed(request->yes, "Delete the %s %s%s?", form->noun, request->name,
-                  form->deleted_too ? form->deleted_too : ""))
-        return doc_change(client, request, "DELETE", NULL, "deleted");
-    fputs("Nothing was deleted.\n", stderr);
-    return EXIT_OK;
+    enum exit_code code =
+        confirm_deletion(request->yes, "Delete the %s %s%s?", form->noun, request->name,
+                         form->deleted_too ? form->deleted_too : "");
+    return code == EXIT_OK ? doc_change(client, request, "DELETE", NULL, "deleted") : code;
 }

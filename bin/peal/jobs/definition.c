@@ -237,6 +237,12 @@ enum status definition_yaml(const struct reading *reading, const json_t *api_job
     return st;
 }
 
+bool definition_is_pruned(const struct reading *reading, const json_t *api_job)
+{
+    return json_is_string(json_object_get(api_job, "applied_at")) &&
+           !definitions_find(reading, answer_text(api_job, "name"));
+}
+
 void definition_after(const json_t *api_job, struct strbuf *out)
 {
     const json_t *after;

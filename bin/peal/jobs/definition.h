@@ -38,6 +38,9 @@ MUST_CHECK enum status definition_decode(const struct reading *reading, const js
 MUST_CHECK enum status definition_yaml(const struct reading *reading, const json_t *api_job,
                                        struct strbuf *out);
 
+/* For --prune: was this job of the API applied from files, none of which has it now? */
+bool definition_is_pruned(const struct reading *reading, const json_t *api_job);
+
 /* All schedules of a job of the API in one line, or its dependencies: "after extract, probe
  * (always)". definition_after: only the dependencies; empty: it has schedules. */
 void definition_schedules(const json_t *api_job, struct strbuf *out);

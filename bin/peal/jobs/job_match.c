@@ -1,9 +1,11 @@
 #include "jobs/job_match.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/output.h"
 #include "cli/when.h"
+#include "jobs/dependents.h"
 
 enum { NAMES = 3 }; /* names in a preview */
 
@@ -28,7 +30,9 @@ const struct option_row match_options[] = {
     OPTION_FLAG(match_request, match.all, 0, "all", "every job"),
     OPTION_FLAG(match_request, match.dry_run, 0, "dry-run",
                 "only print which jobs would change, and which not and why"),
-    OPTION_FLAG(match_request, match.yes, 'y', "yes", YES_TEXT),
+    OPTION_FLAG(
+        match_request, match.yes, 'y', "yes",
+        "no confirmation (asked for on a terminal; elsewhere a deletion needs this option)"),
     OPTION_GROUP(match_request, base, client_options),
     {0},
 };
@@ -130,6 +134,34 @@ static enum exit_code act(struct client *client, const struct match_request *req
     return code == EXIT_OK && failed ? EXIT_CONFLICT : code;
 }
 
+/* Jobs that wait for those that match. */
+static enum exit_code warn_of_dependents(struct client *client, const struct match_request *request)
+{
+    struct strbuf path;
+    json_t *matched = NULL, *there = NULL, *deleted = json_object();
+    const json_t *job;
+    size_t i;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/jobs?fields=name&");
+    url_options(&path, match_options, request);
+    enum exit_code code = cli_fail(deleted ? strbuf_status(&path) : E_NOMEM);
+    if (code == EXIT_OK)
+        code = client_list(client, path.text, 0, &matched);
+    json_array_foreach (matched, i, job) {
+        if (json_object_set_new(deleted, answer_text(job, "name"), json_true()) != 0)
+            code = cli_fail(E_NOMEM);
+    }
+    if (code == EXIT_OK)
+        code = client_list(client, "/jobs?fields=name,after&", 0, &there);
+    if (code == EXIT_OK)
+        dependents_warn(there, deleted);
+    json_decref(matched);
+    json_decref(there);
+    json_decref(deleted);
+    strbuf_release(&path);
+    return code;
+}
+
 enum exit_code job_match_run(struct client *client, const struct match_request *request,
                              const char *action, const char *done)
 {
@@ -147,6 +179,12 @@ enum exit_code job_match_run(struct client *client, const struct match_request *
         return EXIT_NOT_FOUND;
     if (request->match.dry_run || !touched)
         return EXIT_OK;
+    if (strcmp(action, "delete") == 0) {
+        code = warn_of_dependents(client, request);
+        if (code == EXIT_OK)
+            code = confirm_deletion(request->match.yes, "Go on?");
+        return code == EXIT_OK ? act(client, request, action, done) : code;
+    }
     if (!confirmed(request->match.yes, "Go on?")) {
         fputs("nothing was done\n", stderr);
         return EXIT_ERROR;

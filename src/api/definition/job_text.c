@@ -209,6 +209,8 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
         add_time(out, kept.created_ms);
     if (begin(&writer, "updated_at"))
         add_time(out, kept.updated_ms);
+    if (kept.applied_ms && begin(&writer, "applied_at"))
+        add_time(out, kept.applied_ms);
     if (job->deleted && begin(&writer, "deleted_at"))
         add_time(out, kept.deleted_ms);
     if (begin(&writer, "status"))

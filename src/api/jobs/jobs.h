@@ -40,7 +40,12 @@ void passes_put(const struct passes *passes, struct store_put_job *put);
  * definition is still the one that the client has seen. */
 bool put_met_a_tick(const struct store_put_job *put);
 
-enum write_kind { WRITE_CREATE, WRITE_CHANGE, WRITE_NOTHING };
+enum write_kind {
+    WRITE_CREATE,
+    WRITE_CHANGE,
+    WRITE_ADOPT, /* the definition is the same; files define it from now on */
+    WRITE_NOTHING,
+};
 
 struct job_write {
     enum write_kind kind;
@@ -54,15 +59,20 @@ struct job_write {
     struct passes passes;
 };
 
+/* Who wrote a definition. */
+struct job_author {
+    enum secrets seen; /* how they see secrets */
+    bool is_file;      /* it is from a file, which defines the job from now on */
+};
+
 /* Checks a definition (an object) and merges it with the job of its name, if there is one: uid and
  * times are kept, and so is `paused` unless the definition sets it. A new or changed schedule
  * counts from now on. Asterisks keep the stored secrets.
  *
- * `seen` is how the author of the definition sees secrets. The write `defines` something if it
- * differs from that view: for those who see asterisks, any secret in clear text does. E_INVALID:
- * *reterr. */
+ * The write `defines` something if it differs from what its author sees: for those who see
+ * asterisks, any secret in clear text does. E_INVALID: *reterr. */
 MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
-                                         enum secrets seen, struct job_write *ret,
+                                         const struct job_author *author, struct job_write *ret,
                                          struct job_error *reterr);
 
 /* Applies `edit` to the stored definition, without changing what the job runs: a pause, a deletion.

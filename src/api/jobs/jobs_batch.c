@@ -87,12 +87,14 @@ static bool may_change(const struct call *call, enum right right,
 static enum status check_put(struct call *call, struct jobs_batch_item *item,
                              const json_t *definition, struct job_error *reterr)
 {
+    const struct jobs_batch *batch = call->state;
     const char *asked = json_string_value(json_object_get(definition, "name"));
+    const struct job_author author = {call_secrets(call, asked), batch->is_applied};
     enum status st = asked ? add_name(call->state, item, asked, reterr) : OK;
     if (st == OK && asked && !may_change(call, RIGHT_EDIT, item))
         return OK; /* nor are they told whether it is there */
     if (st == OK)
-        st = job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
+        st = job_write_prepare(call, definition, &author, &item->write, reterr);
     if (st != OK)
         return st;
     item->kind = item->write.kind;
@@ -359,7 +361,7 @@ static void cut_slice(struct call *call)
 void batch_jobs(struct call *call)
 {
     struct jobs_batch *batch = call_state(call, sizeof(*batch), release_batch);
-    if (!batch)
+    if (!batch || !param_bool(call, "applied", &batch->is_applied))
         return;
     table_init(&batch->names, &names_type);
     after_check_init(&batch->after, call, planned_here, batch);

@@ -38,6 +38,7 @@ struct jobs_batch {
     struct table names;
     json_t *errors;
     bool dry_run;
+    bool is_applied;     /* the definitions are from files */
     const char *refused; /* name of a job that the caller may not change, since they lack: */
     enum right needed;
 

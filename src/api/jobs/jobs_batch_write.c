@@ -24,6 +24,7 @@ static const char *outcome(const struct jobs_batch_item *item)
         return "deleted";
     return item->kind == WRITE_CREATE   ? "created"
            : item->kind == WRITE_CHANGE ? "changed"
+           : item->kind == WRITE_ADOPT  ? "adopted"
                                         : "unchanged";
 }
 

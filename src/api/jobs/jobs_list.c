@@ -271,7 +271,7 @@ static void list_fields(struct strbuf *out)
         if (!field->meta)
             strbuf_addf(out, "%s ", field->name);
     }
-    strbuf_adds(out, "uid revision digest created_at updated_at deleted_at status");
+    strbuf_adds(out, "uid revision digest created_at updated_at applied_at deleted_at status");
 }
 
 /* False: the call has failed. */

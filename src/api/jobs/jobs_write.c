@@ -62,6 +62,7 @@ static void inherit(struct job *job, const struct job *old, bool says_paused, in
 {
     bool paused = says_paused ? job->paused : old->paused;
     job->created_ms = old->created_ms;
+    job->applied_ms = old->applied_ms;
     job->paused_ms = old->paused_ms;
     job->resumed_ms = old->resumed_ms;
     job->skip_until_ms = old->skip_until_ms;
@@ -92,9 +93,19 @@ bool put_met_a_tick(const struct store_put_job *put)
     return put->result == PUT_CONFLICT && put->revision == put->expected_revision;
 }
 
+/* From now on files define the job. False: they did already. */
+static bool adopt(struct job *job, int64_t now_ms)
+{
+    if (job->applied_ms)
+        return false;
+    job->applied_ms = now_ms;
+    return true;
+}
+
 /* `sent` is the same job with its secrets as sent; NULL: the same as in the job. */
 static enum status lay_over(const struct call *call, struct job_write *write,
-                            const struct job *sent, enum secrets seen, bool says_paused)
+                            const struct job *sent, const struct job_author *author,
+                            bool says_paused)
 {
     const struct api *api = call->api;
     struct job *job = write->job, *old = NULL;
@@ -108,6 +119,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     if (!there) {
         job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
+        job->applied_ms = author->is_file ? call->now_ms : 0;
         job->paused_ms = job->paused ? call->now_ms : 0;
         return OK;
     }
@@ -116,17 +128,19 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     write->kind = WRITE_CHANGE;
     if (job_decode_stored(there->json, api->ports.zones, &old, &error) != OK) {
         job->created_ms = call->now_ms; /* the stored one can't be decoded: start again */
+        job->applied_ms = author->is_file ? call->now_ms : 0;
         return OK;
     }
     inherit(job, old, says_paused, call->now_ms);
-    enum status st = find_changes(job, sent, old, seen, &changes);
+    bool is_adopted = author->is_file && adopt(job, call->now_ms);
+    enum status st = find_changes(job, sent, old, author->seen, &changes);
     job_free(old);
     if (st != OK)
         return st;
     write->defines = changes.runs;
     write->waits_anew = job->after_count && changes.after;
     if (!changes.any)
-        write->kind = WRITE_NOTHING;
+        write->kind = is_adopted ? WRITE_ADOPT : WRITE_NOTHING;
     if (changes.ticks)
         return passes_find(call, there, REASON_EDITED, &write->passes);
     write->cursor_ms = -1;
@@ -161,8 +175,9 @@ static enum status decode_sent(const struct call *call, const json_t *definition
     return st;
 }
 
-enum status job_write_prepare(const struct call *call, const json_t *definition, enum secrets seen,
-                              struct job_write *ret, struct job_error *reterr)
+enum status job_write_prepare(const struct call *call, const json_t *definition,
+                              const struct job_author *author, struct job_write *ret,
+                              struct job_error *reterr)
 {
     struct job_write write = {.kind = WRITE_CREATE};
     const struct api *api = call->api;
@@ -173,7 +188,7 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
     if (st == OK)
-        st = lay_over(call, &write, sent, seen, json_object_get(definition, "paused") != NULL);
+        st = lay_over(call, &write, sent, author, json_object_get(definition, "paused") != NULL);
     job_free(sent);
     if (st != OK) {
         job_write_release(&write);
@@ -422,9 +437,10 @@ static bool prepare_put(struct call *call)
     if (state->patch && (!apply_patch(call, state->patch) || !name_agrees(call)))
         return false;
     /* A rollback comes from peal's own record, with clear secrets. */
-    enum secrets seen = state->rollback ? SECRETS_CLEAR : call_secrets(call, call->argument);
+    const struct job_author author = {.seen = state->rollback ? SECRETS_CLEAR
+                                                              : call_secrets(call, call->argument)};
     job_write_release(&state->write);
-    enum status st = job_write_prepare(call, call->body, seen, &state->write, &error);
+    enum status st = job_write_prepare(call, call->body, &author, &state->write, &error);
     if (st == OK)
         st = check_after(call, &state->write, &error);
     return call_check(call, st, &error) &&

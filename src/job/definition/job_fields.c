@@ -280,6 +280,7 @@ const struct field job_fields[] = {
            "用途、处理手册、已知问题等。", .unset = "none", .option = "notes", .value = "TEXT")},
     {"created_ms", FIELD_INT64, AT(created_ms), 0, INT64_MAX, .meta = true},
     {"updated_ms", FIELD_INT64, AT(updated_ms), 0, INT64_MAX, .meta = true},
+    {"applied_ms", FIELD_INT64, AT(applied_ms), 0, INT64_MAX, .meta = true},
     {"paused_ms", FIELD_INT64, AT(paused_ms), 0, INT64_MAX, .meta = true},
     {"resumed_ms", FIELD_INT64, AT(resumed_ms), 0, INT64_MAX, .meta = true},
     {"skip_until_ms", FIELD_INT64, AT(skip_until_ms), 0, INT64_MAX, .meta = true},

@@ -1,7 +1,7 @@
 // A job's definition: the fields of a job file, without those that the server adds.
 import type { Job } from "./types";
 
-const added = ["uid", "revision", "created_at", "updated_at", "deleted_at", "status"];
+const added = ["uid", "revision", "created_at", "updated_at", "applied_at", "deleted_at", "status"];
 
 export function definitionOf(job: Job): Record<string, unknown> {
     return Object.fromEntries(Object.entries(job).filter(([name]) => !added.includes(name)));

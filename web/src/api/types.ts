@@ -78,6 +78,7 @@ export interface Job {
     revision: number;
     created_at: string;
     updated_at: string;
+    applied_at?: string;
     deleted_at?: string;
     status: JobStatus;
     schedule?: string;

@@ -1,11 +1,11 @@
 /* peal apply: creates and changes jobs to match files. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/batch.h"
 #include "jobs/definition.h"
+#include "jobs/dependents.h"
 
 struct request {
     struct request_base base;
@@ -13,47 +13,54 @@ struct request {
     bool dry_run, prune, yes;
 };
 
-/* Every job of the agent that no file has. */
+/* Every job that was applied before, and that no file has. */
 static enum exit_code add_pruned(struct client *client, const struct reading *reading,
                                  struct batch *batch)
 {
-    json_t *there;
+    json_t *there = NULL, *deleted = json_object();
     const json_t *job;
     size_t i;
-    enum exit_code code = client_list(client, "/jobs?fields=name&", 0, &there);
-    if (code != EXIT_OK)
-        return code;
+    enum exit_code code = cli_fail(deleted ? OK : E_NOMEM);
+    if (code == EXIT_OK)
+        code = client_list(client, "/jobs?fields=name,after,applied_at&", 0, &there);
     json_array_foreach (there, i, job) {
-        if (!definitions_find(reading, answer_text(job, "name")) &&
-            json_array_append(batch->delete, json_object_get(job, "name")) != 0)
+        json_t *name = json_object_get(job, "name");
+        if (code == EXIT_OK && definition_is_pruned(reading, job) &&
+            (json_array_append(batch->delete, name) != 0 ||
+             json_object_set(deleted, json_string_value(name), name) != 0))
             code = cli_fail(E_NOMEM);
     }
+    if (code == EXIT_OK)
+        dependents_warn(there, deleted);
     json_decref(there);
+    json_decref(deleted);
     return code;
 }
 
-static bool may_prune(const struct request *request, const struct batch *batch)
+static enum exit_code confirm_prune(const struct request *request, const struct batch *batch)
 {
     size_t count = json_array_size(batch->delete);
     if (count == 0 || request->dry_run)
-        return true;
-    fprintf(stderr, "not in the files, and to be deleted:\n");
+        return EXIT_OK;
+    fprintf(stderr, "not in the files any more, and to be deleted:\n");
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, "  %s\n", json_string_value(json_array_get(batch->delete, i)));
-    return confirmed(request->yes, "Delete %zu job%s?", count, count == 1 ? "" : "s");
+    enum exit_code code =
+        confirm_deletion(request->yes, "Delete %zu job%s?", count, count == 1 ? "" : "s");
+    if (code != EXIT_OK)
+        fputs("nothing was changed\n", stderr);
+    return code;
 }
 
 static enum exit_code apply(struct client *client, const struct request *request,
                             const struct reading *reading, const struct job_list *jobs)
 {
     struct batch batch;
-    enum exit_code code = batch_init_changed(&batch, client, jobs);
+    enum exit_code code = batch_init_applied(&batch, client, jobs);
     if (code == EXIT_OK && request->prune)
         code = add_pruned(client, reading, &batch);
-    if (code == EXIT_OK && !may_prune(request, &batch)) {
-        fputs("nothing was changed\n", stderr);
-        code = EXIT_ERROR;
-    }
+    if (code == EXIT_OK)
+        code = confirm_prune(request, &batch);
     if (code == EXIT_OK)
         code = batch_apply(client, &batch, request->dry_run);
     batch_release(&batch);
@@ -81,22 +88,24 @@ static enum exit_code apply_files(struct client *client, void *place)
 const struct command cmd_apply = {
     .name = "apply",
     .summary = "create and change jobs from files",
-    .examples = EXAMPLES(
-        {"peal apply -f jobs.yaml", NULL},
-        {"peal apply -f jobs.d --prune", "the folder has all jobs; others are deleted"},
-        {"peal apply -f jobs.yaml --dry-run", NULL}, {"generate-jobs | peal apply -f -", NULL}),
+    .examples = EXAMPLES({"peal apply -f jobs.yaml", NULL},
+                         {"peal apply -f jobs.d --prune", "jobs that left the folder are deleted"},
+                         {"peal apply -f jobs.yaml --dry-run", NULL},
+                         {"generate-jobs | peal apply -f -", NULL}),
     .usage = "-f FILE|DIR|- [-f ...] [options]",
     .notes = "In a folder, *.yaml, *.yml and *.json are read. All files are checked before any job "
-             "is changed. Prints one line per job.",
-    .options = ROWS(OPTION_LIST(request, files, 'f', "file", "F",
-                                "a file, a folder, or - for stdin; may repeat",
-                                .complete = COMPLETE_FILES),
-                    OPTION_FLAG(request, dry_run, 0, "dry-run", "only print what would change"),
-                    OPTION_FLAG(request, prune, 0, "prune",
-                                "list and delete the jobs that are not in the files"),
-                    OPTION_FLAG(request, yes, 'y', "yes",
-                                "no confirmation of deletions (asked for on a terminal only)"),
-                    OPTION_GROUP(request, base, client_options)),
+             "is changed. Prints one line per job. Jobs that were applied are marked (applied_at); "
+             "--prune deletes those of them that are in no file, never jobs that were made by peal "
+             "add, the console or the API. A job that exists is adopted by the first file that "
+             "defines it.",
+    .options = ROWS(
+        OPTION_LIST(request, files, 'f', "file", "F",
+                    "a file, a folder, or - for stdin; may repeat", .complete = COMPLETE_FILES),
+        OPTION_FLAG(request, dry_run, 0, "dry-run", "only print what would change"),
+        OPTION_FLAG(request, prune, 0, "prune",
+                    "list and delete the jobs that were applied and are not in the files any more"),
+        OPTION_FLAG(request, yes, 'y', "yes", DELETE_YES_TEXT),
+        OPTION_GROUP(request, base, client_options)),
     .too_many = "unexpected \"%s\"; files go with -f",
     .request_size = sizeof(struct request),
     .with_agent = apply_files,

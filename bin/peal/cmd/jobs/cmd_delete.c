@@ -1,21 +1,16 @@
 /* peal delete: deletes jobs. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/output.h"
+#include "jobs/dependents.h"
 #include "jobs/job_match.h"
 
-/* Gets the job first, so that a mistyped name is reported with a suggestion. */
 static enum exit_code delete_job(struct client *client, const char *name)
 {
     struct reply reply;
     struct strbuf path;
-    enum exit_code code = client_job(client, name, &reply);
-    if (code != EXIT_OK)
-        return code;
-    reply_release(&reply);
     strbuf_init(&path);
-    code = client_call(
+    enum exit_code code = client_call(
         client, &(struct client_request){.method = "DELETE", .path = job_path(&path, name, "")},
         &reply);
     strbuf_release(&path);
@@ -26,20 +21,54 @@ static enum exit_code delete_job(struct client *client, const char *name)
     return EXIT_OK;
 }
 
-static enum exit_code delete_jobs(struct client *client, const struct match_request *request)
+/* Drops the names of jobs that do not exist, which are reported, and warns of jobs that wait for
+ * the others. */
+static enum exit_code look(struct client *client, const struct words *names, json_t *found)
 {
-    const struct words *names = &request->names;
     enum exit_code worst = EXIT_OK;
-    if (!confirmed(request->match.yes, "Delete %s%s?", names->items[0],
-                   names->count > 1 ? " and the others" : "")) {
-        fputs("nothing was deleted\n", stderr);
-        return EXIT_ERROR;
+    for (int i = 0; i < names->count; i++) {
+        if (json_object_set_new(found, names->items[i], json_true()) != 0)
+            return cli_fail(E_NOMEM);
     }
     for (int i = 0; i < names->count && worst != EXIT_UNREACHABLE; i++) {
-        enum exit_code code = delete_job(client, names->items[i]);
+        enum exit_code code = dependents_warn_of(client, names->items[i], found);
+        if (code != EXIT_OK) {
+            json_object_del(found, names->items[i]);
+            worst = code;
+        }
+    }
+    return worst;
+}
+
+static enum exit_code delete_found(struct client *client, const struct match_request *request,
+                                   json_t *found)
+{
+    const char *name;
+    const json_t *value;
+    size_t count = json_object_size(found);
+    enum exit_code worst = confirm_deletion(request->match.yes, "Delete %s%s?",
+                                            json_object_iter_key(json_object_iter(found)),
+                                            count > 1 ? " and the others" : "");
+    if (worst != EXIT_OK)
+        return worst;
+    json_object_foreach (found, name, value) {
+        enum exit_code code = worst == EXIT_UNREACHABLE ? worst : delete_job(client, name);
         if (code != EXIT_OK)
             worst = code;
     }
+    return worst;
+}
+
+static enum exit_code delete_jobs(struct client *client, const struct match_request *request)
+{
+    json_t *found = json_object();
+    enum exit_code worst = found ? look(client, &request->names, found) : cli_fail(E_NOMEM);
+    if (json_object_size(found) && worst != EXIT_UNREACHABLE) {
+        enum exit_code code = delete_found(client, request, found);
+        if (code != EXIT_OK)
+            worst = code;
+    }
+    json_decref(found);
     return worst;
 }
 
@@ -59,7 +88,8 @@ const struct command cmd_delete = {
     .examples = EXAMPLES({"peal delete backup", NULL}, {"peal delete old1 old2 --yes", NULL},
                          {"peal delete --label team=gone --dry-run", NULL}),
     .usage = "NAME... | FILTER [options]",
-    .notes = "Current runs continue. Restore a job with: peal undelete NAME",
+    .notes = "Current runs continue. Restore a job with: peal undelete NAME. Asks on a terminal; "
+             "elsewhere --yes is needed. Jobs that wait for a deleted one (after) are named.",
     .arguments = match_arguments,
     .options = match_options,
     .too_few = "which job?",

@@ -71,6 +71,7 @@ static void print_status(const json_t *api_job)
     print_line("Uid", answer_text(api_job, "uid"));
     print_time("Created", answer_time(api_job, "created_at"));
     print_time("Changed", answer_time(api_job, "updated_at"));
+    print_time("Applied", answer_time(api_job, "applied_at"));
     print_time("Last ok", answer_time(status, "succeeded_at"));
     print_time("Next", answer_time(status, "next_at"));
 }

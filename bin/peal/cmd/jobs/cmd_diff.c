@@ -54,7 +54,7 @@ static enum exit_code diff_job(const struct reading *reading, const json_t *ther
     return code;
 }
 
-/* Jobs that are in no file. */
+/* Jobs that were applied, and are in no file any more. */
 static enum exit_code diff_pruned(const struct reading *reading, json_t *there, bool *differs)
 {
     enum exit_code code = EXIT_OK;
@@ -62,7 +62,7 @@ static enum exit_code diff_pruned(const struct reading *reading, json_t *there, 
     json_t *job;
     json_object_foreach (there, name, job) {
         struct strbuf yaml;
-        if (definitions_find(reading, name) || code != EXIT_OK)
+        if (code != EXIT_OK || !definition_is_pruned(reading, job))
             continue;
         strbuf_init(&yaml);
         code = cli_fail(definition_yaml(reading, job, &yaml));
@@ -78,11 +78,11 @@ static enum status add_names(const json_t *digests, const struct reading *readin
                              json_t *names)
 {
     const char *name;
-    json_t *digest;
-    json_object_foreach ((json_t *)digests, name, digest) {
+    json_t *job;
+    json_object_foreach ((json_t *)digests, name, job) {
         const struct job *wanted = definitions_find(reading, name);
-        bool is_same = !wanted && !prune;
-        enum status st = wanted ? digests_have(digests, wanted, &is_same) : OK;
+        bool is_same = !(prune && definition_is_pruned(reading, job));
+        enum status st = wanted ? digests_have(digests, wanted, DIGEST_ANY, &is_same) : OK;
         if (st == OK && !is_same && json_array_append_new(names, json_string(name)) != 0)
             st = E_NOMEM;
         if (st != OK)
@@ -210,7 +210,8 @@ const struct command cmd_diff = {
     .options = ROWS(
         OPTION_LIST(request, files, 'f', "file", "F",
                     "a file, a folder, or - for stdin; may repeat", .complete = COMPLETE_FILES),
-        OPTION_FLAG(request, prune, 0, "prune", "also show jobs that are in no file"),
+        OPTION_FLAG(request, prune, 0, "prune",
+                    "also show jobs that were applied and are in no file any more"),
         OPTION_ROW(take_revision, request, revision, const char *, 0, "revision", "N",
                    "from this revision of the job", .min = 1, .max = INT64_MAX),
         OPTION_ROW(take_revision, request, to, const char *, 0, "to", "N",

@@ -113,6 +113,13 @@ static bool decode(struct edit *edit, struct job_list *jobs)
     return edit->problem.length == 0;
 }
 
+/* The file stays. */
+static void tell_kept(struct edit *edit)
+{
+    fprintf(stderr, "nothing was changed; your text is in %s\n", edit->path);
+    edit->path[0] = '\0';
+}
+
 /* E_INVALID: the agent refuses it, and edit->problem says why. Else *ret is what to exit with. */
 static enum status put(struct edit *edit, const struct job *job, enum exit_code *ret)
 {
@@ -129,13 +136,13 @@ static enum status put(struct edit *edit, const struct job *job, enum exit_code 
     if (refused) {
         strbuf_adds(&edit->problem, answer_text(reply.body, "detail"));
     } else if (st == OK && (reply.status == 412 || reply.status == 409)) {
-        cli_error("%s was changed by someone else meanwhile; your text is in %s", edit->name,
-                  edit->path);
-        edit->path[0] = '\0'; /* kept */
+        cli_error("%s was changed by someone else meanwhile", edit->name);
         *ret = EXIT_CONFLICT;
     } else {
         *ret = client_report(edit->client, st, &reply);
     }
+    if (*ret != EXIT_OK)
+        tell_kept(edit);
     if (*ret == EXIT_OK && !refused)
         fprintf(stderr, "%s: changed\n", edit->name);
     reply_release(&reply);
@@ -188,23 +195,26 @@ static enum exit_code start_edit(struct edit *edit)
     return EXIT_OK;
 }
 
-/* An editor in a script that never fixes the text must not loop for ever. */
+/* An editor in a script would be wrong in the same way again, for ever: only a person is asked. */
+static bool wants_again(const struct edit *edit)
+{
+    char answer[16];
+    cli_error("%s", edit->problem.text);
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
+        return false;
+    fputs("Edit it again? [Y/n] ", stderr);
+    return fgets(answer, sizeof(answer), stdin) && answer[0] != 'n' && answer[0] != 'N';
+}
+
 static enum exit_code edit_until_right(struct edit *edit)
 {
     enum exit_code code = EXIT_OK;
-    struct strbuf last;
-    strbuf_init(&last);
     while (edit_once(edit, &code)) {
-        if (strcmp(last.text, edit->text.text) == 0) {
-            cli_error("%s", edit->problem.text);
-            fputs("nothing was changed: the text was saved again as it was\n", stderr);
-            code = EXIT_INVALID;
-            break;
-        }
-        strbuf_reset(&last);
-        strbuf_adds(&last, edit->text.text);
+        if (wants_again(edit))
+            continue;
+        tell_kept(edit);
+        return EXIT_INVALID;
     }
-    strbuf_release(&last);
     return code;
 }
 
@@ -234,9 +244,12 @@ const struct command cmd_edit = {
     .summary = "edit a job in your editor",
     .examples =
         EXAMPLES({"peal edit backup", NULL}, {"EDITOR='code --wait' peal edit backup", NULL}),
-    .notes = "Opens the job's YAML in $VISUAL, $EDITOR or vi. If the text has an error, the editor "
-             "opens again with the error at the top; an empty file cancels. If someone else "
-             "changed the job meanwhile, that change stays, and your text is kept in a file.",
+    .notes =
+        "Opens the job's YAML in $VISUAL, $EDITOR or vi. If the text has an error, asks whether "
+        "to open the editor again, with the error at the top; an empty file cancels. Without "
+        "a terminal, the first error ends the command (status 6). If someone else changed the "
+        "job meanwhile, that change stays. Text that was not taken is kept in a file, which "
+        "is named.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
     .wrong_count = ONE_JOB,
