@@ -74,6 +74,107 @@ printf 'name: b\nschedul: "@daily"\ncommand: ["true"]\n' >jobs/b.yml
 run peal validate jobs
 expect_status 6
 expect_stderr_has 'jobs/b.yml:2:1: unknown field "schedul"; did you mean "schedule"?'
+
+# All mistakes of a file in one pass, in its order; also those of several jobs together.
+cat >many.yaml <<'YAML'
+name: one
+schedule: "0 25 * * *"
+comand: ["true"]
+timeout: soon
+---
+name: two
+schedule: "@daily"
+command: ["true"]
+overlap: maybe
+---
+name: two
+after: four
+command: ["true"]
+---
+name: three
+after: [{job: two}]
+command: ["true"]
+---
+- name: four
+  after: {jobs: [one, three], on: always}
+  shell: "true"
+- name: five
+  schedule: "@daily"
+  shell: "true"
+- name: five
+  schedule: "@daily"
+  shell: "true"
+YAML
+run peal validate many.yaml
+expect_status 6
+mv "$scratch/err" told
+run sed -n 's/^peal: //p' told
+expect_stdout 'many.yaml:2:14: schedule: hour 25 is out of range 0-23
+many.yaml:3:1: unknown field "comand"; did you mean "command"?
+many.yaml:4:10: timeout: a duration is numbers with units, like 90s or 1h30m
+many.yaml:9:10: overlap: "maybe" is not one of skip, allow, queue or replace
+many.yaml:25:9: name: "five" is already the name of the job in line 22
+many.yaml:16:15: after: a job would wait for itself: two -> four -> three -> two'
+printf 'name: self-a\nafter: self-b\nshell: x\n' >more/self.yaml
+printf 'name: self-b\nafter: self-a\nshell: x\n' >more/self-2.yaml
+run peal validate more
+expect_status 6
+expect_stderr_has 'after: a job would wait for itself: self-b -> self-a -> self-b'
+expect_stderr_has 'more/self.yaml:2:8: '
+rm more/self*
+printf 'name: g\nschedule: "@daily"\nshell: x\n' >more/h.yaml
+run peal validate more
+expect_status 6
+expect_stderr_has 'more/h.yaml:1:7: job "g" is defined twice: in more/g.yaml, too'
+rm more/h.yaml
+
+# What only an agent knows; without one, a note.
+cat >refs.yaml <<'YAML'
+name: refs
+after: [a, etl/lod]
+shell: "true"
+---
+name: seldom
+schedule: "@daily"
+calendars: [holydays]
+notify: {to: [ops, pager]}
+shell: "true"
+YAML
+run peal validate refs.yaml jobs/a.yaml
+expect_status 0
+expect_stderr_has 'note: calendars, channels and jobs that are in no file were not checked'
+start_agent agent --listen none
+peal calendar set holidays 12-25 2>/dev/null
+peal channel set ops --type webhook --hook http://127.0.0.1:9/ --unencrypted 2>/dev/null
+peal add etl/load @manual -- true 2>/dev/null
+run peal validate refs.yaml jobs/a.yaml
+expect_status 6
+expect_stderr_has 'refs.yaml:7:13: calendars: there is no calendar "holydays"; did you mean "holidays"?'
+expect_stderr_has 'refs.yaml:8:20: notify: there is no channel "pager"'
+expect_stderr_has 'refs.yaml:2:12: after: there is no job "etl/lod"; did you mean "etl/load"?'
+printf 'name: etl/load\nafter: refs\nshell: x\n' >load.yaml
+sed 's/lod/load/; /calendars/d; /notify/d' refs.yaml >good.yaml
+run peal validate good.yaml jobs/a.yaml load.yaml
+expect_status 6
+expect_stderr_has 'a job would wait for itself'
+run peal validate good.yaml jobs/a.yaml
+expect_status 0
+run peal validate good.yaml jobs/a.yaml --data "$scratch/nobody"
+expect_status 5
+
+# apply says the same places.
+run peal apply -f refs.yaml -f jobs/a.yaml
+expect_status 6
+expect_stderr_has 'refs.yaml:7:13: '
+expect_stderr_has 'there is no calendar "holydays"'
+expect_stderr_lacks '/put/'
+run peal apply -f good.yaml -f jobs/a.yaml -f load.yaml
+expect_status 6
+expect_stderr_has 'good.yaml:2:12: after: a job would wait for itself: refs -> etl/load -> refs'
+expect_stderr_has 'nothing was changed'
+run peal stop
+unset PEAL_DATA
+
 mkdir none
 run peal validate none
 expect_status 6

@@ -1,6 +1,7 @@
 #include "client/batch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/progress.h"
@@ -62,15 +63,88 @@ static json_t *slice(const json_t *list, size_t from, size_t count)
     return part;
 }
 
-static enum exit_code send_part(struct client *client, const char *path, json_t *put,
+/* ---- mistakes that the agent found ---- */
+
+/* The item of a list that a pointer like /put/3/after/0/job is about; *ret_rest is the rest of the
+ * pointer. NULL: none. */
+static const json_t *find_item(const json_t *body, const char *pointer, const char **ret_rest)
+{
+    char list[8];
+    char *end;
+    int length = 0;
+    if (sscanf(pointer, "/%7[a-z]/%n", list, &length) < 1 || !length)
+        return NULL;
+    size_t index = strtoul(pointer + length, &end, 10);
+    *ret_rest = end;
+    return end > pointer + length ? json_array_get(json_object_get(body, list), index) : NULL;
+}
+
+/* The text at the rest of the pointer; NULL: no text. */
+static const char *find_text(const json_t *item, const char *rest)
+{
+    char word[64];
+    while (item && *rest == '/') {
+        size_t length = strcspn(rest + 1, "/");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), rest + 1);
+        item = json_is_array(item) ? json_array_get(item, strtoul(word, NULL, 10))
+                                   : json_object_get(item, word);
+        rest += 1 + length;
+    }
+    return json_string_value(item);
+}
+
+/* One mistake, at its place in the files. */
+static void tell_mistake(const struct batch *batch, const json_t *body, const json_t *error)
+{
+    const char *rest = "", *pointer = answer_text(error, "pointer");
+    const json_t *item = find_item(body, pointer, &rest);
+    const char *name = json_is_string(item) ? json_string_value(item) : answer_text(item, "name");
+    char field[64] = "";
+    sscanf(rest, "/%63[^/]", field);
+    const struct job_mistake mistake = {.job = name,
+                                        .field = *field ? field : NULL,
+                                        .value = find_text(item, rest),
+                                        .message = answer_text(error, "message")};
+    if (batch->sources && *name)
+        job_sources_tell(batch->sources, &mistake);
+    else
+        cli_error("%s: %s", *name ? name : pointer, mistake.message);
+}
+
+/* False: the answer has none. */
+static bool tell_mistakes(const struct batch *batch, const json_t *body, const struct reply *reply)
+{
+    const json_t *errors = json_object_get(reply->body, "errors"), *error;
+    size_t i;
+    if (reply->status != 422 || !json_array_size(errors))
+        return false;
+    json_array_foreach (errors, i, error) {
+        tell_mistake(batch, body, error);
+    }
+    fputs("nothing was changed\n", stderr);
+    return true;
+}
+
+/* ---- calls ---- */
+
+static enum exit_code send_part(struct client *client, const struct batch *batch, json_t *put,
                                 json_t *deleted, bool dry_run, json_t *results)
 {
-    json_t *answer = NULL;
+    struct reply reply = {0};
     json_t *body = json_pack("{sososb}", "put", put, "delete", deleted, "dry_run", (int)dry_run);
-    enum exit_code code = body ? client_post(client, path, body, &answer) : cli_fail(E_NOMEM);
-    if (code == EXIT_OK && json_array_extend(results, json_object_get(answer, "results")) != 0)
+    const struct client_request call = {.method = "POST",
+                                        .path = batch->is_applied ? "/jobs:batch?applied=true"
+                                                                  : "/jobs:batch",
+                                        .body = body};
+    if (!body)
+        return cli_fail(E_NOMEM);
+    enum status st = client_try(client, &call, &reply);
+    enum exit_code code = st == OK && tell_mistakes(batch, body, &reply)
+                              ? EXIT_INVALID
+                              : client_report(client, st, &reply);
+    if (code == EXIT_OK && json_array_extend(results, json_object_get(reply.body, "results")) != 0)
         code = cli_fail(E_CORRUPT);
-    json_decref(answer);
+    reply_release(&reply);
     json_decref(body);
     return code;
 }
@@ -90,7 +164,6 @@ static size_t count_items(const json_t *lists)
 static enum exit_code send_all(struct client *client, const struct batch *batch,
                                const json_t *parts, bool dry_run, json_t *results)
 {
-    const char *path = batch->is_applied ? "/jobs:batch?applied=true" : "/jobs:batch";
     const json_t *deletes = batch->delete;
     size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
@@ -100,7 +173,7 @@ static enum exit_code send_all(struct client *client, const struct batch *batch,
         json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
         size_t before = json_array_size(results);
         code =
-            send_part(client, path, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+            send_part(client, batch, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
         progress_step(&progress, json_array_size(results) - before);
     }
     progress_end(&progress);

@@ -4,12 +4,14 @@
 
 #include "client/client.h"
 #include "definition/job_codec.h"
+#include "jobs/check/job_sources.h"
 
 struct batch {
     json_t *put;     /* definitions */
     json_t *delete;  /* names */
     size_t same;     /* definitions that the agent has already, and which are not sent */
     bool is_applied; /* the definitions are from files, which define the jobs from now on */
+    const struct job_sources *sources; /* the files, for errors; NULL: none */
 };
 /* Puts the jobs; to be released in any case. */
 MUST_CHECK enum exit_code batch_init(struct batch *batch, const struct job_list *jobs);

@@ -47,25 +47,9 @@ void reading_release(struct reading *reading)
 
 /* ---- files ---- */
 
-/* "FILE:4:13: message", the line, and a caret. */
-static void job_error_print(const char *name, const char *text, const struct job_error *err)
+const struct job *definitions_find(const struct reading *reading, const char *name)
 {
-    struct parse_error place = {.column = err->column};
-    const char *line = text;
-    char where[512];
-    snprintf(place.message, sizeof(place.message), "%s", err->message);
-    if (err->line == 0) {
-        cli_error("%s: %s", name, err->message);
-        return;
-    }
-    for (int i = 1; i < err->line && line; i++) {
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    snprintf(where, sizeof(where), "%s:%d:%d", name, err->line, err->column);
-    char *copy = strndup(line ? line : "", line ? strcspn(line, "\r\n") : 0);
-    cli_parse_error(where, copy ? copy : "", &place);
-    free(copy);
+    return table_find(&reading->names, name);
 }
 
 static enum status take_over(struct reading *reading, struct job_list *from, struct job_list *to)
@@ -79,62 +63,53 @@ static enum status take_over(struct reading *reading, struct job_list *from, str
     to->items = items;
     to->count += from->count;
     enum status st = OK;
-    for (size_t i = 0; i < from->count && st == OK; i++)
-        st = table_insert(&reading->names, from->items[i]);
+    for (size_t i = 0; i < from->count && st == OK; i++) {
+        if (!definitions_find(reading, from->items[i]->name)) /* a twin was reported */
+            st = table_insert(&reading->names, from->items[i]);
+    }
     from->count = 0;
     return st;
 }
 
-const struct job *definitions_find(const struct reading *reading, const char *name)
+/* Every mistake. */
+static enum exit_code tell_errors(const char *name, const char *text,
+                                  const struct job_errors *errors)
 {
-    return table_find(&reading->names, name);
+    for (size_t i = 0; i < errors->count; i++)
+        job_error_tell(name, text, &errors->items[i]);
+    return EXIT_INVALID;
 }
 
-/* Duplicates across files; the decoder finds those within one. */
-static enum exit_code refuse_doubles(const struct reading *reading, const char *name,
-                                     const struct job_list *more)
-{
-    for (size_t i = 0; i < more->count; i++) {
-        const char *job = more->items[i]->name;
-        if (!definitions_find(reading, job))
-            continue;
-        cli_error("%s: job %s is defined twice", name, job);
-        return EXIT_INVALID;
-    }
-    return EXIT_OK;
-}
-
-enum exit_code definitions_read_text(struct reading *reading, const char *name, const char *text,
-                                     size_t length, struct job_list *jobs)
+static enum exit_code read_text(struct reading *reading, const char *name, struct strbuf *text,
+                                struct job_list *jobs, struct job_sources *sources)
 {
     struct job_list list;
-    struct job_error err = {0};
+    struct job_errors errors;
     job_list_init(&list);
-    enum status st =
-        jobs_decode_text(text, length, reading->default_tz.text, reading->zones, &list, &err);
-    enum exit_code code;
-    if (st == E_INVALID || st == E_TOO_LARGE) {
-        job_error_print(name, text, &err);
+    job_errors_init(&errors);
+    enum status st = jobs_decode_file(text->text, text->length, reading->default_tz.text,
+                                      reading->zones, &list, &errors);
+    bool is_wrong = st == E_INVALID || st == E_TOO_LARGE;
+    enum exit_code code = is_wrong ? tell_errors(name, text->text, &errors) : cli_fail(st);
+    if (is_wrong || st == OK)
+        st = job_sources_add(sources, name, text, &list);
+    if (st == E_INVALID)
         code = EXIT_INVALID;
-    } else {
-        code = cli_fail(st);
-    }
-    if (code == EXIT_OK)
-        code = refuse_doubles(reading, name, &list);
-    if (code == EXIT_OK)
-        code = cli_fail(take_over(reading, &list, jobs));
+    if (st == E_INVALID || st == OK)
+        st = take_over(reading, &list, jobs);
     job_list_release(&list);
-    return code;
+    job_errors_release(&errors);
+    return st == OK ? code : cli_fail(st);
 }
 
-static enum exit_code read_file(struct reading *reading, const char *path, struct job_list *jobs)
+static enum exit_code read_file(struct reading *reading, const char *path, struct job_list *jobs,
+                                struct job_sources *sources)
 {
     struct strbuf text;
     strbuf_init(&text);
     enum exit_code code = input_file_read(path, &text);
     if (code == EXIT_OK)
-        code = definitions_read_text(reading, strcmp(path, "-") == 0 ? "stdin" : path, text.text,
-                                     text.length, jobs);
+        code = read_text(reading, strcmp(path, "-") == 0 ? "stdin" : path, &text, jobs, sources);
     strbuf_release(&text);
     return code;
 }
@@ -147,7 +122,8 @@ static int is_job_file(const struct dirent *entry)
 }
 
 /* Every file is read, so that all mistakes are seen at once. */
-static enum exit_code read_folder(struct reading *reading, const char *path, struct job_list *jobs)
+static enum exit_code read_folder(struct reading *reading, const char *path, struct job_list *jobs,
+                                  struct job_sources *sources)
 {
     struct dirent **entries;
     int count = scandir(path, &entries, is_job_file, alphasort);
@@ -162,7 +138,7 @@ static enum exit_code read_folder(struct reading *reading, const char *path, str
         struct strbuf file;
         strbuf_init(&file);
         strbuf_addf(&file, "%s/%s", path, entries[i]->d_name);
-        enum exit_code code = read_file(reading, file.text, jobs);
+        enum exit_code code = read_file(reading, file.text, jobs, sources);
         if (code != EXIT_OK)
             worst = code;
         strbuf_release(&file);
@@ -173,15 +149,15 @@ static enum exit_code read_folder(struct reading *reading, const char *path, str
 }
 
 enum exit_code definitions_read(struct reading *reading, const char *const *paths, size_t count,
-                                struct job_list *jobs)
+                                struct job_list *jobs, struct job_sources *sources)
 {
     enum exit_code worst = EXIT_OK;
     for (size_t i = 0; i < count; i++) {
         const char *path = paths[i];
         struct stat info;
         bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-        enum exit_code code =
-            folder ? read_folder(reading, path, jobs) : read_file(reading, path, jobs);
+        enum exit_code code = folder ? read_folder(reading, path, jobs, sources)
+                                     : read_file(reading, path, jobs, sources);
         if (code != EXIT_OK)
             worst = code;
     }

@@ -4,6 +4,7 @@
 
 #include "client/client.h"
 #include "definition/job_codec.h"
+#include "jobs/check/job_sources.h"
 #include "table.h"
 
 /* Context for decoding definitions: the zones, and the default zone of jobs, which is the
@@ -19,15 +20,11 @@ MUST_CHECK enum exit_code reading_init(struct reading *reading, struct client *c
 void reading_release(struct reading *reading);
 
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
- * them to *jobs. Every mistake is reported with its place; duplicate names are mistakes, and so is
- * an empty set of jobs. */
+ * them to *jobs, and their texts to *sources. Every mistake is reported with its place; duplicate
+ * names are mistakes, and so is an empty set of jobs. EXIT_INVALID: *jobs are those without. */
 MUST_CHECK enum exit_code definitions_read(struct reading *reading, const char *const *paths,
-                                           size_t count, struct job_list *jobs);
-
-/* The same for one text; `name` is what messages call it. */
-MUST_CHECK enum exit_code definitions_read_text(struct reading *reading, const char *name,
-                                                const char *text, size_t length,
-                                                struct job_list *jobs);
+                                           size_t count, struct job_list *jobs,
+                                           struct job_sources *sources);
 
 /* A job that was read; NULL: none has this name. */
 const struct job *definitions_find(const struct reading *reading, const char *name);

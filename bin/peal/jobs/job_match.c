@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/when.h"
-#include "jobs/dependents.h"
+#include "jobs/check/dependents.h"
 
 enum { NAMES = 3 }; /* names in a preview */
 

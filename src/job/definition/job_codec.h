@@ -24,6 +24,14 @@ struct job_error {
     int text_column;   /* within the text of the field, from 1; 0: unknown */
 };
 
+/* All errors of a file, in its order. */
+struct job_errors {
+    struct job_error *items;
+    size_t count;
+};
+void job_errors_init(struct job_errors *errors);
+void job_errors_release(struct job_errors *errors);
+
 /* Reads a file: YAML (one or many documents, or a list of jobs) or JSON (which is YAML). Checks
  * every job: fields, ranges, schedules (with `zones`), either a command or a shell. An unknown
  * field is an error that suggests the nearest known one. E_INVALID: *reterr. E_TOO_LARGE: more than
@@ -31,6 +39,12 @@ struct job_error {
 MUST_CHECK enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
                                         struct zone_db *zones, struct job_list *ret,
                                         struct job_error *reterr);
+
+/* The same, with every mistake: E_INVALID, with *ret the jobs that have none, and at least one
+ * error in *errors, which the caller has initialised. */
+MUST_CHECK enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
+                                        struct zone_db *zones, struct job_list *ret,
+                                        struct job_errors *errors);
 
 /* Reads the text of one job for an editor. *ret is its JSON value, even if the job is invalid:
  * *reterr then has the error, and otherwise an empty message. Plain scalars other than true, false,

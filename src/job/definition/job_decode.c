@@ -24,25 +24,64 @@ static enum status unknown_field(const struct decoder *d, const struct field *fi
     return status_invalid();
 }
 
+void job_errors_init(struct job_errors *errors)
+{
+    *errors = (struct job_errors){NULL, 0};
+}
+
+void job_errors_release(struct job_errors *errors)
+{
+    free(errors->items);
+    job_errors_init(errors);
+}
+
+enum status job_errors_take(struct job_errors *errors, struct job_error *error)
+{
+    if (!*error->message)
+        return OK;
+    struct job_error *items =
+        reallocarray(errors->items, errors->count + 1, sizeof(*errors->items));
+    if (!items)
+        return E_NOMEM;
+    errors->items = items;
+    items[errors->count++] = *error;
+    *error = (struct job_error){0};
+    return OK;
+}
+
+/* Goes on after an error, if all are wanted, and remembers that in *inout_st. */
+static enum status go_on(const struct decoder *d, enum status st, enum status *inout_st)
+{
+    if (st == OK || st == E_NOMEM || !d->all)
+        return st;
+    *inout_st = st;
+    return job_errors_take(d->all, d->err);
+}
+
 enum status fields_decode(struct decoder *d, const struct field *fields, const struct spot *spot)
 {
     const struct node *values[FIELDS_MAX] = {0};
     const struct field *next = fields;
+    enum status worst = OK;
     for (const struct entry *entry = spot->node->entries; entry; entry = entry->next) {
         const char *name = entry->key->text;
         const struct field *field = field_find(fields, &next, name, strlen(name));
-        if (!field || (field->meta && !d->with_meta))
-            return unknown_field(d, fields, spot, entry->key);
+        if (!field || (field->meta && !d->with_meta)) {
+            enum status st = go_on(d, unknown_field(d, fields, spot, entry->key), &worst);
+            if (st != OK)
+                return st;
+            continue;
+        }
         assert(field - fields < FIELDS_MAX);
         values[field - fields] = entry->value;
     }
     for (const struct field *field = fields; field->name; field++) {
         struct spot here = {spot, field->name, 0, values[field - fields]};
-        enum status st = here.node ? field_decode(d, field, &here) : OK;
+        enum status st = here.node ? go_on(d, field_decode(d, field, &here), &worst) : OK;
         if (st != OK)
             return st;
     }
-    return OK;
+    return worst;
 }
 
 /* The time zone in front of a schedule's fields; NULL: none. */
@@ -151,34 +190,62 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
     return job->after_count ? check_after(d, root) : check_schedules(d, root);
 }
 
-enum status job_decode_node(const struct node *node, bool with_meta, const char *default_tz,
-                            struct zone_db *zones, struct job **ret, struct job_error *reterr)
+/* The schedules of a job whose other fields have errors: they are checked by themselves, in a known
+ * time zone. */
+static enum status check_the_rest(struct decoder *d, const struct spot *root, enum status st)
+{
+    bool is_zone_known = d->zone_is_given || !node_get(root->node, "timezone");
+    if (st == E_NOMEM || !d->all || !d->job->schedule_count || !is_zone_known)
+        return st;
+    enum status more = settle_zone(d);
+    if (more == OK)
+        more = check_schedules(d, root);
+    return more == E_NOMEM ? more : st;
+}
+
+static enum status decode(struct decoder *d, const struct node *node, struct job **ret)
 {
     struct spot root = {.node = node};
     if (node->kind != NODE_MAP)
-        return spot_fail(reterr, &root,
+        return spot_fail(d->err, &root,
                          "expected a job (a map with name, schedule and command), found %s",
                          node_describe(node));
-    struct decoder d = {.job = job_new(),
-                        .default_tz = default_tz,
-                        .zones = zones,
-                        .with_meta = with_meta,
-                        .err = reterr};
-    if (!d.job)
+    d->job = job_new();
+    if (!d->job)
         return E_NOMEM;
-    d.object = d.job;
-    enum status st = fields_decode(&d, job_fields, &root);
+    d->object = d->job;
+    enum status st = fields_decode(d, job_fields, &root);
+    if (st != OK) {
+        st = check_the_rest(d, &root, st);
+        goto out;
+    }
+    st = settle_zone(d);
     if (st == OK)
-        st = settle_zone(&d);
-    if (st == OK)
-        st = check_whole(&d, &root);
+        st = check_whole(d, &root);
     if (st != OK)
         goto out;
-    *ret = d.job;
-    d.job = NULL;
+    *ret = d->job;
+    d->job = NULL;
 out:
-    job_free(d.job);
+    job_free(d->job);
     return st;
+}
+
+enum status job_decode_node(const struct node *node, bool with_meta, const char *default_tz,
+                            struct zone_db *zones, struct job **ret, struct job_error *reterr)
+{
+    struct decoder d = {
+        .default_tz = default_tz, .zones = zones, .with_meta = with_meta, .err = reterr};
+    return decode(&d, node, ret);
+}
+
+enum status job_decode_node_all(const struct node *node, const char *default_tz,
+                                struct zone_db *zones, struct job **ret, struct job_errors *errors)
+{
+    struct job_error error = {0};
+    struct decoder d = {.default_tz = default_tz, .zones = zones, .err = &error, .all = errors};
+    enum status st = decode(&d, node, ret);
+    return st == OK || st == E_NOMEM || job_errors_take(errors, &error) == OK ? st : E_NOMEM;
 }
 
 enum status fields_decode_json(const struct field *fields, const char *what, const json_t *value,

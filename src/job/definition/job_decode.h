@@ -13,12 +13,21 @@ struct decoder {
     bool with_meta;
     bool zone_is_given; /* the field `timezone` is set */
     struct job_error *err;
+    struct job_errors *all; /* NULL: stop at the first error; else go on, and note each of them */
 };
 
 /* Reads a job, and checks its fields one by one and together. */
 MUST_CHECK enum status job_decode_node(const struct node *node, bool with_meta,
                                        const char *default_tz, struct zone_db *zones,
                                        struct job **ret, struct job_error *reterr);
+
+/* The same with every error, in *errors. */
+MUST_CHECK enum status job_decode_node_all(const struct node *node, const char *default_tz,
+                                           struct zone_db *zones, struct job **ret,
+                                           struct job_errors *errors);
+
+/* Moves the error to the end of the list; an empty one was noted already. E_NOMEM. */
+MUST_CHECK enum status job_errors_take(struct job_errors *errors, struct job_error *error);
 
 /* Decodes one value into the member of the field (job_decode_value.c). */
 MUST_CHECK enum status field_decode(struct decoder *d, const struct field *field,

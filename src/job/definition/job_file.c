@@ -25,6 +25,8 @@ struct collector {
     struct job_list jobs;
     const struct node **nodes;
     struct job_error *err;
+    struct job_errors *all; /* NULL: stop at the first error */
+    bool is_wrong;          /* there are some */
 };
 
 static enum status collect_job(struct collector *c, const struct node *node)
@@ -34,8 +36,14 @@ static enum status collect_job(struct collector *c, const struct node *node)
     enum status st = array_grow(&c->jobs.items, count, sizeof(struct job *));
     if (st == OK)
         st = array_grow(&c->nodes, count, sizeof(struct node *));
-    if (st == OK)
+    if (st == OK && c->all)
+        st = job_decode_node_all(node, c->default_tz, c->zones, &job, c->all);
+    else if (st == OK)
         st = job_decode_node(node, false, c->default_tz, c->zones, &job, c->err);
+    if (c->all && st != OK && st != E_NOMEM) {
+        c->is_wrong = true;
+        return OK;
+    }
     if (st != OK)
         return st;
     c->nodes[c->jobs.count] = node;
@@ -73,30 +81,41 @@ static struct spot name_spot(const struct collector *c, size_t index, struct spo
     return (struct spot){root, "name", 0, node_get(c->nodes[index], "name")};
 }
 
-static enum status check_names(const struct collector *c)
+static enum status fail_twin(struct collector *c, size_t second, size_t first)
 {
-    size_t count = c->jobs.count, second = count, first = 0;
-    size_t *order = calloc(count + 1, sizeof(*order));
-    if (!order)
-        return E_NOMEM;
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    qsort_r(order, count, sizeof(*order), compare_names, (void *)c);
-    for (size_t i = 1; i < count; i++) { /* report the duplicate that comes first in the file */
-        const char *before = c->jobs.items[order[i - 1]]->name;
-        if (order[i] < second && strcmp(before, c->jobs.items[order[i]]->name) == 0) {
-            second = order[i];
-            first = order[i - 1];
-        }
-    }
-    free(order);
-    if (second == count)
-        return OK;
     struct spot root, other_root;
     struct spot spot = name_spot(c, second, &root);
     struct spot other = name_spot(c, first, &other_root);
-    return spot_fail(c->err, &spot, "\"%s\" is already the name of the job in line %d",
-                     c->jobs.items[second]->name, other.node->line);
+    enum status st = spot_fail(c->err, &spot, "\"%s\" is already the name of the job in line %d",
+                               c->jobs.items[second]->name, other.node->line);
+    if (!c->all)
+        return st;
+    c->is_wrong = true;
+    return job_errors_take(c->all, c->err);
+}
+
+/* In the order of the file. */
+static enum status check_names(struct collector *c)
+{
+    size_t count = c->jobs.count;
+    enum status st = OK;
+    size_t *order = calloc(2 * count + 1, sizeof(*order)), *twins = order + count;
+    if (!order)
+        return E_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        twins[i] = order[i] = i;
+    qsort_r(order, count, sizeof(*order), compare_names, c);
+    for (size_t i = 1; i < count; i++) {
+        const char *before = c->jobs.items[order[i - 1]]->name;
+        if (strcmp(before, c->jobs.items[order[i]]->name) == 0)
+            twins[order[i]] = order[i - 1];
+    }
+    for (size_t i = 0; i < count && st == OK; i++) {
+        if (twins[i] != i)
+            st = fail_twin(c, i, twins[i]);
+    }
+    free(order);
+    return st;
 }
 
 static enum status read_documents(struct tree *tree, const char *text, size_t length,
@@ -109,27 +128,57 @@ static enum status read_documents(struct tree *tree, const char *text, size_t le
     return st;
 }
 
-enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
-                             struct zone_db *zones, struct job_list *ret, struct job_error *reterr)
+/* OK: c->jobs is complete, or c->all has errors. */
+static enum status collect(struct collector *c, const char *text, size_t length)
 {
     struct tree tree;
     const struct node *documents = NULL;
-    struct collector c = {.default_tz = default_tz, .zones = zones, .err = reterr};
     tree_init(&tree);
-    enum status st = read_documents(&tree, text, length, &documents, reterr);
+    enum status st = read_documents(&tree, text, length, &documents, c->err);
     for (const struct entry *entry = st == OK ? documents->entries : NULL; entry && st == OK;
          entry = entry->next)
-        st = collect_document(&c, entry->value);
+        st = collect_document(c, entry->value);
     if (st == OK)
-        st = check_names(&c);
-    if (st == OK) {
-        *ret = c.jobs;
-        job_list_init(&c.jobs);
-    }
-    job_list_release(&c.jobs);
-    free(c.nodes);
+        st = check_names(c);
+    free(c->nodes);
     tree_release(&tree);
     return st;
+}
+
+enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
+                             struct zone_db *zones, struct job_list *ret, struct job_error *reterr)
+{
+    struct collector c = {.default_tz = default_tz, .zones = zones, .err = reterr};
+    enum status st = collect(&c, text, length);
+    if (st == OK)
+        *ret = c.jobs;
+    else
+        job_list_release(&c.jobs);
+    return st;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct job_error *x = a, *y = b;
+    int lines = (x->line > y->line) - (x->line < y->line);
+    return lines ? lines : (x->column > y->column) - (x->column < y->column);
+}
+
+enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
+                             struct zone_db *zones, struct job_list *ret, struct job_errors *errors)
+{
+    struct job_error error = {0};
+    struct collector c = {.default_tz = default_tz, .zones = zones, .err = &error, .all = errors};
+    enum status st = collect(&c, text, length);
+    if (st != OK && st != E_NOMEM && job_errors_take(errors, &error) != OK)
+        st = E_NOMEM;
+    if (errors->count)
+        qsort(errors->items, errors->count, sizeof(*errors->items), compare_places);
+    if (st == E_NOMEM)
+        job_list_release(&c.jobs);
+    else
+        *ret = c.jobs;
+    return st == OK && c.is_wrong ? E_INVALID : st;
 }
 
 enum { JOB_NODES_MAX = 20000 }; /* in a job for an editor */

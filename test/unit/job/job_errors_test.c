@@ -318,6 +318,24 @@ static const struct {
     {__LINE__, JOB "---\n" JOB, "5:7 /name name: \"a\" is already the name of the job in line 1"},
 };
 
+/* Reading on finds the first mistake, too, and whatever else. */
+static bool is_among_all(const char *text, const struct job_error *err)
+{
+    struct job_list jobs;
+    struct job_errors errors;
+    bool found = false;
+    job_list_init(&jobs);
+    job_errors_init(&errors);
+    enum status st = jobs_decode_file(text, strlen(text), "Europe/Berlin", zones, &jobs, &errors);
+    for (size_t i = 0; i < errors.count; i++)
+        found =
+            found || (errors.items[i].line == err->line && errors.items[i].column == err->column &&
+                      strcmp(errors.items[i].message, err->message) == 0);
+    job_errors_release(&errors);
+    job_list_release(&jobs);
+    return found && st == E_INVALID;
+}
+
 static void explains_bad_files(void **state)
 {
     (void)state;
@@ -330,7 +348,7 @@ static void explains_bad_files(void **state)
         enum status st =
             jobs_decode_text(bad[i].text, strlen(bad[i].text), "Europe/Berlin", zones, &jobs, &err);
         snprintf(got, sizeof(got), "%d:%d %s %s", err.line, err.column, err.path, err.message);
-        if (st == E_INVALID && strcmp(got, bad[i].want) == 0)
+        if (st == E_INVALID && strcmp(got, bad[i].want) == 0 && is_among_all(bad[i].text, &err))
             continue;
         print_error("line %d: %s\ngot  %s\nwant %s\n", bad[i].line, status_text(st), got,
                     bad[i].want);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "definition/job_codec.h"
+#include "definition/job_places.h"
 
 static struct zone_db *zones;
 
@@ -154,6 +155,64 @@ static void refuses_what_is_too_large(void **state)
     assert_int_equal(jobs_decode_text(text.text, text.length, NULL, zones, &jobs, &err), E_INVALID);
     assert_string_equal(err.message, "nested more than 16 deep");
     strbuf_release(&text);
+}
+
+static const char several[] =
+    "name: a\nschedule: 0 25 * * *\nshel: x\nnice: 99\n---\n"
+    "- {name: b, shell: x, schedule: '@daily', calendars: [x, y]}\n"
+    "- {name: c, after: {jobs: [a, b], on: always}, shell: x}\n"
+    "- {name: d, shell: x, schedule: '@daily', limits: {memory: 1XB, cpu: 1}}\n";
+
+/* Every mistake, in the order of the file; the jobs without one are read. */
+static void finds_every_mistake(void **state)
+{
+    static const int want[][2] = {{2, 13}, {3, 1}, {4, 7}, {8, 60}, {8, 65}};
+    struct job_list jobs;
+    struct job_errors errors;
+    (void)state;
+    job_list_init(&jobs);
+    job_errors_init(&errors);
+    assert_int_equal(jobs_decode_file(several, strlen(several), "UTC", zones, &jobs, &errors),
+                     E_INVALID);
+    assert_int_equal(jobs.count, 2);
+    assert_int_equal(errors.count, sizeof(want) / sizeof(want[0]));
+    for (size_t i = 0; i < errors.count; i++) {
+        assert_int_equal(errors.items[i].line, want[i][0]);
+        assert_int_equal(errors.items[i].column, want[i][1]);
+    }
+    job_list_release(&jobs);
+    job_errors_release(&errors);
+}
+
+static void finds_places(void **state)
+{
+    static const struct {
+        int line;
+        const char *job, *field, *value;
+        int want_line, want_column; /* 0: none */
+    } cases[] = {
+        {__LINE__, "a", NULL, NULL, 1, 7},        {__LINE__, "a", "nice", NULL, 4, 7},
+        {__LINE__, "b", "calendars", "y", 6, 58}, {__LINE__, "b", "calendars", "z", 6, 54},
+        {__LINE__, "c", "after", "b", 7, 31},     {__LINE__, "c", "notify", "b", 7, 10},
+        {__LINE__, "e", NULL, NULL, 0, 0},
+    };
+    struct job_places *places;
+    int failed = 0;
+    (void)state;
+    assert_int_equal(job_places_new(several, strlen(several), &places), OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int line = 0, column = 0;
+        bool found =
+            job_places_find(places, cases[i].job, cases[i].field, cases[i].value, &line, &column);
+        if (found == (cases[i].want_line > 0) && line == cases[i].want_line &&
+            column == cases[i].want_column)
+            continue;
+        print_error("line %d: %d:%d\n", cases[i].line, line, column);
+        failed++;
+    }
+    job_places_free(places);
+    assert_int_equal(failed, 0);
+    assert_int_equal(job_places_new("a: [", 4, &places), E_INVALID);
 }
 
 static void refuses_nul_bytes(void **state)
@@ -302,6 +361,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_good_files),
         cmocka_unit_test(refuses_what_is_too_large),
+        cmocka_unit_test(finds_every_mistake),
+        cmocka_unit_test(finds_places),
         cmocka_unit_test(refuses_nul_bytes),
         cmocka_unit_test(reads_what_it_stored),
         cmocka_unit_test(gives_all_schedules_of_a_job),

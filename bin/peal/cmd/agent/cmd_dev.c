@@ -73,13 +73,14 @@ static enum exit_code add_jobs(struct dev *dev)
 {
     struct reading reading;
     struct job_list jobs;
+    struct job_error err;
     struct batch batch = {0};
     json_t *results = NULL;
     job_list_init(&jobs);
     enum exit_code code = reading_init(&reading, dev->client);
     if (code == EXIT_OK)
-        code =
-            definitions_read_text(&reading, "demo", demo_jobs_yaml, strlen(demo_jobs_yaml), &jobs);
+        code = cli_fail(jobs_decode_text(demo_jobs_yaml, strlen(demo_jobs_yaml),
+                                         reading.default_tz.text, reading.zones, &jobs, &err));
     if (code == EXIT_OK)
         code = batch_init(&batch, &jobs);
     if (code == EXIT_OK)

@@ -4,8 +4,8 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/batch.h"
+#include "jobs/check/dependents.h"
 #include "jobs/definition.h"
-#include "jobs/dependents.h"
 
 struct request {
     struct request_base base;
@@ -53,10 +53,12 @@ static enum exit_code confirm_prune(const struct request *request, const struct 
 }
 
 static enum exit_code apply(struct client *client, const struct request *request,
-                            const struct reading *reading, const struct job_list *jobs)
+                            const struct reading *reading, const struct job_list *jobs,
+                            const struct job_sources *sources)
 {
     struct batch batch;
     enum exit_code code = batch_init_applied(&batch, client, jobs);
+    batch.sources = sources;
     if (code == EXIT_OK && request->prune)
         code = add_pruned(client, reading, &batch);
     if (code == EXIT_OK)
@@ -72,14 +74,18 @@ static enum exit_code apply_files(struct client *client, void *place)
     const struct request *request = place;
     struct reading reading;
     struct job_list jobs;
+    struct job_sources sources;
     if (request->files.count == 0)
         return cli_usage(request->base.command, "which file? Give it with -f");
     job_list_init(&jobs);
+    job_sources_init(&sources);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = definitions_read(&reading, request->files.items, request->files.count, &jobs);
+        code =
+            definitions_read(&reading, request->files.items, request->files.count, &jobs, &sources);
     if (code == EXIT_OK)
-        code = apply(client, request, &reading, &jobs);
+        code = apply(client, request, &reading, &jobs, &sources);
+    job_sources_release(&sources);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;

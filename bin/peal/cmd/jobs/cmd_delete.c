@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli/output.h"
-#include "jobs/dependents.h"
+#include "jobs/check/dependents.h"
 #include "jobs/job_match.h"
 
 static enum exit_code delete_job(struct client *client, const char *name)

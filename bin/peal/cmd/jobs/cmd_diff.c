@@ -125,12 +125,15 @@ static enum exit_code diff(struct client *client, const struct request *request)
 {
     struct reading reading;
     struct job_list wanted;
+    struct job_sources sources;
     json_t *there = NULL, *digests = NULL;
     bool differs = false;
     job_list_init(&wanted);
+    job_sources_init(&sources);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = definitions_read(&reading, request->files.items, request->files.count, &wanted);
+        code = definitions_read(&reading, request->files.items, request->files.count, &wanted,
+                                &sources);
     if (code == EXIT_OK)
         code = get_there(client, &reading, request->prune, &there, &digests);
     if (code == EXIT_OK)
@@ -139,6 +142,7 @@ static enum exit_code diff(struct client *client, const struct request *request)
         code = diff_pruned(&reading, there, &differs);
     json_decref(there);
     json_decref(digests);
+    job_sources_release(&sources);
     job_list_release(&wanted);
     reading_release(&reading);
     return code == EXIT_OK && differs ? EXIT_ERROR : code;

@@ -1,5 +1,6 @@
 /* peal validate: checks schedules, one or a file of them; or files of jobs. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "config/data_folder.h"
+#include "jobs/check/job_check.h"
 #include "jobs/definition.h"
 #include "jobs/input_file.h"
 #include "jobs/schedule_args.h"
@@ -220,43 +222,78 @@ static bool open_own(struct client **ret)
     return is_there;
 }
 
-/* Warns about jobs without a user if the local agent would not start them. The exit status does not
- * depend on the agent. */
-static void warn_of_user(const struct job_list *jobs)
+/* The agent of the options, which must answer; else that of this machine, if it does. *ret may be
+ * NULL, else *ret_agent is its answer. */
+static enum exit_code find_agent(const struct request *request, struct client **ret,
+                                 json_t **ret_agent)
 {
+    const char *url = getenv("PEAL_URL");
     struct reply reply = {0};
-    struct client *client;
+    if (request->base.data || (url && *url)) {
+        enum exit_code code = client_open(request->base.data, ret);
+        return code == EXIT_OK ? client_get(*ret, "/agent", ret_agent) : code;
+    }
+    if (!open_own(ret))
+        return EXIT_OK;
+    if (client_try(*ret, &(struct client_request){.path = "/agent"}, &reply) == OK &&
+        reply.status < 300)
+        *ret_agent = json_incref(reply.body);
+    else
+        *ret = client_close(*ret);
+    reply_release(&reply);
+    return EXIT_OK;
+}
+
+/* Jobs without a user that the agent would not start. */
+static void warn_of_user(const struct job_list *jobs, const json_t *agent)
+{
+    const json_t *user = json_object_get(agent, "jobs_user");
     size_t count = 0;
     for (size_t i = 0; i < jobs->count; i++)
         count += !jobs->items[i]->user;
-    if (!count || !open_own(&client))
-        return;
-    if (client_try(client, &(struct client_request){.path = "/agent"}, &reply) == OK) {
-        const json_t *user = json_object_get(reply.body, "jobs_user");
-        if (json_is_object(user) && !json_is_true(json_object_get(user, "ok")))
-            cli_note("%zu of %zu jobs name no user: %s", count, jobs->count,
-                     answer_text(user, "detail"));
-    }
-    reply_release(&reply);
-    client_close(client);
+    if (count && json_is_object(user) && !json_is_true(json_object_get(user, "ok")))
+        cli_note("%zu of %zu jobs name no user: %s", count, jobs->count,
+                 answer_text(user, "detail"));
 }
 
-static enum exit_code check_jobs(const struct check *check, const struct words *files)
+/* Mistakes of one job are no reason to be silent about those of the others. */
+static enum exit_code check_together(const struct request *request, const struct job_list *jobs,
+                                     const struct job_sources *sources)
 {
+    struct client *client = NULL;
+    json_t *agent = NULL;
+    enum exit_code code = find_agent(request, &client, &agent);
+    if (code == EXIT_OK)
+        code = job_check(client, jobs, sources);
+    if (code == EXIT_OK && agent)
+        warn_of_user(jobs, agent);
+    json_decref(agent);
+    client_close(client);
+    return code;
+}
+
+static enum exit_code check_jobs(const struct check *check, const struct request *request)
+{
+    const struct words *files = &request->words;
     struct reading reading;
     struct job_list jobs;
+    struct job_sources sources;
+    enum status st = OK;
     job_list_init(&jobs);
+    job_sources_init(&sources);
     enum exit_code code = reading_init(&reading, NULL);
     if (code == EXIT_OK)
         code = definitions_read(&reading, (const char *const *)files->items, (size_t)files->count,
-                                &jobs);
-    enum status st = OK;
+                                &jobs, &sources);
+    if (code == EXIT_OK || code == EXIT_INVALID) {
+        enum exit_code more = check_together(request, &jobs, &sources);
+        code = more == EXIT_OK ? code : more;
+    }
     for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
         st = report_job(check, jobs.items[i]);
-    if (code == EXIT_OK)
-        warn_of_user(&jobs);
     if (code == EXIT_OK && st == OK && check->results)
         st = json_print(check->results);
+    job_sources_release(&sources);
     job_list_release(&jobs);
     reading_release(&reading);
     return st == OK ? code : cli_fail(st);
@@ -272,7 +309,7 @@ static enum exit_code run(void *place)
     if (code == EXIT_OK && request->form == AS_JSON && !(check.results = json_array()))
         code = cli_fail(E_NOMEM);
     if (code == EXIT_OK && all_hold_jobs(&request->words)) {
-        code = check_jobs(&check, &request->words);
+        code = check_jobs(&check, request);
     } else if (code == EXIT_OK) {
         code = read_specs(request, &check);
         if (code == EXIT_OK)
@@ -298,12 +335,16 @@ const struct command cmd_validate = {
              "schedule per line; blank lines and lines that start with # are ignored. Valid "
              "schedules are printed in canonical form, invalid ones as FILE:LINE:COLUMN: and the "
              "reason. Exit status 6: at least one is invalid. JOBS are files that end in .yaml, "
-             ".yml or .json, or folders of them, with jobs as in docs/JOBS.md; a note lists jobs "
-             "without a user if the agent of this machine does not start such jobs.",
+             ".yml or .json, or folders of them, with jobs as in docs/JOBS.md: all mistakes are "
+             "listed as FILE:LINE:COLUMN, also jobs that wait for themselves by way of others. If "
+             "there is an agent, that of this machine or the one that is named, calendars, "
+             "channels and jobs that it does not have are mistakes, too, and a note lists jobs "
+             "without a user if it does not start such jobs.",
     .arguments = ROWS(ARGUMENTS(request, words, "SPEC|FILE", .complete = COMPLETE_FILES)),
     .options =
         ROWS(OPTION_GROUP(request, schedule, schedule_options_rows),
-             OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default) or json")),
+             OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default) or json"),
+             OPTION_GROUP(request, base, client_options)),
     .too_few = "validate what? A schedule in quotes, a file, or - for stdin",
     .request_size = sizeof(struct request),
     .run = run,

@@ -1,4 +1,4 @@
-#include "jobs/dependents.h"
+#include "jobs/check/dependents.h"
 
 #include "cli/when.h"
 

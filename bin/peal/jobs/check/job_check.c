@@ -1,0 +1,254 @@
+#include "jobs/check/job_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/suggest.h"
+#include "cli/when.h"
+
+struct check {
+    const struct job_list *jobs;
+    const struct job_sources *sources;
+    bool has_agent;
+    json_t *waits;                /* by the name of a job: those that it waits for */
+    json_t *calendars, *channels; /* their names */
+    bool is_wrong, is_unsure;
+};
+
+static void fail(struct check *check, const struct job_mistake *mistake)
+{
+    job_sources_tell(check->sources, mistake);
+    check->is_wrong = true;
+}
+
+/* ---- what there is ---- */
+
+static enum status add_waits(json_t *waits, const char *name, json_t *names)
+{
+    return json_object_set_new(waits, name, names) == 0 ? OK : E_NOMEM;
+}
+
+static json_t *names_waited_for(const json_t *after)
+{
+    json_t *names = json_array();
+    const json_t *each;
+    size_t i;
+    json_array_foreach (after, i, each) {
+        const char *name =
+            json_is_string(each) ? json_string_value(each) : answer_text(each, "job");
+        json_array_append_new(names, json_string(name));
+    }
+    return names;
+}
+
+static enum exit_code read_jobs(struct client *client, struct check *check)
+{
+    json_t *there = NULL;
+    const json_t *job;
+    size_t i;
+    enum exit_code code = client_list(client, "/jobs?fields=name,after&", 0, &there);
+    json_array_foreach (there, i, job) {
+        if (code == EXIT_OK)
+            code = cli_fail(add_waits(check->waits, answer_text(job, "name"),
+                                      names_waited_for(json_object_get(job, "after"))));
+    }
+    json_decref(there);
+    return code;
+}
+
+static enum exit_code read_names(struct client *client, const char *path, json_t *names)
+{
+    json_t *there = NULL;
+    const json_t *each;
+    size_t i;
+    enum exit_code code = client_get(client, path, &there);
+    json_array_foreach (json_object_get(there, "items"), i, each) {
+        if (code == EXIT_OK &&
+            json_object_set_new(names, answer_text(each, "name"), json_true()) != 0)
+            code = cli_fail(E_NOMEM);
+    }
+    json_decref(there);
+    return code;
+}
+
+/* The jobs of the files take precedence over those of the agent. */
+static enum status add_own(struct check *check)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < check->jobs->count; i++) {
+        const struct job *job = check->jobs->items[i];
+        json_t *names = json_array();
+        for (size_t j = 0; j < job->after_count; j++)
+            json_array_append_new(names, json_string(job->after[j].job));
+        st = add_waits(check->waits, job->name, names);
+    }
+    return st;
+}
+
+static enum exit_code read_all(struct client *client, struct check *check)
+{
+    bool waits = false, has_calendars = false, has_channels = false;
+    enum exit_code code = EXIT_OK;
+    for (size_t i = 0; i < check->jobs->count; i++) {
+        const struct job *job = check->jobs->items[i];
+        waits = waits || job->after_count;
+        has_calendars = has_calendars || job->calendar_count;
+        has_channels = has_channels || job->notify.to;
+    }
+    if (client && waits)
+        code = read_jobs(client, check);
+    if (client && has_calendars && code == EXIT_OK)
+        code = read_names(client, "/calendars", check->calendars);
+    if (client && has_channels && code == EXIT_OK)
+        code = read_names(client, "/channels", check->channels);
+    return code == EXIT_OK ? cli_fail(add_own(check)) : code;
+}
+
+/* ---- names ---- */
+
+/* `known` has the names as its keys. */
+static void check_name(struct check *check, const struct job *job, const char *field,
+                       const char *noun, const char *name, const json_t *known)
+{
+    char message[240];
+    const char *key;
+    const json_t *value;
+    if (json_object_get(known, name))
+        return;
+    if (!check->has_agent) {
+        check->is_unsure = true;
+        return;
+    }
+    struct suggestion best = suggest_start(name, strlen(name));
+    json_object_foreach ((json_t *)known, key, value) {
+        suggest_offer(&best, key);
+    }
+    snprintf(message, sizeof(message), "%s: there is no %s \"%s\"%s%s%s", field, noun, name,
+             best.name ? "; did you mean \"" : "", best.name ? best.name : "",
+             best.name ? "\"?" : "");
+    fail(check, &(struct job_mistake){job->name, field, name, message});
+}
+
+static void check_names(struct check *check, const struct job *job)
+{
+    for (size_t i = 0; i < job->calendar_count; i++)
+        check_name(check, job, "calendars", "calendar", job->calendars[i], check->calendars);
+    for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
+        check_name(check, job, "notify", "channel", job->notify.to[i], check->channels);
+    for (size_t i = 0; i < job->after_count; i++) {
+        const char *name = job->after[i].job;
+        if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
+            check_name(check, job, "after", "job", name, check->waits);
+    }
+}
+
+/* ---- cycles ---- */
+
+/* A job on the path of the search; those below it are waited for by the ones above. */
+struct step {
+    const char *name;
+    size_t next; /* of those that it waits for */
+};
+
+struct path {
+    struct step *steps;
+    size_t count, room;
+    json_t *done; /* names: 0 on the path, 1 done */
+};
+
+static enum status push(struct path *path, const char *name)
+{
+    if (path->count == path->room) {
+        size_t room = path->room ? 2 * path->room : 64;
+        struct step *steps = reallocarray(path->steps, room, sizeof(*steps));
+        if (!steps)
+            return E_NOMEM;
+        path->steps = steps;
+        path->room = room;
+    }
+    path->steps[path->count++] = (struct step){name, 0};
+    return json_object_set_new(path->done, name, json_false()) == 0 ? OK : E_NOMEM;
+}
+
+/* From `name`, which is on the path, to the end of it, which waits for `name`. Reported at a job of
+ * the files: an agent has no cycles of its own. */
+static enum status tell_cycle(struct check *check, const struct path *path, const char *name)
+{
+    struct strbuf message;
+    size_t from = path->count;
+    while (strcmp(path->steps[from - 1].name, name) != 0)
+        from--;
+    strbuf_init(&message);
+    strbuf_adds(&message, "after: a job would wait for itself: ");
+    for (size_t i = from - 1; i < path->count; i++)
+        strbuf_addf(&message, "%s -> ", path->steps[i].name);
+    strbuf_adds(&message, name);
+    size_t at = path->count;
+    while (at > from && !job_sources_have(check->sources, path->steps[at - 1].name))
+        at--;
+    enum status st = strbuf_status(&message);
+    if (st == OK)
+        fail(check,
+             &(struct job_mistake){path->steps[at - 1].name, "after",
+                                   at == path->count ? name : path->steps[at].name, message.text});
+    strbuf_release(&message);
+    return st;
+}
+
+/* Depth first; a job that is reached again while it is on the path waits for itself. */
+static enum status search(struct check *check, struct path *path, const char *start)
+{
+    enum status st = json_object_get(path->done, start) ? OK : push(path, start);
+    while (st == OK && path->count) {
+        struct step *last = &path->steps[path->count - 1];
+        const char *name = json_string_value(
+            json_array_get(json_object_get(check->waits, last->name), last->next++));
+        const json_t *known = name ? json_object_get(path->done, name) : NULL;
+        if (!name) {
+            st = json_object_set_new(path->done, last->name, json_true()) == 0 ? OK : E_NOMEM;
+            path->count--;
+        } else if (!known) {
+            st = push(path, name);
+        } else if (json_is_false(known)) {
+            st = tell_cycle(check, path, name);
+        }
+    }
+    return st;
+}
+
+static enum status find_cycles(struct check *check)
+{
+    struct path path = {.done = json_object()};
+    enum status st = path.done ? OK : E_NOMEM;
+    for (size_t i = 0; st == OK && i < check->jobs->count; i++)
+        st = search(check, &path, check->jobs->items[i]->name);
+    free(path.steps);
+    json_decref(path.done);
+    return st;
+}
+
+enum exit_code job_check(struct client *client, const struct job_list *jobs,
+                         const struct job_sources *sources)
+{
+    struct check check = {.jobs = jobs,
+                          .sources = sources,
+                          .has_agent = client != NULL,
+                          .waits = json_object(),
+                          .calendars = json_object(),
+                          .channels = json_object()};
+    enum exit_code code = cli_fail(check.waits && check.calendars && check.channels ? OK : E_NOMEM);
+    if (code == EXIT_OK)
+        code = read_all(client, &check);
+    for (size_t i = 0; code == EXIT_OK && i < jobs->count; i++)
+        check_names(&check, jobs->items[i]);
+    if (code == EXIT_OK)
+        code = cli_fail(find_cycles(&check));
+    if (code == EXIT_OK && check.is_unsure)
+        cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
+                 "agent here");
+    json_decref(check.waits);
+    json_decref(check.calendars);
+    json_decref(check.channels);
+    return code == EXIT_OK && check.is_wrong ? EXIT_INVALID : code;
+}

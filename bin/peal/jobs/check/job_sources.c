@@ -1,0 +1,138 @@
+#include "jobs/check/job_sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "definition/job_places.h"
+
+struct job_source {
+    char *name;
+    struct strbuf text;
+    struct job_places *places; /* NULL: not looked at yet */
+};
+
+void job_sources_init(struct job_sources *sources)
+{
+    *sources = (struct job_sources){NULL, 0, NULL};
+}
+
+void job_sources_release(struct job_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        free(sources->items[i].name);
+        strbuf_release(&sources->items[i].text);
+        job_places_free(sources->items[i].places);
+    }
+    free(sources->items);
+    json_decref(sources->names);
+    job_sources_init(sources);
+}
+
+/* The text is parsed when it is first asked for. */
+static bool find(struct job_source *source, const struct job_mistake *mistake,
+                 struct job_error *ret)
+{
+    if (!source->places &&
+        job_places_new(source->text.text, source->text.length, &source->places) != OK)
+        return false;
+    return job_places_find(source->places, mistake->job, mistake->field, mistake->value, &ret->line,
+                           &ret->column);
+}
+
+static bool tell_in(struct job_source *source, const struct job_mistake *mistake)
+{
+    struct job_error err = {0};
+    snprintf(err.message, sizeof(err.message), "%s", mistake->message);
+    if (!find(source, mistake, &err))
+        return false;
+    job_error_tell(source->name, source->text.text, &err);
+    return true;
+}
+
+void job_sources_tell(const struct job_sources *sources, const struct job_mistake *mistake)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (tell_in(&sources->items[i], mistake))
+            return;
+    }
+    cli_error("%s: %s", mistake->job, mistake->message);
+}
+
+static enum status add_text(struct job_sources *sources, const char *name, struct strbuf *text)
+{
+    struct job_source *items =
+        reallocarray(sources->items, sources->count + 1, sizeof(*sources->items));
+    char *copy = strdup(name);
+    if (items)
+        sources->items = items;
+    if (!items || !copy) {
+        free(copy);
+        return E_NOMEM;
+    }
+    items[sources->count++] = (struct job_source){.name = copy, .text = *text};
+    strbuf_init(text);
+    return OK;
+}
+
+static void tell_twin(struct job_source *source, const char *job, const char *other)
+{
+    char message[600];
+    snprintf(message, sizeof(message), "job \"%s\" is defined twice: in %s, too", job, other);
+    tell_in(source, &(struct job_mistake){.job = job, .message = message});
+}
+
+/* The decoder has reported twins within one file. */
+enum status job_sources_add(struct job_sources *sources, const char *name, struct strbuf *text,
+                            const struct job_list *jobs)
+{
+    enum status st = add_text(sources, name, text), worst = OK;
+    json_t *self = json_string(name);
+    if (!sources->names)
+        sources->names = json_object();
+    for (size_t i = 0; st == OK && i < jobs->count; i++) {
+        const char *job = jobs->items[i]->name;
+        const json_t *other = json_object_get(sources->names, job);
+        if (other && other != self) {
+            tell_twin(&sources->items[sources->count - 1], job, json_string_value(other));
+            worst = E_INVALID;
+        } else if (json_object_set(sources->names, job, self) != 0) {
+            st = E_NOMEM;
+        }
+    }
+    json_decref(self);
+    return st == OK ? worst : st;
+}
+
+bool job_sources_have(const struct job_sources *sources, const char *job)
+{
+    const struct job_mistake mistake = {.job = job};
+    struct job_error err;
+    if (json_object_get(sources->names, job))
+        return true;
+    for (size_t i = 0; i < sources->count; i++) {
+        if (find(&sources->items[i], &mistake, &err))
+            return true;
+    }
+    return false;
+}
+
+void job_error_tell(const char *name, const char *text, const struct job_error *err)
+{
+    struct parse_error place = {.column = err->column};
+    const char *line = text;
+    char where[512];
+    snprintf(place.message, sizeof(place.message), "%s", err->message);
+    if (err->line == 0) {
+        cli_error("%s: %s", name, err->message);
+        return;
+    }
+    for (int i = 1; i < err->line && line; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    snprintf(where, sizeof(where), "%s:%d:%d", name, err->line, err->column);
+    char *copy = strndup(line ? line : "", line ? strcspn(line, "\r\n") : 0);
+    cli_parse_error(where, copy ? copy : "", &place);
+    free(copy);
+}
