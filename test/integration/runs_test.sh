@@ -63,7 +63,7 @@ run peal run slow
 expect_status 4
 run peal list
 expect_stdout_has 'running'
-peal logs -f slow >"$scratch/followed" 2>&1 &
+peal logs -f "$(peal runs slow -n 1 -o name)" >"$scratch/followed" 2>&1 &
 follower=$!
 run peal kill slow
 expect_status 0

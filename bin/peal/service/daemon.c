@@ -406,6 +406,7 @@ enum exit_code daemon_try(const struct agent_config *config)
 {
     struct strbuf why;
     strbuf_init(&why);
+    signal(SIGPIPE, SIG_IGN); /* a store may close the connection */
     enum status st = agent_try(config, &why);
     if (st != OK)
         cli_error("%s", why.text);

@@ -4,6 +4,8 @@
 
 #include "cli/when.h"
 #include "client/client.h"
+#include "id.h"
+#include "print/log_job.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
 
@@ -22,9 +24,17 @@ static void note_state(const json_t *run)
         cli_note("the run could not be started: %s", answer_text(run, "detail"));
 }
 
+static bool is_run_id(const char *word)
+{
+    struct id id;
+    return id_parse(word, &id) == OK;
+}
+
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
+    if (request->follow && !is_run_id(request->word))
+        return log_follow_job(client, request->word, request->timestamps);
     struct log_printer printer = {.timestamps = request->timestamps};
     struct strbuf run_id;
     json_t *run = NULL;
@@ -45,13 +55,17 @@ const struct command cmd_logs = {
     .name = "logs",
     .summary = "the output of a run",
     .examples = EXAMPLES({"peal logs backup", "its newest run"},
-                         {"peal logs -f backup", "follows until the run ends"},
+                         {"peal logs -f backup", "follows it from run to run"},
                          {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "this run"}),
-    .notes = "The job's stdout goes to stdout, its stderr to stderr. A terminal shows control "
-             "characters as ^G and keeps colours; a pipe gets all bytes unchanged.",
+    .notes =
+        "The job's stdout goes to stdout, its stderr to stderr. A terminal shows control "
+        "characters as ^G and keeps colours; a pipe gets all bytes unchanged. With -f, a job is "
+        "followed from run to run until Ctrl-C, also while the agent restarts; a line on "
+        "stderr begins and ends each run. A run is followed until it ends.",
     .arguments = ROWS(ARGUMENT(request, word, "JOB|RUN", .complete = COMPLETE_JOBS)),
     .options =
-        ROWS(OPTION_FLAG(request, follow, 'f', "follow", "follow the output until the run ends"),
+        ROWS(OPTION_FLAG(request, follow, 'f', "follow",
+                         "follow the output: a job's from run to run, a run's until it ends"),
              OPTION_FLAG(request, timestamps, 0, "timestamps",
                          "prefix every line with its time, in UTC"),
              OPTION_GROUP(request, base, client_options)),

@@ -1,6 +1,7 @@
 /* peal run: a run of a job, now. */
 #include <stdio.h>
 
+#include "cli/interrupt.h"
 #include "cli/when.h"
 #include "client/client.h"
 #include "duration.h"
@@ -41,11 +42,14 @@ static enum exit_code watch(struct client *client, const struct request *request
     fflush(stdout);
     if (!request->wait && !request->follow)
         return EXIT_OK;
+    interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
+                  request->name, run_id, run_id);
     if (request->follow)
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
     bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* reported already */
     if (!request->follow || is_elsewhere)
         code = run_wait(client, request->name, run_id, deadline_ms, &run);
+    interrupt_end();
     if (code == EXIT_OK)
         code = tell_end(request->name, run);
     json_decref(run);
@@ -72,8 +76,10 @@ const struct command cmd_run = {
     .examples = EXAMPLES({"peal run backup", "prints the id of the run"},
                          {"peal run backup --wait && echo good", NULL},
                          {"peal run backup --follow", "shows the output until the run ends"}),
-    .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
-             "end in time. 4: the overlap policy does not allow a run now.",
+    .notes =
+        "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
+        "end in time. 4: the overlap policy does not allow a run now. Ctrl-C ends the command, not "
+        "the run.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = ROWS(OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
                     OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
