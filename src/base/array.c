@@ -7,11 +7,11 @@ static enum status resize(void *items, size_t capacity, size_t item_size)
 {
     void *array;
     memcpy(&array, items, sizeof(array)); /* a pointer of any type */
-    array = realloc(array, capacity * item_size);
-    if (!array)
+    void *resized = realloc(array, capacity * item_size);
+    if (!resized)
         return E_NOMEM;
-    memcpy(items, &array, sizeof(array));
-    return OK;
+    memcpy(items, &resized, sizeof(resized));
+    return OK; /* cppcheck-suppress memleak ; the array has it */
 }
 
 enum status array_grow(void *items, size_t count, size_t item_size)
