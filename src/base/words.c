@@ -8,7 +8,7 @@ enum { TEXTS = 8, TEXT_SIZE = 32 };
 
 /* In buffers of the thread, as strerror does it: callers treat a name as a constant, and unknown
  * numbers are rare. */
-static const char *unknown_name(const struct words *words, unsigned number)
+static const char *unknown_name(const struct word_table *words, unsigned number)
 {
     static _Thread_local char texts[TEXTS][TEXT_SIZE];
     static _Thread_local unsigned next;
@@ -20,12 +20,12 @@ static const char *unknown_name(const struct words *words, unsigned number)
     return text;
 }
 
-const char *words_name(const struct words *words, unsigned number)
+const char *words_name(const struct word_table *words, unsigned number)
 {
     return number < words->count ? words->names[number] : unknown_name(words, number);
 }
 
-enum status words_find(const struct words *words, const char *name, unsigned *ret)
+enum status words_find(const struct word_table *words, const char *name, unsigned *ret)
 {
     for (size_t i = 0; i < words->count; i++) {
         if (strcmp(name, words->names[i]) == 0) {
@@ -36,7 +36,7 @@ enum status words_find(const struct words *words, const char *name, unsigned *re
     return E_NOT_FOUND;
 }
 
-enum status words_read(const struct words *words, const char *name, unsigned *ret)
+enum status words_read(const struct word_table *words, const char *name, unsigned *ret)
 {
     size_t kind = strlen(words->kind);
     enum status st = words_find(words, name, ret);

@@ -16,7 +16,7 @@ enum {
         WORD_NUMBERS, /* stands for a damaged number where the rest of the record is still shown */
 };
 
-struct words {
+struct word_table {
     const char *kind;         /* "reason": prefix of a number without a name */
     const char *const *names; /* by number */
     size_t count;
@@ -36,12 +36,12 @@ static inline int word_or_damaged(int64_t number)
 
 /* Never NULL. A number without a name is "reason-1000", or "reason-?" if it is damaged; these texts
  * are in a small ring of buffers of the thread, and valid until it is reused. */
-const char *words_name(const struct words *words, unsigned number);
+const char *words_name(const struct word_table *words, unsigned number);
 
 /* Only names that this version knows. E_NOT_FOUND. */
-MUST_CHECK enum status words_find(const struct words *words, const char *name, unsigned *ret);
+MUST_CHECK enum status words_find(const struct word_table *words, const char *name, unsigned *ret);
 
 /* Also unknown numbers as words_name shows them, "reason-1000". E_NOT_FOUND. */
-MUST_CHECK enum status words_read(const struct words *words, const char *name, unsigned *ret);
+MUST_CHECK enum status words_read(const struct word_table *words, const char *name, unsigned *ret);
 
 #endif

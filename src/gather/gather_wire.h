@@ -3,10 +3,8 @@
 #ifndef PEAL_GATHER_WIRE_H
 #define PEAL_GATHER_WIRE_H
 
-#include <jansson.h>
-
-#include "definition/job_codec.h"
 #include "gather_merge.h"
+#include "id_json.h"
 
 /* "/peer/v1/history/read"; NULL: not sent to other nodes. */
 const char *wire_path(enum history_request_kind kind);

@@ -46,9 +46,9 @@ static const char *const target_names[] = {
     [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
 };
 
-static const struct words actions = {"action", action_names, CHANGE_ACTIONS};
-static const struct words vias = {"via", via_names, CHANGE_VIAS};
-static const struct words targets = {"target", target_names, CHANGE_TARGETS};
+static const struct word_table actions = {"action", action_names, CHANGE_ACTIONS};
+static const struct word_table vias = {"via", via_names, CHANGE_VIAS};
+static const struct word_table targets = {"target", target_names, CHANGE_TARGETS};
 
 _Static_assert(sizeof(action_names) == CHANGE_ACTIONS * sizeof(*action_names) &&
                    sizeof(via_names) == CHANGE_VIAS * sizeof(*via_names) &&

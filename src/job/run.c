@@ -80,9 +80,9 @@ _Static_assert(COUNT(state_names) == RUN_STATES && COUNT(cause_names) == CAUSES 
                    COUNT(reason_names) == REASONS && COUNT(reason_texts) == REASONS,
                "every number has its word");
 
-static const struct words state_words = {"state", state_names, COUNT(state_names)};
-static const struct words cause_words = {"cause", cause_names, COUNT(cause_names)};
-static const struct words reason_words = {"reason", reason_names, COUNT(reason_names)};
+static const struct word_table state_words = {"state", state_names, COUNT(state_names)};
+static const struct word_table cause_words = {"cause", cause_names, COUNT(cause_names)};
+static const struct word_table reason_words = {"reason", reason_names, COUNT(reason_names)};
 
 int64_t run_tick_of_now(int64_t now_ms)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "definition/job_codec.h"
 #include "document/utf8.h"
+#include "id_json.h"
 
 void notice_release(struct notice *notice)
 {

@@ -3,10 +3,8 @@
 #ifndef PEAL_ENCODE_H
 #define PEAL_ENCODE_H
 
-#include <jansson.h>
-
-#include "definition/job_codec.h"
 #include "history.h"
+#include "id_json.h"
 #include "run.h"
 #include "state/catalog.h"
 

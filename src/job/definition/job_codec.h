@@ -59,8 +59,6 @@ MUST_CHECK enum status job_decode_json(const json_t *value, bool with_meta, cons
                                        struct zone_db *zones, struct job **ret,
                                        struct job_error *reterr);
 
-json_t *json_id(const struct id *id); /* NULL: out of memory */
-
 /* The fields that differ from the defaults. NULL when out of memory. */
 json_t *job_encode_json(const struct job *job, bool with_meta);
 

@@ -5,6 +5,7 @@
 #include "definition/job_codec.h"
 #include "definition/job_decode.h"
 #include "duration.h"
+#include "id_json.h"
 #include "timestamp.h"
 
 /* The text of a buffer as JSON; the buffer is released. */
@@ -73,13 +74,6 @@ static json_t *encode_pairs(const struct job_pairs *pairs)
         }
     }
     return map;
-}
-
-json_t *json_id(const struct id *id)
-{
-    char text[ID_TEXT + 1];
-    id_format(id, text);
-    return json_string(text);
 }
 
 static json_t *encode_after(const struct job_after *after, size_t count)

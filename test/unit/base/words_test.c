@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static const char *const names[] = {"", "red", "green"};
-static const struct words words = {"colour", names, 3};
+static const struct word_table words = {"colour", names, 3};
 
 static void every_number_has_a_name(void **state)
 {
