@@ -29,11 +29,13 @@ static void init_parts(struct engine *engine)
     const struct engine_ports *ports = &engine->ports;
     outbox_init(&engine->outbox, ports->store);
     outbox_sender_init(&engine->clock.sender, &engine->outbox, engine);
+    outbox_sender_init(&engine->attendance.sender, &engine->outbox, engine);
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);
     planner_init(&engine->planner);
-    engine->planner.rules = (struct plan_rules){config->on_time_ms, LEAD_MIN_MS};
+    engine->planner.rules = (struct plan_rules){config->on_time_ms, LEAD_MIN_MS,
+                                                &engine->attendance.mark, &engine->hindrances};
     engine->planner.placement = &engine->placement;
     boot_marks_init(&engine->boot_marks);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
@@ -43,6 +45,7 @@ static void init_parts(struct engine *engine)
                  &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
+    engine->claimer.hindrances = &engine->hindrances;
     runner_init(&engine->runner, ports, &engine->outbox, &config->self, config->boot_id,
                 &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
@@ -65,7 +68,6 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     engine->config = *config;
     memcpy(engine->config.self.name, config->node, sizeof(config->node));
     engine->ports = *ports;
-    engine->healthy = true;
     engine->clock.look_at.ms = INT64_MAX;
     init_parts(engine);
     *ret = engine;
@@ -97,16 +99,17 @@ struct engine *engine_free(struct engine *engine)
  * unhealthy, at every turn: the store causes a turn when it recovers. */
 static void look_at_health(struct engine *engine)
 {
-    if (engine->healthy && engine->now.boot.ms < engine->health_at_ms)
+    if (engine->health == OK && engine->now.boot.ms < engine->health_at_ms)
         return;
     struct strbuf why;
     strbuf_init(&why);
-    bool healthy = store_health(engine->ports.store, &why) == OK;
-    if (healthy != engine->healthy)
-        ports_log(&engine->ports, healthy ? "store_well" : "store_unwell", "why=\"%s\"", why.text);
+    enum status health = store_health(engine->ports.store, &why);
+    if ((health == OK) != (engine->health == OK))
+        ports_log(&engine->ports, health == OK ? "store_well" : "store_unwell", "why=\"%s\"",
+                  why.text);
     strbuf_release(&why);
-    engine->healthy = healthy;
-    if (!healthy)
+    engine->health = health;
+    if (health != OK)
         outage_note(&engine->away, engine->now.wall.ms, engine->now.wall.ms);
     engine->health_at_ms = engine->now.boot.ms + HEALTH_EVERY_MS;
 }
@@ -125,7 +128,7 @@ size_t engine_room(const struct engine *engine)
 /* The store answers, and this node is registered. */
 static bool is_in_touch(const struct engine *engine)
 {
-    return engine->loaded && engine->healthy && engine->placement.count &&
+    return engine->loaded && engine->health == OK && engine->placement.count &&
            engine->claimer.sender.retry_at.ms <= engine->now.boot.ms &&
            peers_am_alive(&engine->peers);
 }
@@ -149,7 +152,8 @@ static bool may_plan(const struct engine *engine)
 {
     bool is_drained_leader = engine->planner.leads && engine_is_drained(engine) &&
                              engine_refusal(engine) == PEER_ACCEPTS && is_in_touch(engine);
-    return (may_claim(engine) || is_drained_leader) && claimer_has_room(&engine->claimer);
+    bool may_run = may_claim(engine) && engine_is_attended(engine);
+    return (may_run || is_drained_leader) && claimer_has_room(&engine->claimer);
 }
 
 /* Boot marks are kept under this node's name. Boots that are not to run need neither room nor a
@@ -212,6 +216,7 @@ void engine_step(struct engine *engine, struct now now)
     engine_take_changes(engine);
     look_at_health(engine);
     engine_meet_nodes(engine);
+    engine_attend(engine, may_take(engine));
     runner_watch(&engine->runner, now);
     recorder_finish(&engine->recorder, now);
     engine_move_back(engine);
@@ -242,7 +247,7 @@ static void sooner(int64_t *first_ms, int64_t other_ms)
  * clock) end with an event that causes a turn. */
 static int64_t look_again_at(const struct engine *engine)
 {
-    if (!engine->healthy)
+    if (engine->health != OK)
         return engine->now.wall.ms + HEALTH_AGAIN_MS;
     struct boot_ms retry_at = engine->claimer.sender.retry_at;
     return retry_at.ms > engine->now.boot.ms ? wall_at(engine->now, retry_at) : NEVER_MS;
@@ -257,6 +262,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
         sooner(&first_ms, boots_wake_at(&engine->boots, now));
     sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
+    sooner(&first_ms, engine_attend_at(engine));
     sooner(&first_ms,
            engine->marks.is_to_sweep ? now.wall.ms : sweeper_wake_at(&engine->sweeper, now));
     if (may_plan(engine)) /* without room, an answer or a start causes a turn */

@@ -30,6 +30,7 @@ static void set_back(struct engine *engine)
     size_t at = 0;
     for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
         catalog_job_set_back(job, engine->now.wall.ms);
+    hindrances_set_back(&engine->hindrances, engine->now.wall.ms);
     engine_replan(engine);
 }
 
@@ -291,8 +292,8 @@ static struct outbox_batch *gather_rewinds(struct engine *engine)
 /* Only with a trusted clock. */
 static bool may_move_back(const struct engine *engine)
 {
-    return engine->healthy && peers_trust_clock(&engine->peers) && peers_am_alive(&engine->peers) &&
-           (engine->config.self.roles & PEER_WORKER);
+    return engine->health == OK && peers_trust_clock(&engine->peers) &&
+           peers_am_alive(&engine->peers) && (engine->config.self.roles & PEER_WORKER);
 }
 
 void engine_move_back(struct engine *engine)

@@ -327,6 +327,7 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
 static void take_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_find(&engine->runs, &run->id);
+    engine->attendance.is_busy |= run->state == RUN_CLAIMED;
     if (open)
         open->is_forgotten = false;
     if (!open)
@@ -433,6 +434,8 @@ static void take_change(struct engine *engine, const struct store_change *change
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             boots_take_doc(&engine->boots, change->doc);
+        else if (strcmp(change->doc->kind, ATTENDANCE_DOC) == 0)
+            engine_take_attendance(engine, change->doc);
         break;
     case STORE_CHANGE_ASIDE:
         take_aside(engine, &change->aside);

@@ -3,10 +3,12 @@
  *   engine.c        a turn, and queries from outside
  *   engine_feed.c   changes from the store's feed
  *   engine_nodes.c  this node among the others
- *   engine_clock.c  the wall clock: is it believed, and was it set back? */
+ *   engine_clock.c  the wall clock: is it believed, and was it set back?
+ *   engine_attendance.c  the last time at which some node could start runs */
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
 
+#include "attendance.h"
 #include "engine.h"
 #include "stages/boots.h"
 #include "stages/claimer.h"
@@ -15,6 +17,7 @@
 #include "stages/runner.h"
 #include "stages/sweeper.h"
 #include "state/boot_marks.h"
+#include "state/hindrances.h"
 #include "state/marks.h"
 #include "state/peers.h"
 #include "state/placement.h"
@@ -38,6 +41,23 @@ struct clock_watch {
     int64_t step_ms, stepped_ms;
 };
 
+/* The last time at which some node could start runs. */
+struct attendance_watch {
+    struct attendance mark; /* in the store; all zero: none, or unreadable */
+    bool has_mark;
+    int64_t revision;          /* of its document; 0: none */
+    struct boot_ms told;       /* when it last changed; 0: before the load */
+    bool is_able;              /* this node could start runs in its last turn ... */
+    struct boot_ms able_since; /* ... since then */
+    int64_t turned_ms;         /* wall time of its last turn */
+    enum run_reason hindrance; /* in its last turn; NONE: none is known */
+    bool led;                  /* this node led in its last turn */
+    int64_t able_ms;           /* wall time of its last turn with is_able and planning */
+    bool is_busy;              /* a run was claimed since the mark was written */
+    int conflicts;             /* in a row */
+    struct outbox_sender sender;
+};
+
 struct engine {
     struct engine_config config;
     struct engine_ports ports;
@@ -57,9 +77,11 @@ struct engine {
     struct sweeper sweeper;
     struct now now; /* of this turn */
     struct clock_watch clock;
+    struct attendance_watch attendance;
+    struct hindrances hindrances; /* when and why this node could not start runs */
     bool loaded, draining;
-    bool has_asides; /* the store had a value that could not be read */
-    bool healthy;
+    bool has_asides;      /* the store had a value that could not be read */
+    enum status health;   /* of the store, at the last look */
     struct outage away;   /* the store's last outage */
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
@@ -121,5 +143,21 @@ void engine_see_cursor(struct engine *engine, const struct catalog_job *job);
 /* Moves those back, when it is time to look. */
 void engine_move_back(struct engine *engine);
 int64_t engine_clock_at(const struct engine *engine);
+
+/* ---- engine_attendance.c ---- */
+
+void engine_take_attendance(struct engine *engine, const struct store_doc *doc);
+
+/* Once a turn. `is_able`: this node can start runs. Writes the attendance to the store when it is
+ * time to. */
+void engine_attend(struct engine *engine, bool is_able);
+
+/* False: this node could not start runs for a while, and no mark shows that another one could. No
+ * tick is planned before a new mark is written: it has the absence of all nodes, if this was one,
+ * and other nodes will know that this one was there. */
+bool engine_is_attended(const struct engine *engine);
+
+/* When engine_attend has something to do; NEVER_MS: not by itself. */
+int64_t engine_attend_at(const struct engine *engine);
 
 #endif

@@ -44,6 +44,10 @@ static const char *const reason_names[] = {
     [REASON_CALENDAR] = "calendar",
     [REASON_EDITED] = "edited",
     [REASON_CLOCK] = "clock",
+    [REASON_DISK_FULL] = "disk_full",
+    [REASON_STORE_AWAY] = "store_away",
+    [REASON_CLOCK_DOUBTED] = "clock_doubted",
+    [REASON_DRAINED] = "drained",
 };
 
 static const char *const reason_texts[] = {
@@ -72,6 +76,10 @@ static const char *const reason_texts[] = {
     [REASON_CALENDAR] = "a calendar of the job excludes the date",
     [REASON_EDITED] = "the schedule was changed before the start",
     [REASON_CLOCK] = "the clock was set back: runs that had started are not started again",
+    [REASON_DISK_FULL] = "the disk was full, and catch_up did not ask for a later run",
+    [REASON_STORE_AWAY] = "the store was unavailable, and catch_up did not ask for a later run",
+    [REASON_CLOCK_DOUBTED] = "the clock was not trusted, and catch_up did not ask for a later run",
+    [REASON_DRAINED] = "the nodes were drained, and catch_up did not ask for a later run",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

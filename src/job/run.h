@@ -50,30 +50,34 @@ enum run_state {
 /* Why a tick or a run ended in its state. */
 enum run_reason {
     REASON_NONE,
-    REASON_EXIT_CODE,    /* failed: exit code other than 0 */
-    REASON_SIGNAL,       /* failed: killed by a signal from outside peal */
-    REASON_NO_START,     /* failed: could not be started; detail has the step and the error */
-    REASON_TIMEOUT,      /* timed out */
-    REASON_USER,         /* killed by a user */
-    REASON_REPLACED,     /* killed, skipped: a newer run took its place (overlap: replace) */
-    REASON_OVERLAP,      /* skipped: the previous run was still open (overlap: skip) */
-    REASON_QUEUE_FULL,   /* skipped: too many runs wait already (overlap: queue) */
-    REASON_PAUSED,       /* skipped: the job was paused */
-    REASON_SKIP_NEXT,    /* skipped: a user asked to skip it */
-    REASON_DELETED,      /* skipped: the job was deleted before the start */
-    REASON_CATCH_UP,     /* missed: no agent was running, and catch_up does not run it */
-    REASON_TOO_OLD,      /* missed: older than the catch-up window */
-    REASON_TOO_MANY,     /* missed: more than the catch-up limit */
-    REASON_DEADLINE,     /* missed: could not start before its deadline */
-    REASON_START_WINDOW, /* missed: begun, but not started within 5 s; must not start later */
-    REASON_NODE_DIED,    /* lost */
-    REASON_SPAWNER_DIED, /* lost: the exit status is gone */
-    REASON_SHUTDOWN,     /* killed: all runs on the node were stopped */
-    REASON_NO_NODE,      /* missed: no eligible node was available */
-    REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
-    REASON_CALENDAR,     /* skipped: a calendar of the job, named in detail, excludes the date */
-    REASON_EDITED,       /* skipped: the schedule was changed before the start */
-    REASON_CLOCK,        /* skipped: the clock was set back; records the ticks that repeat */
+    REASON_EXIT_CODE,     /* failed: exit code other than 0 */
+    REASON_SIGNAL,        /* failed: killed by a signal from outside peal */
+    REASON_NO_START,      /* failed: could not be started; detail has the step and the error */
+    REASON_TIMEOUT,       /* timed out */
+    REASON_USER,          /* killed by a user */
+    REASON_REPLACED,      /* killed, skipped: a newer run took its place (overlap: replace) */
+    REASON_OVERLAP,       /* skipped: the previous run was still open (overlap: skip) */
+    REASON_QUEUE_FULL,    /* skipped: too many runs wait already (overlap: queue) */
+    REASON_PAUSED,        /* skipped: the job was paused */
+    REASON_SKIP_NEXT,     /* skipped: a user asked to skip it */
+    REASON_DELETED,       /* skipped: the job was deleted before the start */
+    REASON_CATCH_UP,      /* missed: no agent was running, and catch_up does not run it */
+    REASON_TOO_OLD,       /* missed: older than the catch-up window */
+    REASON_TOO_MANY,      /* missed: more than the catch-up limit */
+    REASON_DEADLINE,      /* missed: could not start before its deadline */
+    REASON_START_WINDOW,  /* missed: begun, but not started within 5 s; must not start later */
+    REASON_NODE_DIED,     /* lost */
+    REASON_SPAWNER_DIED,  /* lost: the exit status is gone */
+    REASON_SHUTDOWN,      /* killed: all runs on the node were stopped */
+    REASON_NO_NODE,       /* missed: no eligible node was available */
+    REASON_RESTORED,      /* missed, lost: the store was restored from a backup */
+    REASON_CALENDAR,      /* skipped: a calendar of the job, named in detail, excludes the date */
+    REASON_EDITED,        /* skipped: the schedule was changed before the start */
+    REASON_CLOCK,         /* skipped: the clock was set back; records the ticks that repeat */
+    REASON_DISK_FULL,     /* missed: the disk was full */
+    REASON_STORE_AWAY,    /* missed: the store was unavailable */
+    REASON_CLOCK_DOUBTED, /* missed: the clock was not trusted */
+    REASON_DRAINED,       /* missed: the nodes were drained */
     REASONS,
 };
 

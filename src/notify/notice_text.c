@@ -32,6 +32,10 @@ static const char *const reasons_zh[REASONS] = {
     [REASON_CALENDAR] = "当天被任务的日历排除",
     [REASON_EDITED] = "启动前计划已被修改",
     [REASON_CLOCK] = "时钟被回拨：已启动过的运行不会再次启动",
+    [REASON_DISK_FULL] = "当时磁盘已满，且 catch_up 未要求补跑",
+    [REASON_STORE_AWAY] = "当时存储不可用，且 catch_up 未要求补跑",
+    [REASON_CLOCK_DOUBTED] = "当时时钟不可信，且 catch_up 未要求补跑",
+    [REASON_DRAINED] = "当时节点已排空，且 catch_up 未要求补跑",
 };
 
 static const struct {

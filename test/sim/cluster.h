@@ -10,6 +10,7 @@
  *   cluster_faults.c    what goes wrong, and comes right
  *   cluster_oracle.c    what must hold at every change of the store, and at every start
  *   cluster_boot.c      and of boots
+ *   cluster_absence.c   and after a time in which nobody was there
  *   cluster_follow.c    and what must follow an end
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
@@ -20,6 +21,7 @@
 #ifndef PEAL_SIM_CLUSTER_H
 #define PEAL_SIM_CLUSTER_H
 
+#include "attendance.h"
 #include "engine.h"
 #include "ledger.h"
 #include "stage.h"
@@ -167,6 +169,18 @@ struct known_peer_key {
     int64_t since_ms;
 };
 
+enum { ABSENCE_CLAIMS = 16 };
+
+/* When nobody was there. */
+struct known_absence {
+    bool has_turned;
+    int64_t turned_ms;                  /* the stage's time of the last turn of any agent */
+    int64_t from_ms, to_ms;             /* wall: the last time that nobody had one for long */
+    struct attendance mark;             /* as the store has it */
+    int64_t claimed_ms[ABSENCE_CLAIMS]; /* wall: when ticks were claimed, the last of them */
+    size_t claims;
+};
+
 struct fault;
 TAILQ_HEAD(fault_list, fault);
 
@@ -200,6 +214,7 @@ struct cluster {
     struct table records;                   /* of record, by id */
     struct known_peer_key peers[NODES_MAX]; /* of each machine */
     struct table boots;                     /* of known_boot, by the id of its end */
+    struct known_absence absence;
     struct child **children;
     size_t child_count, child_room;
     int64_t restored_ms; /* when a backup was; 0: never */
@@ -373,6 +388,15 @@ void boots_see_start(struct cluster *cluster, const struct child *child);
 bool is_end_of_boot(const struct cluster *cluster, const struct id *id); /* of a run or an entry */
 void check_boots_caught_up(struct cluster *cluster, bool is_limited);
 void check_boots_end(struct cluster *cluster);
+
+/* ---- cluster_absence.c ---- */
+
+void absence_see_turn(struct cluster *cluster, int64_t wall_ms); /* of any agent, by its clock */
+void absence_see_run(struct cluster *cluster, const struct known_job *job, const struct run *run);
+void absence_see_entry(struct cluster *cluster, const struct known_job *job,
+                       const struct ledger_entry *entry);
+/* The document that says until when somebody was there; NULL: it is removed. */
+void oracle_see_attendance(struct cluster *cluster, const char *json);
 
 /* ---- cluster_rewind.c ---- */
 

@@ -44,6 +44,7 @@ static void take_turn(void *context)
         stage_fail(stage, "%s: %d turns at one instant", node->name, TURNS_AT_ONCE);
     uint64_t deeds = node->deeds;
     node->cluster->turns++;
+    absence_see_turn(node->cluster, now.wall.ms);
     engine_step(node->engine, now);
     if (store_leads(node->store))
         check_leads_alone(node);

@@ -309,10 +309,12 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
                   (long long)run->tick_ms / 1000, run_state_name(run->state),
                   run_reason_name(run->reason), run->node);
     }
-    if (is_new)
+    if (is_new) {
         check_new(cluster, job, run);
-    else
+        absence_see_run(cluster, job, run);
+    } else {
         check_step(cluster, job, known, run);
+    }
     if (run->node[0] && (is_new || known->run.state != run->state))
         node_trigger(node_of(cluster, run), run->state);
     enum run_state was = is_new ? RUN_QUEUED : known->run.state;
@@ -358,6 +360,8 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
         abort();
     if (!cluster->is_restoring)
         boots_see_entry(cluster, &entry->entry);
+    if (!cluster->is_restoring && !is_end_of_boot(cluster, id))
+        absence_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
     rewind_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
     if (read->reason == REASON_RESTORED)
         begin_ledger(find_job(cluster, &read->job_uid), read->to_ms);

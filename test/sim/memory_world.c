@@ -61,6 +61,8 @@ static void see(struct cluster *cluster, const struct store_change *change)
     case STORE_CHANGE_DOC:
         if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             oracle_see_boot(cluster, change->doc->name, change->doc->json);
+        else if (strcmp(change->doc->kind, ATTENDANCE_DOC) == 0)
+            oracle_see_attendance(cluster, change->doc->json);
         break;
     default:
         break;

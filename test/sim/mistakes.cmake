@@ -50,6 +50,18 @@ peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
 peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
+peal_sim_mistake(absence_ignored memory boots engine/stages/plan.c
+    "attendance_has_missed(rules->attendance, start_ms, now.wall.ms)" "false"
+    "a tick runs as if it were on time, though nobody was there for longer")
+peal_sim_mistake(absence_of_a_moment memory races engine/engine_attendance.c
+    "!is_attended_within(engine, engine->config.on_time_ms)" "engine->attendance.has_mark"
+    "an agent that was always there counts as away: ticks are missed")
+peal_sim_mistake(absence_not_waited_for memory boots engine/engine.c
+    "may_claim(engine) && engine_is_attended(engine)" "may_claim(engine)"
+    "a tick is planned before the absence is known in which it fell due")
+peal_sim_mistake(absence_by_anybody memory leaders engine/engine_attendance.c
+    ".expected_revision = watch->revision" ".expected_revision = -1"
+    "a node that slept takes its own absence for that of all")
 peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
     "one_by_one ? OVERLAP_QUEUE : policy.overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")

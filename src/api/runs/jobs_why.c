@@ -6,6 +6,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
+#include "live/health.h"
 #include "runs/encode.h"
 #include "runs/why_text.h"
 #include "server.h"
@@ -114,6 +115,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     }
     facts.missing = catalog_job_missing_calendar(facts.job);
     facts.draining = engine_is_draining(engine);
+    facts.hindrance = engine_hindrance(engine);
     facts.nobody = !engine_has_node(engine, facts.job->where);
     facts.any_tick = why->any_tick;
     struct engine_clock clock = engine_clock(engine);
@@ -131,6 +133,10 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     struct job *definition = NULL;
     if (!fill_facts(call, &facts, &definition))
         return;
+    struct strbuf trouble;
+    strbuf_init(&trouble);
+    bool is_well = health_of_store(call->api, &trouble) == OK;
+    facts.trouble = is_well ? message_in(call->language, "it does not answer") : trouble.text;
     struct why_answer answer;
     why_answer_init(&answer, call->language, why->tick_ms);
     if (run)
@@ -150,6 +156,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         value = NULL;
     }
     strbuf_release(&answer.text);
+    strbuf_release(&trouble);
     job_free(definition);
     call_reply(call, 200, value);
 }

@@ -218,6 +218,21 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
              facts->missing);
 }
 
+/* Why a due tick does not start now, and what happens to it later. */
+static void explain_hindrance(const struct why_facts *facts, struct why_answer *answer)
+{
+    answer->reason = facts->hindrance;
+    if (facts->hindrance == REASON_DISK_FULL)
+        tell(answer, "It is due, but the disk is full: %s.", facts->trouble);
+    else if (facts->hindrance == REASON_STORE_AWAY)
+        tell(answer, "It is due, but the store is unavailable: %s.", facts->trouble);
+    else if (facts->hindrance == REASON_DRAINED)
+        tell(answer, "It is due, but the nodes that could run it are drained: see `peal nodes`.");
+    else
+        tell(answer, "It is due, but the clock of this node differs from that of the others.");
+    tell(answer, " After that, it starts if it is at most 30 s late; otherwise catch_up decides.");
+}
+
 static void explain_waiting(const struct why_facts *facts, struct why_answer *answer)
 {
     answer->state = "waiting";
@@ -236,8 +251,11 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
     } else if (facts->draining) {
         tell(answer, "It is due, but this agent is draining and starts nothing.");
     } else if (facts->doubt) {
+        answer->reason = REASON_CLOCK_DOUBTED;
         tell(answer, "It is due.");
         tell_doubt(facts, answer);
+    } else if (facts->hindrance) {
+        explain_hindrance(facts, answer);
     } else {
         tell(answer, "It is due and being processed; ask again in a moment, and see `peal state` "
                      "if this goes on.");

@@ -33,11 +33,13 @@ struct why_facts {
     bool is_tick;                /* a tick of the current schedule */
     int64_t before_ms, after_ms; /* the nearest ticks; NEVER_MS: none */
     bool draining;
-    bool nobody;          /* no node matches the job's `where` */
-    const char *doubt;    /* why the clock is doubted; NULL: it is not */
-    int64_t believed_ms;  /* when the doubt ends */
-    const char *calendar; /* that excludes the tick; NULL: none */
-    const char *missing;  /* a missing calendar of the job; NULL: none */
+    enum run_reason hindrance; /* why no node can start runs; NONE: no reason is known */
+    const char *trouble;       /* the store's own message about its trouble */
+    bool nobody;               /* no node matches the job's `where` */
+    const char *doubt;         /* why the clock is doubted; NULL: it is not */
+    int64_t believed_ms;       /* when the doubt ends */
+    const char *calendar;      /* that excludes the tick; NULL: none */
+    const char *missing;       /* a missing calendar of the job; NULL: none */
 };
 
 /* What a job with `after` waits for; `others` are in the order of its `after`, NULL for a missing

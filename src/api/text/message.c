@@ -336,6 +336,15 @@ const struct message messages[] = {
     {"It is due, but this agent is draining and starts nothing.",
      "已到触发时间，但此 agent 正在排空，不启动任何运行。"},
     {"It is due.", "已到触发时间。"},
+    {"It is due, but the disk is full: %s.", "已到触发时间，但磁盘已满：%s。"},
+    {"It is due, but the store is unavailable: %s.", "已到触发时间，但存储不可用：%s。"},
+    {"it does not answer", "没有响应"},
+    {"It is due, but the nodes that could run it are drained: see `peal nodes`.",
+     "已到触发时间，但可以运行它的节点均已排空：请查看 `peal nodes`。"},
+    {"It is due, but the clock of this node differs from that of the others.",
+     "已到触发时间，但本节点的时钟与其他节点不一致。"},
+    {" After that, it starts if it is at most 30 s late; otherwise catch_up decides.",
+     "情况解除后，若延迟不超过 30 秒则启动；否则由 catch_up 决定。"},
     {" The clock of this node is not trusted: %s. Nothing is started here until %s, unless it is "
      "corrected or most of the other nodes have the same time.",
      "本节点的时钟不可信：%s。%s "
@@ -390,6 +399,14 @@ const struct message messages[] = {
     {"the schedule was changed before the start", "启动前计划已被修改"},
     {"the clock was set back: runs that had started are not started again",
      "时钟被回拨：已启动过的运行不会再次启动"},
+    {"the disk was full, and catch_up did not ask for a later run",
+     "当时磁盘已满，且 catch_up 未要求补跑"},
+    {"the store was unavailable, and catch_up did not ask for a later run",
+     "当时存储不可用，且 catch_up 未要求补跑"},
+    {"the clock was not trusted, and catch_up did not ask for a later run",
+     "当时时钟不可信，且 catch_up 未要求补跑"},
+    {"the nodes were drained, and catch_up did not ask for a later run",
+     "当时节点已排空，且 catch_up 未要求补跑"},
 
     /* calendars */
     {"there is no calendar \"%.63s\"", "没有日历“%.63s”"},

@@ -213,13 +213,12 @@ static void fill_run(const struct claimer *claimer, struct now now, const struct
         snprintf(run->by, sizeof(run->by), "%s", claimer->self->name);
 }
 
-/* The run that blocks this tick is late only because of an outage of the store, when it was due or
- * when it ended: without it, it would have ended in time. This applies to ticks during the outage
- * and for as long after it, by when the backlog is done. A run that was under way before the outage
- * blocks as usual. */
-static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
+/* The run that blocks this tick is late only because of this outage, when it was due or when it
+ * ended: without it, it would have ended in time. This applies to ticks during the outage and for
+ * as long after it, by when the backlog is done. A run that was under way before the outage blocks
+ * as usual. */
+static bool is_held_up_by(const struct plan *plan, const struct outage *away)
 {
-    const struct outage *away = claimer->away;
     const struct catalog_job *job = plan->job;
     int64_t lasted_ms = away->until_ms - away->since_ms;
     int64_t usual_ms =
@@ -232,10 +231,21 @@ static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
            job->open_since_ms <= away->until_ms;
 }
 
+/* By an outage of the store, or by any other hindrance of this node. */
+static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
+{
+    bool is_held_up = is_held_up_by(plan, claimer->away);
+    for (size_t i = 0; !is_held_up && i < claimer->hindrances->count; i++) {
+        const struct hindrance *span = &claimer->hindrances->spans[i];
+        is_held_up = is_held_up_by(plan, &(struct outage){span->from_ms, span->to_ms});
+    }
+    return is_held_up;
+}
+
 /* Caught-up ticks run one after the other, even where the job skips a tick while another run is
  * open: that run began before the outage, perhaps on a node that has not come back yet to report
  * its end. With `all`, ticks that were just due by then count as caught up. So do ticks that an
- * outage of the store delayed by less than on_time_ms. */
+ * outage of the store or another hindrance delayed by less than on_time_ms. */
 static void fill_overlap(const struct claimer *claimer, struct now now, struct store_claim *claim,
                          const struct plan *plan)
 {

@@ -9,6 +9,7 @@
 #include "stages/outbox.h"
 #include "stages/plan.h"
 #include "state/boot_marks.h"
+#include "state/hindrances.h"
 #include "state/marks.h"
 #include "state/open_run.h"
 #include "state/placement.h"
@@ -31,7 +32,8 @@ struct claimer {
     struct boot_ms fed;           /* boot time of the feed's last change */
     size_t unanswered;   /* all claims without an answer, sent or not, with a run or without */
     struct outage *away; /* the engine's record of the store's last outage */
-    double latency_ms;   /* of a claim, smoothed: sets how far ahead to claim */
+    const struct hindrances *hindrances; /* the engine's */
+    double latency_ms;                   /* of a claim, smoothed: sets how far ahead to claim */
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, struct outbox *outbox,

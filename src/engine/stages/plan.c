@@ -36,9 +36,11 @@ static struct verdict run_as(enum run_cause cause)
 /* A tick that is due. */
 struct due {
     int64_t tick_ms, now_ms;
-    int64_t late_ms;      /* time since it should have started */
-    bool last;            /* no later tick that could run is due yet */
-    const char *calendar; /* that excludes it; NULL: none */
+    int64_t late_ms;           /* time since it should have started */
+    bool is_late;              /* it was missed in an outage: catch_up decides */
+    enum run_reason hindrance; /* why no run could start at its time; NONE: none is known */
+    bool last;                 /* no later tick that could run is due yet */
+    const char *calendar;      /* that excludes it; NULL: none */
 };
 
 /* A past pause whose end lies in the future was ended by a clock that has been set back since. */
@@ -66,10 +68,19 @@ static bool is_called_off(const struct catalog_job *job, const struct job_policy
     return true;
 }
 
+/* A known hindrance at the tick's time is the reason of its entry; `detail` then names the limit of
+ * catch_up. */
+static struct verdict passed_over_late(const struct due *due, enum run_reason reason,
+                                       const char *detail)
+{
+    if (due->hindrance == REASON_NONE)
+        return passed_over(RUN_MISSED, reason);
+    return (struct verdict){.state = RUN_MISSED, .reason = due->hindrance, .detail = detail};
+}
+
 /* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node is eligible. */
-static struct verdict judge(const struct plan_rules *rules, const struct catalog_job *job,
-                            const struct job_policy *policy, const struct due *due,
-                            int64_t oldest_ms, bool nobody)
+static struct verdict judge(const struct catalog_job *job, const struct job_policy *policy,
+                            const struct due *due, int64_t oldest_ms, bool nobody)
 {
     int64_t tick_ms = due->tick_ms, late_ms = due->late_ms;
     struct verdict verdict;
@@ -79,14 +90,14 @@ static struct verdict judge(const struct plan_rules *rules, const struct catalog
         return passed_over(RUN_MISSED, REASON_NO_NODE);
     if (policy->deadline_s && late_ms > policy->deadline_s * 1000)
         return passed_over(RUN_MISSED, REASON_DEADLINE);
-    if (late_ms <= rules->on_time_ms)
+    if (!due->is_late)
         return run_as(CAUSE_TICK);
     if (policy->catch_up == CATCH_UP_SKIP || (policy->catch_up == CATCH_UP_LAST && !due->last))
-        return passed_over(RUN_MISSED, REASON_CATCH_UP);
+        return passed_over_late(due, REASON_CATCH_UP, "");
     if (late_ms > policy->catch_up_window_s * 1000)
-        return passed_over(RUN_MISSED, REASON_TOO_OLD);
+        return passed_over_late(due, REASON_TOO_OLD, "older than the catch_up window");
     if (policy->catch_up == CATCH_UP_ALL && tick_ms < oldest_ms)
-        return passed_over(RUN_MISSED, REASON_TOO_MANY);
+        return passed_over_late(due, REASON_TOO_MANY, "more than the catch_up limit");
     return run_as(CAUSE_CATCH_UP);
 }
 
@@ -160,6 +171,13 @@ static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t
     return job->calendars ? catalog_job_next(job, tick_ms) : run_ms;
 }
 
+/* A start at that time is more than on_time_ms late, or was due during an absence of all nodes. */
+static bool is_late(const struct plan_rules *rules, struct now now, int64_t start_ms)
+{
+    return now.wall.ms - start_ms > rules->on_time_ms ||
+           attendance_has_missed(rules->attendance, start_ms, now.wall.ms);
+}
+
 /* Walks the due ticks of a job, from its cursor up to the first that is to run. `nobody`: no node
  * is eligible now, but one may still come in time for the latest tick. */
 static enum status walk(const struct plan_rules *rules, struct now now, bool nobody,
@@ -170,15 +188,16 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
     int64_t jitter_ms = catalog_job_jitter_ms(job);
     int64_t horizon_ms = now.wall.ms + (nobody ? -rules->on_time_ms - 1 : rules->lead_ms);
     int64_t oldest_ms = INT64_MIN;
-    bool is_late = now.wall.ms - job->next_ms - jitter_ms > rules->on_time_ms;
-    if (policy.catch_up == CATCH_UP_ALL && is_late)
+    if (policy.catch_up == CATCH_UP_ALL && is_late(rules, now, job->next_ms + jitter_ms))
         oldest_ms = oldest_of_last(job, now.wall.ms, policy.catch_up_limit);
     int64_t tick_ms = job->next_ms;
     int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
          i++) {
         struct due due = look_at_tick(now, job, tick_ms, &run_ms);
-        struct verdict verdict = judge(rules, job, &policy, &due, oldest_ms, nobody);
+        due.is_late = is_late(rules, now, tick_ms + jitter_ms);
+        due.hindrance = hindrances_at(rules->hindrances, tick_ms + jitter_ms);
+        struct verdict verdict = judge(job, &policy, &due, oldest_ms, nobody);
         if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
             return OK;
         plan->tick_ms = tick_ms;
@@ -226,9 +245,11 @@ static enum status decide_boot(const struct plan_rules *rules, struct now now, b
     struct due due = {.tick_ms = plan->tick_ms,
                       .now_ms = now.wall.ms,
                       .late_ms = now.wall.ms - plan->start_at_ms,
+                      .is_late = now.wall.ms - plan->start_at_ms > rules->on_time_ms,
+                      .hindrance = hindrances_at(rules->hindrances, plan->start_at_ms),
                       .last = true,
                       .calendar = calendar};
-    struct verdict verdict = judge(rules, plan->job, &policy, &due, INT64_MIN, false);
+    struct verdict verdict = judge(plan->job, &policy, &due, INT64_MIN, false);
     if (!verdict.run)
         return pass(plan, plan->tick_ms, verdict);
     if (!may_run || now.wall.ms < plan->start_at_ms - rules->lead_ms)

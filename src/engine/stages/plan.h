@@ -3,13 +3,17 @@
 #ifndef PEAL_PLAN_H
 #define PEAL_PLAN_H
 
+#include "attendance.h"
 #include "clock.h"
 #include "state/catalog.h"
+#include "state/hindrances.h"
 
 /* Settings for all jobs. */
 struct plan_rules {
     int64_t on_time_ms; /* a later tick was missed in an outage: catch_up decides */
     int64_t lead_ms;    /* runs are planned this far ahead of their start */
+    const struct attendance *attendance; /* catch_up also decides on the ticks of its absence */
+    const struct hindrances *hindrances; /* reasons of missed ticks */
 };
 
 /* One job's due tick, and the ticks that are passed over before it. */

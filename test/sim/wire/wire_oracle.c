@@ -84,6 +84,16 @@ static void read_boot(struct cluster *cluster, const char *name, const struct et
     free(json);
 }
 
+static void read_attendance(struct cluster *cluster, const struct etcd_kv *kv)
+{
+    int64_t revision;
+    char *json = NULL;
+    if (kv->version && value_read_doc(kv, &revision, &json) != OK)
+        stage_fail(&cluster->stage, "the attendance can't be read");
+    oracle_see_attendance(cluster, json);
+    free(json);
+}
+
 /* "NODE/boot": its first word. */
 static void read_notice(struct cluster *cluster, const char *rest, const struct etcd_kv *kv)
 {
@@ -135,6 +145,7 @@ enum read_kind {
     READ_ENTRY,
     READ_NODE,
     READ_BOOT,
+    READ_ATTENDANCE,
     READ_META,
     READ_NOTHING
 };
@@ -151,6 +162,7 @@ static const struct {
     [READ_ENTRY] = {"/peal/entries/", ROUND_REST},
     [READ_NODE] = {"/peal/nodes/", ROUND_REST},
     [READ_BOOT] = {"/peal/docs/" BOOT_DOC "/", ROUND_JOBS},
+    [READ_ATTENDANCE] = {"/peal/docs/" ATTENDANCE_DOC "/", ROUND_JOBS},
     [READ_META] = {"/peal/metas/", ROUND_REST},
     [READ_NOTHING] = {"", ROUND_REST},
 };
@@ -216,6 +228,8 @@ static void read_version(struct cluster *cluster, const struct model_version *ve
         read_node(cluster, rest, &kv);
     if (kind == READ_BOOT)
         read_boot(cluster, rest, &kv);
+    if (kind == READ_ATTENDANCE)
+        read_attendance(cluster, &kv);
     if (kind == READ_META)
         read_notice(cluster, rest, &kv);
 }

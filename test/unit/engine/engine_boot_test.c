@@ -358,7 +358,7 @@ static void test_late(void **state)
         world->door = DOOR_OPEN;
         world_pass(world, MINUTE);
         assert_int_equal(world->process_count, !skip);
-        assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), skip);
+        assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_STORE_AWAY), skip);
         world_free(world);
     }
 }

@@ -208,10 +208,10 @@ static void test_begun_in_a_backup(void **state)
     world_pass(world, MINUTE + SECOND);
     assert_int_equal(world->process_count, 1);
     world->process_count = 0;
-    world->is_restored = true;
+    world->health = E_ROLLED_BACK;
     world_restart(world);
     world_pass(world, SECOND);
-    world->is_restored = false;
+    world->health = OK;
     world_pass(world, SECOND);
     assert_int_equal(world_count(world, "j", RUN_MISSED), 0);
     assert_int_equal(world_count(world, "j", RUN_LOST), 1);

@@ -22,7 +22,11 @@ static struct now at(int64_t ms)
 static void init(struct planner *planner)
 {
     planner_init(planner);
+    static const struct attendance always;
+    static const struct hindrances none;
     planner->rules.on_time_ms = 30 * SECOND;
+    planner->rules.attendance = &always;
+    planner->rules.hindrances = &none;
     planner->rules.lead_ms = 5;
 }
 

@@ -44,7 +44,7 @@ struct world {
     enum door door;
     enum store_op door_op;
     enum status door_status;
-    bool is_restored;        /* the store, from a backup: its health is E_ROLLED_BACK */
+    enum status health;      /* of the store; E_ROLLED_BACK: it was restored from a backup */
     bool open_with_change;   /* the next world_change opens the door, in the same turn */
     bool cursor_with_change; /* world_change moves the cursor to now */
     struct store_request *submitted[64]; /* not answered yet, in their order */
