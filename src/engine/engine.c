@@ -367,6 +367,25 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
     return OK;
 }
 
+enum status engine_called_off(struct catalog_job *job, int64_t now_ms, struct ledger_entry **ret,
+                              size_t *ret_count)
+{
+    struct plan plan;
+    enum status st = plan_called_off(job, now_ms, &plan);
+    if (st != OK)
+        return st;
+    for (size_t i = 0; i < plan.passed_count; i++) {
+        struct ledger_entry *entry = &plan.passed[i];
+        entry->id = id_make((struct wall_ms){entry->from_ms}, job->uid.bytes + 6);
+        entry->job_uid = job->uid;
+        entry->recorded_ms = now_ms;
+        snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
+    }
+    *ret = plan.passed;
+    *ret_count = plan.passed_count;
+    return OK;
+}
+
 void engine_set_observer(struct engine *engine, struct change_observer observer)
 {
     engine->ports.observer = observer;

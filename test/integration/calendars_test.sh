@@ -81,6 +81,22 @@ expect_status 0
 expect_stderr_has 'report has no next tick'
 run peal why report "$(date -u -d 'tomorrow 09:00' +%Y-%m-%dT%H:%M:%SZ)"
 expect_stdout_has 'its date is on the calendar "holidays"'
+run peal add often '* * * * * *' --calendar holidays -- true
+expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
+has_pending() {
+    peal runs often --ledger -o json |
+        jq -e '.[] | select(.reason == "calendar" and .detail == "holidays" and .pending)'
+}
+wait_until has_pending
+run peal runs --ledger
+expect_stdout_has 'skipped (calendar)'
+run peal why often
+expect_stdout_has 'It was skipped: a calendar of the job excludes the date (holidays)'
+run peal delete often --yes
+expect_status 0
+run sh -c "peal runs --ledger -o json | jq -c '[.[] | select(.job == \"often\") | [.reason, .pending]]'"
+expect_stdout '[["calendar",null]]'
 run peal run report --wait
 expect_status 0
 run peal audit --action calendar_create,calendar_change -o json

@@ -110,14 +110,31 @@ wait_until newest_is beat ok
 run peal runs beat -n 1 --state ok -o json
 expect_json '[.[0].cause, .[0].exit_code]' '["tick",0]'
 run peal pause beat
+# shellcheck disable=SC2317 # called by wait_until, as the next ones
+has_pending() { # at once, though it is written to the store within an hour
+    peal runs beat --ledger -o json | jq -e '.[] | select(.reason == "paused" and .pending)'
+}
+wait_until has_pending
+tick=$(peal runs beat --ledger -o json | jq -r '.[] | select(.pending).from')
+run peal why beat "$tick" -o json
+expect_json '[.state, .reason]' '["skipped","paused"]'
+run peal why beat
+expect_stdout_has 'It was skipped: the job was paused'
+run peal runs --ledger
+expect_stdout_has 'skipped (paused)'
+run peal runs --ledger --state ok
+expect_stdout_lacks 'skipped (paused)'
+run peal runs
+expect_stdout_lacks 'skipped (paused)'
 due=$((SECONDS + 3)) # at least one tick by then
-# shellcheck disable=SC2317 # called by wait_until, as the next one
+# shellcheck disable=SC2317
 is_due() { [ "$SECONDS" -ge "$due" ]; }
 wait_until is_due
 run peal resume beat
 # shellcheck disable=SC2317
 has_skipped() {
-    peal runs beat --ledger -o json | jq -e '.[] | select(.reason == "paused")'
+    peal runs beat --ledger -o json |
+        jq -e '[.[] | select(.reason == "paused") | .pending] == [null]'
 }
 wait_until has_skipped
 tick=$(peal runs beat --ledger -o json | jq -r '[.[] | select(.state == "skipped")][0].from')

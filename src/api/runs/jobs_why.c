@@ -1,5 +1,6 @@
 /* Why did it (not) run? First what is known of the tick: an open run, a recorded run or ledger
- * entry. Without one, the schedule and the job's state explain why. */
+ * entry, or that it was taken out and is not in the store yet. Without that, the schedule and the
+ * job's state explain why. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "jobs/jobs.h"
 #include "live/health.h"
 #include "runs/encode.h"
+#include "runs/pending.h"
 #include "runs/why_text.h"
 #include "server.h"
 
@@ -129,8 +131,12 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
 static void answer_why(struct call *call, const struct run *run, const struct ledger_entry *entry)
 {
     const struct why *why = call->state;
+    struct ledger_entry pending;
     struct why_facts facts;
     struct job *definition = NULL;
+    if (!run && !entry && !why->any_tick &&
+        pending_find(call, &why->job_uid, why->tick_ms, &pending))
+        entry = &pending;
     if (!fill_facts(call, &facts, &definition))
         return;
     struct strbuf trouble;

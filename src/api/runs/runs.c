@@ -1,5 +1,6 @@
 /* Runs: open ones from the engine, and recorded ones from the history. A run that moves between
- * them while a page is made is shown once. */
+ * them while a page is made is shown once. Between the two, if ledger entries are asked for, ticks
+ * that were taken out and are not in the store yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,17 @@
 #include "jobs/jobs.h"
 #include "note.h"
 #include "runs/encode.h"
+#include "runs/pending.h"
 #include "server.h"
 
-enum { PAGE = 50, PAGE_MAX = 1000 };
+enum {
+    PAGE = 50,
+    PAGE_MAX = 1000,
+    PENDING_MAX = 200000, /* pending ticks that are counted for one page, or those of one job */
+};
+
+/* The parts of a page, in their order, and the first letter of a cursor into them. */
+enum { PART_OPEN = 'o', PART_PENDING = 'p', PART_HISTORY = 'h' };
 
 /* ---- one run ---- */
 
@@ -193,10 +202,11 @@ struct run_page {
     struct history_query filter;
     int64_t limit;
     struct id before; /* id of the cursor; zero: from the start */
-    bool in_history;  /* the cursor is past the open runs */
+    char part;        /* that the cursor is in */
     struct run *open; /* copies of the matching runs, newest first */
     size_t open_count, open_capacity;
     bool failed;
+    struct pending_jobs pending;
     json_t *items;
 };
 
@@ -204,6 +214,7 @@ static void release_run_page(void *state)
 {
     struct run_page *page = state;
     free(page->open);
+    pending_jobs_release(&page->pending);
     json_decref(page->items);
 }
 
@@ -289,25 +300,56 @@ static void add_recorded(struct call *call)
             return;
         }
     }
-    reply_page(call, read->more ? run_cursor('h', &read->next) : json_null());
+    reply_page(call, read->more ? run_cursor(PART_HISTORY, &read->next) : json_null());
 }
 
 /* The open part of the page; false: the call is answered. */
 static bool add_open(struct call *call)
 {
     struct run_page *page = call->state;
-    for (size_t i = 0; i < page->open_count && !page->in_history; i++) {
+    for (size_t i = 0; i < page->open_count && page->part == PART_OPEN; i++) {
         const struct run *run = &page->open[i];
         if (!id_is_zero(&page->before) && id_compare(&run->id, &page->before) >= 0)
             continue;
         if (json_array_size(page->items) == (size_t)page->limit) {
-            reply_page(call, run_cursor('o', &page->open[i - 1].id));
+            reply_page(call, run_cursor(PART_OPEN, &page->open[i - 1].id));
             return false;
         }
         if (json_array_append_new(page->items, encode_run(run)) != 0) {
             call_fail(call, 500, "out of memory");
             return false;
         }
+    }
+    return true;
+}
+
+/* Before the first row of a part: the largest id. */
+static struct id first_id(void)
+{
+    struct id first;
+    memset(&first, 0xFF, sizeof(first));
+    return first;
+}
+
+/* The pending part of the page; false: the call is answered. The entries of a job stay together. */
+static bool add_pending(struct call *call)
+{
+    struct run_page *page = call->state;
+    struct id before = page->part == PART_PENDING ? page->before : first_id();
+    int64_t ticks = 0;
+    for (size_t i = 0; i < page->pending.count; i++) {
+        const struct pending_job *job = &page->pending.items[i];
+        if (id_compare(&job->id, &before) >= 0)
+            continue;
+        if (json_array_size(page->items) >= (size_t)page->limit || ticks > PENDING_MAX) {
+            reply_page(call, run_cursor(PART_PENDING, &before));
+            return false;
+        }
+        if (pending_add(call, job, &page->filter, page->items, &ticks) != OK) {
+            call_fail(call, 500, "out of memory");
+            return false;
+        }
+        before = job->id;
     }
     return true;
 }
@@ -323,29 +365,30 @@ static void make_page(struct call *call)
 {
     struct run_page *page = call->state;
     call_each_open_run(call, take_open, page);
+    if (page->filter.with_entries && page->part != PART_HISTORY)
+        pending_jobs_find(call, page->filter.job_name, &page->pending);
     page->items = json_array();
-    if (page->failed || !page->items) {
+    if (page->failed || page->pending.failed || !page->items) {
         call_fail(call, 500, "out of memory");
         return;
     }
     if (page->open_count)
         qsort(page->open, page->open_count, sizeof(*page->open), newest_first);
-    if (!add_open(call))
+    if (!add_open(call) || !add_pending(call))
         return;
-    size_t left = (size_t)page->limit - json_array_size(page->items);
+    size_t count = json_array_size(page->items), limit = (size_t)page->limit;
     if (!wants_history(page)) {
         reply_page(call, json_null());
         return;
     }
-    if (!left) { /* the open runs fill the page; the newest possible id starts the history */
-        struct id first;
-        memset(&first, 0xFF, sizeof(first));
-        reply_page(call, run_cursor('h', &first));
+    if (count >= limit) { /* what is open and pending fills the page */
+        struct id first = first_id();
+        reply_page(call, run_cursor(PART_HISTORY, &first));
         return;
     }
     call->read.query = page->filter;
-    call->read.query.limit = left;
-    if (page->in_history)
+    call->read.query.limit = limit - count;
+    if (page->part == PART_HISTORY)
         call->read.query.before = page->before;
     call_read_history(call, add_recorded);
 }
@@ -381,13 +424,14 @@ static bool read_states(struct call *call, unsigned *ret)
 static bool read_cursor(struct call *call, struct run_page *page)
 {
     const char *cursor = query_get(&call->query, "cursor");
+    page->part = PART_OPEN;
     if (!cursor)
         return true;
     char *text = cursor_decode(call, cursor);
     if (!text)
         return false;
-    bool good = *text == 'o' || *text == 'h';
-    page->in_history = *text == 'h';
+    bool good = *text == PART_OPEN || *text == PART_PENDING || *text == PART_HISTORY;
+    page->part = *text;
     good = param_id(call, "cursor", good ? text + 1 : "", &page->before);
     free(text);
     return good;

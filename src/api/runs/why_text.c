@@ -238,13 +238,11 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
     answer->state = "waiting";
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;
-        tell(answer, "It was skipped: the job is paused. It will be on record within an hour, or "
-                     "when the job is resumed.");
+        tell(answer, "It is due.");
+        tell(answer, " It will be skipped unless the job is resumed before.");
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
-        tell(answer,
-             "It was skipped: its date is on the calendar \"%s\". It will be on record within an "
-             "hour.",
+        tell(answer, "It is due, and will be skipped: its date is on the calendar \"%s\".",
              facts->calendar);
     } else if (facts->nobody) {
         why_tell_nobody(facts->job->where, answer);

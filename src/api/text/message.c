@@ -330,9 +330,6 @@ const struct message messages[] = {
      "将在 %s 后触发，但没有节点具有任务 where 要求的标签：%s。"},
     {"It is due in %s, but this agent is draining and starts nothing.",
      "将在 %s 后触发，但此 agent 正在排空，不启动任何运行。"},
-    {"It was skipped: the job is paused. It will be on record within an hour, or when the job is "
-     "resumed.",
-     "已跳过：任务处于暂停状态。一小时内或任务恢复时将记录在案。"},
     {"It is due, but this agent is draining and starts nothing.",
      "已到触发时间，但此 agent 正在排空，不启动任何运行。"},
     {"It is due.", "已到触发时间。"},
@@ -420,8 +417,8 @@ const struct message messages[] = {
     {"calendars: %d at most", "calendars：最多 %d 个"},
     {"It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
      "将在 %s 后触发，但会被跳过：当天被日历“%s”排除。"},
-    {"It was skipped: its date is on the calendar \"%s\". It will be on record within an hour.",
-     "已跳过：当天被日历“%s”排除。将在一小时内写入记录。"},
+    {"It is due, and will be skipped: its date is on the calendar \"%s\".",
+     "已到触发时间，但会被跳过：当天被日历“%s”排除。"},
     {" The job names a calendar \"%s\" that is not there, and runs as without it.",
      "任务使用的日历“%s”不存在，任务照常运行。"},
 

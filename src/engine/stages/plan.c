@@ -314,3 +314,30 @@ enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason
         plan_release(&plan);
     return st;
 }
+
+/* ---- ticks that are gathered ---- */
+
+enum status plan_called_off(struct catalog_job *job, int64_t now_ms, struct plan *ret)
+{
+    struct plan plan = {.job = job};
+    struct job_policy policy = catalog_job_policy(job);
+    struct now now = {.wall = {now_ms}};
+    int64_t jitter_ms = catalog_job_jitter_ms(job), tick_ms = job->next_ms;
+    int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
+    enum status st = OK;
+    for (int i = 0; st == OK && i < PASSES_PER_PLAN && plan.passed_count < STORE_PASSED_MAX &&
+                    tick_ms != NEVER_MS && tick_ms + jitter_ms <= now_ms;
+         i++) {
+        struct due due = look_at_tick(now, job, tick_ms, &run_ms);
+        struct verdict verdict;
+        if (!is_called_off(job, &policy, &due, &verdict))
+            break;
+        st = pass(&plan, tick_ms, verdict);
+        tick_ms = next_tick(job, tick_ms, run_ms);
+    }
+    if (st == OK)
+        *ret = plan;
+    else
+        plan_release(&plan);
+    return st;
+}

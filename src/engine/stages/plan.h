@@ -46,4 +46,8 @@ MUST_CHECK enum status plan_boot(const struct plan_rules *rules, struct now now,
 MUST_CHECK enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
                                  struct plan *ret);
 
+/* The undecided ticks of the job that should have started by `now_ms` and that a pause, skip-next
+ * or a calendar takes out, up to the first that nothing takes out. */
+MUST_CHECK enum status plan_called_off(struct catalog_job *job, int64_t now_ms, struct plan *ret);
+
 #endif

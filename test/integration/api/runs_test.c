@@ -414,6 +414,70 @@ static bool has_run(void *context)
     return fake_executor_started(world->executor) && is_idle(context);
 }
 
+/* The pages of one row each, of these jobs that are paused. */
+static void check_pages(struct world *world, size_t jobs)
+{
+    char seen[8][128] = {{0}}, path[256] = "GET /runs?ledger=true&limit=1";
+    for (size_t i = 0; i < jobs; i++) {
+        json_t *page = EXPECT(world, 200, path, NULL);
+        assert_int_equal(member_count(page, "items"), 1);
+        assert_true(json_is_true(
+            json_object_get(json_array_get(json_object_get(page, "items"), 0), "pending")));
+        assert_string_equal(member_text(page, "items.0.reason"), "paused");
+        snprintf(seen[i], sizeof(seen[i]), "%s", member_text(page, "items.0.job"));
+        for (size_t before = 0; before < i; before++)
+            assert_string_not_equal(seen[i], seen[before]);
+        snprintf(path, sizeof(path), "GET /runs?ledger=true&limit=1&cursor=%s",
+                 member_text(page, "next"));
+        json_decref(page);
+    }
+    json_t *page = EXPECT(world, 200, path, NULL);
+    assert_int_equal(member_count(page, "items"), 0);
+    json_decref(page);
+}
+
+/* Ticks in a pause are written within an hour, and shown at once. */
+static void test_pending(void **state)
+{
+    struct world *world = *state;
+    struct loop_timer *timer;
+    bool passed = false;
+    static const char job[] =
+        "{\"schedule\":\"* * * * * *\",\"command\":[\"true\"],\"paused\":true}";
+    EXPECT_STATUS(world, 201, "PUT /jobs/one", job);
+    EXPECT_STATUS(world, 201, "PUT /jobs/two", job);
+    EXPECT_STATUS(world, 201, "PUT /jobs/three", job);
+    assert_int_equal(loop_timer_new(world->loop, on_second, &passed, &timer), OK);
+    loop_timer_set(timer, 1100);
+    world_until(world, is_set, &passed);
+    loop_timer_free(timer);
+    check_pages(world, 3);
+    static const struct {
+        int line;
+        const char *path;
+        size_t want;
+    } rows[] = {
+        {__LINE__, "GET /runs?ledger=true", 3},
+        {__LINE__, "GET /runs", 0},
+        {__LINE__, "GET /runs?ledger=true&job=two", 1},
+        {__LINE__, "GET /runs?ledger=true&job=none", 0},
+        {__LINE__, "GET /runs?ledger=true&state=skipped", 3},
+        {__LINE__, "GET /runs?ledger=true&state=missed", 0},
+        {__LINE__, "GET /runs?ledger=true&q=PAUS", 3},
+        {__LINE__, "GET /runs?ledger=true&q=tw", 1},
+        {__LINE__, "GET /runs?ledger=true&node=n1", 0},
+        {__LINE__, "GET /runs?ledger=true&min_duration=1s", 0},
+        {__LINE__, "GET /runs?ledger=true&since=2020-01-01T00:00:00Z", 3},
+        {__LINE__, "GET /runs?ledger=true&until=2020-01-01T00:00:00Z", 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        json_t *page = EXPECT(world, 200, rows[i].path, NULL);
+        if (member_count(page, "items") != rows[i].want)
+            fail_msg("line %d: %s", rows[i].line, rows[i].path);
+        json_decref(page);
+    }
+}
+
 static void test_pause_is_in_the_ledger(void **state)
 {
     struct world *world = *state;
@@ -440,17 +504,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_manual_run),
-        TEST(test_overlap),
-        TEST(test_kill),
-        TEST(test_paused_jobs_run_by_hand),
-        TEST(test_log),
-        TEST(test_log_with_a_gap),
-        TEST(test_list),
-        TEST(test_backfill),
-        TEST(test_long_backfill),
-        TEST(test_backfill_mistakes),
-        TEST(test_pause_is_in_the_ledger),
+        TEST(test_manual_run),    TEST(test_overlap),
+        TEST(test_kill),          TEST(test_paused_jobs_run_by_hand),
+        TEST(test_log),           TEST(test_log_with_a_gap),
+        TEST(test_list),          TEST(test_backfill),
+        TEST(test_long_backfill), TEST(test_backfill_mistakes),
+        TEST(test_pending),       TEST(test_pause_is_in_the_ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,7 +351,7 @@ static void test_draining(void **state)
     json_decref(why);
     add_old_job(world, "paused", false, pause_long_ago); /* its ticks are not on record yet */
     why = ask_why(world, "paused", today_ms());
-    assert_string_equal(member_text(why, "state"), "waiting");
+    assert_string_equal(member_text(why, "state"), "skipped");
     assert_string_equal(member_text(why, "reason"), "paused");
     json_decref(why);
 }

@@ -57,6 +57,7 @@ export interface Entry {
     state: RunState;
     reason: string | null;
     detail: string | null;
+    pending?: boolean; // not in the store yet
 }
 
 export function isEntry(row: Run | Entry): row is Entry {

@@ -307,6 +307,12 @@ export default function JobScreen({ params }: ScreenProps) {
     useEffect(() => onLive("entry", (event) => (event.job === name ? soon() : undefined)), [name]);
     useEffect(() => onLive("job", (event) => (event.job === name ? soon() : undefined)), [name]);
     useEffect(() => onLive("reset", soon), []);
+    const takesOut = !!job && (job.status.paused || !!job.calendars);
+    useEffect(() => {
+        if (!takesOut) return undefined;
+        const timer = setInterval(soon, 15_000); // ticks that are taken out come without an event
+        return () => clearInterval(timer);
+    }, [name, takesOut]);
     const isGone = resource.problem?.status === 404;
     if (resource.problem && (!job || isGone)) return <Failure problem={resource.problem} onRetry={resource.reload} />;
     if (!job) return null;

@@ -116,6 +116,11 @@ export default function RunsScreen() {
     const soon = useThrottled(list.reload, 2000);
     useEffect(() => onLive("reset", soon), []);
     useEffect(() => onLive("entry", () => (filters.ledger ? soon() : undefined)), [filters.ledger]);
+    useEffect(() => {
+        if (!filters.ledger) return undefined;
+        const timer = setInterval(soon, 15_000); // ticks that are taken out come without an event
+        return () => clearInterval(timer);
+    }, [filters.ledger]);
     useEffect(
         () =>
             onLive("run", (event) => {
