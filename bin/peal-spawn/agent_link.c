@@ -86,7 +86,7 @@ static void greet(struct spawner *s, bool wants_build)
         .pid = (uint32_t)getpid(),
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
                     (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) | SPAWN_KNOWS_JOBS |
-                    (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
+                    SPAWN_KNOWS_OUTPUT | (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = s->runs.known,
     };
     if (!send_message(s, SPAWN_HELLO, &hello))

@@ -69,7 +69,7 @@ static bool is_sound(const struct journal_record *record)
     const struct spawn_run *info = &record->info;
     return record->type >= JOURNAL_STARTING && record->type <= JOURNAL_FORGOTTEN &&
            memchr(info->id, '\0', sizeof(info->id)) && spawn_id_valid(info->id) && info->pid >= 0 &&
-           record->grace_ms >= 0 && record->timeout_at_boot_ms >= 0 &&
+           record->grace_ms >= 0 && record->linger_ms >= 0 && record->timeout_at_boot_ms >= 0 &&
            record->head_bytes <= BYTES_MAX && record->tail_bytes <= BYTES_MAX;
 }
 

@@ -33,7 +33,7 @@ struct journal_record {
     uint64_t tail_bytes;
     uint64_t pipes[2]; /* inodes of the pipes that take its output */
     int32_t grace_ms;
-    uint32_t zero;
+    int32_t linger_ms; /* 0 in records of earlier versions */
     uint64_t checksum; /* of all before it */
 };
 

@@ -1,6 +1,7 @@
 /* The life of a run from its start to its ACK. run.h has the state diagram. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -10,9 +11,9 @@
 #include "clock.h"
 #include "spawner.h"
 
-#define READS_PER_TURN 16   /* of a pipe, so that a loud run does not starve the others */
-#define POLL_MS        50   /* between two checks of a tree that is being killed */
-#define GIVE_UP_MS     5000 /* then a tree that survives SIGKILL is reported as left over */
+#define DRAIN_READS 16   /* of each pipe, so that a loud run does not starve the others */
+#define POLL_MS     50   /* between two checks of a tree that is being killed */
+#define GIVE_UP_MS  5000 /* then a tree that survives SIGKILL is reported as left over */
 
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
 {
@@ -98,27 +99,27 @@ static void grew(struct spawner *s, struct run *run)
         s->grew_at_boot_ms = s->now_boot_ms + SPAWN_GREW_MS;
 }
 
-/* Reads the pipe, up to READS_PER_TURN. False: there may be more. */
+/* One read, of what a pipe holds at most: pipes are read in the order in which they became ready,
+ * and what one of them gets meanwhile is read after what the other one has. False: there is no more
+ * for now, or the pipe has been closed. */
 static bool read_stream(struct spawner *s, struct run_stream *stream)
 {
     struct run *run = stream->run;
-    for (int i = 0; i < READS_PER_TURN && stream->watch.fd >= 0; i++) {
-        ssize_t length = read(stream->watch.fd, s->chunk, sizeof(s->chunk));
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length < 0 && errno == EAGAIN)
-            return true;
-        if (length <= 0) {
-            close_stream(s, stream);
-            return true;
-        }
-        if (run->state == RUN_ENDED)
-            continue; /* output of a leftover process */
-        output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
-                      (size_t)length, clock_now().wall.ms);
-        grew(s, run);
+    if (stream->watch.fd < 0)
+        return false;
+    ssize_t length = read(stream->watch.fd, s->chunk, sizeof(s->chunk));
+    if (length < 0 && (errno == EINTR || errno == EAGAIN))
+        return errno == EINTR;
+    if (length <= 0) {
+        close_stream(s, stream);
+        return false;
     }
-    return stream->watch.fd < 0;
+    if (run->state == RUN_ENDED)
+        return true; /* output of a leftover process */
+    output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
+                  (size_t)length, clock_now().wall.ms);
+    grew(s, run);
+    return true;
 }
 
 static bool streams_closed(const struct run *run)
@@ -126,17 +127,49 @@ static bool streams_closed(const struct run *run)
     return run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0;
 }
 
+/* Processes that it left in the background hold the pipes: they are listened to for a while. Its
+ * end is in the journal already, for it is known. */
+static void linger(struct spawner *s, struct run *run)
+{
+    bool was_stopped = run->stop_reason != SPAWN_NOT_ENDED;
+    int64_t wait_ms = !was_stopped && run->linger_ms > DRAIN_MS ? run->linger_ms : DRAIN_MS;
+    if (!was_stopped)
+        note(s, run, JOURNAL_ENDED);
+    life_set_due(s, run, clock_now().boot.ms + wait_ms);
+}
+
 /* The main process has ended, and so has the tree if it was killed. */
 static void drain(struct spawner *s, struct run *run)
 {
     run_move(&s->runs, run, RUN_DRAINING);
-    for (int i = 0; i < 2; i++)
-        if (run->streams[i].watch.fd >= 0)
-            read_stream(s, &run->streams[i]);
+    bool more = true;
+    for (int i = 0; i < DRAIN_READS && more; i++) {
+        bool out = read_stream(s, &run->streams[0]);
+        bool err = read_stream(s, &run->streams[1]);
+        more = out || err;
+    }
     if (streams_closed(run))
         end(s, run);
     else
-        life_set_due(s, run, clock_now().boot.ms + DRAIN_MS);
+        linger(s, run);
+}
+
+/* Says so at the end of the output, unless it was told to end. */
+static void stop_listening(struct spawner *s, struct run *run)
+{
+    char mark[160];
+    if (run->stop_reason == SPAWN_NOT_ENDED && !streams_closed(run)) {
+        int length =
+            snprintf(mark, sizeof(mark),
+                     "%speal: the output ends here: a process that the job left in the "
+                     "background still holds it open after %g s\n",
+                     run->output.in_line ? "\n" : "",
+                     (double)(run->linger_ms > DRAIN_MS ? run->linger_ms : DRAIN_MS) / 1000);
+        output_append(&run->output, s->output_fd, run->info.id, SPAWN_STDERR, mark, (size_t)length,
+                      clock_now().wall.ms);
+        grew(s, run);
+    }
+    end(s, run);
 }
 
 static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
@@ -222,14 +255,19 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }
 
+static bool is_lingering(const struct run *run)
+{
+    return run->state == RUN_DRAINING && run->stop_reason == SPAWN_NOT_ENDED;
+}
+
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
                int64_t grace_ms)
 {
-    if (run->state != RUN_RUNNING && run->state != RUN_STOPPING)
+    if (run->state != RUN_RUNNING && run->state != RUN_STOPPING && !is_lingering(run))
         return;
     int64_t kill_at = s->now_boot_ms + grace_ms;
-    if (run->state == RUN_RUNNING) {
-        run->stop_reason = why;
+    if (run->state != RUN_STOPPING) {
+        run->stop_reason = why; /* a run that lingers has ended for its own reason already */
         run->kill_at_boot_ms = kill_at;
         run_move(&s->runs, run, RUN_STOPPING);
     } else if (kill_at < run->kill_at_boot_ms) {
@@ -237,7 +275,7 @@ void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int si
     }
     if (grace_ms > 0 && signal_tree(s, run, signal) > 0)
         signal_tree(s, run, SIGCONT); /* a stopped process can't end otherwise */
-    life_set_due(s, run, run->kill_at_boot_ms);
+    life_set_due(s, run, run->has_exited ? s->now_boot_ms : run->kill_at_boot_ms);
 }
 
 static void look_at_stopping(struct spawner *s, struct run *run)
@@ -280,7 +318,7 @@ void life_due(struct spawner *s, struct run *run)
         look_at_killing(s, run);
         break;
     case RUN_DRAINING:
-        end(s, run);
+        stop_listening(s, run);
         break;
     case RUN_ENDED:
         life_set_due(s, run, 0);

@@ -305,7 +305,7 @@ static void parse(int argc, char **argv, struct options *options)
         else if (c == 'v')
             print_version();
         else if (c == 'c')
-            exit(atoi(optarg) == UPGRADE_VERSION ? EXIT_OK : EXIT_TROUBLE);
+            exit(upgrade_knows(atoi(optarg)) ? EXIT_OK : EXIT_TROUBLE);
         else
             usage(c == 'h' ? EXIT_OK : EXIT_USAGE);
     }

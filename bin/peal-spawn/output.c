@@ -149,6 +149,7 @@ void output_append(struct output *output, int folder_fd, const char *id, enum sp
         .wall_ms = wall_ms,
     };
     output->position += length;
+    output->in_line = length > 0 && bytes[length - 1] != '\n';
     size_t done = append_head(output, folder_fd, id, record, bytes);
     if (done == length)
         return;

@@ -23,7 +23,8 @@ struct output {
     uint32_t tail_turn;     /* which tail file is written, 0 or 1 */
     uint8_t head_closed;
     uint8_t disk_full;
-    uint8_t zero[2];
+    uint8_t in_line; /* the last byte was no newline */
+    uint8_t zero;
 };
 
 void output_init(struct output *output, uint64_t head_limit, uint64_t tail_limit);

@@ -45,6 +45,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
     }
     run->timeout_at_boot_ms = record->timeout_at_boot_ms;
     run->grace_ms = record->grace_ms;
+    run->linger_ms = record->linger_ms;
     run->pipes[0] = record->pipes[0];
     run->pipes[1] = record->pipes[1];
     output_init(&run->output, record->head_bytes, record->tail_bytes);

@@ -13,7 +13,7 @@ static const unsigned may_move[] = {
     [RUN_RUNNING] = TO(RUN_STOPPING) | TO(RUN_DRAINING) | TO(RUN_ENDED),
     [RUN_STOPPING] = TO(RUN_KILLING) | TO(RUN_DRAINING) | TO(RUN_ENDED),
     [RUN_KILLING] = TO(RUN_DRAINING) | TO(RUN_ENDED),
-    [RUN_DRAINING] = TO(RUN_ENDED),
+    [RUN_DRAINING] = TO(RUN_STOPPING) | TO(RUN_ENDED),
     [RUN_ENDED] = 0,
 };
 
@@ -52,6 +52,7 @@ struct run *run_new(struct run_table *table, const char *id)
         return NULL;
     memcpy(run->info.id, id, strlen(id) + 1);
     run->slot = SLOT_NONE;
+    run->linger_ms = SPAWN_LINGER_S * 1000;
     run->timer_place = HEAP_NONE;
     run->pidfd.fd = -1;
     output_init(&run->output, 0, 0);
@@ -162,5 +163,6 @@ struct journal_record run_record(const struct run *run)
         .tail_bytes = run->output.tail_limit,
         .pipes = {run->pipes[0], run->pipes[1]},
         .grace_ms = run->grace_ms,
+        .linger_ms = run->linger_ms,
     };
 }

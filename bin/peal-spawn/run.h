@@ -1,5 +1,6 @@
 /* One run, and the table of all that the spawner knows.
  *
+ *                 v--- a kill ------------\
  *   RUNNING -> STOPPING -> KILLING -> DRAINING -> ENDED
  *      \----------\____________________^            ^
  *       \-------- a start that failed --------------/
@@ -7,11 +8,14 @@
  *   RUNNING   its main process lives
  *   STOPPING  it got a signal (timeout, KILL, shutdown) and its grace period runs
  *   KILLING   SIGKILL to the rest of its tree, repeatedly
- *   DRAINING  its main process has ended; its pipes are read to the end, for DRAIN_MS at most
+ *   DRAINING  its main process has ended; its pipes are read to the end. Processes that it left in
+ *             the background may hold them: it lingers for them as long as its request says, or,
+ *             if it was killed, for DRAIN_MS
  *   ENDED     reported; waits for the agent's ACK
  *
  * Processes that a run leaves behind when its main process ends by itself are not killed, as with
- * cron. Their output is read and discarded, so that they neither block nor get SIGPIPE. */
+ * cron. After the run's end their output is read and discarded, so that they neither block nor get
+ * SIGPIPE; a mark at the end of the run's output says so. */
 #ifndef PEAL_SPAWNER_RUN_H
 #define PEAL_SPAWNER_RUN_H
 
@@ -61,6 +65,7 @@ struct run {
     bool has_cgroup;
     uint32_t slot;
     int32_t grace_ms;
+    int32_t linger_ms;          /* from the end of the main process, while others hold its pipes */
     int64_t timeout_at_boot_ms; /* 0: none */
     int64_t kill_at_boot_ms;    /* end of the grace period */
     int64_t due_boot_ms;        /* its next timer; 0: none */

@@ -117,6 +117,6 @@ void recover_compact(struct spawner *s); /* rewrites the journal with the known 
 /* upgrade.c */
 void upgrade(struct spawner *s); /* returns only if it failed */
 MUST_CHECK enum status upgrade_resume(struct spawner *s, int state_fd);
-#define UPGRADE_VERSION 1
+bool upgrade_knows(int version); /* can this image read a state of that version? */
 
 #endif

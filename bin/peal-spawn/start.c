@@ -43,17 +43,20 @@ static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
     return true;
 }
 
-/* Both pipes; fds[1] and fds[2] become the run's ends. A run of another user owns them, so that it
- * may open /dev/stderr. False and errno: the caller closes what was made. */
-static bool make_pipes(struct run *run, const struct user_ids *user, int fds[3])
+/* Both pipes, or one for both streams; fds[1] and fds[2] become the run's ends. A run of another
+ * user owns them, so that it may open /dev/stderr. False and errno: the caller closes what was
+ * made. */
+static bool make_pipes(struct run *run, const struct user_ids *user, bool is_merged, int fds[3])
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (is_merged ? 1 : 2); i++) {
         int *read_fd = &run->streams[i].watch.fd;
         if (!make_pipe(read_fd, &fds[i + 1], &run->pipes[i]))
             return false;
         if (user->must_switch && fchown(*read_fd, user->uid, user->gid) < 0)
             return false;
     }
+    if (is_merged)
+        fds[2] = fds[1];
     return true;
 }
 
@@ -165,15 +168,16 @@ static enum spawn_step begin(struct spawner *s, struct run *run,
     if (!env) {
         *ret_error = ENOMEM;
         step = SPAWN_STEP_PIPE;
-    } else if (!make_pipes(run, &user, setup.fds)) {
+    } else if (!make_pipes(run, &user, request->is_merged, setup.fds)) {
         *ret_error = errno;
         step = SPAWN_STEP_PIPE;
     } else {
         step = make_process(s, run, &setup, ret_error);
     }
-    for (int i = 1; i < 3; i++)
-        if (setup.fds[i] >= 0)
-            close(setup.fds[i]);
+    if (setup.fds[2] >= 0 && setup.fds[2] != setup.fds[1])
+        close(setup.fds[2]);
+    if (setup.fds[1] >= 0)
+        close(setup.fds[1]);
     free(env);
     user_release(&user);
     return step;
@@ -203,6 +207,7 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
     }
     int64_t now = clock_now().boot.ms; /* not the turn's: many starts may precede this one */
     run->grace_ms = request->grace_ms;
+    run->linger_ms = request->linger_s * 1000;
     run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
     if (s->is_stopping) {

@@ -47,6 +47,7 @@ static bool save_run(int fd, const struct run *run)
         .pidfd = run->pidfd.fd,
         .grace_ms = run->grace_ms,
         .output = run->output,
+        .linger_ms = run->linger_ms,
     };
     saved.output.head_fd = saved.output.tail_fd = -1; /* opened again when needed */
     return write_all(fd, &saved, sizeof(saved));
@@ -57,7 +58,7 @@ static int save(struct spawner *s)
 {
     struct saved saved = {
         .magic = STATE_MAGIC,
-        .version = UPGRADE_VERSION,
+        .version = STATE_VERSION,
         .run_size = sizeof(struct saved_run),
         .lock_fd = s->lock_fd,
         .listener_fd = s->listener.fd,
@@ -107,7 +108,7 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
 static bool ask(const struct spawner *s)
 {
     char version[16];
-    snprintf(version, sizeof(version), "%d", UPGRADE_VERSION);
+    snprintf(version, sizeof(version), "%d", STATE_VERSION);
     char *const argv[] = {(char *)s->self_path, (char *)"--can-resume", version, NULL};
     pid_t pid;
     if (posix_spawn(&pid, s->self_path, NULL, NULL, argv, environ) != 0)
@@ -178,7 +179,7 @@ static bool is_sound_run(const struct saved_run *saved)
            saved->state <= RUN_ENDED && info->reason < SPAWN_REASON_COUNT &&
            saved->stop_reason < SPAWN_REASON_COUNT && !(saved->report & ~reports) &&
            (saved->slot < SLOT_COUNT || saved->slot == SLOT_NONE) && saved->grace_ms >= 0 &&
-           saved->output.tail_turn <= 1 && saved->output.head_fd == -1 &&
+           saved->linger_ms >= 0 && saved->output.tail_turn <= 1 && saved->output.head_fd == -1 &&
            saved->output.tail_fd == -1 && is_fd(saved->stream_fds[0]) &&
            is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
 }
@@ -197,6 +198,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     run->timeout_at_boot_ms = saved->timeout_at_boot_ms;
     run->kill_at_boot_ms = saved->kill_at_boot_ms;
     run->grace_ms = saved->grace_ms;
+    run->linger_ms = saved->linger_ms;
     run->pipes[0] = saved->pipes[0];
     run->pipes[1] = saved->pipes[1];
     run->output = saved->output;
@@ -222,13 +224,26 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     }
 }
 
+bool upgrade_knows(int version)
+{
+    return version >= 1 && version <= STATE_VERSION;
+}
+
+/* Members that its version does not have are those of a new run. */
+static bool read_run(int state_fd, size_t size, struct saved_run *ret)
+{
+    *ret = (struct saved_run){.linger_ms = SPAWN_LINGER_S * 1000};
+    return read_all(state_fd, ret, size) && is_sound_run(ret);
+}
+
 enum status upgrade_resume(struct spawner *s, int state_fd)
 {
     struct saved saved;
     struct saved_run run;
     if (!read_all(state_fd, &saved, sizeof(saved)) || saved.magic != STATE_MAGIC)
         return E_CORRUPT;
-    if (saved.version != UPGRADE_VERSION || saved.run_size != sizeof(run))
+    size_t run_size = saved.version == 1 ? STATE_RUN_SIZE_OF_1 : sizeof(run);
+    if (!upgrade_knows((int)saved.version) || saved.run_size != run_size)
         return E_VERSION;
     if (!is_sound(&saved))
         return E_CORRUPT;
@@ -253,8 +268,7 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     if (!used_slots)
         return E_NOMEM;
     for (uint32_t i = 0; i < saved.run_count && st == OK; i++) {
-        if (read_all(state_fd, &run, sizeof(run)) && is_sound_run(&run) &&
-            !run_by_id(&s->runs, run.info.id))
+        if (read_run(state_fd, run_size, &run) && !run_by_id(&s->runs, run.info.id))
             resume_run(s, &run, used_slots);
         else
             st = E_CORRUPT;

@@ -4,9 +4,15 @@
 #ifndef PEAL_SPAWNER_UPGRADE_STATE_H
 #define PEAL_SPAWNER_UPGRADE_STATE_H
 
+#include <stddef.h>
+
 #include "run.h"
 
 #define STATE_MAGIC 0x70756c70u
+
+/* 2: saved_run.linger_ms. The size of a run is that of its version, and members are only added. */
+#define STATE_VERSION       2
+#define STATE_RUN_SIZE_OF_1 offsetof(struct saved_run, linger_ms)
 
 enum said_hello { SAID_NOTHING, SAID_HELLO, SAID_HELLO_FOR_BUILD };
 
@@ -31,6 +37,8 @@ struct saved_run {
     int32_t pidfd;
     int32_t grace_ms;
     struct output output;
+    int32_t linger_ms;
+    int32_t zero;
 };
 
 #endif

@@ -224,6 +224,12 @@ const char *const catch_up_names[] = {
     NULL,
 };
 
+const char *const output_mode_names[] = {
+    [OUTPUT_SEPARATE] = "separate",
+    [OUTPUT_MERGED] = "merged",
+    NULL,
+};
+
 const char *const notify_event_names[] = {
     [NOTIFY_FAILURE] = "failure", [NOTIFY_LOST] = "lost",       [NOTIFY_RECOVERY] = "recovery",
     [NOTIFY_LATE] = "late",       [NOTIFY_SUCCESS] = "success", NULL,

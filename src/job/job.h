@@ -32,6 +32,12 @@ enum catch_up_policy {
     CATCH_UP_ALL,  /* all run, oldest first, at most `catch_up_limit` */
 };
 
+/* How stdout and stderr of a run are kept. */
+enum output_mode {
+    OUTPUT_SEPARATE, /* each by its name; their order is that in which they were read */
+    OUTPUT_MERGED,   /* as one, in the order in which they were written */
+};
+
 /* Events that a channel can be notified of. */
 enum notify_event {
     NOTIFY_FAILURE,  /* a run failed or timed out */
@@ -99,6 +105,8 @@ struct job {
     int64_t grace_s;    /* between TERM and KILL */
     int64_t deadline_s; /* a run that is later than this does not start; 0: none */
     bool paused;
+    enum output_mode output;
+    int64_t linger_s;     /* output is kept so long after the end of the main process */
     int64_t output_limit; /* bytes of output kept at the head, and as many at the tail */
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;

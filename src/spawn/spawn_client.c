@@ -273,6 +273,8 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     struct iovec part = {out->packet, out->length};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = -1;
+    if (out->id[0])
+        spawn_start_suit(out->packet, client->hello.features);
     if (out->stdin_bytes) {
         fd = make_stdin(out);
         if (fd < 0)

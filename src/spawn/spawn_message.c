@@ -7,8 +7,12 @@
 enum start_flag {
     START_NAMES_JOB = 1 << 0, /* not set by earlier agents, which send no such text */
     START_DEFAULT_USER = 1 << 1,
-    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER,
+    START_MERGED = 1 << 2,  /* this one and the next: with SPAWN_KNOWS_OUTPUT */
+    START_LINGERS = 1 << 3, /* for flags >> START_LINGER_SHIFT, in seconds */
+    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS,
 };
+#define START_LINGER_SHIFT 16
+#define START_OUTPUT_MASK  (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
 
 /* The part of START that has a fixed size. After it: cwd, user, job, arguments, variables, each
  * ended by a zero byte. */
@@ -59,6 +63,7 @@ void spawn_request_init(struct spawn_request *request)
         .user = "",
         .cwd = "",
         .grace_ms = 10000,
+        .linger_s = SPAWN_LINGER_S,
         .umask = 022,
         .head_bytes = 1 << 20,
         .tail_bytes = 1 << 20,
@@ -128,6 +133,7 @@ static bool request_valid(const struct spawn_request *request)
     return spawn_id_valid(request->id) && request->argv && request->argv[0] &&
            request->deadline_boot_ms >= 0 && request->timeout_ms >= 0 &&
            request->timeout_ms <= INT64_MAX / 4 && request->grace_ms >= 0 &&
+           request->linger_s >= 0 && request->linger_s <= SPAWN_LINGER_S_MAX &&
            request->umask <= 0777 && request->nice >= -20 && request->nice <= 19 &&
            request->limits_set < (1u << SPAWN_LIMIT_COUNT);
 }
@@ -168,7 +174,9 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         .tail_bytes = request->tail_bytes,
         .has_stdin = request->stdin_bytes != NULL,
         .stdin_length = request->stdin_bytes ? request->stdin_length : 0,
-        .flags = START_NAMES_JOB | (request->is_default_user ? START_DEFAULT_USER : 0u),
+        .flags = START_NAMES_JOB | (request->is_default_user ? START_DEFAULT_USER : 0u) |
+                 (request->is_merged ? START_MERGED : 0u) | START_LINGERS |
+                 (uint32_t)request->linger_s << START_LINGER_SHIFT,
     };
     memcpy(body.id, request->id, strlen(request->id));
     memcpy(body.limits, request->limits, sizeof(body.limits));
@@ -196,6 +204,17 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
     *ret = packet;
     *ret_length = length;
     return OK;
+}
+
+void spawn_start_suit(void *packet, uint32_t features)
+{
+    size_t at = sizeof(struct spawn_header) + offsetof(struct start_body, flags);
+    uint32_t flags;
+    if (features & SPAWN_KNOWS_OUTPUT)
+        return;
+    memcpy(&flags, (char *)packet + at, sizeof(flags));
+    flags &= ~START_OUTPUT_MASK;
+    memcpy((char *)packet + at, &flags, sizeof(flags));
 }
 
 enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret)
@@ -252,9 +271,11 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
     if (message->type != SPAWN_START || message->body_length <= sizeof(body))
         return E_CORRUPT;
     memcpy(&body, message->body, sizeof(body));
-    if (!id_field_valid(body.id) || body.flags & ~(uint32_t)START_FLAGS || body.has_stdin > 1 ||
-        body.arguments == 0 || body.arguments > SPAWN_STRINGS_MAX ||
-        body.variables > SPAWN_STRINGS_MAX)
+    uint32_t linger = body.flags >> START_LINGER_SHIFT;
+    uint32_t flags = body.flags & ((1u << START_LINGER_SHIFT) - 1);
+    if (!id_field_valid(body.id) || flags & ~(uint32_t)START_FLAGS ||
+        (linger && !(flags & START_LINGERS)) || body.has_stdin > 1 || body.arguments == 0 ||
+        body.arguments > SPAWN_STRINGS_MAX || body.variables > SPAWN_STRINGS_MAX)
         return E_CORRUPT;
 
     char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
@@ -275,14 +296,16 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .grace_ms = body.grace_ms,
         .umask = body.umask,
         .nice = body.nice,
-        .is_default_user = body.flags & START_DEFAULT_USER,
+        .is_default_user = flags & START_DEFAULT_USER,
+        .is_merged = flags & START_MERGED,
+        .linger_s = flags & START_LINGERS ? (int32_t)linger : SPAWN_LINGER_S,
         .limits_set = body.limits_set,
         .head_bytes = body.head_bytes,
         .tail_bytes = body.tail_bytes,
     };
     memcpy(request.limits, body.limits, sizeof(request.limits));
     request.user = request.cwd ? take_text(&at, end) : NULL;
-    request.job = !(body.flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
+    request.job = !(flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
     bool whole = request.user && request.job && take_strings(&at, end, block, body.arguments) &&
                  take_strings(&at, end, env, body.variables) && at == end;
     if (!whole || !request_valid(&request)) {

@@ -34,13 +34,15 @@
 
 #include "status.h"
 
-#define SPAWN_MAGIC       0x6c616570u /* "peal" */
-#define SPAWN_VERSION     1
-#define SPAWN_MESSAGE_MAX 196608 /* fits into the default send buffer of a UNIX socket */
-#define SPAWN_ID_MAX      32
-#define SPAWN_STRINGS_MAX 8192 /* arguments and variables of one start, together */
-#define SPAWN_GREW_MS     50
-#define SPAWN_SOCKET      "peal-spawn.sock"
+#define SPAWN_MAGIC        0x6c616570u /* "peal" */
+#define SPAWN_VERSION      1
+#define SPAWN_MESSAGE_MAX  196608 /* fits into the default send buffer of a UNIX socket */
+#define SPAWN_ID_MAX       32
+#define SPAWN_STRINGS_MAX  8192 /* arguments and variables of one start, together */
+#define SPAWN_GREW_MS      50
+#define SPAWN_SOCKET       "peal-spawn.sock"
+#define SPAWN_LINGER_S     10 /* of a start that does not say */
+#define SPAWN_LINGER_S_MAX 3600
 
 enum spawn_type {
     SPAWN_HELLO = 1,
@@ -55,11 +57,12 @@ enum spawn_type {
 };
 
 enum spawn_feature {
-    SPAWN_HAS_CGROUP = 1 << 0,  /* each run has a cgroup of its own */
-    SPAWN_CAN_SWITCH = 1 << 1,  /* runs as root: may switch to users of the allow-list */
-    SPAWN_IS_STOPPING = 1 << 2, /* got SIGTERM: starts nothing any more */
-    SPAWN_KNOWS_JOBS = 1 << 3,  /* a start names its job; without a user it is not root's */
-    SPAWN_WANTS_BUILD = 1 << 4, /* the agent's: earlier ones do not know BUILD */
+    SPAWN_HAS_CGROUP = 1 << 0,   /* each run has a cgroup of its own */
+    SPAWN_CAN_SWITCH = 1 << 1,   /* runs as root: may switch to users of the allow-list */
+    SPAWN_IS_STOPPING = 1 << 2,  /* got SIGTERM: starts nothing any more */
+    SPAWN_KNOWS_JOBS = 1 << 3,   /* a start names its job; without a user it is not root's */
+    SPAWN_WANTS_BUILD = 1 << 4,  /* the agent's: earlier ones do not know BUILD */
+    SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -189,13 +192,17 @@ struct spawn_request {
     int32_t nice;
     bool is_default_user; /* the operator has set the user, not the job: needs no entry in
                              users.allow */
+    bool is_merged;       /* one pipe for stdout and stderr: in order, all marked as stdout */
+    int32_t linger_s;     /* how long to read on after the end of the main process, while others
+                             hold its pipes */
     uint32_t limits_set;  /* bit i: limits[i] counts */
     uint64_t limits[SPAWN_LIMIT_COUNT];
     uint64_t head_bytes; /* of output to keep from the beginning */
     uint64_t tail_bytes; /* and at least from the end */
 };
 
-/* The defaults of every number: no deadline or timeout, 10 s of grace, umask 022, 1 MiB + 1 MiB. */
+/* The defaults of every number: no deadline or timeout, 10 s of grace, as many to linger, umask
+ * 022, 1 MiB + 1 MiB. */
 void spawn_request_init(struct spawn_request *request);
 
 /* An environment variable that the spawner adds with the run's id as value, so that a kill also
@@ -213,6 +220,10 @@ size_t spawn_encode(enum spawn_type type, const void *body, void *buf);
  * number out of its range. E_TOO_LARGE: more than a message may hold. */
 MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, void **ret,
                                           size_t *ret_length);
+
+/* Takes out of a START message what a spawner with these features (of its HELLO) does not know: it
+ * would refuse the message. */
+void spawn_start_suit(void *packet, uint32_t features);
 
 /* A received message. `body` points into the packet; texts are decoded by spawn_decode_start. */
 struct spawn_message {

@@ -65,6 +65,30 @@ kept=$(wc -c <"$scratch/kept")
 [ "$kept" -ge 131072 ] || mismatch "only $kept bytes were kept"
 [ "$kept" -le 196608 ] || mismatch "$kept bytes were kept"
 
+# ---- both streams in their order; what comes after the end of the main process ----
+
+add merged 'for i in {1..200}; do echo o$i; echo e$i >&2; done' 'output: merged'
+run peal run merged --wait
+expect_status 0
+run peal logs merged
+expect_stdout "$(for i in {1..200}; do echo "o$i"; echo "e$i"; done)"
+expect_stderr ''
+add late '(sleep 2; echo late) & echo early'
+run peal run late --wait
+expect_status 0
+run peal logs late
+expect_stdout $'early\nlate'
+run peal runs late -o json
+expect_json '.[0] | [.state, .exit_code]' '["ok",0]'
+add daemon 'sleep 1000 & echo $!' 'linger: 1s'
+run peal run daemon --wait
+expect_status 0
+run peal logs daemon
+expect_stderr_has 'the output ends here: a process that the job left in the background'
+left=$(cat "$scratch/out")
+checks=$((checks + 1))
+kill "$left" || mismatch "the process that was left in the background is gone"
+
 # ---- bytes that are no text, and lines without an end ----
 
 head -c 200000 /dev/urandom >"$scratch/bytes"

@@ -258,6 +258,18 @@ const struct field job_fields[] = {
     {"paused", FIELD_BOOL, AT(paused), .also = "enabled disabled suspend",
      ABOUT(SECTION_HOW, "Paused", "暂停", "No runs start until the job is resumed.",
            "恢复之前不会启动运行。", .option = "paused")},
+    {"output", FIELD_CHOICE, AT(output), .initial = OUTPUT_SEPARATE, .words = output_mode_names,
+     ABOUT(SECTION_KEPT, "Output of a run", "运行输出",
+           "separate: stdout and stderr are told apart. merged: they are kept in exactly the order "
+           "in which they were written, as a terminal shows them, and not told apart.",
+           "separate：区分 stdout 与 stderr。merged：完全按写入顺序保存，与终端显示一致，但不再"
+           "区分两者。",
+           .see = "#output")},
+    {"linger", FIELD_DURATION, AT(linger_s), 0, 3600, 10,
+     ABOUT(SECTION_KEPT, "Wait for background processes", "等待后台进程",
+           "How long a run waits, after the end of its main process, for processes in the "
+           "background that still have its output open.",
+           "主进程结束后，后台进程仍占用输出时，运行最多等待的时间。", .see = "#output")},
     {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024, 1024 * 1024,
      ABOUT(SECTION_KEPT, "Output limit of a run", "单次运行输出上限",
            "So much of a run's output is kept from its beginning, and at least as much again from "

@@ -228,6 +228,134 @@ static void a_full_disk_drops_output_and_says_so(void **state)
     free(text);
 }
 
+/* The lines o1, e1, o2, ... of a script that writes to both streams in turn. */
+static void expect_in_turn(const char *text, int count)
+{
+    char want[32];
+    const char *at = text;
+    for (int i = 1; i <= count; i++) {
+        int length = snprintf(want, sizeof(want), "o%d\ne%d\n", i, i);
+        if (strncmp(at, want, (size_t)length) != 0)
+            fail_msg("not %.*s but %.40s", length - 1, want, at);
+        at += length;
+    }
+    assert_string_equal(at, "");
+}
+
+/* No matter how fast they are written, and by whom: a shell, and other programs that it starts. */
+static void merged_streams_are_in_the_order_of_their_writing(void **state)
+{
+    static const char *const scripts[] = {
+        "i=0; while [ $((i += 1)) -le 200 ]; do echo o$i; echo e$i >&2; done",
+        "i=0; while [ $((i += 1)) -le 50 ]; do /bin/echo o$i; /bin/echo e$i >/dev/stderr; done",
+    };
+    static const int counts[] = {200, 50};
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(scripts); i++) {
+        struct shell shell;
+        char id[32];
+        snprintf(id, sizeof(id), "merged-%zu", i);
+        shell_init(&shell, id, scripts[i]);
+        shell.request.is_merged = true;
+        harness_start(h, &shell.request);
+        assert_int_equal(harness_ended(h, id)->reason, SPAWN_EXITED);
+        char *text = harness_output(h, id, SPAWN_STDOUT, NULL, NULL);
+        expect_in_turn(text, counts[i]);
+        free(text);
+    }
+}
+
+/* What comes before the spawner looks at the pipes is read in the order in which each got its first
+ * byte. */
+static void the_first_writer_comes_first(void **state)
+{
+    struct harness *h = *state;
+    char script[1024], ready[256], go[256], text[8];
+    harness_path(h, "ready", ready, sizeof(ready));
+    harness_path(h, "go", go, sizeof(go));
+    snprintf(script, sizeof(script),
+             "echo > %s; until [ -e %s ]; do sleep 0.02; done; echo err >&2; echo out", ready, go);
+    harness_sh(h, "order", script);
+    harness_file(h, "ready", text, sizeof(text));
+    kill((pid_t)h->hello.pid, SIGSTOP);
+    int pid = harness_seen(h, "order")->run.pid;
+    harness_touch(h, "go");
+    harness_wait(h, !process_lives(pid));
+    kill((pid_t)h->hello.pid, SIGCONT);
+    harness_ended(h, "order");
+    char *both = harness_output(h, "order", 0, NULL, NULL);
+    assert_string_equal(both, "err\nout\n");
+    free(both);
+}
+
+/* Background processes are listened to, and the run's end is that of its main process. */
+static void late_output_is_kept(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "late", "(sleep 0.7; echo late; sleep 0.1; echo later >&2) & echo early; exit 6");
+    const struct spawn_run *run = harness_ended(h, "late");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(run->wait_status >> 8, 6);
+    char *text = harness_output(h, "late", 0, NULL, NULL);
+    assert_string_equal(text, "early\nlate\nlater\n");
+    free(text);
+    struct spawn_output *output;
+    struct spawn_chunk chunk;
+    assert_int_equal(spawn_output_open(h->folder, "late", 6, &output), OK);
+    assert_int_equal(spawn_output_next(output, &chunk), OK);
+    assert_true(run->ended_wall_ms + 100 < chunk.wall_ms);
+    spawn_output_free(output);
+}
+
+/* A kill ends what is left of it, and its main process has ended as it did. */
+static void a_run_that_lingers_can_be_killed(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    char text[32];
+    char script[512], path[256];
+    harness_path(h, "left", path, sizeof(path));
+    snprintf(script, sizeof(script), "sleep 100 & echo $! > %s; exit 5", path);
+    shell_init(&shell, "lingers", script);
+    shell.request.linger_s = SPAWN_LINGER_S_MAX;
+    harness_start(h, &shell.request);
+    harness_file(h, "left", text, sizeof(text));
+    harness_wait(h, harness_seen(h, "lingers")->started == 1);
+    harness_wait(h, !process_lives(harness_seen(h, "lingers")->run.pid));
+    assert_int_equal(harness_seen(h, "lingers")->ended, 0);
+    assert_int_equal(spawn_client_kill(h->client, "lingers", 0, -1), OK);
+    const struct spawn_run *run = harness_ended(h, "lingers");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(run->wait_status >> 8, 5);
+    assert_int_equal(run->output_bytes, 0);
+    assert_false(process_lives(atoi(text)));
+}
+
+/* Its end is known already, and no killed spawner takes that away. */
+static void a_run_that_lingers_is_not_lost(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "lingers", "echo early; sleep 100 & exit 5");
+    shell.request.linger_s = SPAWN_LINGER_S_MAX;
+    harness_start(h, &shell.request);
+    harness_wait(h, harness_seen(h, "lingers")->started == 1);
+    int pid = harness_seen(h, "lingers")->run.pid;
+    /* Gone, and no zombie: the spawner has seen its end, and has written it down in the same turn,
+     * before it answers anything else. */
+    harness_wait(h, kill(pid, 0) < 0);
+    harness_sh(h, "barrier", "exit 0");
+    harness_ended(h, "barrier");
+    kill((pid_t)h->hello.pid, SIGKILL);
+    h->seen_count = 0;
+    harness_wait(h, h->gone == 1);
+    harness_wait(h, h->is_ready);
+    const struct spawn_run *run = harness_ended(h, "lingers");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(run->wait_status >> 8, 5);
+    kill(-pid, SIGKILL); /* what it left, in its session */
+}
+
 static void a_background_process_does_not_hold_the_run(void **state)
 {
     struct harness *h = *state;
@@ -241,11 +369,20 @@ static void a_background_process_does_not_hold_the_run(void **state)
              "echo before; (until [ -e %s ]; do sleep 0.02; done; head -c 300000 /dev/zero;"
              " echo $? > %s) & exit 4",
              go, path);
-    harness_sh(h, "parent", script);
+    struct shell shell;
+    shell_init(&shell, "parent", script);
+    shell.request.linger_s = 1;
+    harness_start(h, &shell.request);
     const struct spawn_run *run = harness_ended(h, "parent");
     assert_int_equal(run->reason, SPAWN_EXITED);
     assert_int_equal(run->wait_status >> 8, 4);
-    assert_int_equal(run->output_bytes, 7);
+    char *out = harness_output(h, "parent", SPAWN_STDOUT, NULL, NULL);
+    char *mark = harness_output(h, "parent", SPAWN_STDERR, NULL, NULL);
+    assert_string_equal(out, "before\n");
+    assert_non_null(strstr(mark, "the output ends here"));
+    assert_non_null(strstr(mark, "after 1 s\n"));
+    free(out);
+    free(mark);
     harness_ack(h, "parent");
     harness_touch(h, "go");
     harness_file(h, "survivor", text, sizeof(text));
@@ -263,6 +400,11 @@ int main(void)
         TEST(short_lines_count_by_their_bytes),
         TEST(a_gigabyte_leaves_memory_and_disk_flat),
         TEST(a_full_disk_drops_output_and_says_so),
+        TEST(merged_streams_are_in_the_order_of_their_writing),
+        TEST(the_first_writer_comes_first),
+        TEST(late_output_is_kept),
+        TEST(a_run_that_lingers_can_be_killed),
+        TEST(a_run_that_lingers_is_not_lost),
         TEST(a_background_process_does_not_hold_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

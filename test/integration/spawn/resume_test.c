@@ -132,12 +132,11 @@ static void no_magic(struct state *state)
 static int version_of(const struct harness *h)
 {
     char command[4200];
-    for (int version = 1; version < 100; version++) {
-        snprintf(command, sizeof(command), "%s --can-resume %d", h->program, version);
-        if (system(command) == 0)
-            return version;
-    }
-    return 0;
+    int newest = 0;
+    do {
+        snprintf(command, sizeof(command), "%s --can-resume %d", h->program, newest + 1);
+    } while (system(command) == 0 && ++newest);
+    return newest;
 }
 
 static int file_of(off_t size)

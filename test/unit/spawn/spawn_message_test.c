@@ -28,6 +28,8 @@ static void make_request(struct spawn_request *request)
     request->deadline_boot_ms = 12345;
     request->limits_set = 1u << SPAWN_LIMIT_CPU;
     request->limits[SPAWN_LIMIT_CPU] = 99;
+    request->is_merged = true;
+    request->linger_s = SPAWN_LINGER_S_MAX;
 }
 
 static char *make_start(size_t *ret_length)
@@ -69,6 +71,8 @@ static void a_start_comes_back(void **state)
     assert_int_equal(got.deadline_boot_ms, 12345);
     assert_int_equal(got.grace_ms, 10000);
     assert_int_equal(got.limits[SPAWN_LIMIT_CPU], 99);
+    assert_true(got.is_merged);
+    assert_int_equal(got.linger_s, SPAWN_LINGER_S_MAX);
     free(block);
     free(packet);
 }
@@ -138,6 +142,8 @@ static void a_start_without_a_job_is_read(void **state)
     assert_string_equal(got.job, "");
     assert_string_equal(got.user, "nobody");
     assert_false(got.is_default_user);
+    assert_false(got.is_merged);
+    assert_int_equal(got.linger_s, SPAWN_LINGER_S);
     assert_string_equal(got.argv[0], arguments[0]);
     free(block);
     free(packet);
@@ -148,8 +154,26 @@ static void unknown_flags_are_refused(void **state)
     (void)state;
     size_t length;
     char *packet = make_start(&length);
-    *find_flags(packet, length) |= 4;
+    *find_flags(packet, length) |= 16;
     assert_int_equal(decode_copy(packet, length), E_CORRUPT);
+    free(packet);
+}
+
+/* It has the two flags that earlier spawners know, and no others. */
+static void a_start_is_made_to_suit_an_earlier_spawner(void **state)
+{
+    (void)state;
+    size_t length;
+    uint32_t before, after;
+    char *packet = make_start(&length);
+    memcpy(&before, find_flags(packet, length), sizeof(before));
+    spawn_start_suit(packet, SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT);
+    memcpy(&after, find_flags(packet, length), sizeof(after));
+    assert_int_equal(after, before);
+    spawn_start_suit(packet, SPAWN_KNOWS_JOBS);
+    memcpy(&after, find_flags(packet, length), sizeof(after));
+    assert_int_equal(after, 3);
+    assert_int_equal(decode_copy(packet, length), OK);
     free(packet);
 }
 
@@ -272,6 +296,7 @@ int main(void)
         cmocka_unit_test(every_shortened_start_is_refused),
         cmocka_unit_test(a_start_without_a_job_is_read),
         cmocka_unit_test(unknown_flags_are_refused),
+        cmocka_unit_test(a_start_is_made_to_suit_an_earlier_spawner),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(oversized_packets_are_refused),
         cmocka_unit_test(requests_out_of_range_are_not_encoded),

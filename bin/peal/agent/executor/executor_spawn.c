@@ -63,6 +63,8 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     if (job->umask_bits >= 0)
         request->umask = (uint32_t)job->umask_bits;
     request->nice = job->nice;
+    request->is_merged = job->output == OUTPUT_MERGED;
+    request->linger_s = (int32_t)job->linger_s;
     request->head_bytes = request->tail_bytes = (uint64_t)job->output_limit;
     if (job->stdin_text) {
         request->stdin_bytes = job->stdin_text;

@@ -174,6 +174,16 @@ export const jobFields: readonly JobField[] = [
         zh: ["暂停", "恢复之前不会启动运行。"],
     },
     {
+        name: "output", section: "kept", kind: "choice", choices: ["separate", "merged"],
+        en: ["Output of a run", "separate: stdout and stderr are told apart. merged: they are kept in exactly the order in which they were written, as a terminal shows them, and not told apart."],
+        zh: ["运行输出", "separate：区分 stdout 与 stderr。merged：完全按写入顺序保存，与终端显示一致，但不再区分两者。"],
+    },
+    {
+        name: "linger", section: "kept", kind: "text", sample: "10s",
+        en: ["Wait for background processes", "How long a run waits, after the end of its main process, for processes in the background that still have its output open."],
+        zh: ["等待后台进程", "主进程结束后，后台进程仍占用输出时，运行最多等待的时间。"],
+    },
+    {
         name: "output_limit", section: "kept", kind: "number", sample: "1MiB",
         en: ["Output limit of a run", "So much of a run's output is kept from its beginning, and at least as much again from its end."],
         zh: ["单次运行输出上限", "每次运行的输出从开头保留这么多，从结尾至少再保留同样多。"],
