@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "ends.h"
+#include "proc.h"
 #include "spawner.h"
 
 #define DRAIN_READS 16   /* of each pipe, so that a loud run does not starve the others */
 #define POLL_MS     50   /* between two checks of a tree that is being killed */
 #define GIVE_UP_MS  5000 /* then a tree that survives SIGKILL is reported as left over */
+#define END_LOOKS   200  /* for the end of an adopted run, END_LOOK_MS apart */
+#define END_LOOK_MS 10
 
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
 {
@@ -51,6 +55,14 @@ static void end(struct spawner *s, struct run *run)
     run_move(&s->runs, run, RUN_ENDED);
     note(s, run, JOURNAL_ENDED);
     agent_report(s, run, REPORT_ENDED);
+    if (run->is_adopted)
+        recover_forget_ends(s);
+}
+
+static void set_ended_now(struct run *run)
+{
+    run->info.ended_boot_ms = clock_now().boot.ms;
+    run->info.ended_wall_ms = clock_now().wall.ms;
 }
 
 void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enum spawn_step step,
@@ -59,8 +71,7 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
     run->info.reason = reason;
     run->info.step = step;
     run->info.error = error;
-    run->info.ended_boot_ms = clock_now().boot.ms;
-    run->info.ended_wall_ms = clock_now().wall.ms;
+    set_ended_now(run);
     if (run->slot != SLOT_NONE)
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
@@ -184,15 +195,18 @@ static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t e
         run_bury(&s->runs, run);
 }
 
-static int64_t milliseconds(struct timeval time)
+int64_t life_milliseconds(struct timeval time)
 {
     return (int64_t)time.tv_sec * 1000 + time.tv_usec / 1000;
 }
 
+static enum spawn_reason reason_of(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? SPAWN_SIGNALED : SPAWN_EXITED;
+}
+
 static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
 {
-    run->info.ended_boot_ms = clock_now().boot.ms;
-    run->info.ended_wall_ms = clock_now().wall.ms;
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
     run->has_exited = true;
     s->tree_is_fresh = false; /* the snapshot may still show it as alive */
@@ -218,10 +232,11 @@ static void reaped(struct spawner *s, struct run *run, int status, const struct 
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
     run->info.wait_status = status;
-    run->info.user_ms = milliseconds(usage->ru_utime);
-    run->info.system_ms = milliseconds(usage->ru_stime);
+    run->info.user_ms = life_milliseconds(usage->ru_utime);
+    run->info.system_ms = life_milliseconds(usage->ru_stime);
     run->info.max_rss_kib = usage->ru_maxrss;
-    exited(s, run, WIFSIGNALED(status) ? SPAWN_SIGNALED : SPAWN_EXITED);
+    set_ended_now(run);
+    exited(s, run, reason_of(status));
 }
 
 void life_reap(struct spawner *s)
@@ -236,12 +251,47 @@ void life_reap(struct spawner *s)
     }
 }
 
+bool life_take_end(struct spawner *s, struct run *run)
+{
+    struct end_record record;
+    if (!ends_find(s->folder_fd, run->info.pid, run->info.started_boot_ms, &record))
+        return false;
+    run->info.wait_status = record.wait_status;
+    run->info.ended_boot_ms = record.ended_boot_ms;
+    run->info.ended_wall_ms = record.ended_wall_ms;
+    run->info.user_ms = record.user_ms;
+    run->info.system_ms = record.system_ms;
+    run->info.max_rss_kib = record.max_rss_kib;
+    exited(s, run, reason_of(record.wait_status));
+    return true;
+}
+
+/* The process of an adopted run has ended. As long as it is a zombie its parent may still write
+ * down how; without a guard nobody does. */
+static void look_for_end(struct spawner *s, struct run *run)
+{
+    struct proc_stat stat;
+    bool is_zombie = proc_stat(run->info.pid, &stat) &&
+                     run_started_at(run->info.started_boot_ms, proc_started_boot_ms(&stat));
+    run->awaits_end = false;
+    if (life_take_end(s, run))
+        return;
+    if (is_zombie && ++run->end_looks < END_LOOKS) {
+        run->awaits_end = true;
+        life_set_due(s, run, s->now_boot_ms + END_LOOK_MS);
+        return;
+    }
+    run->info.error = run->was_over ? SPAWN_UNSEEN_GONE : SPAWN_UNSEEN_END;
+    exited(s, run, SPAWN_UNKNOWN);
+}
+
 void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
 {
     (void)events;
     struct run *run = watch_owner(watch, struct run, pidfd);
     spawner_unwatch(s, watch);
-    exited(s, run, SPAWN_UNKNOWN);
+    set_ended_now(run);
+    look_for_end(s, run);
 }
 
 /* One snapshot of /proc serves all runs of the same turn. */
@@ -307,6 +357,10 @@ static void look_at_killing(struct spawner *s, struct run *run)
 
 void life_due(struct spawner *s, struct run *run)
 {
+    if (run->awaits_end) {
+        look_for_end(s, run);
+        return;
+    }
     switch (run->state) {
     case RUN_RUNNING:
         life_stop(s, run, SPAWN_TIMED_OUT, SIGTERM, run->grace_ms);

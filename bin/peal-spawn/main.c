@@ -117,8 +117,11 @@ static enum status open_folder(struct spawner *s)
 
 static enum status lock_folder(struct spawner *s)
 {
-    s->lock_fd = openat(s->folder_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    s->lock_fd = s->options.lock_fd; /* locked already if an earlier spawner of the guard had it */
     if (s->lock_fd < 0)
+        s->lock_fd =
+            openat(s->folder_fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (s->lock_fd < 0 || fcntl(s->lock_fd, F_SETFD, FD_CLOEXEC) < 0)
         return E_IO;
     if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? E_BUSY : E_IO;
@@ -166,8 +169,6 @@ static enum status open_all(struct spawner *s)
     char tag[SPAWN_TAG_SIZE];
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ssize_t length = readlink("/proc/self/exe", s->self_path, sizeof(s->self_path) - 1);
-    s->self_path[length > 0 ? length : 0] = '\0';
     look_at_oom_score(s);
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     s->listener.ready = agent_accept;
@@ -210,9 +211,10 @@ static void close_all(struct spawner *s)
     tree_release(&s->tree);
 }
 
-/* The parent waits for its child's status and exits with it, so that the starter knows when it can
- * connect. Returns the descriptor for that status. */
-static int become_daemon(const char *folder)
+/* The parent waits for the status of the spawner and exits with it, so that the starter knows when
+ * it can connect. The child becomes a guard, which starts the spawner. Returns only if it can't,
+ * with the descriptor for that status: then it is the spawner itself, without a guard. */
+static int become_daemon(const struct spawner *s)
 {
     int ends[2];
     char code = EXIT_TROUBLE;
@@ -230,13 +232,40 @@ static int become_daemon(const char *folder)
     close(ends[0]);
     setsid();
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/peal-spawn.log", folder);
+    snprintf(path, sizeof(path), "%s/peal-spawn.log", s->options.folder);
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     dup2(null_fd, 0);
     dup2(null_fd, 1);
     dup2(log_fd >= 0 ? log_fd : null_fd, 2);
+    guard_become(&s->options, s->self_path, ends[1]);
     return ends[1];
+}
+
+void words_add(struct words *words, const char *word)
+{
+    words->argv[words->count++] = (char *)word; /* execv's type; nobody writes to it */
+    words->argv[words->count] = NULL;
+}
+
+void spawner_words(struct words *words, const char *name, const struct options *options)
+{
+    *words = (struct words){0};
+    words_add(words, name);
+    words_add(words, "--dir");
+    words_add(words, options->folder);
+    words_add(words, "--allow");
+    words_add(words, options->allow_file);
+    snprintf(words->idle, sizeof(words->idle), "%lld", (long long)options->idle_ms);
+    words_add(words, "--idle-ms");
+    words_add(words, words->idle);
+    if (options->open_files) {
+        snprintf(words->files, sizeof(words->files), "%lld", (long long)options->open_files);
+        words_add(words, "--open-files");
+        words_add(words, words->files);
+    }
+    if (options->no_cgroup)
+        words_add(words, "--no-cgroup");
 }
 
 static _Noreturn void usage(enum exit_code code)
@@ -273,6 +302,9 @@ static void parse(int argc, char **argv, struct options *options)
         {"idle-ms", required_argument, NULL, 'i'},
         {"daemon", no_argument, NULL, 'D'},
         {"resume", required_argument, NULL, 'r'},
+        {"guard", required_argument, NULL, 'g'},
+        {"lock", required_argument, NULL, 'k'},
+        {"word", required_argument, NULL, 'w'},
         {"can-resume", required_argument, NULL, 'c'},
         {"no-cgroup", no_argument, NULL, 'n'},
         {"launcher", no_argument, NULL, 'l'},
@@ -284,6 +316,9 @@ static void parse(int argc, char **argv, struct options *options)
         .allow_file = ALLOWED_USERS_FILE,
         .idle_ms = 60000,
         .resume_fd = -1,
+        .guard_fd = -1,
+        .lock_fd = -1,
+        .word_fd = -1,
     };
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == 'd')
@@ -302,6 +337,12 @@ static void parse(int argc, char **argv, struct options *options)
             options->is_launcher = true;
         else if (c == 'r')
             options->resume_fd = atoi(optarg);
+        else if (c == 'g')
+            options->guard_fd = atoi(optarg);
+        else if (c == 'k')
+            options->lock_fd = atoi(optarg);
+        else if (c == 'w')
+            options->word_fd = atoi(optarg);
         else if (c == 'v')
             print_version();
         else if (c == 'c')
@@ -356,6 +397,8 @@ int main(int argc, char **argv)
         free(s);
         return code;
     }
+    ssize_t length = readlink("/proc/self/exe", s->self_path, sizeof(s->self_path) - 1);
+    s->self_path[length > 0 ? length : 0] = '\0';
     char *folder = prepare_folder(s->options.folder);
     if (!folder) {
         spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,
@@ -364,9 +407,15 @@ int main(int argc, char **argv)
         return EXIT_TROUBLE;
     }
     s->options.folder = folder;
-    int word_fd = -1;
+    if (s->options.guard_fd >= 0) {
+        int code = guard_main(&s->options, s->self_path, s->options.guard_fd);
+        free(folder);
+        free(s);
+        return code;
+    }
+    int word_fd = s->options.word_fd;
     if (s->options.is_daemon)
-        word_fd = become_daemon(s->options.folder);
+        word_fd = become_daemon(s);
     s->agent.fd = s->listener.fd = s->lock_fd = -1;
     s->cgroups.base_fd = -1;
     run_table_init(&s->runs);

@@ -2,8 +2,9 @@
  *
  * Runs that have ended are reported again. A run whose process still lives (same pid, same start
  * time, same boot) is adopted: its timeout and KILL still work, and its output is read if its main
- * process still holds the pipes, but its exit status will be unknown, since only the parent can
- * wait for it. Every other run is reported as ended unseen. */
+ * process still holds the pipes. Only the parent can wait for it: that is the guard now, which
+ * writes down how it ends (guard.c). Without a guard the end is unknown; every run whose process is
+ * gone, and whose end nobody wrote down, is reported as ended unseen. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,11 +16,9 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "ends.h"
+#include "proc.h"
 #include "spawner.h"
-
-/* A process appears a little after the clock was read for it, and ticks round down. */
-#define START_BEFORE_MS 20
-#define START_AFTER_MS  1000
 
 /* While the journal is read, every run is in the state RUNNING; with a reason it has ended, without
  * a pid it was about to start. */
@@ -52,16 +51,19 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
     run->is_adopted = same_boot && run->info.pid > 0 && run->info.reason == SPAWN_NOT_ENDED;
 }
 
-/* The pidfd of the run's process if it is still the same one, or -1. */
-static int find_process(const struct run *run)
+/* The pidfd of the run's process if it is still the same one, or -1. One that has ended a moment
+ * ago will do: the guard is about to write down how. */
+static int find_process(struct run *run)
 {
+    struct proc_stat stat;
     int fd = (int)syscall(SYS_pidfd_open, run->info.pid, 0);
     if (fd < 0)
         return -1;
-    int64_t started = tree_start_boot_ms(run->info.pid);
-    if (started >= run->info.started_boot_ms - START_BEFORE_MS &&
-        started <= run->info.started_boot_ms + START_AFTER_MS)
+    if (proc_stat(run->info.pid, &stat) &&
+        run_started_at(run->info.started_boot_ms, proc_started_boot_ms(&stat))) {
+        run->was_over = stat.state == 'Z' || stat.state == 'X';
         return fd;
+    }
     close(fd);
     return -1;
 }
@@ -96,19 +98,45 @@ static bool adopt(struct spawner *s, struct run *run)
     return true;
 }
 
+/* Its process was gone before its pipes could be opened again. */
+static void mark_gap(struct spawner *s, struct run *run)
+{
+    char mark[160];
+    int length = snprintf(mark, sizeof(mark),
+                          "%speal: the spawner was killed while this ran: what was written after "
+                          "that is not here\n",
+                          run->output.in_line ? "\n" : "");
+    output_append(&run->output, s->output_fd, run->info.id, SPAWN_STDERR, mark, (size_t)length,
+                  clock_now().wall.ms);
+    run->info.output_bytes = run->output.position;
+    run->info.dropped_bytes = run->output.dropped;
+}
+
 static void restore(struct spawner *s, struct run *run)
 {
+    bool same_boot = run->is_adopted;
     output_recover(&run->output, s->output_fd, run->info.id);
     if (run->is_adopted && adopt(s, run))
         return;
     if (run->info.reason == SPAWN_NOT_ENDED) {
+        if (run->info.pid > 0)
+            mark_gap(s, run);
+        if (same_boot && life_take_end(s, run))
+            return;
         run->info.reason = SPAWN_UNKNOWN;
+        run->info.error = !run->info.pid ? SPAWN_UNSEEN_START : SPAWN_UNSEEN_GONE;
         run->info.ended_boot_ms = clock_now().boot.ms;
         run->info.ended_wall_ms = clock_now().wall.ms;
-        run->info.output_bytes = run->output.position;
-        run->info.dropped_bytes = run->output.dropped;
     }
     run_move(&s->runs, run, RUN_ENDED);
+}
+
+void recover_forget_ends(struct spawner *s)
+{
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run))
+        if (run->is_adopted && run->state != RUN_ENDED)
+            return;
+    ends_remove(s->folder_fd);
 }
 
 void recover_compact(struct spawner *s)
@@ -134,5 +162,6 @@ enum status recover(struct spawner *s)
         restore(s, run);
     run_sweep(&s->runs);
     recover_compact(s); /* also gives the file this boot's id */
+    recover_forget_ends(s);
     return OK;
 }

@@ -7,7 +7,9 @@
 #include "hash.h"
 #include "slots.h"
 
-#define TO(state) (1u << (state))
+#define TO(state)       (1u << (state))
+#define START_BEFORE_MS 20
+#define START_AFTER_MS  1000
 
 static const unsigned may_move[] = {
     [RUN_RUNNING] = TO(RUN_STOPPING) | TO(RUN_DRAINING) | TO(RUN_ENDED),
@@ -141,6 +143,12 @@ void run_drop_id(struct run_table *table, struct run *run)
         table->known--;
         return;
     }
+}
+
+bool run_started_at(int64_t noted_boot_ms, int64_t at_boot_ms)
+{
+    return at_boot_ms >= noted_boot_ms - START_BEFORE_MS &&
+           at_boot_ms <= noted_boot_ms + START_AFTER_MS;
 }
 
 void run_move(struct run_table *table, struct run *run, enum run_state next)

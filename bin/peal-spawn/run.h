@@ -62,6 +62,9 @@ struct run {
     bool has_exited;               /* the main process, while the state may still be STOPPING */
     bool is_forgotten;             /* acknowledged; kept only for its open pipes */
     bool is_adopted;               /* a child of a dead spawner; watched by pidfd */
+    bool awaits_end;               /* adopted: its process has ended, how is to be found yet */
+    bool was_over;                 /* adopted: its process had ended before */
+    uint8_t end_looks;             /* how often the end was looked for */
     bool has_cgroup;
     uint32_t slot;
     int32_t grace_ms;
@@ -119,6 +122,10 @@ struct run *run_by_pid(const struct run_table *table, pid_t pid);
 void run_add_pid(struct run_table *table, struct run *run);
 void run_drop_pid(struct run_table *table, struct run *run);
 void run_drop_id(struct run_table *table, struct run *run);
+
+/* Can a process that the kernel says was started at `at_boot_ms` be the one of a run that noted the
+ * other time? It appears a little after the clock was read for it, and ticks round down. */
+bool run_started_at(int64_t noted_boot_ms, int64_t at_boot_ms);
 
 /* The only writer of ->state; asserts that the transition is allowed. */
 void run_move(struct run_table *table, struct run *run, enum run_state next);

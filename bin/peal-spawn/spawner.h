@@ -8,6 +8,7 @@
  *   life.c        its life after that
  *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
+ *   guard.c       another process, above the spawner: knows the ends of runs if it is killed
  *   launcher.c    another process: starts spawners for a sandboxed agent
  */
 #ifndef PEAL_SPAWNER_SPAWNER_H
@@ -31,6 +32,18 @@ struct options {
     bool no_cgroup;
     bool is_launcher;
     int resume_fd; /* -1, or the state of an earlier image of this process */
+    int guard_fd;  /* -1; else it is a guard, with this descriptor for the word_fd of its spawner */
+    int lock_fd;   /* -1, or the guard's */
+    int word_fd;   /* -1, or takes the exit code of the start, EXIT_OK when it listens */
+};
+
+#define LOCK_NAME "lock"
+
+/* A command line of the spawner's own file. */
+struct words {
+    char *argv[24];
+    char idle[32], files[32];
+    int count;
 };
 
 struct spawner {
@@ -85,6 +98,15 @@ void spawner_unwatch(struct spawner *s, struct watch *watch); /* and closes; fd 
 void spawner_loop(struct spawner *s);
 void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* main.c: the words of its options, without those of a guard, behind `name`. */
+void spawner_words(struct words *words, const char *name, const struct options *options);
+void words_add(struct words *words, const char *word); /* keeps the pointer */
+
+/* guard.c: guard_become executes the program as a guard, with `word_fd`, and returns only if it
+ * can't; guard_main is what it does then, and returns its exit code. */
+void guard_become(const struct options *options, const char *program, int word_fd);
+int guard_main(const struct options *options, const char *program, int word_fd);
+
 /* launcher.c: serves the agent on standard input until it closes. `argv` is a spawner's command
  * line; its first word is replaced. Returns the exit code. */
 int launcher_main(const char *folder, char **argv);
@@ -109,10 +131,13 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
                int error);
 void life_forget(struct spawner *s, struct run *run);
 void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events);
+bool life_take_end(struct spawner *s, struct run *run); /* from the file of ends, if it is there */
+int64_t life_milliseconds(struct timeval time);
 
 /* recover.c: restores runs from the journal of a killed spawner. */
 MUST_CHECK enum status recover(struct spawner *s);
-void recover_compact(struct spawner *s); /* rewrites the journal with the known runs only */
+void recover_compact(struct spawner *s);     /* rewrites the journal with the known runs only */
+void recover_forget_ends(struct spawner *s); /* removes the file of ends if no run needs it */
 
 /* upgrade.c */
 void upgrade(struct spawner *s); /* returns only if it failed */

@@ -133,18 +133,14 @@ void upgrade(struct spawner *s)
         spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
         return;
     }
-    char idle[32], resume[16];
-    snprintf(idle, sizeof(idle), "%lld", (long long)s->options.idle_ms);
+    char resume[16];
+    struct words words;
+    spawner_words(&words, s->self_path, &s->options);
     snprintf(resume, sizeof(resume), "%d", state_fd);
-    const char *argv[] = {
-        s->self_path, "--dir", s->options.folder, "--allow", s->options.allow_file,
-        "--idle-ms",  idle,    "--resume",        resume,    NULL,
-        NULL,
-    };
-    if (s->options.no_cgroup)
-        argv[9] = "--no-cgroup";
+    words_add(&words, "--resume");
+    words_add(&words, resume);
     keep_fds(s, state_fd, true);
-    execv(s->self_path, (char *const *)argv);
+    execv(s->self_path, words.argv);
     spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
     keep_fds(s, state_fd, false);
     close(state_fd);
@@ -193,6 +189,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     run->stop_reason = (enum spawn_reason)saved->stop_reason;
     run->has_exited = saved->has_exited;
     run->is_adopted = saved->is_adopted;
+    run->awaits_end = run->is_adopted && !run->has_exited && saved->pidfd < 0;
     run->has_cgroup = saved->has_cgroup;
     run->slot = saved->slot;
     run->timeout_at_boot_ms = saved->timeout_at_boot_ms;

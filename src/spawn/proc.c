@@ -55,3 +55,8 @@ bool proc_has(pid_t pid, const char *file, const char *text)
     close(fd);
     return found;
 }
+
+int64_t proc_started_boot_ms(const struct proc_stat *stat)
+{
+    return (int64_t)stat->start_ticks * 1000 / sysconf(_SC_CLK_TCK);
+}

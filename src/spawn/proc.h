@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct proc_stat {
@@ -15,6 +16,9 @@ struct proc_stat {
 
 /* False: no such process, or it is hidden. */
 bool proc_stat(pid_t pid, struct proc_stat *ret);
+
+/* When it was started, in ms of boot time. */
+int64_t proc_started_boot_ms(const struct proc_stat *stat);
 
 /* The beginning of /proc/PID/FILE, ended by a zero byte. Returns its length; -1: errno. */
 ssize_t proc_read(pid_t pid, const char *file, char *buf, size_t size);

@@ -392,6 +392,24 @@ const char *spawn_reason_text(enum spawn_reason reason)
     return reason < SPAWN_REASON_COUNT ? texts[reason] : "?";
 }
 
+const char *spawn_unseen_text(const struct spawn_run *run)
+{
+    switch (run->error) {
+    case SPAWN_UNSEEN_END:
+        return "its process has ended; how was for the spawner that had started it to see, which "
+               "was "
+               "killed";
+    case SPAWN_UNSEEN_GONE:
+        return "its process was gone when there was a spawner again; the one that had started it "
+               "was "
+               "killed";
+    case SPAWN_UNSEEN_START:
+        return "its spawner was killed while starting it: whether it ran is not known";
+    default:
+        return spawn_reason_text(SPAWN_UNKNOWN);
+    }
+}
+
 const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t size)
 {
     static const char *const texts[] = {

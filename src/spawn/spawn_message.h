@@ -111,6 +111,14 @@ enum spawn_step {
     SPAWN_STEP_COUNT,
 };
 
+/* What is known of a run with the reason SPAWN_UNKNOWN. */
+enum spawn_unseen {
+    SPAWN_UNSEEN,       /* a spawner of an earlier version does not say */
+    SPAWN_UNSEEN_END,   /* its process ended at ended_wall_ms */
+    SPAWN_UNSEEN_GONE,  /* its process was gone at ended_wall_ms, when a spawner was there again */
+    SPAWN_UNSEEN_START, /* it was about to start when its spawner was killed */
+};
+
 /* Why a RUN message was sent. */
 enum spawn_change {
     SPAWN_CHANGE_KNOWN, /* in the list after HELLO, or the id was started a second time */
@@ -161,7 +169,7 @@ struct spawn_run {
     int32_t pid;
     int32_t wait_status; /* of wait(2); 0: unknown */
     uint32_t step;       /* enum spawn_step of a failed start */
-    int32_t error;       /* errno of a failed start */
+    int32_t error;       /* errno of a failed start; of SPAWN_UNKNOWN: enum spawn_unseen */
     int64_t started_wall_ms;
     int64_t started_boot_ms;
     int64_t ended_wall_ms;
@@ -253,6 +261,9 @@ MUST_CHECK enum status spawn_decode_build(const struct spawn_message *message,
                                           struct spawn_build *ret);
 
 const char *spawn_reason_text(enum spawn_reason reason);
+
+/* What is known of a run with the reason SPAWN_UNKNOWN. */
+const char *spawn_unseen_text(const struct spawn_run *run);
 
 /* Why a start failed, "working directory: No such file or directory", into `buf`; returns it. */
 const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t size);

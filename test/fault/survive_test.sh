@@ -54,15 +54,30 @@ expect_stdout "$spawner"
 
 long_job orphan 4000 0
 kill_hard "$(spawner_pid)"
-wait_for 10 spawner_pid # the agent starts another
-expect_end orphan '[["lost","spawner_died",null]]'
-long_job orphan2 4000 0
+wait_for 10 spawner_pid # its guard starts another
+expect_end orphan '[["ok",null,0]]'
+checks=$((checks + 2))
+grep -q ' spawner_died pid=' "$PEAL_DATA/peal.log" || mismatch 'the log does not name the death'
+grep -q 'event=spawner_died pid=.* signal=9' "$PEAL_DATA/spawn/peal-spawn.log" ||
+    mismatch "the spawner's log does not name the signal"
+run peal doctor
+expect_stdout_has 'died at'
+long_job orphan2 4000 3
 kill_hard "$(spawner_pid)"
 kill_hard "$(agent_pid)"
 start_peal
 run peal list -o json
 expect_json 'map(select(.name == "orphan2"))[0].status.running' 1
-expect_end orphan2 '[["lost","spawner_died",null]]'
+expect_end orphan2 '[["failed","exit_code",3]]'
+
+# Without the guard, too, nobody can know how a run ends; what is known is said.
+long_job orphan3 4000 0
+kill_hard "$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$(spawner_pid)/status")"
+kill_hard "$(spawner_pid)"
+wait_for 10 spawner_pid # the agent starts another
+expect_end orphan3 '[["lost","spawner_died",null]]'
+run peal runs orphan3 -o json
+expect_json '.[0].detail | startswith("its process has ended")' true
 
 # ---- an order to kill is not lost with the one that was to carry it out ----
 
@@ -131,7 +146,7 @@ for file in peal.db history.db; do
 done
 start_peal
 run peal runs -n 100 -o json
-expect_json 'length' 7
+expect_json 'length' 8
 
 check_logs
 finish

@@ -12,14 +12,6 @@
 
 #define ENVIRONMENT_MAX 65536
 
-int64_t tree_start_boot_ms(pid_t pid)
-{
-    struct proc_stat fields;
-    if (!proc_stat(pid, &fields) || fields.state == 'Z' || fields.state == 'X')
-        return -1;
-    return (int64_t)fields.start_ticks * 1000 / sysconf(_SC_CLK_TCK);
-}
-
 static void read_mark(struct tree_process *process, char *buf)
 {
     static const char name[] = SPAWN_MARK "=";
@@ -56,7 +48,7 @@ void tree_scan(struct tree *tree)
     char *environment = malloc(ENVIRONMENT_MAX);
     if (!dir || !environment)
         goto out;
-    pid_t self = getpid();
+    pid_t self = getpid(), guard = getppid();
     for (struct dirent *entry; (entry = readdir(dir));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
         struct proc_stat fields;
@@ -68,8 +60,9 @@ void tree_scan(struct tree *tree)
             .session = fields.session,
             .is_zombie = fields.state == 'Z' || fields.state == 'X',
         };
-        /* The mark is read only for processes whose parent has ended. */
-        if (fields.parent == self || fields.parent <= 1)
+        /* The mark is read only for processes whose parent has ended: orphans of a spawner that was
+         * killed are the guard's. */
+        if (fields.parent == self || fields.parent == guard || fields.parent <= 1)
             read_mark(&process, environment);
         if (!add(tree, &process))
             break;

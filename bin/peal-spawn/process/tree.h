@@ -35,8 +35,4 @@ void tree_release(struct tree *tree);
  * main process had ended before the snapshot, a process with its pid is not part of the run. */
 int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const char *id, int signal);
 
-/* When the process was started, in ms of boot time, rounded down to a clock tick; -1: there is
- * no such process, or it is a zombie. */
-int64_t tree_start_boot_ms(pid_t pid);
-
 #endif

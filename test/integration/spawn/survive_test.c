@@ -96,18 +96,106 @@ static void a_killed_spawner_is_answered_for(void **state)
     const struct spawn_run *run = harness_ended(h, "ended");
     assert_int_equal(WEXITSTATUS(run->wait_status), 7);
     run = harness_ended(h, "dies");
-    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    assert_int_equal(run->reason, SPAWN_SIGNALED); /* the guard has seen it */
+    assert_int_equal(WTERMSIG(run->wait_status), SIGKILL);
     assert_int_equal(harness_seen(h, "lives")->run.reason, SPAWN_NOT_ENDED);
     harness_sh(h, "lives", "exit 1"); /* its id is still taken */
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     close(fd);
     run = harness_ended(h, "lives");
-    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(WEXITSTATUS(run->wait_status), 5);
     char *text = harness_output(h, "lives", 0, NULL, NULL);
     assert_memory_equal(text, "one\nmore\n", 9);
     assert_non_null(strstr(text, "more\ntwo\n")); /* not killed by SIGPIPE, and read to its end */
     free(text);
+}
+
+static int parent_of(int pid)
+{
+    char path[64], line[256] = "";
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    assert_int_equal(sscanf(strrchr(line, ')'), ") %*c %d", &parent), 1);
+    return parent;
+}
+
+/* Runs that end while there is no spawner, and after several have been killed. */
+static void ends_are_known_without_a_spawner(void **state)
+{
+    struct harness *h = *state;
+    char script[512], go[256];
+    harness_path(h, "go", go, sizeof(go));
+    snprintf(script, sizeof(script), "echo one; until [ -e %s ]; do sleep 0.02; done; exit 6", go);
+    harness_sh(h, "through", script);
+    harness_sh(h, "meanwhile", "sleep 100");
+    harness_wait(h, harness_seen(h, "through")->run.output_bytes > 0 &&
+                        harness_seen(h, "meanwhile")->started == 1);
+    int guard = parent_of((int)h->hello.pid);
+    int victim = harness_seen(h, "meanwhile")->run.pid;
+    kill(guard, SIGSTOP); /* no other spawner for a while */
+    kill((pid_t)h->hello.pid, SIGKILL);
+    harness_wait(h, h->gone == 1);
+    kill(victim, SIGUSR1);
+    harness_wait(h, !process_lives(victim));
+    h->seen_count = 0;
+    kill(guard, SIGCONT);
+    harness_wait(h, h->is_ready);
+    assert_int_equal(parent_of((int)h->hello.pid), guard);
+    const struct spawn_run *run = harness_ended(h, "meanwhile");
+    assert_int_equal(run->reason, SPAWN_SIGNALED);
+    assert_int_equal(WTERMSIG(run->wait_status), SIGUSR1);
+    char *text = harness_output(h, "meanwhile", SPAWN_STDERR, NULL, NULL);
+    assert_non_null(strstr(text, "the spawner was killed while this ran"));
+    free(text);
+    for (int kills = 2; kills < 5; kills++) {
+        kill((pid_t)h->hello.pid, SIGKILL);
+        harness_wait(h, h->gone == kills);
+        harness_wait(h, h->is_ready);
+    }
+    harness_touch(h, "go");
+    run = harness_ended(h, "through");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(WEXITSTATUS(run->wait_status), 6);
+    harness_ack(h, "through");
+    harness_ack(h, "meanwhile");
+    harness_sh(h, "barrier", "exit 0");
+    harness_ended(h, "barrier");
+    harness_path(h, "ends", go, sizeof(go));
+    assert_int_equal(access(go, F_OK), -1); /* nobody waits for it any more */
+}
+
+/* Without a guard it is said what is known. */
+static void unseen_ends_say_what_is_known(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "ends", "sleep 100");
+    harness_sh(h, "goes", "sleep 100");
+    harness_wait(h, harness_seen(h, "ends")->started == 1 && harness_seen(h, "goes")->started == 1);
+    int ends = harness_seen(h, "ends")->run.pid, goes = harness_seen(h, "goes")->run.pid;
+    int64_t before = clock_now().wall.ms;
+    harness_detach(h);
+    kill(parent_of((int)h->hello.pid), SIGKILL);
+    kill((pid_t)h->hello.pid, SIGKILL);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    kill(goes, SIGKILL);
+    harness_wait(h, !process_lives(goes));
+    h->seen_count = 0;
+    harness_attach(h);
+    const struct spawn_run *run = harness_ended(h, "goes");
+    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    assert_int_equal(run->error, SPAWN_UNSEEN_GONE);
+    assert_int_equal(harness_seen(h, "ends")->run.reason, SPAWN_NOT_ENDED);
+    kill(ends, SIGKILL);
+    run = harness_ended(h, "ends");
+    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    assert_int_equal(run->error, SPAWN_UNSEEN_END);
+    assert_true(run->ended_wall_ms >= before);
 }
 
 /* How often the line stands in the text. */
@@ -149,7 +237,10 @@ static void nothing_runs_twice_however_often_it_is_killed(void **state)
         snprintf(id, sizeof(id), "once-%d", i);
         const struct spawn_run *run = &harness_seen(h, id)->run;
         int count = count_line(text, id);
-        if (count > 1 || (count == 0 && run->reason != SPAWN_UNKNOWN))
+        /* Only one that was being started can be unknown. */
+        bool may_be_unknown = run->error == SPAWN_UNSEEN_START;
+        if (count > 1 || (count == 0 && run->reason != SPAWN_UNKNOWN) ||
+            (run->reason == SPAWN_UNKNOWN && !may_be_unknown))
             fail_msg("%s ran %d times: %s", id, count,
                      spawn_reason_text((enum spawn_reason)run->reason));
     }
@@ -376,6 +467,8 @@ int main(void)
         TEST(a_new_agent_gets_what_it_missed),
         TEST(the_newer_agent_wins),
         TEST(a_killed_spawner_is_answered_for),
+        TEST(ends_are_known_without_a_spawner),
+        TEST(unseen_ends_say_what_is_known),
         TEST(an_adopted_run_can_be_killed),
         TEST(nothing_runs_twice_however_often_it_is_killed),
         TEST(an_upgrade_keeps_everything),

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "descent.h"
 #include "executor/run_environment.h"
 #include "executor/spawner_state.h"
@@ -21,7 +22,10 @@ struct executor_spawn {
     struct spawn_client *client;
     struct spawn_launcher *launcher; /* NULL: none */
     struct agent_log *log;
-    enum spawner_match logged; /* what the log has of the spawner's version */
+    enum spawner_match logged;  /* what the log has of the spawner's version */
+    struct spawner_death death; /* of the last one that died under this agent */
+    pid_t spawner;              /* the one that was ready last; 0: none */
+    int64_t gone_ms;            /* when its connection was lost */
     struct start_notes notes;
     char *folder;
     char *node;
@@ -171,7 +175,7 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
     if (known->reason == SPAWN_START_FAILED)
         start_notes_tell(notes, known, end->detail, sizeof(end->detail));
     else if (known_reason(known->reason) == SPAWN_UNKNOWN)
-        snprintf(end->detail, sizeof(end->detail), "%s", spawn_reason_text(known->reason));
+        snprintf(end->detail, sizeof(end->detail), "%s", spawn_unseen_text(known));
     else if (known->left_over)
         snprintf(end->detail, sizeof(end->detail), "some of its processes would not die");
     else if (known->disk_full)
@@ -220,13 +224,30 @@ static void log_version(struct executor_spawn *self)
     self->logged = spawner->match;
 }
 
+/* Another spawner than before: the one before has died. */
+static void look_for_death(struct executor_spawn *self, const struct spawn_event *event)
+{
+    pid_t pid = spawn_client_spawner(self->client)->pid;
+    if (event->kind == SPAWN_EVENT_GONE)
+        self->gone_ms = clock_now().wall.ms;
+    if (event->kind != SPAWN_EVENT_READY)
+        return;
+    if (self->spawner && self->spawner != pid) {
+        self->death = (struct spawner_death){.pid = self->spawner, .at_ms = self->gone_ms};
+        spawner_death_log(&self->death, pid, (int)event->hello.runs, self->log);
+    }
+    self->spawner = pid;
+}
+
 static bool next_event(struct executor *port, struct executor_event *ret)
 {
     struct executor_spawn *self = from_port(port);
     struct spawn_event event;
     while (spawn_client_next_event(self->client, &event)) {
-        if (event.kind != SPAWN_EVENT_RUN)
+        if (event.kind != SPAWN_EVENT_RUN) {
             log_version(self);
+            look_for_death(self, &event);
+        }
         if (translate(&self->notes, &event, ret))
             return true;
     }
@@ -401,6 +422,7 @@ bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
 void executor_spawn_look(const struct executor_spawn *executor, struct spawner_state *ret)
 {
     spawner_state_fill(spawn_client_spawner(executor->client), &own_build, ret);
+    spawner_death_tell(&executor->death, ret);
 }
 
 struct executor *executor_spawn_port(struct executor_spawn *executor)

@@ -1,8 +1,11 @@
 #include "executor/spawner_state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "spawn_build.h"
+#include "strbuf.h"
+#include "timestamp.h"
 
 enum { TEXT = 128 };
 
@@ -59,4 +62,27 @@ void spawner_state_log(const struct spawner_info *spawner, const struct spawn_bu
                         (int)state.pid, state.detail, stale_next);
     else if (spawner->match == SPAWNER_NEWER)
         agent_log_event(log, "spawner_newer", "pid=%d detail=\"%s\"", (int)state.pid, state.detail);
+}
+
+void spawner_death_tell(const struct spawner_death *death, struct spawner_state *state)
+{
+    struct strbuf at;
+    size_t used = strlen(state->detail);
+    if (!death->pid)
+        return;
+    strbuf_init(&at);
+    timestamp_print_utc(death->at_ms / 1000, &at);
+    if (strbuf_status(&at) == OK)
+        snprintf(state->detail + used, sizeof(state->detail) - used,
+                 "; the one before it, pid %d, died at %s", (int)death->pid, at.text);
+    strbuf_release(&at);
+}
+
+void spawner_death_log(const struct spawner_death *death, pid_t pid, int runs,
+                       struct agent_log *log)
+{
+    agent_log_event(log, "spawner_died",
+                    "pid=%d next_pid=%d runs=%d detail=\"the spawner ended or was killed; the next "
+                    "one has its runs\" next=\"peal-spawn.log in its folder has the signal\"",
+                    (int)death->pid, (int)pid, runs);
 }

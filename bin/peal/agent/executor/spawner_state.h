@@ -1,4 +1,4 @@
-/* The spawner's version, compared with the agent's, in words. */
+/* The spawner's version, compared with the agent's, and its death, in words. */
 #ifndef PEAL_SPAWNER_STATE_H
 #define PEAL_SPAWNER_STATE_H
 
@@ -12,6 +12,19 @@ void spawner_state_fill(const struct spawner_info *spawner, const struct spawn_b
 
 /* That it was upgraded, or why not and what to do; nothing of one that is as it should be. */
 void spawner_state_log(const struct spawner_info *spawner, const struct spawn_build *own,
+                       struct agent_log *log);
+
+/* A spawner that ended, or was killed, while an agent was connected to it. */
+struct spawner_death {
+    pid_t pid; /* 0: none has died */
+    int64_t at_ms;
+};
+
+/* Adds it to the detail. */
+void spawner_death_tell(const struct spawner_death *death, struct spawner_state *state);
+
+/* `pid` is the next spawner's, which knows so many runs. */
+void spawner_death_log(const struct spawner_death *death, pid_t pid, int runs,
                        struct agent_log *log);
 
 #endif
