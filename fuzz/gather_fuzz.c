@@ -72,6 +72,24 @@ static void check_question(enum history_request_kind kind, const char *text, siz
     json_decref(json);
 }
 
+static void check_output(const char *text, size_t length)
+{
+    struct live_read read = {0}, again = {0};
+    struct strbuf out;
+    strbuf_init(&out);
+    if (wire_decode_output_question(text, length, &read) == OK)
+        require(wire_encode_output_question(&read, &out) == OK);
+    strbuf_reset(&out);
+    if (wire_decode_output(text, length, &read) == OK) {
+        require(wire_encode_output(&read, &out) == OK);
+        require(wire_decode_output(out.text, out.length, &again) == OK);
+        require(again.count == read.count);
+        live_read_release(&read);
+        live_read_release(&again);
+    }
+    strbuf_release(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     if (!length)
@@ -80,7 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     require(text != NULL);
     memcpy(text, bytes + 1, length - 1);
     enum history_request_kind kind = kinds[bytes[0] % 4];
-    if (bytes[0] & 4)
+    if (bytes[0] & 8)
+        check_output(text, length - 1);
+    else if (bytes[0] & 4)
         check_question(kind, text, length - 1);
     else
         check_answer(kind, text, length - 1);

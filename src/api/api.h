@@ -9,19 +9,11 @@
 #include "engine.h"
 #include "http.h"
 #include "jobs/quota.h"
+#include "live_output.h"
 #include "loop.h"
 
 struct api;
 struct notifier;
-
-/* Output of a run that the history does not have yet, from byte `offset` of the whole output on. */
-struct live_output {
-    /* At most `limit` bytes of chunks, released with `release`. */
-    enum status (*read)(void *context, const struct id *run_id, int64_t offset, size_t limit,
-                        struct output_chunk **ret, size_t *ret_count);
-    void (*release)(void *context, struct output_chunk *chunks, size_t count);
-    void *context;
-};
 
 /* The default user of jobs on this node. */
 struct jobs_user {
@@ -83,8 +75,9 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
-    struct event_log log;      /* write NULL: no log */
-    struct notifier *notifier; /* NULL: no notifications */
+    struct live_elsewhere elsewhere; /* the output of other nodes */
+    struct event_log log;            /* write NULL: no log */
+    struct notifier *notifier;       /* NULL: no notifications */
     /* Why the own history of another node can't be read, as the rest of a sentence after its name;
      * "": it can. NULL: the nodes share one history. */
     const char *(*history_state)(void *context, const struct known_peer *known);

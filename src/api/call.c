@@ -111,6 +111,7 @@ void call_free(struct call *call)
     call_release_part(call);
     history_read_release(&call->read);
     history_log_release(&call->log);
+    live_read_release(&call->output);
     history_changes_release(&call->changes);
     history_stats_release(&call->stats);
     note_release(call);

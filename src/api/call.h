@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "engine.h"
+#include "live_output.h"
 #include "router.h"
 #include "text/message.h"
 
@@ -74,6 +75,7 @@ struct call {
     int64_t asked_boot_ms; /* when the store was asked */
     struct history_read read;
     struct history_log log;
+    struct live_read output;
     struct history_changes changes;
     struct history_stats stats;
     struct part part;

@@ -21,7 +21,8 @@ struct gather_link *gather_link_free(struct gather_link *link);
 const char *gather_link_node(const struct gather_link *link);
 
 /* OK: `text` is the answer, valid until `done` returns. Anything else: the node is unreachable, or
- * refused the request (E_INVALID: it does not support it). Called once, from the loop. */
+ * refused the request (E_INVALID: it does not support it; E_VERSION: it does not know the path).
+ * Called once, from the loop. */
 typedef void gather_ask_done(void *context, enum status st, const char *text, size_t length);
 
 /* Sends a request to the address in `peer`, with the fingerprint in it. `path` is borrowed; `body`

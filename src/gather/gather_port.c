@@ -25,7 +25,7 @@ struct gather_port {
     struct server_tls *tls;
     gather_is_announced *is_announced;
     void *context;
-    struct history *own;
+    const struct gather_served *served;
 };
 
 /* One request, until the history has answered it. */
@@ -133,6 +133,31 @@ static void gone(void *context)
     question->request = NULL;
 }
 
+/* Live output is read at once. */
+static void answer_output(const struct gather_port *port, struct http_request *request)
+{
+    const struct live_output *output = &port->served->output;
+    struct live_read read;
+    struct strbuf text;
+    size_t length;
+    const char *body = http_body(request, &length);
+    enum status st = wire_decode_output_question(body, length, &read);
+    if (st != OK) {
+        send_text(request, 422, NULL);
+        return;
+    }
+    strbuf_init(&text);
+    st = output->read(output->context, &read.run_id, read.offset, read.limit, &read.chunks,
+                      &read.count);
+    read.found = st == OK;
+    if (st != E_NOMEM)
+        st = wire_encode_output(&read, &text);
+    if (read.found)
+        live_read_release(&read);
+    send_text(request, st == OK ? 200 : 503, st == OK ? &text : NULL);
+    strbuf_release(&text);
+}
+
 /* The certificate was announced at the handshake; its node may have left since. */
 static bool is_known(const struct gather_port *port, const struct http_request *request)
 {
@@ -150,13 +175,23 @@ static int read_question(const struct http_request *request, struct question *qu
                                                                                          : 422;
 }
 
+static bool is_output(const struct gather_port *port, const char *path)
+{
+    return strcmp(path, WIRE_OUTPUT) == 0 && port->served->output.read;
+}
+
+static bool is_served(const struct gather_port *port, const char *path)
+{
+    enum history_request_kind kind;
+    return is_output(port, path) || (port->served->history && wire_kind(path, &kind));
+}
+
 static void on_head(void *context, struct http_request *request)
 {
     const struct gather_port *port = context;
-    enum history_request_kind kind;
     if (!is_known(port, request))
         send_text(request, 403, NULL);
-    else if (!wire_kind(http_target(request), &kind))
+    else if (!is_served(port, http_target(request)))
         send_text(request, 404, NULL);
     else if (http_method(request) != HTTP_POST)
         send_text(request, 405, NULL);
@@ -174,7 +209,11 @@ static void on_too_large(void *context, struct http_request *request, uint64_t l
 static void on_request(void *context, struct http_request *request)
 {
     struct gather_port *port = context;
-    struct question *question = calloc(1, sizeof(*question));
+    if (is_output(port, http_target(request))) {
+        answer_output(port, request);
+        return;
+    }
+    struct question *question = port->served->history ? calloc(1, sizeof(*question)) : NULL;
     if (!question || !wire_kind(http_target(request), &question->kind)) {
         free(question);
         send_text(request, 503, NULL);
@@ -184,7 +223,7 @@ static void on_request(void *context, struct http_request *request)
     http_own(request, question, gone);
     int status = read_question(request, question);
     if (status == 200) {
-        submit(question, port->own);
+        submit(question, port->served->history);
         return;
     }
     send_text(request, status, NULL);
@@ -194,8 +233,8 @@ static void on_request(void *context, struct http_request *request)
 /* ---- life ---- */
 
 enum status gather_port_new(struct loop *loop, struct gather_tls *tls,
-                            gather_is_announced *is_announced, void *context, struct history *own,
-                            int fd, struct gather_port **ret)
+                            gather_is_announced *is_announced, void *context,
+                            const struct gather_served *served, int fd, struct gather_port **ret)
 {
     struct gather_port *port = calloc(1, sizeof(*port));
     enum status st = port ? gather_tls_server(tls, &port->tls) : E_NOMEM;
@@ -205,7 +244,7 @@ enum status gather_port_new(struct loop *loop, struct gather_tls *tls,
     }
     port->is_announced = is_announced;
     port->context = context;
-    port->own = own;
+    port->served = served;
     struct http_service service = {.head = on_head,
                                    .request = on_request,
                                    .too_large = on_too_large,

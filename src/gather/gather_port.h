@@ -1,21 +1,29 @@
-/* The port on which the other nodes of the cluster read this node's history, and nothing else. Only
- * announced certificates are accepted: a stranger is refused in the handshake, a node that has left
- * with its next request. */
+/* The port on which the other nodes of the cluster read this node's history and the output of its
+ * runs, and nothing else. Only announced certificates are accepted: a stranger is refused in the
+ * handshake, a node that has left with its next request. */
 #ifndef PEAL_GATHER_PORT_H
 #define PEAL_GATHER_PORT_H
 
 #include "gather_tls.h"
-#include "history.h"
+#include "live_output.h"
 #include "loop.h"
 
 struct gather_port;
 
-/* Serves `own` on `fd`, a listening socket, which is taken over in any case. */
+/* What can be read there now. */
+struct gather_served {
+    struct history *history;   /* NULL: none */
+    struct live_output output; /* without `read`: none */
+};
+
+/* Serves *served, which must outlive the port, on `fd`, a listening socket, which is taken over in
+ * any case. */
 MUST_CHECK enum status gather_port_new(struct loop *loop, struct gather_tls *tls,
                                        gather_is_announced *is_announced, void *context,
-                                       struct history *own, int fd, struct gather_port **ret);
+                                       const struct gather_served *served, int fd,
+                                       struct gather_port **ret);
 
-/* All requests to `own` must have been answered. */
+/* All requests to the history must have been answered. */
 struct gather_port *gather_port_free(struct gather_port *port);
 
 #endif

@@ -1,10 +1,12 @@
-/* The protocol between nodes' histories: the reads of history.h as JSON, each a POST to its own
- * path. Unknown members are ignored and missing ones zero, for clusters of mixed versions. Pure. */
+/* The protocol between nodes: the reads of history.h and of live_output.h as JSON, each a POST to
+ * its own path. Unknown members are ignored and missing ones zero, for clusters of mixed versions.
+ * Pure. */
 #ifndef PEAL_GATHER_WIRE_H
 #define PEAL_GATHER_WIRE_H
 
 #include "gather_merge.h"
 #include "id_json.h"
+#include "live_output.h"
 
 /* "/peer/v1/history/read"; NULL: not sent to other nodes. */
 const char *wire_path(enum history_request_kind kind);
@@ -22,6 +24,22 @@ MUST_CHECK enum status wire_encode_answer(enum history_request_kind kind,
                                           const union gather_answer *answer, struct strbuf *out);
 MUST_CHECK enum status wire_decode_answer(enum history_request_kind kind, const char *text,
                                           size_t length, union gather_answer *ret);
+
+/* Live output: a POST to WIRE_OUTPUT. The answer is read into *read; E_INVALID, of a question;
+ * E_CORRUPT. */
+#define WIRE_OUTPUT "/peer/v1/output"
+MUST_CHECK enum status wire_encode_output_question(const struct live_read *read,
+                                                   struct strbuf *out);
+MUST_CHECK enum status wire_decode_output_question(const char *text, size_t length,
+                                                   struct live_read *ret);
+MUST_CHECK enum status wire_encode_output(const struct live_read *read, struct strbuf *out);
+MUST_CHECK enum status wire_decode_output(const char *text, size_t length, struct live_read *read);
+
+/* Chunks as a list; NULL: out of memory. Those that were read before a failure are returned, too,
+ * to be freed. E_CORRUPT; E_NOMEM. */
+json_t *wire_chunks(const struct output_chunk *chunks, size_t count);
+MUST_CHECK enum status wire_read_chunks(const json_t *list, struct output_chunk **ret,
+                                        size_t *ret_count);
 
 /* Takes over `json`; NULL is E_NOMEM. */
 MUST_CHECK enum status wire_print(json_t *json, struct strbuf *out);

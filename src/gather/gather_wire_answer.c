@@ -1,5 +1,4 @@
 /* Encodes answers. Members of runs, entries and changes have the names of the tables' columns. */
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,72 +190,21 @@ static enum status decode_changes(const json_t *json, struct history_changes *re
 
 /* ---- output ---- */
 
-/* Bytes need not be UTF-8. */
-static json_t *encode_bytes(const void *bytes, size_t length)
-{
-    unsigned char *text = malloc((length + 2) / 3 * 4 + 1);
-    if (!text)
-        return NULL;
-    int written = EVP_EncodeBlock(text, bytes, (int)length);
-    json_t *value = json_stringn_nocheck((char *)text, (size_t)written);
-    free(text);
-    return value;
-}
-
-static enum status decode_bytes(const json_t *value, struct output_chunk *ret)
-{
-    size_t length = json_string_length(value);
-    const char *text = json_string_value(value);
-    if (!text || length % 4 != 0 || length > INT32_MAX)
-        return E_CORRUPT;
-    unsigned char *bytes = malloc(length / 4 * 3 + 1);
-    if (!bytes)
-        return E_NOMEM;
-    int decoded = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length);
-    if (decoded < 0) {
-        free(bytes);
-        return E_CORRUPT;
-    }
-    size_t padding = length < 4 ? 0 : (size_t)(text[length - 1] == '=') + (text[length - 2] == '=');
-    ret->bytes = bytes;
-    ret->length = (size_t)decoded - padding;
-    return OK;
-}
-
 static json_t *encode_log(const struct history_log *log)
 {
     struct history_row row = {.run = log->run};
-    json_t *chunks = json_array();
-    for (size_t i = 0; i < log->count && chunks; i++) {
-        const struct output_chunk *chunk = &log->chunks[i];
-        append(&chunks,
-               json_pack("{s:i, s:I, s:I, s:o}", "stream", (int)chunk->stream, "at_ms",
-                         (json_int_t)chunk->at_ms, "gap_bytes", (json_int_t)chunk->gap_bytes,
-                         "bytes", encode_bytes(chunk->bytes, chunk->length)));
-    }
     return json_pack("{s:o, s:o, s:I}", "run", log->found ? encode_row(&row) : json_null(),
-                     "chunks", chunks, "kept_bytes", (json_int_t)log->kept_bytes);
+                     "chunks", wire_chunks(log->chunks, log->count), "kept_bytes",
+                     (json_int_t)log->kept_bytes);
 }
 
 static enum status decode_log(const json_t *json, struct history_log *ret)
 {
-    const json_t *chunks = json_object_get(json, "chunks"), *chunk;
     const json_t *run = json_object_get(json, "run");
     struct history_row row = {0};
-    size_t i;
-    enum status st = make_room(chunks, sizeof(*ret->chunks), &ret->chunks);
+    enum status st = wire_read_chunks(json_object_get(json, "chunks"), &ret->chunks, &ret->count);
     if (st == OK && json_is_object(run))
         st = decode_row(run, &row);
-    json_array_foreach (chunks, i, chunk) {
-        struct output_chunk *to = &ret->chunks[i];
-        if (st != OK)
-            break;
-        st = decode_bytes(json_object_get(chunk, "bytes"), to);
-        to->stream = output_stream_of(wire_number(chunk, "stream"));
-        to->at_ms = wire_ms(chunk, "at_ms");
-        to->gap_bytes = wire_ms(chunk, "gap_bytes");
-        ret->count += st == OK;
-    }
     ret->found = json_is_object(run);
     ret->run = row.run;
     ret->kept_bytes = wire_ms(json, "kept_bytes");

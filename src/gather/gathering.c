@@ -8,12 +8,9 @@
 #include "array.h"
 #include "gather_merge.h"
 #include "gather_wire.h"
+#include "gather_words.h"
 
 enum { ANSWER_WITHIN_MS = 2000 };
-
-static const char is_away[] = "is away", is_silent[] = "did not answer in time",
-                  is_out_of_reach[] = "could not be reached",
-                  is_closed[] = "does not share its history (--peer-listen)";
 
 /* The answer of one node; the first is the own history. */
 struct part {
@@ -35,6 +32,12 @@ struct gathering {
     struct loop_timer *deadline;
     TAILQ_ENTRY(gathering) entry;
 };
+
+/* NULL: none are to be asked. */
+static const struct peers *peers_of(const struct gathering_place *place)
+{
+    return place->is_alone ? NULL : gather_net_peers(place->net);
+}
 
 /* The request that it is the part of. */
 static void *whole_of(struct history_request *request)
@@ -178,46 +181,16 @@ static void peer_answered(void *context, enum status st, const char *text, size_
     if (st == OK)
         st = wire_decode_answer(part->gathering->request->kind, text, length, &part->answer);
     part->has_answer = st == OK;
-    part->why_not = st == OK ? NULL : is_out_of_reach;
+    part->why_not = st == OK ? NULL : NODE_IS_OUT_OF_REACH;
     part_done(part);
-}
-
-static struct gather_link *find_link(const struct gathering_place *place, const char *node)
-{
-    for (size_t i = 0; i < place->link_count; i++) {
-        if (strcmp(gather_link_node(place->links[i]), node) == 0)
-            return place->links[i];
-    }
-    return NULL;
-}
-
-static struct gather_link *need_link(struct gathering_place *place, const char *node)
-{
-    struct gather_link *link = find_link(place, node);
-    if (link)
-        return link;
-    if (array_grow(&place->links, place->link_count, sizeof(struct gather_link *)) != OK ||
-        gather_link_new(place->loop, place->tls, node, &link) != OK)
-        return NULL;
-    place->links[place->link_count++] = link;
-    return link;
 }
 
 static void ask_part(struct part *part, const char *question)
 {
     struct gathering *gathering = part->gathering;
-    struct gathering_place *place = gathering->place;
-    const struct known_peer *known = peers_find(place->peers, part->node);
-    struct gather_link *link = NULL;
-    if (!known || !known->peer.is_alive)
-        part->why_not = is_away;
-    else if (!*known->peer.history_address)
-        part->why_not = is_closed;
-    else if (!(link = need_link(place, part->node)) ||
-             gather_link_ask(link, &known->peer, wire_path(gathering->request->kind), question,
-                             peer_answered, part, &part->ask) != OK)
-        part->why_not = is_silent;
-    else
+    if (gather_net_ask(gathering->place->net, LANE_HISTORY, part->node,
+                       wire_path(gathering->request->kind), question, peer_answered, part,
+                       &part->ask, &part->why_not) == OK)
         gathering->pending++;
 }
 
@@ -233,7 +206,7 @@ static void ask_others(struct gathering *gathering)
         if (!part->is_own && st == OK)
             ask_part(part, question.text);
         else if (!part->is_own)
-            part->why_not = is_out_of_reach;
+            part->why_not = NODE_IS_OUT_OF_REACH;
     }
     strbuf_release(&question);
     loop_timer_set(gathering->deadline, ANSWER_WITHIN_MS);
@@ -255,7 +228,7 @@ static void give_up(struct gathering *gathering, const char *why)
 static void on_deadline(void *context)
 {
     struct gathering *gathering = context;
-    give_up(gathering, is_silent);
+    give_up(gathering, NODE_IS_SILENT);
     if (!gathering->pending)
         finish(gathering);
 }
@@ -274,7 +247,7 @@ static void own_answered(struct part *part, enum status st)
     gathering->own_status = st;
     part->has_answer = st == OK;
     if (st == OK && gathering->request->kind == HISTORY_LOG && !is_settled(&part->answer.log) &&
-        gathering->place->peers)
+        peers_of(gathering->place))
         ask_others(gathering);
     part_done(part);
 }
@@ -346,7 +319,7 @@ static void ask_own(struct part *part, struct history *own)
 /* Is it the history of another agent, which may have this one's name? */
 static bool is_other(const struct gathering_place *place, const struct known_peer *known)
 {
-    const struct peer *self = place->peers->self;
+    const struct peer *self = peers_of(place)->self;
     return known->peer.has_history &&
            (strcmp(known->peer.name, self->name) != 0 || known->peer.home != self->home);
 }
@@ -378,8 +351,8 @@ static struct gathering *gathering_new(struct gathering_place *place, size_t oth
         return NULL;
     gathering->place = place;
     gathering->parts = calloc(1 + others, sizeof(*gathering->parts));
-    if (!gathering->parts ||
-        loop_timer_new_patient(place->loop, on_deadline, gathering, &gathering->deadline) != OK) {
+    if (!gathering->parts || loop_timer_new_patient(gather_net_loop(place->net), on_deadline,
+                                                    gathering, &gathering->deadline) != OK) {
         gathering_free(gathering);
         return NULL;
     }
@@ -388,15 +361,16 @@ static struct gathering *gathering_new(struct gathering_place *place, size_t oth
         gathering->parts[i].gathering = gathering;
     gathering->parts[0].is_own = true;
     struct others fill = {.place = place, .gathering = gathering};
-    peers_each(place->peers, take_other, &fill);
+    if (others)
+        peers_each(peers_of(place), take_other, &fill);
     return gathering;
 }
 
 size_t gathering_others(const struct gathering_place *place)
 {
     struct others others = {.place = place};
-    if (place->peers)
-        peers_each(place->peers, take_other, &others);
+    if (peers_of(place))
+        peers_each(peers_of(place), take_other, &others);
     return others.count;
 }
 
@@ -419,7 +393,7 @@ void gathering_give_up_all(struct gathering_place *place)
     struct gathering *gathering, *next;
     for (gathering = TAILQ_FIRST(&place->open); gathering; gathering = next) {
         next = TAILQ_NEXT(gathering, entry);
-        give_up(gathering, is_away);
+        give_up(gathering, NODE_IS_AWAY);
         if (!gathering->pending)
             finish(gathering);
     }
@@ -432,21 +406,9 @@ void gathering_place_init(struct gathering_place *place)
     TAILQ_INIT(&place->open);
 }
 
-void gathering_place_release(struct gathering_place *place)
-{
-    for (size_t i = 0; i < place->link_count; i++)
-        gather_link_free(place->links[i]);
-    free(place->links);
-}
-
 const char *gathering_why_not(const struct gathering_place *place, const struct known_peer *known)
 {
-    if (!place->peers || !is_other(place, known))
+    if (!peers_of(place) || !is_other(place, known))
         return "";
-    if (!known->peer.is_alive)
-        return is_away;
-    if (!*known->peer.history_address)
-        return is_closed;
-    const struct gather_link *link = find_link(place, known->peer.name);
-    return !link || gather_link_is_good(link) ? "" : is_out_of_reach;
+    return gather_net_why_not(place->net, LANE_HISTORY, known);
 }

@@ -5,23 +5,17 @@
 
 #include <sys/queue.h>
 
-#include "gather_link.h"
-#include "gather_tls.h"
+#include "gather_net.h"
 #include "history_internal.h"
-#include "loop.h"
-#include "state/peers.h"
 
 struct gathering;
 TAILQ_HEAD(gathering_list, gathering);
 
 /* Shared by all of them. */
 struct gathering_place {
-    struct loop *loop;
+    struct gather_net *net;
     struct history *own;
-    const struct peers *peers; /* NULL: not known yet, or closing */
-    struct gather_tls *tls;
-    struct gather_link **links; /* one per node */
-    size_t link_count;
+    bool is_alone; /* asks nobody any more */
     struct gathering_list open;
     bool closing; /* new requests are refused */
     void (*answered)(struct gathering_place *place, struct history_request *request,
@@ -29,9 +23,6 @@ struct gathering_place {
 };
 
 void gathering_place_init(struct gathering_place *place);
-
-/* No gathering may be open. */
-void gathering_place_release(struct gathering_place *place);
 
 /* The number of other nodes with a history of their own. */
 size_t gathering_others(const struct gathering_place *place);

@@ -43,6 +43,7 @@ const char *http_status_title(int status)
         {500, "Internal Server Error"},
         {501, "Not Implemented"},
         {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
         {505, "HTTP Version Not Supported"},
     };
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {

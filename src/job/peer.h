@@ -35,7 +35,8 @@ struct peer {
     uint64_t home;      /* hash of machine and data folder, which one agent at a time can lock */
     char address[128];  /* of its API for other machines; empty: none */
     bool has_history;   /* it keeps a history of its own, which no other node has */
-    char history_address[64]; /* where other nodes query that history; empty: nowhere */
+    char history_address[64]; /* of its port for other nodes, for histories and output; empty: none
+                               */
     char fingerprint[65];     /* SHA-256, in hex, of its certificate for other nodes */
     char version[32];         /* of peal */
     char spawner_version[32]; /* of its peal-spawn; empty: none, or not known */

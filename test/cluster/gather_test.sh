@@ -114,6 +114,16 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -su
 ask() { # OPTION...
     curl -sk --max-time 10 "$@" -d '{"limit":10}' "https://$at/peer/v1/history/read"
 }
+ask_output() { # OPTION...
+    curl -sk --max-time 10 "$@" -d '{"run_id":"01K9ZQ3V7C8XH2M4N5P6Q7R8S9","limit":10}' "https://$at/peer/v1/output"
+}
+run ask_output # without any
+checks=$((checks + 1))
+[ "$status" != 0 ] || mismatch "shows output to who shows no certificate"
+run ask_output --cert "$scratch/stranger.pem" --key "$scratch/stranger.key"
+checks=$((checks + 1))
+[ "$status" != 0 ] || mismatch "shows output to a stranger"
+expect_stdout ''
 run ask # without any
 checks=$((checks + 1))
 [ "$status" != 0 ] || mismatch "answers who shows no certificate"
@@ -137,7 +147,7 @@ wait_for 10 is_let_in
 run curl -sk --cert "$scratch/stranger.pem" --key "$scratch/stranger.key" -o "$scratch/answer" \
     -w '%{http_code}' -d '{}' "https://$at/api/v1/jobs"
 expect_stdout 404
-# It may read the history, and nothing else: neither write it, nor call the API there.
+# It may read the history and output, and nothing else: neither write it, nor call the API there.
 guest() { # METHOD PATH
     curl -sk --max-time 10 --cert "$scratch/stranger.pem" --key "$scratch/stranger.key" -X "$1" -d '{}' \
         -o "$scratch/answer" -w '%{http_code}' "https://$at$2"
@@ -147,9 +157,15 @@ for path in /peer/v1/history/append /peer/v1/history/prune /peer/v1/docs /api/v1
     expect_stdout 404
 done
 for method in PUT PATCH DELETE; do
-    run guest $method /peer/v1/history/read
-    expect_stdout 405
+    for path in /peer/v1/history/read /peer/v1/output; do
+        run guest $method $path
+        expect_stdout 405
+    done
 done
+run guest POST /peer/v1/output # without a run
+expect_stdout 422
+run ask_output --cert "$scratch/stranger.pem" --key "$scratch/stranger.key"
+expect_json .chunks '[]'
 run on a runs -o json
 expect_stderr_has 'node guest does not share its history (--peer-listen)'
 ctl lease revoke "$lease" >/dev/null

@@ -4,6 +4,7 @@
 #include "history_memory.h"
 
 static struct loop *loop;
+static struct gather_net *net;
 
 static void make_place(char place[128])
 {
@@ -15,7 +16,7 @@ static enum status open_gather(const char *place, struct history_wake wake, stru
     struct history *own;
     (void)place;
     enum status st = history_memory_new(wake, &own);
-    return st == OK ? history_gather_new(loop, own, wake, ret) : st;
+    return st == OK ? history_gather_new(net, own, wake, ret) : st;
 }
 
 static void remove_place(const char *place)
@@ -32,9 +33,10 @@ static const struct history_backend backend = {
 
 int main(void)
 {
-    if (loop_new(&loop) != OK)
+    if (loop_new(&loop) != OK || gather_net_new(loop, &net) != OK)
         return 1;
     int failed = history_contract_run(&backend);
+    gather_net_free(net);
     loop_free(loop);
     return failed;
 }

@@ -28,12 +28,13 @@ enum { MORE_THAN_EVER = 2000, TURN_MS = 20, AGAIN_MS = 20000, HOUR_MS = 3600000 
 
 struct node {
     const char *name;
+    struct gather_net *net;
     struct history *history;
     struct peers peers;
     struct peer as; /* as the others know it */
 };
 
-/* `asking` has a run, and so has `other`, which lets itself be asked. */
+/* `asking` has a run, and so has `other`, which lets itself be asked, also for live output. */
 struct cluster {
     struct loop *loop;
     struct loop_timer *turn; /* so that no turn waits for long */
@@ -79,15 +80,17 @@ static enum status open_node(struct cluster *cluster, struct node *node, const c
     struct history_wake none = {0};
     node->name = name;
     peers_init(&node->peers, &node->as);
-    enum status st = history_memory_new(none, &own);
+    enum status st = gather_net_new(cluster->loop, &node->net);
     if (st == OK)
-        st = history_gather_new(cluster->loop, own, none, &node->history);
+        st = history_memory_new(none, &own);
+    if (st == OK)
+        st = history_gather_new(node->net, own, none, &node->history);
     if (st != OK)
         return st;
     node->as = (struct peer){.has_history = true, .is_alive = true, .roles = PEER_WORKER};
     snprintf(node->as.name, sizeof(node->as.name), "%s", name);
     snprintf(node->as.fingerprint, sizeof(node->as.fingerprint), "%s",
-             history_gather_fingerprint(node->history));
+             gather_net_fingerprint(node->net));
     return OK;
 }
 
@@ -100,8 +103,8 @@ static void introduce_all(struct cluster *cluster, int through_port)
     introduce(asking, asking);
     introduce(asking, other);
     introduce(other, asking);
-    history_gather_set_peers(asking->history, &asking->peers);
-    history_gather_set_peers(other->history, &other->peers);
+    gather_net_set_peers(asking->net, &asking->peers);
+    gather_net_set_peers(other->net, &other->peers);
 }
 
 static void appended(struct history_append *append, enum status st)
@@ -121,6 +124,25 @@ static void record(struct node *node, const struct run *run)
         history_dispatch(node->history);
 }
 
+static enum status read_live(void *context, const struct id *run_id, int64_t offset, size_t limit,
+                             struct output_chunk **ret, size_t *ret_count)
+{
+    (void)context;
+    (void)run_id;
+    (void)limit;
+    struct output_chunk *chunk = calloc(1, sizeof(*chunk));
+    char *bytes = strdup("live");
+    if (!chunk || !bytes) {
+        free(chunk);
+        free(bytes);
+        return E_NOMEM;
+    }
+    *chunk = (struct output_chunk){.gap_bytes = offset, .bytes = bytes, .length = strlen(bytes)};
+    *ret = chunk;
+    *ret_count = 1;
+    return OK;
+}
+
 static void cluster_open(struct cluster *cluster)
 {
     struct run own = sample_run(1, 1), others = sample_run(1, 2);
@@ -131,7 +153,8 @@ static void cluster_open(struct cluster *cluster)
     assert_int_equal(open_node(cluster, &cluster->asking, "a"), OK);
     assert_int_equal(open_node(cluster, &cluster->other, "b"), OK);
     int fd = listen_somewhere(&cluster->port);
-    assert_int_equal(history_gather_listen(cluster->other.history, fd), OK);
+    assert_int_equal(gather_net_listen(cluster->other.net, fd), OK);
+    gather_net_serve_output(cluster->other.net, (struct live_output){.read = read_live});
     record(&cluster->asking, &own);
     record(&cluster->other, &others);
 }
@@ -140,6 +163,8 @@ static void cluster_close(struct cluster *cluster)
 {
     history_free(cluster->asking.history);
     history_free(cluster->other.history);
+    gather_net_free(cluster->asking.net);
+    gather_net_free(cluster->other.net);
     peers_release(&cluster->asking.peers);
     peers_release(&cluster->other.peers);
     loop_timer_free(cluster->turn);
@@ -154,7 +179,8 @@ struct questions {
     struct history_log log;
     struct history_stats stats;
     struct history_changes changes;
-    enum status answers[4];
+    struct live_read output;
+    enum status answers[5];
     int open;
 };
 
@@ -184,7 +210,12 @@ static void changes_done(struct history_changes *changes, enum status st)
     answered(changes->context, 3, st);
 }
 
-/* The log is that of the other's run. */
+static void output_done(struct live_read *read, enum status st)
+{
+    answered(read->context, 4, st);
+}
+
+/* The log and the output are those of the other's run. */
 static void ask(struct cluster *cluster, struct questions *questions)
 {
     struct history *history = cluster->asking.history;
@@ -196,8 +227,13 @@ static void ask(struct cluster *cluster, struct questions *questions)
                   .done = stats_done,
                   .context = questions},
         .changes = {.query.limit = 10, .done = changes_done, .context = questions},
-        .open = 4,
+        .output =
+            {.node = "b", .offset = 7, .limit = 10, .done = output_done, .context = questions},
+        .open = 5,
     };
+    struct live_elsewhere elsewhere = gather_net_output(cluster->asking.net);
+    questions->output.run_id = questions->log.run_id;
+    elsewhere.read(elsewhere.context, &questions->output);
     history_read(history, &questions->read);
     history_log(history, &questions->log);
     history_stats(history, &questions->stats);
@@ -215,6 +251,7 @@ static void release(struct questions *questions)
     history_log_release(&questions->log);
     history_stats_release(&questions->stats);
     history_changes_release(&questions->changes);
+    live_read_release(&questions->output);
 }
 
 static int64_t ends_of(const struct history_stats *stats)
@@ -228,11 +265,13 @@ static int64_t ends_of(const struct history_stats *stats)
 /* Is everything there, from both? */
 static bool is_whole(const struct questions *questions)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (questions->answers[i] != OK)
             return false;
     }
-    return questions->read.count == 2 && questions->log.found && ends_of(&questions->stats) == 2 &&
+    return questions->output.found && questions->output.count == 1 &&
+           questions->output.chunks[0].gap_bytes == 7 && questions->output.chunks[0].length == 4 &&
+           questions->read.count == 2 && questions->log.found && ends_of(&questions->stats) == 2 &&
            !questions->read.absent.count && !questions->stats.absent.count &&
            !questions->changes.absent.count;
 }
@@ -250,6 +289,10 @@ static void check(const struct questions *questions, const char *when)
         if (questions->answers[i] != OK && questions->answers[i] != E_NOMEM)
             fail_msg("%s: question %d: %s", when, i, status_text(questions->answers[i]));
     }
+    if (questions->answers[4] == E_UNREACHABLE
+            ? !*questions->output.why
+            : questions->answers[4] != OK && questions->answers[4] != E_NOMEM)
+        fail_msg("%s: output: %s", when, status_text(questions->answers[4]));
     if (questions->answers[0] == OK && questions->read.count != 2) {
         assert_int_equal(questions->read.count, 1);
         check_absent(&questions->read.absent, when);
@@ -315,13 +358,14 @@ static void test_opening(void **state)
         nth_alloc_plan(n);
         enum status st = open_node(&cluster, &cluster.other, "b");
         if (st == OK)
-            st = history_gather_listen(cluster.other.history, fd);
+            st = gather_net_listen(cluster.other.net, fd);
         else
             close(fd);
         failed = nth_alloc_failed();
         nth_alloc_plan(0);
         assert_int_equal(st, failed ? E_NOMEM : OK);
         history_free(cluster.other.history);
+        gather_net_free(cluster.other.net);
         peers_release(&cluster.other.peers);
         loop_free(cluster.loop);
     }

@@ -24,8 +24,8 @@ function(peal_plain)
     endforeach()
 endfunction()
 
-peal_plain(peal_base peal_schedule peal_job peal_loop peal_engine peal_store peal_etcd_messages
-           peal_etcd peal_store_etcd sim_stage sim sim_memory sim_etcd sim_wire)
+peal_plain(peal_base peal_schedule peal_job peal_loop peal_engine peal_store peal_store_memory
+           peal_etcd_messages peal_etcd peal_store_etcd sim_stage sim sim_memory sim_etcd sim_wire)
 
 # peal_plain_memory(TARGET source...), peal_plain_etcd(TARGET source...): as peal_sim_memory and
 # peal_sim_etcd.
@@ -38,8 +38,8 @@ function(peal_plain_program target)
 endfunction()
 function(peal_plain_memory target)
     peal_plain_program(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_memory>)
-    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store plain_peal_loop
-                          plain_peal_base)
+    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_memory
+                          plain_peal_store plain_peal_loop plain_peal_base)
 endfunction()
 function(peal_plain_etcd target)
     peal_plain_program(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_wire>

@@ -244,7 +244,9 @@ enum status fake_executor_read(void *context, const struct id *run_id, int64_t o
             continue;
         chunks = must(realloc(chunks, (count + 1) * sizeof(*chunks)));
         chunks[count] = print->chunk;
-        chunks[count].bytes = (const char *)print->chunk.bytes + from;
+        char *bytes = must(malloc(length));
+        memcpy(bytes, (const char *)print->chunk.bytes + from, length);
+        chunks[count].bytes = bytes;
         chunks[count++].length = length;
     }
     *ret = chunks;
@@ -252,11 +254,12 @@ enum status fake_executor_read(void *context, const struct id *run_id, int64_t o
     return OK;
 }
 
-void fake_executor_release(void *context, struct output_chunk *chunks, size_t count)
+static void release_chunks(void *context, struct output_chunk *chunks, size_t count)
 {
     (void)context;
-    (void)count;
-    free(chunks); /* the bytes are the run's */
+    for (size_t i = 0; i < count; i++)
+        free((void *)chunks[i].bytes);
+    free(chunks);
 }
 
 static enum status read_all(void *context, const struct id *run_id, struct output_chunk **ret,
@@ -267,5 +270,5 @@ static enum status read_all(void *context, const struct id *run_id, struct outpu
 
 struct output_source fake_executor_output(struct fake_executor *fake)
 {
-    return (struct output_source){read_all, fake_executor_release, remove_output, fake};
+    return (struct output_source){read_all, release_chunks, remove_output, fake};
 }

@@ -33,6 +33,5 @@ bool fake_executor_end(struct fake_executor *fake, const struct id *run_id, int 
 struct output_source fake_executor_output(struct fake_executor *fake);
 enum status fake_executor_read(void *context, const struct id *run_id, int64_t offset, size_t limit,
                                struct output_chunk **ret, size_t *ret_count);
-void fake_executor_release(void *context, struct output_chunk *chunks, size_t count);
 
 #endif

@@ -109,7 +109,7 @@ static void tell_jobs_user(const struct agent *agent)
 static void remember(const struct agent *agent)
 {
     struct strbuf ports;
-    const char *colon = strrchr(agent->data.history_address, ':');
+    const char *colon = strrchr(agent->data.peer_address, ':');
     strbuf_init(&ports);
     for (size_t i = 0; api_port(agent->api, i); i++)
         strbuf_addf(&ports, "%d\n", api_port(agent->api, i));

@@ -17,11 +17,6 @@ static bool has_file(const struct agent_config *config)
     return !config->history || !*config->history;
 }
 
-bool agent_gather_is_needed(const struct agent_config *config)
-{
-    return config->store.is_etcd && has_file(config);
-}
-
 /* ---- which address ---- */
 
 static struct sockaddr *name_of(struct listen_address *address)
@@ -129,7 +124,7 @@ static enum status open_port(struct listen_address *address, bool is_default, in
     }
     if (st != OK)
         strbuf_addf(why,
-                    "can't let other nodes read the history on %s: %s; choose another address with "
+                    "can't open the port for other nodes, %s: %s; choose another address with "
                     "--peer-listen, or --peer-listen none",
                     text, strerror(errno));
     strbuf_release(&scratch);
@@ -155,7 +150,7 @@ enum status agent_gather_try(const struct agent_config *config, const int *held,
     struct listen_address address;
     const char *told = config->peer_listen;
     int fd = -1;
-    if (!agent_gather_is_needed(config) || !told || strcmp(told, "none") == 0)
+    if (!config->store.is_etcd || !told || strcmp(told, "none") == 0)
         return OK;
     enum status st = listen_parse_for(PEER_PORT, told, &address, why);
     for (size_t i = 0; st == OK && i < held_count; i++) {
@@ -185,7 +180,7 @@ static enum status listen_for_others(const struct agent_config *config, struct a
     if (st == OK)
         st = open_port(&address, !told, &fd, why);
     if (st != OK && !told) { /* it was not configured */
-        agent_log_event(log, "history_not_shared", "detail=\"%s\"",
+        agent_log_event(log, "peer_port_closed", "detail=\"%s\"",
                         why->length ? why->text : "this node's own address is not known");
         strbuf_reset(why);
         return OK;
@@ -193,19 +188,29 @@ static enum status listen_for_others(const struct agent_config *config, struct a
     if (st != OK)
         return st;
     if (find_announced(config, fd, &address))
-        print_address(&address, data->history_address, sizeof(data->history_address));
-    agent_log_event(log, "history_shared", "address=%s", data->history_address);
-    return history_gather_listen(data->history, fd);
+        print_address(&address, data->peer_address, sizeof(data->peer_address));
+    agent_log_event(log, "peer_port", "address=%s", data->peer_address);
+    return gather_net_listen(data->net, fd);
+}
+
+static enum status gather_history(struct history_wake wake, struct agent_data *data)
+{
+    struct history *own = data->history;
+    data->history = NULL;
+    enum status st = history_gather_new(data->net, own, wake, &data->history);
+    data->gathers = st == OK;
+    return st;
 }
 
 enum status agent_gather(const struct agent_config *config, struct loop *loop,
                          struct agent_log *log, struct history_wake wake, struct agent_data *data,
                          struct strbuf *why)
 {
-    struct history *own = data->history;
-    data->history = NULL;
-    enum status st = history_gather_new(loop, own, wake, &data->history);
-    data->gathers = st == OK;
+    if (!config->store.is_etcd)
+        return OK;
+    enum status st = gather_net_new(loop, &data->net);
+    if (st == OK && has_file(config))
+        st = gather_history(wake, data);
     return st == OK ? listen_for_others(config, log, data, why) : st;
 }
 
@@ -213,9 +218,8 @@ void agent_gather_announce(const struct agent_config *config, const struct agent
                            struct peer *self)
 {
     self->has_history = has_file(config);
-    if (!data->gathers)
+    if (!data->net)
         return;
-    snprintf(self->history_address, sizeof(self->history_address), "%s", data->history_address);
-    snprintf(self->fingerprint, sizeof(self->fingerprint), "%s",
-             history_gather_fingerprint(data->history));
+    snprintf(self->history_address, sizeof(self->history_address), "%s", data->peer_address);
+    snprintf(self->fingerprint, sizeof(self->fingerprint), "%s", gather_net_fingerprint(data->net));
 }

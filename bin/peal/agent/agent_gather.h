@@ -1,5 +1,6 @@
-/* Nodes without a shared history read each other's: decides whether this node does, and opens its
- * port for the others. */
+/* The port between the nodes of a cluster: decides whether this node has one, and opens it. Nodes
+ * without a shared history read each other's over it, and all nodes the output of each other's
+ * runs. */
 #ifndef PEAL_AGENT_GATHER_H
 #define PEAL_AGENT_GATHER_H
 
@@ -7,11 +8,9 @@
 #include "config/agent_data.h"
 #include "peer.h"
 
-/* Is this a node of a cluster with a history file of its own? */
-bool agent_gather_is_needed(const struct agent_config *config);
-
-/* Wraps data->history into a gathering one, and opens the port for the others. E_IO: the configured
- * address can't be used, *why; data->history is unchanged, or gathers without a port. */
+/* In a cluster: makes data->net, wraps data->history into a gathering one if it is a file of this
+ * node, and opens the port for the others. E_IO: the configured address can't be used, *why;
+ * data->history is unchanged, or gathers without a port. */
 MUST_CHECK enum status agent_gather(const struct agent_config *config, struct loop *loop,
                                     struct agent_log *log, struct history_wake wake,
                                     struct agent_data *data, struct strbuf *why);

@@ -123,8 +123,10 @@ enum status agent_set_up_engine(struct agent *agent)
     if (spawn)
         ports.output = executor_spawn_output(spawn);
     enum status st = engine_new(&config, &ports, &agent->engine);
-    if (st == OK && agent->data.gathers)
-        history_gather_set_peers(agent->data.history, engine_peers(agent->engine));
+    if (st == OK && agent->data.net)
+        gather_net_set_peers(agent->data.net, engine_peers(agent->engine));
+    if (st == OK && agent->data.net && spawn)
+        gather_net_serve_output(agent->data.net, executor_spawn_live_output(spawn));
     return st;
 }
 
@@ -178,6 +180,8 @@ static struct api_ports api_ports(struct agent *agent)
         .advance = agent->config->store.is_etcd ? advance : NULL,
         .context = agent,
     };
+    if (agent->data.net)
+        ports.elsewhere = gather_net_output(agent->data.net);
     if (agent->executor) {
         ports.output = executor_spawn_live_output(agent->executor);
         ports.jobs_user = look_at_jobs_user;

@@ -364,7 +364,9 @@ static enum exit_code exit_code_of(long status)
     case 413:
     case 422:
         return EXIT_INVALID;
+    case 502:
     case 503:
+    case 504:
         return EXIT_UNREACHABLE;
     default:
         return EXIT_ERROR;
@@ -419,8 +421,7 @@ enum exit_code client_call(struct client *client, const struct client_request *r
     return code;
 }
 
-/* Once per command, however many pages it reads. */
-static void tell_incomplete(struct client *client, const json_t *body)
+void client_tell_incomplete(struct client *client, const json_t *body)
 {
     const json_t *list = json_object_get(body, "incomplete"), *item;
     size_t i;
@@ -444,7 +445,7 @@ static enum exit_code call_for_body(struct client *client, const struct client_r
     enum exit_code code = client_call(client, request, &reply);
     if (code != EXIT_OK)
         return code;
-    tell_incomplete(client, reply.body);
+    client_tell_incomplete(client, reply.body);
     if (ret)
         *ret = json_incref(reply.body);
     reply_release(&reply);

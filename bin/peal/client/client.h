@@ -64,6 +64,9 @@ MUST_CHECK enum exit_code client_get(struct client *client, const char *path, js
 MUST_CHECK enum exit_code client_post(struct client *client, const char *path, const json_t *body,
                                       json_t **ret);
 
+/* Tells which nodes an answer lacks; once per command, however many pages it reads. */
+void client_tell_incomplete(struct client *client, const json_t *body);
+
 /* Reports the result of client_try; returns its exit code. */
 enum exit_code client_report(struct client *client, enum status st, const struct reply *reply);
 

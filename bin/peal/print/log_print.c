@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/when.h"
+#include "client/patience.h"
 #include "print/run_table.h"
 
 enum { CHUNK_BYTES = 262144 };
@@ -118,12 +119,14 @@ static void end_lines(struct log_printer *printer)
 }
 
 static enum exit_code print_page(struct client *client, const char *path,
-                                 struct log_printer *printer, json_t **ret_run, bool *ret_more)
+                                 struct log_printer *printer, struct patience *patience,
+                                 json_t **ret_run, bool *ret_more)
 {
     json_t *answer;
     const json_t *chunk;
     size_t i;
-    enum exit_code code = client_get(client, path, &answer);
+    enum exit_code code = patience ? client_get_patiently(client, path, patience, &answer)
+                                   : client_get(client, path, &answer);
     if (code != EXIT_OK)
         return code;
     json_array_foreach (json_object_get(answer, "chunks"), i, chunk) {
@@ -134,6 +137,7 @@ static enum exit_code print_page(struct client *client, const char *path,
     *ret_more = next > printer->offset;
     printer->offset = next;
     printer->complete = json_is_true(json_object_get(answer, "complete"));
+    printer->is_cut |= json_array_size(json_object_get(answer, "incomplete")) > 0;
     if (ret_run) {
         json_decref(*ret_run);
         *ret_run = json_incref(json_object_get(answer, "run"));
@@ -142,8 +146,10 @@ static enum exit_code print_page(struct client *client, const char *path,
     return EXIT_OK;
 }
 
-enum exit_code log_print_more(struct client *client, const char *run_id,
-                              struct log_printer *printer, json_t **ret_run)
+/* `patience` NULL: none. */
+static enum exit_code print_more(struct client *client, const char *run_id,
+                                 struct log_printer *printer, struct patience *patience,
+                                 json_t **ret_run)
 {
     struct strbuf path;
     json_t *run = NULL;
@@ -153,7 +159,7 @@ enum exit_code log_print_more(struct client *client, const char *run_id,
     while (more && code == EXIT_OK) {
         run_path(&path, run_id, "/log");
         strbuf_addf(&path, "?offset=%" PRId64 "&limit=%d", printer->offset, CHUNK_BYTES);
-        code = print_page(client, path.text, printer, &run, &more);
+        code = print_page(client, path.text, printer, patience, &run, &more);
         more = more && !printer->complete;
     }
     if (printer->complete)
@@ -165,14 +171,21 @@ enum exit_code log_print_more(struct client *client, const char *run_id,
     return code;
 }
 
+enum exit_code log_print_more(struct client *client, const char *run_id,
+                              struct log_printer *printer, json_t **ret_run)
+{
+    return print_more(client, run_id, printer, NULL, ret_run);
+}
+
 enum exit_code log_follow(struct client *client, const char *run_id, struct log_printer *printer,
                           int64_t deadline_ms, json_t **ret)
 {
+    struct patience patience = {.is_new = printer->is_new};
     int delay_ms = 0;
     for (;;) {
         int64_t before = printer->offset;
         json_t *run = NULL;
-        enum exit_code code = log_print_more(client, run_id, printer, &run);
+        enum exit_code code = print_more(client, run_id, printer, &patience, &run);
         if (code != EXIT_OK)
             return code;
         if (printer->complete) {

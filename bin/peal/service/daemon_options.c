@@ -65,10 +65,11 @@ const struct option_row daemon_rows[] = {
                 "the node's weight in the distribution of runs (default: its processors)"),
     OPTION_TEXT(daemon_options, address, 0, "address", "ADDR",
                 "the address of the API for other machines"),
-    OPTION_TEXT(daemon_options, peer_listen, 0, "peer-listen", "ADDR",
-                "the address where other nodes read this node's history, unless the history is in "
-                "a database: ADDR[:PORT] or none (default: port 7326 of the address by which the "
-                "node reaches the others; none without the role api)"),
+    OPTION_TEXT(
+        daemon_options, peer_listen, 0, "peer-listen", "ADDR",
+        "the port on which other nodes read the output of this node's runs, and its history "
+        "unless that is a database: ADDR[:PORT] or none (default: port 7326 of the address "
+        "by which the node reaches the others; none without the role api)"),
     {0},
 };
 

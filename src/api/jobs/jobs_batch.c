@@ -8,6 +8,7 @@
 #include "array.h"
 #include "auth/visible.h"
 #include "handlers.h"
+#include "input.h"
 #include "server.h"
 
 enum { SLICE_MS = 3 };

@@ -17,7 +17,8 @@ enum { BYTES = 64 << 10, BYTES_MAX = 4 << 20 };
 struct log_state {
     struct id run_id;
     int64_t offset, limit;
-    bool moved; /* the history was asked again, for an offset after the gap */
+    bool moved;    /* the history was asked again, for an offset after the gap */
+    bool was_open; /* the run was open when the history was asked */
 };
 
 /* ---- chunks ---- */
@@ -52,20 +53,13 @@ static size_t length_of(const struct output_chunk *chunks, size_t count)
     return length;
 }
 
-/* Including dropped bytes. */
-static int64_t printed_length(const struct output_chunk *chunks, size_t count)
-{
-    int64_t length = 0;
-    for (size_t i = 0; i < count; i++)
-        length += chunks[i].gap_bytes + (int64_t)chunks[i].length;
-    return length;
-}
-
 struct piece {
     const struct run *run;
     const struct output_chunk *chunks;
     size_t count;
     bool is_last; /* the end of the current output */
+    const struct live_read
+        *absent; /* what its node, which is gone, had; NULL: nothing is missing */
 };
 
 static void reply_log(struct call *call, const struct piece *piece)
@@ -80,35 +74,59 @@ static void reply_log(struct call *call, const struct piece *piece)
         }
     }
     bool complete = piece->is_last && run_state_is_end(piece->run->state);
-    call_reply(call, 200,
-               json_pack("{s:o, s:o, s:I, s:b}", "run", encode_run(piece->run), "chunks", chunks,
-                         "next_offset", (json_int_t)next, "complete", complete));
+    json_t *answer = json_pack("{s:o, s:o, s:I, s:b}", "run", encode_run(piece->run), "chunks",
+                               chunks, "next_offset", (json_int_t)next, "complete", complete);
+    if (answer && piece->absent &&
+        json_object_set_new(answer, "incomplete",
+                            json_pack("[{s:s, s:s}]", "node", piece->absent->node, "why",
+                                      piece->absent->why)) != 0) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    call_reply(call, 200, answer);
 }
 
 /* ---- while it runs, and until the history has it ---- */
 
-static void reply_live(struct call *call, const struct run *run)
+static void log_read(struct call *call);
+
+static void ask_history(struct call *call)
 {
-    const struct log_state *state = call->state;
-    const struct live_output *live = &call->api->ports.output;
-    struct piece piece = {.run = run};
-    struct output_chunk *chunks = NULL;
-    enum status st = live->read ? live->read(live->context, &state->run_id, state->offset,
-                                             (size_t)state->limit, &chunks, &piece.count)
-                                : E_NOT_FOUND;
-    if (st == E_NOMEM) {
-        call_fail(call, 500, "out of memory");
+    struct log_state *state = call->state;
+    state->was_open = call_open_run(call, &state->run_id);
+    call->log.run_id = state->run_id;
+    call->log.offset = state->offset;
+    call->log.limit = (size_t)state->limit;
+    call_read_log(call, log_read);
+}
+
+static void output_read(struct call *call)
+{
+    struct log_state *state = call->state;
+    const struct live_read *output = &call->output;
+    const struct run *open = call_open_run(call, &state->run_id);
+    bool is_gone = output_is_gone(call, open);
+    if (call->answer != OK && !is_gone) {
+        fail_output(call);
         return;
     }
-    if (st != OK)
-        piece.count = 0;
-    piece.chunks = chunks;
+    if (!open) { /* it has moved to the history meanwhile */
+        ask_history(call);
+        return;
+    }
+    struct piece piece = {.run = open, .chunks = output->chunks, .count = output->count};
     /* Less output than it has printed: it is just moving to the history, this is not the end. */
     piece.is_last =
-        st == OK && state->offset + printed_length(chunks, piece.count) >= run->output_bytes;
+        is_gone || (output->found && state->offset + printed_length(piece.chunks, piece.count) >=
+                                         open->output_bytes);
+    piece.absent = is_gone ? output : NULL;
     reply_log(call, &piece);
-    if (st == OK)
-        live->release(live->context, chunks, piece.count);
+}
+
+static void read_live(struct call *call, const struct run *run)
+{
+    const struct log_state *state = call->state;
+    call_read_output(call, run, state->offset, (size_t)state->limit, output_read);
 }
 
 /* ---- from the history ---- */
@@ -138,18 +156,6 @@ int64_t kept_offset(const struct call *call, int64_t offset)
     return kept > kept_head(call) ? kept : kept_head(call);
 }
 
-void fail_elsewhere(struct call *call, const struct run *run)
-{
-    call_fail_with(call, 409, json_pack("{s:o}", "run", encode_run(run)),
-                   "run %s is on node %.63s, which has its output: ask there, peal logs %s",
-                   call->argument, run->node, call->argument);
-}
-
-bool is_elsewhere(const struct call *call, const struct run *run)
-{
-    return *run->node && run->state != RUN_CLAIMED && !run_is_here(call, run);
-}
-
 static void log_read(struct call *call)
 {
     struct log_state *state = call->state;
@@ -159,12 +165,12 @@ static void log_read(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
-    if (!log->found && open && is_elsewhere(call, open)) {
-        fail_elsewhere(call, open);
+    if (!log->found && open) {
+        read_live(call, open);
         return;
     }
-    if (!log->found && open) {
-        reply_live(call, open);
+    if (!log->found && state->was_open) { /* recorded, and closed, after the history was read */
+        ask_history(call);
         return;
     }
     if (!log->found) {
@@ -201,15 +207,8 @@ void get_log(struct call *call)
         !param_number(call, "limit", 1, BYTES_MAX, &state->limit))
         return;
     const struct run *open = call_open_run(call, &state->run_id);
-    if (open && !run_state_is_end(open->state)) {
-        if (is_elsewhere(call, open))
-            fail_elsewhere(call, open);
-        else
-            reply_live(call, open);
-        return;
-    }
-    call->log.run_id = state->run_id;
-    call->log.offset = state->offset;
-    call->log.limit = (size_t)state->limit;
-    call_read_log(call, log_read);
+    if (open && !run_state_is_end(open->state))
+        read_live(call, open);
+    else
+        ask_history(call);
 }

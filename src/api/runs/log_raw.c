@@ -1,5 +1,5 @@
 /* The output of a run as a file: its bytes, whole or a range. A large one is streamed in pieces, as
- * fast as the client reads. */
+ * fast as the client reads; that of a running one to where it ends now. */
 #include <ctype.h>
 #include <event2/buffer.h>
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 
 enum {
     PIECE = 1 << 20,
-    WHOLE_MAX = 4 << 20,  /* larger output of an ended run is streamed */
-    LIVE_MAX = 64 << 20,  /* limit for a running one */
+    WHOLE_MAX = 4 << 20,  /* larger output is streamed; limit of a range of a running one */
     UNSENT_MAX = 1 << 20, /* a slow reader gets nothing more until it has read this */
     LOOK_MS = 10,
 };
@@ -27,6 +26,7 @@ struct raw {
     struct id run_id;
     struct strbuf bytes;
     int64_t from, to; /* requested range of the kept bytes; to -1: the end */
+    bool was_open;    /* the run was open when the history was asked */
     int64_t tail;     /* the last bytes are requested, whose offset is not known yet; 0: it is */
     bool is_range;
 
@@ -36,7 +36,12 @@ struct raw {
     struct evbuffer *out;
     int64_t length, sent;
     bool is_open;   /* the client has its headers, and is there */
-    bool is_asking; /* the history will answer */
+    bool is_asking; /* the history or another node will answer */
+
+    /* Of a running one. */
+    bool is_live;
+    int64_t next;   /* offset of the next piece, of all printed bytes */
+    size_t counted; /* to answer a HEAD */
 };
 
 static void release_raw(void *state)
@@ -92,6 +97,7 @@ static void reply_raw(struct call *call, int64_t total)
 /* ---- a long one ---- */
 
 static void next_piece(void *context);
+static void read_live(struct call *call);
 
 static void client_left(void *context)
 {
@@ -137,7 +143,6 @@ static void next_piece(void *context)
 {
     struct raw *raw = context;
     struct call *call = raw->call;
-    int64_t left = raw->length - raw->sent;
     if (stream_unsent(&raw->stream) > UNSENT_MAX) {
         loop_timer_set(raw->timer, LOOK_MS);
         return;
@@ -146,10 +151,28 @@ static void next_piece(void *context)
         stream_break(&raw->stream);
         return;
     }
+    if (raw->is_live) {
+        read_live(call);
+        return;
+    }
+    int64_t left = raw->length - raw->sent;
     raw->is_asking = true;
     call->log.offset = raw->from + raw->sent;
     call->log.limit = left > PIECE ? PIECE : (size_t)left;
     call_read_log(call, piece_came);
+}
+
+/* False: the call has failed. */
+static bool prepare_long(struct call *call)
+{
+    struct raw *raw = call->state;
+    raw->call = call;
+    raw->out = evbuffer_new();
+    if (raw->out &&
+        loop_timer_new_patient(call->api->ports.loop, next_piece, raw, &raw->timer) == OK)
+        return true;
+    call_fail(call, 500, "out of memory");
+    return false;
 }
 
 /* Starts streaming with the first piece. */
@@ -158,12 +181,8 @@ static void start_long(struct call *call, int64_t total)
     struct raw *raw = call->state;
     int status = raw->is_range ? 206 : 200;
     char length[24];
-    raw->call = call;
-    raw->out = evbuffer_new();
-    if (!raw->out || loop_timer_new_patient(call->api->ports.loop, next_piece, raw, &raw->timer)) {
-        call_fail(call, 500, "out of memory");
+    if (!prepare_long(call))
         return;
-    }
     add_headers(call, raw->length, total);
     if (call->is_head) {
         call_reply_head(call, status, TYPE, (size_t)raw->length);
@@ -178,46 +197,151 @@ static void start_long(struct call *call, int64_t total)
     send_piece(raw);
 }
 
-/* ---- reading ---- */
+/* ---- a running one ---- */
 
 static size_t wanted(const struct raw *raw)
 {
-    int64_t left = raw->to < 0 ? LIVE_MAX : raw->to + 1 - raw->from;
+    int64_t left = raw->to < 0 ? WHOLE_MAX : raw->to + 1 - raw->from;
     left -= (int64_t)raw->bytes.length;
     return left > PIECE ? PIECE : left > 0 ? (size_t)left : 0;
 }
 
-/* Offsets of a running one include dropped bytes. */
-static void read_live(struct call *call)
+/* What was collected is sent; `is_last`: and nothing after it. */
+static void send_live(struct raw *raw, bool is_last)
 {
-    struct raw *raw = call->state;
-    const struct live_output *live = &call->api->ports.output;
-    struct output_chunk *chunks;
-    size_t count = 1;
-    for (int64_t next = raw->from; count && wanted(raw) && live->read;) {
-        if (live->read(live->context, &raw->run_id, next, wanted(raw), &chunks, &count) != OK)
-            break;
-        for (size_t i = 0; i < count; i++)
-            next += chunks[i].gap_bytes + (int64_t)chunks[i].length;
-        bool taken = take(raw, chunks, count);
-        live->release(live->context, chunks, count);
-        if (!taken) {
-            call_fail(call, 500, "out of memory");
-            return;
-        }
+    if (raw->bytes.length && evbuffer_add(raw->out, raw->bytes.text, raw->bytes.length) != 0) {
+        stream_break(&raw->stream);
+        return;
     }
-    reply_raw(call, -1);
+    strbuf_reset(&raw->bytes);
+    stream_send(&raw->stream, raw->out);
+    if (is_last) {
+        stream_end(&raw->stream);
+        call_free(raw->call);
+    } else {
+        loop_timer_set(raw->timer, 0);
+    }
 }
 
-static void read_open(struct call *call, const struct run *run)
+/* Its length is not known: the client is told when it ends. */
+static void start_live(struct call *call)
 {
-    if (is_elsewhere(call, run))
-        fail_elsewhere(call, run);
+    struct raw *raw = call->state;
+    if (!prepare_long(call))
+        return;
+    add_headers(call, 0, -1);
+    if (!stream_start_file(call, 200, TYPE, &raw->stream, client_left, raw))
+        return;
+    raw->is_open = true;
+    call_detach(call);
+    send_live(raw, false);
+}
+
+static void reply_live(struct call *call)
+{
+    const struct raw *raw = call->state;
+    if (!call->is_head || raw->is_range) {
+        reply_raw(call, -1);
+        return;
+    }
+    add_headers(call, 0, -1);
+    call_reply_head(call, 200, TYPE, raw->counted);
+}
+
+/* A piece was collected. */
+static void go_on_live(struct call *call, bool is_last)
+{
+    struct raw *raw = call->state;
+    if (call->is_head && !raw->is_range) {
+        raw->counted += raw->bytes.length;
+        strbuf_reset(&raw->bytes);
+    }
+    if (raw->is_open)
+        send_live(raw, is_last);
+    else if (is_last || (raw->is_range && !wanted(raw)))
+        reply_live(call);
+    else if (raw->bytes.length >= WHOLE_MAX)
+        start_live(call);
     else
-        read_live(call);
+        call_later(call, read_live);
+}
+
+static void live_piece(struct call *call)
+{
+    struct raw *raw = call->state;
+    const struct live_read *output = &call->output;
+    bool has_started = raw->out;
+    size_t before = raw->bytes.length;
+    raw->is_asking = false;
+    if (has_started && !raw->is_open) {
+        call_free(call);
+        return;
+    }
+    if (call->answer == OK && !take(raw, output->chunks, output->count))
+        call->answer = E_NOMEM;
+    if (call->answer != OK) {
+        if (has_started)
+            stream_break(&raw->stream);
+        else
+            fail_output(call);
+        return;
+    }
+    raw->next += printed_length(output->chunks, output->count);
+    go_on_live(call, raw->bytes.length - before < output->limit);
+}
+
+/* The rest of a stream comes from the history, where the run is now. */
+static void moved(struct call *call)
+{
+    struct raw *raw = call->state;
+    raw->is_asking = false;
+    if (!raw->is_open) {
+        call_free(call);
+        return;
+    }
+    if (call->answer != OK || !call->log.found) {
+        stream_break(&raw->stream);
+        return;
+    }
+    raw->is_live = false;
+    raw->from = 0;
+    raw->length = call->log.kept_bytes;
+    raw->sent = kept_offset(call, raw->next);
+    if (raw->sent < raw->length)
+        loop_timer_set(raw->timer, 0);
+    else
+        send_live(raw, true);
 }
 
 static void read_from(struct call *call, int64_t offset);
+
+static void read_live(struct call *call)
+{
+    struct raw *raw = call->state;
+    const struct run *open = call_open_run(call, &raw->run_id);
+    raw->is_asking = true;
+    if (open) {
+        call_read_output(call, open, raw->next, wanted(raw), live_piece);
+    } else if (raw->is_open) {
+        call->log.run_id = raw->run_id;
+        call->log.offset = 0;
+        call->log.limit = 1;
+        call_read_log(call, moved);
+    } else {
+        strbuf_reset(&raw->bytes);
+        read_from(call, raw->from);
+    }
+}
+
+static void start_reading_live(struct call *call)
+{
+    struct raw *raw = call->state;
+    raw->is_live = true;
+    raw->next = raw->from;
+    read_live(call);
+}
+
+/* ---- reading ---- */
 
 static void piece_read(struct call *call)
 {
@@ -229,7 +353,11 @@ static void piece_read(struct call *call)
     }
     const struct run *open = call_open_run(call, &raw->run_id);
     if (!log->found && open) {
-        read_open(call, open);
+        start_reading_live(call);
+        return;
+    }
+    if (!log->found && raw->was_open) { /* recorded, and closed, after the history was read */
+        read_from(call, raw->from);
         return;
     }
     if (!log->found) {
@@ -263,7 +391,8 @@ static void piece_read(struct call *call)
 
 static void read_from(struct call *call, int64_t offset)
 {
-    const struct raw *raw = call->state;
+    struct raw *raw = call->state;
+    raw->was_open = call_open_run(call, &raw->run_id);
     call->log.offset = offset;
     call->log.limit = raw->tail ? 1 : wanted(raw);
     call_read_log(call, piece_read);
@@ -313,7 +442,7 @@ void get_raw_log(struct call *call)
     read_range(call, raw);
     const struct run *open = call_open_run(call, &raw->run_id);
     if (open && !run_state_is_end(open->state)) {
-        read_open(call, open);
+        start_reading_live(call);
         return;
     }
     call->log.run_id = raw->run_id;

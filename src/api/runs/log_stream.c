@@ -1,5 +1,6 @@
 /* The output of a run as server-sent events: existing output, new output, then the end. The id of
- * an event is the offset after it, so that a client can resume there. */
+ * an event is the offset after it, so that a client can resume there. The output of another node's
+ * run is read from there piece by piece: no piece is asked for while the client does not read. */
 #include <event2/buffer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 
 enum {
     PIECE = 64 << 10,
-    LOOK_MS = 200, /* polling interval of a running one */
+    LOOK_MS = 200,    /* polling interval of a running one, and ... */
+    ABSENT_MS = 1000, /* ... while its node does not answer */
     HEARTBEAT_MS = 15000,
     UNSENT_MAX = 512 << 10, /* a slow reader gets nothing more until it has read this */
 };
@@ -28,7 +30,9 @@ struct log_stream {
     int64_t offset;
     int64_t sent_ms;
     bool is_open;   /* the client has its headers, and is there */
-    bool is_asking; /* the history will answer */
+    bool is_asking; /* the history or another node will answer */
+    bool is_absent; /* the client was told that the run's node does not answer */
+    bool was_open;  /* the run was open when the history was asked */
     bool moved;     /* the history was asked again, for an offset after the gap */
 };
 
@@ -105,33 +109,57 @@ static bool open_stream(struct log_stream *log)
 
 static void look_again(struct log_stream *log, int64_t after_ms)
 {
-    if (clock_now().boot.ms - log->sent_ms >= HEARTBEAT_MS) {
+    if (log->is_open && clock_now().boot.ms - log->sent_ms >= HEARTBEAT_MS) {
         evbuffer_add_printf(log->out, ":\n\n");
         flush(log);
     }
     loop_timer_set(log->timer, after_ms);
 }
 
-static void send_live(struct log_stream *log)
+/* Once, until its node answers again. */
+static void tell_absent(struct log_stream *log)
 {
-    const struct live_output *live = &log->call->api->ports.output;
-    struct output_chunk *chunks;
-    size_t count = 0;
-    if (live->read &&
-        live->read(live->context, &log->run_id, log->offset, PIECE, &chunks, &count) == OK) {
-        send_chunks(log, chunks, count);
-        live->release(live->context, chunks, count);
+    const struct live_read *output = &log->call->output;
+    json_t *value = json_pack("{s:s, s:s}", "node", output->node, "why", output->why);
+    char *text = value && !log->is_absent ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    if (text) {
+        evbuffer_add_printf(log->out, "event: absent\ndata: %s\n\n", text);
+        flush(log);
     }
-    look_again(log, count ? 0 : LOOK_MS);
+    free(text);
+    log->is_absent = true;
 }
 
-/* Is its output on this node? False: the call has failed. */
-static bool is_here(struct log_stream *log, const struct run *run)
+static void output_answered(struct call *call)
 {
-    if (log->is_open || !is_elsewhere(log->call, run))
-        return true;
-    fail_elsewhere(log->call, run);
-    return false;
+    struct log_stream *log = call->state;
+    const struct live_read *output = &call->output;
+    const struct run *open = call_open_run(call, &log->run_id);
+    log->is_asking = false;
+    if (!log->is_open && !call->request) {
+        call_free(call);
+    } else if (output_is_gone(call, open)) {
+        if (open_stream(log)) {
+            tell_absent(log);
+            end_stream(log, open);
+        }
+    } else if (call->answer != OK && !log->is_open) {
+        fail_output(call);
+    } else if (call->answer != OK) {
+        tell_absent(log);
+        look_again(log, ABSENT_MS);
+    } else if (open_stream(log)) {
+        log->is_absent = false;
+        send_chunks(log, output->chunks, output->count);
+        look_again(log, output->count ? 0 : LOOK_MS);
+    }
+}
+
+static void read_live(struct log_stream *log, const struct run *run)
+{
+    log->is_asking = true;
+    call_read_output(log->call, run, log->offset, PIECE, output_answered);
 }
 
 static void history_answered(struct call *call)
@@ -146,11 +174,12 @@ static void history_answered(struct call *call)
         call_fail_history(call, call->answer);
     } else if (call->answer != OK) {
         look_again(log, LOOK_MS);
-    } else if (!call->log.found && !open && !was_open) {
+    } else if (!call->log.found && !open && !was_open && !log->was_open) {
         fail_no_run(call);
-    } else if (!call->log.found) { /* just moving to the history */
-        if ((!open || is_here(log, open)) && open_stream(log))
-            send_live(log);
+    } else if (!call->log.found && open) { /* just moving to the history */
+        read_live(log, open);
+    } else if (!call->log.found) {
+        look_again(log, LOOK_MS);
     } else {
         int64_t offset = kept_offset(call, log->offset);
         if (offset != call->log.offset && !log->moved) {
@@ -187,11 +216,11 @@ static void look(void *context)
     }
     const struct run *open = call_open_run(call, &log->run_id);
     if (open && !run_state_is_end(open->state)) {
-        if (is_here(log, open) && open_stream(log))
-            send_live(log);
+        read_live(log, open);
         return;
     }
     log->is_asking = true;
+    log->was_open = open;
     call->log.run_id = log->run_id;
     call->log.offset = log->offset;
     call->log.limit = PIECE;

@@ -264,7 +264,7 @@ static void open_api(struct world *world)
         .history = &world->api_history.base,
         .zones = world->zones,
         .entropy = {fill_random, NULL},
-        .output = {fake_executor_read, fake_executor_release, world->executor},
+        .output = {fake_executor_read, world->executor},
         .log = {keep_line, world},
         .notifier = world->notifier,
         .may_be_run = may_be_run,

@@ -26,6 +26,7 @@ struct world {
     struct loop *loop;
     struct gather_tls *tls;
     struct history *own;
+    struct gather_served served;
     struct gather_port *port;
     struct loop_timer *wake_up, *turn;
     struct bufferevent *asking;
@@ -158,8 +159,10 @@ static void who_is_slow_gets_all_of_it(void **state)
     assert_int_equal(gather_tls_new(is_announced, NULL, &world.tls), OK);
     assert_int_equal(history_memory_new((struct history_wake){0}, &world.own), OK);
     record_run(&world);
+    world.served.history = world.own;
     assert_int_equal(
-        gather_port_new(world.loop, world.tls, is_announced, NULL, world.own, fd, &world.port), OK);
+        gather_port_new(world.loop, world.tls, is_announced, NULL, &world.served, fd, &world.port),
+        OK);
     loop_timer_set(world.turn, 0);
     ask(&world, &address);
     while (!is_whole(&world) && !world.is_closed)

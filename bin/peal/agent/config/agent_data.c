@@ -73,7 +73,7 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     if (st == OK)
         st = history_open(config->history, config->data, (struct history_wake){wake, context},
                           &data->history, why);
-    if (st == OK && agent_gather_is_needed(config))
+    if (st == OK)
         st = agent_gather(config, loop, log, (struct history_wake){wake, context}, data, why);
     if (st != OK)
         return st;
@@ -109,6 +109,7 @@ void agent_data_close(struct agent_data *data)
 {
     data->store = store_free(data->store);
     data->history = history_free(data->history);
+    data->net = gather_net_free(data->net);
 }
 
 void agent_data_unlock(struct agent_data *data)

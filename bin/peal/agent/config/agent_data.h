@@ -4,6 +4,7 @@
 
 #include "agent_log.h"
 #include "config/agent_config.h"
+#include "gather_net.h"
 #include "history.h"
 #include "loop.h"
 #include "store.h"
@@ -13,8 +14,9 @@ struct agent_data {
     char node[64];
     struct store *store;
     struct history *history;
-    bool gathers;             /* the history is a history_gather, which also reads other nodes' */
-    char history_address[64]; /* where other nodes read it; empty: nowhere */
+    struct gather_net *net; /* to the other nodes; NULL: no cluster */
+    bool gathers;           /* the history is a history_gather, which also reads other nodes' */
+    char peer_address[64];  /* of the port for other nodes; empty: none */
 };
 
 /* The node's id. E_CONFLICT: the folder is that of another node; else E_IO; *why. */

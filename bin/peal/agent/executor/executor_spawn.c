@@ -345,7 +345,7 @@ struct output_source executor_spawn_output(struct executor_spawn *executor)
 
 struct live_output executor_spawn_live_output(struct executor_spawn *executor)
 {
-    return (struct live_output){read_from, release_chunks, executor};
+    return (struct live_output){read_from, executor};
 }
 
 /* ---- life ---- */

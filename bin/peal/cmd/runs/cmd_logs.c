@@ -22,6 +22,9 @@ static void note_state(const json_t *run)
         cli_note("the run is %s; follow it with -f", answer_text(run, "state"));
     else if (strcmp(answer_text(run, "reason"), "no_start") == 0)
         cli_note("the run could not be started: %s", answer_text(run, "detail"));
+    else if (strcmp(answer_text(run, "state"), "lost") == 0)
+        cli_note("the run was lost with node %s: more of its output is not known",
+                 answer_text(run, "node"));
 }
 
 static bool is_run_id(const char *word)
@@ -48,7 +51,7 @@ static enum exit_code show(struct client *client, void *place)
         note_state(run);
     json_decref(run);
     strbuf_release(&run_id);
-    return code;
+    return code == EXIT_OK && printer.is_cut ? EXIT_UNREACHABLE : code;
 }
 
 const struct command cmd_logs = {

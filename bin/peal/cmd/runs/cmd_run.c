@@ -35,7 +35,7 @@ static enum exit_code watch(struct client *client, const struct request *request
                             const char *run_id)
 {
     int64_t deadline_ms = request->timeout_s ? now_ms() + request->timeout_s * 1000 : NO_TIME;
-    struct log_printer printer = {0};
+    struct log_printer printer = {.is_new = true};
     json_t *run = NULL;
     enum exit_code code = EXIT_OK;
     fprintf(request->follow ? stderr : stdout, "%s\n", run_id);
@@ -46,8 +46,7 @@ static enum exit_code watch(struct client *client, const struct request *request
                   request->name, run_id, run_id);
     if (request->follow)
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
-    bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* reported already */
-    if (!request->follow || is_elsewhere)
+    if (!request->follow || code == EXIT_NOT_FOUND) /* it may have been passed over */
         code = run_wait(client, request->name, run_id, deadline_ms, &run);
     interrupt_end();
     if (code == EXIT_OK)
@@ -78,8 +77,8 @@ const struct command cmd_run = {
                          {"peal run backup --follow", "shows the output until the run ends"}),
     .notes =
         "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
-        "end in time. 4: the overlap policy does not allow a run now. Ctrl-C ends the command, not "
-        "the run.",
+        "end in time. 4: the overlap policy does not allow a run now, or its output can't be shown "
+        "from here. Ctrl-C ends the command, not the run.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = ROWS(OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
                     OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),

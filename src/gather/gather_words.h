@@ -1,0 +1,13 @@
+/* Why a node can't be asked, as the rest of a sentence after its name. The console translates
+ * them. */
+#ifndef PEAL_GATHER_WORDS_H
+#define PEAL_GATHER_WORDS_H
+
+#define NODE_IS_AWAY         "is away"
+#define NODE_IS_SILENT       "did not answer in time"
+#define NODE_IS_OUT_OF_REACH "could not be reached"
+#define NODE_IS_CLOSED       "lets nobody read its history (--peer-listen)"
+#define NODE_OPENS_NO_PORT   "opens no port for other nodes (--peer-listen)"
+#define NODE_IS_OLD          "runs an older peal, which passes no output on"
+
+#endif
