@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "history_stats.h"
 
 static struct history_worker *of(struct history *history)
 {
@@ -96,12 +97,55 @@ static enum status open_link(const struct history_worker *worker, struct history
     return st;
 }
 
+/* The driver fills a copy, so that a read that failed leaves the request as it was. */
+static enum status read_log(const struct history_worker *worker, struct history_link *link,
+                            struct history_log *log)
+{
+    struct history_log answer = *log;
+    answer.chunks = NULL;
+    answer.count = 0;
+    answer.kept_bytes = 0;
+    enum status st = log->offset < 0 ? E_INVALID : worker->driver->read(link, &answer.request);
+    if (st != OK)
+        history_log_release(&answer);
+    else
+        *log = answer;
+    return st;
+}
+
+static enum status read_stats(const struct history_worker *worker, struct history_link *link,
+                              struct history_stats *stats)
+{
+    struct history_stats answer = *stats;
+    answer.rows = NULL;
+    answer.count = 0;
+    enum status st =
+        stats_request_is_valid(stats) ? worker->driver->read(link, &answer.request) : E_INVALID;
+    if (st != OK)
+        history_stats_release(&answer);
+    else
+        *stats = answer;
+    return st;
+}
+
+static bool has_right_limit(const struct history_read *read)
+{
+    return read->query.limit >= 1 && read->query.limit <= HISTORY_LIMIT_MAX;
+}
+
 static enum status call(const struct history_worker *worker, struct history_link *link,
                         struct history_request *request)
 {
     strbuf_reset(&link->words);
     if (request->kind == HISTORY_APPEND)
         return worker->driver->append(link, history_request_of(request, history_append));
+    if (request->kind == HISTORY_LOG)
+        return read_log(worker, link, history_request_of(request, history_log));
+    if (request->kind == HISTORY_STATS)
+        return read_stats(worker, link, history_request_of(request, history_stats));
+    if (request->kind == HISTORY_READ &&
+        !has_right_limit(history_request_of(request, history_read)))
+        return E_INVALID;
     return worker->driver->read(link, request);
 }
 

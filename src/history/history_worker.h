@@ -37,7 +37,8 @@ struct history_driver {
     enum status (*connect)(struct history_link *link);
     /* All or none (but see history_mongo.h). The append has been validated. */
     enum status (*append)(struct history_link *link, const struct history_append *append);
-    /* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
+    /* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. The first three have been
+     * validated. A log and statistics have no answer yet; what a failed read leaves is freed. */
     enum status (*read)(struct history_link *link, struct history_request *request);
     const struct prune_driver *prune;
     /* After a failure: rolls back the transaction and explains `st` in link->words. May be NULL. */

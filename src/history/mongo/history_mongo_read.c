@@ -202,8 +202,6 @@ static enum status read_page(struct mongo_link *link, struct history_read *read)
     const struct history_query *query = &read->query;
     struct page_part parts[PARTS] = {{0}};
     struct search search = {.link = link, .query = query, .before = query->before};
-    if (query->limit < 1 || query->limit > HISTORY_LIMIT_MAX)
-        return E_INVALID;
     if (id_is_zero(&search.before))
         memset(search.before.bytes, 255, sizeof(search.before.bytes));
     struct search strays = search;
@@ -312,21 +310,11 @@ static enum status read_output(struct mongo_link *link, struct history_log *answ
 
 static enum status read_log(struct mongo_link *link, struct history_log *log)
 {
-    struct history_log answer = *log;
-    answer.chunks = NULL;
-    answer.count = 0;
-    answer.kept_bytes = 0;
-    if (log->offset < 0)
-        return E_INVALID;
-    enum status st = read_run(link, &answer);
-    if (st == OK && answer.found)
-        st = read_kept(link, &answer);
-    if (st == OK && answer.found && log->limit)
-        st = read_output(link, &answer);
-    if (st != OK)
-        history_log_release(&answer);
-    else
-        *log = answer;
+    enum status st = read_run(link, log);
+    if (st == OK && log->found)
+        st = read_kept(link, log);
+    if (st == OK && log->found && log->limit)
+        st = read_output(link, log);
     return st;
 }
 

@@ -200,26 +200,17 @@ static enum status answer_all(struct mongo_cursor *cursor, struct history_stats 
 
 enum status mongo_stats_read(struct mongo_link *link, struct history_stats *stats)
 {
-    struct history_stats answer = *stats;
     struct mongo_cursor cursor;
     int64_t from, to;
-    answer.rows = NULL;
-    answer.count = 0;
-    if (!stats_request_is_valid(stats))
-        return E_INVALID;
     stats_request_hours(stats, &from, &to);
     bson_t filter = BSON_INITIALIZER;
     mongo_add_id(&filter, "job_uid", &stats->job_uid);
     BCON_APPEND(&filter, "hour", "{", "$gte", BCON_INT64(from), "$lt", BCON_INT64(to), "}");
     bson_t *opts = mongo_opts("hour", 1, 0);
     mongo_find(link, MONGO_STATS, &filter, opts, &cursor);
-    enum status st = answer_all(&cursor, &answer);
+    enum status st = answer_all(&cursor, stats);
     mongo_cursor_release(&cursor);
     bson_destroy(&filter);
     bson_destroy(opts);
-    if (st == OK)
-        *stats = answer;
-    else
-        history_stats_release(&answer);
     return st;
 }

@@ -367,8 +367,6 @@ static enum status search_all(struct postgres_link *link, const struct history_q
 enum status postgres_read_page(struct postgres_link *link, struct history_read *read)
 {
     struct page_part parts[TABLES * PARTS] = {{0}};
-    if (read->query.limit < 1 || read->query.limit > HISTORY_LIMIT_MAX)
-        return E_INVALID;
     enum status st = search_all(link, &read->query, parts);
     if (st == OK)
         st = page_merge(parts, TABLES * PARTS, read);

@@ -104,23 +104,13 @@ static enum status read_run(struct postgres_link *link, struct history_log *answ
 /* Two statements in one transaction, which see the same snapshot. */
 static enum status read_log(struct postgres_link *link, struct history_log *log)
 {
-    struct history_log answer = *log;
-    answer.chunks = NULL;
-    answer.count = 0;
-    answer.kept_bytes = 0;
-    if (log->offset < 0)
-        return E_INVALID;
     enum status st = link_command(link, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL);
     if (st == OK)
-        st = read_run(link, &answer);
-    if (st == OK && answer.found)
-        st = read_output(link, &answer);
+        st = read_run(link, log);
+    if (st == OK && log->found)
+        st = read_output(link, log);
     if (st == OK)
         st = link_command(link, "COMMIT", NULL);
-    if (st != OK)
-        history_log_release(&answer);
-    else
-        *log = answer;
     return st;
 }
 
@@ -149,14 +139,9 @@ static enum status read_cells(const PGresult *result, struct history_stats *answ
 
 static enum status read_stats(struct postgres_link *link, struct history_stats *stats)
 {
-    struct history_stats answer = *stats;
     struct params params;
     PGresult *result = NULL;
     int64_t from, to;
-    answer.rows = NULL;
-    answer.count = 0;
-    if (!stats_request_is_valid(stats))
-        return E_INVALID;
     stats_request_hours(stats, &from, &to);
     params_init(&params);
     params_id(&params, &stats->job_uid);
@@ -165,12 +150,8 @@ static enum status read_stats(struct postgres_link *link, struct history_stats *
     enum status st = link_run(link, TABLE_RUNS, SQL_READ_STATS, &params, &result);
     params_release(&params);
     if (st == OK)
-        st = read_cells(result, &answer);
+        st = read_cells(result, stats);
     PQclear(result);
-    if (st != OK)
-        history_stats_release(&answer);
-    else
-        *stats = answer;
     return st;
 }
 

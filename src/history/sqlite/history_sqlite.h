@@ -212,7 +212,7 @@ MUST_CHECK enum status stats_add_functions(struct database *database);
 
 /* Within the append's transaction. */
 MUST_CHECK enum status stats_write(struct database *database, const struct stats_changes *changes);
-MUST_CHECK enum status stats_read(struct database *database, struct history_stats *stats);
+MUST_CHECK enum status stats_read(struct database *database, struct history_stats *answer);
 
 /* ---- changes: history_sqlite_changes.c ---- */
 

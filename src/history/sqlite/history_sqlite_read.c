@@ -60,8 +60,6 @@ static enum status read_page(struct database *database, struct history_read *rea
 {
     struct history_read page = {.query = read->query};
     struct walk walk;
-    if (page.query.limit < 1 || page.query.limit > HISTORY_LIMIT_MAX)
-        return E_INVALID;
     page.rows = calloc(page.query.limit, sizeof(*page.rows));
     if (!page.rows)
         return E_NOMEM;
@@ -161,7 +159,7 @@ static enum status read_parts(struct database *database, struct history_log *log
     return st == E_NOT_FOUND ? OK : st;
 }
 
-static enum status read_answer(struct database *database, struct history_log *answer)
+static enum status read_log(struct database *database, struct history_log *answer)
 {
     struct history_row *row = calloc(1, sizeof(*row));
     if (!row)
@@ -176,22 +174,6 @@ static enum status read_answer(struct database *database, struct history_log *an
     if (st == OK && answer->limit)
         st = read_parts(database, answer);
     return st == E_NOT_FOUND ? OK : st;
-}
-
-static enum status read_log(struct database *database, struct history_log *log)
-{
-    struct history_log answer = *log;
-    answer.chunks = NULL;
-    answer.count = 0;
-    answer.kept_bytes = 0;
-    if (log->offset < 0)
-        return E_INVALID;
-    enum status st = read_answer(database, &answer);
-    if (st != OK)
-        history_log_release(&answer);
-    else
-        *log = answer;
-    return st;
 }
 
 enum status sqlite_read_request(struct history_link *link, struct history_request *request)

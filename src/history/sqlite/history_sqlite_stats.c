@@ -66,7 +66,7 @@ enum status stats_write(struct database *database, const struct stats_changes *c
     return st;
 }
 
-static enum status read_cells(struct database *database, struct history_stats *answer)
+enum status stats_read(struct database *database, struct history_stats *answer)
 {
     int64_t from, to;
     sqlite3_stmt *stmt;
@@ -96,19 +96,4 @@ static enum status read_cells(struct database *database, struct history_stats *a
     }
     sqlite3_reset(stmt);
     return st == E_NOT_FOUND ? OK : st;
-}
-
-enum status stats_read(struct database *database, struct history_stats *stats)
-{
-    struct history_stats answer = *stats;
-    answer.rows = NULL;
-    answer.count = 0;
-    if (!stats_request_is_valid(stats))
-        return E_INVALID;
-    enum status st = read_cells(database, &answer);
-    if (st != OK)
-        history_stats_release(&answer);
-    else
-        *stats = answer;
-    return st;
 }
