@@ -102,17 +102,16 @@ static void set_up(struct world *world)
                                 .default_tz = "UTC",
                                 .undelete_s = 1000,
                                 .facades = ROUTE_FACADES};
-    struct api_ports ports = {
-        .loop = world->loop,
-        .engine = world->engine,
-        .store = world->store,
-        .history = world->history,
-        .zones = world->zones,
-        .entropy = {fill, NULL},
-        .output = {fake_executor_read, fake_executor_release, world->executor},
-        .step = wake,
-        .drain = nothing,
-        .context = world};
+    struct api_ports ports = {.loop = world->loop,
+                              .engine = world->engine,
+                              .store = world->store,
+                              .history = world->history,
+                              .zones = world->zones,
+                              .entropy = {fill, NULL},
+                              .output = fake_executor_output(world->executor),
+                              .step = wake,
+                              .drain = nothing,
+                              .context = world};
     require(api_new(&config, &ports, &world->api, &why) == OK);
     strbuf_release(&why);
 }

@@ -130,7 +130,7 @@ const struct route api_routes[] = {
      "Delete a calendar that no job names"},
 
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
-     "job state status since until node q min_duration ledger limit cursor", "", list_runs,
+     "job id state status since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},
     {HTTP_GET, V1 "/runs/{id}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_run, "One run"},
     {HTTP_POST, V1 "/runs/{id}/kill", RIGHT_OPERATE, ROUTE_SCOPED, "", "", kill_run, "Kill a run"},

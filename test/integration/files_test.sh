@@ -203,6 +203,29 @@ run cmp "$scratch/crontab" "$scratch/before"
 expect_status 0
 run peal import
 expect_status 2
+# Folders: a spool of the users' crontabs, and one like /etc/cron.d.
+mkdir "$scratch/spool" "$scratch/cron.d"
+echo '5 4 * * * /opt/report' >"$scratch/spool/anna"
+echo '6 4 * * * /opt/report' >"$scratch/spool/b.berg"
+echo 'no crontab' >"$scratch/spool/tmp.XXYYZZ"
+echo '7 4 * * * daemon /opt/sweep' >"$scratch/cron.d/sweep"
+echo '8 4 * * * daemon /opt/left-out' >"$scratch/cron.d/old.dpkg-dist"
+run peal import crontab "$scratch/spool" --prefix users/
+expect_status 0
+expect_stdout_has 'name: users/report'
+expect_stdout_has 'user: anna'
+expect_stdout_has 'name: users/report-2'
+expect_stdout_has 'user: b.berg'
+expect_stderr_has 'note: the files of '
+expect_stderr_has '2 jobs; nothing was changed'
+run peal import crontab "$scratch/cron.d" --system --prefix etc/ --apply
+expect_status 0
+expect_stdout 'created etc/sweep'
+run peal get etc/sweep -o json
+expect_json '[.user, .applied_at]' '["daemon",null]'
+run peal import crontab "$scratch/cron.d" --system --prefix 'etc etera'
+expect_status 2
+expect_stderr_has '--prefix: a name that starts with "etc etera" may hold letters'
 run peal import crontab "$scratch/nowhere"
 expect_status 3
 

@@ -186,6 +186,33 @@ run peal runs daily -o json
 expect_json '[.[].tick]' \
     '["2026-01-03T00:00:00.000Z","2026-01-02T00:00:00.000Z","2026-01-01T00:00:00.000Z"]'
 
+# A run by the beginning of its id; where several begin so, they are listed.
+newest=$(peal runs good -n 1 -o name)
+run peal logs "${newest:0:20}"
+expect_status 0
+expect_stdout 'to stdout'
+run peal logs "$(tr '[:upper:]' '[:lower:]' <<<"${newest:0:20}")"
+expect_status 0
+run peal logs "${newest:0:4}"
+expect_status 2
+expect_stderr_has " runs begin with ${newest:0:4}:"
+expect_stderr_has '  beat  ok'
+run peal kill "${newest:0:20}"
+expect_status 4
+expect_stderr_has 'the run has ended already: ok'
+run peal logs 0123456789
+expect_status 3
+expect_stderr_has 'no job is named "0123456789"'
+run peal add 0123 @manual --shell 'echo a job' # a name comes first
+run peal run 0123 --wait
+run peal logs 0123
+expect_stdout 'a job'
+peal delete 0123 --yes 2>/dev/null
+run curl -sS --unix-socket "$PEAL_DATA/api.sock" "http://peal/api/v1/runs?id=${newest:0:20}"
+expect_json '[.items[].run_id, .next]' "[\"$newest\",null]"
+run curl -sS --unix-socket "$PEAL_DATA/api.sock" 'http://peal/api/v1/runs?id=hello%20world'
+expect_json '[.status, .detail]' '[422,"id: expected the id of a run, or its beginning"]'
+
 # top, where there is no terminal, is one frame.
 run peal top
 expect_status 0
@@ -201,5 +228,12 @@ run peal apply -f "$scratch/many.yaml"
 expect_status 0
 run peal top
 expect_stdout_has '@every 1h'
+run peal add sooner '@every 30m' -- true # ... which does not count while it is skipped
+run peal skip-next sooner -n 5
+run peal top
+mv "$scratch/out" "$scratch/frame"
+run bash -c "sed -n '/^NEXT/,/^\$/p' '$scratch/frame' | awk '\$0 ~ / (soon|sooner) / { print \$(NF - 2) }'"
+expect_stdout 'soon
+sooner'
 
 finish

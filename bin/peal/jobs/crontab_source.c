@@ -13,6 +13,7 @@
 
 struct source {
     const struct crontab_request *request;
+    const char *user; /* of the jobs; NULL: as the lines say, or nobody in particular */
     const struct reading *reading;
     struct job_list *jobs;
     size_t lost;
@@ -44,10 +45,24 @@ static enum status rename_taken(const struct job_list *jobs, struct job *job)
     return OK;
 }
 
-static enum status take_over(struct job_list *jobs, struct job_list *more)
+static enum status add_prefix(const char *prefix, struct job *job)
+{
+    char *name;
+    if (!prefix)
+        return OK;
+    if (asprintf(&name, "%s%s", prefix, job->name) < 0)
+        return E_NOMEM;
+    free(job->name);
+    job->name = name;
+    return OK;
+}
+
+static enum status take_over(const char *prefix, struct job_list *jobs, struct job_list *more)
 {
     for (size_t i = 0; i < more->count; i++) {
-        enum status st = rename_taken(jobs, more->items[i]);
+        enum status st = add_prefix(prefix, more->items[i]);
+        if (st == OK)
+            st = rename_taken(jobs, more->items[i]);
         struct job **items = reallocarray(jobs->items, jobs->count + 1, sizeof(struct job *));
         if (st != OK || !items)
             return E_NOMEM;
@@ -78,7 +93,7 @@ static enum exit_code import_text(struct source *source, const char *place,
     struct parse_error err = {0};
     struct crontab_options options = {
         .system = source->request->system,
-        .user = source->request->system ? NULL : source->request->user,
+        .user = source->request->system ? NULL : source->user,
         .default_tz = source->reading->default_tz.text,
     };
     crontab_init(&crontab);
@@ -91,7 +106,7 @@ static enum exit_code import_text(struct source *source, const char *place,
     }
     if (st == OK) {
         tell_notes(source, place, &crontab);
-        st = take_over(source->jobs, &crontab.jobs);
+        st = take_over(source->request->prefix, source->jobs, &crontab.jobs);
     }
     crontab_release(&crontab);
     return cli_fail(st);
@@ -116,25 +131,54 @@ static int is_crontab_name(const struct dirent *entry)
     return entry->d_name[strspn(entry->d_name, letters)] == '\0';
 }
 
-static enum exit_code import_system(struct source *source)
+/* Named after users, whose names may have dots; crontab's own temporary files have other names. */
+static int is_user_name(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    return name[0] != '.' && !strpbrk(name, "~#") && strncmp(name, "tmp.", 4) != 0;
+}
+
+/* A file that can't be read does not keep the others from being read. */
+static enum exit_code import_folder(struct source *source, const char *folder, bool is_spool)
 {
     struct dirent **entries = NULL;
     enum exit_code worst = EXIT_OK;
-    if (access("/etc/crontab", F_OK) == 0)
-        worst = import_file(source, "/etc/crontab");
-    int count = scandir("/etc/cron.d", &entries, is_crontab_name, alphasort);
+    int count = scandir(folder, &entries, is_spool ? is_user_name : is_crontab_name, alphasort);
+    if (count < 0) {
+        cli_error("can't read %s: %m", folder);
+        return EXIT_ERROR;
+    }
     for (int i = 0; i < count; i++) {
-        char path[300];
+        struct strbuf path;
         struct stat info;
-        snprintf(path, sizeof(path), "/etc/cron.d/%s", entries[i]->d_name);
-        if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-            enum exit_code code = import_file(source, path);
+        strbuf_init(&path);
+        strbuf_addf(&path, "%s/%s", folder, entries[i]->d_name);
+        if (stat(path.text, &info) == 0 && S_ISREG(info.st_mode)) {
+            source->user = is_spool ? entries[i]->d_name : source->request->user;
+            enum exit_code code = import_file(source, path.text);
             worst = code == EXIT_OK ? worst : code;
         }
+        strbuf_release(&path);
         free(entries[i]);
     }
     free(entries);
     return worst;
+}
+
+static enum exit_code import_system(struct source *source)
+{
+    enum exit_code worst = EXIT_OK;
+    if (access("/etc/crontab", F_OK) == 0)
+        worst = import_file(source, "/etc/crontab");
+    enum exit_code code =
+        access("/etc/cron.d", F_OK) == 0 ? import_folder(source, "/etc/cron.d", false) : EXIT_OK;
+    return code == EXIT_OK ? worst : code;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /* The output of `crontab -l`, which knows where its files are and may read them. */
@@ -190,14 +234,29 @@ static void warn_of_system_file(const char *file)
                 file);
 }
 
+/* The name of a folder does not tell how its files are to be read: those of a spool are a user's
+ * each, those of a folder like /etc/cron.d have the user in each line. */
+static enum exit_code import_given_folder(struct source *source)
+{
+    const struct crontab_request *request = source->request;
+    if (!request->system && !request->user)
+        cli_note("the files of %s are taken for crontabs of the users that they are named after; "
+                 "--system is for lines with a user, as in /etc/cron.d",
+                 request->file);
+    return import_folder(source, request->file, !request->system && !request->user);
+}
+
 enum exit_code crontab_source_read(const struct crontab_request *request,
                                    const struct reading *reading, struct job_list *jobs,
                                    size_t *ret_lost)
 {
-    struct source source = {.request = request, .reading = reading, .jobs = jobs};
-    if (request->file && !request->system)
+    struct source source = {
+        .request = request, .reading = reading, .jobs = jobs, .user = request->user};
+    bool is_many = request->file && is_folder(request->file);
+    if (request->file && !request->system && !is_many)
         warn_of_system_file(request->file);
-    enum exit_code code = request->file     ? import_file(&source, request->file)
+    enum exit_code code = is_many           ? import_given_folder(&source)
+                          : request->file   ? import_file(&source, request->file)
                           : request->system ? import_system(&source)
                                             : import_user(&source);
     *ret_lost = source.lost;

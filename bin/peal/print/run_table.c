@@ -9,7 +9,11 @@
 #include "id.h"
 #include "run.h"
 
-enum { NOT_SEEN_MS = 5000 }; /* how long a new run may not be found yet */
+enum {
+    NOT_SEEN_MS = 5000, /* how long a new run may not be found yet */
+    SHORTEST_ID = 4,    /* letters of an id that are taken for its beginning */
+    CANDIDATES = 20,
+};
 
 void run_outcome(const json_t *run, struct strbuf *out)
 {
@@ -111,16 +115,81 @@ bool run_is_ok(const json_t *run)
     return strcmp(answer_text(run, "state"), "ok") == 0;
 }
 
-enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id)
+/* Could it be the beginning of an id? Ids begin with a digit from 0 to 7. */
+static bool may_begin_id(const char *word)
+{
+    char text[ID_TEXT + 1] = "00000000000000000000000000";
+    size_t length = strlen(word);
+    struct id id;
+    if (length < SHORTEST_ID || length >= ID_TEXT)
+        return false;
+    memcpy(text, word, length);
+    return id_parse(text, &id) == OK;
+}
+
+static bool is_job(struct client *client, const char *word)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    bool is = client_try(client, &(struct client_request){.path = job_path(&path, word, "")},
+                         &reply) == OK &&
+              reply.status < 300;
+    reply_release(&reply);
+    strbuf_release(&path);
+    return is;
+}
+
+static enum exit_code tell_candidates(const char *word, const json_t *runs)
+{
+    const json_t *run;
+    size_t i;
+    bool are_more = json_array_size(runs) == CANDIDATES;
+    cli_error("the ids of %s%zu runs begin with %s:", are_more ? "at least " : "",
+              json_array_size(runs), word);
+    json_array_foreach (runs, i, run) {
+        struct strbuf at;
+        strbuf_init(&at);
+        when_print_local(answer_time(run, "tick"), &at);
+        fprintf(stderr, "  %s  %s  %s  %s\n", answer_text(run, "run_id"), at.text,
+                answer_text(run, "job"), answer_text(run, "state"));
+        strbuf_release(&at);
+    }
+    return EXIT_USAGE;
+}
+
+enum exit_code run_by_id(struct client *client, const char *word, struct strbuf *run_id)
 {
     struct id id;
-    struct reply job;
-    json_t *runs;
+    struct strbuf path;
+    json_t *runs = NULL;
     if (id_parse(word, &id) == OK) {
         strbuf_adds(run_id, word);
         return cli_fail(strbuf_status(run_id));
     }
-    enum exit_code code = client_job(client, word, &job);
+    if (!may_begin_id(word) || is_job(client, word))
+        return EXIT_OK;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/runs?");
+    url_param(&path, "id", word);
+    enum exit_code code = client_list(client, path.text, CANDIDATES, &runs);
+    strbuf_release(&path);
+    if (code == EXIT_OK && json_array_size(runs) > 1)
+        code = tell_candidates(word, runs);
+    else if (code == EXIT_OK)
+        strbuf_adds(run_id, answer_text(json_array_get(runs, 0), "run_id"));
+    json_decref(runs);
+    return code == EXIT_OK ? cli_fail(strbuf_status(run_id)) : code;
+}
+
+enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id)
+{
+    struct reply job;
+    json_t *runs;
+    enum exit_code code = run_by_id(client, word, run_id);
+    if (code != EXIT_OK || run_id->length)
+        return code;
+    code = client_job(client, word, &job);
     if (code != EXIT_OK)
         return code;
     char last[ID_TEXT + 1]; /* of all nodes, while the history may only have this node's runs */

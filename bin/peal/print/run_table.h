@@ -21,7 +21,11 @@ void run_outcome(const json_t *run, struct strbuf *out);
 bool run_is_over(const json_t *run);
 bool run_is_ok(const json_t *run);
 
-/* The id of a run: `word` itself if it is an id, else the newest run of that job. */
+/* The id of a run, for a word that is an id or the beginning of only one; empty: it is for a job.
+ * EXIT_USAGE: several runs begin so, which are listed. */
+MUST_CHECK enum exit_code run_by_id(struct client *client, const char *word, struct strbuf *run_id);
+
+/* The same, and for a job that of its newest run. */
 MUST_CHECK enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id);
 
 /* Sleeps a little longer each time, from 20 ms to half a second. */

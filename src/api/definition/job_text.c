@@ -121,9 +121,9 @@ static void write_broken(struct writer *writer, const struct catalog_job *job, s
 
 /* ---- the status ---- */
 
-/* The next run; NEVER_MS if the job is paused, deleted or can't be decoded. */
-static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
+int64_t job_next_run(const struct catalog_job *job)
 {
+    int64_t skip_until_ms = job->policy ? job->policy->skip_until_ms : 0;
     if (job->paused || job->deleted || job->broken)
         return NEVER_MS;
     int64_t planned_ms = catalog_job_planned(job);
@@ -149,11 +149,11 @@ static void write_last(struct strbuf *out, const struct last_run *last)
     strbuf_addc(out, '}');
 }
 
-static void write_status(struct strbuf *out, const struct catalog_job *job, int64_t skip_until_ms,
-                         struct job_load load, const char *problem)
+static void write_status(struct strbuf *out, const struct catalog_job *job, struct job_load load,
+                         const char *problem)
 {
     strbuf_adds(out, "{\"next_at\":");
-    add_tick(out, next_run(job, skip_until_ms));
+    add_tick(out, job_next_run(job));
     strbuf_adds(out, ",\"running\":");
     add_number(out, load.running);
     strbuf_adds(out, ",\"queued\":");
@@ -214,7 +214,7 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
     if (job->deleted && begin(&writer, "deleted_at"))
         add_time(out, kept.deleted_ms);
     if (begin(&writer, "status"))
-        write_status(out, job, kept.skip_until_ms, view->load, view->problem);
+        write_status(out, job, view->load, view->problem);
     strbuf_adds(out, writer.has_members ? "}" : "{}");
 }
 

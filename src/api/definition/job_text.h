@@ -23,6 +23,10 @@ struct job_view {
 
 void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view);
 
+/* The tick that will run next, after those that are skipped on request; NEVER_MS if the job is
+ * paused, deleted or can't be decoded. */
+int64_t job_next_run(const struct catalog_job *job);
+
 /* A definition of the store or the audit trail, without the fields that peal maintains. */
 void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets);
 

@@ -5,6 +5,7 @@
 
 #include "auth/visible.h"
 #include "definition/job_fields.h"
+#include "definition/job_text.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/job_filter.h"
@@ -80,8 +81,8 @@ static int64_t sort_time(const struct page *page, const struct catalog_job *job)
 {
     if (page->order == BY_NAME)
         return 0;
-    if (page->order == BY_NEXT && !job->paused && !job->broken)
-        return catalog_job_planned(job);
+    if (page->order == BY_NEXT)
+        return job_next_run(job);
     if (page->order == BY_LAST && job->last.ended_ms)
         return -job->last.ended_ms;
     return INT64_MAX;

@@ -201,9 +201,10 @@ struct run_page {
     const struct call *call;
     struct history_query filter;
     int64_t limit;
-    struct id before; /* id of the cursor; zero: from the start */
-    char part;        /* that the cursor is in */
-    struct run *open; /* copies of the matching runs, newest first */
+    struct id first, last; /* the range of ids that is asked for */
+    struct id before;      /* id of the cursor; zero: from the start */
+    char part;             /* that the cursor is in */
+    struct run *open;      /* copies of the matching runs, newest first */
     size_t open_count, open_capacity;
     bool failed;
     struct pending_jobs pending;
@@ -228,7 +229,8 @@ static bool lasted(const struct run_page *page, const struct run *run)
 static bool run_matches(const struct run_page *page, const struct run *run)
 {
     const struct history_query *filter = &page->filter;
-    return (!filter->states || run_state_is_in(filter->states, run->state)) &&
+    return id_compare(&run->id, &page->first) >= 0 && id_compare(&run->id, &page->last) <= 0 &&
+           (!filter->states || run_state_is_in(filter->states, run->state)) &&
            (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
            (!filter->since_ms || run->tick_ms >= filter->since_ms) &&
            (!filter->until_ms || run->tick_ms < filter->until_ms) &&
@@ -292,7 +294,13 @@ static void add_recorded(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
+    bool more = read->more && id_compare(&read->next, &page->first) > 0;
     for (size_t i = 0; i < read->count; i++) {
+        const struct history_row *row = &read->rows[i];
+        if (id_compare(row->is_entry ? &row->entry.id : &row->run.id, &page->first) < 0) {
+            more = false;
+            break;
+        }
         if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run))
             continue;
         if (json_array_append_new(page->items, encode_row(&read->rows[i])) != 0) {
@@ -300,7 +308,7 @@ static void add_recorded(struct call *call)
             return;
         }
     }
-    reply_page(call, read->more ? run_cursor(PART_HISTORY, &read->next) : json_null());
+    reply_page(call, more ? run_cursor(PART_HISTORY, &read->next) : json_null());
 }
 
 /* The open part of the page; false: the call is answered. */
@@ -361,11 +369,20 @@ static bool wants_history(const struct run_page *page)
     return !page->filter.states || page->filter.states & ends;
 }
 
+/* Where the history is read from: the cursor, or the end of the range. Zero: its end. */
+static struct id before_last(const struct run_page *page)
+{
+    struct id end = id_next(&page->last); /* zero without a range */
+    return page->part == PART_HISTORY && (id_is_zero(&end) || id_compare(&page->before, &end) < 0)
+               ? page->before
+               : end;
+}
+
 static void make_page(struct call *call)
 {
     struct run_page *page = call->state;
     call_each_open_run(call, take_open, page);
-    if (page->filter.with_entries && page->part != PART_HISTORY)
+    if (page->filter.with_entries && page->part != PART_HISTORY && !query_get(&call->query, "id"))
         pending_jobs_find(call, page->filter.job_name, &page->pending);
     page->items = json_array();
     if (page->failed || page->pending.failed || !page->items) {
@@ -388,8 +405,7 @@ static void make_page(struct call *call)
     }
     call->read.query = page->filter;
     call->read.query.limit = limit - count;
-    if (page->part == PART_HISTORY)
-        call->read.query.before = page->before;
+    call->read.query.before = before_last(page);
     call_read_history(call, add_recorded);
 }
 
@@ -437,6 +453,23 @@ static bool read_cursor(struct call *call, struct run_page *page)
     return good;
 }
 
+/* `id`: the beginning of a run's id, and so a range of them. */
+static bool read_range(struct call *call, struct run_page *page)
+{
+    const char *text = query_get(&call->query, "id");
+    char first[ID_TEXT + 1] = "00000000000000000000000000", last[] = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ";
+    size_t length = text ? strnlen(text, ID_TEXT + 1) : 0;
+    if (length <= ID_TEXT && length > 0) {
+        memcpy(first, text, length);
+        memcpy(last, text, length);
+    }
+    if (length <= ID_TEXT && id_parse(first, &page->first) == OK &&
+        id_parse(last, &page->last) == OK)
+        return true;
+    call_fail_at(call, "?id", "id: expected the id of a run, or its beginning");
+    return false;
+}
+
 static bool read_filter(struct call *call, struct run_page *page)
 {
     struct history_query *filter = &page->filter;
@@ -446,7 +479,7 @@ static bool read_filter(struct call *call, struct run_page *page)
     filter->text = query_get(&call->query, "q");
     if (filter->text && !*filter->text)
         filter->text = NULL;
-    return read_states(call, &filter->states) &&
+    return read_range(call, page) && read_states(call, &filter->states) &&
            param_time(call, "since", zone_utc(), &filter->since_ms) &&
            param_time(call, "until", zone_utc(), &filter->until_ms) &&
            param_duration(call, "min_duration", &filter->min_duration_ms) &&

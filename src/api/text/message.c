@@ -56,6 +56,7 @@ const struct message messages[] = {
     {"too many batches at once; try again in a moment", "同时处理的批量请求过多；请稍后重试"},
     {"a batch has %d jobs at most; send several", "一个批量请求最多包含 %d 个任务；请分多次发送"},
     {"dry_run: expected true or false", "dry_run：应为 true 或 false"},
+    {"id: expected the id of a run, or its beginning", "id：应为运行的编号或其开头部分"},
     {"too many answers wait for their clients to read them; try again later",
      "等待客户端读取的应答过多；请稍后重试"},
     {"the agent is still loading its jobs; try again in a moment",

@@ -4,7 +4,10 @@
 
 #include "cli/when.h"
 #include "client/batch.h"
+#include "definition/job_fields.h"
 #include "jobs/crontab_source.h"
+
+enum { PREFIX_MAX = 64 };
 
 struct request {
     struct request_base base;
@@ -61,6 +64,18 @@ static enum exit_code apply(struct client *client, const struct request *request
     return code;
 }
 
+/* NULL: names may start so. */
+static const char *prefix_complaint(const char *prefix)
+{
+    char name[PREFIX_MAX + 2];
+    if (!prefix)
+        return NULL;
+    if (strlen(prefix) > PREFIX_MAX)
+        return "is too long";
+    snprintf(name, sizeof(name), "%sx", prefix);
+    return job_name_complaint(name);
+}
+
 /* Without --apply no agent is needed. */
 static enum exit_code import(void *place)
 {
@@ -69,6 +84,10 @@ static enum exit_code import(void *place)
     struct reading reading = {0};
     struct job_list jobs;
     size_t lost = 0;
+    const char *complaint = prefix_complaint(request->from.prefix);
+    if (complaint)
+        return cli_usage(request->base.command, "--prefix: a name that starts with \"%s\" %s",
+                         request->from.prefix, complaint);
     if (request->from.user && request->from.system)
         return cli_usage(request->base.command, "--user and --system exclude each other");
     job_list_init(&jobs);
@@ -98,12 +117,14 @@ static const struct command subcommands[] = {
     {
         .name = "import crontab",
         .summary = "show the jobs of a crontab, or add them",
-        .arguments = ROWS(
-            ARGUMENT(request, from.file, "FILE", .is_optional = true, .complete = COMPLETE_FILES)),
+        .arguments = ROWS(ARGUMENT(request, from.file, "FILE|DIR", .is_optional = true,
+                                   .complete = COMPLETE_FILES)),
         .options = ROWS(
             OPTION_TEXT(request, from.user, 0, "user", "USER",
                         "the crontab of this user; with FILE, the user of its jobs"),
             OPTION_FLAG(request, from.system, 0, "system", "lines have a user in the sixth field"),
+            OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
+                        "put in front of the names of the jobs, like team/"),
             OPTION_FLAG(request, apply, 0, "apply", "add the jobs"),
             OPTION_FLAG(request, replace, 0, "replace", "replace jobs that have the same name"),
             OPTION_GROUP(request, base, client_options)),
@@ -119,10 +140,14 @@ const struct command cmd_import = {
     .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
                          {"peal import crontab --apply", "adds the jobs"},
                          {"peal import crontab /etc/crontab --system", NULL},
-                         {"peal import crontab --system", "/etc/crontab and /etc/cron.d"}),
+                         {"peal import crontab --system", "/etc/crontab and /etc/cron.d"},
+                         {"peal import crontab /mnt/old/etc/cron.d --system --prefix old/", NULL},
+                         {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL}),
     .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
              "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
-             "- is stdin. Exit status 6: some lines could not be read.",
+             "- is stdin. The files of a folder are crontabs of the users that they are named "
+             "after, as in a spool, unless --system or --user is given. Exit status 6: some lines "
+             "could not be read.",
     .options = client_options,
     .too_few = "what to import? It is: peal import crontab",
     .subcommands = subcommands,

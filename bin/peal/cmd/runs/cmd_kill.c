@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "cli/when.h"
-#include "id.h"
 #include "jobs/job_match.h"
 #include "print/run_table.h"
 
@@ -52,13 +51,16 @@ static enum exit_code kill_job(struct client *client, const char *name)
 static enum exit_code kill_each(struct client *client, const struct words *names)
 {
     enum exit_code worst = EXIT_OK;
-    struct id id;
     for (int i = 0; i < names->count; i++) {
-        const char *name = names->items[i];
-        bool is_id = id_parse(name, &id) == OK;
-        enum exit_code code = is_id ? kill_run(client, name) : kill_job(client, name);
+        struct strbuf run_id;
+        strbuf_init(&run_id);
+        enum exit_code code = run_by_id(client, names->items[i], &run_id);
+        if (code == EXIT_OK)
+            code =
+                run_id.length ? kill_run(client, run_id.text) : kill_job(client, names->items[i]);
         if (code != EXIT_OK)
             worst = code;
+        strbuf_release(&run_id);
     }
     return worst;
 }

@@ -4,7 +4,6 @@
 
 #include "cli/when.h"
 #include "client/client.h"
-#include "id.h"
 #include "print/log_job.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
@@ -27,29 +26,29 @@ static void note_state(const json_t *run)
                  answer_text(run, "node"));
 }
 
-static bool is_run_id(const char *word)
+static enum exit_code show_run(struct client *client, const struct request *request,
+                               const char *run_id)
 {
-    struct id id;
-    return id_parse(word, &id) == OK;
+    struct log_printer printer = {.timestamps = request->timestamps};
+    json_t *run = NULL;
+    enum exit_code code = request->follow ? log_follow(client, run_id, &printer, NO_TIME, &run)
+                                          : log_print_more(client, run_id, &printer, &run);
+    if (code == EXIT_OK)
+        note_state(run);
+    json_decref(run);
+    return code;
 }
 
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
-    if (request->follow && !is_run_id(request->word))
-        return log_follow_job(client, request->word, request->timestamps);
-    struct log_printer printer = {.timestamps = request->timestamps};
     struct strbuf run_id;
-    json_t *run = NULL;
     strbuf_init(&run_id);
-    enum exit_code code = run_find(client, request->word, &run_id);
-    if (code == EXIT_OK && request->follow)
-        code = log_follow(client, run_id.text, &printer, NO_TIME, &run);
-    else if (code == EXIT_OK)
-        code = log_print_more(client, run_id.text, &printer, &run);
+    enum exit_code code = request->follow ? run_by_id(client, request->word, &run_id)
+                                          : run_find(client, request->word, &run_id);
     if (code == EXIT_OK)
-        note_state(run);
-    json_decref(run);
+        code = run_id.length ? show_run(client, request, run_id.text)
+                             : log_follow_job(client, request->word, request->timestamps);
     strbuf_release(&run_id);
     return code == EXIT_OK && printer.is_cut ? EXIT_UNREACHABLE : code;
 }
@@ -59,7 +58,8 @@ const struct command cmd_logs = {
     .summary = "the output of a run",
     .examples = EXAMPLES({"peal logs backup", "its newest run"},
                          {"peal logs -f backup", "follows it from run to run"},
-                         {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "this run"}),
+                         {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "this run"},
+                         {"peal logs 01K9ZQ3V7C", "the beginning of its id is enough"}),
     .notes =
         "The job's stdout goes to stdout, its stderr to stderr. A terminal shows control "
         "characters as ^G and keeps colours; a pipe gets all bytes unchanged. With -f, a job is "
