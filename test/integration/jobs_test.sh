@@ -269,4 +269,34 @@ expect_json .schedule '"1 1 * * *"'
 run peal undelete backup
 expect_status 4
 
+# On a narrow terminal the status is the last column to go, and the problem stays before the owner.
+shown() { # COLUMNS COMMAND...: the header, on a terminal of that width
+    local columns=$1
+    shift
+    run script -qec "stty cols $columns; NO_COLOR=1 $*" /dev/null
+    sed -n 1p "$scratch/out" | tr -d '\r' >"$scratch/head"
+    mv "$scratch/head" "$scratch/out"
+}
+run peal add narrow/first @manual -- true
+run peal add narrow/with-a-long-name-that-is-cut --after narrow/first --owner anna -- true
+peal delete narrow/first --yes 2>/dev/null # which is its problem
+shown 160 peal list -o wide
+expect_stdout_has STATUS
+expect_stdout_has 'PROBLEM'
+expect_stdout_has OWNER
+shown 80 peal list -o wide
+expect_stdout_has STATUS
+expect_stdout_has PROBLEM
+expect_stdout_lacks OWNER
+shown 60 peal list
+expect_stdout_has STATUS
+expect_stdout_has NAME
+expect_stdout_lacks NEXT
+shown 24 peal list
+expect_stdout_has STATUS
+shown 24 peal list -o wide
+expect_stdout_has STATUS
+shown 60 peal runs
+expect_stdout_has STATE
+
 finish

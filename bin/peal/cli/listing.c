@@ -88,6 +88,7 @@ static enum exit_code print_table(const json_t *list, const struct list_form *fo
 {
     const char *headers[COLUMNS_MAX + 1] = {NULL};
     const struct list_column *column, *shown[COLUMNS_MAX];
+    unsigned char goes[COLUMNS_MAX];
     struct text_table table;
     const json_t *item;
     size_t i, count = 0;
@@ -96,9 +97,11 @@ static enum exit_code print_table(const json_t *list, const struct list_form *fo
             continue;
         assert(count < COLUMNS_MAX);
         headers[count] = column->header;
+        goes[count] = column->goes;
         shown[count++] = column;
     }
     text_table_init(&table, headers);
+    table.goes = form->keeps_last ? goes : NULL;
     json_array_foreach (list, i, item) {
         for (size_t k = 0; k < count; k++)
             add_cell(&table, item, shown[k]);

@@ -33,7 +33,8 @@ struct list_column {
     const char *field;  /* "status.next_at" is a member of a member */
     void (*print)(const json_t *item, struct strbuf *out); /* instead of it; NULL: by its form */
     enum column_form form;
-    bool is_wide; /* only with -o wide */
+    bool is_wide;       /* only with -o wide */
+    unsigned char goes; /* order in which columns go on a narrow terminal, as in a text_table */
 };
 
 /* clang-format off */
@@ -45,6 +46,7 @@ struct list_column {
 struct list_form {
     const char *name; /* the member that -o name prints, a text or a number */
     const struct list_column *columns;
+    bool keeps_last;  /* columns go by their order, instead of from the end of the line */
     const char *none; /* instead of a table without rows; NULL: its header */
 };
 

@@ -10,8 +10,9 @@
 #include "strbuf.h"
 
 enum {
-    GAP = 2,       /* between two columns */
-    LEAST_CUT = 26 /* cells are not cut below this: ids of runs and times stay whole */
+    GAP = 2,        /* between two columns */
+    LEAST_CUT = 26, /* cells are not cut below this: ids of runs and times stay whole ... */
+    LEAST = 8,      /* ... as long as there are columns that may go */
 };
 
 void text_table_init(struct text_table *table, const char *const *headers)
@@ -81,8 +82,8 @@ static int sum(const struct text_table *table, const int *widths)
     return all;
 }
 
-/* Narrows the widest column until all fit into `room`, or none is wide any more. */
-static void narrow(const struct text_table *table, int room, int *widths)
+/* Narrows the widest column until all fit into `room`, or none is wider than `least`. */
+static void narrow(const struct text_table *table, int room, int least, int *widths)
 {
     for (int over = sum(table, widths) - room; over > 0; over--) {
         size_t widest = 0;
@@ -90,10 +91,38 @@ static void narrow(const struct text_table *table, int room, int *widths)
             if (widths[column] > widths[widest])
                 widest = column;
         }
-        if (widths[widest] <= LEAST_CUT)
+        if (widths[widest] <= least)
             return;
         widths[widest]--;
     }
+}
+
+/* Drops the column that goes first; false: all others stay. */
+static bool drop_one(const struct text_table *table, int *widths)
+{
+    size_t first = table->columns;
+    for (size_t column = 0; table->goes && column < table->columns; column++) {
+        unsigned char order = table->goes[column];
+        if (order && widths[column] && (first == table->columns || order < table->goes[first]))
+            first = column;
+    }
+    if (first == table->columns)
+        return false;
+    widths[first] = 0;
+    return true;
+}
+
+/* The columns that are left have as much room as there is now. */
+static void fit(const struct text_table *table, int room, int *widths, const int *whole)
+{
+    narrow(table, room, LEAST_CUT, widths);
+    while (sum(table, widths) > room && drop_one(table, widths)) {
+        for (size_t column = 0; column < table->columns; column++)
+            widths[column] = widths[column] ? whole[column] : 0;
+        narrow(table, room, LEAST_CUT, widths);
+    }
+    if (table->goes)
+        narrow(table, room, LEAST, widths);
 }
 
 /* Appends the cell, cut to the width of its column; returns the columns that it takes. */
@@ -145,14 +174,15 @@ enum status text_table_print(const struct text_table *table, FILE *out)
     if (table->status != OK)
         return table->status;
     assert(table->count % table->columns == 0);
-    int *widths = calloc(table->columns, sizeof(*widths));
+    int *widths = calloc(2 * table->columns, sizeof(*widths)), *whole = widths + table->columns;
     if (!widths)
         return E_NOMEM;
     measure(table, widths);
+    measure(table, whole);
     if (table->room)
         terminal.columns = table->room;
     if (terminal.columns > 0)
-        narrow(table, terminal.columns, widths);
+        fit(table, terminal.columns, widths, whole);
     strbuf_init(&line);
     for (size_t row = 0; row < table->count / table->columns; row++) {
         strbuf_truncate(&line, 0);

@@ -1,5 +1,6 @@
 /* A text table: columns as wide as their widest cell, with East Asian wide characters counted as
- * two. On a narrow terminal long cells are cut first, then the line; elsewhere nothing is cut. */
+ * two. On a narrow terminal long cells are cut first, then columns go, then the line is cut;
+ * elsewhere nothing is. */
 #ifndef PEAL_TEXT_TABLE_H
 #define PEAL_TEXT_TABLE_H
 
@@ -12,6 +13,9 @@ struct text_table {
     char **cells; /* row after row; the first row is the header */
     size_t count, capacity;
     int room; /* width limit; 0: that of the terminal */
+    /* By column: the order in which they go if there is no room, from 1 on; 0: it stays, and is cut
+     * rather than lost. NULL: all stay, and the end of the line is lost. */
+    const unsigned char *goes;
     enum status status;
 };
 

@@ -158,9 +158,58 @@ static void cuts_long_cells_first(void **state)
         expect_print(cases[i].line, cases[i].room, cases[i].cells, cases[i].want);
 }
 
+/* Columns go in their order; what stays is cut rather than lost. */
+static void drops_columns_in_order(void **state)
+{
+    static const char *const titles[] = {"NAME", "NEXT", "STATUS", "OWNER", NULL};
+    static const unsigned char goes[] = {0, 2, 0, 1};
+    static const char *const cells[] = {"extract-from-warehouse", "in 3 h", "failed", "anna"};
+    static const struct {
+        int line, room;
+        const char *want;
+    } cases[] = {
+        {__LINE__, 45,
+         "NAME                    NEXT    STATUS  OWNER\n"
+         "extract-from-warehouse  in 3 h  failed  anna\n"},
+        {__LINE__, 44,
+         "NAME                    NEXT    STATUS\n"
+         "extract-from-warehouse  in 3 h  failed\n"},
+        {__LINE__, 37,
+         "NAME                    STATUS\n"
+         "extract-from-warehouse  failed\n"},
+        {__LINE__, 20,
+         "NAME          STATUS\n"
+         "extract-fro…  failed\n"},
+    };
+    int failed = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text_table table;
+        char *text;
+        size_t length;
+        FILE *out = open_memstream(&text, &length);
+        assert_non_null(out);
+        text_table_init(&table, titles);
+        table.goes = goes;
+        table.room = cases[i].room;
+        for (size_t k = 0; k < 4; k++)
+            text_table_cell(&table, cells[k]);
+        assert_int_equal(text_table_print(&table, out), OK);
+        fclose(out);
+        if (strcmp(text, cases[i].want) != 0) {
+            print_error("line %d: got\n%s", cases[i].line, text);
+            failed++;
+        }
+        free(text);
+        text_table_release(&table);
+    }
+    assert_int_equal(failed, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drops_columns_in_order),
         cmocka_unit_test(lines_up_columns),
         cmocka_unit_test(keeps_to_the_terminal),
         cmocka_unit_test(cuts_long_cells_first),
