@@ -102,8 +102,9 @@ struct api_ports {
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
 
-/* Whether api_new could listen on the addresses, with the certificate: a trial that opens and closes
- * each, except for ports that are held, by an agent that ends before. Else as api_new says. */
+/* Whether api_new could listen on the addresses, with the certificate: a trial that opens and
+ * closes each, except for ports that are held, by an agent that ends before. Else as api_new says.
+ */
 MUST_CHECK enum status api_try_listen(const struct api_config *config, const int *held,
                                       size_t held_count, struct strbuf *why);
 

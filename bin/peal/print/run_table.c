@@ -121,12 +121,12 @@ bool run_is_ok(const json_t *run)
 /* Could it be the beginning of an id? Ids begin with a digit from 0 to 7. */
 static bool may_begin_id(const char *word)
 {
-    char text[ID_TEXT + 1] = "00000000000000000000000000";
+    char text[ID_TEXT + 1];
     size_t length = strlen(word);
     struct id id;
     if (length < SHORTEST_ID || length >= ID_TEXT)
         return false;
-    memcpy(text, word, length);
+    snprintf(text, sizeof(text), "%s%0*d", word, (int)(ID_TEXT - length), 0);
     return id_parse(text, &id) == OK;
 }
 
