@@ -174,9 +174,10 @@ enum status text_table_print(const struct text_table *table, FILE *out)
     if (table->status != OK)
         return table->status;
     assert(table->count % table->columns == 0);
-    int *widths = calloc(2 * table->columns, sizeof(*widths)), *whole = widths + table->columns;
+    int *widths = calloc(2 * table->columns, sizeof(*widths));
     if (!widths)
         return E_NOMEM;
+    int *whole = widths + table->columns;
     measure(table, widths);
     measure(table, whole);
     if (table->room)

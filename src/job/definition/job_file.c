@@ -99,9 +99,10 @@ static enum status check_names(struct collector *c)
 {
     size_t count = c->jobs.count;
     enum status st = OK;
-    size_t *order = calloc(2 * count + 1, sizeof(*order)), *twins = order + count;
+    size_t *order = calloc(2 * count + 1, sizeof(*order));
     if (!order)
         return E_NOMEM;
+    size_t *twins = order + count;
     for (size_t i = 0; i < count; i++)
         twins[i] = order[i] = i;
     qsort_r(order, count, sizeof(*order), compare_names, c);
