@@ -21,7 +21,7 @@ expect_status 0
 run peal add daily @daily --calendar holidays -- true
 run peal add later @daily --paused -- true
 run peal add gone @daily -- true
-run peal delete gone
+run peal delete gone --yes
 run peal add slow @manual --shell "while [ ! -e '$scratch/go' ]; do sleep 0.05; done"
 run peal user add anna --role admin --no-password
 expect_status 0
