@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "definition/job_places.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,6 +36,26 @@ static void check_job(const struct job *job, struct zone_db *zones)
     strbuf_release(&yaml);
 }
 
+/* Reading on after a mistake finds the first one, too, and where values stand. */
+static void check_all(const char *text, size_t size, struct zone_db *zones, enum status first)
+{
+    struct job_list jobs;
+    struct job_errors errors;
+    struct job_places *places = NULL;
+    int line = 0, column = 0;
+    job_list_init(&jobs);
+    job_errors_init(&errors);
+    enum status st = jobs_decode_file(text, size, "Europe/Berlin", zones, &jobs, &errors);
+    require((st == OK) == (first == OK) && (errors.count > 0) == (first != OK));
+    if (job_places_new(text, size, &places) == OK) {
+        for (size_t i = 0; i < jobs.count; i++)
+            require(job_places_find(places, jobs.items[i]->name, "shell", "x", &line, &column));
+    }
+    job_places_free(places);
+    job_errors_release(&errors);
+    job_list_release(&jobs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct zone_db *zones; /* lives as long as the fuzzer */
@@ -44,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct job_error err = {0};
     enum status st =
         jobs_decode_text((const char *)data, size, "Europe/Berlin", zones, &jobs, &err);
+    check_all((const char *)data, size, zones, st);
     if (st != OK) {
         require(err.message[0] != '\0');
         return 0;
