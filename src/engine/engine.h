@@ -51,6 +51,10 @@ bool engine_is_joined(const struct engine *engine);
 /* This node was registered, and another agent has joined under its name since: it claims and starts
  * nothing, and only reports the ends of its runs. */
 bool engine_is_shut_out(const struct engine *engine);
+/* An operator has drained this node. */
+bool engine_is_drained(const struct engine *engine);
+/* Any other reason why this node takes no new runs. */
+enum peer_refusal engine_refusal(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 /* No request to store or history is under way; and an agent that is about to stop has announced
  * that, and whether it has runs, for which its registration is kept (store_free). */

@@ -113,14 +113,8 @@ void engine_take_node(struct engine *engine, const struct store_change *change);
  * leader. */
 void engine_meet_nodes(struct engine *engine);
 
-/* Why this node takes no new runs. */
-enum peer_refusal engine_refusal(const struct engine *engine);
-
 /* This node's last announcement is out of date. */
 bool engine_has_news(const struct engine *engine);
-
-/* An operator has drained this node. */
-bool engine_is_drained(const struct engine *engine);
 
 /* When engine_meet_nodes has something to do; NEVER_MS: not by itself. */
 int64_t engine_meet_at(const struct engine *engine);

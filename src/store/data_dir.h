@@ -12,6 +12,9 @@
 MUST_CHECK enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why);
 void data_dir_unlock(int fd); /* -1: nothing */
 
+/* With less free space nothing new is claimed; running jobs can still end. */
+#define DISK_RESERVE_BYTES (16 * 1024 * 1024)
+
 /* Free bytes for this user on the disk of `path`; -1: unknown. */
 int64_t disk_free_bytes(const char *path);
 

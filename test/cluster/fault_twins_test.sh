@@ -89,6 +89,7 @@ expect_shut_out() {
     local told='node id a belongs to another agent'
     wait_for 12 says_shut_out
     run on a state
+    expect_status 8
     expect_stdout_has 'shut out (pid'
     expect_stdout_has "$told"
     expect_stdout_has 'another --node-id'

@@ -122,13 +122,13 @@ expect_status 0
 end_absence
 expect_absence drained
 
-# ---- the clock is not believed ----
+# ---- the clock is not trusted ----
 
 begin_absence
 set_clock +7200
 wait_for 20 waits_for clock_doubted
 run peal why skip
-expect_stdout_has 'The clock of this node is not believed'
+expect_stdout_has 'The clock of this node is not trusted'
 set_clock +237
 end_absence
 expect_absence clock_doubted

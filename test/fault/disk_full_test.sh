@@ -42,8 +42,20 @@ wait_for 10 has_begun second
 leave_room 4194304
 wait_for 10 sh -c 'peal state -o json | jq -e ".store.ok | not"'
 run peal state
+expect_status 8
+expect_stdout_has 'running, but nothing can start (pid'
 expect_stdout_has 'nearly full'
+expect_stdout_has 'peal wants 16'
 expect_stdout_has 'make room'
+run peal add nearly @manual -- /bin/true
+expect_status 0
+expect_stderr_has 'note: nothing can start now: the disk of '
+run peal delete nearly --yes
+expect_status 0
+run peal doctor
+expect_status 1
+expect_stdout_has 'FAIL  data folder:'
+expect_stdout_has 'FAIL  starts: nothing can start (disk_full): the disk of '
 wait_for 5 grep store_unwell "$PEAL_DATA/peal.log"
 count=$(begun_count second)
 nap 2.5
@@ -58,12 +70,13 @@ expect_status 5
 expect_stderr_has 'the disk is full'
 wait_for 20 grep -q '^end long' "$trace"
 run peal state
-expect_status 0
+expect_status 8
 
 # ---- room again: it goes on by itself, nothing is missing ----
 
 rm "$PEAL_DATA/filler"
 wait_for 20 sh -c 'peal state -o json | jq -e .store.ok'
+wait_for 20 peal state
 wait_for 20 sh -c 'peal state -o json | jq -e .history.ok'
 wait_for 5 grep store_well "$PEAL_DATA/peal.log"
 wait_for 60 is_settled

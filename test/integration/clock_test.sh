@@ -38,11 +38,14 @@ set_clock +315576000
 is_doubted() { peal state -o json | jq -e '.clock.doubt == "ahead" and (.clock.ok | not)'; }
 wait_until is_doubted
 run peal state
+expect_status 8
+expect_stdout_has 'running, but nothing can start (pid'
 expect_stdout_has 'the clock is not trusted (it jumped ahead'
 expect_stdout_has 'by +31557'
 run peal doctor
 expect_status 1
 expect_stdout_has "FAIL  agent's clock: the clock is not trusted"
+expect_stdout_has 'FAIL  starts: nothing can start (clock_doubted): the clock is not trusted'
 run peal list -o wide
 expect_stdout_has 'problem'
 expect_stdout_has 'the clock is not trusted: nothing is started until'

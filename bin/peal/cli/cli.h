@@ -21,12 +21,13 @@ enum exit_code {
     EXIT_UNREACHABLE = 5,
     EXIT_INVALID = 6, /* invalid input */
     EXIT_TIMED_OUT = 7,
+    EXIT_NO_STARTS = 8, /* the agent is running, and can't start runs */
     EXIT_RUN_FAILED = 10,
 };
 
 #define EXIT_STATUS_TEXT                                                                           \
     "0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict, 5 unreachable, 6 "      \
-    "invalid input, 7 timed out waiting, 10 the run failed."
+    "invalid input, 7 timed out waiting, 8 nothing can start, 10 the run failed."
 
 struct example {
     const char *line, *remark; /* NULL: no remark */

@@ -17,6 +17,7 @@
 #include "agent.h"
 #include "agent_trial.h"
 #include "client/client.h"
+#include "client/starts.h"
 #include "config/data_folder.h"
 #include "proc.h"
 #include "sandbox/jobs_user.h"
@@ -299,6 +300,7 @@ void daemon_tell_started(pid_t pid, const struct agent_config *config, const str
     if (kept->length)
         cli_note("kept from the last start:%s; --fresh drops them", kept->text);
     jobs_user_warn(config);
+    daemon_tell_starts(config->data);
 }
 
 void daemon_tell_setup(const char *data)
@@ -307,6 +309,14 @@ void daemon_tell_setup(const char *data)
     if (link)
         fprintf(stderr, "No account yet. To make the first one in a browser, once:\n  %s\n", link);
     free(link);
+}
+
+void daemon_tell_starts(const char *data)
+{
+    struct client *client = NULL;
+    if (client_open(data, &client) == EXIT_OK)
+        starts_warn(client);
+    client_close(client);
 }
 
 static void tell_setup(void *context)

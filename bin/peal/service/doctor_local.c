@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/when.h"
+#include "client/starts.h"
 #include "config/data_folder.h"
 #include "data_dir.h"
 #include "history_open.h"
@@ -18,7 +19,7 @@
 
 enum { SKEW_WARN_MS = 200, SETTLE_MS = 5000 };
 
-static const int64_t enough_bytes = 1024LL * 1024 * 1024, least_bytes = 64LL * 1024 * 1024;
+static const int64_t enough_bytes = 1024LL * 1024 * 1024;
 
 /* ---- the folder ---- */
 
@@ -42,9 +43,9 @@ void doctor_folder(struct report *report, const char *folder)
         return;
     }
     int64_t bytes = disk_free_bytes(folder);
-    enum check_result verdict = bytes < least_bytes    ? CHECK_FAIL
-                                : bytes < enough_bytes ? CHECK_WARN
-                                                       : CHECK_OK;
+    enum check_result verdict = bytes < DISK_RESERVE_BYTES ? CHECK_FAIL
+                                : bytes < enough_bytes     ? CHECK_WARN
+                                                           : CHECK_OK;
     report_add(report, verdict, "data folder",
                verdict ? "make room: history and output are kept there" : NULL,
                "%s is writable, %" PRId64 " MB free", folder, bytes / 1000000);
@@ -180,6 +181,16 @@ static bool check_name(struct report *report, const json_t *agent)
     return true;
 }
 
+/* Older agents do not report it. */
+static void check_starts(struct report *report, const json_t *agent)
+{
+    if (!starts_are_ok(agent))
+        report_add(report, CHECK_FAIL, "starts", NULL, "nothing can start (%s): %s",
+                   starts_reason(agent), starts_detail(agent));
+    else if (json_object_get(agent, "starts"))
+        report_add(report, CHECK_OK, "starts", NULL, "nothing is in the way");
+}
+
 /* Older agents do not report it. check_clock compares with the other nodes. */
 static void check_belief(struct report *report, const json_t *clock)
 {
@@ -284,6 +295,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
         return false;
     }
     check_version(report, reply.body);
+    check_starts(report, reply.body);
     check_spawner_version(report, json_object_get(reply.body, "spawner"));
     if (!check_name(report, reply.body))
         check_health(report, reply.body, "store");

@@ -178,7 +178,7 @@ void get_agent(struct call *call)
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
                json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-                         "s:o, s:I, s:o, s:o}",
+                         "s:o, s:I, s:o, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
@@ -187,8 +187,8 @@ void get_agent(struct call *call)
                          encode_history_health(call), "clock", encode_clock_health(call),
                          "jobs_user", encode_jobs_user(call), "sandbox", encode_sandbox(call),
                          "spawner", encode_spawner(call), "nodes", (json_int_t)peers->by_name.count,
-                         "leader", json_words_or_null(peers->leader), "quotas",
-                         encode_quotas(call)));
+                         "leader", json_words_or_null(peers->leader), "quotas", encode_quotas(call),
+                         "starts", encode_starts(call)));
 }
 
 void drain_agent(struct call *call)

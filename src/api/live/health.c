@@ -3,6 +3,8 @@
 #include "runs/encode.h"
 #include "timestamp.h"
 
+enum { SPAWNER_MS = 5000 }; /* after the agent's start its spawner may not be there yet */
+
 /* Appends *words, which may be empty, and releases them. */
 static enum status tell(enum status st, struct strbuf *words, struct strbuf *why)
 {
@@ -84,6 +86,53 @@ bool health_of_clock(const struct api *api, struct strbuf *why)
     return ok;
 }
 
+static const char *store_obstacle(enum status st)
+{
+    if (st == E_ROLLED_BACK)
+        return "restored";
+    if (st == E_CONFLICT)
+        return "shut_out";
+    return st == E_IO || st == E_BUSY ? "disk_full" : "store_away";
+}
+
+/* In its first seconds a node has not compared its clock with the others' yet: that is no trouble.
+ */
+static const char *own_obstacle(const struct api *api, int64_t now_ms, struct strbuf *why)
+{
+    const struct engine *engine = api->ports.engine;
+    struct engine_clock clock = engine_clock(engine);
+    enum peer_refusal refusal = engine_refusal(engine);
+    if (engine_is_draining(engine)) {
+        strbuf_adds(why, "the agent is about to stop: it starts nothing; peal start -d when it has "
+                         "stopped");
+        return "stopping";
+    }
+    if (clock.doubt != DOUBT_NONE || clock.is_skewed) {
+        health_of_clock(api, why);
+        return "clock_doubted";
+    }
+    if (engine_is_drained(engine)) {
+        strbuf_addf(why, "the node is drained: nothing is started here until: peal undrain %s",
+                    api->node);
+        return "drained";
+    }
+    if (refusal == PEER_NO_SPAWNER && now_ms - api->started_ms > SPAWNER_MS) {
+        strbuf_adds(why, "the spawner (peal-spawn) can't be reached: nothing can be started here; "
+                         "the agent's log says why, and it tries again by itself");
+        return "spawner";
+    }
+    return NULL;
+}
+
+const char *health_of_starts(const struct api *api, int64_t now_ms, struct strbuf *why)
+{
+    const struct engine *engine = api->ports.engine;
+    if (!(engine_peers(engine)->self->roles & PEER_WORKER) || !engine_is_loaded(engine))
+        return NULL;
+    enum status st = health_of_store(api, why);
+    return st == OK ? own_obstacle(api, now_ms, why) : store_obstacle(st);
+}
+
 static const char *doubt_name(enum clock_doubt doubt)
 {
     static const char *const names[] = {
@@ -112,17 +161,21 @@ json_t *encode_clock_health(const struct call *call)
 }
 
 /* Details name machines and files: only for callers who may view everything. */
+static json_t *encode_detail(const struct call *call, bool ok, const struct strbuf *why)
+{
+    const char *words = scope_is_whole(&call->principal.scope)
+                            ? why->text
+                            : message_in(call->language, "it is not healthy; an admin can see why");
+    return ok ? json_null() : json_words(words);
+}
+
 static json_t *encode(const struct call *call,
                       enum status (*health)(const struct api *api, struct strbuf *why))
 {
     struct strbuf why;
     strbuf_init(&why);
     bool ok = health(call->api, &why) == OK;
-    const char *words = scope_is_whole(&call->principal.scope)
-                            ? why.text
-                            : message_in(call->language, "it is not healthy; an admin can see why");
-    json_t *value =
-        json_pack("{s:b, s:o}", "ok", ok, "detail", ok ? json_null() : json_words(words));
+    json_t *value = json_pack("{s:b, s:o}", "ok", ok, "detail", encode_detail(call, ok, &why));
     strbuf_release(&why);
     return value;
 }
@@ -135,4 +188,15 @@ json_t *encode_store_health(const struct call *call)
 json_t *encode_history_health(const struct call *call)
 {
     return encode(call, health_of_history);
+}
+
+json_t *encode_starts(const struct call *call)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    const char *reason = health_of_starts(call->api, call->now_ms, &why);
+    json_t *value = json_pack("{s:b, s:s?, s:o}", "ok", !reason, "reason", reason, "detail",
+                              encode_detail(call, !reason, &why));
+    strbuf_release(&why);
+    return value;
 }

@@ -14,9 +14,6 @@
 #include "data_dir.h"
 #include "sqlite/store_sqlite.h"
 
-/* With less free space nothing new is claimed; running jobs can still end. */
-#define RESERVE_BYTES (16 * 1024 * 1024)
-
 struct request_list {
     struct store_request *first, *last;
 };
@@ -264,12 +261,12 @@ static enum status sqlite_health(struct store *base, struct strbuf *why)
     if (st != OK)
         return st;
     int64_t bytes = disk_free_bytes(store->path.text);
-    if (bytes < 0 || bytes >= RESERVE_BYTES)
+    if (bytes < 0 || bytes >= DISK_RESERVE_BYTES)
         return OK;
     strbuf_addf(why,
                 "the disk of %s is nearly full (%lld MiB are free, peal wants %d): make room; "
                 "peal goes on by itself when it can",
-                store->path.text, (long long)bytes >> 20, RESERVE_BYTES >> 20);
+                store->path.text, (long long)bytes >> 20, DISK_RESERVE_BYTES >> 20);
     return E_IO;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/client.h"
+#include "client/starts.h"
 #include "config/data_folder.h"
 #include "service/daemon.h"
 
@@ -47,6 +48,23 @@ static bool is_shut_out(const json_t *agent)
     return strcmp(answer_text(agent, "state"), "shut_out") == 0;
 }
 
+/* Reasons that no other line is about. */
+static bool is_own_line(const char *reason)
+{
+    static const char *const told[] = {"disk_full", "store_away", "restored", "shut_out",
+                                       "clock_doubted"};
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+        if (strcmp(reason, told[i]) == 0)
+            return false;
+    return true;
+}
+
+static void print_starts(const json_t *agent)
+{
+    if (!starts_are_ok(agent) && is_own_line(starts_reason(agent)))
+        printf("%-8s %s\n", "why", starts_detail(agent));
+}
+
 /* Of an agent that is alone there is nothing to tell. */
 static void print_cluster(const json_t *agent)
 {
@@ -80,8 +98,10 @@ static void print_state(const json_t *agent)
     struct strbuf since;
     strbuf_init(&since);
     when_print_full(answer_time(agent, "started_at"), &since);
-    printf("%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : answer_text(agent, "state"),
-           answer_int(agent, "pid", 0));
+    const char *state = answer_text(agent, "state");
+    bool is_halted = strcmp(state, "running") == 0 && !starts_are_ok(agent);
+    printf("%s%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : state,
+           is_halted ? ", but nothing can start" : "", answer_int(agent, "pid", 0));
     printf("%-8s %s\n", "since", since.text);
     printf("%-8s %s\n", "data", answer_text(agent, "data"));
     printf("%-8s %s\n", "node", answer_text(agent, "node"));
@@ -95,6 +115,7 @@ static void print_state(const json_t *agent)
         print_health("store", json_object_get(agent, "store"));
     print_health("history", json_object_get(agent, "history"));
     print_clock(json_object_get(agent, "clock"));
+    print_starts(agent);
     strbuf_release(&since);
 }
 
@@ -112,15 +133,21 @@ static enum exit_code show(struct client *client, void *place)
         code = output_print(reply.body, output);
     else if (code == EXIT_OK)
         print_state(reply.body);
+    if (code == EXIT_OK && !starts_are_ok(reply.body))
+        code = EXIT_NO_STARTS;
     reply_release(&reply);
     return code;
 }
 
 const struct command cmd_state = {
     .name = "state",
-    .summary = "whether the agent is running and healthy",
+    .summary = "whether the agent is running and can start jobs",
     .examples = EXAMPLES({"peal state", NULL}, {"peal state -o json | jq .running", NULL}),
-    .notes = "Exit status: 0 running, 3 not running, 5 no answer.",
+    .notes =
+        "Exit status: 0 running, 3 not running, 5 no answer, 8 running, but this node can't start "
+        "runs: the disk is full, the store can't be reached or was restored, the clock is not "
+        "trusted, the node is drained or shut out, the spawner is missing, or the agent is "
+        "about to stop. The output says what to do.",
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
                     OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),

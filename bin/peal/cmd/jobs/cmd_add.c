@@ -4,6 +4,7 @@
 
 #include "cli/when.h"
 #include "client/client.h"
+#include "client/starts.h"
 #include "jobs/definition.h"
 #include "jobs/job_options.h"
 #include "jobs/schedule_args.h"
@@ -153,8 +154,10 @@ static enum exit_code put(struct client *client, const struct request *request)
     } else {
         code = client_report(client, st, &reply);
     }
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
         print_next(client, request, reply.status == 201 ? "created" : "replaced");
+        starts_warn(client);
+    }
     reply_release(&reply);
     strbuf_release(&path);
     return code;

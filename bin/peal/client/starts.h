@@ -1,0 +1,16 @@
+/* Whether the agent can start runs, as it says in GET /agent. */
+#ifndef PEAL_STARTS_H
+#define PEAL_STARTS_H
+
+#include "client/client.h"
+
+/* True also for an agent of an older version, which does not say it. */
+bool starts_are_ok(const json_t *agent);
+const char *starts_reason(const json_t *agent); /* a word, if they are not */
+const char *starts_detail(const json_t *agent); /* what is wrong, and what to do */
+
+/* "note: nothing can start ..." on stderr, if that is so. An agent that does not answer is not
+ * reported. */
+void starts_warn(struct client *client);
+
+#endif
