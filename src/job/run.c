@@ -63,9 +63,11 @@ static const char *const reason_texts[] = {
     [REASON_PAUSED] = "the job was paused",
     [REASON_SKIP_NEXT] = "a user asked to skip this tick",
     [REASON_DELETED] = "the job was deleted before the start",
-    [REASON_CATCH_UP] = "no agent was running, and catch_up did not ask for a later run",
-    [REASON_TOO_OLD] = "no agent was running, and the tick is older than the catch_up window",
-    [REASON_TOO_MANY] = "no agent was running, and more ticks were missed than the catch_up limit",
+    [REASON_CATCH_UP] = "no agent could start it in time, and catch_up did not ask for a later run",
+    [REASON_TOO_OLD] =
+        "no agent could start it in time, and the tick is older than the catch_up window",
+    [REASON_TOO_MANY] =
+        "no agent could start it in time, and more ticks were missed than the catch_up limit",
     [REASON_DEADLINE] = "the run could not start before its deadline",
     [REASON_START_WINDOW] = "the process did not start within 5 s, and must not start later",
     [REASON_NODE_DIED] = "the node died during the run",

@@ -61,7 +61,7 @@ enum run_reason {
     REASON_PAUSED,        /* skipped: the job was paused */
     REASON_SKIP_NEXT,     /* skipped: a user asked to skip it */
     REASON_DELETED,       /* skipped: the job was deleted before the start */
-    REASON_CATCH_UP,      /* missed: no agent was running, and catch_up does not run it */
+    REASON_CATCH_UP,      /* missed: no agent could start it, and catch_up does not */
     REASON_TOO_OLD,       /* missed: older than the catch-up window */
     REASON_TOO_MANY,      /* missed: more than the catch-up limit */
     REASON_DEADLINE,      /* missed: could not start before its deadline */

@@ -116,6 +116,24 @@ export PEAL_DATA=$scratch/a
 run peal get fresh -o name
 expect_status 0
 
+# Ticks that a pause takes out are shown at once, by every node, as the same entry.
+run peal add idle '* * * * * *' --paused -- true
+expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
+pending_on() { # NODE
+    peal runs idle --data "$scratch/$1" --ledger -o json |
+        jq -er 'first(.[] | select(.pending and .reason == "paused")).entry_id'
+}
+for node in a b c; do
+    wait_until pending_on $node
+done
+run test "$(pending_on a)" = "$(pending_on c)"
+expect_status 0
+run peal why idle --data "$scratch/b"
+expect_stdout_has 'It was skipped: the job was paused'
+run peal delete idle --yes
+expect_status 0
+
 # Drained nodes.
 run peal drain bb
 expect_status 3
