@@ -205,6 +205,22 @@ static enum spawn_reason reason_of(int wait_status)
     return WIFSIGNALED(wait_status) ? SPAWN_SIGNALED : SPAWN_EXITED;
 }
 
+/* What the kernel has to do with the end of a run that nobody was told to stop. */
+static enum spawn_cause find_cause(struct spawner *s, const struct run *run)
+{
+    int status = run->info.wait_status;
+    const char *id = run->has_cgroup ? run->info.id : NULL;
+    bool is_oom = false;
+    if (run->stop_reason != SPAWN_NOT_ENDED)
+        return SPAWN_CAUSE_NONE;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        is_oom =
+            cause_is_oom(&s->causes, &s->cgroups, id, run->info.pid, run->info.started_boot_ms);
+    else if (id && status) /* another process of the run, perhaps: it has failed */
+        is_oom = cause_cgroup_has_oom(&s->cgroups, id);
+    return is_oom ? SPAWN_CAUSE_OOM : SPAWN_CAUSE_NONE;
+}
+
 static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
 {
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
@@ -235,6 +251,7 @@ static void reaped(struct spawner *s, struct run *run, int status, const struct 
     run->info.user_ms = life_milliseconds(usage->ru_utime);
     run->info.system_ms = life_milliseconds(usage->ru_stime);
     run->info.max_rss_kib = usage->ru_maxrss;
+    run->info.error = find_cause(s, run);
     set_ended_now(run);
     exited(s, run, reason_of(status));
 }
@@ -262,6 +279,7 @@ bool life_take_end(struct spawner *s, struct run *run)
     run->info.user_ms = record.user_ms;
     run->info.system_ms = record.system_ms;
     run->info.max_rss_kib = record.max_rss_kib;
+    run->info.error = find_cause(s, run);
     exited(s, run, reason_of(record.wait_status));
     return true;
 }

@@ -182,6 +182,7 @@ static enum status open_all(struct spawner *s)
         st = open_timer(s);
     spawn_tag(s->options.folder, tag);
     snprintf(s->tag_mark, sizeof(s->tag_mark), SPAWN_TAG_MARK "=%s", tag);
+    causes_init(&s->causes);
     if (st == OK && !s->options.no_cgroup)
         cgroups_init(&s->cgroups, tag);
     if (st == OK && resumes) {
@@ -204,6 +205,7 @@ static void close_all(struct spawner *s)
     unlinkat(s->folder_fd, SPAWN_SOCKET, 0);
     journal_close(&s->journal);
     cgroups_release(&s->cgroups);
+    causes_release(&s->causes);
     launches_release(&s->launches);
     slots_release(&s->slots);
     run_table_release(&s->runs);

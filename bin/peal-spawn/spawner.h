@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
+#include "process/cause.h"
 #include "process/cgroup.h"
 #include "process/launch.h"
 #include "process/tree.h"
@@ -73,6 +74,7 @@ struct spawner {
     struct heap timers;       /* runs by due_boot_ms */
     struct journal journal;
     struct cgroups cgroups;
+    struct causes causes;
     struct slots slots;
     struct launches launches;
     struct tree tree;

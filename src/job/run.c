@@ -48,6 +48,8 @@ static const char *const reason_names[] = {
     [REASON_STORE_AWAY] = "store_away",
     [REASON_CLOCK_DOUBTED] = "clock_doubted",
     [REASON_DRAINED] = "drained",
+    [REASON_CPU_TIME] = "cpu_time",
+    [REASON_OOM] = "oom",
 };
 
 static const char *const reason_texts[] = {
@@ -82,6 +84,8 @@ static const char *const reason_texts[] = {
     [REASON_STORE_AWAY] = "the store was unavailable, and catch_up did not ask for a later run",
     [REASON_CLOCK_DOUBTED] = "the clock was not trusted, and catch_up did not ask for a later run",
     [REASON_DRAINED] = "the nodes were drained, and catch_up did not ask for a later run",
+    [REASON_CPU_TIME] = "the process reached its limit of CPU time",
+    [REASON_OOM] = "memory ran out: the kernel's OOM killer ended the process",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -78,6 +78,8 @@ enum run_reason {
     REASON_STORE_AWAY,    /* missed: the store was unavailable */
     REASON_CLOCK_DOUBTED, /* missed: the clock was not trusted */
     REASON_DRAINED,       /* missed: the nodes were drained */
+    REASON_CPU_TIME,      /* failed: ended at the limit of its CPU time */
+    REASON_OOM,           /* failed: ended by the kernel's OOM killer */
     REASONS,
 };
 

@@ -36,6 +36,8 @@ static const char *const reasons_zh[REASONS] = {
     [REASON_STORE_AWAY] = "当时存储不可用，且 catch_up 未要求补跑",
     [REASON_CLOCK_DOUBTED] = "当时时钟不可信，且 catch_up 未要求补跑",
     [REASON_DRAINED] = "当时节点已排空，且 catch_up 未要求补跑",
+    [REASON_CPU_TIME] = "进程达到 CPU 时间上限",
+    [REASON_OOM] = "内存耗尽：进程被内核 OOM killer 终止",
 };
 
 static const struct {
@@ -73,6 +75,8 @@ static void add_why_short(const struct notice *n, enum language language, struct
     const char *colon = zh ? "：" : ": ";
     if (n->state == RUN_TIMED_OUT)
         strbuf_addf(out, "%s%s", colon, zh ? "超时" : "timed out");
+    else if (n->reason == REASON_CPU_TIME || n->reason == REASON_OOM)
+        strbuf_addf(out, "%s%s", colon, reason_words(n, language));
     else if (n->term_signal > 0)
         strbuf_addf(out, zh ? "%s信号 %d" : "%ssignal %d", colon, n->term_signal);
     else if (n->exit_code > 0)
@@ -89,7 +93,8 @@ static void title_en(const struct notice *n, struct strbuf *out)
         add_why_short(n, LANGUAGE_EN, out);
         break;
     case NOTIFY_LOST:
-        strbuf_addf(out, "%s was lost with its node", n->job);
+        strbuf_addf(out, "%s was lost%s", n->job,
+                    n->reason == REASON_NODE_DIED ? " with its node" : "");
         break;
     case NOTIFY_RECOVERY:
         strbuf_addf(out, "%s recovered", n->job);
@@ -119,7 +124,7 @@ static void title_zh(const struct notice *n, struct strbuf *out)
         add_why_short(n, LANGUAGE_ZH, out);
         break;
     case NOTIFY_LOST:
-        strbuf_addf(out, "%s 随节点失联", n->job);
+        strbuf_addf(out, "%s %s失联", n->job, n->reason == REASON_NODE_DIED ? "随节点" : "");
         break;
     case NOTIFY_RECOVERY:
         strbuf_addf(out, "%s 已恢复", n->job);

@@ -111,6 +111,13 @@ enum spawn_step {
     SPAWN_STEP_COUNT,
 };
 
+/* What the kernel has done to a run that was SPAWN_SIGNALED or SPAWN_EXITED. */
+enum spawn_cause {
+    SPAWN_CAUSE_NONE, /* nothing, or it is not known */
+    SPAWN_CAUSE_OOM,  /* its OOM killer has ended the main process, or one of those that it started
+                       */
+};
+
 /* What is known of a run with the reason SPAWN_UNKNOWN. */
 enum spawn_unseen {
     SPAWN_UNSEEN,       /* a spawner of an earlier version does not say */
@@ -169,7 +176,7 @@ struct spawn_run {
     int32_t pid;
     int32_t wait_status; /* of wait(2); 0: unknown */
     uint32_t step;       /* enum spawn_step of a failed start */
-    int32_t error;       /* errno of a failed start; of SPAWN_UNKNOWN: enum spawn_unseen */
+    int32_t error;       /* errno of a failed start; else enum spawn_cause or enum spawn_unseen */
     int64_t started_wall_ms;
     int64_t started_boot_ms;
     int64_t ended_wall_ms;

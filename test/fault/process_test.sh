@@ -40,6 +40,7 @@ while IFS='|' read -r name options command words; do
     run peal why "$name"
     expect_status 0
     expect_stdout_has "$words"
+    expect_stdout_has 'without having started'
 done <<TABLE
 no_file||/no/such/program|no such file: /no/such/program
 no_file_in_path||no-such-program-anywhere|no such command in its PATH: no-such-program-anywhere
@@ -52,6 +53,54 @@ not_a_folder|--cwd /etc/passwd|/bin/true|can't enter the directory /etc/passwd: 
 no_user|--user no-such-user-here|/bin/true|no such user: no-such-user-here
 not_allowed|--user daemon|/bin/true|not allowed to run as daemon: $not_allowed
 TABLE
+
+# ---- what the kernel ends is named ----
+
+end_of() { # NAME LIMITS SCRIPT
+    printf '{name: %s, schedule: "@manual", limits: {%s}, shell: "%s"}' "$1" "$2" "$3" \
+        >"$scratch/job.yaml"
+    run peal apply -f "$scratch/job.yaml"
+    expect_status 0
+    run peal run "$1" --wait
+    expect_status 10
+    run peal runs "$1" -n 1 -o json
+}
+end_of cpu 'cpu_time: 1s' 'while :; do :; done'
+expect_json '.[0] | [.state, .reason, .signal]' '["failed","cpu_time",24]'
+run peal why cpu
+expect_stdout_has 'reached its limit of CPU time'
+end_of cpu-of-child 'cpu_time: 1s' '(while :; do :; done); exit $?'
+expect_json '.[0] | [.state, .reason, .exit_code]' '["failed","exit_code",152]'
+run peal why cpu-of-child
+expect_stdout_has 'exit code 152 (a shell'
+end_of by-hand '' 'kill -9 $$'
+expect_json '.[0] | [.state, .reason, .signal]' '["failed","signal",9]'
+
+# A cgroup of 32 MiB in which a program fills its memory. The kernel says in its log whom it ended;
+# only root can read that, and only outside of containers are the pids the same.
+small=
+make_small_group() {
+    [ "$(id -u)" -eq 0 ] && [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] &&
+        [ -r /dev/kmsg ] || return
+    for small in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+        small=$small/peal-test-$$
+        mkdir "$small" 2>/dev/null || continue
+        { echo 33554432 >"$small/memory.limit_in_bytes"; } 2>/dev/null && return
+        { echo 33554432 >"$small/memory.max" && echo 0 >"$small/memory.swap.max"; } 2>/dev/null &&
+            return
+        rmdir "$small"
+    done
+    false
+}
+if make_small_group; then
+    end_of oom '' "echo \$\$ >$small/cgroup.procs; exec tail /dev/zero"
+    expect_json '.[0] | [.state, .reason, .signal]' '["failed","oom",9]'
+    run peal why oom
+    expect_stdout_has "the kernel's OOM killer ended the process"
+    rmdir "$small"
+else
+    echo 'no small cgroup can be made here, or the kernel'\''s log not be read: no OOM is tried'
+fi
 
 # ---- the whole tree ----
 

@@ -44,14 +44,28 @@ static long set_limit(int resource, uint64_t soft, uint64_t hard)
     return raw_call(SYS_prlimit64, 0, resource, (long)limit, 0);
 }
 
+/* At the soft limit of CPU time a process gets SIGXCPU, which names the cause of its end; at the
+ * hard one, a second later, SIGKILL. If the spawner may have no more than that itself, both are
+ * one. */
+static long set_cpu_limit(uint64_t limit)
+{
+    uint64_t own[2];
+    long result = raw_call(SYS_prlimit64, 0, RLIMIT_CPU, 0, (long)own);
+    if (result < 0)
+        return result;
+    return set_limit(RLIMIT_CPU, limit, limit < own[1] ? limit + 1 : limit);
+}
+
 /* Soft and hard limit become the same: a job can't raise what its owner has set. */
 static long set_limits(const struct child_setup *setup)
 {
     long result = set_limit(RLIMIT_NOFILE, setup->nofile.rlim_cur, setup->nofile.rlim_max);
     for (int i = 0; i < SPAWN_LIMIT_COUNT && result >= 0; i++) {
         uint64_t limit = setup->request->limits[i];
-        if (setup->request->limits_set & (1u << i))
-            result = set_limit((int)resources[i], limit, limit);
+        if (!(setup->request->limits_set & (1u << i)))
+            continue;
+        result = i == SPAWN_LIMIT_CPU ? set_cpu_limit(limit)
+                                      : set_limit((int)resources[i], limit, limit);
     }
     return result;
 }

@@ -68,13 +68,15 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
     struct words span = span_words(run->finished_ms - run->started_ms);
     if (!run->started_ms && run->state == RUN_LOST) /* only its node would know */
         tell(answer, "It was lost");
-    else if (!run->started_ms)
+    else if (!run->started_ms || run->reason == REASON_NO_START) /* a process was made, no more */
         tell(answer, "It %s without having started", ended);
     else if (!run->finished_ms)
         tell(answer, "It started at %s and %s", start.text, ended);
     else
         tell(answer, "It started at %s and %s after %s", start.text, ended, span.text);
-    if (run->reason == REASON_EXIT_CODE)
+    if (run->reason == REASON_EXIT_CODE && *run->detail)
+        tell(answer, ": exit code %d (%s).", run->exit_code, run->detail);
+    else if (run->reason == REASON_EXIT_CODE)
         tell(answer, ": exit code %d.", run->exit_code);
     else
         tell_reason(answer, run->reason, run->detail);

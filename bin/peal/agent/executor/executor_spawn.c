@@ -1,6 +1,7 @@
 #include "executor/executor_spawn.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,27 @@ static enum spawn_reason known_reason(uint32_t reason)
     return is_known ? (enum spawn_reason)reason : SPAWN_UNKNOWN;
 }
 
+/* The reason of a run that a signal ended. */
+static enum run_reason signal_reason(const struct spawn_run *known)
+{
+    if (WIFSIGNALED(known->wait_status) && WTERMSIG(known->wait_status) == SIGXCPU)
+        return REASON_CPU_TIME;
+    return known->error == SPAWN_CAUSE_OOM ? REASON_OOM : REASON_SIGNAL;
+}
+
+/* Of a run that has failed by its exit code: what may be behind that. NULL: nothing is known. */
+static const char *exit_detail(const struct spawn_run *known)
+{
+    int code = WEXITSTATUS(known->wait_status);
+    if (known->error == SPAWN_CAUSE_OOM)
+        return "the kernel's OOM killer ended one of its processes";
+    if (code == 128 + SIGXCPU)
+        return "a shell's exit code for a command that SIGXCPU ended, at its limit of CPU time";
+    if (code == 128 + SIGKILL)
+        return "a shell's exit code for a command that SIGKILL ended";
+    return NULL;
+}
+
 static void fill_end(const struct start_notes *notes, const struct spawn_run *known,
                      struct run *end)
 {
@@ -170,12 +192,16 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
         end->reason = end->exit_code == 0 ? REASON_NONE : REASON_EXIT_CODE;
     } else {
         end->state = ends[known_reason(known->reason)].state;
-        end->reason = ends[known_reason(known->reason)].reason;
+        end->reason = known->reason == SPAWN_SIGNALED ? signal_reason(known)
+                                                      : ends[known_reason(known->reason)].reason;
     }
+    const char *exit_words = end->reason == REASON_EXIT_CODE ? exit_detail(known) : NULL;
     if (known->reason == SPAWN_START_FAILED)
         start_notes_tell(notes, known, end->detail, sizeof(end->detail));
     else if (known_reason(known->reason) == SPAWN_UNKNOWN)
         snprintf(end->detail, sizeof(end->detail), "%s", spawn_unseen_text(known));
+    else if (exit_words)
+        snprintf(end->detail, sizeof(end->detail), "%s", exit_words);
     else if (known->left_over)
         snprintf(end->detail, sizeof(end->detail), "some of its processes would not die");
     else if (known->disk_full)
