@@ -75,14 +75,13 @@ static void add_why_short(const struct notice *n, enum language language, struct
     const char *colon = zh ? "：" : ": ";
     if (n->state == RUN_TIMED_OUT)
         strbuf_addf(out, "%s%s", colon, zh ? "超时" : "timed out");
-    else if (n->reason == REASON_CPU_TIME || n->reason == REASON_OOM)
+    else if (n->reason == REASON_NO_START || n->reason == REASON_CPU_TIME ||
+             n->reason == REASON_OOM)
         strbuf_addf(out, "%s%s", colon, reason_words(n, language));
     else if (n->term_signal > 0)
         strbuf_addf(out, zh ? "%s信号 %d" : "%ssignal %d", colon, n->term_signal);
     else if (n->exit_code > 0)
         strbuf_addf(out, zh ? "%s退出码 %d" : "%sexit code %d", colon, n->exit_code);
-    else if (n->reason == REASON_NO_START)
-        strbuf_addf(out, "%s%s", colon, reason_words(n, language));
 }
 
 static void title_en(const struct notice *n, struct strbuf *out)

@@ -95,6 +95,33 @@ for whom in spawner both; do
     expect_json 'map([.state, .reason])' '[["killed","user"]]'
 done
 
+# Its signal was sent, and the process ends by it while there is no spawner.
+cat >"$scratch/slow_end.sh" <<'SCRIPT'
+trap 'trap - TERM; echo $$ >"$1"; until [ -e "$2" ]; do sleep 0.02; done; kill -TERM $$' TERM
+echo begin
+while :; do sleep 0.02; done
+SCRIPT
+run peal add ordered-late @manual -- /bin/bash "$scratch/slow_end.sh" "$scratch/told" "$scratch/end"
+expect_status 0
+run peal run ordered-late
+expect_status 0
+# shellcheck disable=SC2317 # wait_for calls it
+has_begun_to_write() { [ "$(peal logs ordered-late 2>/dev/null)" = begin ]; }
+wait_for 10 has_begun_to_write
+run peal kill ordered-late
+expect_status 0
+wait_for 10 test -s "$scratch/told"
+spawner=$(spawner_pid)
+guard=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$spawner/status")
+kill -STOP "$guard"
+kill -9 "$spawner"
+touch "$scratch/end"
+wait_for 10 is_gone "$(cat "$scratch/told")"
+kill -CONT "$guard"
+wait_for 15 newest_is ordered-late killed
+run peal runs ordered-late -o json
+expect_json 'map([.state, .reason, .signal])' '[["killed","user",15]]'
+
 # ---- the service manager stops and starts it: SIGTERM ----
 
 long_job drained 3000 0
@@ -146,7 +173,7 @@ for file in peal.db history.db; do
 done
 start_peal
 run peal runs -n 100 -o json
-expect_json 'length' 8
+expect_json 'length' 9
 
 check_logs
 finish

@@ -1,5 +1,6 @@
 #include "stages/runner.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +315,15 @@ static void started(struct runner *runner, struct open_run *open, const struct r
     open->run.started_ms = known->started_ms;
 }
 
+/* By a spawner that was killed between its signal and the end of the process: the next one knows
+ * the end, but not the order. */
+static bool was_killed(const struct open_run *open)
+{
+    const struct run *run = &open->run;
+    return open->kill != REASON_NONE && run->state == RUN_FAILED && run->reason == REASON_SIGNAL &&
+           (run->term_signal == SIGTERM || run->term_signal == SIGKILL);
+}
+
 static void ended(struct runner *runner, struct open_run *open, const struct run *known)
 {
     struct run *run = &open->run;
@@ -330,6 +340,8 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     run->output_bytes = known->output_bytes;
     run->output_truncated = known->output_truncated;
     memcpy(run->detail, known->detail, sizeof(run->detail));
+    if (was_killed(open))
+        run->state = RUN_KILLED;
     if (run->state == RUN_KILLED && open->kill != REASON_NONE)
         run->reason = open->kill;
     open_runs_move(runner->runs, open, OPEN_ENDED);

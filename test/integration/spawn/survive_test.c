@@ -344,11 +344,12 @@ static void it_ends_when_it_is_idle(void **state)
     harness_sh(h, "busy", "sleep 1; exit 0");
     harness_wait(h, harness_seen(h, "busy")->started == 1);
     int job = harness_seen(h, "busy")->run.pid;
-    int spawner = (int)h->hello.pid;
+    int spawner = (int)h->hello.pid, guard = parent_of(spawner);
     harness_detach(h);
     harness_wait(h, !process_lives(job));
     /* it was busy for five times its idle time */
     harness_wait(h, !process_lives(spawner));
+    harness_wait(h, !process_lives(guard));
     h->seen_count = 0;
     harness_attach(h);
     assert_int_equal(harness_ended(h, "busy")->reason, SPAWN_EXITED);
