@@ -174,8 +174,8 @@ static void ends_are_known_without_a_spawner(void **state)
 static void unseen_ends_say_what_is_known(void **state)
 {
     struct harness *h = *state;
-    harness_sh(h, "ends", "sleep 100");
-    harness_sh(h, "goes", "sleep 100");
+    harness_sh(h, "ends", "exec sleep 100");
+    harness_sh(h, "goes", "exec sleep 100");
     harness_wait(h, harness_seen(h, "ends")->started == 1 && harness_seen(h, "goes")->started == 1);
     int ends = harness_seen(h, "ends")->run.pid, goes = harness_seen(h, "goes")->run.pid;
     int64_t before = clock_now().wall.ms;
