@@ -133,15 +133,20 @@ kill_agent() { # NODE; what it started goes on
 }
 
 kill_machine() { # NODE; with everything that runs on it
-    local spawner jobs
+    local spawner guard jobs
     goes_away "$1"
     kill_hard "$(agent_of "$1")"
     spawner=$(spawner_of "$1") || return 0
     kill -STOP "$spawner"
     jobs=$(children_of "$spawner")
+    if guard=$(guard_of "$spawner"); then # first, or it starts another spawner
+        kill -STOP "$guard"
+        jobs="$jobs $(children_of "$guard")" # of an earlier spawner
+        kill_hard "$guard"
+    fi
     kill -9 "$spawner"
     # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$jobs" ] || kill -9 $jobs 2>/dev/null
+    kill -9 $jobs 2>/dev/null
     wait_for 10 is_gone "$spawner"
 }
 

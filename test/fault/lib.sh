@@ -69,6 +69,13 @@ spawner_pid() {
     return 1
 }
 
+# The process above a spawner, which starts the next one if it is killed.
+guard_of() { # SPAWNER_PID
+    local pid
+    pid=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = peal-guard ] && echo "$pid"
+}
+
 # kill -9, and really gone.
 kill_hard() { # PID
     [ -n "${1:-}" ] || return 0

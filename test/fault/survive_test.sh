@@ -72,7 +72,7 @@ expect_end orphan2 '[["failed","exit_code",3]]'
 
 # Without the guard, too, nobody can know how a run ends; what is known is said.
 long_job orphan3 4000 0
-kill_hard "$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$(spawner_pid)/status")"
+kill_hard "$(guard_of "$(spawner_pid)")"
 kill_hard "$(spawner_pid)"
 wait_for 10 spawner_pid # the agent starts another
 expect_end orphan3 '[["lost","spawner_died",null]]'
@@ -112,7 +112,7 @@ run peal kill ordered-late
 expect_status 0
 wait_for 10 test -s "$scratch/told"
 spawner=$(spawner_pid)
-guard=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$spawner/status")
+guard=$(guard_of "$spawner")
 kill -STOP "$guard"
 kill -9 "$spawner"
 touch "$scratch/end"

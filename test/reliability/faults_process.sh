@@ -12,7 +12,7 @@ hurt_kill_spawner() {
     spawner=$(spawner_of "$node") || return 0
     kill_hard "$spawner"
 }
-mend_kill_spawner() { :; } # its agent starts another one
+mend_kill_spawner() { :; } # its guard, or its agent, starts another one
 
 hurt_kill_both() { # the spawner first, so that nobody is told of its end
     hurt_kill_spawner
