@@ -93,7 +93,8 @@ void gather_output_read(struct gather_net *net, struct gather_output_list *reads
 
 void gather_output_give_up(struct gather_output_list *reads)
 {
-    for (struct gather_output *output; (output = TAILQ_FIRST(reads));) {
+    for (struct gather_output *output = TAILQ_FIRST(reads), *next; output; output = next) {
+        next = TAILQ_NEXT(output, entry);
         if (output->ask)
             gather_link_give_up(output->ask);
         finish(output, E_UNREACHABLE, NODE_IS_AWAY);

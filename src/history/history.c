@@ -101,6 +101,7 @@ void history_log_release(struct history_log *log)
     free(log->chunks);
     log->chunks = NULL;
     log->count = 0;
+    log->is_spooled = false;
 }
 
 /* ---- ids ---- */

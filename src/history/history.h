@@ -37,8 +37,8 @@ struct history_request {
 
 /* A node whose history did not answer: records that only this node holds are missing. */
 struct history_absence {
-    char node[64];
-    char why[64]; /* reads on after the node's name: "is away" */
+    char node[64]; /* empty: the database */
+    char why[64];  /* reads on after the node's name: "is away" */
 };
 
 struct history_absences {
@@ -106,6 +106,7 @@ struct history_query {
 
 struct history_row {
     bool is_entry;
+    bool is_spooled; /* on this node's disk, and not in the database yet */
     struct run run;
     struct ledger_entry entry;
 };
@@ -135,6 +136,7 @@ struct history_log {
     size_t limit;                /* bytes; 0: the run alone */
     struct run run;              /* answer */
     bool found;                  /* false: no such run */
+    bool is_spooled;             /* as of a row */
     struct output_chunk *chunks; /* freed by history_log_release */
     size_t count;
     int64_t kept_bytes;             /* of the whole output */

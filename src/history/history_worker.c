@@ -32,7 +32,7 @@ history_server_limits_or_default(const struct history_server_limits *given)
         .write_ms = or_default(limits->write_ms, 10 * 1000),
         .read_ms = or_default(limits->read_ms, 10 * 1000),
         .retry_first_ms = or_default(limits->retry_first_ms, 500),
-        .retry_last_ms = or_default(limits->retry_last_ms, 15 * 1000),
+        .retry_last_ms = or_default(limits->retry_last_ms, 1500),
     };
 }
 
@@ -72,6 +72,7 @@ static enum status note(struct history_worker *worker, struct history_link *link
     if (st == E_INVALID || (!is_write && (st != E_CORRUPT || !link->words.length)))
         return st;
     pthread_mutex_lock(&worker->lock);
+    bool has_changed = (worker->health == OK) != (st == OK);
     worker->health = st;
     strbuf_reset(&worker->words);
     if (st != OK)
@@ -79,6 +80,8 @@ static enum status note(struct history_worker *worker, struct history_link *link
     if (is_write)
         worker->is_away = !link->is_up;
     pthread_mutex_unlock(&worker->lock);
+    if (has_changed && worker->wake.wake) /* its owner looks at the health */
+        worker->wake.wake(worker->wake.context);
     return st;
 }
 

@@ -14,7 +14,7 @@ struct history_server_limits {
     int write_ms;       /* 10,000: for a statement of an append or of retention */
     int read_ms;        /* 10,000: for a statement of a read */
     int retry_first_ms; /* 500: back-off before the next connect; doubles each time */
-    int retry_last_ms;  /* 15,000: longest back-off */
+    int retry_last_ms;  /* 1,500: longest back-off */
 };
 
 /* `given`, which may be NULL, with defaults filled in. */

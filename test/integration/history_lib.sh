@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154,SC2034 # scratch and patience are of lib.sh
 
 trap 'end_agents; etcd_stop; servers_stop; rm -rf "$scratch"' EXIT
-patience=60 # a server is tried again every 15 seconds at last
+patience=60 # a server takes a while to start
 
 servers_stop() {
     local data

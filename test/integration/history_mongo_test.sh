@@ -33,7 +33,7 @@ done
 expect_trouble 'Start it, or check host and port'
 wait_until says 'on disk'
 run peal runs job
-expect_stderr_has 'MongoDB at '
+expect_stderr_has "the history's database does not answer"
 mongo_start
 expect_well
 expect_runs job 7 'it ran'

@@ -146,12 +146,27 @@ static void go_live(struct agent *agent)
     loop_stop(agent->loop);
 }
 
+/* One line when the history does not answer any more, and one when it does again; it causes a turn
+ * for both. */
+static void look_at_history(struct agent *agent)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    bool is_away = history_health(agent->data.history, &why) != OK;
+    if (is_away != agent->history_is_away)
+        agent_log_event(agent->log, is_away ? "history_unwell" : "history_well", "why=\"%s\"",
+                        why.text);
+    agent->history_is_away = is_away;
+    strbuf_release(&why);
+}
+
 static void turn(struct agent *agent)
 {
     struct now now = clock_now();
     if (!agent->is_set_up)
         return;
     engine_step(agent->engine, now);
+    look_at_history(agent);
     if (!agent->told_ready && engine_is_joined(agent->engine))
         go_live(agent);
     else if (!agent->told_ready && !agent->stopping)

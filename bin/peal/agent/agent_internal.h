@@ -32,8 +32,9 @@ struct agent {
     int64_t armed_ms;             /* expiry of timer_fd */
     bool is_set_up;               /* else no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
-    enum status failed; /* why the agent ends, and ... */
-    struct strbuf *why; /* ... the message */
+    bool history_is_away; /* as it was logged */
+    enum status failed;   /* why the agent ends, and ... */
+    struct strbuf *why;   /* ... the message */
     void (*ready)(void *context);
     void *ready_context;
 };

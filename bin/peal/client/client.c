@@ -431,8 +431,9 @@ void client_tell_incomplete(struct client *client, const json_t *body)
     json_array_foreach (list, i, item) {
         struct strbuf line;
         strbuf_init(&line);
-        strbuf_addf(&line, "node %s %s: what it has on record is not shown",
-                    answer_text(item, "node"), answer_text(item, "why"));
+        const char *node = answer_text(item, "node");
+        strbuf_addf(&line, "%s %s %s: what it has on record is not shown", *node ? "node" : "the",
+                    *node ? node : "history's database", answer_text(item, "why"));
         print_safe("", line.text);
         strbuf_release(&line);
     }

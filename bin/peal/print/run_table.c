@@ -41,7 +41,8 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, bool
     text_table_cell(table, entry ? "-" : answer_text(run, "run_id"));
     text_table_cell(table, answer_text(run, "job"));
     CELL(when_print_local(answer_time(run, entry ? "from" : "tick"), &text));
-    CELL(run_outcome(run, &text));
+    CELL((run_outcome(run, &text),
+          strbuf_adds(&text, json_is_true(json_object_get(run, "spooled")) ? " *" : "")));
     CELL(when_print_local(started, &text));
     CELL(when_print_taken(started, finished == NO_TIME ? now : finished, &text));
     if (entry && answer_int(run, "count", 1) > 1)
@@ -73,13 +74,18 @@ static enum exit_code print_table(const json_t *runs, bool wide, bool with_node)
     const json_t *run;
     size_t i;
     int64_t now = now_ms();
+    size_t spooled = 0;
     text_table_init(&table, wide ? wide_headers : narrow_headers);
     table.goes = goes;
     json_array_foreach (runs, i, run) {
         add_run(&table, run, wide, with_node || wide, now);
+        spooled += json_is_true(json_object_get(run, "spooled"));
     }
     enum status st = text_table_print(&table, stdout);
     text_table_release(&table);
+    if (spooled)
+        cli_note("those marked with * (%zu) wait on the node's disk for the history's database",
+                 spooled);
     return cli_fail(st);
 }
 

@@ -158,9 +158,25 @@ json_t *encode_entry(const struct ledger_entry *entry)
     return encode_columns(entry_columns(IN_API, 0), entry, false);
 }
 
+/* "spooled": it waits on this node's disk for the database. */
+static json_t *mark_spooled(json_t *value, bool is_spooled)
+{
+    if (value && is_spooled && json_object_set_new(value, "spooled", json_true()) != 0) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
 json_t *encode_row(const struct history_row *row)
 {
-    return row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run);
+    return mark_spooled(row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run),
+                        row->is_spooled);
+}
+
+json_t *encode_recorded(const struct history_log *log)
+{
+    return mark_spooled(encode_run(&log->run), log->is_spooled);
 }
 
 json_t *add_absent(json_t *value, const struct history_absences *absent)
@@ -168,9 +184,10 @@ json_t *add_absent(json_t *value, const struct history_absences *absent)
     json_t *list = absent->count ? json_array() : NULL;
     bool failed = !value || (absent->count && !list);
     for (size_t i = 0; i < absent->count && !failed; i++)
-        failed = json_array_append_new(list, json_pack("{s:o, s:o}", "node",
-                                                       json_words(absent->items[i].node), "why",
-                                                       json_words(absent->items[i].why))) != 0;
+        failed =
+            json_array_append_new(list, json_pack("{s:o, s:o}", "node",
+                                                  json_words_or_null(absent->items[i].node), "why",
+                                                  json_words(absent->items[i].why))) != 0;
     if (!failed && list)
         failed = json_object_set(value, "incomplete", list) != 0;
     json_decref(list);

@@ -26,9 +26,10 @@ json_t *json_joined(json_t *value, json_t *more);
 json_t *encode_run(const struct run *run);
 json_t *encode_entry(const struct ledger_entry *entry);
 json_t *encode_row(const struct history_row *row);
+json_t *encode_recorded(const struct history_log *log); /* the run, which was found */
 
-/* Adds "incomplete", the nodes that did not answer, if there are any. `value` may be NULL; it is
- * taken over and returned; NULL: out of memory. */
+/* Adds "incomplete", the nodes (null: the database) that did not answer, if there are any. `value`
+ * may be NULL; it is taken over and returned; NULL: out of memory. */
 json_t *add_absent(json_t *value, const struct history_absences *absent);
 
 /* A source of ticks: schedules and calendars. */

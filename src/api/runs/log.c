@@ -55,6 +55,7 @@ static size_t length_of(const struct output_chunk *chunks, size_t count)
 
 struct piece {
     const struct run *run;
+    const struct history_log *record; /* NULL: it is open */
     const struct output_chunk *chunks;
     size_t count;
     bool is_last; /* the end of the current output */
@@ -74,8 +75,10 @@ static void reply_log(struct call *call, const struct piece *piece)
         }
     }
     bool complete = piece->is_last && run_state_is_end(piece->run->state);
-    json_t *answer = json_pack("{s:o, s:o, s:I, s:b}", "run", encode_run(piece->run), "chunks",
-                               chunks, "next_offset", (json_int_t)next, "complete", complete);
+    json_t *answer =
+        json_pack("{s:o, s:o, s:I, s:b}", "run",
+                  piece->record ? encode_recorded(piece->record) : encode_run(piece->run), "chunks",
+                  chunks, "next_offset", (json_int_t)next, "complete", complete);
     if (answer && piece->absent &&
         json_object_set_new(answer, "incomplete",
                             json_pack("[{s:s, s:s}]", "node", piece->absent->node, "why",
@@ -184,7 +187,8 @@ static void log_read(struct call *call)
         call_read_log(call, log_read);
         return;
     }
-    struct piece piece = {.run = &log->run, .chunks = log->chunks, .count = log->count};
+    struct piece piece = {
+        .run = &log->run, .record = log, .chunks = log->chunks, .count = log->count};
     int64_t end = log->offset + (int64_t)length_of(log->chunks, log->count);
     piece.is_last = end >= log->kept_bytes;
     reply_log(call, &piece);

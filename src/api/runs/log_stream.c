@@ -167,18 +167,17 @@ static void history_answered(struct call *call)
     struct log_stream *log = call->state;
     const struct run *open = call_open_run(call, &log->run_id);
     bool was_open = log->is_open, has_client = was_open || call->request;
+    bool is_missing = call->answer == OK && !call->log.found;
     log->is_asking = false;
     if (!has_client) {
         call_free(call);
     } else if (call->answer != OK && !was_open) {
         call_fail_history(call, call->answer);
-    } else if (call->answer != OK) {
-        look_again(log, LOOK_MS);
-    } else if (!call->log.found && !open && !was_open && !log->was_open) {
+    } else if (is_missing && !open && !was_open && !log->was_open) {
         fail_no_run(call);
-    } else if (!call->log.found && open) { /* just moving to the history */
+    } else if (is_missing && open) { /* just moving to the history */
         read_live(log, open);
-    } else if (!call->log.found) {
+    } else if (is_missing || call->answer != OK) {
         look_again(log, LOOK_MS);
     } else {
         int64_t offset = kept_offset(call, log->offset);

@@ -57,7 +57,7 @@ static void recorded_run(struct call *call)
     else if (!call->log.found)
         fail_no_run(call);
     else
-        call_reply(call, 200, encode_run(&call->log.run));
+        call_reply(call, 200, encode_recorded(&call->log));
 }
 
 void get_run(struct call *call)

@@ -17,7 +17,7 @@
 static const struct history_spool_limits defaults = {
     .max_bytes = 256 * 1024 * 1024,
     .retry_first_ms = 500,
-    .retry_last_ms = 15 * 1000,
+    .retry_last_ms = 1500,
 };
 
 static struct history_spool *of(struct history *history)
@@ -36,7 +36,8 @@ static bool is_waiting(struct history_spool *spool)
     return waiting;
 }
 
-static void answer(struct history_spool *spool, struct history_request *request, enum status st)
+void history_spool_answer(struct history_spool *spool, struct history_request *request,
+                          enum status st)
 {
     request->answer = st;
     pthread_mutex_lock(&spool->lock);
@@ -70,7 +71,7 @@ static void forward_done(struct history_append *append, enum status st)
     struct history_spool *spool = forward->spool;
     spool->direct--;
     if (st == OK || st == E_INVALID)
-        answer(spool, forward->request, st);
+        history_spool_answer(spool, forward->request, st);
     else
         write_to_disk(spool, forward->request);
     free(forward);
@@ -103,17 +104,69 @@ static void forward_next(struct history_spool *spool)
     }
 }
 
-/* Requests other than appends go straight to the inner history. */
+/* ---- the owner's thread: reads ---- */
+
+enum status history_spool_inner_health(struct history_spool *spool)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = history_health(spool->inner, &why);
+    strbuf_release(&why);
+    return st;
+}
+
+/* What waits is looked for first, if anything does. */
+static void look(struct history_spool *spool, struct history_request *request)
+{
+    bool is_read = request->kind == HISTORY_READ;
+    if (!is_read && !is_waiting(spool)) {
+        history_submit(spool->inner, request);
+        return;
+    }
+    struct spool_look *look = spool_look_new(spool, request);
+    if (!look) {
+        history_spool_answer(spool, request, E_NOMEM);
+    } else if (!is_waiting(spool)) {
+        spool_look_go_on(look);
+    } else {
+        pthread_mutex_lock(&spool->lock);
+        look->next = spool->to_look;
+        spool->to_look = look;
+        pthread_cond_signal(&spool->work);
+        pthread_mutex_unlock(&spool->lock);
+    }
+}
+
+static void go_on_looking(struct history_spool *spool)
+{
+    struct spool_look *oldest = NULL;
+    pthread_mutex_lock(&spool->lock);
+    for (struct spool_look *look = spool->looked, *next; look; look = next) {
+        next = look->next;
+        look->next = oldest;
+        oldest = look;
+    }
+    spool->looked = NULL;
+    pthread_mutex_unlock(&spool->lock);
+    for (struct spool_look *next; oldest; oldest = next) {
+        next = oldest->next;
+        spool_look_go_on(oldest);
+    }
+}
+
+/* Statistics, changes and retention are the inner history's alone. */
 static void spool_submit(struct history *history, struct history_request *request)
 {
     struct history_spool *spool = of(history);
     bool is_append = request->kind == HISTORY_APPEND;
     if (!spool->inner) {
-        answer(spool, request, E_UNREACHABLE);
+        history_spool_answer(spool, request, E_UNREACHABLE);
+    } else if (request->kind == HISTORY_READ || request->kind == HISTORY_LOG) {
+        look(spool, request);
     } else if (!is_append) {
         history_submit(spool->inner, request);
     } else if (!history_append_is_valid(history_request_of(request, history_append))) {
-        answer(spool, request, E_INVALID);
+        history_spool_answer(spool, request, E_INVALID);
     } else {
         history_queue_push(&spool->queued, request);
         forward_next(spool);
@@ -157,6 +210,19 @@ static void call_answered(struct history_spool *spool)
     history_queue_done(&now);
 }
 
+/* Without this a delivery would wait for the end of its back-off. */
+static void note_return(struct history_spool *spool)
+{
+    bool is_away = history_spool_inner_health(spool) != OK;
+    if (spool->was_away && !is_away) {
+        pthread_mutex_lock(&spool->lock);
+        spool->is_back = true;
+        pthread_cond_signal(&spool->work);
+        pthread_mutex_unlock(&spool->lock);
+    }
+    spool->was_away = is_away;
+}
+
 static void spool_dispatch(struct history *history)
 {
     struct history_spool *spool = of(history);
@@ -164,6 +230,9 @@ static void spool_dispatch(struct history *history)
         history_dispatch(spool->inner);
     if (spool->inner)
         send_loaded(spool);
+    if (spool->inner)
+        note_return(spool);
+    go_on_looking(spool);
     call_answered(spool);
     forward_next(spool);
 }
@@ -261,6 +330,7 @@ static struct history *spool_free(struct history *history)
     pthread_cond_signal(&spool->work);
     pthread_mutex_unlock(&spool->lock);
     pthread_join(spool->thread, NULL);
+    go_on_looking(spool);
     while (spool->answered.first)
         call_answered(spool);
     release(spool);

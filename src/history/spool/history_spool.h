@@ -1,6 +1,7 @@
 /* A buffer on disk in front of another (inner) history, whose server may be away: appends that the
  * inner history does not accept are written to DIR/spool and delivered later, in order. While
- * records wait there, later appends go to the spool, too. Other requests go straight to the inner
+ * records wait there, later appends go to the spool, too. Pages and logs have what waits, marked,
+ * and name the database as absent while it does not answer; other requests go straight to the inner
  * history.
  *
  * The spool has a size limit. Near it, the oldest output is dropped, and a gap in the run's output
@@ -13,8 +14,9 @@
 /* 0: the default named here. */
 struct history_spool_limits {
     int64_t max_bytes;  /* 256 MiB */
-    int retry_first_ms; /* 500: back-off before the next delivery; doubles each time */
-    int retry_last_ms;  /* 15,000: longest back-off */
+    int retry_first_ms; /* 500: back-off before the next delivery; doubles each time. None when the
+                           inner history is well again */
+    int retry_last_ms;  /* 1,500: longest back-off */
 };
 
 struct history_spool_stats {

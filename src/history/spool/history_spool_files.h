@@ -112,6 +112,15 @@ MUST_CHECK enum status spool_files_try(const struct spool_files *files);
 /* history_spool_load.c. The oldest waiting records, at most `limit`. E_NOT_FOUND: none waits. */
 MUST_CHECK enum status spool_files_load(struct spool_files *files, size_t limit,
                                         struct spool_batch *ret);
+/* All waiting records, oldest first, without their output; ends early with what `visit` returns
+ * unless that is OK. The rest of a damaged segment is left out. */
+typedef enum status spool_visit(void *context, const struct spooled *item);
+MUST_CHECK enum status spool_files_each(struct spool_files *files, spool_visit *visit,
+                                        void *context);
+/* Adds its output; dropped output is a gap. */
+MUST_CHECK enum status spool_files_load_output(struct spool_files *files, struct spooled *item);
+void spooled_release(struct spooled *item);
+
 /* The batch was delivered, or refused for good: deletes segments that are no longer needed. */
 void spool_files_remove(struct spool_files *files, const struct spool_batch *batch);
 void spool_batch_release(struct spool_batch *batch);

@@ -22,6 +22,7 @@ struct history_spool {
     struct history_queue queued; /* appends that wait for those in the inner history */
     size_t direct;               /* appends in the inner history: at most one until `ending` */
     bool ending;
+    bool was_away;              /* the inner history, when it was last looked at */
     struct history_append sent; /* the batch that is being delivered */
 
     /* Used by the spool's thread. */
@@ -36,14 +37,43 @@ struct history_spool {
     pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t work;
     struct history_queue to_write, answered;
-    size_t writing; /* appends in to_write or being written by the thread */
+    struct spool_look *to_look, *looked; /* newest first */
+    size_t writing;                      /* appends in to_write or being written by the thread */
     enum delivery delivery;
     enum status delivered; /* result of the delivery */
     bool closing;
+    bool is_back;     /* the inner history is well again: deliver now */
     enum status disk; /* result of the last write or trial */
     int disk_errno;
     struct history_spool_stats stats; /* a copy of the files' */
 };
+
+/* ---- reads of what waits: history_spool_look.c ---- */
+
+/* One read or log of the caller. */
+struct spool_look {
+    struct history_spool *spool;
+    struct history_request *request;
+    enum status st;
+    struct page_part part;    /* HISTORY_READ: what waits, and ... */
+    struct history_read read; /* ... what the inner history has */
+    struct history_log log;   /* HISTORY_LOG */
+    struct spool_look *next;
+};
+
+/* NULL: out of memory. */
+struct spool_look *spool_look_new(struct history_spool *spool, struct history_request *request);
+
+/* The spool's thread: finds what waits. */
+void spool_look_files(struct spool_files *files, struct spool_look *look);
+
+/* The owner's thread: asks the inner history, too, and answers. */
+void spool_look_go_on(struct spool_look *look);
+
+/* The owner's thread. */
+void history_spool_answer(struct history_spool *spool, struct history_request *request,
+                          enum status st);
+enum status history_spool_inner_health(struct history_spool *spool);
 
 /* The thread's main function; returns after `closing`. */
 void *history_spool_run(void *context);

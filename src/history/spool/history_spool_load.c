@@ -20,7 +20,7 @@ static const struct segment *find_segment(const struct segment_list *list, uint6
     return NULL;
 }
 
-static void release_item(struct spooled *item)
+void spooled_release(struct spooled *item)
 {
     free(item->chunks);
     free(item->payload);
@@ -30,7 +30,7 @@ static void release_item(struct spooled *item)
 void spool_batch_release(struct spool_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
-        release_item(&batch->items[i]);
+        spooled_release(&batch->items[i]);
     free(batch->items);
     free(batch->records);
     *batch = (struct spool_batch){0};
@@ -57,7 +57,7 @@ static enum status why_not_open(void)
     return errno == ENOENT ? E_CORRUPT : E_IO;
 }
 
-static enum status load_output(struct spool_files *files, struct spooled *item)
+enum status spool_files_load_output(struct spool_files *files, struct spooled *item)
 {
     const struct output_ref *ref = &item->ref;
     size_t length = 0;
@@ -87,13 +87,54 @@ static enum status load_item(struct spool_files *files, int fd, int64_t *at, str
     free(payload);
     if (st != OK)
         return st;
-    st = load_output(files, item);
+    st = spool_files_load_output(files, item);
     if (st == OK)
         *at += FRAME_HEAD + (int64_t)length;
     else
-        release_item(item);
+        spooled_release(item);
     return st;
 }
+
+/* ---- all of them ---- */
+
+static enum status visit_next(int fd, int64_t *at, spool_visit *visit, void *context)
+{
+    char *payload = NULL;
+    struct spooled item = {0};
+    size_t length;
+    enum status st = frame_read(fd, *at, &payload, &length);
+    if (st != OK)
+        return st;
+    st = state_of_payload(payload, length, &item);
+    free(payload);
+    if (st != OK)
+        return st;
+    st = visit(context, &item);
+    spooled_release(&item);
+    *at += FRAME_HEAD + (int64_t)length;
+    return st;
+}
+
+enum status spool_files_each(struct spool_files *files, spool_visit *visit, void *context)
+{
+    enum status st = OK;
+    for (size_t i = 0; i < files->states.count && st == OK; i++) {
+        const struct segment *segment = &files->states.items[i];
+        int64_t at = i ? FILE_HEAD : files->at;
+        int fd = segment_open(files, &files->states, segment->number, O_RDONLY);
+        if (fd < 0)
+            st = why_not_open();
+        while (st == OK && at < segment->size)
+            st = visit_next(fd, &at, visit, context);
+        if (fd >= 0)
+            close(fd);
+        if (st == E_CORRUPT)
+            st = OK;
+    }
+    return st;
+}
+
+/* ---- batches ---- */
 
 static enum status load_items(struct spool_files *files, size_t limit, int fd,
                               struct spool_batch *batch)

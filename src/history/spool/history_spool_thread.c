@@ -59,6 +59,26 @@ static void write_appends(struct history_spool *spool, struct history_queue *que
     history_spool_wake_owner(spool);
 }
 
+/* Oldest first: `looks` begins with the newest, and so does the result. */
+static void look_at_all(struct history_spool *spool, struct spool_look *looks)
+{
+    struct spool_look *oldest = NULL;
+    for (struct spool_look *look = looks, *next; look; look = next) {
+        next = look->next;
+        look->next = oldest;
+        oldest = look;
+    }
+    for (struct spool_look *look = oldest, *next; look; look = next) {
+        next = look->next;
+        spool_look_files(&spool->files, look);
+        pthread_mutex_lock(&spool->lock);
+        look->next = spool->looked;
+        spool->looked = look;
+        pthread_mutex_unlock(&spool->lock);
+    }
+    history_spool_wake_owner(spool);
+}
+
 /* After E_INVALID the records are sent one by one, so that only the invalid one is discarded. */
 static void end_delivery(struct history_spool *spool, enum status st)
 {
@@ -131,10 +151,22 @@ static int64_t wake_at_ms(const struct history_spool *spool)
     return wants_trial(spool) ? spool->trial_at_ms : INT64_MAX;
 }
 
+/* Under the lock: no back-off for an inner history that is well again. */
+static void note_return(struct history_spool *spool)
+{
+    if (!spool->is_back)
+        return;
+    spool->is_back = false;
+    spool->retry_ms = 0;
+    spool->retry_at_ms = 0;
+}
+
 /* Waits, under the lock, until there is something to do. */
 static void wait_for_work(struct history_spool *spool)
 {
-    while (!spool->to_write.first && spool->delivery != DELIVERY_ANSWERED && !spool->closing) {
+    while (!spool->to_write.first && !spool->to_look && spool->delivery != DELIVERY_ANSWERED &&
+           !spool->closing) {
+        note_return(spool);
         int64_t at_ms = wake_at_ms(spool);
         if (at_ms <= now_ms())
             return;
@@ -154,17 +186,21 @@ void *history_spool_run(void *context)
         wait_for_work(spool);
         struct history_queue queue = spool->to_write;
         spool->to_write = (struct history_queue){0};
+        struct spool_look *looks = spool->to_look;
+        spool->to_look = NULL;
         bool answered = spool->delivery == DELIVERY_ANSWERED;
         bool is_time = wake_at_ms(spool) <= now_ms();
         bool deliver = is_time && wants_delivery(spool);
         bool try = is_time && wants_trial(spool);
-        bool end = spool->closing && !queue.first && !answered;
+        bool end = spool->closing && !queue.first && !looks && !answered;
         enum status delivered = spool->delivered;
         pthread_mutex_unlock(&spool->lock);
         if (end)
             return NULL;
         if (queue.first)
             write_appends(spool, &queue);
+        if (looks)
+            look_at_all(spool, looks);
         if (answered)
             end_delivery(spool, delivered);
         else if (deliver)

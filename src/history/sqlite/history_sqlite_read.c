@@ -34,7 +34,7 @@ static enum status fill_page(struct database *database, struct walk *walk,
                              struct history_read *page)
 {
     enum status st = OK;
-    struct history_row *row = malloc(sizeof(*row));
+    struct history_row *row = calloc(1, sizeof(*row));
     if (!row)
         return E_NOMEM;
     for (int cost = 0; !page->more && st == OK;) {

@@ -131,7 +131,7 @@ export async function collect<T>(
     cursor: string | null = null,
 ): Promise<Page<T>> {
     const items: T[] = [];
-    const absent = new Map<string, Absence>();
+    const absent = new Map<string | null, Absence>();
     let next = cursor;
     for (let calls = 0; calls < 20; calls++) {
         const page = await fetchPage(next);

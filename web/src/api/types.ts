@@ -44,6 +44,7 @@ export interface Run {
     output_bytes: number | null;
     output_truncated: boolean;
     by: string | null;
+    spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 
 // Ticks that did not run.
@@ -99,7 +100,7 @@ export interface Job {
 
 // A node whose history could not be read: the answer lacks its records.
 export interface Absence {
-    node: string;
+    node: string | null; // null: the history's database
     why: string;
 }
 

@@ -75,7 +75,7 @@ export function Incomplete({ nodes }: { nodes: Absence[] | null | undefined }) {
                 <ul>
                     {nodes.map((absence) => (
                         <li key={absence.node}>
-                            <a href="#/nodes">{absence.node}</a> {t.has(absence.why) ? t(absence.why) : absence.why}
+                            {absence.node === null ? t("database") : <a href="#/nodes">{absence.node}</a>} {t.has(absence.why) ? t(absence.why) : absence.why}
                         </li>
                     ))}
                 </ul>

@@ -66,6 +66,7 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             <td class="faint wide-only">{common(`cause.${run.cause}`)}</td>
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
+                {run.spooled && <span class="faint"> {t("spooled")}</span>}
             </td>
         </tr>
     );
