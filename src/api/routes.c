@@ -10,8 +10,8 @@ const struct route api_routes[] = {
      "Its files"},
 
     {HTTP_GET, "/livez", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_livez, "Whether it answers"},
-    {HTTP_GET, "/readyz", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_readyz,
-     "Whether it can do its work: 503 if not"},
+    {HTTP_GET, "/readyz", RIGHT_PUBLIC, ROUTE_EARLY, "for", "", get_readyz,
+     "Whether it can serve and start runs; with for=api, whether it can be asked: 503 if not"},
     {HTTP_GET, "/metrics", RIGHT_VIEW, ROUTE_EARLY | ROUTE_TEXT | ROUTE_SCOPED, "jobs", "", get_metrics,
      "Numbers for Prometheus"},
     {HTTP_GET, "/openapi.json", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "", "", get_openapi,

@@ -3,7 +3,7 @@
 # proxy_test.sh nginx|haproxy
 # Two nodes behind a real proxy, with the file of packaging/: the output of a run is followed through
 # it, whichever node has the run and whichever is asked, also when one of them dies; and only by who
-# may see the job.
+# may see the job. While etcd is away, people are let in.
 . "$(dirname "$0")/lib.sh"
 
 kind=$1
@@ -150,6 +150,7 @@ done
 rm "$gate"
 follow team/on-two survivor
 wait_for 20 grep -qx 10 "$scratch/survivor.out"
+port_of_one=$(port_of one)
 kill_agent one
 seen=$(tail -n 1 "$scratch/survivor.out")
 goes_on() { [ "$(tail -n 1 "$scratch/survivor.out")" -gt $((seen + 50)) ]; }
@@ -160,6 +161,39 @@ checks=$((checks + 1))
 wait "${followers[-1]}" || mismatch "a follower ended with status $?"
 run is_in_order "$scratch/survivor.out"
 expect_status 0
+
+# ---- etcd is away: nothing can start, and people are let in all the same ----
+
+bring_back_one() { start_api_node one --listen "127.0.0.1:$port_of_one"; }
+wait_for 20 bring_back_one
+is_back one
+wait_for 20 node_is one ready
+tell_etcd kill 0
+ready() { # NODE [QUERY]
+    curl -s --unix-socket "$scratch/$1/api.sock" -o "$scratch/answer" -w '%{http_code}' "http://localhost/readyz${2:-}"
+}
+is_unready() { [ "$(ready "$1")" = 503 ] && [ "$(ready "$1" '?for=api')" = 200 ]; }
+for node in one two; do
+    wait_for 20 is_unready "$node"
+done
+page() { # PATH
+    curl -s --cacert "$scratch/front/tls/cert.pem" -o "$scratch/answer" -w '%{http_code}' \
+        -H "Authorization: Bearer $(cat "$scratch/all.token")" "https://127.0.0.1:$front$1" "${@:2}"
+}
+for _ in 1 2 3; do # what needs etcd fails, on both
+    run page /api/v1/jobs/team%2Fon-one/pause -X POST
+    expect_stdout 503
+done
+for _ in {1..20}; do # longer than the proxy takes to look twice
+    run page /
+    expect_stdout 200
+    run page /api/v1/jobs
+    expect_stdout 200
+    nap 0.25
+done
+run through all cluster status
+expect_stdout_has 'not well'
+tell_etcd start 0
 
 for node in "${nodes[@]}"; do
     PEAL_DATA=$scratch/$node check_logs

@@ -55,7 +55,9 @@ run curl -s -H 'Accept-Language: zh' --unix-socket "$PEAL_DATA/api.sock" \
     http://localhost/api/v1/jobs/second/why
 expect_stdout_has '本节点的时钟不可信：时钟突然前跳'
 run ask /readyz
-expect_json '[.status, .clock, (.detail | contains("not trusted"))]' '["ok",false,true]'
+expect_json '[.status, .clock, (.detail | contains("not trusted"))]' '["not ready",false,true]'
+run ask '/readyz?for=api'
+expect_json '[.status, .clock]' '["ok",false]'
 run ask /metrics
 expect_stdout_has 'peal_clock_doubted 1'
 expect_stdout_has 'peal_clock_steps_total 1'

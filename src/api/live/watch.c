@@ -142,11 +142,11 @@ static void print_jobs(const struct call *call, struct strbuf *out)
     }
 }
 
-static bool is_well(const struct api *api, struct strbuf *why, bool *ret_store, bool *ret_history)
+static void look_at_health(const struct api *api, struct strbuf *why, bool *ret_store,
+                           bool *ret_history)
 {
     *ret_store = health_of_store(api, why) == OK;
     *ret_history = health_of_history(api, why) == OK;
-    return *ret_store && *ret_history;
 }
 
 static void print_clock(const struct engine *engine, struct strbuf *out)
@@ -184,7 +184,7 @@ static void print_now(const struct api *api, struct strbuf *out)
     struct strbuf why;
     bool store_ok, history_ok;
     strbuf_init(&why);
-    is_well(api, &why, &store_ok, &history_ok);
+    look_at_health(api, &why, &store_ok, &history_ok);
     strbuf_release(&why);
     strbuf_addf(out,
                 "# HELP peal_build_info The version that runs.\n"
@@ -257,17 +257,39 @@ void get_livez(struct call *call)
     call_reply(call, 200, json_pack("{s:s}", "status", "ok"));
 }
 
-/* Details of faults for callers who may view; others only get the status. */
+static bool starts_runs(const struct api *api)
+{
+    return engine_peers(api->ports.engine)->self->roles & PEER_WORKER;
+}
+
+/* "?for=api": whether people can be let in, be it to see what is wrong. False: the call has
+ * failed. */
+static bool read_purpose(struct call *call, bool *ret_is_for_api)
+{
+    const char *purpose = query_get(&call->query, "for");
+    *ret_is_for_api = purpose && strcmp(purpose, "api") == 0;
+    if (!purpose || *ret_is_for_api)
+        return true;
+    call_fail_word(call, "?for", purpose, "api", "for: expected api, or nothing");
+    return false;
+}
+
+/* Details of faults for callers who may view; others only get the status. A history that is away
+ * keeps nobody from serving and starting: what ends is recorded later. */
 void get_readyz(struct call *call)
 {
     const struct api *api = call->api;
     struct strbuf why;
-    bool store_ok, history_ok;
+    bool store_ok, history_ok, is_for_api;
     bool loaded = engine_is_loaded(api->ports.engine);
     bool draining = engine_is_draining(api->ports.engine);
+    if (!read_purpose(call, &is_for_api))
+        return;
     strbuf_init(&why);
-    bool well = is_well(api, &why, &store_ok, &history_ok) && loaded && !draining;
-    bool clock_ok = health_of_clock(api, &why); /* does not affect readiness */
+    look_at_health(api, &why, &store_ok, &history_ok);
+    bool clock_ok = health_of_clock(api, &why);
+    bool can_start = store_ok && !draining && (clock_ok || !starts_runs(api));
+    bool well = loaded && (is_for_api || can_start);
     json_t *answer = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "status",
                                well ? "ok" : "not ready", "loaded", loaded, "draining", draining,
                                "store", store_ok, "history", history_ok, "clock", clock_ok);

@@ -411,21 +411,33 @@ static void test_ready(void **state)
     assert_true(json_is_false(member(answer.body, "store")));
     assert_null(member(answer.body, "detail")); /* not for everybody */
     answer_release(&answer);
+    answer = ask_tcp(world, "GET //readyz?for=api", "Host: localhost\r\n", NULL);
+    assert_int_equal(answer.status, 200);
+    assert_true(json_is_false(member(answer.body, "store")));
+    answer_release(&answer);
+    EXPECT_STATUS(world, 422, "GET //readyz?for=cake", NULL);
     answer = ask(world, "GET //readyz", NULL);
     assert_string_equal(member_text(answer.body, "detail"), "the disk is full; make room");
     answer_release(&answer);
     world->api_store.fails = false;
-    world->api_history.fails = true;
-    EXPECT_STATUS(world, 503, "GET //readyz", NULL);
+    world->api_history.fails = true; /* it serves and starts all the same */
+    answer = ask(world, "GET //readyz", NULL);
+    assert_int_equal(answer.status, 200);
+    assert_true(json_is_false(member(answer.body, "history")));
+    assert_non_null(member(answer.body, "detail"));
+    answer_release(&answer);
+    EXPECT_STATUS(world, 200, "GET //readyz?for=api", NULL);
     EXPECT_STATUS(world, 200, "GET //livez", NULL);
     world->api_history.fails = false;
     EXPECT_STATUS(world, 200, "POST /agent/drain", NULL);
     EXPECT_STATUS(world, 503, "GET //readyz", NULL);
+    EXPECT_STATUS(world, 200, "GET //readyz?for=api", NULL);
 }
 
 static void test_not_ready_while_loading(void **state)
 {
     EXPECT_STATUS(*state, 503, "GET //readyz", NULL);
+    EXPECT_STATUS(*state, 503, "GET //readyz?for=api", NULL);
     EXPECT_STATUS(*state, 200, "GET //livez", NULL);
     EXPECT_STATUS(*state, 200, "GET //metrics", NULL);
 }
