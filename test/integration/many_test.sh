@@ -57,6 +57,19 @@ expect_status 0
 expect_stdout ''
 expect_stderr "$count unchanged"
 
+# A list is printed page by page, and is one table all the same.
+run peal list
+expect_status 0
+expect_lines '' $((count + 1))
+expect_lines '^NAME ' 1
+run peal list -o name
+expect_lines '' $count
+run peal list --paused
+expect_lines '^team' "$(cat "$scratch"/jobs/*.yaml | grep -c '^  paused: true')"
+run peal list --failed
+expect_stdout ''
+expect_stderr 'no such jobs'
+
 # Exactly what differs is shown and changed.
 changed=()
 for ((i = seed % 200; i < count; i += 200)); do

@@ -6,7 +6,7 @@
 
 #include "cli/when.h"
 
-enum { COUNT_MAX = 100000, COLUMNS_MAX = 20 };
+enum { COUNT_MAX = 100000 };
 
 const struct option_row list_options[] = {
     OPTION_NUMBER(list_request, count, 'n', "count", 1, COUNT_MAX,
@@ -84,50 +84,60 @@ static void add_cell(struct text_table *table, const json_t *item, const struct 
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *list, const struct list_form *form, bool wide)
+void list_printer_init(struct list_printer *printer, enum output output,
+                       const struct list_form *form)
 {
-    const char *headers[COLUMNS_MAX + 1] = {NULL};
-    const struct list_column *column, *shown[COLUMNS_MAX];
-    unsigned char goes[COLUMNS_MAX];
-    struct text_table table;
-    const json_t *item;
-    size_t i, count = 0;
-    for (column = form->columns; column->header; column++) {
-        if (column->is_wide && !wide)
+    const char *headers[LIST_COLUMNS_MAX + 1] = {NULL};
+    *printer = (struct list_printer){.form = form};
+    if (output > OUTPUT_WIDE)
+        return;
+    for (const struct list_column *column = form->columns; column->header; column++) {
+        if (column->is_wide && output != OUTPUT_WIDE)
             continue;
-        assert(count < COLUMNS_MAX);
-        headers[count] = column->header;
-        goes[count] = column->goes;
-        shown[count++] = column;
+        assert(printer->count < LIST_COLUMNS_MAX);
+        headers[printer->count] = column->header;
+        printer->goes[printer->count] = column->goes;
+        printer->shown[printer->count++] = column;
     }
-    text_table_init(&table, headers);
-    table.goes = form->keeps_last ? goes : NULL;
-    json_array_foreach (list, i, item) {
-        for (size_t k = 0; k < count; k++)
-            add_cell(&table, item, shown[k]);
+    text_table_init(&printer->table, headers);
+    printer->table.goes = form->keeps_last ? printer->goes : NULL;
+}
+
+enum exit_code list_printer_add(struct list_printer *printer, const json_t *part, bool is_last)
+{
+    struct text_table *table = &printer->table;
+    const json_t *item;
+    size_t i;
+    if (!printer->count) {
+        print_names(part, printer->form->name);
+        return EXIT_OK;
     }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
+    json_array_foreach (part, i, item) {
+        for (size_t k = 0; k < printer->count; k++)
+            add_cell(table, item, printer->shown[k]);
+    }
+    table->goes_on = !is_last;
+    return cli_fail(text_table_print(table, stdout));
+}
+
+void list_printer_release(struct list_printer *printer)
+{
+    text_table_release(&printer->table);
 }
 
 enum exit_code list_print(const json_t *list, enum output output, const struct list_form *form)
 {
-    switch (output) {
-    case OUTPUT_TABLE:
-    case OUTPUT_WIDE:
-        if (json_array_size(list) || !form->none)
-            return print_table(list, form, output == OUTPUT_WIDE);
-        fprintf(stderr, "%s\n", form->none);
-        break;
-    case OUTPUT_JSON:
-    case OUTPUT_YAML:
+    struct list_printer printer;
+    if (output == OUTPUT_JSON || output == OUTPUT_YAML)
         return output_print(list, output);
-    case OUTPUT_NAME:
-        print_names(list, form->name);
-        break;
+    if (output <= OUTPUT_WIDE && json_array_size(list) == 0 && form->none) {
+        fprintf(stderr, "%s\n", form->none);
+        return EXIT_OK;
     }
-    return EXIT_OK;
+    list_printer_init(&printer, output, form);
+    enum exit_code code = list_printer_add(&printer, list, true);
+    list_printer_release(&printer);
+    return code;
 }
 
 enum exit_code list_show(struct client *client, const char *path, enum output output,

@@ -15,7 +15,7 @@ struct list_request {
     struct when_text since, until;
 };
 
-enum { LIST_COUNT_DEFAULT = 20 };
+enum { LIST_COUNT_DEFAULT = 20, LIST_COLUMNS_MAX = 20 };
 extern const struct option_row list_options[]; /* of such a request */
 
 enum column_form {
@@ -52,6 +52,21 @@ struct list_form {
 
 MUST_CHECK enum exit_code list_print(const json_t *list, enum output output,
                                      const struct list_form *form);
+
+/* The same for a long list, part by part: what is there is shown before the rest was read. Not for
+ * JSON and YAML, which are one value. */
+struct list_printer {
+    const struct list_form *form;
+    struct text_table table;
+    const struct list_column *shown[LIST_COLUMNS_MAX];
+    unsigned char goes[LIST_COLUMNS_MAX];
+    size_t count; /* of the columns; 0: names only */
+};
+void list_printer_init(struct list_printer *printer, enum output output,
+                       const struct list_form *form);
+MUST_CHECK enum exit_code list_printer_add(struct list_printer *printer, const json_t *part,
+                                           bool is_last);
+void list_printer_release(struct list_printer *printer);
 
 /* Texts of a list, one after the other. */
 void words_print(const json_t *list, const char *between, struct strbuf *out);

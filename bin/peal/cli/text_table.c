@@ -30,6 +30,7 @@ void text_table_release(struct text_table *table)
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);
     free(table->cells);
+    free(table->widths);
     *table = (struct text_table){0};
 }
 
@@ -61,7 +62,7 @@ void text_table_cell(struct text_table *table, const char *text)
 static void measure(const struct text_table *table, int *widths)
 {
     for (size_t column = 0; column < table->columns; column++) {
-        bool used = column == 0;
+        bool used = column == 0 || table->goes_on;
         widths[column] = 0;
         for (size_t i = column; i < table->count; i += table->columns) {
             int width = text_width(table->cells[i]);
@@ -167,31 +168,61 @@ static void print_row(const struct strbuf *line, bool header, struct terminal te
             bold ? "\033[0m" : "");
 }
 
-enum status text_table_print(const struct text_table *table, FILE *out)
+/* The widths of a table, or of its first rows. */
+static int *first_widths(const struct text_table *table, int room)
+{
+    int *widths = calloc(2 * table->columns, sizeof(*widths));
+    if (!widths)
+        return NULL;
+    int *whole = widths + table->columns;
+    measure(table, widths);
+    measure(table, whole);
+    if (room > 0)
+        fit(table, room, widths, whole);
+    return widths;
+}
+
+/* Further rows: what fits a terminal stays so; elsewhere columns grow, so that nothing is cut. */
+static void widen(struct text_table *table, int room)
+{
+    for (size_t i = table->columns; i < table->count && room <= 0; i++) {
+        int *width = &table->widths[i % table->columns];
+        int wanted = text_width(table->cells[i]);
+        if (*width && wanted > *width)
+            *width = wanted;
+    }
+}
+
+static void drop_rows(struct text_table *table)
+{
+    while (table->count > table->columns)
+        free(table->cells[--table->count]);
+}
+
+enum status text_table_print(struct text_table *table, FILE *out)
 {
     struct terminal terminal = terminal_of(out);
     struct strbuf line;
     if (table->status != OK)
         return table->status;
     assert(table->count % table->columns == 0);
-    int *widths = calloc(2 * table->columns, sizeof(*widths));
-    if (!widths)
-        return E_NOMEM;
-    int *whole = widths + table->columns;
-    measure(table, widths);
-    measure(table, whole);
     if (table->room)
         terminal.columns = table->room;
-    if (terminal.columns > 0)
-        fit(table, terminal.columns, widths, whole);
+    bool is_first = !table->widths;
+    if (is_first)
+        table->widths = first_widths(table, terminal.columns);
+    else
+        widen(table, terminal.columns);
+    if (!table->widths)
+        return E_NOMEM;
     strbuf_init(&line);
-    for (size_t row = 0; row < table->count / table->columns; row++) {
+    for (size_t row = is_first ? 0 : 1; row < table->count / table->columns; row++) {
         strbuf_truncate(&line, 0);
-        format_row(table, row, widths, &line);
+        format_row(table, row, table->widths, &line);
         print_row(&line, row == 0, terminal, out);
     }
     enum status st = strbuf_status(&line);
     strbuf_release(&line);
-    free(widths);
+    drop_rows(table);
     return st;
 }

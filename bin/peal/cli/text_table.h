@@ -4,6 +4,7 @@
 #ifndef PEAL_TEXT_TABLE_H
 #define PEAL_TEXT_TABLE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "status.h"
@@ -16,6 +17,8 @@ struct text_table {
     /* By column: the order in which they go if there is no room, from 1 on; 0: it stays, and is cut
      * rather than lost. NULL: all stay, and the end of the line is lost. */
     const unsigned char *goes;
+    bool goes_on; /* more rows follow those that are printed next */
+    int *widths;  /* of the columns, once rows were printed that others follow; 0: left out */
     enum status status;
 };
 
@@ -28,7 +31,10 @@ void text_table_release(struct text_table *table);
 void text_table_cell(struct text_table *table, const char *text);
 
 /* Prints the header and all rows. A column without any text in its rows is left out, unless it is
- * the first. E_NOMEM: not all was. */
-MUST_CHECK enum status text_table_print(const struct text_table *table, FILE *out);
+ * the first. E_NOMEM: not all was.
+ *
+ * With `goes_on` the rows are the first of many: no column is left out for its empty rows, and rows
+ * that are added and printed afterwards are put below, in columns that only grow, if at all. */
+MUST_CHECK enum status text_table_print(struct text_table *table, FILE *out);
 
 #endif

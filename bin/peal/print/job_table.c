@@ -58,22 +58,24 @@ static enum exit_code print_definitions(struct client *client, const json_t *job
     return code;
 }
 
+static const struct list_column columns[] = {
+    COLUMN("NAME", "name"),
+    COLUMN_BY("SCHEDULE", definition_schedules, .goes = 6),
+    COLUMN("NEXT", "status.next_at", .form = COLUMN_TIME, .goes = 5),
+    COLUMN("LEFT", "status.next_at", .form = COLUMN_LEFT, .goes = 7),
+    COLUMN("LAST", "status.last.started_at", .form = COLUMN_LEFT, .goes = 4),
+    COLUMN_BY("STATUS", print_status),
+    COLUMN("PROBLEM", "status.problem", .is_wide = true, .goes = 8),
+    COLUMN("OWNER", "owner", .is_wide = true, .goes = 3),
+    COLUMN("ZONE", "timezone", .is_wide = true, .goes = 2),
+    COLUMN_BY("LABELS", print_labels, .is_wide = true, .goes = 1),
+    {0},
+};
+
+const struct list_form jobs_form = {.name = "name", .columns = columns, .keeps_last = true};
+
 enum exit_code jobs_print(struct client *client, const json_t *jobs, enum output output)
 {
-    static const struct list_column columns[] = {
-        COLUMN("NAME", "name"),
-        COLUMN_BY("SCHEDULE", definition_schedules, .goes = 6),
-        COLUMN("NEXT", "status.next_at", .form = COLUMN_TIME, .goes = 5),
-        COLUMN("LEFT", "status.next_at", .form = COLUMN_LEFT, .goes = 7),
-        COLUMN("LAST", "status.last.started_at", .form = COLUMN_LEFT, .goes = 4),
-        COLUMN_BY("STATUS", print_status),
-        COLUMN("PROBLEM", "status.problem", .is_wide = true, .goes = 8),
-        COLUMN("OWNER", "owner", .is_wide = true, .goes = 3),
-        COLUMN("ZONE", "timezone", .is_wide = true, .goes = 2),
-        COLUMN_BY("LABELS", print_labels, .is_wide = true, .goes = 1),
-        {0},
-    };
-    static const struct list_form form = {.name = "name", .columns = columns, .keeps_last = true};
     return output == OUTPUT_YAML ? print_definitions(client, jobs)
-                                 : list_print(jobs, output, &form);
+                                 : list_print(jobs, output, &jobs_form);
 }

@@ -294,13 +294,22 @@ static enum exit_code exit_code_of(enum status st)
                                             : EXIT_ERROR;
 }
 
+/* Notes that the agent, which has just started, can't start runs, and why. */
+static void tell_starts(const char *data)
+{
+    struct client *client = NULL;
+    if (client_open(data, &client) == EXIT_OK)
+        starts_warn(client);
+    client_close(client);
+}
+
 void daemon_tell_started(pid_t pid, const struct agent_config *config, const struct strbuf *kept)
 {
     fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
     if (kept->length)
         cli_note("kept from the last start:%s; --fresh drops them", kept->text);
     jobs_user_warn(config);
-    daemon_tell_starts(config->data);
+    tell_starts(config->data);
 }
 
 void daemon_tell_setup(const char *data)
@@ -309,14 +318,6 @@ void daemon_tell_setup(const char *data)
     if (link)
         fprintf(stderr, "No account yet. To make the first one in a browser, once:\n  %s\n", link);
     free(link);
-}
-
-void daemon_tell_starts(const char *data)
-{
-    struct client *client = NULL;
-    if (client_open(data, &client) == EXIT_OK)
-        starts_warn(client);
-    client_close(client);
 }
 
 static void tell_setup(void *context)

@@ -28,9 +28,6 @@ void daemon_tell_started(pid_t pid, const struct agent_config *config, const str
 /* Prints, on a terminal, the setup link for the first account, if there is none yet. */
 void daemon_tell_setup(const char *data);
 
-/* Notes on stderr that the agent, which has just started, can't start runs, and why. */
-void daemon_tell_starts(const char *data);
-
 /* Runs the agent in this process until it stops. */
 MUST_CHECK enum exit_code daemon_run(struct agent_config *config);
 

@@ -206,13 +206,52 @@ static void drops_columns_in_order(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* Rows in two parts: one header, columns that grow where nothing is cut, and stay on a terminal. */
+static void goes_on_below(void **state)
+{
+    static const struct {
+        int room;
+        const char *want;
+    } cases[] = {
+        {0, "JOB  WHERE   NOTE\n"
+            "a    node-1\n"
+            "b    node-1  late\n"
+            "cde  node-1  later\n"},
+        {18, "JOB  WHERE   NOTE\n"
+             "a    node-1\n"
+             "b    node-1  late\n"
+             "cde  node-1  lat…\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static const char *const first[] = {"a", "node-1", "", NULL};
+        static const char *const more[] = {"b", "node-1", "late", "cde", "node-1", "later", NULL};
+        struct text_table table;
+        char *text;
+        size_t length;
+        FILE *out = open_memstream(&text, &length);
+        assert_non_null(out);
+        fill(&table, first);
+        table.room = cases[i].room;
+        table.goes_on = true;
+        assert_int_equal(text_table_print(&table, out), OK);
+        for (size_t k = 0; more[k]; k++)
+            text_table_cell(&table, more[k]);
+        table.goes_on = false;
+        assert_int_equal(text_table_print(&table, out), OK);
+        fclose(out);
+        assert_string_equal(text, cases[i].want);
+        free(text);
+        text_table_release(&table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(drops_columns_in_order),
-        cmocka_unit_test(lines_up_columns),
-        cmocka_unit_test(keeps_to_the_terminal),
-        cmocka_unit_test(cuts_long_cells_first),
+        cmocka_unit_test(drops_columns_in_order), cmocka_unit_test(lines_up_columns),
+        cmocka_unit_test(keeps_to_the_terminal),  cmocka_unit_test(cuts_long_cells_first),
+        cmocka_unit_test(goes_on_below),
     };
     return cmocka_run_group_tests_name("text_table", tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/when.h"
-#include "client/client.h"
 #include "print/job_table.h"
 
 struct request {
@@ -42,12 +41,18 @@ static bool is_wanted(const struct request *request, const json_t *job)
     return !request->failed || (*last && strcmp(last, "ok") != 0);
 }
 
-static void filter(const struct request *request, json_t *jobs)
+/* The jobs of `jobs` that are wanted; NULL: out of memory. */
+static json_t *filter(const struct request *request, const json_t *jobs)
 {
-    for (size_t i = json_array_size(jobs); i-- > 0;) {
-        if (!is_wanted(request, json_array_get(jobs, i)))
-            json_array_remove(jobs, i);
+    json_t *wanted = json_array(), *job;
+    size_t i;
+    json_array_foreach (jobs, i, job) {
+        if (is_wanted(request, job) && json_array_append(wanted, job) != 0) {
+            json_decref(wanted);
+            return NULL;
+        }
     }
+    return wanted;
 }
 
 static bool is_filtered(const struct request *request)
@@ -56,26 +61,69 @@ static bool is_filtered(const struct request *request)
            request->deleted;
 }
 
+static void tell_none(const struct request *request)
+{
+    fputs(is_filtered(request) ? "no such jobs\n"
+                               : "no jobs; add one: peal add NAME SCHEDULE -- COMMAND\n",
+          stderr);
+}
+
+/* JSON and YAML are one value, of all jobs. */
+static enum exit_code list_whole(struct client *client, const struct request *request,
+                                 const char *path)
+{
+    json_t *jobs = NULL;
+    enum exit_code code = client_list(client, path, 0, &jobs);
+    if (code != EXIT_OK)
+        return code;
+    json_t *wanted = filter(request, jobs);
+    code = wanted ? jobs_print(client, wanted, request->output) : cli_fail(E_NOMEM);
+    json_decref(wanted);
+    json_decref(jobs);
+    return code;
+}
+
+struct listing {
+    const struct request *request;
+    struct list_printer printer;
+    bool has_jobs;
+};
+
+/* A page of jobs. Before the first that is wanted, nothing is printed. */
+static enum exit_code print_page(void *context, const json_t *items, bool is_last)
+{
+    struct listing *listing = context;
+    json_t *wanted = filter(listing->request, items);
+    enum exit_code code = cli_fail(wanted ? OK : E_NOMEM);
+    listing->has_jobs = listing->has_jobs || json_array_size(wanted) > 0;
+    if (code == EXIT_OK && listing->has_jobs)
+        code = list_printer_add(&listing->printer, wanted, is_last);
+    json_decref(wanted);
+    return code;
+}
+
+static enum exit_code list_pages(struct client *client, const struct request *request,
+                                 const char *path)
+{
+    struct listing listing = {.request = request};
+    list_printer_init(&listing.printer, request->output, &jobs_form);
+    enum exit_code code = client_pages(client, path, 0, print_page, &listing);
+    if (code == EXIT_OK && !listing.has_jobs && request->output <= OUTPUT_WIDE)
+        tell_none(request);
+    list_printer_release(&listing.printer);
+    return code;
+}
+
 static enum exit_code list(struct client *client, void *place)
 {
     const struct request *request = place;
+    bool is_whole = request->output == OUTPUT_JSON || request->output == OUTPUT_YAML;
     struct strbuf path;
-    json_t *jobs = NULL;
     strbuf_init(&path);
     enum exit_code code = url_query(client, "/jobs?", options, request, NULL, &path);
     if (code == EXIT_OK)
-        code = client_list(client, path.text, 0, &jobs);
+        code = (is_whole ? list_whole : list_pages)(client, request, path.text);
     strbuf_release(&path);
-    if (code != EXIT_OK)
-        return code;
-    filter(request, jobs);
-    if (json_array_size(jobs) == 0 && request->output <= OUTPUT_WIDE)
-        fputs(is_filtered(request) ? "no such jobs\n"
-                                   : "no jobs; add one: peal add NAME SCHEDULE -- COMMAND\n",
-              stderr);
-    else
-        code = jobs_print(client, jobs, request->output);
-    json_decref(jobs);
     return code;
 }
 

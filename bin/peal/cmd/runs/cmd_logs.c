@@ -22,7 +22,7 @@ static void note_state(const json_t *run)
     else if (strcmp(answer_text(run, "reason"), "no_start") == 0)
         cli_note("the run could not be started: %s", answer_text(run, "detail"));
     else if (strcmp(answer_text(run, "state"), "lost") == 0)
-        cli_note("the run was lost with node %s: more of its output is not known",
+        cli_note("the run was lost on node %s: more of its output is not known",
                  answer_text(run, "node"));
 }
 
@@ -36,7 +36,7 @@ static enum exit_code show_run(struct client *client, const struct request *requ
     if (code == EXIT_OK)
         note_state(run);
     json_decref(run);
-    return code;
+    return code == EXIT_OK && printer.is_cut ? EXIT_UNREACHABLE : code;
 }
 
 static enum exit_code show(struct client *client, void *place)
@@ -50,7 +50,7 @@ static enum exit_code show(struct client *client, void *place)
         code = run_id.length ? show_run(client, request, run_id.text)
                              : log_follow_job(client, request->word, request->timestamps);
     strbuf_release(&run_id);
-    return code == EXIT_OK && printer.is_cut ? EXIT_UNREACHABLE : code;
+    return code;
 }
 
 const struct command cmd_logs = {
