@@ -8,6 +8,8 @@
 #include "call.h"
 #include "history.h"
 
+enum { PENDING_MAX = 200000 }; /* ticks that are counted for one answer, or those of one job */
+
 /* A job with such ticks, perhaps. */
 struct pending_job {
     struct id id; /* of its first entry */

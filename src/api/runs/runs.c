@@ -16,7 +16,6 @@
 enum {
     PAGE = 50,
     PAGE_MAX = 1000,
-    PENDING_MAX = 200000, /* pending ticks that are counted for one page, or those of one job */
 };
 
 /* The parts of a page, in their order, and the first letter of a cursor into them. */

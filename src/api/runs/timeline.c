@@ -6,6 +6,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "runs/encode.h"
+#include "runs/pending.h"
 #include "server.h"
 
 enum {
@@ -153,6 +154,36 @@ static void add_open(void *context, const struct run *run)
         json_array_append_new(runs, encode_run(run));
 }
 
+static struct history_query query_of(const struct timeline *line)
+{
+    return (struct history_query){
+        .job_name = line->job_name,
+        .since_ms = line->from_ms,
+        .until_ms = line->to_ms,
+        .with_entries = true,
+        .limit = (size_t)line->limit,
+    };
+}
+
+/* Ticks that were taken out and are not in the store yet. */
+static enum status add_pending(const struct call *call, struct timeline *line, json_t *runs)
+{
+    struct pending_jobs jobs = {0};
+    struct history_query query = query_of(line);
+    int64_t ticks = 0;
+    pending_jobs_find(call, line->job_name, &jobs);
+    enum status st = jobs.failed ? E_NOMEM : OK;
+    for (size_t i = 0; i < jobs.count && st == OK; i++) {
+        if (json_array_size(runs) >= (size_t)line->limit || ticks > PENDING_MAX) {
+            line->is_cut = true;
+            break;
+        }
+        st = pending_add(call, &jobs.items[i], &query, runs, &ticks);
+    }
+    pending_jobs_release(&jobs);
+    return st;
+}
+
 static void reply_timeline(struct call *call)
 {
     struct timeline *line = call->state;
@@ -164,6 +195,11 @@ static void reply_timeline(struct call *call)
     }
     void *context[] = {call, runs};
     call_each_open_run(call, add_open, context);
+    if (add_pending(call, line, runs) != OK) {
+        json_decref(runs);
+        call_fail(call, 500, "out of memory");
+        return;
+    }
     for (size_t i = 0; i < call->read.count && runs; i++)
         json_array_append_new(runs, encode_row(&call->read.rows[i]));
     call_each_job(call, NULL, false, add_job, line);
@@ -212,12 +248,6 @@ void get_timeline(struct call *call)
         call_fail(call, 500, "out of memory");
         return;
     }
-    call->read.query = (struct history_query){
-        .job_name = line->job_name,
-        .since_ms = line->from_ms,
-        .until_ms = line->to_ms,
-        .with_entries = true,
-        .limit = (size_t)line->limit,
-    };
+    call->read.query = query_of(line);
     call_read_history(call, reply_timeline);
 }

@@ -476,6 +476,14 @@ static void test_pending(void **state)
             fail_msg("line %d: %s", rows[i].line, rows[i].path);
         json_decref(page);
     }
+    json_t *line = EXPECT(world, 200, "GET /timeline?job=two", NULL);
+    assert_int_equal(member_count(line, "runs"), 1);
+    assert_string_equal(member_text(line, "runs.0.reason"), "paused");
+    json_decref(line);
+    line = EXPECT(world, 200, "GET /timeline?limit=2", NULL);
+    assert_int_equal(member_count(line, "runs"), 2);
+    assert_true(json_is_true(json_object_get(line, "more")));
+    json_decref(line);
 }
 
 static void test_pause_is_in_the_ledger(void **state)
