@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "allowed_users.h"
+#include "clock.h"
 #include "descent.h"
 #include "spawn_record.h"
 #include "spawner.h"
@@ -425,6 +426,7 @@ int main(int argc, char **argv)
     TAILQ_INIT(&s->reports);
     TAILQ_INIT(&s->growing);
 
+    s->now_boot_ms = clock_now().boot.ms; /* runs are looked at before the first turn, too */
     enum status st = open_all(s);
     char code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
     if (st != OK)
