@@ -107,6 +107,11 @@ static void look_for_idleness(struct spawner *s)
     }
     if (s->is_stopping && s->runs.active == 0)
         s->is_done = true;
+    if (s->lacks_guard && s->agent.fd >= 0 && s->runs.known == 0 && s->runs.open_streams == 0 &&
+        !has_children()) {
+        spawner_log("event=ended reason=\"the agent starts one with a guard\"");
+        s->is_done = true;
+    }
 }
 
 static void turn(struct spawner *s, const struct epoll_event *events, int count)

@@ -251,6 +251,7 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     s->agent_wants_build = s->agent_awaits_build = saved.said_hello == SAID_HELLO_FOR_BUILD;
     s->agent_wants_ready = saved.wants_ready;
     s->is_stopping = saved.is_stopping;
+    s->lacks_guard = getsid(0) == getpid(); /* else the guard leads the session of both */
     s->nofile = (struct rlimit){saved.nofile_soft, saved.nofile_hard};
     s->journal = (struct journal){
         .folder_fd = s->folder_fd,

@@ -318,6 +318,55 @@ static void an_upgrade_keeps_everything(void **state)
     assert_int_equal(h->hello.pid, pid);
 }
 
+/* A daemon, as earlier versions were: the leader of its session, and nobody above it. */
+static void start_without_guard(struct harness *h)
+{
+    int fd, guard = parent_of((int)h->hello.pid);
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives(guard)); /* it has the folder's lock, too */
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        setsid();
+        execl(h->program, h->program, "--dir", h->folder, "--allow", h->allow_file, (char *)NULL);
+        _exit(99);
+    }
+    harness_wait(h, spawn_connect(h->folder, &fd) == OK);
+    close(fd);
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(h->hello.pid, pid);
+}
+
+/* Its runs go on, and once there are none it makes room for one with a guard. */
+static void an_upgraded_spawner_without_a_guard_is_replaced(void **state)
+{
+    struct harness *h = *state;
+    char script[512], go[256];
+    harness_path(h, "go", go, sizeof(go));
+    snprintf(script, sizeof(script), "echo one; until [ -e %s ]; do sleep 0.02; done; exit 6", go);
+    start_without_guard(h);
+    int pid = (int)h->hello.pid;
+    harness_sh(h, "through", script);
+    harness_wait(h, harness_seen(h, "through")->run.output_bytes > 0);
+    kill(pid, SIGHUP);
+    harness_sh(h, "after", "exit 0");
+    harness_ended(h, "after");
+    harness_ack(h, "after");
+    assert_int_equal(h->gone, 0);
+    harness_touch(h, "go");
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "through")->wait_status), 6);
+    harness_ack(h, "through");
+    harness_wait(h, h->gone == 1);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    harness_wait(h, h->is_ready);
+    assert_true((int)h->hello.pid != pid);
+    harness_sh(h, "next", "exit 3");
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "next")->wait_status), 3);
+    assert_int_equal(getsid((pid_t)h->hello.pid), parent_of((int)h->hello.pid));
+}
+
 static void sigterm_ends_all_runs(void **state)
 {
     struct harness *h = *state;
@@ -473,6 +522,7 @@ int main(void)
         TEST(an_adopted_run_can_be_killed),
         TEST(nothing_runs_twice_however_often_it_is_killed),
         TEST(an_upgrade_keeps_everything),
+        TEST(an_upgraded_spawner_without_a_guard_is_replaced),
         TEST(sigterm_ends_all_runs),
         TEST(it_ends_when_it_is_idle),
         TEST(it_stays_with_what_runs_left_behind),
