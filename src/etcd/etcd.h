@@ -62,6 +62,9 @@ MUST_CHECK enum status etcd_client_new(struct loop *loop, const struct etcd_clie
  * NULL. */
 struct etcd_client *etcd_client_free(struct etcd_client *client);
 
+/* After a request was answered: a user is configured, but the server's authentication is off. */
+bool etcd_client_has_needless_user(const struct etcd_client *client);
+
 /* `away` is called, from the loop, whenever a member does not answer the leader probe while
  * repeatable calls wait: there may be no leader. `why` is freed when it returns. */
 void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),

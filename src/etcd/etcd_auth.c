@@ -57,6 +57,11 @@ bool etcd_auth_ready(struct etcd_client *client)
     return false;
 }
 
+bool etcd_client_has_needless_user(const struct etcd_client *client)
+{
+    return client->auth.is_needless;
+}
+
 void etcd_auth_forget(struct etcd_client *client)
 {
     free(client->auth.token);

@@ -186,7 +186,7 @@ status=$?
 expect_status 5
 run cat "$scratch/logs.err"
 expect_stdout_has 'node b'
-expect_stdout_has 'the run was lost with node b'
+expect_stdout_has 'the run was lost on node b'
 bring_back b --label name=b
 
 # ---- who opens no port ----

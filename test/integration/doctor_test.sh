@@ -88,11 +88,15 @@ etcd role add peal
 etcd role grant-permission peal --prefix=true readwrite /allowed/
 etcd user add peal:secret
 etcd user grant-role peal peal
-etcd auth enable
 export PEAL_ETCD_PASSWORD=secret
+run peal doctor --store "etcd://peal@$etcd_endpoint/allowed"
+expect_stdout_has "warn  etcd auth: user peal is configured, but etcd's authentication is off"
+expect_stdout_has 'etcdctl auth enable'
+etcd auth enable
 run peal doctor --store "etcd://peal@$etcd_endpoint/allowed"
 expect_status 0
 expect_stdout_lacks secret
+expect_stdout_lacks 'etcd auth'
 run peal doctor --store "etcd://peal@$etcd_endpoint/other"
 expect_status 1
 expect_stdout_has 'FAIL  write: '
@@ -101,6 +105,11 @@ expect_stdout_has 'grant-permission ROLE --prefix=true readwrite /other/'
 run peal start -d --data "$scratch/three" --store "etcd://peal@$etcd_endpoint/other"
 expect_status 6
 expect_stderr_has 'permission denied'
+# What to do next names the file that has the user.
+printf 'store: etcd://%s/other\netcd: {user: peal}\n' "$etcd_endpoint" >"$scratch/three.yaml"
+run peal start -d --data "$scratch/three" --config "$scratch/three.yaml"
+expect_status 6
+expect_stderr_has "Check it: peal doctor --config $scratch/three.yaml --store etcd://"
 start_agent four --store "etcd://peal@$etcd_endpoint/allowed"
 run peal cluster status
 expect_status 0

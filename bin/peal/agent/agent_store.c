@@ -167,8 +167,11 @@ static void tell_not_opened(const struct agent_config *config, enum status st, c
     struct strbuf name;
     strbuf_init(&name);
     store_url_print(&config->store, &name);
-    strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor --store %s", name.text,
-                *problem ? problem : status_text(st), name.text);
+    strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor", name.text,
+                *problem ? problem : status_text(st));
+    if (config->file) /* has the user, the password and the certificates */
+        strbuf_addf(why, " --config %s", config->file);
+    strbuf_addf(why, " --store %s", name.text);
     strbuf_release(&name);
 }
 

@@ -352,6 +352,17 @@ static void check_delete(struct doctor *doctor)
         tell_refused(doctor, "delete");
 }
 
+/* Whoever reaches such an etcd can do everything that peal can. */
+static void check_auth(struct doctor *doctor)
+{
+    if (etcd_client_has_needless_user(doctor->client))
+        report_add(doctor->report, CHECK_WARN, "etcd auth",
+                   "etcdctl auth enable, after root has a password (docs/CLUSTER.md)",
+                   "user %s is configured, but etcd's authentication is off: whoever reaches it "
+                   "can read and change everything",
+                   doctor->login.client.user);
+}
+
 static void check_access(struct doctor *doctor)
 {
     struct parse_error error = {0};
@@ -364,6 +375,7 @@ static void check_access(struct doctor *doctor)
     }
     if (grant_lease(doctor)) {
         report_add(doctor->report, CHECK_OK, "lease", NULL, "allowed");
+        check_auth(doctor);
         if (check_writes(doctor)) {
             check_reads(doctor);
             check_watch(doctor);

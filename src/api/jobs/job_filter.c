@@ -84,7 +84,8 @@ static bool has_status(const struct job_filter *filter, const struct catalog_job
     case IS_PAUSED:
         return job->paused;
     case IS_BROKEN:
-        return job->broken || after_missing(filter->catalog, job);
+        return job->broken || after_missing(engine_catalog(filter->engine), job) ||
+               (filter->is_of_list && !engine_has_node(filter->engine, job->where));
     }
     return false;
 }
@@ -166,7 +167,7 @@ static bool read_text(struct call *call, struct job_filter *filter)
 bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
-    filter->catalog = engine_catalog(call->api->ports.engine);
+    filter->engine = call->api->ports.engine;
     return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
 }
 

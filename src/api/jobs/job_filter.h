@@ -11,7 +11,9 @@ struct job_filter {
     char *label, *value; /* value NULL: any */
     const char *owner;   /* the call's */
     enum job_status status;
-    const struct catalog *catalog; /* to find dependencies on missing jobs */
+    struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */
+    bool is_of_list;       /* a job without an eligible node counts as broken; not for an action on
+                              all broken ones: the node may be back in a moment */
 };
 
 /* From the parameters of the call; false: the call has failed. */

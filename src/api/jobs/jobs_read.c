@@ -83,6 +83,11 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
         problem = missing;
     }
+    if (!problem && !engine_has_node(call->api->ports.engine, job->where)) {
+        snprintf(missing, sizeof(missing),
+                 "no node that takes runs has the labels of its where: %.80s", job->where);
+        problem = missing;
+    }
     char ahead[160];
     if (!problem && waits_for_clock(call, job, ahead))
         problem = ahead;
