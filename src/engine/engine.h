@@ -120,6 +120,9 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
 /* 0: no limit. Running jobs go on. */
 void engine_set_max_running(struct engine *engine, int max_running);
 
+/* This node has records that no other node has: others are told with the next heartbeat. */
+void engine_set_has_history(struct engine *engine, bool has_history);
+
 /* The job is about to be rescheduled or deleted (`reason`): *ret are ledger entries for its ticks
  * from the cursor to `until_ms` that are not decided yet, for the store_put_job that makes the
  * change. The caller frees them. E_NOMEM. */

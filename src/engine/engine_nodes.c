@@ -81,6 +81,11 @@ enum peer_refusal engine_refusal(const struct engine *engine)
     return engine_room(engine) ? PEER_ACCEPTS : PEER_FULL;
 }
 
+void engine_set_has_history(struct engine *engine, bool has_history)
+{
+    engine->config.self.has_history = has_history;
+}
+
 static const char *spawner_version(const struct engine *engine)
 {
     const struct executor *executor = engine->ports.executor;

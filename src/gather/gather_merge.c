@@ -62,6 +62,7 @@ void gather_merge_log(union gather_answer *answers, size_t count, struct history
             best = &answers[i].log;
     }
     request->found = best->found;
+    request->is_spooled = best->is_spooled;
     request->run = best->run;
     request->kept_bytes = best->kept_bytes;
     request->chunks = best->chunks;

@@ -73,7 +73,8 @@ static json_t *encode_row(const struct history_row *row)
 {
     json_t *value =
         encode_record(row_table(row), row->is_entry ? (const void *)&row->entry : &row->run);
-    if (value && json_object_set_new(value, "is_entry", json_boolean(row->is_entry)) == 0)
+    if (value && json_object_set_new(value, "is_entry", json_boolean(row->is_entry)) == 0 &&
+        (!row->is_spooled || json_object_set_new(value, "is_spooled", json_true()) == 0))
         return value;
     json_decref(value);
     return NULL;
@@ -81,7 +82,8 @@ static json_t *encode_row(const struct history_row *row)
 
 static enum status decode_row(const json_t *json, struct history_row *ret)
 {
-    *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry"))};
+    *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry")),
+                                .is_spooled = json_is_true(json_object_get(json, "is_spooled"))};
     decode_record(json, row_table(ret), row_record(ret));
     return id_is_zero(history_row_id(ret)) ? E_CORRUPT : OK;
 }
@@ -192,7 +194,7 @@ static enum status decode_changes(const json_t *json, struct history_changes *re
 
 static json_t *encode_log(const struct history_log *log)
 {
-    struct history_row row = {.run = log->run};
+    struct history_row row = {.is_spooled = log->is_spooled, .run = log->run};
     return json_pack("{s:o, s:o, s:I}", "run", log->found ? encode_row(&row) : json_null(),
                      "chunks", wire_chunks(log->chunks, log->count), "kept_bytes",
                      (json_int_t)log->kept_bytes);
@@ -206,6 +208,7 @@ static enum status decode_log(const json_t *json, struct history_log *ret)
     if (st == OK && json_is_object(run))
         st = decode_row(run, &row);
     ret->found = json_is_object(run);
+    ret->is_spooled = row.is_spooled;
     ret->run = row.run;
     ret->kept_bytes = wire_ms(json, "kept_bytes");
     return st;

@@ -71,9 +71,19 @@ static void gathering_free(struct gathering *gathering)
     free(gathering);
 }
 
+/* What the own history, the first part, lacks. */
+static struct history_absences lacked_by_own(const struct gathering *gathering)
+{
+    const struct part *own = &gathering->parts[0];
+    return own->has_answer && gathering->request->kind == HISTORY_READ
+               ? own->answer.read.absent
+               : (struct history_absences){0};
+}
+
 static enum status list_absent(const struct gathering *gathering, struct history_absences *ret)
 {
-    struct history_absences absent = {0};
+    struct history_absences absent = {0}, lacked = lacked_by_own(gathering);
+    absent.count = lacked.count;
     for (size_t i = 0; i < gathering->count; i++)
         absent.count += gathering->parts[i].why_not != NULL;
     if (!absent.count)
@@ -81,7 +91,9 @@ static enum status list_absent(const struct gathering *gathering, struct history
     absent.items = calloc(absent.count, sizeof(*absent.items));
     if (!absent.items)
         return E_NOMEM;
-    absent.count = 0;
+    for (size_t i = 0; i < lacked.count; i++)
+        absent.items[i] = lacked.items[i];
+    absent.count = lacked.count;
     for (size_t i = 0; i < gathering->count; i++) {
         const struct part *part = &gathering->parts[i];
         if (!part->why_not)
@@ -134,11 +146,21 @@ static enum status merge(struct gathering *gathering, union gather_answer *answe
     return E_INVALID;
 }
 
+/* Another node has the run, though the own history failed. */
+static bool has_log(const struct gathering *gathering)
+{
+    for (size_t i = 1; gathering->request->kind == HISTORY_LOG && i < gathering->count; i++) {
+        if (gathering->parts[i].has_answer && gathering->parts[i].answer.log.found)
+            return true;
+    }
+    return false;
+}
+
 static enum status put_together(struct gathering *gathering)
 {
     struct history_absences absent = {0}, *to = NULL;
     size_t count = 0;
-    if (gathering->own_status != OK)
+    if (gathering->own_status != OK && !has_log(gathering))
         return gathering->own_status;
     enum status st = list_absent(gathering, &absent);
     if (st != OK)
@@ -246,8 +268,8 @@ static void own_answered(struct part *part, enum status st)
     struct gathering *gathering = part->gathering;
     gathering->own_status = st;
     part->has_answer = st == OK;
-    if (st == OK && gathering->request->kind == HISTORY_LOG && !is_settled(&part->answer.log) &&
-        peers_of(gathering->place))
+    bool is_settled_here = st == OK ? is_settled(&part->answer.log) : st == E_INVALID;
+    if (gathering->request->kind == HISTORY_LOG && !is_settled_here && peers_of(gathering->place))
         ask_others(gathering);
     part_done(part);
 }

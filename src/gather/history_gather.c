@@ -9,6 +9,7 @@ struct history_gather {
     struct history base;
     struct history_wake wake;
     struct gathering_place place;
+    bool is_shared; /* `own` is a database of all nodes */
     struct history_queue answered;
 };
 
@@ -35,8 +36,9 @@ static void gathered(struct gathering_place *place, struct history_request *requ
 
 static bool is_gathered(const struct history_gather *gather, const struct history_request *request)
 {
-    return request->kind != HISTORY_APPEND && request->kind != HISTORY_PRUNE &&
-           gathering_others(&gather->place);
+    bool is_read = request->kind == HISTORY_READ || request->kind == HISTORY_LOG;
+    bool is_sum = request->kind == HISTORY_STATS || request->kind == HISTORY_CHANGES;
+    return (is_read || (is_sum && !gather->is_shared)) && gathering_others(&gather->place);
 }
 
 static void gather_submit(struct history *history, struct history_request *request)
@@ -58,6 +60,11 @@ static void gather_dispatch(struct history *history)
     struct history_gather *gather = gather_of(history);
     history_dispatch(gather->place.own);
     history_queue_done(&gather->answered);
+}
+
+static int64_t gather_waiting(struct history *history)
+{
+    return history_waiting(gather_of(history)->place.own);
 }
 
 static enum status gather_health(struct history *history, struct strbuf *why)
@@ -86,10 +93,11 @@ static const struct history_ops gather_ops = {
     .submit = gather_submit,
     .dispatch = gather_dispatch,
     .health = gather_health,
+    .waiting = gather_waiting,
     .free = gather_free,
 };
 
-enum status history_gather_new(struct gather_net *net, struct history *own,
+enum status history_gather_new(struct gather_net *net, struct history *own, bool is_shared,
                                struct history_wake wake, struct history **ret)
 {
     struct history_gather *gather = calloc(1, sizeof(*gather));
@@ -102,6 +110,7 @@ enum status history_gather_new(struct gather_net *net, struct history *own,
     gather->place.own = own;
     gather->place.answered = gathered;
     gather->wake = wake;
+    gather->is_shared = is_shared;
     gathering_place_init(&gather->place);
     gather_net_serve_history(net, own);
     *ret = &gather->base;

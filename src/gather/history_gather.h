@@ -1,5 +1,7 @@
-/* The history of a node in a cluster without a shared database: reads are gathered from all nodes;
- * appends and prunes only concern its own.
+/* The history of a node in a cluster: reads are gathered from all nodes that announce a history of
+ * their own; appends and prunes only concern its own. With a database that all nodes share, those
+ * are the nodes with records that wait for it on their disks; only pages and logs are gathered
+ * then, since the database has the statistics and the changes.
  *
  * A silent node is waited for at most 2 s; the answer then lacks its rows, and names it in
  * `absent`. Reads are answered when they are complete, not in the order of submission. A run that
@@ -14,7 +16,8 @@
 /* Takes `own` over, also when it fails; serves it to other nodes by `net`, which must outlive the
  * history. E_NOMEM. */
 MUST_CHECK enum status history_gather_new(struct gather_net *net, struct history *own,
-                                          struct history_wake wake, struct history **ret);
+                                          bool is_shared, struct history_wake wake,
+                                          struct history **ret);
 
 /* Why a node's history can't be read, as the rest of a sentence after its name: "is away"; "": it
  * can, or it is not needed. */

@@ -106,7 +106,7 @@ struct history_query {
 
 struct history_row {
     bool is_entry;
-    bool is_spooled; /* on this node's disk, and not in the database yet */
+    bool is_spooled; /* on its node's disk, and not in the database yet */
     struct run run;
     struct ledger_entry entry;
 };
@@ -254,6 +254,7 @@ struct history_ops {
     void (*dispatch)(struct history *history);
     enum status (*health)(struct history *history, struct strbuf *why);
     struct history *(*free)(struct history *history);
+    int64_t (*waiting)(struct history *history); /* NULL: none ever wait */
 };
 
 /* Backends embed this as their first member. */
@@ -319,6 +320,12 @@ static inline void history_dispatch(struct history *history)
 static inline enum status history_health(struct history *history, struct strbuf *why)
 {
     return history->ops->health(history, why);
+}
+
+/* Records that wait on this node's disk for a database: nobody else can read them. */
+static inline int64_t history_waiting(struct history *history)
+{
+    return history->ops->waiting ? history->ops->waiting(history) : 0;
 }
 
 /* Waits for the appends that were submitted. Every other pending request, and every request that a

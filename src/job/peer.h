@@ -34,7 +34,8 @@ struct peer {
     struct id instance; /* made at every start of its agent */
     uint64_t home;      /* hash of machine and data folder, which one agent at a time can lock */
     char address[128];  /* of its API for other machines; empty: none */
-    bool has_history;   /* it keeps a history of its own, which no other node has */
+    bool has_history;   /* it has records that no other node has: in a file, or waiting on its disk
+                           for the database */
     char history_address[64]; /* of its port for other nodes, for histories and output; empty: none
                                */
     char fingerprint[65];     /* SHA-256, in hex, of its certificate for other nodes */

@@ -16,7 +16,7 @@ static enum status open_gather(const char *place, struct history_wake wake, stru
     struct history *own;
     (void)place;
     enum status st = history_memory_new(wake, &own);
-    return st == OK ? history_gather_new(net, own, wake, ret) : st;
+    return st == OK ? history_gather_new(net, own, false, wake, ret) : st;
 }
 
 static void remove_place(const char *place)

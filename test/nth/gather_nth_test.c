@@ -84,7 +84,7 @@ static enum status open_node(struct cluster *cluster, struct node *node, const c
     if (st == OK)
         st = history_memory_new(none, &own);
     if (st == OK)
-        st = history_gather_new(node->net, own, none, &node->history);
+        st = history_gather_new(node->net, own, false, none, &node->history);
     if (st != OK)
         return st;
     node->as = (struct peer){.has_history = true, .is_alive = true, .roles = PEER_WORKER};

@@ -7,6 +7,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent_gather.h"
 #include "agent_internal.h"
 #include "config/data_folder.h"
 #include "sandbox/descriptors.h"
@@ -158,6 +159,7 @@ static void look_at_history(struct agent *agent)
                         why.text);
     agent->history_is_away = is_away;
     strbuf_release(&why);
+    engine_set_has_history(agent->engine, agent_gather_has_history(agent->config, &agent->data));
 }
 
 static void turn(struct agent *agent)

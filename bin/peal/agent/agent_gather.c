@@ -17,6 +17,11 @@ static bool has_file(const struct agent_config *config)
     return !config->history || !*config->history;
 }
 
+bool agent_gather_has_history(const struct agent_config *config, const struct agent_data *data)
+{
+    return has_file(config) || history_waiting(data->history) > 0;
+}
+
 /* ---- which address ---- */
 
 static struct sockaddr *name_of(struct listen_address *address)
@@ -193,11 +198,11 @@ static enum status listen_for_others(const struct agent_config *config, struct a
     return gather_net_listen(data->net, fd);
 }
 
-static enum status gather_history(struct history_wake wake, struct agent_data *data)
+static enum status gather_history(struct history_wake wake, bool is_shared, struct agent_data *data)
 {
     struct history *own = data->history;
     data->history = NULL;
-    enum status st = history_gather_new(data->net, own, wake, &data->history);
+    enum status st = history_gather_new(data->net, own, is_shared, wake, &data->history);
     data->gathers = st == OK;
     return st;
 }
@@ -209,15 +214,15 @@ enum status agent_gather(const struct agent_config *config, struct loop *loop,
     if (!config->store.is_etcd)
         return OK;
     enum status st = gather_net_new(loop, &data->net);
-    if (st == OK && has_file(config))
-        st = gather_history(wake, data);
+    if (st == OK)
+        st = gather_history(wake, !has_file(config), data);
     return st == OK ? listen_for_others(config, log, data, why) : st;
 }
 
 void agent_gather_announce(const struct agent_config *config, const struct agent_data *data,
                            struct peer *self)
 {
-    self->has_history = has_file(config);
+    self->has_history = agent_gather_has_history(config, data);
     if (!data->net)
         return;
     snprintf(self->history_address, sizeof(self->history_address), "%s", data->peer_address);

@@ -8,8 +8,11 @@
 #include "config/agent_data.h"
 #include "peer.h"
 
-/* In a cluster: makes data->net, wraps data->history into a gathering one if it is a file of this
- * node, and opens the port for the others. E_IO: the configured address can't be used, *why;
+/* Does this node have records that no other node has: in a file, or waiting for the database? */
+bool agent_gather_has_history(const struct agent_config *config, const struct agent_data *data);
+
+/* In a cluster: makes data->net, wraps data->history into a gathering one, and opens the port for
+ * the others. E_IO: the configured address can't be used, *why;
  * data->history is unchanged, or gathers without a port. */
 MUST_CHECK enum status agent_gather(const struct agent_config *config, struct loop *loop,
                                     struct agent_log *log, struct history_wake wake,

@@ -158,7 +158,7 @@ json_t *encode_entry(const struct ledger_entry *entry)
     return encode_columns(entry_columns(IN_API, 0), entry, false);
 }
 
-/* "spooled": it waits on this node's disk for the database. */
+/* "spooled": it waits on its node's disk for the database. */
 static json_t *mark_spooled(json_t *value, bool is_spooled)
 {
     if (value && is_spooled && json_object_set_new(value, "spooled", json_true()) != 0) {

@@ -292,6 +292,13 @@ static enum status spool_health(struct history *history, struct strbuf *why)
     return st;
 }
 
+static int64_t spool_waiting(struct history *history)
+{
+    struct history_spool_stats stats;
+    history_spool_stats(history, &stats);
+    return stats.waiting_records;
+}
+
 void history_spool_stats(struct history *history, struct history_spool_stats *ret)
 {
     struct history_spool *spool = of(history);
@@ -341,6 +348,7 @@ static const struct history_ops spool_ops = {
     .submit = spool_submit,
     .dispatch = spool_dispatch,
     .health = spool_health,
+    .waiting = spool_waiting,
     .free = spool_free,
 };
 
