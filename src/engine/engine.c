@@ -311,9 +311,10 @@ size_t engine_open_runs(const struct engine *engine)
 bool engine_is_idle(const struct engine *engine)
 {
     bool is_to_be_told = engine->draining && engine->announced && engine_has_news(engine);
+    bool is_marking = engine->draining && engine->attendance.sender.in_flight;
     return !engine->claimer.sender.in_flight && !engine->recorder.entry_count &&
            engine->runs.by_id.count == open_runs_count(&engine->runs, PHASE_RESTS) &&
-           !is_to_be_told;
+           !is_to_be_told && !is_marking;
 }
 
 bool engine_leads(const struct engine *engine)

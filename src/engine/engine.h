@@ -57,7 +57,8 @@ bool engine_is_drained(const struct engine *engine);
 enum peer_refusal engine_refusal(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 /* No request to store or history is under way; and an agent that is about to stop has announced
- * that, and whether it has runs, for which its registration is kept (store_free). */
+ * that, and whether it has runs, for which its registration is kept (store_free), and has written
+ * the time of its stop. */
 bool engine_is_idle(const struct engine *engine);
 
 /* Is this node the leader, which does the chores of the whole cluster? */

@@ -226,6 +226,22 @@ static void put_mark(struct world *world, const char *json)
     assert_int_equal(put.item.result, PUT_OK);
 }
 
+/* The agent ends when the time of its stop is in the store. */
+static void test_stop_waits_for_its_mark(void **state)
+{
+    struct world *world = *state;
+    world_pass(world, 109 * SECOND);
+    assert_true(engine_is_idle(world->engine));
+    world->door_op = STORE_PUT_DOC;
+    world->door = DOOR_HELD;
+    engine_drain(world->engine);
+    world_pass(world, SECOND);
+    assert_false(engine_is_idle(world->engine));
+    world->door = DOOR_OPEN;
+    world_pass(world, SECOND);
+    assert_true(engine_is_idle(world->engine));
+}
+
 /* Data of an older peal has none, and a mark that can't be read says nothing: what is less than
  * 30 s late runs. */
 static void test_no_mark(void **state)
@@ -502,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         WITH_WORLD(test_suspended),
         cmocka_unit_test(test_stopped_in_order),
+        WITH_WORLD(test_stop_waits_for_its_mark),
         cmocka_unit_test(test_no_mark),
         WITH_WORLD(test_mark_ahead),
         WITH_WORLD(test_marks_are_lost),
