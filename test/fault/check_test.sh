@@ -49,6 +49,7 @@ del(.[3])@has 0 ends
 .[3].state = "running"@has not ended: running
 .[2].fence = 1@have the same fence 1
 .[3].output_bytes = 9@9 bytes of output instead of 10
+.[3].output_bytes = 96@96 bytes of output instead of 10
 .[2].exit_code = null@has no exit code
 .[0] |= (del(.entry_id) | .run_id = "R3" | .tick = .from | .cause = "tick" | .state = "ok")@never began
 TABLE
