@@ -108,7 +108,7 @@ static void set_up(struct world *world)
                               .history = world->history,
                               .zones = world->zones,
                               .entropy = {fill, NULL},
-                              .output = fake_executor_output(world->executor),
+                              .output = {fake_executor_read, world->executor},
                               .step = wake,
                               .drain = nothing,
                               .context = world};
