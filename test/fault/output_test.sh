@@ -67,6 +67,7 @@ kept=$(wc -c <"$scratch/kept")
 
 # ---- both streams in their order; what comes after the end of the main process ----
 
+# shellcheck disable=SC2016 # the job's shell expands it
 add merged 'for i in {1..200}; do echo o$i; echo e$i >&2; done' 'output: merged'
 run peal run merged --wait
 expect_status 0

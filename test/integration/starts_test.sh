@@ -82,6 +82,7 @@ cp "$(command -v peal)" "$(command -v peal-spawn)" "$scratch/bin/"
 export PEAL_DATA=$scratch/lame
 run "$scratch/bin/peal" start -d --listen none
 expect_status 0
+# shellcheck disable=SC2317 # wait_until calls it
 has_spawner() { peal state -o json | jq -e '.spawner.pid > 0'; }
 wait_until has_spawner
 rm "$scratch/bin/peal-spawn"

@@ -7,7 +7,6 @@
 #include "definition/job_codec.h"
 #include "handlers.h"
 #include "input.h"
-#include "jobs/jobs.h"
 #include "runs/encode.h"
 #include "runs/log.h"
 #include "server.h"
