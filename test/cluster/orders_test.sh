@@ -72,8 +72,8 @@ wait_for 5 has_begun_on b second $(($(begun_on b second | wc -l) + 3))
 run begun_on a second
 checks=$((checks + 1))
 [ "$(begun_on a second | wc -l)" = "$before" ] || mismatch 'a drained node began something'
-run on a state # the drained agent is well, its run goes on
-expect_status 0
+run on a state # the drained agent is up, its run goes on, and nothing new can start
+expect_status 8
 kill_from b eu a
 wait_for 5 node_is a drained b
 stop_node a # a drain holds while the node is away
