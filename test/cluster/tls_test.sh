@@ -75,7 +75,7 @@ expect_refused() { # WORDS, of the file peal.yaml
     checks=$((checks + 1))
     [ "$status" -ne 0 ] || mismatch 'started'
     expect_stderr_has "$1"
-    expect_stderr_has 'peal doctor --store'
+    expect_stderr_has "peal doctor --config $scratch/peal.yaml --store"
     run peal doctor --config "$scratch/peal.yaml"
     [ "$status" -ne 0 ] || mismatch 'the doctor sees nothing'
     cat "$scratch/err" >>"$scratch/out"
