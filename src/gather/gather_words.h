@@ -6,7 +6,7 @@
 #define NODE_IS_AWAY         "is away"
 #define NODE_IS_SILENT       "did not answer in time"
 #define NODE_IS_OUT_OF_REACH "could not be reached"
-#define NODE_IS_CLOSED       "lets nobody read its history (--peer-listen)"
+#define NODE_IS_CLOSED       "does not share its history (--peer-listen)"
 #define NODE_OPENS_NO_PORT   "opens no port for other nodes (--peer-listen)"
 #define NODE_IS_OLD          "runs an older peal, which passes no output on"
 
