@@ -251,7 +251,7 @@ static void reaped(struct spawner *s, struct run *run, int status, const struct 
     run->info.user_ms = life_milliseconds(usage->ru_utime);
     run->info.system_ms = life_milliseconds(usage->ru_stime);
     run->info.max_rss_kib = usage->ru_maxrss;
-    run->info.error = find_cause(s, run);
+    run->info.error = (int32_t)find_cause(s, run);
     set_ended_now(run);
     exited(s, run, reason_of(status));
 }
@@ -279,7 +279,7 @@ bool life_take_end(struct spawner *s, struct run *run)
     run->info.user_ms = record.user_ms;
     run->info.system_ms = record.system_ms;
     run->info.max_rss_kib = record.max_rss_kib;
-    run->info.error = find_cause(s, run);
+    run->info.error = (int32_t)find_cause(s, run);
     exited(s, run, reason_of(record.wait_status));
     return true;
 }

@@ -71,12 +71,14 @@ static enum status take_over(struct reading *reading, struct job_list *from, str
     return st;
 }
 
-/* Every mistake. */
+/* Every mistake, or the first of very many. */
 static enum exit_code tell_errors(const char *name, const char *text,
                                   const struct job_errors *errors)
 {
     for (size_t i = 0; i < errors->count; i++)
         job_error_tell(name, text, &errors->items[i]);
+    if (errors->more)
+        cli_error("%s: and %zu more mistakes", name, errors->more);
     return EXIT_INVALID;
 }
 

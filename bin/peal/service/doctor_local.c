@@ -181,12 +181,13 @@ static bool check_name(struct report *report, const json_t *agent)
     return true;
 }
 
-/* Older agents do not report it. */
+/* A person has drained the node on purpose. Older agents do not report it. */
 static void check_starts(struct report *report, const json_t *agent)
 {
+    bool is_drained = strcmp(starts_reason(agent), "drained") == 0;
     if (!starts_are_ok(agent))
-        report_add(report, CHECK_FAIL, "starts", NULL, "nothing can start (%s): %s",
-                   starts_reason(agent), starts_detail(agent));
+        report_add(report, is_drained ? CHECK_WARN : CHECK_FAIL, "starts", NULL,
+                   "nothing can start (%s): %s", starts_reason(agent), starts_detail(agent));
     else if (json_object_get(agent, "starts"))
         report_add(report, CHECK_OK, "starts", NULL, "nothing is in the way");
 }

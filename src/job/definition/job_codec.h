@@ -24,10 +24,12 @@ struct job_error {
     int text_column;   /* within the text of the field, from 1; 0: unknown */
 };
 
-/* All errors of a file, in its order. */
+/* The errors of a file, in its order: the first JOB_ERRORS_MAX that were found, and how many there
+ * are besides. */
+enum { JOB_ERRORS_MAX = 100 };
 struct job_errors {
     struct job_error *items;
-    size_t count;
+    size_t count, more;
 };
 void job_errors_init(struct job_errors *errors);
 void job_errors_release(struct job_errors *errors);

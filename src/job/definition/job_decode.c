@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "definition/job_internal.h"
 
 enum { FIELDS_MAX = 64 }; /* of a table */
@@ -26,7 +27,7 @@ static enum status unknown_field(const struct decoder *d, const struct field *fi
 
 void job_errors_init(struct job_errors *errors)
 {
-    *errors = (struct job_errors){NULL, 0};
+    *errors = (struct job_errors){NULL, 0, 0};
 }
 
 void job_errors_release(struct job_errors *errors)
@@ -39,14 +40,13 @@ enum status job_errors_take(struct job_errors *errors, struct job_error *error)
 {
     if (!*error->message)
         return OK;
-    struct job_error *items =
-        reallocarray(errors->items, errors->count + 1, sizeof(*errors->items));
-    if (!items)
-        return E_NOMEM;
-    errors->items = items;
-    items[errors->count++] = *error;
+    enum status st = OK;
+    if (errors->count == JOB_ERRORS_MAX)
+        errors->more++;
+    else if ((st = array_grow(&errors->items, errors->count, sizeof(*errors->items))) == OK)
+        errors->items[errors->count++] = *error;
     *error = (struct job_error){0};
-    return OK;
+    return st;
 }
 
 /* Goes on after an error, if all are wanted, and remembers that in *inout_st. */

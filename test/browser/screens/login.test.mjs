@@ -97,7 +97,7 @@ describe("logging in", () => {
         await page.context().close();
         const other = await world.page({ as: null });
         await other.goto(link);
-        await other.getByText("peal link makes another").waitFor();
+        await other.getByText("peal link makes a new one").waitFor();
         await other.context().close();
     });
 

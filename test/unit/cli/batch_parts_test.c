@@ -1,5 +1,5 @@
 /* Which jobs are sent together: those that wait for each other, whatever the size of a call. */
-#include "client/batch_parts.h"
+#include "client/batch/batch_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

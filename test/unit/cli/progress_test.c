@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "cli/progress.h"
 #include "cli/text_width.h"
+#include "print/progress.h"
 
 static void test_lines(void **state)
 {

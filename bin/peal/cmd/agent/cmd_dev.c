@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/when.h"
-#include "client/batch.h"
+#include "client/batch/batch.h"
 #include "client/live_runs.h"
 #include "jobs/definition.h"
 #include "jobs/demo_jobs.h"

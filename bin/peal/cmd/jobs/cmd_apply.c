@@ -3,7 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/when.h"
-#include "client/batch.h"
+#include "client/batch/batch.h"
 #include "jobs/check/dependents.h"
 #include "jobs/definition.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/when.h"
-#include "client/digests.h"
+#include "client/batch/digests.h"
 #include "jobs/definition.h"
 #include "print/diff_print.h"
 #include "text_diff.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/when.h"
-#include "client/batch.h"
+#include "client/batch/batch.h"
 #include "definition/job_fields.h"
 #include "jobs/crontab_source.h"
 

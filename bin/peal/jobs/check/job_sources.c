@@ -86,7 +86,8 @@ static void tell_twin(struct job_source *source, const char *job, const char *ot
 enum status job_sources_add(struct job_sources *sources, const char *name, struct strbuf *text,
                             const struct job_list *jobs)
 {
-    enum status st = add_text(sources, name, text), worst = OK;
+    enum status st = add_text(sources, name, text);
+    size_t twins = 0;
     json_t *self = json_string(name);
     if (!sources->names)
         sources->names = json_object();
@@ -94,14 +95,16 @@ enum status job_sources_add(struct job_sources *sources, const char *name, struc
         const char *job = jobs->items[i]->name;
         const json_t *other = json_object_get(sources->names, job);
         if (other && other != self) {
-            tell_twin(&sources->items[sources->count - 1], job, json_string_value(other));
-            worst = E_INVALID;
+            if (twins++ < JOB_ERRORS_MAX)
+                tell_twin(&sources->items[sources->count - 1], job, json_string_value(other));
         } else if (json_object_set(sources->names, job, self) != 0) {
             st = E_NOMEM;
         }
     }
     json_decref(self);
-    return st == OK ? worst : st;
+    if (twins > JOB_ERRORS_MAX)
+        cli_error("%s: and %zu more jobs that are defined twice", name, twins - JOB_ERRORS_MAX);
+    return st == OK && twins ? E_INVALID : st;
 }
 
 bool job_sources_have(const struct job_sources *sources, const char *job)

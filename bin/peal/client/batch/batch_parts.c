@@ -1,4 +1,4 @@
-#include "client/batch_parts.h"
+#include "client/batch/batch_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

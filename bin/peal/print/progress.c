@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "print/progress.h"
 
 #include <stdio.h>
 #include <string.h>

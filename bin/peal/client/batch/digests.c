@@ -1,4 +1,4 @@
-#include "client/digests.h"
+#include "client/batch/digests.h"
 
 #include <string.h>
 

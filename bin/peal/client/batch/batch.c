@@ -1,13 +1,13 @@
-#include "client/batch.h"
+#include "client/batch/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/progress.h"
 #include "cli/when.h"
-#include "client/batch_parts.h"
-#include "client/digests.h"
+#include "client/batch/batch_parts.h"
+#include "client/batch/digests.h"
+#include "print/progress.h"
 
 enum { CALL_MAX = 500 }; /* changes per call, or more if jobs depend on each other */
 
