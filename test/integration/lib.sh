@@ -119,6 +119,19 @@ end_agents() {
     done
 }
 
+# The frame around the shipped file for nginx, $1/peal.conf, in FILE: a server that keeps to FOLDER.
+nginx_frame() { # FOLDER FILE
+    local user=
+    [ "$(id -u)" -ne 0 ] || user='user root;'
+    cat >"$2" <<END
+daemon off; worker_processes 1; pid $1/pid; error_log $1/error.log; $user
+events { worker_connections 64; }
+http { access_log off; client_body_temp_path $1/b; proxy_temp_path $1/p;
+  fastcgi_temp_path $1/f; uwsgi_temp_path $1/u; scgi_temp_path $1/s;
+  include $1/peal.conf; }
+END
+}
+
 # An etcd of the test's own on loopback ports that were free, at $etcd_endpoint; $etcd_url is its
 # store's URL without a prefix. Tests that need one are skipped where there is none.
 etcd_pid=

@@ -43,15 +43,7 @@ sed -e "s|node-1.example.com:7325|127.0.0.1:$(port_of one)|" \
     -e "s|/etc/nginx/peal/key.pem|$scratch/front/tls/key.pem|" \
     -e "s|/etc/nginx/peal/nodes.pem|$scratch/nodes.pem|" \
     "$source_dir/packaging/nginx/peal.conf" >"$web/peal.conf"
-user=
-[ "$(id -u)" -ne 0 ] || user='user root;'
-cat >"$web/nginx.conf" <<END
-daemon off; worker_processes 1; pid $web/pid; error_log $web/error.log; $user
-events { worker_connections 64; }
-http { access_log off; client_body_temp_path $web/b; proxy_temp_path $web/p;
-  fastcgi_temp_path $web/f; uwsgi_temp_path $web/u; scgi_temp_path $web/s;
-  include $web/peal.conf; }
-END
+nginx_frame "$web" "$web/nginx.conf"
 "$program" -c "$web/nginx.conf" -e "$web/error.log" &
 web_pid=$!
 trap 'kill $web_pid $stream 2>/dev/null; end_agents; etcd_stop; rm -rf "$scratch"' EXIT

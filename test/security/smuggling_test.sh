@@ -23,8 +23,6 @@ expect_status 0
 cat "$scratch/front/tls/cert.pem" "$scratch/front/tls/key.pem" >"$scratch/site.pem"
 mapfile -t ports < <(free_ports)
 front=${ports[0]}
-user=
-[ "$(id -u)" -ne 0 ] || user='user root;'
 
 # ---- the proxies ----
 
@@ -40,13 +38,7 @@ nginx_configure() { # PORT plain|tls [LINE]
         -e "s|\$request_id|\$http_x_request_id|" -e "s|^    proxy_http_version 1.1;|& ${3-}|" \
         "$source_dir/packaging/nginx/peal.conf" >"$web/peal.conf"
     [ "$2" = tls ] || sed -i 's|https://peal|http://peal|' "$web/peal.conf"
-    cat >"$scratch/proxy.conf" <<END
-daemon off; worker_processes 1; pid $web/pid; error_log $web/error.log; $user
-events { worker_connections 64; }
-http { access_log off; client_body_temp_path $web/b; proxy_temp_path $web/p;
-  fastcgi_temp_path $web/f; uwsgi_temp_path $web/u; scgi_temp_path $web/s;
-  include $web/peal.conf; }
-END
+    nginx_frame "$web" "$scratch/proxy.conf"
 }
 
 haproxy_configure() { # PORT plain|tls

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cli/suggest.h"
 #include "cli/when.h"
 
@@ -159,14 +160,9 @@ struct path {
 
 static enum status push(struct path *path, const char *name)
 {
-    if (path->count == path->room) {
-        size_t room = path->room ? 2 * path->room : 64;
-        struct step *steps = reallocarray(path->steps, room, sizeof(*steps));
-        if (!steps)
-            return E_NOMEM;
-        path->steps = steps;
-        path->room = room;
-    }
+    enum status st = array_reserve(&path->steps, path->count, &path->room, sizeof(*path->steps));
+    if (st != OK)
+        return st;
     path->steps[path->count++] = (struct step){name, 0};
     return json_object_set_new(path->done, name, json_false()) == 0 ? OK : E_NOMEM;
 }
