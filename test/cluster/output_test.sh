@@ -137,6 +137,23 @@ run curl -s --unix-socket "$scratch/c/api.sock" -o "$scratch/came" -w '%{http_co
 expect_stdout 200
 run cmp "$scratch/came" <(seq 1 3000000)
 expect_status 0
+# Readers that go away in the middle leave nothing behind: the next one gets all of it.
+gone=()
+for i in {1..8}; do
+    curl -sN --limit-rate 64k --unix-socket "$scratch/c/api.sock" -o "$scratch/gone.$i" \
+        "http://localhost/api/v1/runs/$id/log?raw=true" &
+    gone+=($!)
+done
+for i in {1..8}; do
+    wait_for 20 test -s "$scratch/gone.$i"
+done
+kill -9 "${gone[@]}"
+wait "${gone[@]}" 2>/dev/null
+run curl -s --unix-socket "$scratch/c/api.sock" -o "$scratch/came" -w '%{http_code}' \
+    "http://localhost/api/v1/runs/$id/log?raw=true"
+expect_stdout 200
+run cmp "$scratch/came" <(seq 1 3000000)
+expect_status 0
 touch "$gate"
 
 # ---- who carries it is restarted ----
