@@ -21,12 +21,22 @@ static void client_gone(void *context)
         call_free(call);
 }
 
+struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms)
+{
+    uint8_t random[10];
+    if (last->at_ms == now_ms) {
+        last->id = id_next(&last->id);
+        return last->id;
+    }
+    entropy->fill(entropy->context, random, sizeof(random));
+    *last = (struct made_id){id_make((struct wall_ms){now_ms}, random), now_ms};
+    return last->id;
+}
+
 struct id call_make_id(const struct call *call)
 {
-    const struct entropy *entropy = &call->api->ports.entropy;
-    uint8_t random[10];
-    entropy->fill(entropy->context, random, sizeof(random));
-    return id_make((struct wall_ms){call->now_ms}, random);
+    struct api *api = call->api;
+    return made_id_next(&api->last_made, &api->ports.entropy, call->now_ms);
 }
 
 const char *call_input(const struct call *call, const char *name)
@@ -123,7 +133,7 @@ void call_free(struct call *call)
     free(call->second_argument);
     free(call->path);
     free(call->large_body);
-    free(call->held);
+    free(call->puts);
     api->large_bytes -= call->large_length;
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= call->is_served && !call->is_detached;
@@ -191,9 +201,6 @@ static void store_answered(struct store_request *request, enum status st)
     struct call *call = request->context;
     metrics_note_store(&call->api->metrics,
                        (double)(clock_now().boot.ms - call->asked_boot_ms) / 1000);
-    if (call->answered)
-        call->answered(call);
-    call->answered = NULL;
     call_answer(call, st);
 }
 

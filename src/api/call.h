@@ -19,9 +19,9 @@ struct api;
 struct http_request;
 struct idempotent;
 struct job_error;
+struct job_puts;
 struct listener;
 struct note;
-struct quota_item;
 
 typedef void call_then(struct call *call);
 
@@ -79,14 +79,13 @@ struct call {
     struct history_changes changes;
     struct history_stats stats;
     struct part part;
-    struct note *note; /* changes to be recorded; NULL: none yet */
-    bool note_failed;  /* a change could not be recorded */
-    bool note_is_late; /* the history has timed out: do not wait for it again */
+    struct note *note;    /* changes to be recorded; NULL: none yet */
+    struct note *writing; /* changes that are being recorded; NULL: none */
+    bool note_failed;     /* a change could not be recorded */
+    bool note_is_late;    /* the history has timed out: do not wait for it again */
     enum status answer;
     call_then *then;
-    call_then *answered;     /* called at once when the store has answered; NULL: none */
-    struct quota_item *held; /* reserved quota of its request, see jobs.h */
-    size_t held_count;
+    struct job_puts *puts; /* of job_puts_submit; NULL: none */
     bool is_served; /* the request is complete: the call ends with an answer, even if the client has
                        gone */
     bool has_waited;
@@ -116,7 +115,8 @@ void *call_state(struct call *call, size_t size, void (*release)(void *state));
 /* Sets what the path does not name: call->argument. False: the call has failed. */
 bool call_name(struct call *call, const char *name);
 
-/* A new id, of the moment when the call came. */
+/* A new id, of the moment when the call came. Those of one millisecond, such as of all jobs of a
+ * batch, follow each other, so that the databases add them at the ends of their indexes. */
 struct id call_make_id(const struct call *call);
 
 /* A header of the request; NULL: none. */

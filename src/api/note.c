@@ -12,6 +12,7 @@ enum { PATIENCE_MS = 2000 };
 /* Outlives a call that has timed out waiting for it. */
 struct note {
     struct call *call; /* NULL: the call has gone on */
+    call_then *done;
     struct api *api;
     struct change_record *changes;
     size_t count;
@@ -32,12 +33,11 @@ static void note_free(struct note *note)
 
 void note_release(struct call *call)
 {
-    struct note *note = call->note;
-    call->note = NULL;
-    if (note && note->records)
-        note->call = NULL;
-    else if (note)
-        note_free(note);
+    if (call->note)
+        note_free(call->note);
+    if (call->writing)
+        call->writing->call = NULL;
+    call->note = call->writing = NULL;
 }
 
 /* ---- lines ---- */
@@ -73,20 +73,6 @@ static struct change_record *reserve(struct call *call)
     return &note->changes[note->count];
 }
 
-/* Ids grow in the order of the changes, also within a millisecond. */
-static void set_id(struct api *api, struct change_record *change)
-{
-    const struct entropy *entropy = &api->ports.entropy;
-    uint8_t random[10];
-    entropy->fill(entropy->context, random, sizeof(random));
-    change->at_ms = clock_now().wall.ms;
-    change->id = id_make((struct wall_ms){change->at_ms}, random);
-    if (change->at_ms == api->last_change_ms && id_compare(&change->id, &api->last_change) <= 0)
-        change->id = id_next(&api->last_change);
-    api->last_change = change->id;
-    api->last_change_ms = change->at_ms;
-}
-
 /* Takes over the definitions of *what, and adds principal, time and address. */
 static void add(struct call *call, struct change_record *what)
 {
@@ -97,7 +83,8 @@ static void add(struct call *call, struct change_record *what)
         return;
     }
     *change = *what;
-    set_id(call->api, change);
+    change->at_ms = clock_now().wall.ms;
+    change->id = made_id_next(&call->api->last_change, &call->api->ports.entropy, change->at_ms);
     change->via = via_of(&call->principal);
     snprintf(change->actor, sizeof(change->actor), "%s", call->principal.name);
     snprintf(change->address, sizeof(change->address), "%s", call->address);
@@ -202,9 +189,8 @@ static void let_go(struct note *note)
 {
     struct call *call = note->call;
     note->call = NULL;
-    call->note = NULL;
-    call->answer = OK;
-    call_later(call, call->then);
+    call->writing = NULL;
+    note->done(call);
 }
 
 static void out_of_patience(void *context)
@@ -235,23 +221,39 @@ static void written(struct history_append *append, enum status st)
     note_free(note);
 }
 
-void note_write(struct call *call, call_then *then)
+void note_begin(struct call *call, call_then *done)
 {
     struct note *note = call->note;
-    if (note && !note->records)
+    if (note)
         note->records = calloc(note->count + 1, sizeof(*note->records));
     if (call->note_failed || (note && !note->records))
         warn(call, status_text(E_NOMEM));
+    call->note = NULL;
     if (!note || !note->count || !note->records) {
-        call_later(call, then);
+        if (note)
+            note_free(note);
+        done(call);
         return;
     }
+    call->writing = note;
+    note->done = done;
     for (size_t i = 0; i < note->count; i++)
         note->records[i].change = &note->changes[i];
     note->append = (struct history_append){
         .records = note->records, .count = note->count, .done = written, .context = note};
     if (loop_timer_new(note->api->ports.loop, out_of_patience, note, &note->patience) == OK)
         loop_timer_set(note->patience, call->note_is_late ? 0 : PATIENCE_MS);
-    call_wait(call, then);
     history_append(note->api->ports.history, &note->append);
+}
+
+static void go_on(struct call *call)
+{
+    call->answer = OK;
+    call_later(call, call->then);
+}
+
+void note_write(struct call *call, call_then *then)
+{
+    call_wait(call, then);
+    note_begin(call, go_on);
 }

@@ -43,6 +43,10 @@ void note_detail(struct call *call, const char *format, ...) __attribute__((form
 /* Writes the noted changes, then continues. */
 void note_write(struct call *call, call_then *then);
 
+/* Begins to write the noted changes, while others may be noted; `done` is called once they are
+ * written, at once if there are none. Only if no earlier ones are being written: call->writing. */
+void note_begin(struct call *call, call_then *done);
+
 /* The call ends: drops changes that were not written. */
 void note_release(struct call *call);
 

@@ -23,6 +23,15 @@ struct http_server;
 
 TAILQ_HEAD(call_list, call);
 
+/* The last id of a series. */
+struct made_id {
+    struct id id;
+    int64_t at_ms;
+};
+
+/* The next id of the series, which is larger than the others of this millisecond. */
+struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms);
+
 /* The UNIX socket, or one address. */
 struct listener {
     struct api *api;
@@ -57,8 +66,8 @@ struct api {
     struct idempotency idempotency;
     struct events *events;
     struct metrics metrics;
-    struct id last_change; /* id of the last noted change */
-    int64_t last_change_ms;
+    struct made_id last_made;   /* by call_make_id */
+    struct made_id last_change; /* of a noted change */
     struct accounts accounts;
     struct undecoded undecoded;
     struct hasher *hasher;

@@ -45,6 +45,7 @@ static const char *complaint(const char *name, const struct alphabet *alphabet)
 {
     if (!*name)
         return "is empty";
+    bool is_ascii = true;
     for (const char *at = name; *at;) {
         utf8proc_int32_t c;
         utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)at, -1, &c);
@@ -55,13 +56,14 @@ static const char *complaint(const char *name, const struct alphabet *alphabet)
             return "must start with a letter or a digit";
         if (kind == LETTER_NONE && !(c < 0x80 && strchr(alphabet->marks, c)))
             return alphabet->complaint;
+        is_ascii = is_ascii && c < 0x80;
         at += length;
     }
     if (strlen(name) > alphabet->max)
         return alphabet->too_long;
-    return is_composed(name) ? NULL
-                             : "is written with separate accents; write it with composed letters "
-                               "(Unicode NFC)";
+    return is_ascii || is_composed(name)
+               ? NULL
+               : "is written with separate accents; write it with composed letters (Unicode NFC)";
 }
 
 const char *job_name_complaint(const char *name)

@@ -27,41 +27,72 @@ bool job_put_is_allowed(const struct call *call, const struct store_put_job *put
                         ret_item, ret);
 }
 
-/* Releases the reservation as soon as the store has answered. */
-static void give_back(struct call *call)
+static void give_back(struct job_puts *puts)
 {
-    for (size_t i = 0; i < call->held_count; i++)
-        quota_sum_take_back(&call->api->held, &call->held[i]);
-    free(call->held);
-    call->held = NULL;
-    call->held_count = 0;
+    for (size_t i = 0; i < puts->held_count; i++)
+        quota_sum_take_back(&puts->call->api->held, &puts->held[i]);
+    free(puts->held);
+    puts->held = NULL;
+    puts->held_count = 0;
 }
 
-enum status job_puts_submit(struct call *call, struct store_put_job *puts, size_t count,
-                            enum put_cause cause, call_then *then, struct quota_excess *ret)
+static void answered(struct store_request *request, enum status st)
+{
+    struct job_puts *puts = request->context;
+    metrics_note_store(&puts->call->api->metrics,
+                       (double)(clock_now().boot.ms - puts->asked_boot_ms) / 1000);
+    give_back(puts);
+    puts->done(puts, st);
+}
+
+enum status job_puts_begin(struct job_puts *puts, struct call *call, struct store_put_job *items,
+                           size_t count, enum put_cause cause, struct quota_excess *ret)
 {
     struct api *api = call->api;
     const struct catalog *catalog = engine_catalog(api->ports.engine);
     enum status st = OK;
-    call->held = calloc(count + 1, sizeof(*call->held));
-    if (!call->held)
+    puts->call = call;
+    puts->held = calloc(count + 1, sizeof(*puts->held));
+    if (!puts->held)
         return E_NOMEM;
     for (size_t i = 0; i < count && st == OK; i++) {
-        struct quota_item item = weigh(call, &puts[i], cause);
+        struct quota_item item = weigh(call, &items[i], cause);
         if (!quota_allows(&api->quotas, catalog, &api->held, NULL, &item, ret)) {
             st = E_TOO_LARGE;
             break;
         }
         st = quota_sum_add(&api->held, &item);
-        call->held[call->held_count++] = item;
+        puts->held[puts->held_count++] = item;
     }
     if (st != OK) {
-        give_back(call);
+        give_back(puts);
         return st;
     }
-    call->answered = give_back;
-    call_submit(call, STORE_PUT_JOB, puts, count, then);
+    puts->request = (struct store_request){.op = STORE_PUT_JOB,
+                                           .count = count,
+                                           .items.puts = items,
+                                           .done = answered,
+                                           .context = puts};
+    puts->asked_boot_ms = clock_now().boot.ms;
+    store_submit(api->ports.store, &puts->request);
     return OK;
+}
+
+static void answer_call(struct job_puts *puts, enum status st)
+{
+    call_answer(puts->call, st);
+}
+
+enum status job_puts_submit(struct call *call, struct store_put_job *items, size_t count,
+                            enum put_cause cause, call_then *then, struct quota_excess *ret)
+{
+    if (!call->puts)
+        call->puts = calloc(1, sizeof(*call->puts));
+    if (!call->puts)
+        return E_NOMEM;
+    call->puts->done = answer_call;
+    call_wait(call, then);
+    return job_puts_begin(call->puts, call, items, count, cause, ret);
 }
 
 /* ---- refused ---- */

@@ -90,9 +90,25 @@ enum put_cause {
     PUT_TO_NOTE,   /* a mark of peal's own: pause, resume, delete, restore */
 };
 
-/* Submits the jobs to the store, if the quotas allow it; the only way to write jobs. E_TOO_LARGE: a
- * quota is exceeded, *ret says which, and nothing is submitted. E_NOMEM. */
-MUST_CHECK enum status job_puts_submit(struct call *call, struct store_put_job *puts, size_t count,
+/* Jobs on their way to the store, and the quota that is reserved for them until it has answered. */
+struct job_puts {
+    struct call *call;
+    struct store_request request;
+    int64_t asked_boot_ms;
+    struct quota_item *held;
+    size_t held_count;
+    void (*done)(struct job_puts *puts, enum status st);
+};
+
+/* Submits the jobs to the store, if the quotas allow it; the only way to write jobs. `done` is
+ * called when the store answers, before the catalog has them. E_TOO_LARGE: a quota is exceeded,
+ * *ret says which, and nothing is submitted. E_NOMEM. */
+MUST_CHECK enum status job_puts_begin(struct job_puts *puts, struct call *call,
+                                      struct store_put_job *items, size_t count,
+                                      enum put_cause cause, struct quota_excess *ret);
+
+/* The same, after which the call waits for the answer, and goes on like after call_submit. */
+MUST_CHECK enum status job_puts_submit(struct call *call, struct store_put_job *items, size_t count,
                                        enum put_cause cause, call_then *then,
                                        struct quota_excess *ret);
 

@@ -13,6 +13,7 @@ enum {
     BATCH_ITEMS_MAX = 10000,
     BATCH_ITEM_BYTES = 1 << 20, /* as for a single PUT */
     BATCH_ERRORS_MAX = 100,
+    BATCH_CHUNKS = 4, /* on their way to the store at once */
 };
 
 struct jobs_batch_item {
@@ -24,6 +25,14 @@ struct jobs_batch_item {
     enum write_kind kind;      /* kept after the write is released */
     struct store_put_job *put; /* NULL: nothing to write */
     const char *error;         /* why it was not written; NULL: no error so far */
+};
+
+/* Items that go to the store together. */
+struct jobs_batch_chunk {
+    struct job_puts puts; /* first */
+    size_t count;
+    bool is_answered;
+    enum status answer;
 };
 
 struct jobs_batch {
@@ -44,9 +53,18 @@ struct jobs_batch {
 
     struct jobs_batch_item **order; /* items to be written; deletes first, which free quota */
     struct store_put_job *puts;
-    size_t put_count, planned, sent, sending;
+    size_t put_count, planned;
+    struct jobs_batch_chunk chunks[BATCH_CHUNKS]; /* a ring */
+    size_t chunk_count;                           /* in flight */
+    size_t first_chunk;                           /* the oldest of them */
+    size_t sent, taken;                           /* items: submitted, answered */
+    bool is_any_written;
+    bool is_woken;      /* the call goes on in the next turn */
+    enum status failed; /* of the first chunk that failed, after which no more are sent; OK: none */
+    const char *stopped;   /* why no more are sent; NULL: they are */
     struct quota_sum plan; /* what the planned items add */
     char *quota_error;     /* for items that exceeded a quota when they were written; NULL: none */
+    struct quota_excess excess; /* the same */
     size_t encoded;
     struct strbuf answer;
 };

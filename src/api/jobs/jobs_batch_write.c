@@ -1,5 +1,4 @@
-/* Writes the items of a batch in chunks: each is in the catalog, and recorded, before the next is
- * sent. */
+/* Writes the items of a batch in chunks, and answers when all are written and recorded. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,11 @@
 #include "text/json_text.h"
 
 enum {
-    CHUNK_ITEMS = 200,       /* the catalog takes in so many in some milliseconds ... */
+    CHUNK_ITEMS = 100,       /* the catalog takes in those of all chunks in some milliseconds ... */
     CHUNK_BYTES = 256 << 10, /* ... or such definitions */
 };
+
+static const char rights_ended[] = "the rights to do it have ended meanwhile";
 
 /* ---- results ---- */
 
@@ -56,19 +57,24 @@ static void batch_reply(struct call *call)
 
 /* ---- writing ---- */
 
-/* Gives up the remaining items, which stay unchanged. */
-static void stop_writing(struct call *call, const char *error)
+static void write_on(struct call *call);
+
+/* Something that the call waited for is there. */
+static void wake(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    for (size_t i = batch->sent; i < batch->put_count; i++)
-        batch->order[i]->error = error;
-    batch_reply(call);
+    if (batch->is_woken)
+        return;
+    batch->is_woken = true;
+    call_later(call, write_on);
 }
 
 static void take_result(struct call *call, struct jobs_batch_item *item)
 {
+    struct jobs_batch *batch = call->state;
     switch (item->put->result) {
     case PUT_OK:
+        batch->is_any_written = true;
         job_write_note(call,
                        item->is_delete              ? CHANGE_DELETE
                        : item->kind == WRITE_CREATE ? CHANGE_CREATE
@@ -86,24 +92,49 @@ static void take_result(struct call *call, struct jobs_batch_item *item)
     job_write_release(&item->write);
 }
 
-static void send_next(struct call *call);
+/* Gives up what was not sent yet, which stays unchanged. */
+static void stop_sending(struct jobs_batch *batch, const char *why)
+{
+    if (!batch->stopped)
+        batch->stopped = why;
+}
 
-static void chunk_done(struct call *call)
+static void take_chunk(struct call *call, const struct jobs_batch_chunk *chunk)
 {
     struct jobs_batch *batch = call->state;
-    if (call->answer != OK && !batch->sent) {
-        call_fail_store(call, call->answer);
-        return;
+    static const char unwritten[] = "the store is not healthy, and it was not written; try again";
+    if (chunk->answer != OK && batch->failed == OK)
+        batch->failed = chunk->answer;
+    if (chunk->answer != OK)
+        stop_sending(batch, unwritten);
+    for (size_t i = 0; i < chunk->count; i++) {
+        struct jobs_batch_item *item = batch->order[batch->taken++];
+        if (chunk->answer == OK)
+            take_result(call, item);
+        else
+            item->error = chunk->answer == E_UNKNOWN
+                              ? "it is not known whether it was written; try again"
+                              : unwritten;
     }
-    if (call->answer != OK) {
-        stop_writing(call, call->answer == E_UNKNOWN
-                               ? "it is not known whether it was written; try again"
-                               : "the store is not healthy, and it was not written; try again");
-        return;
+}
+
+/* The store answers in the order of submission. */
+static void take_answers(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    while (batch->chunk_count && batch->chunks[batch->first_chunk].is_answered) {
+        take_chunk(call, &batch->chunks[batch->first_chunk]);
+        batch->first_chunk = (batch->first_chunk + 1) % BATCH_CHUNKS;
+        batch->chunk_count--;
     }
-    for (; batch->sending; batch->sending--)
-        take_result(call, batch->order[batch->sent++]);
-    note_write(call, send_next);
+}
+
+static void chunk_answered(struct job_puts *puts, enum status st)
+{
+    struct jobs_batch_chunk *chunk = (struct jobs_batch_chunk *)puts;
+    chunk->is_answered = true;
+    chunk->answer = st;
+    wake(puts->call);
 }
 
 /* The number of items in the next chunk, at least one. */
@@ -118,33 +149,73 @@ static size_t chunk_size(const struct jobs_batch *batch)
     return count;
 }
 
-/* The check may have taken a while: a caller who has lost their account or rights meanwhile writes
- * nothing more. Jobs that others have changed are conflicts, by their revision. */
-static void send_next(struct call *call)
+/* Others may have used up the quota since it was checked. */
+static void send_chunk(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    if (batch->sent == batch->put_count) {
-        batch_reply(call);
+    struct quota_excess excess = {0};
+    struct jobs_batch_chunk *chunk =
+        &batch->chunks[(batch->first_chunk + batch->chunk_count) % BATCH_CHUNKS];
+    *chunk = (struct jobs_batch_chunk){.puts.done = chunk_answered, .count = chunk_size(batch)};
+    enum status st = job_puts_begin(&chunk->puts, call, batch->puts + batch->sent, chunk->count,
+                                    PUT_TO_DEFINE, &excess);
+    if (st == OK) {
+        batch->sent += chunk->count;
+        batch->chunk_count++;
         return;
     }
-    if (!accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms)) {
-        if (batch->sent)
-            stop_writing(call, "the rights to do it have ended meanwhile");
-        else
-            call_fail(call, 401,
-                      "these credentials are not valid; log in again, or use another token");
+    batch->quota_error = st == E_TOO_LARGE ? quota_text(call, &excess) : NULL;
+    batch->excess = excess;
+    stop_sending(batch, batch->quota_error ? batch->quota_error : "out of memory");
+}
+
+/* The check may have taken a while: a caller who has lost their account or rights meanwhile writes
+ * nothing more. Jobs that others have changed are conflicts, by their revision. */
+static void send_chunks(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    if (batch->sent < batch->put_count &&
+        !accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms))
+        stop_sending(batch, rights_ended);
+    while (!batch->stopped && batch->sent < batch->put_count && batch->chunk_count < BATCH_CHUNKS)
+        send_chunk(call);
+}
+
+/* Nothing was written: the whole call fails. */
+static void fail_write(struct call *call)
+{
+    const struct jobs_batch *batch = call->state;
+    if (batch->failed != OK)
+        call_fail_store(call, batch->failed);
+    else if (batch->stopped == rights_ended)
+        call_fail(call, 401, "these credentials are not valid; log in again, or use another token");
+    else
+        call_fail_put(call, batch->quota_error ? E_TOO_LARGE : E_NOMEM, &batch->excess);
+}
+
+static void finish(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    if (batch->stopped && !batch->is_any_written) {
+        fail_write(call);
         return;
     }
-    struct quota_excess excess;
-    batch->sending = chunk_size(batch);
-    enum status st = job_puts_submit(call, batch->puts + batch->sent, batch->sending, PUT_TO_DEFINE,
-                                     chunk_done, &excess);
-    if (st != OK && !batch->sent) {
-        call_fail_put(call, st, &excess);
-    } else if (st != OK) { /* others have used up the quota meanwhile */
-        batch->quota_error = st == E_TOO_LARGE ? quota_text(call, &excess) : NULL;
-        stop_writing(call, batch->quota_error ? batch->quota_error : "out of memory");
-    }
+    for (size_t i = batch->sent; i < batch->put_count; i++)
+        batch->order[i]->error = batch->stopped;
+    batch_reply(call);
+}
+
+/* Some chunks are in the store's hands while others are recorded. */
+static void write_on(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    batch->is_woken = false;
+    take_answers(call);
+    if (call->note && !call->writing)
+        note_begin(call, wake);
+    send_chunks(call);
+    if (!batch->chunk_count && !call->writing && !batch->is_woken)
+        finish(call);
 }
 
 /* ---- before that ---- */
@@ -180,7 +251,7 @@ static void plan_slice(struct call *call)
     else if (batch->dry_run)
         batch_reply(call);
     else
-        send_next(call);
+        write_on(call);
 }
 
 static void add_puts(struct jobs_batch *batch, bool deletes)

@@ -13,18 +13,21 @@ static void test_split(void **state)
     static const struct {
         int line;
         const char *definitions, *want; /* names of each list */
-        size_t size;
+        size_t size, bytes;
     } cases[] = {
-        {__LINE__, "[]", "[]", 2},
-        {__LINE__, "[{'name':'a'},{'name':'b'},{'name':'c'}]", "[['a','b'],['c']]", 2},
-        {__LINE__, "[{'name':'a','after':'c'},{'name':'b'},{'name':'c'}]", "[['a','c'],['b']]", 1},
+        {__LINE__, "[]", "[]", 2, SIZE_MAX},
+        {__LINE__, "[{'name':'a'},{'name':'b'},{'name':'c'}]", "[['a','b'],['c']]", 2, SIZE_MAX},
+        {__LINE__, "[{'name':'a','after':'c'},{'name':'b'},{'name':'c'}]", "[['a','c'],['b']]", 1,
+         SIZE_MAX},
         {__LINE__,
          "[{'name':'a','after':['c']},{'name':'b'},{'name':'c','after':[{'job':'d'}]},"
          "{'name':'d'}]",
-         "[['a','c','d'],['b']]", 1},
+         "[['a','c','d'],['b']]", 1, SIZE_MAX},
         {__LINE__, "[{'name':'a','after':'elsewhere'},{'name':'b','after':'b'},{'name':'a'}]",
-         "[['a'],['b'],['a']]", 1},
-        {__LINE__, "[{'name':1},{},{'name':'b','after':7}]", "[[1,null],['b']]", 2},
+         "[['a'],['b'],['a']]", 1, SIZE_MAX},
+        {__LINE__, "[{'name':'aaaaaaaa'},{'name':'b'},{'name':'c'}]", "[['aaaaaaaa'],['b','c']]", 9,
+         18},
+        {__LINE__, "[{'name':1},{},{'name':'b','after':7}]", "[[1,null],['b']]", 2, SIZE_MAX},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -40,7 +43,7 @@ static void test_split(void **state)
             *values[k] = json_loadb(text, length, 0, NULL);
             assert_non_null(*values[k]);
         }
-        assert_int_equal(batch_split(definitions, cases[i].size, &lists), OK);
+        assert_int_equal(batch_split(definitions, cases[i].size, cases[i].bytes, &lists), OK);
         json_array_foreach (lists, at, list) {
             json_array_foreach (list, in_list, definition) {
                 json_t *name = json_object_get(definition, "name");

@@ -9,7 +9,10 @@
 #include "client/batch/digests.h"
 #include "print/progress.h"
 
-enum { CALL_MAX = 500 }; /* changes per call, or more if jobs depend on each other */
+/* What goes in one call, or more if jobs depend on each other: half of what the agent takes. */
+enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
+
+enum { DIGESTS_FROM = 500 }; /* jobs; fewer are sent without a look at what the agent has */
 
 static enum exit_code init(struct batch *batch, const struct job_list *jobs, const json_t *digests)
 {
@@ -36,7 +39,7 @@ enum exit_code batch_init_applied(struct batch *batch, struct client *client,
 {
     json_t *digests = NULL;
     enum exit_code got = EXIT_OK;
-    if (jobs->count > CALL_MAX) /* else they are sent at once */
+    if (jobs->count > DIGESTS_FROM)
         got = digests_get(client, &digests);
     enum exit_code code = init(batch, jobs, digests);
     batch->is_applied = true;
@@ -259,7 +262,7 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
                           json_t **ret)
 {
     json_t *parts;
-    enum status st = batch_split(batch->put, CALL_MAX, &parts);
+    enum status st = batch_split(batch->put, CALL_MAX, CALL_BYTES, &parts);
     if (st != OK)
         return cli_fail(st);
     bool several = json_array_size(parts) > 1 || json_array_size(batch->delete) > CALL_MAX;

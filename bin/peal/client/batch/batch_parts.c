@@ -84,24 +84,28 @@ static int compare_members(const void *a, const void *b)
 
 /* Groups are not split; a new list begins when one is long enough. */
 static enum status fill_lists(const struct groups *groups, const json_t *definitions, size_t size,
-                              json_t *lists)
+                              size_t bytes, json_t *lists)
 {
     json_t *list = NULL;
+    size_t list_bytes = 0;
     for (size_t i = 0; i < groups->count; i++) {
         const struct member *member = &groups->members[i];
+        json_t *definition = json_array_get(definitions, member->place);
         bool is_new_group = i == 0 || member->first != groups->members[i - 1].first;
-        if (is_new_group && (!list || json_array_size(list) >= size)) {
+        if (is_new_group && (!list || json_array_size(list) >= size || list_bytes >= bytes)) {
             list = json_array();
+            list_bytes = 0;
             if (json_array_append_new(lists, list) != 0)
                 return E_NOMEM;
         }
-        if (json_array_append(list, json_array_get(definitions, member->place)) != 0)
+        if (json_array_append(list, definition) != 0)
             return E_NOMEM;
+        list_bytes += json_dumpb(definition, NULL, 0, JSON_COMPACT);
     }
     return OK;
 }
 
-enum status batch_split(const json_t *definitions, size_t size, json_t **ret)
+enum status batch_split(const json_t *definitions, size_t size, size_t bytes, json_t **ret)
 {
     struct groups groups = {.count = json_array_size(definitions)};
     json_t *lists = json_array();
@@ -115,7 +119,7 @@ enum status batch_split(const json_t *definitions, size_t size, json_t **ret)
     table_release(&groups.by_name); /* before they are moved */
     if (st == OK) {
         qsort(groups.members, groups.count, sizeof(*groups.members), compare_members);
-        st = fill_lists(&groups, definitions, size, lists);
+        st = fill_lists(&groups, definitions, size, bytes, lists);
     }
     free(groups.members);
     if (st == OK)

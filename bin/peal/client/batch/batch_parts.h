@@ -7,8 +7,10 @@
 
 #include "status.h"
 
-/* Splits a list of definitions into lists of about `size`; larger where jobs depend on each other
- * (`after`), directly or indirectly. *ret is a list of lists, which the caller frees. */
-MUST_CHECK enum status batch_split(const json_t *definitions, size_t size, json_t **ret);
+/* Splits a list of definitions into lists of about `size` definitions, or `bytes` of them if that
+ * is less; larger where jobs depend on each other (`after`), directly or indirectly. *ret is a list
+ * of lists, which the caller frees. */
+MUST_CHECK enum status batch_split(const json_t *definitions, size_t size, size_t bytes,
+                                   json_t **ret);
 
 #endif

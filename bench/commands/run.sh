@@ -1,0 +1,119 @@
+#!/bin/sh
+# Commands that handle many jobs: the time that each takes, and beside it what the store itself takes
+# for as many new jobs in batches, in SQLite and in an etcd of one member whose writes reach the disk.
+# Takes about two minutes.
+# usage: bench/commands/run.sh [BUILD_DIR]
+#   BENCH_JOBS=100000   jobs
+# shellcheck disable=SC2317 # functions are called by their names
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:-$here/../../build/release}" && pwd)
+sqlite=$build/bench/agent_bench
+cluster=$build/bench/cluster_bench
+peal=$build/bin/peal
+[ -x "$peal" ] || peal=$here/../../build/bin/peal
+many=${BENCH_JOBS:-100000}
+. "$here/../figures.sh"
+
+for program in "$sqlite" "$cluster" "$peal"; do
+    if ! [ -x "$program" ]; then
+        echo "bench/commands: $program is wanted; build it first" >&2
+        exit 1
+    fi
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
+data=$work/data
+jobs=$work/jobs.yaml
+mkfifo "$work/etcd"
+trap '"$peal" stop --data "$data" 2>/dev/null || true; exec 3>&-; wait; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+seq "$many" | awk '{
+    printf "---\nname: bench/job-%06d\nschedule: %d %d * * *\nshell: report --number %d\n", $1, $1 % 60, $1 % 24, $1
+}' >"$jobs"
+
+took_s() { # COMMAND...
+    before=$(now_ms)
+    "$@" >"$work/out" 2>"$work/err" || {
+        cat "$work/err" >&2
+        exit 1
+    }
+    calculate "($(now_ms) - $before) / 1000"
+}
+
+start() { # [OPTION...]
+    rm -rf "$data"
+    took_s "$peal" start -d --data "$data" --listen none "$@" 3>&- >/dev/null
+}
+
+command_s() { # COMMAND [OPTION...]
+    took_s "$peal" --data "$data" "$@"
+}
+
+first_row() {
+    "$peal" --data "$data" list | head -n 1
+}
+
+# The median of the rounds, by the ratio of the store's time to the command's.
+new_jobs() { # WHERE ROUND_FUNCTION
+    for i in $(seq $rounds); do
+        "$2" "$i"
+    done >"$work/rounds"
+    # shellcheck disable=SC2046 # words
+    set -- "$1" $(median <"$work/rounds")
+    line "apply of $many new jobs, $1" "$3 s" "the store alone $4 s" "$2" '0.80' "$2 >= 0.8"
+}
+
+round_of_sqlite() {
+    rm -rf "$work/alone"
+    alone=$(took_s "$sqlite" jobs "$work/alone" alone "$many" '0 0 * * *' 0)
+    start
+    all=$(command_s apply -f "$jobs")
+    [ "$1" -eq "$rounds" ] || "$peal" stop --data "$data" 2>/dev/null
+    echo "$(calculate "$alone / $all") $all $alone"
+}
+
+start_etcd() {
+    exec 3>&- # ends the one before
+    wait
+    rm -f "$work/address"
+    "$cluster" etcd <"$work/etcd" >"$work/address" &
+    exec 3>"$work/etcd"
+    while ! [ -s "$work/address" ]; do
+        sleep 0.1
+    done
+    etcd=$(cat "$work/address")
+}
+
+round_of_etcd() {
+    start_etcd
+    alone=$(took_s "$cluster" jobs "$etcd" alone alone "$many" '0 0 * * *' 0)
+    start_etcd
+    start --store "etcd://$etcd/bench"
+    all=$(command_s apply -f "$jobs")
+    "$peal" stop --data "$data" 2>/dev/null
+    echo "$(calculate "$alone / $all") $all $alone"
+}
+
+heading 'what' 'peal' 'the machine' 'ratio' 'budget'
+new_jobs SQLite round_of_sqlite
+read_s=$(took_s cat "$jobs")
+for command in 'validate' 'apply -f' 'diff -f'; do
+    # shellcheck disable=SC2086 # words
+    s=$(command_s $command "$jobs")
+    line "${command% -f} of $many unchanged jobs" "$s s" "cat $read_s s" '' '5 s' "$s <= 5"
+done
+s=$(took_s first_row)
+page_s=$(command_s list -q job-000001)
+line "first row of a list of $many jobs" "$s s" "a list of one $page_s s" '' '' ''
+s=$(command_s list)
+line '  the whole list' "$s s" '' '' '' ''
+"$peal" stop --data "$data" 2>/dev/null
+start_etcd
+if [ "$etcd" = none ]; then
+    echo 'skipped: there is no etcd here; Debian has it in etcd-server'
+else
+    new_jobs etcd round_of_etcd
+fi
+exit $failed
