@@ -52,46 +52,10 @@ static const char *const reason_names[] = {
     [REASON_OOM] = "oom",
 };
 
-static const char *const reason_texts[] = {
-    [REASON_NONE] = "",
-    [REASON_EXIT_CODE] = "the exit code was not 0",
-    [REASON_SIGNAL] = "a signal from outside peal ended the process",
-    [REASON_NO_START] = "the process could not be started",
-    [REASON_TIMEOUT] = "the run exceeded its timeout",
-    [REASON_USER] = "a user stopped the run",
-    [REASON_REPLACED] = "a newer run replaced this one (overlap: replace)",
-    [REASON_OVERLAP] = "the previous run was still running (overlap: skip)",
-    [REASON_QUEUE_FULL] = "the queue of waiting runs was full (overlap: queue)",
-    [REASON_PAUSED] = "the job was paused",
-    [REASON_SKIP_NEXT] = "a user asked to skip this tick",
-    [REASON_DELETED] = "the job was deleted before the start",
-    [REASON_CATCH_UP] = "no agent could start it in time, and catch_up did not ask for a later run",
-    [REASON_TOO_OLD] =
-        "no agent could start it in time, and the tick is older than the catch_up window",
-    [REASON_TOO_MANY] =
-        "no agent could start it in time, and more ticks were missed than the catch_up limit",
-    [REASON_DEADLINE] = "the run could not start before its deadline",
-    [REASON_START_WINDOW] = "the process did not start within 5 s, and must not start later",
-    [REASON_NODE_DIED] = "the node died during the run",
-    [REASON_SPAWNER_DIED] = "the spawner died; the outcome is unknown",
-    [REASON_SHUTDOWN] = "all runs on the node were stopped",
-    [REASON_NO_NODE] = "no eligible node was available",
-    [REASON_RESTORED] = "the store was restored from a backup",
-    [REASON_CALENDAR] = "a calendar of the job excludes the date",
-    [REASON_EDITED] = "the schedule was changed before the start",
-    [REASON_CLOCK] = "the clock was set back: runs that had started are not started again",
-    [REASON_DISK_FULL] = "the disk was full, and catch_up did not ask for a later run",
-    [REASON_STORE_AWAY] = "the store was unavailable, and catch_up did not ask for a later run",
-    [REASON_CLOCK_DOUBTED] = "the clock was not trusted, and catch_up did not ask for a later run",
-    [REASON_DRAINED] = "the nodes were drained, and catch_up did not ask for a later run",
-    [REASON_CPU_TIME] = "the process reached its limit of CPU time",
-    [REASON_OOM] = "memory ran out: the kernel's OOM killer ended the process",
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 _Static_assert(COUNT(state_names) == RUN_STATES && COUNT(cause_names) == CAUSES &&
-                   COUNT(reason_names) == REASONS && COUNT(reason_texts) == REASONS,
+                   COUNT(reason_names) == REASONS,
                "every number has its word");
 
 static const struct word_table state_words = {"state", state_names, COUNT(state_names)};
@@ -116,11 +80,6 @@ const char *run_reason_name(enum run_reason reason)
 const char *run_cause_name(enum run_cause cause)
 {
     return words_name(&cause_words, cause);
-}
-
-const char *run_reason_text(enum run_reason reason)
-{
-    return reason < REASONS ? reason_texts[reason] : "for a reason that only a newer peal knows";
 }
 
 enum status run_state_by_name(const char *name, enum run_state *ret)

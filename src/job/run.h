@@ -155,9 +155,6 @@ bool last_run_take(struct last_run *last, const struct last_run *told);
 /* The clock was set back to `to_ms`: later times become to_ms. */
 void last_run_set_back(struct last_run *last, int64_t to_ms);
 
-/* A sentence for people: "the previous run was still running (overlap: skip)". */
-const char *run_reason_text(enum run_reason reason);
-
 /* Reasons may also be those of a newer peal: "reason-1000". E_NOT_FOUND. */
 MUST_CHECK enum status run_state_by_name(const char *name, enum run_state *ret);
 MUST_CHECK enum status run_reason_by_name(const char *name, enum run_reason *ret);

@@ -7,7 +7,7 @@
 
 #include "definition/job_codec.h"
 #include "job.h"
-#include "words/explain.h" /* enum language */
+#include "language.h"
 
 #define CHANNEL_DOC  "channel"  /* the kind of its document */
 #define CHANNEL_MASK "********" /* what is shown of a secret */

@@ -4,68 +4,8 @@
 #include <string.h>
 
 #include "duration.h"
+#include "run_words.h"
 #include "timestamp.h"
-
-/* The English texts are in run.c. */
-static const char *const reasons_zh[REASONS] = {
-    [REASON_EXIT_CODE] = "退出码不为 0",
-    [REASON_SIGNAL] = "被外部信号终止",
-    [REASON_NO_START] = "进程无法启动",
-    [REASON_TIMEOUT] = "运行超时",
-    [REASON_USER] = "被用户停止",
-    [REASON_REPLACED] = "被新的运行取代（overlap: replace）",
-    [REASON_OVERLAP] = "上一次运行尚未结束（overlap: skip）",
-    [REASON_QUEUE_FULL] = "等待队列已满（overlap: queue）",
-    [REASON_PAUSED] = "任务已暂停",
-    [REASON_SKIP_NEXT] = "用户要求跳过本次触发",
-    [REASON_DELETED] = "启动前任务已被删除",
-    [REASON_CATCH_UP] = "当时没有 agent 能按时启动它，且 catch_up 未要求补跑",
-    [REASON_TOO_OLD] = "当时没有 agent 能按时启动它，且已超出 catch_up 的时间窗口",
-    [REASON_TOO_MANY] = "当时没有 agent 能按时启动它，且错过的次数超过 catch_up 上限",
-    [REASON_DEADLINE] = "未能在启动时限内启动",
-    [REASON_START_WINDOW] = "进程未能及时启动，之后不得再启动",
-    [REASON_NODE_DIED] = "运行期间节点宕机",
-    [REASON_SPAWNER_DIED] = "启动器已退出，结果未知",
-    [REASON_SHUTDOWN] = "该节点上的运行全部被停止",
-    [REASON_NO_NODE] = "没有符合条件的可用节点",
-    [REASON_RESTORED] = "存储已从备份恢复",
-    [REASON_CALENDAR] = "当天被任务的日历排除",
-    [REASON_EDITED] = "启动前计划已被修改",
-    [REASON_CLOCK] = "时钟被回拨：已启动过的运行不会再次启动",
-    [REASON_DISK_FULL] = "当时磁盘已满，且 catch_up 未要求补跑",
-    [REASON_STORE_AWAY] = "当时存储不可用，且 catch_up 未要求补跑",
-    [REASON_CLOCK_DOUBTED] = "当时时钟不可信，且 catch_up 未要求补跑",
-    [REASON_DRAINED] = "当时节点已排空，且 catch_up 未要求补跑",
-    [REASON_CPU_TIME] = "进程达到 CPU 时间上限",
-    [REASON_OOM] = "内存耗尽：进程被内核 OOM killer 终止",
-};
-
-static const struct {
-    const char *en, *zh;
-} states[RUN_STATES] = {
-    [RUN_OK] = {"ok", "成功"},
-    [RUN_FAILED] = {"failed", "失败"},
-    [RUN_TIMED_OUT] = {"timed out", "超时"},
-    [RUN_KILLED] = {"killed", "被终止"},
-    [RUN_LOST] = {"lost", "失联"},
-    [RUN_SKIPPED] = {"skipped", "已跳过"},
-    [RUN_MISSED] = {"missed", "错过"},
-};
-
-static const char *state_words(const struct notice *notice, enum language language)
-{
-    const char *words = !run_state_is_known(notice->state) ? NULL
-                        : language == LANGUAGE_ZH          ? states[notice->state].zh
-                                                           : states[notice->state].en;
-    return words ? words : run_state_name(notice->state);
-}
-
-static const char *reason_words(const struct notice *notice, enum language language)
-{
-    const char *zh =
-        notice->reason < REASONS ? reasons_zh[notice->reason] : "只有更新版本的 peal 才认识的原因";
-    return language == LANGUAGE_ZH && zh ? zh : run_reason_text(notice->reason);
-}
 
 /* ---- the title ---- */
 
@@ -77,7 +17,7 @@ static void add_why_short(const struct notice *n, enum language language, struct
         strbuf_addf(out, "%s%s", colon, zh ? "超时" : "timed out");
     else if (n->reason == REASON_NO_START || n->reason == REASON_CPU_TIME ||
              n->reason == REASON_OOM)
-        strbuf_addf(out, "%s%s", colon, reason_words(n, language));
+        strbuf_addf(out, "%s%s", colon, run_reason_text(n->reason, language));
     else if (n->term_signal > 0)
         strbuf_addf(out, zh ? "%s信号 %d" : "%ssignal %d", colon, n->term_signal);
     else if (n->exit_code > 0)
@@ -196,9 +136,9 @@ static void add_state(const struct writer *w)
 {
     const struct notice *n = w->notice;
     enum language language = w->zh ? LANGUAGE_ZH : LANGUAGE_EN;
-    const char *why = reason_words(n, language);
+    const char *why = run_reason_text(n->reason, language);
     line(w, "State", "状态");
-    strbuf_adds(w->out, state_words(n, language));
+    strbuf_adds(w->out, run_state_text(n->state, language));
     if (*why)
         strbuf_addf(w->out, w->zh ? "，%s" : ", %s", why);
     if (n->detail[0]) {

@@ -4,6 +4,7 @@
 
 #include "definition/after_check.h"
 #include "fires.h"
+#include "run_words.h"
 #include "runs/encode.h"
 
 /* Times and spans are the same in all languages. */
@@ -55,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct why_answer *answer
 static void tell_reason(struct why_answer *answer, enum run_reason reason, const char *detail)
 {
     if (reason != REASON_NONE)
-        tell(answer, ": %s", message_in(answer->language, run_reason_text(reason)));
+        tell(answer, ": %s", run_reason_text(reason, answer->language));
     if (*detail)
         tell(answer, " (%s)", detail);
     tell(answer, ".");

@@ -3,8 +3,8 @@
 #ifndef PEAL_HINT_H
 #define PEAL_HINT_H
 
+#include "language.h"
 #include "strbuf.h"
-#include "words/explain.h" /* enum language */
 
 /* Appends the translated hint, or the original where there is no translation. */
 void hint_print(enum language language, const char *hint, struct strbuf *out);

@@ -1,5 +1,6 @@
 #include "text/message.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -378,47 +379,6 @@ const struct message messages[] = {
     {"Nothing is on record. Its record may have been removed by retention, or the job had another "
      "schedule then.",
      "没有记录。记录可能已超过保留期而被清除，或者任务当时使用另一个计划。"},
-    {"the exit code was not 0", "退出码不为 0"},
-    {"a signal from outside peal ended the process", "被外部信号终止"},
-    {"the process could not be started", "进程无法启动"},
-    {"the run exceeded its timeout", "运行超时"},
-    {"a user stopped the run", "被用户停止"},
-    {"a newer run replaced this one (overlap: replace)", "被新的运行取代（overlap: replace）"},
-    {"the previous run was still running (overlap: skip)", "上一次运行尚未结束（overlap: skip）"},
-    {"the queue of waiting runs was full (overlap: queue)", "等待队列已满（overlap: queue）"},
-    {"the job was paused", "任务处于暂停状态"},
-    {"a user asked to skip this tick", "用户要求跳过本次触发"},
-    {"the job was deleted before the start", "启动前任务已被删除"},
-    {"no agent could start it in time, and catch_up did not ask for a later run",
-     "当时没有 agent 能按时启动它，且 catch_up 未要求补跑"},
-    {"no agent could start it in time, and the tick is older than the catch_up window",
-     "当时没有 agent 能按时启动它，且已超出 catch_up 的时间窗口"},
-    {"no agent could start it in time, and more ticks were missed than the catch_up limit",
-     "当时没有 agent 能按时启动它，且错过的次数超过 catch_up 上限"},
-    {"the run could not start before its deadline", "未能在启动时限内启动"},
-    {"for a reason that only a newer peal knows", "原因只有更新版本的 peal 才认识"},
-    {"the process did not start within 5 s, and must not start later",
-     "进程未能在 5 秒内启动，之后不得再启动"},
-    {"the node died during the run", "运行期间节点宕机"},
-    {"the spawner died; the outcome is unknown", "启动器已退出，结果未知"},
-    {"the process reached its limit of CPU time", "进程达到 CPU 时间上限"},
-    {"memory ran out: the kernel's OOM killer ended the process",
-     "内存耗尽：进程被内核 OOM killer 终止"},
-    {"all runs on the node were stopped", "该节点上的运行全部被停止"},
-    {"no eligible node was available", "没有符合条件的可用节点"},
-    {"the store was restored from a backup", "存储从备份恢复"},
-    {"a calendar of the job excludes the date", "当天被任务的日历排除"},
-    {"the schedule was changed before the start", "启动前计划已被修改"},
-    {"the clock was set back: runs that had started are not started again",
-     "时钟被回拨：已启动过的运行不会再次启动"},
-    {"the disk was full, and catch_up did not ask for a later run",
-     "当时磁盘已满，且 catch_up 未要求补跑"},
-    {"the store was unavailable, and catch_up did not ask for a later run",
-     "当时存储不可用，且 catch_up 未要求补跑"},
-    {"the clock was not trusted, and catch_up did not ask for a later run",
-     "当时时钟不可信，且 catch_up 未要求补跑"},
-    {"the nodes were drained, and catch_up did not ask for a later run",
-     "当时节点已排空，且 catch_up 未要求补跑"},
 
     /* calendars */
     {"there is no calendar \"%.63s\"", "没有日历“%.63s”"},

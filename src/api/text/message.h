@@ -5,11 +5,7 @@
 
 #include <stddef.h>
 
-#include "words/explain.h" /* enum language */
-
-struct message {
-    const char *en, *zh;
-};
+#include "language.h"
 
 extern const struct message messages[];
 extern const size_t message_count;

@@ -6,6 +6,7 @@
 #define PEAL_JOB_FIELDS_H
 
 #include "job.h"
+#include "language.h"
 
 enum field_kind {
     FIELD_TEXT,      /* char *; min..max bytes */
@@ -46,12 +47,13 @@ enum field_section {
 /* The documentation of a field. */
 struct field_about {
     enum field_section section;
-    const char *label[2], *help[2]; /* by enum language; a help is one or two sentences */
-    const char *unset;              /* the default in words; NULL: the row's `initial` */
-    const char *sample;             /* an example of a value, or NULL */
-    const char *see;                /* a link for the reference, or NULL */
-    const char *option, *value;     /* of `peal add`: name (NULL: no option), and name of its value
-                                     * in the help (NULL: a flag) */
+    const char *label[LANGUAGES],
+        *help[LANGUAGES];       /* by enum language; a help is one or two sentences */
+    const char *unset;          /* the default in words; NULL: the row's `initial` */
+    const char *sample;         /* an example of a value, or NULL */
+    const char *see;            /* a link for the reference, or NULL */
+    const char *option, *value; /* of `peal add`: name (NULL: no option), and name of its value
+                                 * in the help (NULL: a flag) */
 };
 
 struct field {

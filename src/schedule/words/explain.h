@@ -3,9 +3,8 @@
 #ifndef PEAL_EXPLAIN_H
 #define PEAL_EXPLAIN_H
 
+#include "language.h"
 #include "schedule.h"
-
-enum language { LANGUAGE_EN, LANGUAGE_ZH };
 
 /* Appends one sentence without a line end: "At 02:30 every Sunday, America/New_York time." */
 void schedule_explain(const struct schedule *schedule, enum language language, struct strbuf *out);

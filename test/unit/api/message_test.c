@@ -12,7 +12,6 @@
 /* cmocka wants the above first */
 #include <cmocka.h>
 
-#include "run.h"
 #include "strbuf.h"
 
 static void test_language(void **state)
@@ -79,17 +78,6 @@ static void test_table(void **state)
         strbuf_release(&zh);
     }
     assert_string_equal(message_in(LANGUAGE_ZH, "of elsewhere"), "of elsewhere");
-}
-
-/* Why a run ended as it did, or a tick was passed over. */
-static void test_reasons(void **state)
-{
-    (void)state;
-    for (int i = REASON_NONE + 1; i < REASONS; i++) {
-        const char *english = run_reason_text((enum run_reason)i);
-        if (message_in(LANGUAGE_ZH, english) == english)
-            fail_msg("\"%s\" is not in message.c", english);
-    }
 }
 
 /* ---- the sources ---- */
@@ -207,7 +195,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_language),
         cmocka_unit_test(test_table),
-        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
