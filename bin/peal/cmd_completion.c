@@ -93,7 +93,7 @@ static void print_source(const struct option_row *row)
 static void print_bash_options(const struct command *command, bool with_value_only)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(command->options);
+    struct option_walk walk = option_walk_of(command);
     while ((row = option_next(&walk))) {
         if (with_value_only && !row->value)
             continue;
@@ -127,7 +127,7 @@ static void print_bash_rows(const struct command *command)
 static void print_bash_values(const struct command *command)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(command->options);
+    struct option_walk walk = option_walk_of(command);
     while ((row = option_next(&walk))) {
         if (!row->choices && row->complete == COMPLETE_NOTHING)
             continue;
@@ -249,7 +249,7 @@ static void print_zsh_option(const struct option_row *row, const char *dash, con
 static void print_zsh_case(const struct command *command)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(command->options);
+    struct option_walk walk = option_walk_of(command);
     int position = 1;
     if (command->subcommands) {
         printf("    '%s')\n        _arguments -C '1:command:(", command->name);
@@ -357,7 +357,7 @@ static void print_fish_source(const struct option_row *row)
 static void print_fish_command(const struct command *command)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(command->options);
+    struct option_walk walk = option_walk_of(command);
     if (!is_below(command)) {
         printf("complete -c peal -n __fish_use_subcommand -f -a %s -d '", command->name);
         print_quoted(command->summary, "\\", "\\'");

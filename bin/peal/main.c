@@ -8,6 +8,8 @@
 #include "cli/suggest.h"
 #include "client/client.h"
 #include "options/help.h"
+#include "text/texts.h"
+#include "text/tr.h"
 
 static const struct command *find_command(const char *name)
 {
@@ -20,29 +22,33 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+static const struct example first_steps[] = {
+    {"peal dev", TR("try peal in a temporary folder")},
+    {"peal start -d", TR("start the agent")},
+    {"peal add backup '30 2 * * *' -- /usr/local/bin/backup", NULL},
+    {"peal list", TR("next and last run of each job")},
+    {"peal run backup --follow", TR("run a job, follow its output")},
+    {"peal why backup", TR("why a job did or did not run")},
+    {0},
+};
+
 static void print_overview(FILE *out)
 {
-    fputs("peal - cron for one machine or a thousand\n"
-          "\n"
-          "Examples:\n"
-          "  peal dev                                            try peal in a temporary folder\n"
-          "  peal start -d                                       start the agent\n"
-          "  peal add backup '30 2 * * *' -- /usr/local/bin/backup\n"
-          "  peal list                                           next and last run of each job\n"
-          "  peal run backup --follow                            run a job, follow its output\n"
-          "  peal why backup                                     why a job did or did not run\n"
-          "\n"
-          "Usage: peal COMMAND [ARGUMENTS] [OPTIONS]\n",
-          out);
-    for (const struct topic *topic = topics; topic->title; topic++) {
-        fprintf(out, "\n%s:\n", topic->title);
-        for (const struct command *const *command = topic->commands; *command; command++)
-            fprintf(out, "  %-10s %s\n", (*command)->name, (*command)->summary);
+    fprintf(out, "peal - %s\n\n%s\n", tr("cron for one machine or a thousand"), tr("Examples:"));
+    for (const struct example *step = first_steps; step->line; step++) {
+        if (step->remark)
+            fprintf(out, "  %-51s %s\n", step->line, tr(step->remark));
+        else
+            fprintf(out, "  %s\n", step->line);
     }
-    fputs("  help       the help of a command: peal help COMMAND\n"
-          "\n"
-          "Exit status: " EXIT_STATUS_TEXT "\n",
-          out);
+    fprintf(out, "\n%speal COMMAND [ARGUMENTS] [OPTIONS]\n", tr("Usage: "));
+    for (const struct topic *topic = topics; topic->title; topic++) {
+        fprintf(out, tr("\n%s:\n"), tr(topic->title));
+        for (const struct command *const *command = topic->commands; *command; command++)
+            fprintf(out, "  %-10s %s\n", (*command)->name, tr((*command)->summary));
+    }
+    fprintf(out, "  %-10s %s\n\n%s%s\n", "help", tr("the help of a command: peal help COMMAND"),
+            tr("Exit status: "), tr(EXIT_STATUS_TEXT));
 }
 
 static enum exit_code print_help(const struct command *command, const struct command *parent)
@@ -69,7 +75,7 @@ static enum exit_code unknown_command(const char *name)
         cli_error("unknown command \"%s\"; did you mean %s?", name, best.name);
     else
         cli_error("unknown command \"%s\"", name);
-    fputs("See: peal --help\n", stderr);
+    fprintf(stderr, "%s\n", tr("See: peal --help"));
     return EXIT_USAGE;
 }
 
@@ -149,7 +155,7 @@ static enum exit_code not_below(const struct command *parent, const char *word)
     char label[32];
     unsigned choice;
     if (!word || !parent->subcommands[1].name)
-        return cli_usage(parent, "%s", parent->too_few);
+        return cli_usage(parent, "%s", tr(parent->too_few));
     for (int i = 0; parent->subcommands[i].name; i++)
         words[i] = command_word(&parent->subcommands[i]);
     snprintf(label, sizeof(label), "peal %s", parent->name);
@@ -215,8 +221,31 @@ static void hold_standard_streams(void)
     }
 }
 
+/* Takes --lang out of argv, so that it counts for every message and in every place. What is wrong
+ * is left there, for the parser to tell. Returns the words that are left. */
+static int choose_language(int argc, char **argv)
+{
+    enum language language = language_of_environment();
+    int kept = 0, at = 0;
+    while (at < argc && strcmp(argv[at], "--") != 0) {
+        bool is_split = strcmp(argv[at], "--lang") == 0 && at + 1 < argc;
+        const char *name = is_split                               ? argv[at + 1]
+                           : strncmp(argv[at], "--lang=", 7) == 0 ? argv[at] + 7
+                                                                  : "";
+        if (language_by_name(name, &language))
+            at += is_split ? 2 : 1;
+        else
+            argv[kept++] = argv[at++];
+    }
+    while (at < argc)
+        argv[kept++] = argv[at++];
+    tr_begin(language, texts);
+    return kept;
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    return (int)cli_finish(dispatch(argc - 1, argv + 1));
+    int words = choose_language(argc - 1, argv + 1);
+    return (int)cli_finish(dispatch(words, argv + 1));
 }

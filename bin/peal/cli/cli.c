@@ -8,12 +8,13 @@
 #include "cli/suggest.h"
 #include "cli/text_width.h"
 #include "strbuf.h"
+#include "text/tr.h"
 
 __attribute__((format(printf, 2, 0))) static void talk(const char *prefix, const char *format,
                                                        va_list args)
 {
     fputs(prefix, stderr);
-    vfprintf(stderr, format, args);
+    vfprintf(stderr, tr(format), args);
     fputc('\n', stderr);
 }
 
@@ -29,8 +30,19 @@ void cli_note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    talk("note: ", format, args);
+    talk(tr("note: "), format, args);
     va_end(args);
+}
+
+void cli_line(int width, const char *label, const char *format, ...)
+{
+    va_list args;
+    int blanks = width - text_width(tr(label));
+    printf("%s%*s ", tr(label), blanks > 0 ? blanks : 0, "");
+    va_start(args, format);
+    vprintf(tr(format), args);
+    va_end(args);
+    putchar('\n');
 }
 
 enum exit_code cli_usage(const struct command *command, const char *format, ...)
@@ -39,7 +51,8 @@ enum exit_code cli_usage(const struct command *command, const char *format, ...)
     va_start(args, format);
     talk("peal: ", format, args);
     va_end(args);
-    fprintf(stderr, "See: peal %s --help\n", command->name);
+    fprintf(stderr, tr("See: peal %s --help"), command->name);
+    fputc('\n', stderr);
     return EXIT_USAGE;
 }
 
@@ -61,12 +74,16 @@ bool cli_choice(const struct command *command, const char *option, const char *t
     }
     strbuf_init(&list);
     for (int i = 0; choices[i]; i++)
-        strbuf_addf(&list, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
+        strbuf_addf(&list, "%s%s", i == 0 ? "" : tr(choices[i + 1] ? TR(", ") : TR(" or ")),
+                    choices[i]);
     struct suggestion best = suggest_start(text, strlen(text));
     for (int i = 0; choices[i]; i++)
         suggest_offer(&best, choices[i]);
-    cli_usage(command, "%s is %s, not \"%s\"%s%s%s", option, list.text, text,
-              best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
+    if (best.name)
+        cli_usage(command, "%s is %s, not \"%s\"; did you mean %s?", option, list.text, text,
+                  best.name);
+    else
+        cli_usage(command, "%s is %s, not \"%s\"", option, list.text, text);
     strbuf_release(&list);
     return false;
 }
@@ -109,7 +126,7 @@ enum exit_code cli_fail(enum status st)
 {
     if (st == OK)
         return EXIT_OK;
-    cli_error("%s", status_text(st));
+    cli_error("%s", tr(status_text(st)));
     switch (st) {
     case E_NOT_FOUND:
         return EXIT_NOT_FOUND;
@@ -140,6 +157,9 @@ enum exit_code cli_finish(enum exit_code code)
     errno = 0;
     if (fflush(stdout) == 0 && !failed)
         return code;
-    cli_error("can't write the output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+    if (errno)
+        cli_error("can't write the output: %s", strerror(errno));
+    else
+        cli_error("can't write the output");
     return EXIT_ERROR;
 }

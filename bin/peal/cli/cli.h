@@ -61,9 +61,15 @@ struct command {
 /* "list" of "calendar list". */
 const char *command_word(const struct command *command);
 
+/* All that follow are given English texts, and print them in the language of the command. */
+
 /* The index of `text` in the NULL-terminated choices. False: not found, which has been reported. */
 bool cli_choice(const struct command *command, const char *option, const char *text,
                 const char *const *choices, unsigned *ret);
+
+/* A label in a column of that width, a blank, and the text, as a line of stdout. */
+void cli_line(int width, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "peal: ..." on stderr. cli_usage adds a pointer to the help, and returns EXIT_USAGE. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/tr.h"
+
 /* A handler gets nothing but the number of the signal. */
 static char last_words[256];
 
@@ -32,7 +34,7 @@ void interrupt_say(const char *format, ...)
     va_list args;
     sigemptyset(&action.sa_mask);
     va_start(args, format);
-    vsnprintf(last_words, sizeof(last_words), format, args);
+    vsnprintf(last_words, sizeof(last_words), tr(format), args);
     va_end(args);
     set(SIGINT, &action);
     set(SIGTERM, &action);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/when.h"
+#include "text/tr.h"
 
 enum { COUNT_MAX = 100000 };
 
@@ -131,7 +132,7 @@ enum exit_code list_print(const json_t *list, enum output output, const struct l
     if (output == OUTPUT_JSON || output == OUTPUT_YAML)
         return output_print(list, output);
     if (output <= OUTPUT_WIDE && json_array_size(list) == 0 && form->none) {
-        fprintf(stderr, "%s\n", form->none);
+        fprintf(stderr, "%s\n", tr(form->none));
         return EXIT_OK;
     }
     list_printer_init(&printer, output, form);

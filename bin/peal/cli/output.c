@@ -8,6 +8,7 @@
 
 #include "cli/json_out.h"
 #include "document/node.h"
+#include "text/tr.h"
 
 const char *const output_words[] = {"table", "wide", "json", "yaml", "name", NULL};
 
@@ -119,7 +120,7 @@ static bool can_ask(void)
 __attribute__((format(printf, 1, 0))) static bool ask(const char *format, va_list args)
 {
     char answer[16];
-    vfprintf(stderr, format, args);
+    vfprintf(stderr, tr(format), args);
     fputs(" [y/N] ", stderr);
     return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
@@ -148,6 +149,6 @@ enum exit_code confirm_deletion(bool yes, const char *format, ...)
     yes = ask(format, args);
     va_end(args);
     if (!yes)
-        fputs("nothing was deleted\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was deleted"));
     return yes ? EXIT_OK : EXIT_ERROR;
 }

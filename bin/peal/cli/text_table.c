@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "cli/text_width.h"
 #include "strbuf.h"
+#include "text/tr.h"
 
 enum {
     GAP = 2,        /* between two columns */
@@ -22,7 +23,7 @@ void text_table_init(struct text_table *table, const char *const *headers)
         table->columns++;
     assert(table->columns > 0);
     for (size_t i = 0; i < table->columns; i++)
-        text_table_cell(table, headers[i]);
+        text_table_cell(table, tr(headers[i]));
 }
 
 void text_table_release(struct text_table *table)

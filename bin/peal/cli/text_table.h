@@ -22,7 +22,8 @@ struct text_table {
     enum status status;
 };
 
-/* `headers` ends with NULL. text_table_print returns E_NOMEM if memory ran out. */
+/* `headers` ends with NULL, in English: they are translated. text_table_print returns E_NOMEM if
+ * memory ran out. */
 void text_table_init(struct text_table *table, const char *const *headers);
 void text_table_release(struct text_table *table);
 

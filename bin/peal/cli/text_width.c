@@ -73,13 +73,38 @@ static int char_width(int32_t c)
     return in_ranges(wide, sizeof(wide) / sizeof(wide[0]), c) ? 2 : 1;
 }
 
-int text_width(const char *text)
+int text_width_of(const char *text, size_t length)
 {
     int width = 0;
     size_t bytes;
-    for (size_t left = strlen(text); left > 0; text += bytes, left -= bytes)
-        width += char_width(text_decode(text, left, &bytes));
+    for (; length > 0; text += bytes, length -= bytes)
+        width += char_width(text_decode(text, length, &bytes));
     return width;
+}
+
+int text_width(const char *text)
+{
+    return text_width_of(text, strlen(text));
+}
+
+static bool is_one_of(const char *characters, const char *text, size_t bytes)
+{
+    return memmem(characters, strlen(characters), text, bytes) != NULL;
+}
+
+size_t text_piece(const char *text)
+{
+    size_t length = strcspn(text, " \n"), used = 0, bytes = 0, before = 0;
+    for (; used < length; used += bytes) {
+        bool was_wide = before && text_width_of(text + used - before, before) == 2;
+        bool is_wide = char_width(text_decode(text + used, length - used, &bytes)) == 2;
+        if (before && (was_wide || is_wide) &&
+            !is_one_of("，。；：、？！）”》…", text + used, bytes) &&
+            !is_one_of("（“《", text + used - before, before))
+            break;
+        before = bytes;
+    }
+    return used;
 }
 
 size_t text_fit(const char *text, int columns)

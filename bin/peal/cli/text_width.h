@@ -10,6 +10,11 @@
 
 /* Columns: 2 for wide East Asian characters and emoji, 0 for combining ones. */
 int text_width(const char *text);
+int text_width_of(const char *text, size_t length); /* of its first bytes */
+
+/* Bytes of the piece that `text` begins with, which must not be broken: up to a blank, a line end,
+ * or between two characters where East Asian text may be broken. */
+size_t text_piece(const char *text);
 
 /* Bytes of the longest start of `text` that fits into `columns`. */
 size_t text_fit(const char *text, int columns);

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "duration.h"
 #include "fires.h"
+#include "text/tr.h"
 #include "timestamp.h"
 
 int64_t now_ms(void)
@@ -55,6 +56,9 @@ void when_print_api(int64_t at_ms, struct strbuf *out)
     strbuf_addf(out, ".%03dZ", (int)(at_ms - seconds * 1000));
 }
 
+static const char *const weekdays[] = {TR("Sun"), TR("Mon"), TR("Tue"), TR("Wed"),
+                                       TR("Thu"), TR("Fri"), TR("Sat")};
+
 void when_print_local(int64_t at_ms, struct strbuf *out)
 {
     time_t seconds = (time_t)floor_s(at_ms);
@@ -64,8 +68,18 @@ void when_print_local(int64_t at_ms, struct strbuf *out)
         strbuf_adds(out, "-");
         return;
     }
-    strftime(text, sizeof(text), "%a %Y-%m-%d %H:%M:%S", &tm);
-    strbuf_adds(out, text);
+    strftime(text, sizeof(text), " %Y-%m-%d %H:%M:%S", &tm);
+    strbuf_addf(out, "%s%s", tr(weekdays[tm.tm_wday]), text);
+}
+
+/* "5s ago", "in 5s". */
+static void add_span(int64_t seconds, struct strbuf *out)
+{
+    struct strbuf span;
+    strbuf_init(&span);
+    span_print(seconds < 0 ? -seconds : seconds, &span);
+    strbuf_addf(out, seconds < 0 ? tr("%s ago") : tr("in %s"), span.text);
+    strbuf_release(&span);
 }
 
 void when_print_left(int64_t at_ms, int64_t from_ms, struct strbuf *out)
@@ -76,21 +90,31 @@ void when_print_left(int64_t at_ms, int64_t from_ms, struct strbuf *out)
     }
     int64_t seconds = (at_ms - from_ms) / 1000;
     if (seconds == 0) {
-        strbuf_adds(out, "now");
+        strbuf_adds(out, tr("now"));
         return;
     }
-    span_print(seconds < 0 ? -seconds : seconds, out);
-    if (seconds < 0)
-        strbuf_adds(out, " ago");
+    if (seconds > 0)
+        span_print(seconds, out);
+    else
+        add_span(seconds, out);
+}
+
+void when_print_in(int64_t at_ms, int64_t from_ms, struct strbuf *out)
+{
+    if (at_ms != NO_TIME && at_ms - from_ms >= 1000)
+        add_span((at_ms - from_ms) / 1000, out);
+    else
+        when_print_left(at_ms, from_ms, out);
 }
 
 void when_print_full(int64_t at_ms, struct strbuf *out)
 {
-    int64_t now = now_ms();
+    struct strbuf in;
+    strbuf_init(&in);
     when_print_local(at_ms, out);
-    strbuf_adds(out, at_ms - now >= 1000 ? " (in " : " (");
-    when_print_left(at_ms, now, out);
-    strbuf_addc(out, ')');
+    when_print_in(at_ms, now_ms(), &in);
+    strbuf_addf(out, tr(" (%s)"), in.text);
+    strbuf_release(&in);
 }
 
 void when_print_taken(int64_t from_ms, int64_t to_ms, struct strbuf *out)
@@ -137,9 +161,9 @@ bool take_when(const struct option_use *use)
     else if (!is_known && parse_local(use->text, &seconds, &err) == OK)
         at_ms = seconds * 1000;
     else if (!is_known)
-        return option_wrong(use, ": %s%s", err.message,
-                            strstr(err.message, "write it like") ? ", or like 2h: that long ago"
-                                                                 : "");
+        return strstr(err.message, "write it like")
+                   ? option_wrong(use, ": %s, or like 2h: that long ago", err.message)
+                   : option_wrong(use, ": %s", err.message);
     strbuf_init(&text);
     when_print_api(at_ms, &text);
     snprintf(when->text, sizeof(when->text), "%s", text.text);

@@ -21,6 +21,9 @@ void when_print_local(int64_t at_ms, struct strbuf *out);
 /* "3h 12m", "5s ago", "now"; "-" for NO_TIME. */
 void when_print_left(int64_t at_ms, int64_t from_ms, struct strbuf *out);
 
+/* The same, with "in" before a span to come: "in 3h 12m". */
+void when_print_in(int64_t at_ms, int64_t from_ms, struct strbuf *out);
+
 /* Both: Sun 2026-03-08 03:00:00 (in 3h 12m). */
 void when_print_full(int64_t at_ms, struct strbuf *out);
 

@@ -12,6 +12,7 @@
 #include "cli/when.h"
 #include "client/remote.h"
 #include "config/data_folder.h"
+#include "text/tr.h"
 
 enum {
     ANSWER_MAX = 256 * 1024 * 1024,
@@ -211,6 +212,8 @@ static struct curl_slist *make_headers(const struct client *client,
 {
     char line[512];
     struct curl_slist *list = add_header(NULL, failed, "Expect:");
+    if (tr_language_of_answers() == LANGUAGE_ZH)
+        list = add_header(list, failed, "Accept-Language: zh");
     if (client->remote.token.length)
         list = add_header(list, failed, client->remote.token.text);
     if (client->cookie[0]) {

@@ -9,7 +9,7 @@
 #include "strbuf.h"
 #include "words/explain.h"
 
-enum { HELP_SIZE = 320 };
+enum { HELP_SIZE = 480 };
 
 static bool is_list(const struct field *field)
 {
@@ -27,23 +27,33 @@ static enum complete completion_of(const struct field *field)
                                                        : COMPLETE_NOTHING;
 }
 
+static const struct help_words {
+    const char *stop, *first, *next, *last, *initial, *repeats, *after;
+} help_words[LANGUAGES] = {
+    [LANGUAGE_EN] = {".", ": ", ", ", " or ", " (default)", "; may repeat",
+                     ". JOB:failure, JOB:always for other ends"},
+    [LANGUAGE_ZH] = {"。", "：", "、", " 或 ", "（默认）", "；可重复",
+                     "。JOB:failure、JOB:always 表示其他结束状态"},
+};
+
 /* The field's help without capital and full stop, and with the choices: "where it runs". */
-static void make_help(const struct field *field, char help[HELP_SIZE])
+static void make_help(const struct field *field, enum language language, char help[HELP_SIZE])
 {
+    const struct help_words *words = &help_words[language];
     struct strbuf text;
     strbuf_init(&text);
-    strbuf_adds(&text, field->about->help[LANGUAGE_EN]);
-    strbuf_truncate(&text, text.length - 1); /* its full stop */
+    strbuf_adds(&text, field->about->help[language]);
+    strbuf_truncate(&text, text.length - strlen(words->stop));
     for (size_t i = 0; field->kind == FIELD_CHOICE && field->words[i]; i++)
         strbuf_addf(&text, "%s%s%s",
-                    i == 0                ? ": "
-                    : field->words[i + 1] ? ", "
-                                          : " or ",
-                    field->words[i], (int64_t)i == field->initial ? " (default)" : "");
+                    i == 0                ? words->first
+                    : field->words[i + 1] ? words->next
+                                          : words->last,
+                    field->words[i], (int64_t)i == field->initial ? words->initial : "");
     if (is_list(field) || field->kind == FIELD_PAIRS)
-        strbuf_adds(&text, "; may repeat");
+        strbuf_adds(&text, words->repeats);
     if (field->kind == FIELD_AFTER)
-        strbuf_adds(&text, ". JOB:failure, JOB:always for other ends");
+        strbuf_adds(&text, words->after);
     snprintf(help, HELP_SIZE, "%s", text.text);
     help[0] = (char)tolower((unsigned char)help[0]);
     strbuf_release(&text);
@@ -51,13 +61,15 @@ static void make_help(const struct field *field, char help[HELP_SIZE])
 
 /* `name` is the field's, or its group's if it may be given alone. */
 static struct option_row make_row(const struct field *field, const char *name, size_t index,
-                                  char help[HELP_SIZE])
+                                  char help[LANGUAGES][HELP_SIZE])
 {
-    make_help(field, help);
+    make_help(field, LANGUAGE_EN, help[LANGUAGE_EN]);
+    make_help(field, LANGUAGE_ZH, help[LANGUAGE_ZH]);
     return (struct option_row){
         .name = field->about->option,
         .value = field->about->value,
-        .help = help,
+        .help = help[LANGUAGE_EN],
+        .help_zh = help[LANGUAGE_ZH],
         .take = field->kind == FIELD_BOOL    ? take_flag
                 : field->kind == FIELD_PAIRS ? take_pairs
                 : is_list(field)             ? take_list
@@ -73,7 +85,7 @@ static struct option_row make_row(const struct field *field, const char *name, s
 const struct option_row *job_option_rows(void)
 {
     static struct option_row rows[JOB_OPTIONS_MAX + 1];
-    static char helps[JOB_OPTIONS_MAX][HELP_SIZE];
+    static char helps[JOB_OPTIONS_MAX][LANGUAGES][HELP_SIZE];
     size_t count = 0;
     if (rows[0].name)
         return rows;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/text_width.h"
+#include "text/tr.h"
 
 enum { WIDTH = 92, GAP = 2, EXAMPLE_MAX = 56, OPTION_MAX = 22 };
 
@@ -11,12 +12,13 @@ static void add_wrapped(struct strbuf *out, const char *text, int indent)
 {
     int column = indent;
     while (*text) {
-        size_t length = strcspn(text, " \n");
-        int width = (int)length;
-        if (column > indent && column + 1 + width > WIDTH) {
+        bool has_blank = *text == ' ';
+        size_t length = text_piece(text += has_blank);
+        int width = text_width_of(text, length);
+        if (column > indent && column + has_blank + width > WIDTH) {
             strbuf_addf(out, "\n%*s", indent, "");
             column = indent;
-        } else if (column > indent) {
+        } else if (column > indent && has_blank) {
             strbuf_addc(out, ' ');
             column++;
         }
@@ -26,8 +28,8 @@ static void add_wrapped(struct strbuf *out, const char *text, int indent)
         if (*text == '\n') {
             strbuf_addf(out, "\n%*s", indent, "");
             column = indent;
+            text++;
         }
-        text += *text != '\0';
     }
     strbuf_addc(out, '\n');
 }
@@ -77,9 +79,10 @@ static void add_examples(struct strbuf *out, const struct command *command,
     for (const struct example *e = examples; e->line; e++) {
         if (!is_of(e, command, all))
             continue;
-        strbuf_adds(out, is_first ? "Examples:\n" : "");
+        if (is_first)
+            strbuf_addf(out, "%s\n", tr("Examples:"));
         is_first = false;
-        add_row(out, e->line, e->remark, column);
+        add_row(out, e->line, e->remark ? tr(e->remark) : NULL, column);
     }
     strbuf_adds(out, is_first ? "" : "\n");
 }
@@ -119,10 +122,15 @@ static void add_usage(struct strbuf *out, const struct command *command, const c
     help_usage(command, &lines);
     for (const char *line = lines.text; *line; is_first = false, remark = NULL) {
         int length = (int)strcspn(line, "\n");
-        strbuf_addf(out, "%s peal %.*s\n", is_first ? "Usage:" : "      ", length, line);
+        const char *usage = tr("Usage: ");
+        int indent = text_width(usage) + 4;
+        if (is_first)
+            strbuf_addf(out, "%speal %.*s\n", usage, length, line);
+        else
+            strbuf_addf(out, "%*speal %.*s\n", indent - 4, "", length, line);
         if (remark) {
-            strbuf_adds(out, "           ");
-            add_wrapped(out, remark, 11);
+            strbuf_addf(out, "%*s", indent, "");
+            add_wrapped(out, tr(remark), indent);
         }
         line += length + 1;
     }
@@ -140,10 +148,10 @@ void help_option(const struct option_row *row, struct strbuf *out)
         strbuf_addf(out, " %s", row->value);
 }
 
-static bool has_row(const struct option_row *rows, const struct option_row *wanted)
+static bool has_row(const struct command *command, const struct option_row *wanted)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(rows);
+    struct option_walk walk = option_walk_of(command);
     while ((row = option_next(&walk))) {
         if (row == wanted)
             return true;
@@ -154,7 +162,22 @@ static bool has_row(const struct option_row *rows, const struct option_row *want
 bool help_is_own(const struct command *command, const struct command *parent,
                  const struct option_row *row)
 {
-    return !parent || parent == command || !has_row(parent->options, row);
+    return !parent || parent == command || !has_row(parent, row);
+}
+
+static const char *help_of(const struct option_row *row)
+{
+    return row->help_zh && tr_language() == LANGUAGE_ZH ? row->help_zh : tr(row->help);
+}
+
+static void add_title(struct strbuf *out, const char *of)
+{
+    strbuf_addc(out, '\n');
+    if (of)
+        strbuf_addf(out, tr("Options of %s:"), of);
+    else
+        strbuf_adds(out, tr("Options:"));
+    strbuf_addc(out, '\n');
 }
 
 /* With a parent: only rows that the parent does not have. */
@@ -167,7 +190,7 @@ static void add_options(struct strbuf *out, const struct command *command,
     bool is_first = true;
     strbuf_init(&left);
     for (int pass = 0; pass < 2; pass++) {
-        struct option_walk walk = option_walk(command->options);
+        struct option_walk walk = option_walk_of(command);
         while ((row = option_next(&walk))) {
             if (!help_is_own(command, parent, row))
                 continue;
@@ -179,11 +202,11 @@ static void add_options(struct strbuf *out, const struct command *command,
                 continue;
             }
             if (row->heading)
-                strbuf_addf(out, "\n%s\n", row->heading);
+                strbuf_addf(out, "\n%s\n", tr(row->heading));
             else if (is_first)
-                strbuf_addf(out, "\nOptions%s%s:\n", of ? " of " : "", of ? of : "");
+                add_title(out, of);
             is_first = false;
-            add_row(out, left.text, row->help, column);
+            add_row(out, left.text, help_of(row), column);
         }
     }
     strbuf_release(&left);
@@ -196,7 +219,7 @@ static void add_notes(struct strbuf *out, const char *text)
     if (!text)
         return;
     strbuf_addc(out, '\n');
-    add_wrapped(out, text, 0);
+    add_wrapped(out, tr(text), 0);
 }
 
 static void add_subcommands(struct strbuf *out, const struct command *command)
@@ -213,7 +236,7 @@ static void add_subcommands(struct strbuf *out, const struct command *command)
 
 void help_print(const struct command *command, const struct command *parent, struct strbuf *out)
 {
-    strbuf_addf(out, "peal %s - %s\n\n", command->name, command->summary);
+    strbuf_addf(out, "peal %s - %s\n\n", command->name, tr(command->summary));
     add_examples(out, command, parent ? parent->examples : command->examples, !parent);
     if (command->subcommands) {
         add_subcommands(out, command);

@@ -61,7 +61,7 @@ static void add_options(struct strbuf *out, const struct command *command,
                         const struct command *parent)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(command->options);
+    struct option_walk walk = option_walk_of(command);
     struct strbuf left;
     strbuf_init(&left);
     while ((row = option_next(&walk))) {
@@ -110,10 +110,8 @@ static void add_command(struct strbuf *out, const struct command *command)
         add_line(out, ".SS Options of ", command_word(below));
         add_options(out, below, command);
     }
-    if (command->options) {
-        strbuf_adds(out, ".SH OPTIONS\n");
-        add_options(out, command, NULL);
-    }
+    strbuf_adds(out, ".SH OPTIONS\n");
+    add_options(out, command, NULL);
 }
 
 static void add_overview(struct strbuf *out, const struct topic *all)

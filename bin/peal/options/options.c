@@ -12,12 +12,20 @@
 #include "cli/cli.h"
 #include "cli/suggest.h"
 #include "strbuf.h"
+#include "text/tr.h"
 
 /* ---- going through the rows ---- */
 
 struct option_walk option_walk(const struct option_row *rows)
 {
     return (struct option_walk){.next = {rows}};
+}
+
+struct option_walk option_walk_of(const struct command *command)
+{
+    return command->options
+               ? (struct option_walk){.next = {shared_options, command->options}, .depth = 1}
+               : option_walk(shared_options);
 }
 
 const struct option_row *option_next(struct option_walk *walk)
@@ -64,7 +72,7 @@ bool option_wrong(const struct option_use *use, const char *format, ...)
     strbuf_init(&text);
     label_of(use->row, &text);
     va_start(args, format);
-    strbuf_addv(&text, format, args);
+    strbuf_addv(&text, tr(format), args);
     va_end(args);
     cli_usage(use->command, "%s", text.text);
     strbuf_release(&text);
@@ -97,6 +105,12 @@ bool take_number(const struct option_use *use)
     return true;
 }
 
+/* Of -o: data is the same in all languages. */
+static bool is_data(const char *output)
+{
+    return strcmp(output, "json") == 0 || strcmp(output, "yaml") == 0;
+}
+
 bool take_choice(const struct option_use *use)
 {
     struct strbuf label;
@@ -104,6 +118,8 @@ bool take_choice(const struct option_use *use)
     bool is_one = cli_choice(use->command, label_of(use->row, &label), use->text, use->row->choices,
                              use->place);
     strbuf_release(&label);
+    if (is_one && strcmp(use->row->name, "output") == 0 && is_data(use->text))
+        tr_answers_are_data();
     return is_one;
 }
 
@@ -138,6 +154,30 @@ bool take_variable(const struct option_use *use)
     return setenv(use->row->field, use->text, 1) == 0;
 }
 
+/* main has looked for it already, for messages about options before it. */
+static bool take_language(const struct option_use *use)
+{
+    unsigned language;
+    const struct option_use chosen = {
+        .command = use->command, .row = use->row, .text = use->text, .place = &language};
+    if (!take_choice(&chosen))
+        return false;
+    tr_set_language((enum language)language);
+    return true;
+}
+
+static const char *const languages[] = {
+    [LANGUAGE_EN] = "en", [LANGUAGE_ZH] = "zh", [LANGUAGES] = NULL};
+
+const struct option_row shared_options[] = {
+    {.name = "lang",
+     .value = "L",
+     .help = "language of messages: en or zh (else $PEAL_LANG, else that of the locale)",
+     .take = take_language,
+     .choices = languages},
+    {0},
+};
+
 /* ---- one command line ---- */
 
 struct parser {
@@ -150,11 +190,11 @@ struct parser {
 };
 
 /* By its name or a unique prefix of it. */
-static const struct option_row *find_long(const struct option_row *rows, const char *name,
+static const struct option_row *find_long(const struct command *command, const char *name,
                                           size_t length, size_t *ret_place)
 {
     const struct option_row *row, *found = NULL;
-    struct option_walk walk = option_walk(rows);
+    struct option_walk walk = option_walk_of(command);
     int count = 0;
     while ((row = option_next(&walk))) {
         if (length == 0 || strncmp(row->name, name, length) != 0)
@@ -168,11 +208,11 @@ static const struct option_row *find_long(const struct option_row *rows, const c
     return count == 1 ? found : NULL;
 }
 
-static const struct option_row *find_short(const struct option_row *rows, char letter,
+static const struct option_row *find_short(const struct command *command, char letter,
                                            size_t *ret_place)
 {
     const struct option_row *row;
-    struct option_walk walk = option_walk(rows);
+    struct option_walk walk = option_walk_of(command);
     while ((row = option_next(&walk))) {
         *ret_place = walk.place;
         if (row->letter == letter)
@@ -187,12 +227,12 @@ static bool unknown_option(const struct parser *parser, const char *word, size_t
     const struct command *each = parser->parent ? parser->parent->subcommands : NULL;
     const struct option_row *row;
     struct suggestion best = suggest_start(word + 2, length - 2);
-    struct option_walk walk = option_walk(parser->command->options);
+    struct option_walk walk = option_walk_of(parser->command);
     size_t place;
     while ((row = option_next(&walk)))
         suggest_offer(&best, row->name);
     for (; each && each->name; each++) {
-        if (find_long(each->options, word + 2, length - 2, &place)) {
+        if (find_long(each, word + 2, length - 2, &place)) {
             cli_usage(parser->command, "%.*s is for peal %s", (int)length, word, each->name);
             return false;
         }
@@ -231,8 +271,7 @@ static bool no_value(const struct parser *parser, const char *word)
 static bool parse_long(struct parser *parser, const char *word)
 {
     size_t length = strcspn(word, "="), place = 0;
-    const struct option_row *row =
-        find_long(parser->command->options, word + 2, length - 2, &place);
+    const struct option_row *row = find_long(parser->command, word + 2, length - 2, &place);
     if (!row)
         return unknown_option(parser, word, length);
     if (!row->value && word[length])
@@ -245,7 +284,7 @@ static bool parse_short(struct parser *parser, const char *word)
 {
     for (const char *letter = word + 1; *letter; letter++) {
         size_t place = 0;
-        const struct option_row *row = find_short(parser->command->options, *letter, &place);
+        const struct option_row *row = find_short(parser->command, *letter, &place);
         if (!row) {
             cli_usage(parser->command, "unknown option -%c", *letter);
             return false;
@@ -283,9 +322,9 @@ static bool parse_options(struct parser *parser)
 /* The command's message, with the word for its %s. */
 static bool too_many(const struct command *command, const char *word)
 {
-    const char *text = command->wrong_count ? command->wrong_count
-                       : command->too_many  ? command->too_many
-                                            : "unexpected \"%s\"";
+    const char *text = tr(command->wrong_count ? command->wrong_count
+                          : command->too_many  ? command->too_many
+                                               : TR("unexpected \"%s\""));
     const char *gap = strstr(text, "%s");
     if (gap)
         cli_usage(command, "%.*s%s%s", (int)(gap - text), text, word, gap + 2);
@@ -297,7 +336,10 @@ static bool too_many(const struct command *command, const char *word)
 static bool too_few(const struct command *command, const struct option_row *row)
 {
     const char *text = command->wrong_count ? command->wrong_count : command->too_few;
-    cli_usage(command, "%s%s", text ? text : row->name, text ? "" : " is missing");
+    if (text)
+        cli_usage(command, "%s", tr(text));
+    else
+        cli_usage(command, "%s is missing", row->name);
     return false;
 }
 
@@ -355,8 +397,8 @@ static bool value_follows(const struct command *commands, const char *word)
     const struct option_row *row = NULL;
     size_t place;
     for (; commands->name && !row; commands++)
-        row = word[1] == '-' ? find_long(commands->options, word + 2, strlen(word + 2), &place)
-                             : find_short(commands->options, word[1], &place);
+        row = word[1] == '-' ? find_long(commands, word + 2, strlen(word + 2), &place)
+                             : find_short(commands, word[1], &place);
     return row && row->value && (word[1] == '-' || !word[2]);
 }
 

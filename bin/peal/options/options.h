@@ -38,6 +38,7 @@ struct option_row {
     const char *value; /* name of its value in the help; NULL: a flag. For an argument: its name in
                           messages; NULL: `name` */
     const char *help;
+    const char *help_zh; /* of a row whose table has both languages; NULL: as text/ has it */
     const char *heading; /* a line above this row in the help; NULL: none */
 
     /* False: the text is invalid, which has been reported. */
@@ -127,16 +128,20 @@ bool take_variable(const struct option_use *use); /* the variable `field` of the
 bool option_wrong(const struct option_use *use, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The options of every command: --lang. They fill no request. */
+extern const struct option_row shared_options[];
+
 /* ---- going through them ---- */
 
 /* Walks the rows, with groups expanded. */
 struct option_walk {
-    const struct option_row *next[4];
-    size_t base[4];
+    const struct option_row *next[5];
+    size_t base[5];
     int depth;
     size_t place; /* of the last row */
 };
-struct option_walk option_walk(const struct option_row *rows); /* accepts NULL */
+struct option_walk option_walk(const struct option_row *rows);    /* accepts NULL */
+struct option_walk option_walk_of(const struct command *command); /* with the shared ones */
 const struct option_row *option_next(struct option_walk *walk);
 
 /* Fills the request; words that are not options are moved to the front of argv, which does not

@@ -3,22 +3,24 @@
 #include <stdio.h>
 
 #include "cli/listing.h"
+#include "print/state_words.h"
+#include "text/tr.h"
 
 const char *job_status_word(const json_t *api_job)
 {
     const json_t *status = json_object_get(api_job, "status");
     const char *last = answer_text(json_object_get(status, "last"), "state");
     if (*answer_text(api_job, "deleted_at"))
-        return "deleted";
+        return tr("deleted");
     if (answer_int(status, "running", 0) > 0)
-        return "running";
+        return tr("running");
     if (json_is_true(json_object_get(status, "paused")))
-        return "paused";
+        return tr("paused");
     if (*answer_text(status, "problem"))
-        return "problem";
+        return tr("problem");
     if (answer_int(status, "queued", 0) > 0)
-        return "queued";
-    return *last ? last : "-";
+        return tr("queued");
+    return *last ? state_word(last) : "-";
 }
 
 static void print_labels(const json_t *job, struct strbuf *out)

@@ -7,7 +7,9 @@
 #include "cli/text_table.h"
 #include "cli/when.h"
 #include "id.h"
+#include "print/state_words.h"
 #include "run.h"
+#include "text/tr.h"
 
 enum {
     NOT_SEEN_MS = 5000, /* how long a new run may not be found yet */
@@ -19,15 +21,15 @@ void run_outcome(const json_t *run, struct strbuf *out)
 {
     const char *reason = answer_text(run, "reason");
     int64_t code = answer_int(run, "exit_code", -1), number = answer_int(run, "signal", 0);
-    strbuf_adds(out, answer_text(run, "state"));
+    strbuf_adds(out, state_word(answer_text(run, "state")));
     if (!*reason)
         return;
     if (strcmp(reason, "exit_code") == 0)
-        strbuf_addf(out, " (exit code %d)", (int)code);
+        strbuf_addf(out, tr(" (exit code %d)"), (int)code);
     else if (strcmp(reason, "signal") == 0)
-        strbuf_addf(out, " (signal %d, %s)", (int)number, strsignal((int)number));
+        strbuf_addf(out, tr(" (signal %d, %s)"), (int)number, strsignal((int)number));
     else
-        strbuf_addf(out, " (%s)", reason);
+        strbuf_addf(out, tr(" (%s)"), reason_word(reason));
 }
 
 static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,
@@ -46,9 +48,9 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, bool
     CELL(when_print_local(started, &text));
     CELL(when_print_taken(started, finished == NO_TIME ? now : finished, &text));
     if (entry && answer_int(run, "count", 1) > 1)
-        CELL(strbuf_addf(&text, "%d ticks", (int)answer_int(run, "count", 1)));
+        CELL(strbuf_addf(&text, tr("%d ticks"), (int)answer_int(run, "count", 1)));
     else
-        text_table_cell(table, answer_text(run, "cause"));
+        text_table_cell(table, cause_word(answer_text(run, "cause")));
     text_table_cell(table, with_node ? answer_text(run, "node") : "");
     if (wide) {
         CELL(strbuf_addf(&text, "%d", (int)answer_int(run, "attempt", 1)));
@@ -161,7 +163,7 @@ static enum exit_code tell_candidates(const char *word, const json_t *runs)
         strbuf_init(&at);
         when_print_local(answer_time(run, "tick"), &at);
         fprintf(stderr, "  %s  %s  %s  %s\n", answer_text(run, "run_id"), at.text,
-                answer_text(run, "job"), answer_text(run, "state"));
+                answer_text(run, "job"), state_word(answer_text(run, "state")));
         strbuf_release(&at);
     }
     return EXIT_USAGE;

@@ -406,17 +406,16 @@ const struct message messages[] = {
      "存储中的该值无法被此版本读取，已保持原样；peal doctor 会列出其键和处理方法"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
     {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
+    {0},
 };
-
-const size_t message_count = sizeof(messages) / sizeof(messages[0]);
 
 const char *message_in(enum language language, const char *english)
 {
     if (language != LANGUAGE_ZH)
         return english;
-    for (size_t i = 0; i < message_count; i++) {
-        if (strcmp(messages[i].en, english) == 0)
-            return messages[i].zh;
+    for (const struct message *row = messages; row->en; row++) {
+        if (strcmp(row->en, english) == 0)
+            return row->zh;
     }
     return english;
 }

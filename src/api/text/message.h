@@ -3,15 +3,11 @@
 #ifndef PEAL_MESSAGE_H
 #define PEAL_MESSAGE_H
 
-#include <stddef.h>
-
 #include "language.h"
 
-extern const struct message messages[];
-extern const size_t message_count;
+extern const struct message messages[]; /* ends with {0} */
 
-/* The translation, with the same conversions in the same order; `english` itself if there is
- * none. */
+/* The translation; `english` itself if there is none. */
 const char *message_in(enum language language, const char *english) __attribute__((format_arg(2)));
 
 /* From an Accept-Language header, or NULL: English unless Chinese is preferred. */

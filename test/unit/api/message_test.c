@@ -59,7 +59,7 @@ static void conversions(const char *format, struct strbuf *out)
 static void test_table(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < message_count; i++) {
+    for (size_t i = 0; messages[i].en; i++) {
         struct strbuf en, zh;
         strbuf_init(&en);
         strbuf_init(&zh);
@@ -113,7 +113,7 @@ static bool is_known(const char *english)
 {
     if (strcmp(english, "%s") == 0)
         return true;
-    for (size_t i = 0; i < message_count; i++) {
+    for (size_t i = 0; messages[i].en; i++) {
         if (strcmp(messages[i].en, english) == 0)
             return true;
     }

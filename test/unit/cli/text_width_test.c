@@ -87,12 +87,47 @@ static void makes_text_safe(void **state)
     }
 }
 
+/* "|" is where lines may be broken, besides blanks. */
+static void breaks_east_asian_text(void **state)
+{
+    static const struct {
+        int line;
+        const char *pieces;
+    } cases[] = {
+        {__LINE__, "word"},
+        {__LINE__, "--wait"},
+        {__LINE__, "暂|停|任|务。"},
+        {__LINE__, "默|认|（见|下|文），|否|则"}, /* no sign begins or ends a line that must not */
+        {__LINE__, "取|$PEAL_DATA|的|值"},
+        {__LINE__, "“备|份”|任|务"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct strbuf text, got;
+        strbuf_init(&text);
+        strbuf_init(&got);
+        for (const char *c = cases[i].pieces; *c; c++)
+            strbuf_add(&text, c, *c != '|');
+        for (const char *at = text.text; *at; at += text_piece(at)) {
+            strbuf_adds(&got, at == text.text ? "" : "|");
+            strbuf_add(&got, at, text_piece(at));
+        }
+        if (strcmp(got.text, cases[i].pieces) != 0)
+            fail_msg("line %d: \"%s\"", cases[i].line, got.text);
+        strbuf_release(&text);
+        strbuf_release(&got);
+    }
+    assert_int_equal(text_piece("one two"), 3);
+    assert_int_equal(text_piece("one\ntwo"), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_columns),
         cmocka_unit_test(fits_whole_characters),
         cmocka_unit_test(makes_text_safe),
+        cmocka_unit_test(breaks_east_asian_text),
     };
     return cmocka_run_group_tests_name("text_width", tests, NULL, NULL);
 }

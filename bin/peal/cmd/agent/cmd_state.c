@@ -39,7 +39,7 @@ static enum exit_code not_answering(struct client *client, enum output output)
 static void print_health(const char *label, const json_t *health)
 {
     if (!json_is_true(json_object_get(health, "ok")))
-        printf("%-8s not well: %s\n", label, answer_text(health, "detail"));
+        cli_line(8, label, "not well: %s", answer_text(health, "detail"));
 }
 
 /* Another agent has its name: that is said in place of how the store is. */
@@ -62,7 +62,7 @@ static bool is_own_line(const char *reason)
 static void print_starts(const json_t *agent)
 {
     if (!starts_are_ok(agent) && is_own_line(starts_reason(agent)))
-        printf("%-8s %s\n", "why", starts_detail(agent));
+        cli_line(8, "why", "%s", starts_detail(agent));
 }
 
 /* Of an agent that is alone there is nothing to tell. */
@@ -71,10 +71,10 @@ static void print_cluster(const json_t *agent)
     const char *url = answer_text(json_object_get(agent, "store"), "url");
     const char *leader = answer_text(agent, "leader");
     if (strchr(url, ':'))
-        printf("%-8s %s\n", "store", url);
+        cli_line(8, "store", "%s", url);
     if (answer_int(agent, "nodes", 1) > 1)
-        printf("%-8s %" PRId64 ", %s leads\n", "nodes", answer_int(agent, "nodes", 1),
-               *leader ? leader : "nobody");
+        cli_line(8, "nodes", "%" PRId64 ", %s leads", answer_int(agent, "nodes", 1),
+                 *leader ? leader : "nobody");
 }
 
 /* An older agent says nothing of its clock. */
@@ -83,13 +83,13 @@ static void print_clock(const json_t *clock)
     struct strbuf at;
     int64_t step_ms = answer_int(clock, "step_ms", 0);
     if (json_is_false(json_object_get(clock, "ok")))
-        printf("%-8s %s\n", "clock", answer_text(clock, "detail"));
+        cli_line(8, "clock", "%s", answer_text(clock, "detail"));
     if (!step_ms)
         return;
     strbuf_init(&at);
     when_print_full(answer_time(clock, "stepped_at"), &at);
-    printf("%-8s the last of %" PRId64 ", by %+.3f s: %s\n", "steps", answer_int(clock, "steps", 0),
-           (double)step_ms / 1000, at.text);
+    cli_line(8, "steps", "the last of %" PRId64 ", by %+.3f s: %s", answer_int(clock, "steps", 0),
+             (double)step_ms / 1000, at.text);
     strbuf_release(&at);
 }
 
@@ -102,15 +102,15 @@ static void print_state(const json_t *agent)
     bool is_halted = strcmp(state, "running") == 0 && !starts_are_ok(agent);
     printf("%s%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : state,
            is_halted ? ", but nothing can start" : "", answer_int(agent, "pid", 0));
-    printf("%-8s %s\n", "since", since.text);
-    printf("%-8s %s\n", "data", answer_text(agent, "data"));
-    printf("%-8s %s\n", "node", answer_text(agent, "node"));
-    printf("%-8s %s\n", "version", answer_text(agent, "version"));
-    printf("%-8s %" PRId64 ", %" PRId64 " running\n", "jobs", answer_int(agent, "jobs", 0),
-           answer_int(agent, "running", 0));
+    cli_line(8, "since", "%s", since.text);
+    cli_line(8, "data", "%s", answer_text(agent, "data"));
+    cli_line(8, "node", "%s", answer_text(agent, "node"));
+    cli_line(8, "version", "%s", answer_text(agent, "version"));
+    cli_line(8, "jobs", "%" PRId64 ", %" PRId64 " running", answer_int(agent, "jobs", 0),
+             answer_int(agent, "running", 0));
     print_cluster(agent);
     if (is_shut_out(agent))
-        printf("%-8s %s\n", "why", answer_text(json_object_get(agent, "store"), "detail"));
+        cli_line(8, "why", "%s", answer_text(json_object_get(agent, "store"), "detail"));
     else
         print_health("store", json_object_get(agent, "store"));
     print_health("history", json_object_get(agent, "history"));

@@ -23,22 +23,23 @@ static void print_nodes(const json_t *nodes)
 {
     const char *state;
     json_t *count;
-    const char *separator = "";
-    printf("%-8s ", "nodes");
+    struct strbuf text;
+    strbuf_init(&text);
     json_object_foreach ((json_t *)nodes, state, count) {
-        printf("%s%" JSON_INTEGER_FORMAT " %s", separator, json_integer_value(count), state);
-        separator = ", ";
+        strbuf_addf(&text, "%s%" JSON_INTEGER_FORMAT " %s", text.length ? ", " : "",
+                    json_integer_value(count), state);
     }
-    fputs("\n", stdout);
+    cli_line(8, "nodes", "%s", text.text);
+    strbuf_release(&text);
 }
 
 /* `name` is the store's; the history has none. */
 static void print_health(const char *label, const char *name, const json_t *health)
 {
     bool is_ok = json_is_true(json_object_get(health, "ok"));
-    printf("%-8s %s%s%s\n", label, name, *name ? ", " : "", is_ok ? "well" : "not well");
+    cli_line(8, label, "%s%s%s", name, *name ? ", " : "", is_ok ? "well" : "not well");
     if (!is_ok)
-        printf("%-8s %s\n", "", answer_text(health, "detail"));
+        cli_line(8, "", "%s", answer_text(health, "detail"));
 }
 
 static void print_status(const json_t *cluster)
@@ -47,19 +48,17 @@ static void print_status(const json_t *cluster)
     const char *leader = answer_text(cluster, "leader");
     print_health("store", answer_text(store, "url"), store);
     if (json_is_true(json_object_get(store, "halted")))
-        printf("%-8s nothing is started; when all is as it should be: peal cluster "
-               "advance-cursors\n",
-               "halted");
+        cli_line(8, "halted",
+                 "nothing is started; when all is as it should be: peal cluster advance-cursors");
     print_health("history", "", json_object_get(cluster, "history"));
-    printf("%-8s %s%s\n", "node", answer_text(cluster, "node"),
-           json_is_true(json_object_get(cluster, "leads")) ? ", leads" : "");
-    printf("%-8s %s\n", "leader", *leader ? leader : "none at the moment");
+    cli_line(8, "node", "%s%s", answer_text(cluster, "node"),
+             json_is_true(json_object_get(cluster, "leads")) ? ", leads" : "");
+    cli_line(8, "leader", "%s", *leader ? leader : "none at the moment");
     print_nodes(json_object_get(cluster, "nodes"));
-    printf("%-8s %+" PRId64 " ms from the cluster's%s\n", "clock",
-           answer_int(cluster, "skew_ms", 0),
-           json_is_true(json_object_get(cluster, "clock_ok")) ? "" : ": too far, set it");
-    printf("%-8s %" PRId64 ", open runs %" PRId64 "\n", "jobs", answer_int(cluster, "jobs", 0),
-           answer_int(cluster, "open_runs", 0));
+    cli_line(8, "clock", "%+" PRId64 " ms from the cluster's%s", answer_int(cluster, "skew_ms", 0),
+             json_is_true(json_object_get(cluster, "clock_ok")) ? "" : ": too far, set it");
+    cli_line(8, "jobs", "%" PRId64 ", open runs %" PRId64, answer_int(cluster, "jobs", 0),
+             answer_int(cluster, "open_runs", 0));
 }
 
 static enum exit_code show_status(struct client *client, void *place)

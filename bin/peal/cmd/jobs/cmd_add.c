@@ -8,6 +8,7 @@
 #include "jobs/definition.h"
 #include "jobs/job_options.h"
 #include "jobs/schedule_args.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -77,7 +78,7 @@ static enum exit_code take_schedules(const struct request *request, const struct
         code = spec_parse(&specs, &specs.items[i], &reader, &schedule);
         if (code != EXIT_OK)
             break;
-        code = cli_fail(schedule_print_warnings(schedule, now_ms() / 1000, LANGUAGE_EN, ""));
+        code = cli_fail(schedule_print_warnings(schedule, now_ms() / 1000, tr_language(), ""));
         schedule_free(schedule);
         if (json_array_append_new(list, json_string(specs.items[i].text)) != 0)
             code = cli_fail(E_NOMEM);

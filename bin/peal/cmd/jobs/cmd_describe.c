@@ -9,6 +9,7 @@
 #include "jobs/definition.h"
 #include "print/job_table.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 #include "words/explain.h"
 
 enum { SHOWN = 5 };
@@ -25,7 +26,7 @@ static void print_line(const char *label, const char *text)
         return;
     strbuf_init(&safe);
     text_print_safe(text, strlen(text), &safe);
-    printf("%-11s %s\n", label, safe.text);
+    cli_line(11, label, "%s", safe.text);
     strbuf_release(&safe);
 }
 
@@ -54,7 +55,7 @@ static enum status print_schedules(const struct reading *reading, const struct j
         if (st != OK || i >= set.count)
             continue;
         strbuf_truncate(&text, 0);
-        schedule_explain(set.items[i], LANGUAGE_EN, &text);
+        schedule_explain(set.items[i], tr_language(), &text);
         print_line("", text.text);
     }
     schedule_set_release(&set);
@@ -110,8 +111,7 @@ static enum exit_code print_fires(struct client *client, const char *name)
             const char *note = answer_text(fire, "note");
             int64_t at_ms = answer_time(fire, "at"), now = now_ms();
             strbuf_truncate(&path, 0);
-            strbuf_adds(&path, at_ms - now >= 1000 ? "in " : ""); /* else it is "now" */
-            when_print_left(at_ms, now, &path);
+            when_print_in(at_ms, now, &path);
             printf("  %-30s %s%s%s\n", answer_text(fire, "local"), path.text, *note ? "  " : "",
                    note);
         }

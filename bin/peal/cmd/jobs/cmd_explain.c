@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "jobs/schedule_args.h"
+#include "text/tr.h"
 #include "words/explain.h"
 
 enum form { AS_TEXT, AS_JSON };
@@ -14,22 +15,9 @@ enum form { AS_TEXT, AS_JSON };
 struct request {
     struct request_base base;
     struct schedule_args schedule;
-    const char *language;
     enum form form;
     struct words specs;
 };
-
-/* The user's language, as far as peal speaks it. */
-static enum language locale_language(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strncmp(value, "zh", 2) == 0 ? LANGUAGE_ZH : LANGUAGE_EN;
-    }
-    return LANGUAGE_EN;
-}
 
 static enum status print_text(const struct schedule *schedule, enum language language,
                               int64_t now_s)
@@ -70,10 +58,7 @@ static enum status print_json(const char *spec, const struct schedule *schedule,
 static enum exit_code explain(const struct specs *specs, const struct schedule_reader *reader,
                               const struct request *request)
 {
-    const char *given = request->language;
-    enum language language = !given                     ? locale_language()
-                             : strcmp(given, "zh") == 0 ? LANGUAGE_ZH
-                                                        : LANGUAGE_EN;
+    enum language language = tr_language();
     const struct spec *spec = &specs->items[0];
     struct schedule *schedule;
     enum exit_code code = spec_parse(specs, spec, reader, &schedule);
@@ -105,7 +90,6 @@ static enum exit_code run(void *place)
     return code;
 }
 
-static const char *const languages[] = {"en", "zh", NULL};
 static const char *const forms[] = {"text", "json", NULL};
 
 const struct command cmd_explain = {
@@ -119,8 +103,6 @@ const struct command cmd_explain = {
     .arguments = ROWS(ARGUMENTS(request, specs, "SPEC")),
     .options =
         ROWS(OPTION_GROUP(request, schedule, schedule_options_rows),
-             OPTION_WORD(request, language, 0, "lang", "L", languages,
-                         "en or zh (from LC_ALL, LC_MESSAGES or LANG)"),
              OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default) or json")),
     .too_few = "which schedule?",
     .request_size = sizeof(struct request),

@@ -9,6 +9,7 @@
 #include "jobs/job_next.h"
 #include "jobs/schedule_args.h"
 #include "print/next_print.h"
+#include "text/tr.h"
 #include "timestamp.h"
 #include "words/explain.h"
 
@@ -161,7 +162,7 @@ static enum status print_talk(const struct next_list *list, const struct schedul
         strbuf_truncate(&place, 0);
         if (list->set.count > 1)
             strbuf_addf(&place, "'%s': ", list->specs.items[i].text);
-        st = schedule_print_warnings(schedule, list->from_s, LANGUAGE_EN, place.text);
+        st = schedule_print_warnings(schedule, list->from_s, tr_language(), place.text);
         print_notes(schedule, place.text, reader->options.job_name != NULL);
         explained = explained || explains_nothing(schedule, list->from_s);
     }

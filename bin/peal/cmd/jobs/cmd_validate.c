@@ -14,6 +14,7 @@
 #include "jobs/definition.h"
 #include "jobs/input_file.h"
 #include "jobs/schedule_args.h"
+#include "text/tr.h"
 #include "words/explain.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -65,7 +66,7 @@ static enum status report_text(const struct check *check, const struct spec *spe
     enum status st = canonical.failed ? E_NOMEM : strbuf_status(&place);
     if (st == OK) {
         printf("%sok %s\n", place.text, canonical.text);
-        st = schedule_print_warnings(schedule, check->now_s, LANGUAGE_EN, place.text);
+        st = schedule_print_warnings(schedule, check->now_s, tr_language(), place.text);
     }
     strbuf_release(&place);
     strbuf_release(&canonical);

@@ -20,14 +20,14 @@ static void print_time(const char *label, int64_t at_ms)
         return;
     strbuf_init(&text);
     when_print_full(at_ms, &text);
-    printf("%-9s %s\n", label, text.text);
+    cli_line(9, label, "%s", text.text);
     strbuf_release(&text);
 }
 
 static void print_field(const char *label, const char *text)
 {
     if (*text)
-        printf("%-9s %s\n", label, text);
+        cli_line(9, label, "%s", text);
 }
 
 static void print_next(const json_t *next)

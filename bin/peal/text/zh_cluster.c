@@ -1,0 +1,5 @@
+#include "text/texts.h"
+
+const struct message zh_cluster[] = {
+    {0},
+};

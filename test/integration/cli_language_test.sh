@@ -1,0 +1,94 @@
+#!/bin/bash
+# The language of the command line: of help, messages, tables and the agent's answers; data is the
+# same in all.
+. "$(dirname "$0")/lib.sh"
+unset LC_ALL
+export LANG=zh_CN.UTF-8
+
+expect_chinese() { # out|err true|false
+    checks=$((checks + 1))
+    local found=false
+    ! LC_ALL=C.UTF-8 grep -qP '\p{Han}' "$scratch/$1" || found=true
+    [ "$found" = "$2" ] || mismatch "expected Chinese in std$1: $2"
+}
+
+# Help and usage, with --lang in any place.
+run peal --help
+expect_status 0
+expect_stdout_has '用法：peal COMMAND'
+run peal help list
+expect_stdout_has '选项：'
+expect_stdout_has '  -o, --output F'
+for line in '--lang en list --help' 'list --help --lang=en' 'help list --lang en'; do
+    # shellcheck disable=SC2086 # words of a command line
+    run peal $line
+    expect_status 0
+    expect_stdout_has 'Options:'
+    expect_chinese out false
+done
+run peal nxt
+expect_status 2
+expect_stderr 'peal: 未知命令“nxt”；是否指 next？
+参见：peal --help'
+run peal next @daily -n 0
+expect_status 2
+expect_stderr_has '-n 应为 1 到 10000 之间的数，而不是“0”'
+run peal list --lang fr
+expect_status 2
+expect_stderr_has '--lang 应为 en 或 zh，而不是“fr”'
+run peal next @daily --lang
+expect_status 2
+expect_stderr_has '选项 --lang 需要一个值'
+run env LANG=C peal nxt --lang zh
+expect_stderr_has '未知命令'
+run env LANG=C PEAL_LANG=zh peal nxt
+expect_stderr_has '未知命令'
+
+# Chinese is for terminals that show UTF-8.
+run env LANG=zh_CN peal --help
+expect_chinese out false
+
+# Manual pages and completion stay as they are.
+run peal completion fish
+expect_chinese out false
+
+# Tables: headers and words, in columns.
+start_agent data
+run peal add one @manual -- true
+run peal run one --wait
+run peal add two '0 0 1 1 *' --paused -- true
+run peal list
+expect_status 0
+expect_chinese out true
+expect_stdout_has '名称'
+expect_stdout_has '已暂停'
+expect_stdout_has '成功'
+run peal runs
+expect_stdout_has '触发方式'
+expect_stdout_has '手动'
+run peal list --lang en
+expect_stdout_has 'STATUS'
+expect_chinese out false
+
+# The agent's own messages.
+run peal logs 01M7M2SCEFHXWX1FHWVSBZV2AY
+expect_status 3
+expect_stderr_has '没有运行 01M7M2SCEFHXWX1FHWVSBZV2AY'
+run peal why one
+expect_chinese out true
+run peal why one --lang en
+expect_chinese out false
+
+# Data has one language.
+for line in 'list -o json' 'list -o yaml' 'runs -o json' 'why one -o json' 'state -o yaml' \
+    'next two -n 2 -o json' 'get one -o name'; do
+    # shellcheck disable=SC2086 # words of a command line
+    run peal $line --lang en
+    cp "$scratch/out" "$scratch/english"
+    # shellcheck disable=SC2086
+    run peal $line
+    expect_status 0
+    expect_stdout "$(cat "$scratch/english")"
+done
+
+finish
