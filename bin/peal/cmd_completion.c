@@ -166,7 +166,7 @@ static void print_bash(void)
           stdout);
     each_command(print_name);
     fputs(" help' options='--help --version' many='' source='' data=() arguments=() n=0 i w\n"
-          "    local valued=' --data --url --token-file --ca --output -o '\n"
+          "    local valued=' --data --url --token-file --ca --lang --output -o '\n"
           "    COMPREPLY=()\n"
           "    [ \"$before\" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}\n"
           "    [ \"$word\" = = ] && word=''\n"

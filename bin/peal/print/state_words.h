@@ -3,8 +3,8 @@
 #ifndef PEAL_STATE_WORDS_H
 #define PEAL_STATE_WORDS_H
 
-const char *state_word(const char *state);   /* "timed_out"; 超时 */
-const char *cause_word(const char *cause);   /* "catch_up"; 补跑 */
-const char *reason_word(const char *reason); /* "queue_full"; 队列已满 */
+const char *state_word(const char *name);  /* "timed_out"; 超时 */
+const char *cause_word(const char *name);  /* "catch_up"; 补跑 */
+const char *reason_word(const char *name); /* "queue_full"; 队列已满 */
 
 #endif

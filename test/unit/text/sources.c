@@ -133,7 +133,7 @@ static const char *find_macro(const struct search *search, const char *name, siz
 {
     char start[80];
     snprintf(start, sizeof(start), "#define %.*s", (int)length, name);
-    for (size_t i = 0; i < search->count && length > 2; i++) {
+    for (size_t i = 0; i < search->count && length > 2 && isupper((unsigned char)name[1]); i++) {
         const char *at = strstr(search->sources[i].text, start);
         if (at && !name_length(at + strlen(start))) {
             at = skip_space(at + strlen(start));
@@ -194,17 +194,62 @@ static const char *read_literals(const struct search *search, const char *at, st
     }
 }
 
-/* The literals of one argument of a call, whose arguments begin at `at`. */
-static void search_argument(const struct search *search, const char *at, int wanted, bool is_marked,
-                            const char *path)
+enum { LAST = 19 }; /* all arguments of a call that follow */
+
+static const struct call {
+    const char *start;
+    int first, last; /* arguments that are texts */
+    bool is_marked;
+} calls[] = {
+    {"tr(", 0, 0, true},
+    {"TR(", 0, 0, true},
+    {"cli_error(", 0, 0, true},
+    {"cli_note(", 0, 0, true},
+    {"cli_usage(", 1, 1, true},
+    {"cli_line(", 1, 2, true},
+    {"option_wrong(", 1, 1, true},
+    {"confirmed(", 1, 1, true},
+    {"confirm_deletion(", 1, 1, true},
+    {"interrupt_say(", 0, 0, true},
+    {"report_add(", 2, 4, true}, /* of peal doctor */
+    {"COLUMN(", 0, 0, true},
+    {"COLUMN_BY(", 0, 0, true},
+    {"headers[] = {", 0, LAST, true},
+    {".none = ", 0, 0, true},
+    {".noun = ", 0, 0, true},
+    /* functions of single files that put a label before cli_line */
+    {"print_line(", 0, 0, true},
+    {"print_time(", 0, 0, true},
+    {"print_field(", 0, 0, true},
+    {"print_health(", 0, 0, true},
+    /* what is printed as it is */
+    {"printf(", 0, LAST, false},
+    {"fprintf(", 1, LAST, false},
+    {"fputs(", 0, 0, false},
+    {"puts(", 0, 0, false},
+    {"cli_error(", 1, LAST, false},
+    {"cli_note(", 1, LAST, false},
+    {"cli_usage(", 2, LAST, false},
+    {"cli_line(", 3, LAST, false},
+    {"option_wrong(", 2, LAST, false},
+    {"confirmed(", 2, LAST, false},
+    {"confirm_deletion(", 2, LAST, false},
+    {"interrupt_say(", 1, LAST, false},
+    {"report_add(", 5, LAST, false},
+    {"text_table_cell(", 1, 1, false},
+};
+
+/* The literals of some arguments of a call, whose arguments begin at `at`. */
+static void search_arguments(const struct search *search, const char *at, const struct call *call,
+                             const char *path)
 {
     int depth = 0, argument = 0;
-    while (depth >= 0 && *at) {
+    while (depth >= 0 && *at && argument <= call->last) {
         struct strbuf text;
         strbuf_init(&text);
         const char *end = read_literals(search, at, &text);
-        if (end != at && argument == wanted && depth == 0)
-            found_add(search->list, text.text, path, is_marked);
+        if (end != at && argument >= call->first && argument <= call->last && depth == 0)
+            found_add(search->list, text.text, path, call->is_marked);
         strbuf_release(&text);
         if (end != at) {
             at = end;
@@ -216,49 +261,25 @@ static void search_argument(const struct search *search, const char *at, int wan
     }
 }
 
+/* Scripts for shells, and manual pages, have one language. */
+static bool has_one_language(const char *path)
+{
+    return strcmp(path, "cmd_completion.c") == 0 || strcmp(path, "options/man.c") == 0;
+}
+
 static void search_source(const struct search *search, const struct source *source)
 {
-    enum { EVERY = -1 };
-    static const struct {
-        const char *start;
-        int argument;
-        bool is_marked;
-    } calls[] = {
-        {"tr(", 0, true},
-        {"TR(", 0, true},
-        {"cli_error(", 0, true},
-        {"cli_note(", 0, true},
-        {"cli_usage(", 1, true},
-        {"cli_line(", 1, true},
-        {"cli_line(", 2, true},
-        {"option_wrong(", 1, true},
-        {"confirmed(", 1, true},
-        {"confirm_deletion(", 1, true},
-        {"COLUMN(", 0, true},
-        {"COLUMN_BY(", 0, true},
-        {".none = ", 0, true},
-        {"interrupt_say(", 0, true},
-        {"headers[] = {", EVERY, true},
-        {"printf(", 0, false},
-        {"fprintf(", 1, false},
-        {"fputs(", 0, false},
-        {"puts(", 0, false},
-    };
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         const char *at = source->text;
+        if (!calls[i].is_marked && has_one_language(source->path))
+            continue;
         while ((at = strstr(at, calls[i].start))) {
-            bool is_whole = at == source->text || calls[i].start[0] == '.' ||
-                            calls[i].argument == EVERY ||
-                            (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+            bool is_inner = at > source->text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
+            bool is_name =
+                isalpha((unsigned char)calls[i].start[0]) && strchr(calls[i].start, '(') != NULL;
             at += strlen(calls[i].start);
-            for (int argument = 0; is_whole && calls[i].argument == EVERY && argument < 20;
-                 argument++)
-                search_argument(search, at, argument, calls[i].is_marked, source->path);
-            /* Scripts for shells, and manual pages. */
-            if (!calls[i].is_marked && strcmp(source->path, "cmd_completion.c") == 0)
-                continue;
-            if (is_whole && calls[i].argument != EVERY)
-                search_argument(search, at, calls[i].argument, calls[i].is_marked, source->path);
+            if (!(is_inner && is_name))
+                search_arguments(search, at, &calls[i], source->path);
         }
     }
 }

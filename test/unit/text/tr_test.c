@@ -26,30 +26,30 @@ static void the_language_is_the_users(void **state)
 {
     static const struct {
         int line;
-        const char *all, *messages, *lang, *language, *peal;
         enum language want;
+        const char *all, *messages, *lang, *language, *peal;
     } cases[] = {
-        {__LINE__, "", "", "", "", "", LANGUAGE_EN},
-        {__LINE__, "zh_CN.UTF-8", "", "en_US.UTF-8", "", "", LANGUAGE_ZH},
-        {__LINE__, "", "zh_CN.UTF-8", "en_US.UTF-8", "", "", LANGUAGE_ZH},
-        {__LINE__, "", "", "zh_CN.UTF-8", "", "", LANGUAGE_ZH},
-        {__LINE__, "", "", "zh_SG.utf8@pinyin", "", "", LANGUAGE_ZH},
-        {__LINE__, "C.UTF-8", "", "zh_CN.UTF-8", "", "", LANGUAGE_EN},
-        {__LINE__, "", "en_GB.UTF-8", "zh_CN.UTF-8", "", "", LANGUAGE_EN},
+        {__LINE__, LANGUAGE_EN, "", "", "", "", ""},
+        {__LINE__, LANGUAGE_ZH, "zh_CN.UTF-8", "", "en_US.UTF-8", "", ""},
+        {__LINE__, LANGUAGE_ZH, "", "zh_CN.UTF-8", "en_US.UTF-8", "", ""},
+        {__LINE__, LANGUAGE_ZH, "", "", "zh_CN.UTF-8", "", ""},
+        {__LINE__, LANGUAGE_ZH, "", "", "zh_SG.utf8@pinyin", "", ""},
+        {__LINE__, LANGUAGE_EN, "C.UTF-8", "", "zh_CN.UTF-8", "", ""},
+        {__LINE__, LANGUAGE_EN, "", "en_GB.UTF-8", "zh_CN.UTF-8", "", ""},
         /* Chinese is printed in UTF-8 only. */
-        {__LINE__, "", "", "zh_CN", "", "", LANGUAGE_EN},
-        {__LINE__, "", "", "zh_CN.GB18030", "", "", LANGUAGE_EN},
-        {__LINE__, "", "", "zha.UTF-8", "", "", LANGUAGE_EN},
+        {__LINE__, LANGUAGE_EN, "", "", "zh_CN", "", ""},
+        {__LINE__, LANGUAGE_EN, "", "", "zh_CN.GB18030", "", ""},
+        {__LINE__, LANGUAGE_EN, "", "", "zha.UTF-8", "", ""},
         /* LANGUAGE counts where there is a locale. */
-        {__LINE__, "", "", "en_US.UTF-8", "zh_CN:en", "", LANGUAGE_ZH},
-        {__LINE__, "", "", "zh_CN.UTF-8", "de:en:zh", "", LANGUAGE_EN},
-        {__LINE__, "", "", "zh_CN.UTF-8", "de", "", LANGUAGE_ZH},
-        {__LINE__, "C.UTF-8", "", "", "zh", "", LANGUAGE_EN},
-        {__LINE__, "", "", "", "zh", "", LANGUAGE_EN},
+        {__LINE__, LANGUAGE_ZH, "", "", "en_US.UTF-8", "zh_CN:en", ""},
+        {__LINE__, LANGUAGE_EN, "", "", "zh_CN.UTF-8", "de:en:zh", ""},
+        {__LINE__, LANGUAGE_ZH, "", "", "zh_CN.UTF-8", "de", ""},
+        {__LINE__, LANGUAGE_EN, "C.UTF-8", "", "", "zh", ""},
+        {__LINE__, LANGUAGE_EN, "", "", "", "zh", ""},
         /* PEAL_LANG before all. */
-        {__LINE__, "", "", "zh_CN.UTF-8", "zh", "en", LANGUAGE_EN},
-        {__LINE__, "C", "", "", "", "zh", LANGUAGE_ZH},
-        {__LINE__, "", "", "zh_CN.UTF-8", "", "fr", LANGUAGE_ZH},
+        {__LINE__, LANGUAGE_EN, "", "", "zh_CN.UTF-8", "zh", "en"},
+        {__LINE__, LANGUAGE_ZH, "C", "", "", "", "zh"},
+        {__LINE__, LANGUAGE_ZH, "", "", "zh_CN.UTF-8", "", "fr"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -249,6 +249,7 @@ static int folder_length(const char *path)
 static bool is_same_in_all(const char *text)
 {
     static const char *const texts_of_all[] = {
+        "help",
         "peal %s\n",
         "peal %s (%s)\n",
         "peal - %s\n\n%s\n",

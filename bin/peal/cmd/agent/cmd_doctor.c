@@ -6,26 +6,35 @@
 #include "cli/json_out.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "config/data_folder.h"
 #include "service/daemon.h"
 #include "service/doctor.h"
+#include "text/tr.h"
 
 /* ---- the report ---- */
 
 static void print_line(enum check_result verdict, const char *name, const char *text,
                        const char *next)
 {
-    static const char *const words[] = {"ok", "warn", "FAIL"};
+    enum { WIDTH = 4 };
+    static const char *const words[] = {TR("ok"), TR("warn"), TR("FAIL")};
     static const int colours[] = {32, 33, 31};
+    const char *word = tr(words[verdict]);
+    int blanks = WIDTH - text_width(word);
     if (terminal_of(stdout).colour)
-        printf("\033[%dm%-4s\033[0m  %s: %s\n", colours[verdict], words[verdict], name, text);
+        printf("\033[%dm%s\033[0m", colours[verdict], word);
     else
-        printf("%-4s  %s: %s\n", words[verdict], name, text);
+        printf("%s", word);
+    printf("%*s", 2 + (blanks > 0 ? blanks : 0), "");
+    printf(tr("%s: %s"), name, text);
+    putchar('\n');
     if (next)
         printf("      -> %s\n", next);
     fflush(stdout);
 }
 
+/* Lines are in the language of the command, JSON is not. */
 void report_add(struct report *report, enum check_result verdict, const char *name,
                 const char *next, const char *format, ...)
 {
@@ -34,12 +43,12 @@ void report_add(struct report *report, enum check_result verdict, const char *na
     va_list args;
     strbuf_init(&text);
     va_start(args, format);
-    strbuf_addv(&text, format, args);
+    strbuf_addv(&text, report->checks ? format : tr(format), args);
     va_end(args);
     if (verdict > report->worst)
         report->worst = verdict;
     if (!report->checks)
-        print_line(verdict, name, text.text, next);
+        print_line(verdict, tr(name), text.text, next ? tr(next) : NULL);
     else if (json_array_append_new(report->checks,
                                    json_pack("{s:s, s:o, s:o, s:o}", "verdict", words[verdict],
                                              "check", json_text(name), "text", json_text(text.text),

@@ -120,7 +120,7 @@ static void print_count(const json_t *calendar, struct strbuf *out)
 static void print_field(const char *label, const char *text)
 {
     if (*text)
-        printf("%-*s%s\n", NEXT_TO_LABEL, label, text);
+        cli_line(NEXT_TO_LABEL - 1, label, "%s", text);
 }
 
 static void print_calendar(const json_t *calendar)
