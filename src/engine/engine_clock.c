@@ -77,7 +77,7 @@ static void begin_doubt(struct engine *engine, enum clock_doubt doubt)
     engine->peers.is_doubted = true;
     ports_log(
         &engine->ports, "clock_doubted",
-        "why=\"%s\" what=\"nothing is started for %d minutes, unless it is set right or other "
+        "why=\"%s\" what=\"nothing is started for %d minutes, unless it is corrected or other "
         "nodes confirm it\"",
         doubts[doubt], BELIEVE_AFTER_MS / 60000);
 }
@@ -101,7 +101,7 @@ static void believe(struct engine *engine, const char *why)
     take_over(clock, ahead_ms);
     clock->doubt = DOUBT_NONE;
     engine->peers.is_doubted = false;
-    ports_log(&engine->ports, "clock_believed", "why=\"%s\"", why);
+    ports_log(&engine->ports, "clock_trusted", "why=\"%s\"", why);
     marks_sweep(&engine->marks);
     engine_look_ahead(engine);
     set_back(engine);

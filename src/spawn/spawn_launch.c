@@ -80,70 +80,70 @@ static int spawn_clean(const char *program, char *const *argv, int input, pid_t 
 }
 
 /* The command line of a spawner, and the memory that it lies in. */
-struct words {
+struct command_line {
     const char *argv[16];
     char program[PATH_MAX], idle[32], files[32];
     int count;
 };
 
-static void add(struct words *words, const char *word)
+static void add(struct command_line *line, const char *word)
 {
-    words->argv[words->count++] = word;
+    line->argv[line->count++] = word;
 }
 
 /* The first word is the program. `mode` is a launcher's (NULL: none). */
-static enum status fill(struct words *words, const struct spawn_client_config *config,
+static enum status fill(struct command_line *line, const struct spawn_client_config *config,
                         const char *mode)
 {
-    *words = (struct words){0};
-    if (!config->program && !find_program(words->program))
+    *line = (struct command_line){0};
+    if (!config->program && !find_program(line->program))
         return E_IO;
-    add(words, config->program ? config->program : words->program);
+    add(line, config->program ? config->program : line->program);
     if (mode)
-        add(words, mode);
-    add(words, "--dir");
-    add(words, config->folder);
-    add(words, "--daemon");
+        add(line, mode);
+    add(line, "--dir");
+    add(line, config->folder);
+    add(line, "--daemon");
     if (config->allow_file) {
-        add(words, "--allow");
-        add(words, config->allow_file);
+        add(line, "--allow");
+        add(line, config->allow_file);
     }
     if (config->no_cgroup)
-        add(words, "--no-cgroup");
+        add(line, "--no-cgroup");
     if (config->idle_ms) {
-        snprintf(words->idle, sizeof(words->idle), "%lld", (long long)config->idle_ms);
-        add(words, "--idle-ms");
-        add(words, words->idle);
+        snprintf(line->idle, sizeof(line->idle), "%lld", (long long)config->idle_ms);
+        add(line, "--idle-ms");
+        add(line, line->idle);
     }
     if (config->open_files) {
-        snprintf(words->files, sizeof(words->files), "%lld", (long long)config->open_files);
-        add(words, "--open-files");
-        add(words, words->files);
+        snprintf(line->files, sizeof(line->files), "%lld", (long long)config->open_files);
+        add(line, "--open-files");
+        add(line, line->files);
     }
     return OK;
 }
 
-static enum status launch(struct words *words, const char *name, int input, pid_t *ret_pid)
+static enum status launch(struct command_line *line, const char *name, int input, pid_t *ret_pid)
 {
-    const char *program = words->argv[0];
+    const char *program = line->argv[0];
     if (name)
-        words->argv[0] = name;
-    int error = spawn_clean(program, (char *const *)words->argv, input, ret_pid);
+        line->argv[0] = name;
+    int error = spawn_clean(program, (char *const *)line->argv, input, ret_pid);
     errno = error;
     return error ? E_IO : OK;
 }
 
 enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid, int *ret_pidfd)
 {
-    struct words words;
+    struct command_line line;
     pid_t pid;
     if (config->launcher) {
         *ret_pid = 0;
         return spawn_launcher_start(config->launcher, ret_pidfd);
     }
-    enum status st = fill(&words, config, NULL);
+    enum status st = fill(&line, config, NULL);
     if (st == OK)
-        st = launch(&words, NULL, -1, &pid);
+        st = launch(&line, NULL, -1, &pid);
     if (st != OK)
         return st;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -159,9 +159,9 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
 /* With another argv[0], so that `ps` does not show it as a spawner. */
 enum status spawn_launch_launcher(const struct spawn_client_config *config, int fd, pid_t *ret_pid)
 {
-    struct words words;
-    enum status st = fill(&words, config, "--launcher");
-    return st == OK ? launch(&words, "peal-launcher", fd, ret_pid) : st;
+    struct command_line line;
+    enum status st = fill(&line, config, "--launcher");
+    return st == OK ? launch(&line, "peal-launcher", fd, ret_pid) : st;
 }
 
 void spawn_launched(pid_t pid, int pidfd)

@@ -8,31 +8,31 @@
 #include "runs/encode.h"
 
 /* Times and spans are the same in all languages. */
-struct words {
+struct short_text {
     char text[TIME_TEXT + 8];
 };
 
-static struct words time_words(int64_t ms)
+static struct short_text time_text(int64_t ms)
 {
-    struct words words;
+    struct short_text ret;
     char text[TIME_TEXT];
     time_format(ms, text);
-    snprintf(words.text, sizeof(words.text), "%s", text);
-    return words;
+    snprintf(ret.text, sizeof(ret.text), "%s", text);
+    return ret;
 }
 
-static struct words span_words(int64_t ms)
+static struct short_text span_text(int64_t ms)
 {
-    struct words words;
+    struct short_text ret;
     struct strbuf text;
     strbuf_init(&text);
     if (ms < 1000)
         strbuf_addf(&text, "%d ms", (int)(ms > 0 ? ms : 0));
     else
         span_print(ms / 1000, &text);
-    snprintf(words.text, sizeof(words.text), "%s", text.text);
+    snprintf(ret.text, sizeof(ret.text), "%s", text.text);
     strbuf_release(&text);
-    return words;
+    return ret;
 }
 
 void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms)
@@ -65,8 +65,8 @@ static void tell_reason(struct why_answer *answer, enum run_reason reason, const
 static void tell_end(const struct run *run, const char *english, struct why_answer *answer)
 {
     const char *ended = message_in(answer->language, english);
-    struct words start = time_words(run->started_ms);
-    struct words span = span_words(run->finished_ms - run->started_ms);
+    struct short_text start = time_text(run->started_ms);
+    struct short_text span = span_text(run->finished_ms - run->started_ms);
     if (!run->started_ms && run->state == RUN_LOST) /* only its node would know */
         tell(answer, "It was lost");
     else if (!run->started_ms || run->reason == REASON_NO_START) /* a process was made, no more */
@@ -113,7 +113,7 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         return;
     case RUN_RUNNING:
         tell(answer, "It has been running on %s for %s.", run->node,
-             span_words(now_ms - run->started_ms).text);
+             span_text(now_ms - run->started_ms).text);
         return;
     case RUN_SKIPPED:
     case RUN_MISSED:
@@ -159,14 +159,14 @@ void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)
     if (entry->count < 2)
         return;
     tell(answer, " So were all %lld ticks from %s to %s.", (long long)entry->count,
-         time_words(entry->from_ms).text, time_words(entry->to_ms).text);
+         time_text(entry->from_ms).text, time_text(entry->to_ms).text);
 }
 
 /* ---- what is not ---- */
 
 static void explain_no_tick(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct words before = time_words(facts->before_ms), after = time_words(facts->after_ms);
+    struct short_text before = time_text(facts->before_ms), after = time_text(facts->after_ms);
     bool has_before = facts->before_ms != NEVER_MS, has_after = facts->after_ms != NEVER_MS;
     answer->state = "not_a_tick";
     if (has_before && has_after)
@@ -186,12 +186,12 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
     tell(answer,
          " The clock of this node is not trusted: %s. Nothing is started here until %s, unless it "
          "is corrected or most of the other nodes have the same time.",
-         message_in(answer->language, facts->doubt), time_words(facts->believed_ms).text);
+         message_in(answer->language, facts->doubt), time_text(facts->believed_ms).text);
 }
 
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct words span = span_words(facts->tick_ms - facts->now_ms);
+    struct short_text span = span_text(facts->tick_ms - facts->now_ms);
     answer->state = "upcoming";
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;
@@ -326,7 +326,7 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
     } else if (facts->tick_ms <= facts->definition->created_ms) {
         answer->state = "before_creation";
         tell(answer, "The job was created later, at %s.",
-             time_words(facts->definition->created_ms).text);
+             time_text(facts->definition->created_ms).text);
     } else if (facts->tick_ms > facts->job->cursor_ms) {
         explain_waiting(facts, answer);
     } else if (facts->job->cursor_ms > facts->now_ms + STORE_AHEAD_MS) {
@@ -334,7 +334,7 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
         tell(answer,
              "The clock was ahead, and the job's cursor is at %s. It continues from now once the "
              "clock is trusted.",
-             time_words(facts->job->cursor_ms).text);
+             time_text(facts->job->cursor_ms).text);
         if (facts->doubt)
             tell_doubt(facts, answer);
     } else {

@@ -82,7 +82,7 @@ static void refuses(void **state)
         {__LINE__, "etcd://[]", 8, "no address"},
         {__LINE__, "etcd://[host]", 9, "only an IPv6 address"},
         {__LINE__, "etcd://[::1]2379", 13, "behind the bracket"},
-        {__LINE__, "etcd://a,b,a:2379", 12, "a:2379 is there twice"},
+        {__LINE__, "etcd://a,b,a:2379", 12, "a:2379 is named twice"},
         {__LINE__, "etcd://u:secret@a", 9, "PEAL_ETCD_PASSWORD"},
         {__LINE__, "etcd://@a", 8, "user is missing"},
         {__LINE__, "etcd://a/x?tls=1", 11, "nothing may follow"},

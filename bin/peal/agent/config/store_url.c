@@ -119,7 +119,7 @@ static enum status add_endpoint(const struct reader *reader, const char *host, s
     for (size_t i = 0; i < url->endpoint_count; i++) {
         if (strcmp(url->endpoints[i], text) == 0) {
             free(text);
-            return parse_fail(reader->err, COLUMN(reader, host), "%.*s:%d is there twice",
+            return parse_fail(reader->err, COLUMN(reader, host), "%.*s:%d is named twice",
                               (int)length, host, port);
         }
     }
