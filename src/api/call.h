@@ -140,6 +140,12 @@ void call_read_log(struct call *call, call_then *then);     /* run_id, offset an
 void call_read_changes(struct call *call, call_then *then); /* call->changes.query */
 void call_read_stats(struct call *call, call_then *then);   /* what call->stats asks for */
 
+/* Selects the job's records for a query of the history (NULL: those of all jobs): by its uid if it
+ * was renamed, or has the former name of another job, whose records have that name, too; otherwise
+ * by name, which includes those of deleted jobs that had it. */
+void call_select_job(const struct call *call, const char *name, struct id *ret_uid,
+                     const char **ret_name);
+
 /* Waits for anything else: call_answer, which can serve as a callback, must be called once;
  * `context` is the call. */
 void call_wait(struct call *call, call_then *then);

@@ -97,6 +97,9 @@ void pause_job(struct call *call);
 void resume_job(struct call *call);
 void skip_next(struct call *call);
 
+/* jobs/jobs_rename.c */
+void rename_job(struct call *call);
+
 /* jobs/jobs_run.c */
 void run_job(struct call *call);
 void retry_run(struct call *call);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/visible.h"
 #include "duration.h"
 #include "server.h"
 #include "timestamp.h"
@@ -182,12 +183,24 @@ bool field_time(struct call *call, const char *name, const struct zone *zone, in
 
 /* ---- the path ---- */
 
+void fail_no_job(struct call *call, const char *name)
+{
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    const struct catalog_job *renamed = waits_former(&catalog->waits, name);
+    if (renamed && call_sees(call, renamed->name))
+        call_fail_with(call, 404, json_pack("{s:s}", "renamed_to", renamed->name),
+                       "there is no job \"%.128s\"; it was renamed to \"%.128s\"", name,
+                       renamed->name);
+    else
+        call_fail(call, 404, "there is no job \"%.128s\"", name);
+}
+
 struct catalog_job *path_job(struct call *call)
 {
     struct catalog_job *job =
         catalog_by_name(engine_catalog(call->api->ports.engine), call->argument);
     if (!job)
-        call_fail(call, 404, "there is no job \"%.128s\"", call->argument);
+        fail_no_job(call, call->argument);
     return job;
 }
 

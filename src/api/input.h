@@ -27,6 +27,9 @@ bool field_time(struct call *call, const char *name, const struct zone *zone, in
 
 /* ---- the path ---- */
 
+/* 404: the job does not exist, or has another name now. */
+void fail_no_job(struct call *call, const char *name);
+
 /* The job that the path names; NULL: the call has failed. */
 struct catalog_job *path_job(struct call *call);
 bool path_run_id(struct call *call, struct id *ret);

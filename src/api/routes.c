@@ -97,6 +97,8 @@ const struct route api_routes[] = {
      "Delete a job"},
     {HTTP_POST, V1 "/jobs/{name}/undelete", RIGHT_EDIT, ROUTE_JOB, "", "", undelete_job,
      "Bring a deleted job back"},
+    {HTTP_POST, V1 "/jobs/{name}/rename", RIGHT_EDIT, ROUTE_JOB, "require_match", "name dry_run", rename_job,
+     "Give a job another name; its uid, its history and its dependents stay"},
     {HTTP_POST, V1 "/jobs/{name}/pause", RIGHT_OPERATE, ROUTE_JOB, "", "", pause_job,
      "Skip its ticks from now on"},
     {HTTP_POST, V1 "/jobs/{name}/resume", RIGHT_OPERATE, ROUTE_JOB, "", "", resume_job,

@@ -35,6 +35,7 @@ static const char *const action_names[] = {
     [CHANGE_CHANNEL_CREATE] = "channel_create",
     [CHANGE_CHANNEL_CHANGE] = "channel_change",
     [CHANGE_CHANNEL_DELETE] = "channel_delete",
+    [CHANGE_RENAME] = "rename",
 };
 
 static const char *const via_names[] = {

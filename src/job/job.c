@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,45 @@ enum status job_set_text(char **to, const char *text)
     return OK;
 }
 
+static void pairs_remove(struct job_pairs *pairs, size_t at)
+{
+    free(pairs->items[at].name);
+    free(pairs->items[at].value);
+    memmove(&pairs->items[at], &pairs->items[at + 1],
+            (--pairs->count - at) * sizeof(*pairs->items));
+}
+
+/* Removes the name, wherever it is. */
+static void forget_name(struct job_pairs *names, const char *name)
+{
+    for (size_t i = names->count; i-- > 0;) {
+        if (strcmp(names->items[i].name, name) == 0)
+            pairs_remove(names, i);
+    }
+}
+
+enum status job_rename(struct job *job, const char *name, int64_t now_ms)
+{
+    char when[24];
+    snprintf(when, sizeof(when), "%lld", (long long)now_ms);
+    forget_name(&job->former_names, job->name);
+    forget_name(&job->former_names, name);
+    enum status st = job_pairs_add(&job->former_names, job->name, when);
+    if (st == OK && !job->hash_name)
+        st = job_set_text(&job->hash_name, job->name);
+    if (st == OK)
+        st = job_set_text(&job->name, name);
+    if (st != OK)
+        return st;
+    if (job->former_names.count > JOB_FORMER_MAX)
+        pairs_remove(&job->former_names, 0);
+    if (strcmp(job->hash_name, name) == 0) {
+        free(job->hash_name);
+        job->hash_name = NULL;
+    }
+    return OK;
+}
+
 enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value)
 {
     if (array_grow(&pairs->items, pairs->count, sizeof(*pairs->items)) != OK)
@@ -174,7 +214,7 @@ enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is
     options.end_s = job->end_s;
     options.jitter_s = job->jitter_s;
     options.dst = job->dst;
-    options.job_name = job->name;
+    options.job_name = job->hash_name ? job->hash_name : job->name;
     options.job_uid = id_is_zero(&job->uid) ? NULL : uid;
     return schedule_parse(job->schedules[index], &options, zones, ret, reterr);
 }

@@ -124,7 +124,12 @@ struct job {
     int64_t applied_ms;            /* since when files define it (`peal apply`); 0: they do not */
     int64_t skip_until_ms;         /* ticks up to this time are skipped on request; 0: none */
     int64_t deleted_ms;            /* 0: not deleted */
+    struct job_pairs former_names; /* of a renamed job: each with the time, in ms, at which it was
+                                    * given up; oldest first, at most JOB_FORMER_MAX */
+    char *hash_name;               /* its first name, the seed of `H`; NULL: its name */
 };
+
+enum { JOB_FORMER_MAX = 32 };
 
 /* Replaces *to by a copy. */
 MUST_CHECK enum status job_set_text(char **to, const char *text);
@@ -138,6 +143,11 @@ void job_names_free(char **names); /* NULL-terminated; accepts NULL */
 struct job job_defaults(void);
 struct job *job_new(void); /* with the defaults; NULL when out of memory */
 struct job *job_free(struct job *job);
+
+/* Gives the job another name. Its ticks do not move (hash_name), and the name that it had becomes
+ * the newest former one, by which the `after` of other jobs still finds it; the oldest one beyond
+ * JOB_FORMER_MAX is dropped. E_NOMEM: the job may be changed in part. */
+MUST_CHECK enum status job_rename(struct job *job, const char *name, int64_t now_ms);
 
 /* Replaces *set, which the caller has initialised, by the parsed schedules of the job. E_INVALID:
  * *reterr says which schedule, where and why. */

@@ -214,6 +214,12 @@ enum put_result {
     PUT_MISSING,  /* change, purge: no such job */
 };
 
+/* A name that the put definition waits for, and the job that must still have it. */
+struct store_want {
+    char name[JOB_NAME_SIZE];
+    struct id job_uid;
+};
+
 /* Creates (expected_revision 0: the uid is new and the name must be free) or replaces a definition.
  * expected_revision -1: any. `deleted` frees its name; the job is no longer planned, and its QUEUED
  * and DUE runs end as SKIPPED (DELETED). It is kept, so that it can be restored (put again without
@@ -223,7 +229,8 @@ enum put_result {
  *
  * `passed` are the entries of due ticks of the old definition that the new cursor passes, counted
  * from the cursor `seen_cursor_ms`. If that has moved meanwhile, nothing is done: PUT_CONFLICT,
- * with the revision that was expected. */
+ * with the revision that was expected. So it is if the job of one of the `wants` no longer has that
+ * name: a definition never comes to wait for another job than the one that it was checked with. */
 struct store_put_job {
     struct id uid;
     const char *name;
@@ -237,6 +244,8 @@ struct store_put_job {
     int64_t seen_cursor_ms;
     struct ledger_entry *passed; /* owned by the caller until done */
     size_t passed_count;         /* at most STORE_PASSED_MAX */
+    struct store_want *wants;    /* likewise */
+    size_t want_count;
     enum put_result result;
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the current one */
 };

@@ -60,6 +60,59 @@ static void put_renames(struct world *world)
     assert_string_equal(see_job(world, two)->name, "one");
 }
 
+/* Cursor, last run, open runs and what follows them stay with the uid. */
+static void a_rename_keeps_what_the_job_has(struct world *world)
+{
+    struct id one = make_job(world, "one");
+    struct run run = claim_run(world, one, 5000);
+    begin_run(world, &run);
+    world_mark(world);
+    check_put(world, a_put(one, "two", 1), PUT_OK, 2);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_JOB], 1);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_DELETE], 0);
+    assert_int_equal(see_job(world, one)->cursor_ms, 5000);
+    check_put(world, a_put(world_id(world), "two", 0), PUT_EXISTS, 0);
+    end_run(world, &run, RUN_OK, 6000);
+    assert_int_equal(see_job(world, one)->last.state, RUN_OK);
+    check_put(world, a_put(one, "one", 2), PUT_OK, 3); /* and back */
+    check_put(world, a_put(world_id(world), "two", 0), PUT_OK, 1);
+    check_put(world, a_delete(one, "one"), PUT_OK, 4);
+    struct id other = make_job(world, "three");
+    check_put(world, a_put(other, "one", 1), PUT_OK, 2); /* the name of a deleted job */
+    check_put(world, a_put(one, "one", 4), PUT_EXISTS, 0);
+    world_reopen(world);
+    assert_string_equal(see_job(world, other)->name, "one");
+    assert_true(see_job(world, one)->deleted);
+}
+
+/* A definition is stored only while the jobs that it waits for have their names. */
+static void put_wants_names(struct world *world)
+{
+    struct id one = make_job(world, "one"), two = make_job(world, "two");
+    struct id waiting = make_job(world, "waiting");
+    struct store_want wants[] = {{.name = "one", .job_uid = one}, {.name = "two", .job_uid = two}};
+    struct store_put_job put = a_put(waiting, "waiting", 1);
+    put.wants = wants;
+    put.want_count = 2;
+    check_put(world, put, PUT_OK, 2);
+    put.expected_revision = 2;
+    check_put(world, a_put(two, "three", 1), PUT_OK, 2);
+    check_put(world, put, PUT_CONFLICT, 2); /* nobody has the name */
+    struct id other = make_job(world, "two");
+    check_put(world, put, PUT_CONFLICT, 2); /* another job has it */
+    check_put(world, a_delete(other, "two"), PUT_OK, 2);
+    check_put(world, put, PUT_CONFLICT, 2);
+    check_put(world, a_put(two, "two", 2), PUT_OK, 3);
+    check_put(world, put, PUT_OK, 3);
+    struct store_put_job made = a_put(world_id(world), "made", 0);
+    struct store_want none[] = {{.name = "none", .job_uid = one}};
+    made.wants = none;
+    made.want_count = 1;
+    check_put(world, made, PUT_CONFLICT, 0);
+    made.want_count = 0;
+    check_put(world, made, PUT_OK, 1);
+}
+
 static void put_moves_the_cursor_forward_only(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -254,6 +307,8 @@ const struct contract_test job_tests[] = {
     CONTRACT_TEST(put_creates),
     CONTRACT_TEST(put_compares_the_revision),
     CONTRACT_TEST(put_renames),
+    CONTRACT_TEST(a_rename_keeps_what_the_job_has),
+    CONTRACT_TEST(put_wants_names),
     CONTRACT_TEST(put_moves_the_cursor_forward_only),
     CONTRACT_TEST(put_keeps_cursor_and_last_run),
     CONTRACT_TEST(delete_frees_the_name_and_keeps_the_job),

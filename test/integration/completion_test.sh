@@ -19,7 +19,8 @@ complete_line() { # WORD...
 }
 
 complete_line peal re
-expect_stdout "restart
+expect_stdout "rename
+restart
 resume"
 complete_line peal run ba
 expect_stdout "backup

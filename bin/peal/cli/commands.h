@@ -14,6 +14,7 @@
     X(get)                                                                                         \
     X(describe)                                                                                    \
     X(edit)                                                                                        \
+    X(rename)                                                                                      \
     X(pause)                                                                                       \
     X(resume)                                                                                      \
     X(skip_next)                                                                                   \

@@ -106,9 +106,14 @@ enum exit_code client_no_such(const char *noun, const char *name, const json_t *
     return EXIT_NOT_FOUND;
 }
 
-static enum exit_code no_job(struct client *client, const char *name)
+static enum exit_code no_job(struct client *client, const char *name, const struct reply *reply)
 {
+    const char *renamed_to = answer_text(reply->body, "renamed_to");
     json_t *jobs = NULL;
+    if (*renamed_to) {
+        cli_error("\"%s\" was renamed to \"%s\"", name, renamed_to);
+        return EXIT_NOT_FOUND;
+    }
     if (was_deleted(client, name)) {
         cli_error("\"%s\" was deleted; back with: peal undelete %s", name, name);
         return EXIT_NOT_FOUND;
@@ -130,8 +135,8 @@ static enum exit_code call_job(struct client *client, const char *name, const ch
     enum status st = strbuf_status(&path);
     if (st == OK)
         st = client_try(client, &request, &reply);
-    enum exit_code code =
-        st == OK && reply.status == 404 ? no_job(client, name) : client_report(client, st, &reply);
+    enum exit_code code = st == OK && reply.status == 404 ? no_job(client, name, &reply)
+                                                          : client_report(client, st, &reply);
     strbuf_release(&path);
     if (code == EXIT_OK)
         *ret = reply;
@@ -178,7 +183,7 @@ enum exit_code url_job_param(struct client *client, const char *name, struct str
     if (st != OK || reply.status != 404)
         code = client_report(client, st, &reply);
     else if (!was_deleted(client, name))
-        code = no_job(client, name);
+        code = no_job(client, name, &reply);
     reply_release(&reply);
     strbuf_release(&job);
     if (code == EXIT_OK)

@@ -1,5 +1,8 @@
 #include "auth/visible.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "server.h"
 
 bool call_sees(const struct call *call, const char *job_name)
@@ -26,12 +29,23 @@ bool call_may_on(struct call *call, enum right right, const char *job_name)
     return false;
 }
 
+const char *job_name_now(const struct call *call, const struct id *uid, const char *then)
+{
+    const struct catalog_job *job = catalog_by_uid(engine_catalog(call->api->ports.engine), uid);
+    return job ? job->name : then;
+}
+
 /* ---- runs ---- */
+
+static bool sees_run(const struct call *call, const struct run *run)
+{
+    return call_sees(call, job_name_now(call, &run->job_uid, run->job_name));
+}
 
 const struct run *call_open_run(const struct call *call, const struct id *id)
 {
     const struct run *run = engine_find_run(call->api->ports.engine, id);
-    return run && call_sees(call, run->job_name) ? run : NULL;
+    return run && sees_run(call, run) ? run : NULL;
 }
 
 struct run_visit {
@@ -43,8 +57,16 @@ struct run_visit {
 static void visit_run(void *context, const struct run *run)
 {
     const struct run_visit *visit = context;
-    if (call_sees(visit->call, run->job_name))
+    const char *name = job_name_now(visit->call, &run->job_uid, run->job_name);
+    if (!call_sees(visit->call, name))
+        return;
+    if (strcmp(name, run->job_name) == 0) {
         visit->visit(visit->context, run);
+    } else {
+        struct run renamed = *run;
+        snprintf(renamed.job_name, sizeof(renamed.job_name), "%s", name);
+        visit->visit(visit->context, &renamed);
+    }
 }
 
 void call_each_open_run(const struct call *call,
@@ -98,9 +120,15 @@ void hide_rows(const struct call *call, struct history_read *read)
 {
     size_t kept = 0;
     for (size_t i = 0; i < read->count; i++) {
-        const struct history_row *row = &read->rows[i];
-        if (call_sees(call, row->is_entry ? row->entry.job_name : row->run.job_name))
-            read->rows[kept++] = *row;
+        struct history_row *row = &read->rows[i];
+        char *shown = row->is_entry ? row->entry.job_name : row->run.job_name;
+        const char *name =
+            job_name_now(call, row->is_entry ? &row->entry.job_uid : &row->run.job_uid, shown);
+        if (!call_sees(call, name))
+            continue;
+        if (name != shown)
+            snprintf(shown, JOB_NAME_SIZE, "%s", name);
+        read->rows[kept++] = *row;
     }
     read->count = kept;
 }
@@ -121,8 +149,14 @@ void hide_changes(const struct call *call, struct history_changes *changes)
 
 void hide_log(const struct call *call, struct history_log *log)
 {
-    if (!log->found || call_sees(call, log->run.job_name))
+    const char *name = job_name_now(call, &log->run.job_uid, log->run.job_name);
+    if (!log->found)
         return;
+    if (call_sees(call, name)) {
+        if (name != log->run.job_name)
+            snprintf(log->run.job_name, sizeof(log->run.job_name), "%s", name);
+        return;
+    }
     history_log_release(log);
     log->found = false;
     log->count = 0;

@@ -16,8 +16,13 @@ enum secrets call_secrets(const struct call *call, const char *job_name);
 /* Checks the right on this job, which need not exist; false: the call has failed. */
 bool call_may_on(struct call *call, enum right right, const char *job_name);
 
+/* The name that the job has now; of a job that is gone, the one that it had `then`. The runs of a
+ * renamed job belong to the namespace that it is in now; changes stay in that of their time. */
+const char *job_name_now(const struct call *call, const struct id *uid, const char *then);
+
 /* An open run that the caller may see; NULL: none. */
 const struct run *call_open_run(const struct call *call, const struct id *id);
+/* With the name that its job has now. */
 void call_each_open_run(const struct call *call,
                         void (*visit)(void *context, const struct run *run), void *context);
 
@@ -28,7 +33,8 @@ void call_each_job(const struct call *call, const char *after, bool with_deleted
 /* Without deleted jobs. */
 size_t call_count_jobs(const struct call *call);
 
-/* Remove from an answer of the history what the caller may not see. */
+/* Remove from an answer of the history what the caller may not see; the other runs get the name
+ * that their job has now. */
 void hide_rows(const struct call *call, struct history_read *read);
 void hide_log(const struct call *call, struct history_log *log);
 void hide_changes(const struct call *call, struct history_changes *changes);

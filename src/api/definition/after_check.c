@@ -15,7 +15,7 @@
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job)
 {
     for (size_t i = 0; job->waits && i < job->waits->count; i++) {
-        if (!catalog_by_name(catalog, job->waits->waits[i].name))
+        if (!catalog_awaited(catalog, job->waits->waits[i].name))
             return job->waits->waits[i].name;
     }
     return NULL;
@@ -55,6 +55,19 @@ void after_check_release(struct after_check *check)
 static struct catalog *catalog_of(const struct after_check *check)
 {
     return engine_catalog(check->call->api->ports.engine);
+}
+
+/* The name by which the awaited job is visited: that of the request, or else the one that it has
+ * now. */
+static const char *visited_name(const struct after_check *check, const char *name)
+{
+    bool is_gone = false;
+    const struct job *planned = check->planned(check->context, name, &is_gone);
+    const struct catalog_job *there =
+        planned || is_gone ? NULL : catalog_awaited(catalog_of(check), name);
+    if (there)
+        planned = check->planned(check->context, there->name, &is_gone);
+    return planned ? planned->name : there ? there->name : name;
 }
 
 static enum status look_at(struct after_check *check, const char *name, struct seen *down,
@@ -151,7 +164,10 @@ static enum status no_such_job(const struct after_check *check, const json_t *de
     const char *nearest = nearest_job(call, name);
     struct strbuf message;
     strbuf_init(&message);
+    const struct catalog_job *renamed = waits_former(&catalog_of(check)->waits, name);
     strbuf_addf(&message, message_in(call->language, "after: there is no job \"%.128s\""), name);
+    if (renamed && call_sees(call, renamed->name))
+        nearest = renamed->name;
     if (nearest && strlen(nearest) < 80) {
         snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%.80s\"?", nearest);
         strbuf_adds(&message, call->language == LANGUAGE_ZH ? "；" : "; ");
@@ -233,6 +249,7 @@ static enum status walk(struct after_check *check, struct seen *start, const jso
             at = at->down;
             continue;
         }
+        name = visited_name(check, name);
         struct seen *known = table_find(&check->seen, name);
         enum status st = OK;
         if (!known)
@@ -296,6 +313,44 @@ enum status after_check_return(const struct call *call, struct job *job, struct 
     struct after_check check;
     after_check_init(&check, call, after_planned_alone, job);
     enum status st = check_way(&check, job, NULL, reterr);
+    after_check_release(&check);
+    return st;
+}
+
+/* ---- a rename ---- */
+
+struct rename_plan {
+    const struct catalog *catalog;
+    struct job *job; /* with its new name */
+};
+
+/* All names of the job are planned as the new one. */
+static const struct job *planned_renamed(void *context, const char *name, bool *ret_gone)
+{
+    const struct rename_plan *plan = context;
+    const struct catalog_job *there = catalog_awaited(plan->catalog, name);
+    *ret_gone = false;
+    return strcmp(plan->job->name, name) == 0 ||
+                   (there && id_compare(&there->uid, &plan->job->uid) == 0)
+               ? plan->job
+               : NULL;
+}
+
+enum status after_check_rename(const struct call *call, struct job *job, const char *from,
+                               struct job_error *reterr)
+{
+    struct after_check check;
+    struct seen *start;
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    struct rename_plan plan = {catalog, job};
+    if (!waits_first(&catalog->waits, job->name))
+        return OK; /* nobody waits for the new name yet */
+    after_check_init(&check, call, planned_renamed, &plan);
+    enum status st = follow_fits_renamed(catalog, from, job->name)
+                         ? look_at(&check, job->name, NULL, &start)
+                         : too_many(&check, NULL, job->name, reterr);
+    if (st == OK)
+        st = walk(&check, start, NULL, reterr);
     after_check_release(&check);
     return st;
 }

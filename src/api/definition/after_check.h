@@ -33,6 +33,11 @@ MUST_CHECK enum status after_check_job(struct after_check *check, const struct j
 MUST_CHECK enum status after_check_return(const struct call *call, struct job *job,
                                           struct job_error *reterr);
 
+/* Checks the job `from` that is to be renamed: `job` has the new name, for which others may wait
+ * already. */
+MUST_CHECK enum status after_check_rename(const struct call *call, struct job *job,
+                                          const char *from, struct job_error *reterr);
+
 /* The name of the first missing job that `job` waits for; NULL: none. */
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);
 

@@ -136,7 +136,8 @@ void facade_list_runs(struct call *call, int64_t skip, int64_t limit, facade_sho
     if (!list)
         return;
     *list = (struct run_list){.show = show, .skip = skip, .left = limit, .items = json_array()};
-    call->read.query = (struct history_query){.job_name = call->argument, .limit = PAGE};
+    call->read.query = (struct history_query){.limit = PAGE};
+    call_select_job(call, call->argument, &call->read.query.job_uid, &call->read.query.job_name);
     call_read_history(call, runs_read);
 }
 

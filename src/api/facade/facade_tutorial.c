@@ -168,7 +168,8 @@ static void release_kill(void *state)
 static void add_order(void *context, const struct run *run)
 {
     struct kill *kill = context;
-    if (run_state_is_end(run->state) || strcmp(run->job_name, kill->call->argument) != 0)
+    const char *name = job_name_now(kill->call, &run->job_uid, run->job_name);
+    if (run_state_is_end(run->state) || strcmp(name, kill->call->argument) != 0)
         return;
     if (array_grow(&kill->orders, kill->count, sizeof(*kill->orders)) != OK) {
         kill->failed = true;

@@ -57,6 +57,9 @@ struct job_write {
     int64_t revision; /* of the replaced definition; 0: none */
     int64_t cursor_ms;
     struct passes passes;
+    struct store_want
+        *wants; /* the jobs that a new `after` names, as long as they have the names */
+    size_t want_count;
 };
 
 /* Who wrote a definition. */
@@ -74,6 +77,15 @@ struct job_author {
 MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
                                          const struct job_author *author, struct job_write *ret,
                                          struct job_error *reterr);
+
+/* May a job take this name? Not while other jobs still wait, by this former name, for a job that
+ * was renamed: they would come to wait for the new one. E_INVALID: *reterr. */
+MUST_CHECK enum status name_check_free(const struct call *call, const char *name,
+                                       struct job_error *reterr);
+
+/* An old definition returns: the jobs that its `after` named at that time may have been renamed
+ * since then. */
+void after_follow_renames(const struct call *call, struct job *definition, int64_t at_ms);
 
 /* Applies `edit` to the stored definition, without changing what the job runs: a pause, a deletion.
  * E_INVALID: this version can't decode it. */

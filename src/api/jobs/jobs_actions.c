@@ -321,15 +321,19 @@ static enum edit_result edit_undelete(struct call *call, const struct catalog_jo
     struct job_error error = {0};
     if (!job->deleted)
         return EDIT_NOTHING;
+    after_follow_renames(call, definition, definition->deleted_ms);
     definition->deleted_ms = 0;
-    enum status st = after_check_return(call, definition, &error);
+    enum status st = name_check_free(call, definition->name, &error);
+    if (st == OK)
+        st = after_check_return(call, definition, &error);
     return call_check(call, st, &error) ? EDITED : EDIT_FAILED;
 }
 
 void undelete_job(struct call *call)
 {
     if (catalog_by_name(engine_catalog(call->api->ports.engine), call->argument)) {
-        call_fail(call, 409, "there is a job \"%s\" now; delete it first", call->argument);
+        call_fail(call, 409, "there is a job \"%s\" now; delete it first, or rename it",
+                  call->argument);
         return;
     }
     const struct catalog_job *job = deleted_job(call, call->argument);

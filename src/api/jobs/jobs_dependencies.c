@@ -11,12 +11,13 @@
 
 static json_t *encode_wait(const struct call *call, const struct job_wait *wait)
 {
-    bool is_theirs = call_sees(call, wait->name);
     const struct catalog_job *other =
-        is_theirs ? catalog_by_name(engine_catalog(call->api->ports.engine), wait->name) : NULL;
+        catalog_awaited(engine_catalog(call->api->ports.engine), wait->name);
+    if (other && !call_sees(call, other->name))
+        other = NULL;
     bool has_run = other && !id_is_zero(&other->last.run_id);
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:b}", "job", wait->name, "on",
-                     after_on_names[wait->on], "exists", other != NULL, "state",
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:b}", "job", other ? other->name : wait->name,
+                     "on", after_on_names[wait->on], "exists", other != NULL, "state",
                      has_run ? json_string(run_state_name(other->last.state)) : json_null(),
                      "ended_at", json_time(has_run ? other->last.ended_ms : 0), "met",
                      after_is_met(wait->job, wait->on, other));
@@ -43,14 +44,15 @@ static int compare_names(const void *a, const void *b)
 /* The dependents that the caller may see, by name. */
 static json_t *encode_followers(const struct call *call, const char *name)
 {
-    const struct waits *waits = &engine_catalog(call->api->ports.engine)->waits;
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    struct dependents all = catalog_dependents(catalog, name);
     size_t count = 0, at = 0;
-    for (const struct job_wait *wait = waits_first(waits, name); wait; wait = waits_next(wait))
+    for (const struct job_wait *wait; (wait = dependents_next(&all));)
         count += call_sees(call, wait->job->name);
     const struct job_wait **sorted = calloc(count + 1, sizeof(const struct job_wait *));
     json_t *list = sorted ? json_array() : NULL;
-    for (const struct job_wait *wait = waits_first(waits, name); wait && list;
-         wait = waits_next(wait)) {
+    all = catalog_dependents(catalog, name);
+    for (const struct job_wait *wait; list && (wait = dependents_next(&all));) {
         if (call_sees(call, wait->job->name))
             sorted[at++] = wait;
     }

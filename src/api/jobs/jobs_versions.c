@@ -18,7 +18,7 @@ enum { PAGE = 50, PAGE_MAX = 1000 };
 static const uint64_t definition_actions =
     UINT64_C(1) << CHANGE_CREATE | UINT64_C(1) << CHANGE_CHANGE | UINT64_C(1) << CHANGE_DELETE |
     UINT64_C(1) << CHANGE_UNDELETE | UINT64_C(1) << CHANGE_PAUSE | UINT64_C(1) << CHANGE_RESUME |
-    UINT64_C(1) << CHANGE_SKIP_NEXT | UINT64_C(1) << CHANGE_ROLLBACK;
+    UINT64_C(1) << CHANGE_SKIP_NEXT | UINT64_C(1) << CHANGE_ROLLBACK | UINT64_C(1) << CHANGE_RENAME;
 
 /* The job in the path, or the last deleted one of that name; NULL: the call has failed. */
 static const struct catalog_job *versioned_job(struct call *call)
@@ -28,7 +28,7 @@ static const struct catalog_job *versioned_job(struct call *call)
     if (!job)
         job = deleted_job(call, call->argument);
     if (!job)
-        call_fail(call, 404, "there is no job \"%.128s\"", call->argument);
+        fail_no_job(call, call->argument);
     return job;
 }
 
@@ -248,17 +248,31 @@ void diff_versions(struct call *call)
 
 /* ---- the way back ---- */
 
+/* The definition as JSON, with the names that the jobs in its `after` have now; NULL: not JSON. */
+static json_t *load_version(const struct call *call, const char *stored, int64_t at_ms)
+{
+    struct job *job = NULL;
+    struct job_error error;
+    if (job_decode_stored(stored, call->api->ports.zones, &job, &error) != OK)
+        return json_loads(stored, 0, NULL); /* what is wrong with it is said when it is checked */
+    after_follow_renames(call, job, at_ms);
+    json_t *value = job_encode_json(job, true);
+    job_free(job);
+    return value;
+}
+
 /* A rollback does not change `paused`. */
 static void version_found(struct call *call)
 {
     struct version_state *state = call->state;
     int64_t revision = state->revision;
     bool dry_run = state->dry_run;
+    int64_t at_ms = call->changes.count ? call->changes.items[0].at_ms : call->now_ms;
     char *stored = found_definition(call);
     if (!stored)
         return;
     json_decref(call->body);
-    call->body = json_loads(stored, 0, NULL);
+    call->body = load_version(call, stored, at_ms);
     free(stored);
     release_version(state);
     free(state);

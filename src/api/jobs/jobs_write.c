@@ -57,8 +57,8 @@ static enum status find_changes(const struct job *job, const struct job *sent,
     return is_complete ? OK : E_NOMEM;
 }
 
-/* Copies peal's own members (uid, times) from the old definition to the new one. */
-static void inherit(struct job *job, const struct job *old, bool says_paused, int64_t now_ms)
+/* Moves peal's own members (times, former names) from the old definition to the new one. */
+static void inherit(struct job *job, struct job *old, bool says_paused, int64_t now_ms)
 {
     bool paused = says_paused ? job->paused : old->paused;
     job->created_ms = old->created_ms;
@@ -66,6 +66,10 @@ static void inherit(struct job *job, const struct job *old, bool says_paused, in
     job->paused_ms = old->paused_ms;
     job->resumed_ms = old->resumed_ms;
     job->skip_until_ms = old->skip_until_ms;
+    job->former_names = old->former_names;
+    old->former_names = (struct job_pairs){0};
+    job->hash_name = old->hash_name;
+    old->hash_name = NULL;
     job->paused = old->paused;
     set_paused(job, paused, now_ms);
 }
@@ -105,7 +109,7 @@ static bool adopt(struct job *job, int64_t now_ms)
 /* `sent` is the same job with its secrets as sent; NULL: the same as in the job. */
 static enum status lay_over(const struct call *call, struct job_write *write,
                             const struct job *sent, const struct job_author *author,
-                            bool says_paused)
+                            bool says_paused, struct job_error *reterr)
 {
     const struct api *api = call->api;
     struct job *job = write->job, *old = NULL;
@@ -121,7 +125,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
         job->created_ms = call->now_ms;
         job->applied_ms = author->is_file ? call->now_ms : 0;
         job->paused_ms = job->paused ? call->now_ms : 0;
-        return OK;
+        return name_check_free(call, job->name, reterr);
     }
     job->uid = there->uid;
     write->revision = there->revision;
@@ -144,6 +148,26 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     if (changes.ticks)
         return passes_find(call, there, REASON_EDITED, &write->passes);
     write->cursor_ms = -1;
+    return OK;
+}
+
+/* A job of the same request is not there yet, and is not wanted. */
+static enum status find_wants(const struct call *call, struct job_write *write)
+{
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    const struct job *job = write->job;
+    write->wants = calloc(job->after_count + 1, sizeof(*write->wants));
+    if (!write->wants)
+        return E_NOMEM;
+    for (size_t i = 0; i < job->after_count; i++) {
+        const struct catalog_job *other = catalog_by_name(catalog, job->after[i].job);
+        struct store_want *want = &write->wants[write->want_count];
+        if (!other)
+            continue;
+        snprintf(want->name, sizeof(want->name), "%s", other->name);
+        want->job_uid = other->uid;
+        write->want_count++;
+    }
     return OK;
 }
 
@@ -188,7 +212,10 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
     if (st == OK)
-        st = lay_over(call, &write, sent, author, json_object_get(definition, "paused") != NULL);
+        st = lay_over(call, &write, sent, author, json_object_get(definition, "paused") != NULL,
+                      reterr);
+    if (st == OK && write.waits_anew)
+        st = find_wants(call, &write);
     job_free(sent);
     if (st != OK) {
         job_write_release(&write);
@@ -238,6 +265,7 @@ void job_write_release(struct job_write *write)
     free(write->json);
     free(write->before);
     free(write->passes.entries);
+    free(write->wants);
     *write = (struct job_write){0};
 }
 
@@ -250,6 +278,8 @@ struct store_put_job job_write_put(const struct job_write *write)
         .paused = write->job->paused,
         .expected_revision = write->revision,
         .cursor_ms = write->cursor_ms,
+        .wants = write->wants,
+        .want_count = write->want_count,
     };
     passes_put(&write->passes, &put);
     return put;

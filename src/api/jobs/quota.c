@@ -65,11 +65,14 @@ struct quota_item quota_item_of(const struct catalog *catalog, const struct stor
 {
     const struct catalog_job *there = catalog_by_uid(catalog, &put->uid);
     bool was_there = there && !there->deleted;
-    return (struct quota_item){
+    struct quota_item item = {
         .name = put->name,
         .jobs = !put->deleted - was_there,
         .bytes = (int64_t)strlen(put->json) - (there ? (int64_t)strlen(there->json) : -1),
     };
+    if (was_there && !put->deleted && strcmp(there->name, put->name) != 0)
+        snprintf(item.from, sizeof(item.from), "%s", there->name);
+    return item;
 }
 
 enum status quota_sum_init(struct quota_sum *sum, const struct quotas *quotas)
@@ -91,7 +94,11 @@ static enum status add(struct quota_sum *sum, const struct quota_item *item, int
 {
     sum->jobs += sign * item->jobs;
     sum->bytes += sign * item->bytes;
-    return item->jobs ? namespaces_add(&sum->namespaces, item->name, sign * item->jobs) : OK;
+    enum status st = OK;
+    if (item->from[0])
+        st = namespaces_add(&sum->namespaces, item->from, -sign);
+    int64_t count = item->from[0] ? 1 : item->jobs;
+    return count && st == OK ? namespaces_add(&sum->namespaces, item->name, sign * count) : st;
 }
 
 enum status quota_sum_add(struct quota_sum *sum, const struct quota_item *item)
@@ -130,8 +137,9 @@ static bool namespaces_allow(const struct quotas *quotas, const struct catalog *
         const struct quota_namespace *own = find_own(quotas, item->name, length);
         int64_t limit = own ? own->jobs : is_first ? quotas->namespace_jobs : 0;
         int64_t used = limit ? in_namespace(catalog, held, planned, item->name, length) : 0;
+        bool was_inside = item->from[0] && strncmp(item->from, item->name, length + 1) == 0;
         is_first = false;
-        if (!exceeds(limit, used, item->jobs))
+        if (!exceeds(limit, used, item->from[0] ? !was_inside : item->jobs))
             continue;
         *ret = (struct quota_excess){
             .kind = QUOTA_NAMESPACE, .is_own = own, .limit = limit, .used = used};

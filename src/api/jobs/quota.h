@@ -40,6 +40,7 @@ MUST_CHECK enum status quotas_set_namespace(struct quotas *quotas, const char *n
 struct quota_item {
     const char *name; /* of the job */
     int64_t jobs, bytes;
+    char from[JOB_NAME_SIZE]; /* of a rename: the name that it gives up; else empty */
 };
 
 /* Compared with the job in the catalog. */

@@ -112,11 +112,11 @@ void list_audit(struct call *call)
     uint64_t actions = 0;
     int64_t limit = PAGE;
     *query = (struct change_query){
-        .job_name = text_param(call, "job"),
         .actor = text_param(call, "actor"),
         .text = text_param(call, "q"),
         .with_definitions = true,
     };
+    call_select_job(call, text_param(call, "job"), &query->job_uid, &query->job_name);
     if (!read_actions(call, &actions) || !param_time(call, "since", zone_utc(), &query->since_ms) ||
         !param_time(call, "until", zone_utc(), &query->until_ms) ||
         !param_number(call, "limit", 1, PAGE_MAX, &limit) || !param_id_cursor(call, &query->before))

@@ -42,6 +42,17 @@ static bool is_of_others(const struct call *call, const char *job_name)
     return job_name && !call_sees(call, job_name);
 }
 
+void call_select_job(const struct call *call, const char *name, struct id *ret_uid,
+                     const char **ret_name)
+{
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    const struct catalog_job *job = name ? catalog_by_name(catalog, name) : NULL;
+    bool is_by_uid =
+        job && (job->former || waits_former(&catalog->waits, name)) && call_sees(call, name);
+    *ret_uid = is_by_uid ? job->uid : (struct id){{0}};
+    *ret_name = is_by_uid ? NULL : name;
+}
+
 /* Moves the items of a page into the part (as bytes: it owns them). */
 static enum status part_add(struct part *part, const void *items, size_t count, size_t size)
 {

@@ -204,9 +204,9 @@ int64_t stored_time(const json_t *definition, const char *name)
 
 void drop_kept(json_t *definition)
 {
-    static const char *const kept[] = {"uid",        "revision",   "created_ms",
-                                       "updated_ms", "applied_ms", "paused_ms",
-                                       "resumed_ms", "deleted_ms", "skip_until_ms"};
+    static const char *const kept[] = {"uid",           "revision",     "created_ms", "updated_ms",
+                                       "applied_ms",    "paused_ms",    "resumed_ms", "deleted_ms",
+                                       "skip_until_ms", "former_names", "hash_name"};
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         json_object_del(definition, kept[i]);
 }

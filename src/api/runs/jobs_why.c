@@ -68,7 +68,7 @@ static void tell_after(const struct call *call, const struct why_facts *facts,
     const struct job *definition = facts->definition;
     for (size_t i = 0; i < definition->after_count; i++)
         others[i] =
-            catalog_by_name(engine_catalog(call->api->ports.engine), definition->after[i].job);
+            catalog_awaited(engine_catalog(call->api->ports.engine), definition->after[i].job);
     why_tell_after(facts, others, answer);
 }
 

@@ -66,7 +66,10 @@ void get_run(struct call *call)
         return;
     const struct run *open = call_open_run(call, &id);
     if (open) {
-        call_reply(call, 200, encode_run(open));
+        struct run shown = *open;
+        snprintf(shown.job_name, sizeof(shown.job_name), "%s",
+                 job_name_now(call, &open->job_uid, open->job_name));
+        call_reply(call, 200, encode_run(&shown));
         return;
     }
     call->log.run_id = id;
@@ -86,7 +89,8 @@ static void look_up_ended(struct call *call)
         call_fail_history(call, call->answer);
     else if (!call->log.found)
         fail_no_run(call);
-    else if (call_may_on(call, RIGHT_OPERATE, call->log.run.job_name))
+    else if (call_may_on(call, RIGHT_OPERATE,
+                         job_name_now(call, &call->log.run.job_uid, call->log.run.job_name)))
         fail_ended(call, &call->log.run);
 }
 
@@ -182,7 +186,7 @@ void kill_run(struct call *call)
         call_read_log(call, look_up_ended);
         return;
     }
-    if (run && !call_may_on(call, RIGHT_OPERATE, run->job_name))
+    if (run && !call_may_on(call, RIGHT_OPERATE, job_name_now(call, &run->job_uid, run->job_name)))
         return;
     struct kill *kill = is_out_of_reach(call, run) ? NULL : call_state(call, sizeof(*kill), NULL);
     if (!kill)
@@ -198,6 +202,7 @@ void kill_run(struct call *call)
 
 struct run_page {
     const struct call *call;
+    const char *job_name; /* NULL: of all jobs */
     struct history_query filter;
     int64_t limit;
     struct id first, last; /* the range of ids that is asked for */
@@ -231,6 +236,7 @@ static bool run_matches(const struct run_page *page, const struct run *run)
     return id_compare(&run->id, &page->first) >= 0 && id_compare(&run->id, &page->last) <= 0 &&
            (!filter->states || run_state_is_in(filter->states, run->state)) &&
            (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
+           (id_is_zero(&filter->job_uid) || id_compare(&filter->job_uid, &run->job_uid) == 0) &&
            (!filter->since_ms || run->tick_ms >= filter->since_ms) &&
            (!filter->until_ms || run->tick_ms < filter->until_ms) &&
            (!filter->node || strcmp(filter->node, run->node) == 0) &&
@@ -382,7 +388,7 @@ static void make_page(struct call *call)
     struct run_page *page = call->state;
     call_each_open_run(call, take_open, page);
     if (page->filter.with_entries && page->part != PART_HISTORY && !query_get(&call->query, "id"))
-        pending_jobs_find(call, page->filter.job_name, &page->pending);
+        pending_jobs_find(call, page->job_name, &page->pending);
     page->items = json_array();
     if (page->failed || page->pending.failed || !page->items) {
         call_fail(call, 500, "out of memory");
@@ -473,7 +479,8 @@ static bool read_filter(struct call *call, struct run_page *page)
 {
     struct history_query *filter = &page->filter;
     page->limit = PAGE;
-    filter->job_name = query_get(&call->query, "job");
+    page->job_name = query_get(&call->query, "job");
+    call_select_job(call, page->job_name, &filter->job_uid, &filter->job_name);
     filter->node = query_get(&call->query, "node");
     filter->text = query_get(&call->query, "q");
     if (filter->text && !*filter->text)

@@ -82,7 +82,7 @@ static bool read_job(struct call *call, struct id *ret)
     if (name && !call_may_on(call, RIGHT_VIEW, name))
         return false;
     if (name && !job) {
-        call_fail(call, 404, "there is no job \"%.128s\"", name);
+        fail_no_job(call, name);
         return false;
     }
     if (job)

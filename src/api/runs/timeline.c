@@ -27,7 +27,8 @@ struct coming {
 
 struct timeline {
     int64_t from_ms, to_ms, limit, now_ms;
-    const char *job_name;
+    const char *job_name; /* NULL: of all jobs */
+    struct history_query query;
     bool with_herds;
     struct coming *ticks;
     size_t count, looks;
@@ -149,27 +150,17 @@ static void add_open(void *context, const struct run *run)
     json_t *runs = ((void **)context)[1];
     const struct timeline *line = call->state;
     if (run->tick_ms >= line->from_ms && run->tick_ms < line->to_ms &&
-        (!line->job_name || strcmp(line->job_name, run->job_name) == 0) &&
+        (!line->query.job_name || strcmp(line->query.job_name, run->job_name) == 0) &&
+        (id_is_zero(&line->query.job_uid) ||
+         id_compare(&line->query.job_uid, &run->job_uid) == 0) &&
         json_array_size(runs) < (size_t)line->limit && !run_state_is_end(run->state))
         json_array_append_new(runs, encode_run(run));
-}
-
-static struct history_query query_of(const struct timeline *line)
-{
-    return (struct history_query){
-        .job_name = line->job_name,
-        .since_ms = line->from_ms,
-        .until_ms = line->to_ms,
-        .with_entries = true,
-        .limit = (size_t)line->limit,
-    };
 }
 
 /* Ticks that were taken out and are not in the store yet. */
 static enum status add_pending(const struct call *call, struct timeline *line, json_t *runs)
 {
     struct pending_jobs jobs = {0};
-    struct history_query query = query_of(line);
     int64_t ticks = 0;
     pending_jobs_find(call, line->job_name, &jobs);
     enum status st = jobs.failed ? E_NOMEM : OK;
@@ -178,7 +169,7 @@ static enum status add_pending(const struct call *call, struct timeline *line, j
             line->is_cut = true;
             break;
         }
-        st = pending_add(call, &jobs.items[i], &query, runs, &ticks);
+        st = pending_add(call, &jobs.items[i], &line->query, runs, &ticks);
     }
     pending_jobs_release(&jobs);
     return st;
@@ -248,6 +239,13 @@ void get_timeline(struct call *call)
         call_fail(call, 500, "out of memory");
         return;
     }
-    call->read.query = query_of(line);
+    line->query = (struct history_query){
+        .since_ms = line->from_ms,
+        .until_ms = line->to_ms,
+        .with_entries = true,
+        .limit = (size_t)line->limit,
+    };
+    call_select_job(call, line->job_name, &line->query.job_uid, &line->query.job_name);
+    call->read.query = line->query;
     call_read_history(call, reply_timeline);
 }

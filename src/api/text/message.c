@@ -138,6 +138,18 @@ const struct message messages[] = {
 
     /* jobs and runs */
     {"there is no job \"%.128s\"", "没有任务“%.128s”"},
+    {"there is no job \"%.128s\"; it was renamed to \"%.128s\"",
+     "没有任务“%.128s”；它已重命名为“%.128s”"},
+    {"other jobs still wait for \"%.60s\" by this former name; finish that rename first: peal "
+     "rename "
+     "%.60s %.60s",
+     "仍有任务以此曾用名等待“%.60s”；请先完成该重命名：peal rename %.60s %.60s"},
+    {"other jobs still wait for \"%s\" by its oldest name, \"%s\"; finish that rename first: peal "
+     "rename %s %s",
+     "仍有任务以最早的曾用名等待“%s”（“%s”）；请先完成该重命名：peal rename %s %s"},
+    {"\"%.128s\" waits for \"%.128s\" and for \"%.128s\"; take one of them out of its after first",
+     "“%.128s”同时等待“%.128s”和“%.128s”；请先从其 after 中去掉一个"},
+    {"name: expected the new name of the job", "name：应为任务的新名称"},
     {"after: there is no job \"%.128s\"", "after：没有任务“%.128s”"},
     {"after: too many jobs wait for \"%.128s\": at most %d, with all that they wait for",
      "after：等待“%.128s”的任务过多：连同它们所等待的任务，最多 %d 个"},
@@ -173,7 +185,8 @@ const struct message messages[] = {
     {"there is another job \"%s\" now", "现在已有另一个任务“%s”"},
     {"\"%s\" is at revision %lld by now; read it again", "“%s”现在的版本号是 %lld；请重新读取"},
     {"\"%s\" has no coming tick to skip", "“%s”没有可跳过的后续触发"},
-    {"there is a job \"%s\" now; delete it first", "现在有任务“%s”；请先删除它"},
+    {"there is a job \"%s\" now; delete it first, or rename it",
+     "现在有任务“%s”；请先删除或重命名它"},
     {"\"%s\" was deleted meanwhile; %zu runs were added before",
      "“%s”在此期间已被删除；此前已添加 %zu 个运行"},
     {"nothing was written: %zu%s mistake%s; the first is at %s: %s",

@@ -22,13 +22,21 @@ static bool add_name(struct jobs *jobs, const char *name)
     return true;
 }
 
+/* The name that the awaited job has now. */
+static const char *name_now(const struct catalog *catalog, const char *name)
+{
+    const struct catalog_job *job = catalog_awaited(catalog, name);
+    return job ? job->name : name;
+}
+
 /* Adds the job and all that it waits for, except the ending one; all or none of them. */
-static bool add_waiting(struct jobs *jobs, const struct catalog_job *job, const char *ended)
+static bool add_waiting(struct jobs *jobs, const struct catalog *catalog,
+                        const struct catalog_job *job, const char *ended)
 {
     size_t before = jobs->count;
     bool has_room = add_name(jobs, job->name);
     for (size_t i = 0; has_room && i < job->waits->count; i++) {
-        const char *name = job->waits->waits[i].name;
+        const char *name = name_now(catalog, job->waits->waits[i].name);
         has_room = strcmp(name, ended) == 0 || add_name(jobs, name);
     }
     if (!has_room)
@@ -40,15 +48,30 @@ bool follow_fits(const struct catalog *catalog, const char *name, const struct i
                  const struct job *definition)
 {
     struct jobs jobs = {.count = 0};
+    const char *ended = name_now(catalog, name);
     bool has_room = add_name(&jobs, definition->name);
     for (size_t i = 0; has_room && i < definition->after_count; i++) {
-        const char *other = definition->after[i].job;
-        has_room = strcmp(other, name) == 0 || add_name(&jobs, other);
+        const char *other = name_now(catalog, definition->after[i].job);
+        has_room = strcmp(other, ended) == 0 || add_name(&jobs, other);
     }
-    const struct job_wait *wait = waits_first(&catalog->waits, name);
-    for (; has_room && wait; wait = waits_next(wait))
-        has_room = id_compare(&wait->job->uid, uid) == 0 || add_waiting(&jobs, wait->job, name);
+    struct dependents all = catalog_dependents(catalog, name);
+    for (const struct job_wait *wait; has_room && (wait = dependents_next(&all));)
+        has_room =
+            id_compare(&wait->job->uid, uid) == 0 || add_waiting(&jobs, catalog, wait->job, ended);
     return has_room;
+}
+
+bool follow_fits_renamed(const struct catalog *catalog, const char *name, const char *to)
+{
+    struct jobs jobs = {.count = 0};
+    struct dependents all[] = {catalog_dependents(catalog, name), catalog_dependents(catalog, to)};
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct job_wait *wait; (wait = dependents_next(&all[i]));) {
+            if (!add_waiting(&jobs, catalog, wait->job, name))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* ---- in a circle ---- */
@@ -60,7 +83,7 @@ static void mark_before(struct catalog *catalog, const struct catalog_job *job)
     struct job_waits *todo = NULL, *taken;
     for (const struct job_waits *waits = job->waits; waits; waits = taken) {
         for (size_t i = 0; i < waits->count; i++) {
-            const struct catalog_job *other = catalog_by_name(catalog, waits->waits[i].name);
+            const struct catalog_job *other = catalog_awaited(catalog, waits->waits[i].name);
             struct job_waits *more = other ? other->waits : NULL;
             if (!more || more->mark == mark)
                 continue;
@@ -81,9 +104,10 @@ static bool is_before(const struct catalog *catalog, const struct catalog_job *j
 
 /* ---- the nexts ---- */
 
-/* False: one of them does not exist. */
+/* False: one of them does not exist, or can't be met together with this end: a job that was given
+ * a name which another job waited for already may be awaited twice. */
 static bool fill_needs(const struct catalog *catalog, const struct job_wait *wait,
-                       struct store_next *next)
+                       const struct run *ended, struct store_next *next)
 {
     const struct job_waits *waits = wait->job->waits;
     next->need_count = 0;
@@ -91,9 +115,12 @@ static bool fill_needs(const struct catalog *catalog, const struct job_wait *wai
         const struct job_wait *other = &waits->waits[i];
         if (other == wait)
             continue;
-        const struct catalog_job *job = catalog_by_name(catalog, other->name);
-        if (!job)
+        const struct catalog_job *job = catalog_awaited(catalog, other->name);
+        bool is_ended = job && id_compare(&job->uid, &ended->job_uid) == 0;
+        if (!job || (is_ended && !after_wants(other->on, ended->state)))
             return false;
+        if (is_ended)
+            continue;
         next->needs[next->need_count++] =
             (struct store_need){.job_uid = job->uid, .states = after_states(other->on)};
     }
@@ -115,8 +142,8 @@ static void fill_run(const struct engine_ports *ports, const struct peer *self, 
 }
 
 static void fill_next(const struct engine_ports *ports, const struct peer *self, struct now now,
-                      const struct job_wait *wait, const struct run *before,
-                      struct store_next *next)
+                      const struct job_wait *wait, const struct catalog_job *ended,
+                      const struct run *before, struct store_next *next)
 {
     const struct catalog_job *job = wait->job;
     next->job_uid = job->uid;
@@ -126,16 +153,16 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
     next->queue_limit = policy.queue_limit;
     next->skip_entry_id = ports_new_id(ports, now.wall);
     fill_run(ports, self, now, job, &next->run);
-    after_note(&next->run, before, wait->name);
+    after_note(&next->run, before, ended->name);
 }
 
 /* Allocates for all jobs that wait for such an end, and for what they need; NULL with *ret_count 0:
  * there are none. */
-static struct store_next *new_nexts(const struct job_wait *first, enum run_state state,
-                                    size_t *ret_count, struct store_need **ret_needs)
+static struct store_next *new_nexts(struct dependents all, enum run_state state, size_t *ret_count,
+                                    struct store_need **ret_needs)
 {
     size_t count = 0, need_count = 0;
-    for (const struct job_wait *wait = first; wait; wait = waits_next(wait)) {
+    for (const struct job_wait *wait; (wait = dependents_next(&all));) {
         if (after_wants(wait->on, state)) {
             count++;
             need_count += wait->job->waits->count;
@@ -157,25 +184,25 @@ static void leave_out(const struct engine_ports *ports, const struct catalog_job
 
 /* Fills in the waiting jobs, without those that are left out. */
 static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog,
-                       const struct peer *self, struct now now, const struct job_wait *wait,
-                       const struct catalog_job *ended, struct store_finish *finish,
-                       struct store_need *needs)
+                       const struct peer *self, struct now now, struct dependents all,
+                       struct store_finish *finish, struct store_need *needs)
 {
     struct jobs jobs = {.count = 0};
+    const struct catalog_job *ended = all.of;
     mark_before(catalog, ended);
-    for (; wait; wait = waits_next(wait)) {
+    for (const struct job_wait *wait; (wait = dependents_next(&all));) {
         if (!after_wants(wait->on, finish->run.state))
             continue; /* beyond STORE_NEXT_JOBS_MAX */
         struct store_next *next = &finish->nexts[finish->next_count];
         next->needs = needs;
-        if (!fill_needs(catalog, wait, next))
+        if (!fill_needs(catalog, wait, &finish->run, next))
             continue;
         if (wait->job == ended || is_before(catalog, wait->job)) {
             leave_out(ports, wait->job, ended, "they wait for each other");
-        } else if (!add_waiting(&jobs, wait->job, ended->name)) {
+        } else if (!add_waiting(&jobs, catalog, wait->job, ended->name)) {
             leave_out(ports, wait->job, ended, "too many jobs wait for it");
         } else {
-            fill_next(ports, self, now, wait, &finish->run, next);
+            fill_next(ports, self, now, wait, ended, &finish->run, next);
             needs += next->need_count;
             finish->next_count++;
         }
@@ -186,14 +213,15 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
                         const struct peer *self, struct now now, struct store_finish *finish)
 {
     const struct catalog_job *ended = catalog_by_uid(catalog, &finish->run.job_uid);
-    const struct job_wait *first =
-        ended && !ended->deleted ? waits_first(&catalog->waits, ended->name) : NULL;
+    struct dependents all = {.catalog = catalog};
+    if (ended && !ended->deleted)
+        all = catalog_dependents(catalog, ended->name);
     struct store_need *needs;
     size_t count;
-    finish->nexts = new_nexts(first, finish->run.state, &count, &needs);
+    finish->nexts = new_nexts(all, finish->run.state, &count, &needs);
     finish->next_count = 0;
     if (finish->nexts)
-        fill_nexts(ports, catalog, self, now, first, ended, finish, needs);
+        fill_nexts(ports, catalog, self, now, all, finish, needs);
     return finish->nexts || !count ? OK : E_NOMEM;
 }
 

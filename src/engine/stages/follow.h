@@ -24,4 +24,7 @@ void follow_release(struct outbox_batch *batch);
 bool follow_fits(const struct catalog *catalog, const char *name, const struct id *uid,
                  const struct job *definition);
 
+/* The same for the job `name`, if it were renamed to `to`: jobs may wait for that name already. */
+bool follow_fits_renamed(const struct catalog *catalog, const char *name, const char *to);
+
 #endif

@@ -37,6 +37,7 @@ static void free_job(struct catalog *catalog, struct catalog_job *job)
     catalog->json_bytes -= job->json ? strlen(job->json) + 1 : 0;
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
+    free(job->former);
     free(job->policy);
     free(job->rewound);
     free(job->json);
@@ -171,6 +172,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
 {
     struct job *definition = NULL;
     struct job_waits *waits = NULL;
+    struct job_former *former = NULL;
     struct job_error error = {0};
     enum status read = job_decode_stored(change->job_json, NULL, &definition, &error);
     if (read == E_NOMEM)
@@ -182,10 +184,16 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
         st = read_policy(job, definition);
     if (st == OK)
         st = waits_read(job, definition, &waits);
-    if (st != OK)
+    if (st == OK)
+        st = former_read(job, definition, &former);
+    if (st != OK) {
+        free(waits);
         goto out;
+    }
     free(job->waits);
+    free(job->former);
     job->waits = waits;
+    job->former = former;
     job->deleted = change->job_deleted;
     if (read == OK)
         read = read_schedules(job, definition, zones, reterr);
@@ -308,6 +316,53 @@ struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *n
 struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid)
 {
     return table_find(&catalog->by_uid, uid);
+}
+
+struct catalog_job *catalog_awaited(const struct catalog *catalog, const char *name)
+{
+    struct catalog_job *job = catalog_by_name(catalog, name);
+    return job ? job : waits_former(&catalog->waits, name);
+}
+
+struct dependents catalog_dependents(const struct catalog *catalog, const char *name)
+{
+    const struct catalog_job *of = catalog_awaited(catalog, name);
+    return (struct dependents){
+        .catalog = catalog,
+        .of = of,
+        .next = waits_first(&catalog->waits, of ? of->name : name),
+    };
+}
+
+/* Does the job wait for `of` by an earlier name of its list, too? */
+static bool is_twice(const struct dependents *dependents, const struct job_wait *wait)
+{
+    const struct job_wait *before = wait->job->waits->waits;
+    if (!dependents->of || !dependents->of->former)
+        return false;
+    while (before < wait && catalog_awaited(dependents->catalog, before->name) != dependents->of)
+        before++;
+    return before < wait;
+}
+
+const struct job_wait *dependents_next(struct dependents *dependents)
+{
+    const struct catalog *catalog = dependents->catalog;
+    const struct job_former *former = dependents->of ? dependents->of->former : NULL;
+    for (;;) {
+        const struct job_wait *wait = dependents->next;
+        if (wait) {
+            dependents->next = waits_next(wait);
+            if (!is_twice(dependents, wait))
+                return wait;
+            continue;
+        }
+        if (!former || dependents->next_former == former->count)
+            return NULL;
+        const char *name = former->names[dependents->next_former++].name;
+        if (catalog_awaited(catalog, name) == dependents->of)
+            dependents->next = waits_first(&catalog->waits, name);
+    }
 }
 
 void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,

@@ -51,6 +51,7 @@ struct catalog_job {
     struct schedule **schedules;
     struct schedule *only;     /* `schedules` points here if there is only one */
     struct job_waits *waits;   /* its dependencies (`after`); NULL: none */
+    struct job_former *former; /* the names that it had; NULL: it was never renamed */
     struct job_policy *policy; /* NULL: the defaults, as most jobs have */
     struct rewound *rewound;   /* NULL: the cursor was not moved back */
     uint32_t rewinds;          /* how often the cursor was moved back */
@@ -96,6 +97,23 @@ MUST_CHECK enum status catalog_watch_namespace(struct catalog *catalog, const ch
 
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);
 struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid);
+
+/* The job that an `after` of this name waits for: the one that has the name, or else the last one
+ * that had it before it was renamed. NULL: none. */
+struct catalog_job *catalog_awaited(const struct catalog *catalog, const char *name);
+
+/* The dependents of a job, each once, also those that know it by a former name:
+ *     struct dependents all = catalog_dependents(catalog, name);
+ *     while ((wait = dependents_next(&all)))
+ * `name` is any name of the job, or of a job that does not exist. */
+struct dependents {
+    const struct catalog *catalog;
+    const struct catalog_job *of; /* NULL: it does not exist */
+    size_t next_former;
+    const struct job_wait *next;
+};
+struct dependents catalog_dependents(const struct catalog *catalog, const char *name);
+const struct job_wait *dependents_next(struct dependents *dependents);
 
 /* Visits jobs in the order of their names (deleted ones too, if wanted), those after `after`
  * (NULL: all), until visit returns false. */

@@ -297,5 +297,9 @@ const struct field job_fields[] = {
     {"resumed_ms", FIELD_INT64, AT(resumed_ms), 0, INT64_MAX, .meta = true},
     {"skip_until_ms", FIELD_INT64, AT(skip_until_ms), 0, INT64_MAX, .meta = true},
     {"deleted_ms", FIELD_INT64, AT(deleted_ms), 0, INT64_MAX, .meta = true},
+    {"former_names", FIELD_PAIRS, AT(former_names), 0, 20, .complain = job_name_complaint,
+     .meta = true},
+    {"hash_name", FIELD_TEXT, AT(hash_name), 1, JOB_NAME_SIZE - 1, .complain = job_name_complaint,
+     .meta = true},
     {0},
 };

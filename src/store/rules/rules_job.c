@@ -59,6 +59,20 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     return OK;
 }
 
+/* *ret: does each job of the wants have its name? */
+static enum status check_wants(struct rules *rules, const struct store_put_job *put, bool *ret)
+{
+    struct id owner;
+    *ret = true;
+    for (size_t i = 0; i < put->want_count && *ret; i++) {
+        enum status st = rules->ops->find_name(rules->tables, put->wants[i].name, &owner);
+        if (st != OK && st != E_NOT_FOUND && st != E_SET_ASIDE)
+            return st;
+        *ret = st == OK && id_compare(&owner, &put->wants[i].job_uid) == 0;
+    }
+    return OK;
+}
+
 enum status rules_put_job(struct rules *rules, struct store_put_job *put)
 {
     struct job_row job = {.revision = 0};
@@ -92,6 +106,15 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
         }
         if (st != OK && st != E_NOT_FOUND)
             return st;
+    }
+    bool are_met;
+    st = check_wants(rules, put, &are_met);
+    if (st != OK)
+        return st;
+    if (!are_met) {
+        put->result = PUT_CONFLICT;
+        put->revision = job.revision;
+        return OK;
     }
     return write_job(rules, put, &job);
 }

@@ -69,7 +69,7 @@ static int tear_down(void **state)
 static void expect(const struct fixture *fixture, int line, const char *name, int64_t jobs,
                    int64_t bytes, const char *key, int64_t used)
 {
-    struct quota_item item = {name, jobs, bytes};
+    struct quota_item item = {.name = name, .jobs = jobs, .bytes = bytes};
     struct quota_excess excess = {0};
     bool allowed =
         quota_allows(&fixture->quotas, &fixture->catalog, &fixture->held, NULL, &item, &excess);
@@ -153,7 +153,7 @@ static void test_counts(void **state)
 static void test_held(void **state)
 {
     struct fixture *fixture = *state;
-    const struct quota_item item = {"team/b", 1, 50};
+    const struct quota_item item = {.name = "team/b", .jobs = 1, .bytes = 50};
     fixture->quotas.namespace_jobs = 3;
     fixture->quotas.jobs = 5;
     assert_int_equal(quota_sum_add(&fixture->held, &item), OK);
@@ -166,6 +166,39 @@ static void test_held(void **state)
     expect(fixture, __LINE__, "team/c", 1, 0, NULL, 0);
 }
 
+/* A renamed job counts in the namespaces of its new name alone. */
+static void test_renames(void **state)
+{
+    struct fixture *fixture = *state;
+    struct quota_excess excess;
+    static const struct {
+        int line;
+        const char *to;
+        bool is_allowed;
+    } cases[] = {
+        {__LINE__, "team/c", true}, /* team has two jobs, and this is one of them */
+        {__LINE__, "team/db/b", true}, {__LINE__, "teams/b", true},
+        {__LINE__, "b", true},         {__LINE__, "full/b", false},
+    };
+    fixture->quotas.namespace_jobs = 2;
+    fixture->quotas.jobs = 3;
+    own(fixture, "full", 1);
+    own(fixture, "team/db", 1);
+    put(fixture, 7, "full/a", false);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_put_job job = {.uid = {.bytes = {3}}, .name = cases[i].to, .json = "{}"};
+        struct quota_item item = quota_item_of(&fixture->catalog, &job);
+        assert_string_equal(item.from, "team/db/a");
+        assert_int_equal(item.jobs, 0);
+        if (quota_allows(&fixture->quotas, &fixture->catalog, &fixture->held, NULL, &item,
+                         &excess) != cases[i].is_allowed)
+            fail_msg("line %d: %s", cases[i].line, cases[i].to);
+        assert_int_equal(quota_sum_add(&fixture->held, &item), OK);
+        quota_sum_take_back(&fixture->held, &item);
+        assert_int_equal(fixture->held.jobs, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_namespaces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_renames, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

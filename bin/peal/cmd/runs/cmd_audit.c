@@ -15,11 +15,12 @@ static const struct option_row options[] = {
     OPTION_TEXT(request, list.job, 0, "job", "NAME", "changes of this job", .field = "job",
                 .complete = COMPLETE_JOBS),
     OPTION_TEXT(request, actor, 0, "actor", "NAME", "changes by this user", .field = "actor"),
-    OPTION_TEXT(request, action, 0, "action", "A,...",
-                "create, change, delete, undelete, pause, resume, skip_next, rollback, run, "
-                "retry, kill, backfill, drain, undrain, calendar_create, calendar_change, "
-                "calendar_delete, login, ...",
-                .field = "action"),
+    OPTION_TEXT(
+        request, action, 0, "action", "A,...",
+        "create, change, rename, delete, undelete, pause, resume, skip_next, rollback, run, "
+        "retry, kill, backfill, drain, undrain, calendar_create, calendar_change, "
+        "calendar_delete, login, ...",
+        .field = "action"),
     OPTION_GROUP(request, list, list_options),
     {0},
 };
