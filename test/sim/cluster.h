@@ -128,10 +128,11 @@ struct word {
 
 struct known_job {
     struct id uid;
-    char name[32];
+    char name[32];          /* the one that it was made with; it may have been renamed */
     struct job *definition; /* as people want it; NULL: purged */
     int versions;
     bool is_busy;           /* a change is under way */
+    bool is_renamed;        /* somebody has asked for a new name, of it or in its `after` */
     bool is_purged;         /* or about to be */
     int64_t ledger_from_ms; /* a backup was restored: of what was before, nobody knows all */
 
@@ -207,7 +208,7 @@ struct cluster {
 
     struct known_job jobs[JOBS_MAX];
     size_t job_count;
-    int job_names;
+    int job_names, new_names;
     struct table runs;                      /* of known_run, by id */
     struct table attempts;                  /* of known_run, by job, tick and attempt */
     struct table entries;                   /* of record (entries), by id: in the store now */
@@ -264,6 +265,7 @@ struct record *find_record(const struct cluster *cluster, const struct id *id);
 void people_add_job(struct cluster *cluster);
 void people_act(struct cluster *cluster, uint64_t random);
 void people_describe(uint64_t random, struct strbuf *ret); /* what they do then, if they can */
+bool people_know_as(const struct known_job *job, const char *name); /* now, or before */
 void people_delete_all(struct cluster *cluster);
 void people_undrain_all(struct cluster *cluster);
 

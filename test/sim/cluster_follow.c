@@ -17,7 +17,7 @@ static bool must_follow(const struct cluster *cluster, const struct known_job *j
 {
     const struct job *definition = job->definition;
     if (!is_settled(cluster, job) || !is_settled(cluster, ended) || definition->after_count != 1 ||
-        strcmp(definition->after[0].job, ended->name) != 0 ||
+        !people_know_as(ended, definition->after[0].job) ||
         (job->overlap != OVERLAP_ALLOW && job->overlap != OVERLAP_REPLACE))
         return false;
     enum after_on on = definition->after[0].on;

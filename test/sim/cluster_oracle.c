@@ -69,6 +69,32 @@ struct ledger_epoch *oracle_add_epoch(struct known_job *job)
     return &job->epochs[job->epoch_count++];
 }
 
+/* Nothing but its name has changed, or a name that it waits for. */
+static bool is_only_renamed(const struct job *old, const struct job *new)
+{
+    if (!old || strcmp(old->command[1], new->command[1]) != 0 ||
+        old->after_count != new->after_count)
+        return false;
+    bool has_new_name = strcmp(old->name, new->name) != 0;
+    for (size_t i = 0; i < old->after_count; i++)
+        has_new_name |= strcmp(old->after[i].job, new->after[i].job) != 0;
+    return has_new_name && old->paused == new->paused && old->skip_until_ms == new->skip_until_ms &&
+           !old->deleted_ms == !new->deleted_ms;
+}
+
+/* The ticks after the cursor are those from before. */
+static void check_renamed(struct cluster *cluster, const struct known_job *job)
+{
+    const struct ledger_epoch *now = &job->epochs[job->epoch_count - 1], *before = now - 1;
+    int64_t tick_ms = job->cursor_ms;
+    for (int i = 0; i < 5 && now->computable && tick_ms != NEVER_MS; i++) {
+        int64_t next_ms = ledger_next_tick(now, tick_ms);
+        if (next_ms != ledger_next_tick(before, tick_ms))
+            stage_fail(&cluster->stage, "%s is renamed, and its ticks have moved", job->name);
+        tick_ms = next_ms;
+    }
+}
+
 void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
                     int64_t revision)
 {
@@ -79,9 +105,11 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
         job->deleted = true;
         return;
     }
-    job->definition = job_free(job->definition);
+    struct job *before = job->definition;
     if (job_decode_stored(json, cluster->zones, &job->definition, &error) != OK)
         stage_fail(&cluster->stage, "%s is stored unreadable", job->name);
+    bool is_renamed = !cluster->is_restoring && is_only_renamed(before, job->definition);
+    job_free(before);
     struct ledger_epoch *epoch = oracle_add_epoch(job);
     if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
         stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
@@ -91,12 +119,15 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     epoch->paused = job->paused = job->definition->paused;
     epoch->deleted = job->deleted = job->definition->deleted_ms != 0;
     job->overlap = job->definition->overlap;
-    job->defined_ms = cluster->stage.now_ms;
+    if (is_renamed) /* what follows whom must not change, not even for a moment */
+        check_renamed(cluster, job);
+    else
+        job->defined_ms = cluster->stage.now_ms;
     if (job->epoch_count == 1)
         job->made_ms = job->defined_ms;
-    stage_log(&cluster->stage, "store: %s revision %lld version %d%s%s", job->name,
+    stage_log(&cluster->stage, "store: %s revision %lld version %d%s%s as %s", job->name,
               (long long)revision, epoch->version, job->paused ? " paused" : "",
-              job->deleted ? " deleted" : "");
+              job->deleted ? " deleted" : "", job->definition->name);
 }
 
 void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,

@@ -14,9 +14,13 @@ struct wish {
     struct store_request request;
     struct cluster *cluster;
     struct known_job *job;
+    struct node *node;
     int64_t made_ms;
     int version;
     char *json;
+    char name[JOB_NAME_SIZE];
+    struct store_want *wants; /* of a put */
+    bool is_rename;           /* that is completed: the dependents get the new name, too */
     union {
         struct store_put_job put;
         struct store_add_run add;
@@ -44,6 +48,7 @@ static void wish_free(struct wish *wish)
     if (wish->job)
         wish->job->is_busy = false;
     free(wish->json);
+    free(wish->wants);
     if (wish->request.op == STORE_PUT_JOB)
         free(wish->item.put.passed);
     free(wish);
@@ -63,6 +68,8 @@ static void check_put(const struct wish *wish)
     stage_fail(&wish->cluster->stage, "a change of %s was acknowledged and is nowhere", job->name);
 }
 
+static void rewrite_dependents(struct node *node, const struct known_job *job);
+
 static void on_answer(struct store_request *request, enum status st)
 {
     struct wish *wish = request->context;
@@ -75,7 +82,12 @@ static void on_answer(struct store_request *request, enum status st)
         !find_run(cluster, &wish->item.add.run.id))
         stage_fail(&cluster->stage, "a run of %s was promised and is nowhere",
                    wish->item.add.run.job_name);
+    bool is_renamed = st == OK && wish->is_rename && wish->item.put.result == PUT_OK;
+    struct node *node = wish->node;
+    const struct known_job *job = wish->job;
     wish_free(wish);
+    if (is_renamed && node_is_up(node))
+        rewrite_dependents(node, job);
 }
 
 static struct wish *wish_new(struct cluster *cluster, enum store_op op, struct known_job *job)
@@ -96,6 +108,7 @@ static struct wish *wish_new(struct cluster *cluster, enum store_op op, struct k
 static void submit(struct node *node, struct wish *wish)
 {
     struct loop *before = machine_enter(&node->machine);
+    wish->node = node;
     store_submit(node->store, &wish->request);
     machine_leave(before);
 }
@@ -110,16 +123,22 @@ static struct id new_id(struct cluster *cluster)
     return id_make((struct wall_ms){cluster->wall_ms + cluster->stage.now_ms}, random);
 }
 
+/* As it is in the store. */
+static const char *name_now(const struct known_job *job)
+{
+    return job->definition ? job->definition->name : job->name;
+}
+
 /* It waits for jobs that were there before it, so that there is no circle. */
 static void write_after(struct cluster *cluster, struct known_job *job, uint64_t *random,
                         struct strbuf *yaml)
 {
     int64_t before = job - cluster->jobs;
     size_t one = (size_t)any_below(random, before), two = (size_t)any_below(random, before);
-    const char *others[2] = {cluster->jobs[one].name, NULL};
+    const char *others[2] = {name_now(&cluster->jobs[one]), NULL};
     if (one != two && any_chance(random, 40))
-        others[1] = cluster->jobs[two].name;
-    any_after_write(random, job->name, ++job->versions, others, yaml);
+        others[1] = name_now(&cluster->jobs[two]);
+    any_after_write(random, name_now(job), ++job->versions, others, yaml);
 }
 
 static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *random,
@@ -129,10 +148,35 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
         write_after(cluster, job, random, yaml);
         return;
     }
-    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, cluster->has_boots,
-                  yaml);
+    any_job_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense,
+                  cluster->has_boots, yaml);
     if (cluster->has_calendar && any_chance(random, 25))
         strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
+}
+
+/* A copy of the job as it is in the store. */
+static struct job *copy_of(struct cluster *cluster, const struct known_job *job)
+{
+    char *json = job_encode_text(job->definition);
+    struct job *copy = NULL;
+    struct job_error error;
+    if (!json || job_decode_stored(json, cluster->zones, &copy, &error) != OK)
+        abort();
+    free(json);
+    return copy;
+}
+
+/* The names that it had stay with the job. */
+static void inherit(struct cluster *cluster, const struct known_job *job, struct job *definition)
+{
+    if (!job->definition)
+        return;
+    struct job *old = copy_of(cluster, job);
+    definition->former_names = old->former_names;
+    definition->hash_name = old->hash_name;
+    old->former_names = (struct job_pairs){0};
+    old->hash_name = NULL;
+    job_free(old);
 }
 
 static struct job *new_definition(struct cluster *cluster, struct known_job *job, uint64_t *random,
@@ -156,6 +200,7 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     strbuf_release(&yaml);
     definition->uid = job->uid;
     definition->created_ms = now_ms;
+    inherit(cluster, job, definition);
     return definition;
 }
 
@@ -175,29 +220,63 @@ static bool pass_ticks(struct node *node, const struct known_job *job, struct st
     return true;
 }
 
-static void put(struct node *node, struct known_job *job, const struct job *definition,
-                int64_t cursor_ms, uint64_t *random)
+/* The jobs that its `after` names must still have these names. */
+static void want(struct cluster *cluster, const struct job *definition, struct wish *wish)
+{
+    struct store_put_job *put = &wish->item.put;
+    wish->wants = calloc(definition->after_count + 1, sizeof(*wish->wants));
+    if (!wish->wants)
+        abort();
+    put->wants = wish->wants;
+    for (size_t i = 0; i < definition->after_count; i++) {
+        for (size_t k = 0; k < cluster->job_count; k++) {
+            const struct known_job *other = &cluster->jobs[k];
+            if (!other->revision || other->deleted ||
+                strcmp(other->definition->name, definition->after[i].job) != 0)
+                continue;
+            wish->wants[put->want_count].job_uid = other->uid;
+            snprintf(wish->wants[put->want_count].name, JOB_NAME_SIZE, "%s",
+                     definition->after[i].job);
+            put->want_count++;
+        }
+    }
+}
+
+/* NULL: the agent does not know the job. */
+static struct wish *put_wish(struct node *node, struct known_job *job, const struct job *definition,
+                             int64_t cursor_ms, uint64_t *random)
 {
     struct wish *wish = wish_new(node->cluster, STORE_PUT_JOB, job);
     wish->json = job_encode_text(definition);
+    snprintf(wish->name, sizeof(wish->name), "%s", definition->name);
     wish->version = atoi(definition->command[1]);
     wish->item.put = (struct store_put_job){.uid = job->uid,
-                                            .name = job->name,
+                                            .name = wish->name,
                                             .json = wish->json,
                                             .deleted = definition->deleted_ms != 0,
                                             .paused = definition->paused,
                                             .expected_revision = job->revision,
                                             .cursor_ms = cursor_ms};
-    bool at_any_revision = job->revision && any_chance(random, 50);
+    want(node->cluster, definition, wish);
+    /* Whoever does not look at the revision would undo a rename that is under way. */
+    bool at_any_revision = job->revision && any_chance(random, 50) && !job->is_renamed;
     if (job->revision && cursor_ms != -1) {
         if (!pass_ticks(node, job, &wish->item.put)) {
             wish_free(wish);
-            return;
+            return NULL;
         }
     } else if (at_any_revision) {
         wish->item.put.expected_revision = -1;
     }
-    submit(node, wish);
+    return wish;
+}
+
+static void put(struct node *node, struct known_job *job, const struct job *definition,
+                int64_t cursor_ms, uint64_t *random)
+{
+    struct wish *wish = put_wish(node, job, definition, cursor_ms, random);
+    if (wish)
+        submit(node, wish);
 }
 
 static int64_t wall_of(const struct node *node)
@@ -262,6 +341,69 @@ static void skip_next(struct node *node, struct known_job *job, uint64_t *random
     job->definition->skip_until_ms = before_ms;
 }
 
+/* ---- renames ---- */
+
+bool people_know_as(const struct known_job *job, const char *name)
+{
+    const struct job_pairs *former = &job->definition->former_names;
+    bool is_known = strcmp(job->definition->name, name) == 0;
+    for (size_t i = 0; i < former->count; i++)
+        is_known |= strcmp(former->items[i].name, name) == 0;
+    return is_known;
+}
+
+/* To a name that no job has had, or back to one that it had itself. Who does it may die before the
+ * dependents are rewritten, or leave them. */
+static void rename_job(struct node *node, struct known_job *job, uint64_t *random)
+{
+    struct cluster *cluster = node->cluster;
+    struct job *definition = copy_of(cluster, job);
+    const struct job_pairs *former = &definition->former_names;
+    char name[JOB_NAME_SIZE];
+    if (former->count && any_chance(random, 30))
+        snprintf(name, sizeof(name), "%s",
+                 former->items[any_below(random, (int64_t)former->count)].name);
+    else
+        snprintf(name, sizeof(name), "%s.%d", job->name, ++cluster->new_names);
+    stage_log(node->machine.stage, "rename %s from %s to %s", job->name, definition->name, name);
+    if (job_rename(definition, name, wall_of(node)) != OK)
+        abort();
+    job->is_renamed = true;
+    struct wish *wish = put_wish(node, job, definition, -1, random);
+    job_free(definition);
+    if (!wish)
+        return;
+    wish->is_rename = any_chance(random, 60);
+    submit(node, wish);
+}
+
+static void rewrite_dependents(struct node *node, const struct known_job *job)
+{
+    struct cluster *cluster = node->cluster;
+    for (size_t i = 0; i < cluster->job_count && job->revision; i++) {
+        struct known_job *other = &cluster->jobs[i];
+        bool is_found = false;
+        if (other->is_busy || other->is_purged || !other->revision || other->deleted)
+            continue;
+        struct job *definition = copy_of(cluster, other);
+        for (size_t k = 0; k < definition->after_count; k++) {
+            struct job_after *after = &definition->after[k];
+            if (!people_know_as(job, after->job) || strcmp(after->job, job->definition->name) == 0)
+                continue;
+            snprintf(after->job, sizeof(after->job), "%s", job->definition->name);
+            is_found = true;
+        }
+        uint64_t random = cluster->names;
+        if (is_found) {
+            stage_log(node->machine.stage, "rewrite %s, which waits for %s", other->name,
+                      job->name);
+            other->is_renamed = true; /* nor is this to be undone */
+            put(node, other, definition, -1, &random);
+        }
+        job_free(definition);
+    }
+}
+
 static void delete_or_restore(struct node *node, struct known_job *job, uint64_t *random)
 {
     int64_t before_ms = job->definition->deleted_ms;
@@ -304,7 +446,7 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
     if (is_backfill)
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
     wish->item.add.run.not_before_ms = is_backfill ? wish->item.add.run.tick_ms : wall_of(node);
-    snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", job->name);
+    snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", name_now(job));
     stage_log(node->machine.stage, "%s %s", is_backfill ? "backfill" : "trigger", job->name);
     submit(node, wish);
 }
@@ -342,6 +484,7 @@ enum deed {
     DEED_TRIGGER,
     DEED_PAUSE,
     DEED_SKIP,
+    DEED_RENAME,
     DEED_EDIT,
     DEED_DELETE,
 };
@@ -354,8 +497,9 @@ static const struct {
     [DEED_DRAIN] = {22, "a node is drained, or undrained"},
     [DEED_TRIGGER] = {45, "a job is triggered"},
     [DEED_PAUSE] = {65, "a job is paused, or resumed"},
-    [DEED_SKIP] = {75, "the next tick of a job is skipped"},
-    [DEED_EDIT] = {90, "a job is edited"},
+    [DEED_SKIP] = {73, "the next tick of a job is skipped"},
+    [DEED_RENAME] = {81, "a job is renamed"},
+    [DEED_EDIT] = {92, "a job is edited"},
     [DEED_DELETE] = {100, "a job is deleted, or restored, or purged"},
 };
 
@@ -390,6 +534,8 @@ static void act_on(struct node *node, struct known_job *job, enum deed deed, uin
         pause_or_resume(node, job, random);
     else if (deed == DEED_SKIP)
         skip_next(node, job, random);
+    else if (deed == DEED_RENAME)
+        rename_job(node, job, random);
     else if (deed == DEED_EDIT)
         edit(node, job, random);
     else

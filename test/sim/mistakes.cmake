@@ -50,6 +50,12 @@ peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
 peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
+peal_sim_mistake(former_name_forgotten memory people engine/state/catalog.c
+    "return job ? job : waits_former(&catalog->waits, name);" "return job;"
+    "a job that was renamed is not followed by those that know it by its former name")
+peal_sim_mistake(ticks_move_with_the_name memory people job/job.c
+    "job->hash_name ? job->hash_name : job->name" "job->name"
+    "the ticks of H move when a job is renamed")
 peal_sim_mistake(absence_ignored memory boots engine/stages/plan.c
     "attendance_has_missed(rules->attendance, start_ms, now.wall.ms)" "false"
     "a tick runs as if it were on time, though nobody was there for longer")
