@@ -7,9 +7,8 @@
 
 enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGES };
 
-/* A text of the code, often a printf format, and its translation. The conversions are the same
- * ones;
- * "%2$s" stands for the second argument where the translation has another order. */
+/* A text of the code, often a printf format, and its translation, with the same conversions: "%2$s"
+ * is the second argument where the translation has another order. */
 struct message {
     const char *en, *zh;
 };
