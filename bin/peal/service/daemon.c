@@ -21,6 +21,7 @@
 #include "config/data_folder.h"
 #include "proc.h"
 #include "sandbox/jobs_user.h"
+#include "text/tr.h"
 
 /* ---- configuration ---- */
 
@@ -40,7 +41,7 @@ static enum exit_code read_file(struct agent_config *config)
     strbuf_init(&why);
     enum status st = agent_config_read(config, &why);
     if (st != OK)
-        cli_error("%s", why.length ? why.text : status_text(st));
+        cli_error("%s", why.length ? why.text : tr(status_text(st)));
     strbuf_release(&why);
     return st == OK            ? EXIT_OK
            : st == E_INVALID   ? EXIT_INVALID
@@ -93,7 +94,7 @@ static enum exit_code recall_store(struct agent_config *config)
 {
     char *known = config->has_store ? NULL : data_folder_recall(config->data, "store");
     enum exit_code code =
-        set(config, "the file \"store\" of the data folder", known, agent_config_set_store);
+        set(config, tr("the file \"store\" of the data folder"), known, agent_config_set_store);
     free(known);
     return code;
 }
@@ -109,7 +110,7 @@ static enum exit_code settle_history(const char *option, struct agent_config *co
         return set(config, "PEAL_HISTORY", named, agent_config_set_history);
     char *known = data_folder_recall(config->data, "history");
     enum exit_code code =
-        set(config, "the file \"history\" of the data folder", known, agent_config_set_history);
+        set(config, tr("the file \"history\" of the data folder"), known, agent_config_set_history);
     free(known);
     return code;
 }
@@ -305,7 +306,8 @@ static void tell_starts(const char *data)
 
 void daemon_tell_started(pid_t pid, const struct agent_config *config, const struct strbuf *kept)
 {
-    fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
+    fprintf(stderr, tr("peal started (pid %d, data %s)"), (int)pid, config->data);
+    fputc('\n', stderr);
     if (kept->length)
         cli_note("kept from the last start:%s; --fresh drops them", kept->text);
     jobs_user_warn(config);
@@ -316,7 +318,8 @@ void daemon_tell_setup(const char *data)
 {
     char *link = isatty(STDERR_FILENO) ? data_folder_recall(data, "setup-link") : NULL;
     if (link)
-        fprintf(stderr, "No account yet. To make the first one in a browser, once:\n  %s\n", link);
+        fprintf(stderr, "%s\n  %s\n",
+                tr("No account yet. To make the first one in a browser, once:"), link);
     free(link);
 }
 
@@ -380,7 +383,7 @@ __attribute__((noreturn)) static void be_agent(struct agent_config *config, int 
     if (st == OK)
         leave_terminal(config);
     else
-        strbuf_addf(&why, "can't make the data folder %s: %s; choose another with --data",
+        strbuf_addf(&why, tr("can't make the data folder %s: %s; choose another with --data"),
                     config->data, strerror(errno));
     if (st == OK)
         st = be(config, tell_ready, &fd, &why);
@@ -409,7 +412,10 @@ static enum exit_code hear(int fd)
             return EXIT_OK;
     }
     text[used] = '\0';
-    cli_error("%s", used > 1 ? text + 1 : "the agent ended before it was ready; see its log");
+    if (used > 1)
+        cli_error("%s", text + 1);
+    else
+        cli_error("the agent ended before it was ready; see its log");
     return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
 }
 
@@ -476,6 +482,16 @@ pid_t daemon_find(const char *data)
 {
     pid_t pid = data_folder_pid(data);
     return pid > 0 && is_peal(pid) ? pid : 0;
+}
+
+const char *daemon_state_word(const char *state)
+{
+    static const char *const words[] = {TR("draining"), TR("loading"), TR("running"),
+                                        TR("shut_out")};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i], state) == 0)
+            return tr(words[i]);
+    return state;
 }
 
 /* The descriptor stands for the process, also when its number is given to another meanwhile. */

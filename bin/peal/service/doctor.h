@@ -15,9 +15,14 @@ struct report {
     bool failed; /* out of memory */
 };
 
-/* Reports one check; `next` (NULL: none) is what to do. */
+/* Reports one check; `next` (NULL: none) is what to do. Name, next step and format are looked up by
+ * it: lines are in the language of the command, JSON is in English. */
 void report_add(struct report *report, enum check_result verdict, const char *name,
                 const char *next, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The same for a text that is an argument of report_add, or a part of its next step. */
+const char *report_tr(const struct report *report, const char *english)
+    __attribute__((format_arg(2)));
 
 /* ---- doctor_local.c: this machine ---- */
 

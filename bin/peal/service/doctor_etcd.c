@@ -11,6 +11,7 @@
 #include "agent_store.h"
 #include "etcd_watch.h"
 #include "service/doctor.h"
+#include "text/tr.h"
 
 enum {
     DEADLINE_MS = 2000,
@@ -83,7 +84,8 @@ static bool wait_for(struct doctor *doctor, enum status st)
 {
     if (st != OK) {
         doctor->status = st;
-        snprintf(doctor->message, sizeof(doctor->message), "%s", status_text(st));
+        snprintf(doctor->message, sizeof(doctor->message), "%s",
+                 report_tr(doctor->report, status_text(st)));
         return false;
     }
     while (!doctor->is_over)
@@ -148,9 +150,12 @@ static void tell_server(struct report *report, const struct server *server, bool
     else if (is_old(server->version))
         report_add(report, CHECK_FAIL, name, "upgrade etcd", "%s; peal needs 3.4 or later",
                    server->version);
+    else if (server->leads)
+        report_add(report, CHECK_OK, name, NULL, "%s, leads, %" PRId64 " kB", server->version,
+                   server->bytes / 1000);
     else
-        report_add(report, CHECK_OK, name, NULL, "%s, %s, %" PRId64 " kB", server->version,
-                   server->leads ? "leads" : "follows", server->bytes / 1000);
+        report_add(report, CHECK_OK, name, NULL, "%s, follows, %" PRId64 " kB", server->version,
+                   server->bytes / 1000);
 }
 
 static void tell_space(struct report *report, const struct server *servers, size_t count)
@@ -169,11 +174,15 @@ static void tell_space(struct report *report, const struct server *servers, size
                    "compact, defragment, then etcdctl alarm disarm (docs/CLUSTER.md)",
                    "NOSPACE: the quota is used up, so nothing can be written");
     bool is_large = bytes > default_quota * 3 / 4;
-    report_add(report, is_large ? CHECK_WARN : CHECK_OK, "etcd size",
-               is_large ? "etcd's quota is 2 GB unless told otherwise: compact and defragment, or "
-                          "raise --quota-backend-bytes"
-                        : NULL,
-               "%" PRId64 " kB, %s", bytes / 1000, alarms ? "with an alarm" : "no alarm");
+    enum check_result verdict = is_large ? CHECK_WARN : CHECK_OK;
+    const char *next = is_large ? TR("etcd's quota is 2 GB unless told otherwise: compact and "
+                                     "defragment, or raise --quota-backend-bytes")
+                                : NULL;
+    if (alarms)
+        report_add(report, verdict, "etcd size", next, "%" PRId64 " kB, with an alarm",
+                   bytes / 1000);
+    else
+        report_add(report, verdict, "etcd size", next, "%" PRId64 " kB, no alarm", bytes / 1000);
 }
 
 /* False: no server answers, so there is nothing more to check. */
@@ -200,12 +209,17 @@ static bool check_servers(struct doctor *doctor)
 static void tell_refused(struct doctor *doctor, const char *what)
 {
     char next[600];
-    const char *user = doctor->login.client.user;
-    snprintf(next, sizeof(next),
-             user ? "etcdctl role grant-permission ROLE --prefix=true readwrite %s/, for a role of "
-                    "%s"
-                  : "is etcd well, and may everybody use it? Else name a user for %s/%s",
-             doctor->config->store.prefix, user ? user : "");
+    const char *user = doctor->login.client.user, *prefix = doctor->config->store.prefix;
+    if (user)
+        snprintf(next, sizeof(next),
+                 report_tr(doctor->report, "etcdctl role grant-permission ROLE --prefix=true "
+                                           "readwrite %s/, for a role of %s"),
+                 prefix, user);
+    else
+        snprintf(next, sizeof(next),
+                 report_tr(doctor->report,
+                           "is etcd well, and may everybody use it? Else name a user for %s/"),
+                 prefix);
     report_add(doctor->report, CHECK_FAIL, what, next, "%s", doctor->message);
 }
 
@@ -222,15 +236,15 @@ static void tell_times(struct doctor *doctor, const char *name, const char *what
     qsort(us, count, sizeof(*us), by_number);
     int64_t p50 = us[count / 2], p99 = us[count - 1 - count / 100];
     report_add(doctor->report, p99 > slow_us ? CHECK_WARN : CHECK_OK, name,
-               p99 > slow_us ? next : NULL, "%s: p50 %.1f ms, p99 %.1f ms", what,
-               (double)p50 / 1000, (double)p99 / 1000);
+               p99 > slow_us ? next : NULL, "%s: p50 %.1f ms, p99 %.1f ms",
+               report_tr(doctor->report, what), (double)p50 / 1000, (double)p99 / 1000);
 }
 
 static bool grant_lease(struct doctor *doctor)
 {
     struct etcd_reply reply = reply_to(doctor);
     if (!wait_for(doctor, etcd_lease_grant(doctor->client, LEASE_S, &reply, NULL))) {
-        tell_refused(doctor, "lease");
+        tell_refused(doctor, TR("lease"));
         return false;
     }
     doctor->lease = doctor->lease_id;
@@ -252,14 +266,14 @@ static bool check_writes(struct doctor *doctor)
     for (size_t i = 0; i < WRITES; i++) {
         int64_t start = now_us();
         if (!put(doctor)) {
-            tell_refused(doctor, "write");
+            tell_refused(doctor, TR("write"));
             return false;
         }
         us[i] = now_us() - start;
     }
-    tell_times(doctor, "write", "allowed", us, WRITES, SLOW_US,
-               "etcd waits for its disk (or the network to the others): give it a fast one of its "
-               "own");
+    tell_times(doctor, "write", TR("allowed"), us, WRITES, SLOW_US,
+               TR("etcd waits for its disk (or the network to the others): give it a fast one of "
+                  "its own"));
     return true;
 }
 
@@ -271,12 +285,12 @@ static void check_reads(struct doctor *doctor)
         struct etcd_reply reply = reply_to(doctor);
         int64_t start = now_us();
         if (!wait_for(doctor, etcd_range(doctor->client, &range, &reply, NULL))) {
-            tell_refused(doctor, "read");
+            tell_refused(doctor, TR("read"));
             return;
         }
         us[i] = now_us() - start;
     }
-    tell_times(doctor, "read", "allowed", us, WRITES, SLOW_US, "is the network slow?");
+    tell_times(doctor, "read", TR("allowed"), us, WRITES, SLOW_US, TR("is the network slow?"));
 }
 
 /* ---- the watch ---- */
@@ -296,8 +310,8 @@ static void on_patience(void *context)
 {
     struct doctor *doctor = context;
     if (!*doctor->watch_error)
-        snprintf(doctor->watch_error, sizeof(doctor->watch_error), "no event came within %d s",
-                 DEADLINE_MS / 1000);
+        snprintf(doctor->watch_error, sizeof(doctor->watch_error),
+                 report_tr(doctor->report, "no event came within %d s"), DEADLINE_MS / 1000);
 }
 
 static void time_events(struct doctor *doctor, struct loop_timer *patience)
@@ -319,11 +333,11 @@ static void time_events(struct doctor *doctor, struct loop_timer *patience)
     }
     if (*doctor->watch_error) {
         snprintf(doctor->message, sizeof(doctor->message), "%s", doctor->watch_error);
-        tell_refused(doctor, "watch");
+        tell_refused(doctor, TR("watch"));
         return;
     }
-    tell_times(doctor, "watch", "from a write to its event", us, WRITES, SLOW_WATCH_US,
-               "nodes learn late of each other: is etcd, or the network, busy?");
+    tell_times(doctor, "watch", TR("from a write to its event"), us, WRITES, SLOW_WATCH_US,
+               TR("nodes learn late of each other: is etcd, or the network, busy?"));
 }
 
 static void check_watch(struct doctor *doctor)
@@ -349,7 +363,7 @@ static void check_delete(struct doctor *doctor)
     if (wait_for(doctor, etcd_delete(doctor->client, &delete, &reply, NULL)))
         report_add(doctor->report, CHECK_OK, "delete", NULL, "allowed");
     else
-        tell_refused(doctor, "delete");
+        tell_refused(doctor, TR("delete"));
 }
 
 /* Whoever reaches such an etcd can do everything that peal can. */
@@ -397,7 +411,8 @@ void doctor_etcd(struct report *report, const struct agent_config *config)
     if (st == OK)
         st = loop_new(&doctor.loop);
     if (st != OK)
-        report_add(report, CHECK_FAIL, "etcd", NULL, "%s", why.length ? why.text : status_text(st));
+        report_add(report, CHECK_FAIL, "etcd", NULL, "%s",
+                   why.length ? why.text : report_tr(report, status_text(st)));
     else if (check_servers(&doctor))
         check_access(&doctor);
     loop_free(doctor.loop);

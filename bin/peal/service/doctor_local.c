@@ -15,6 +15,7 @@
 #include "service/daemon.h"
 #include "service/doctor.h"
 #include "store_look.h"
+#include "text/tr.h"
 #include "version.h"
 
 enum { SKEW_WARN_MS = 200, SETTLE_MS = 5000 };
@@ -53,11 +54,8 @@ void doctor_folder(struct report *report, const char *folder)
 
 /* ---- the agent ---- */
 
-static void check_health(struct report *report, const json_t *agent, const char *part)
+static void check_health(struct report *report, const char *name, const json_t *health)
 {
-    const json_t *health = json_object_get(agent, part);
-    char name[32];
-    snprintf(name, sizeof(name), "agent's %s", part);
     if (json_is_true(json_object_get(health, "ok")))
         report_add(report, CHECK_OK, name, NULL, "well");
     else
@@ -68,7 +66,7 @@ static void check_clock(struct report *report, const json_t *node, size_t count)
 {
     const json_t *skew = json_object_get(node, "skew_ms");
     long long ms = json_integer_value(skew);
-    const char *next = "let chrony or systemd-timesyncd set it";
+    const char *next = TR("let chrony or systemd-timesyncd set it");
     if (count < 2)
         report_add(report, CHECK_OK, "clock", NULL, "there is no other node to compare it with");
     else if (strcmp(answer_text(node, "state"), "clock") == 0)
@@ -131,33 +129,39 @@ static void check_jobs_user(struct report *report, const json_t *user)
 {
     bool is_ok = json_is_true(json_object_get(user, "ok"));
     const char *next = json_is_string(json_object_get(user, "name"))
-                           ? "docs/SECURITY.md, \"Whom jobs run as\""
-                           : "peal restart --default-user NAME (docs/SECURITY.md)";
+                           ? TR("docs/SECURITY.md, \"Whom jobs run as\"")
+                           : TR("peal restart --default-user NAME (docs/SECURITY.md)");
     if (json_is_object(user))
         report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "jobs' user", is_ok ? NULL : next, "%s",
                    answer_text(user, "detail"));
 }
 
-static void check_quota(struct report *report, const char *key, const char *namespace,
-                        const json_t *quota)
+static bool is_nearly_full(const json_t *quota)
 {
     enum { FULL_PERCENT = 90 };
-    int64_t limit = answer_int(quota, "limit", 0), used = answer_int(quota, "used", 0);
-    if (limit && used >= limit / 100 * FULL_PERCENT)
-        report_add(report, CHECK_WARN, "quotas", "docs/CONFIG.md, \"quotas\"",
-                   "%s%s%s: %" PRId64 " of %" PRId64 " are used", key, *namespace ? " of " : "",
-                   namespace, used, limit);
+    int64_t limit = answer_int(quota, "limit", 0);
+    return limit && answer_int(quota, "used", 0) >= limit / 100 * FULL_PERCENT;
 }
 
 /* Quotas that are nearly used up; older agents do not report them. */
 static void check_quotas(struct report *report, const json_t *quotas)
 {
-    const char *name;
+    const char *name, *next = TR("docs/CONFIG.md, \"quotas\"");
+    const json_t *jobs = json_object_get(quotas, "jobs");
+    const json_t *definitions = json_object_get(quotas, "definitions");
     json_t *quota;
-    check_quota(report, "jobs", "", json_object_get(quotas, "jobs"));
-    check_quota(report, "bytes of definitions", "", json_object_get(quotas, "definitions"));
+    if (is_nearly_full(jobs))
+        report_add(report, CHECK_WARN, "quotas", next, "jobs: %" PRId64 " of %" PRId64 " are used",
+                   answer_int(jobs, "used", 0), answer_int(jobs, "limit", 0));
+    if (is_nearly_full(definitions))
+        report_add(report, CHECK_WARN, "quotas", next,
+                   "bytes of definitions: %" PRId64 " of %" PRId64 " are used",
+                   answer_int(definitions, "used", 0), answer_int(definitions, "limit", 0));
     json_object_foreach (json_object_get(quotas, "namespaces"), name, quota) {
-        check_quota(report, "jobs", name, quota);
+        if (is_nearly_full(quota))
+            report_add(report, CHECK_WARN, "quotas", next,
+                       "jobs of %s: %" PRId64 " of %" PRId64 " are used", name,
+                       answer_int(quota, "used", 0), answer_int(quota, "limit", 0));
     }
 }
 
@@ -209,12 +213,15 @@ static void check_belief(struct report *report, const json_t *clock)
 
 static void check_version(struct report *report, const json_t *agent)
 {
-    const char *version = answer_text(agent, "version");
-    bool is_same = strcmp(version, PEAL_VERSION) == 0;
-    report_add(report, is_same ? CHECK_OK : CHECK_WARN, "agent",
-               is_same ? NULL : "peal restart starts the new one; running jobs go on",
-               "%s, node %s, version %s%s", answer_text(agent, "state"), answer_text(agent, "node"),
-               version, is_same ? "" : ", not this program's " PEAL_VERSION);
+    const char *version = answer_text(agent, "version"), *node = answer_text(agent, "node");
+    const char *state = answer_text(agent, "state");
+    const char *word = report->checks ? state : daemon_state_word(state);
+    if (strcmp(version, PEAL_VERSION) == 0)
+        report_add(report, CHECK_OK, "agent", NULL, "%s, node %s, version %s", word, node, version);
+    else
+        report_add(
+            report, CHECK_WARN, "agent", "peal restart starts the new one; running jobs go on",
+            "%s, node %s, version %s, not this program's %s", word, node, version, PEAL_VERSION);
 }
 
 /* Of an older agent, and for who may not see everything, there is nothing to tell. */
@@ -299,9 +306,9 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     check_starts(report, reply.body);
     check_spawner_version(report, json_object_get(reply.body, "spawner"));
     if (!check_name(report, reply.body))
-        check_health(report, reply.body, "store");
+        check_health(report, TR("agent's store"), json_object_get(reply.body, "store"));
     check_asides(report, json_object_get(reply.body, "store"));
-    check_health(report, reply.body, "history");
+    check_health(report, TR("agent's history"), json_object_get(reply.body, "history"));
     check_belief(report, json_object_get(reply.body, "clock"));
     check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
     check_sandbox(report, json_object_get(reply.body, "sandbox"));
@@ -326,7 +333,7 @@ void doctor_sqlite(struct report *report, const char *folder)
         report_add(report, CHECK_OK, "database", NULL, "there is none yet");
     else if (st != OK)
         report_add(report, CHECK_FAIL, "database", NULL, "%s",
-                   why.length ? why.text : status_text(st));
+                   why.length ? why.text : report_tr(report, status_text(st)));
     else
         report_add(report, CHECK_OK, "database", NULL,
                    "%s/peal.db is intact: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
@@ -348,6 +355,6 @@ void doctor_history(struct report *report, const char *folder)
         report_add(report, CHECK_OK, "history", NULL, "%s/history.db can be opened", folder);
     else if (st != E_NOT_FOUND)
         report_add(report, CHECK_FAIL, "history", NULL, "%s",
-                   why.length ? why.text : status_text(st));
+                   why.length ? why.text : report_tr(report, status_text(st)));
     strbuf_release(&why);
 }

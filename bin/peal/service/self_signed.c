@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/tr.h"
+
 enum { DAYS = 825 }; /* the longest validity that browsers accept */
 
 static bool is_address(const char *host)
@@ -85,7 +87,7 @@ static enum status write_pair(const char *cert_path, const char *key_path, X509 
     enum status st = OK;
     if (!key_file || !cert_file) {
         st = errno == EEXIST ? E_CONFLICT : E_IO;
-        strbuf_addf(why, "can't make %s: %s", key_file ? cert_path : key_path, strerror(errno));
+        strbuf_addf(why, tr("can't make %s: %s"), key_file ? cert_path : key_path, strerror(errno));
     } else if (PEM_write_PrivateKey(key_file, key, NULL, NULL, 0, NULL, NULL) != 1 ||
                PEM_write_X509(cert_file, cert) != 1) {
         st = E_IO;
@@ -97,7 +99,7 @@ static enum status write_pair(const char *cert_path, const char *key_path, X509 
     if (st != OK && key_file)
         unlink(key_path);
     if (st == E_IO && !why->length)
-        strbuf_addf(why, "can't write %s or %s: %s", cert_path, key_path, strerror(errno));
+        strbuf_addf(why, tr("can't write %s or %s: %s"), cert_path, key_path, strerror(errno));
     return st;
 }
 
@@ -116,7 +118,7 @@ enum status self_signed_write(const char *cert_path, const char *key_path, const
     if (fill(cert, key, names.text))
         st = write_pair(cert_path, key_path, cert, key, why);
     else
-        strbuf_addf(why, "can't make a certificate for %s", names.text);
+        strbuf_addf(why, tr("can't make a certificate for %s"), names.text);
 out:
     X509_free(cert);
     EVP_PKEY_free(key);

@@ -149,5 +149,21 @@ const struct message zh_common[] = {
     {" (exit code %d)", "（退出码 %d）"},
     {" (signal %d, %s)", "（信号 %d，%s）"},
     {"%d ticks", "%d 次触发"},
+
+    /* labels, and words for what was done */
+    {"Name", "名称"},
+    {"clock", "时钟"},
+    {"history", "历史"},
+    {"jobs", "任务"},
+    {"node", "节点"},
+    {"nodes", "节点"},
+    {"store", "存储"},
+    {"version", "版本"},
+    {"well", "正常"},
+    {"why", "原因"},
+    {"draining", "排空中"},
+    {"shut_out", "名称冲突"},
+    {"changed", "已修改"},
+    {"made", "已创建"},
     {0},
 };

@@ -212,6 +212,7 @@ static const struct call {
     {"confirm_deletion(", 1, 1, true},
     {"interrupt_say(", 0, 0, true},
     {"report_add(", 2, 4, true}, /* of peal doctor */
+    {"report_tr(", 1, 1, true},
     {"COLUMN(", 0, 0, true},
     {"COLUMN_BY(", 0, 0, true},
     {"headers[] = {", 0, LAST, true},

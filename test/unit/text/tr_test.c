@@ -254,6 +254,8 @@ static bool is_same_in_all(const char *text)
         "peal %s (%s)\n",
         "peal - %s\n\n%s\n",
         "\n%speal COMMAND [ARGUMENTS] [OPTIONS]\n",
+        "  export PATH=\"$PATH:%.*s\"\n",
+        "  export PEAL_DATA=%s\n  peal list\n  peal why flaky\n  peal top\n\n%s\n\n",
     };
     for (size_t i = 0; i < sizeof(texts_of_all) / sizeof(texts_of_all[0]); i++) {
         if (strcmp(texts_of_all[i], text) == 0)

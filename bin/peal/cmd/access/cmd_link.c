@@ -3,6 +3,7 @@
 
 #include "cli/when.h"
 #include "client/client.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -18,7 +19,7 @@ static enum exit_code make_link(struct client *client, void *place)
     json_decref(body);
     if (code == EXIT_OK) {
         printf("%s\n", answer_text(answer, "url"));
-        fputs("It works once, within ten minutes.\n", stderr);
+        fprintf(stderr, "%s\n", tr("It works once, within ten minutes."));
     }
     json_decref(answer);
     return code;

@@ -7,6 +7,7 @@
 #include "client/account_args.h"
 #include "client/client.h"
 #include "client/known_tokens.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -23,9 +24,9 @@ static enum exit_code begin_session(struct client *client, const struct request 
     if (request->name)
         strbuf_adds(&name, request->name);
     else
-        code = line_ask("Name", &name);
+        code = line_ask(tr("Name"), &name);
     if (code == EXIT_OK)
-        code = password_read(request->password_file, "Password", false, &password);
+        code = password_read(request->password_file, tr("Password"), false, &password);
     if (code == EXIT_OK) {
         json_t *body = json_pack("{s:s, s:s}", "name", name.text, "password", password.text);
         code = body ? client_post(client, "/login", body, &answer) : cli_fail(E_NOMEM);
@@ -62,9 +63,11 @@ static enum exit_code log_in(struct client *client, void *place)
     if (code == EXIT_OK)
         code = known_token_keep(client_data(client), answer_text(token, "token"),
                                 answer_text(token, "id"));
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: logged in as %s; --url needs no --token-file any more\n",
+    if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: logged in as %s; --url needs no --token-file any more"),
                 client_data(client), answer_text(token, "user"));
+        fputc('\n', stderr);
+    }
     json_decref(token);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 #include "client/known_tokens.h"
+#include "text/tr.h"
 
 /* An expired or already revoked token counts as revoked. */
 static enum exit_code revoke(struct client *client, const char *id)
@@ -36,8 +37,10 @@ static enum exit_code log_out(struct client *client, void *request)
         code = revoke(client, id.text);
     if (code == EXIT_OK)
         code = known_token_keep(client_data(client), NULL, NULL);
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: logged out\n", client_data(client));
+    if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: logged out"), client_data(client));
+        fputc('\n', stderr);
+    }
     strbuf_release(&id);
     return code;
 }

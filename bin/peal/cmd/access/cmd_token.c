@@ -4,6 +4,7 @@
 
 #include "client/account_args.h"
 #include "client/documents.h"
+#include "text/tr.h"
 
 struct request {
     struct doc_request doc; /* its name: the label, or the id */
@@ -28,27 +29,29 @@ static enum exit_code create(struct client *client, void *place)
         code = output_print(answer, request->doc.output);
     else
         printf("%s\n", answer_text(answer, "token"));
-    fprintf(stderr, "Keep it: it is not shown again. peal token revoke %s ends it.\n",
+    fprintf(stderr, tr("Keep it: it is not shown again. peal token revoke %s ends it."),
             answer_text(answer, "id"));
+    fputc('\n', stderr);
     json_decref(answer);
     return code;
 }
 
 static enum exit_code revoke(struct client *client, void *place)
 {
-    return doc_change(client, place, "DELETE", NULL, "revoked");
+    return doc_change(client, place, "DELETE", NULL, TR("revoked"));
 }
 
 static void tell(const json_t *token, const char *what)
 {
-    fprintf(stderr, "%s: %s\n", answer_text(token, "label"), what);
+    fprintf(stderr, tr("%s: %s"), answer_text(token, "label"), tr(what));
+    fputc('\n', stderr);
 }
 
 static void print_end(const json_t *token, struct strbuf *out)
 {
     int64_t at_ms = answer_time(token, "expires_at");
     if (at_ms == NO_TIME)
-        strbuf_adds(out, "never");
+        strbuf_adds(out, tr("never"));
     else
         when_print_local(at_ms, out);
 }

@@ -4,6 +4,7 @@
 
 #include "client/account_args.h"
 #include "client/documents.h"
+#include "text/tr.h"
 
 struct request {
     struct doc_request doc;
@@ -18,7 +19,8 @@ static enum exit_code fill_password(const struct request *request, json_t *body)
 {
     struct strbuf password;
     strbuf_init(&password);
-    enum exit_code code = password_read(request->password_file, "New password", true, &password);
+    enum exit_code code =
+        password_read(request->password_file, tr("New password"), true, &password);
     if (code == EXIT_OK && json_object_set_new(body, "password", json_string(password.text)) != 0) {
         cli_error("the password is not UTF-8 text");
         code = EXIT_INVALID;
@@ -48,8 +50,10 @@ static void tell(const json_t *user, const char *what)
     struct strbuf scope;
     strbuf_init(&scope);
     scope_print(user, &scope);
-    fprintf(stderr, "%s: %s, %s%s\n", answer_text(user, "name"), what, scope.text,
-            json_is_true(json_object_get(user, "disabled")) ? ", disabled" : "");
+    bool is_disabled = json_is_true(json_object_get(user, "disabled"));
+    fprintf(stderr, is_disabled ? tr("%s: %s, %s, disabled") : tr("%s: %s, %s"),
+            answer_text(user, "name"), tr(what), scope.text);
+    fputc('\n', stderr);
     strbuf_release(&scope);
 }
 
@@ -67,7 +71,7 @@ static enum exit_code add(struct client *client, void *place)
     json_decref(body);
     if (code != EXIT_OK)
         return code;
-    tell(user, "made");
+    tell(user, TR("made"));
     json_decref(user);
     return EXIT_OK;
 }
@@ -90,7 +94,7 @@ static enum exit_code set(struct client *client, void *place)
     if (code == EXIT_OK && wants_password)
         code = fill_password(request, body);
     if (code == EXIT_OK)
-        code = doc_change(client, &request->doc, "PATCH", body, "changed");
+        code = doc_change(client, &request->doc, "PATCH", body, TR("changed"));
     json_decref(body);
     return code;
 }
@@ -99,9 +103,9 @@ static enum exit_code set(struct client *client, void *place)
 
 static void print_state(const json_t *user, struct strbuf *out)
 {
-    strbuf_adds(out, json_is_true(json_object_get(user, "disabled"))        ? "disabled"
-                     : json_is_false(json_object_get(user, "has_password")) ? "no password"
-                                                                            : "ok");
+    strbuf_adds(out, json_is_true(json_object_get(user, "disabled"))        ? tr("disabled")
+                     : json_is_false(json_object_get(user, "has_password")) ? tr("no password")
+                                                                            : tr("ok"));
 }
 
 static const struct doc_form form = {
@@ -116,7 +120,7 @@ static const struct doc_form form = {
                      {0},
                  },
              .none = "no users; make one: peal user add NAME --role admin"},
-    .deleted_too = ", and all their tokens",
+    .deleted_too = TR(", and all their tokens"),
     .tell = tell,
 };
 

@@ -21,6 +21,7 @@
 #include "print/job_table.h"
 #include "service/daemon.h"
 #include "spawn_message.h"
+#include "text/tr.h"
 
 enum { LOOK_EVERY_MS = 150, END_WITHIN_MS = 8000 };
 
@@ -103,15 +104,20 @@ static void print_path(void)
 
 static void print_welcome(const struct dev *dev)
 {
-    printf("An agent of its own runs in %s%s. From another terminal:\n\n", dev->folder,
-           dev->keep ? "" : ", which goes away with it");
+    if (dev->keep)
+        printf(tr("An agent of its own runs in %s. From another terminal:"), dev->folder);
+    else
+        printf(tr("An agent of its own runs in %s, which goes away with it. From another "
+                  "terminal:"),
+               dev->folder);
+    fputs("\n\n", stdout);
     print_path();
     printf("  export PEAL_DATA=%s\n"
            "  peal list\n"
            "  peal why flaky\n"
            "  peal top\n\n"
-           "Ctrl-C ends it.\n\n",
-           dev->folder);
+           "%s\n\n",
+           dev->folder, tr("Ctrl-C ends it."));
 }
 
 /* Nobody has an account there; if the port is somebody else's, there is nothing to open. */
@@ -120,7 +126,7 @@ static void print_link(const struct dev *dev)
     struct reply reply = {0};
     struct client_request call = {.method = "POST", .path = "/links"};
     if (client_try(dev->client, &call, &reply) == OK && reply.status == 201)
-        printf("In a browser, logged in (once, within ten minutes):\n\n  %s\n\n",
+        printf("%s\n\n  %s\n\n", tr("In a browser, logged in (once, within ten minutes):"),
                answer_text(reply.body, "url"));
     reply_release(&reply);
 }
@@ -202,10 +208,12 @@ static void end(struct dev *dev)
         close(dev->signal_fd);
     if (!dev->folder[0])
         return;
-    if (dev->keep)
-        fprintf(stderr, "kept: %s\n", dev->folder);
-    else
+    if (dev->keep) {
+        fprintf(stderr, tr("kept: %s"), dev->folder);
+        fputc('\n', stderr);
+    } else {
         nftw(dev->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    }
 }
 
 /* ---- between ---- */

@@ -34,7 +34,11 @@ static void print_line(enum check_result verdict, const char *name, const char *
     fflush(stdout);
 }
 
-/* Lines are in the language of the command, JSON is not. */
+const char *report_tr(const struct report *report, const char *english)
+{
+    return report->checks ? english : tr(english);
+}
+
 void report_add(struct report *report, enum check_result verdict, const char *name,
                 const char *next, const char *format, ...)
 {
@@ -43,7 +47,7 @@ void report_add(struct report *report, enum check_result verdict, const char *na
     va_list args;
     strbuf_init(&text);
     va_start(args, format);
-    strbuf_addv(&text, report->checks ? format : tr(format), args);
+    strbuf_addv(&text, report_tr(report, format), args);
     va_end(args);
     if (verdict > report->worst)
         report->worst = verdict;

@@ -9,6 +9,7 @@
 #include "client/starts.h"
 #include "config/data_folder.h"
 #include "service/daemon.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -29,9 +30,11 @@ static enum exit_code not_answering(struct client *client, enum output output)
         if (code != EXIT_OK)
             return code;
     } else if (pid) {
-        printf("not answering (pid %d, data %s)\n", (int)pid, data);
+        printf(tr("not answering (pid %d, data %s)"), (int)pid, data);
+        putchar('\n');
     } else {
-        printf("not running (data %s)\n", data);
+        printf(tr("not running (data %s)"), data);
+        putchar('\n');
     }
     return pid ? EXIT_UNREACHABLE : EXIT_NOT_FOUND;
 }
@@ -72,9 +75,11 @@ static void print_cluster(const json_t *agent)
     const char *leader = answer_text(agent, "leader");
     if (strchr(url, ':'))
         cli_line(8, "store", "%s", url);
-    if (answer_int(agent, "nodes", 1) > 1)
-        cli_line(8, "nodes", "%" PRId64 ", %s leads", answer_int(agent, "nodes", 1),
-                 *leader ? leader : "nobody");
+    int64_t nodes = answer_int(agent, "nodes", 1);
+    if (nodes > 1 && *leader)
+        cli_line(8, "nodes", "%" PRId64 ", %s leads", nodes, leader);
+    else if (nodes > 1)
+        cli_line(8, "nodes", "%" PRId64 ", nobody leads", nodes);
 }
 
 /* An older agent says nothing of its clock. */
@@ -93,15 +98,25 @@ static void print_clock(const json_t *clock)
     strbuf_release(&at);
 }
 
+static void print_word(const json_t *agent)
+{
+    const char *state = answer_text(agent, "state");
+    int64_t pid = answer_int(agent, "pid", 0);
+    if (is_shut_out(agent))
+        printf(tr("shut out (pid %" PRId64 ")"), pid);
+    else if (strcmp(state, "running") == 0 && !starts_are_ok(agent))
+        printf(tr("running, but nothing can start (pid %" PRId64 ")"), pid);
+    else
+        printf(tr("%s (pid %" PRId64 ")"), daemon_state_word(state), pid);
+    putchar('\n');
+}
+
 static void print_state(const json_t *agent)
 {
     struct strbuf since;
     strbuf_init(&since);
     when_print_full(answer_time(agent, "started_at"), &since);
-    const char *state = answer_text(agent, "state");
-    bool is_halted = strcmp(state, "running") == 0 && !starts_are_ok(agent);
-    printf("%s%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : state,
-           is_halted ? ", but nothing can start" : "", answer_int(agent, "pid", 0));
+    print_word(agent);
     cli_line(8, "since", "%s", since.text);
     cli_line(8, "data", "%s", answer_text(agent, "data"));
     cli_line(8, "node", "%s", answer_text(agent, "node"));

@@ -5,6 +5,7 @@
 #include "client/client.h"
 #include "config/data_folder.h"
 #include "service/daemon.h"
+#include "text/tr.h"
 
 enum { WAIT_S = 30 };
 
@@ -23,12 +24,14 @@ static enum exit_code stop(void *place)
         code = client_not_for_us(folder.text);
     } else if (code == EXIT_OK) {
         code = daemon_stop(folder.text, request->wait_s * 1000);
-        if (code == EXIT_OK)
-            fprintf(stderr, "peal stopped (data %s)\n", folder.text);
-        else if (code == EXIT_NOT_FOUND)
+        if (code == EXIT_OK) {
+            fprintf(stderr, tr("peal stopped (data %s)"), folder.text);
+            fputc('\n', stderr);
+        } else if (code == EXIT_NOT_FOUND) {
             cli_error("no agent is running on %s", folder.text);
-        else if (code == EXIT_TIMED_OUT)
+        } else if (code == EXIT_TIMED_OUT) {
             cli_error("the agent has not ended yet; it was told to");
+        }
     }
     strbuf_release(&folder);
     return code;

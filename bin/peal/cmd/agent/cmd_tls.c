@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "config/data_folder.h"
 #include "service/self_signed.h"
+#include "text/tr.h"
 
 enum { HOSTS_MAX = 32 };
 
@@ -29,7 +30,7 @@ static enum exit_code write_files(const struct request *request, const char *fol
     if (st == OK && mkdir(dir, 0700) != 0 && errno != EEXIST)
         st = E_IO;
     if (st == E_IO)
-        strbuf_addf(&why, "can't make %s: %s", dir, strerror(errno));
+        strbuf_addf(&why, tr("can't make %s: %s"), dir, strerror(errno));
     if (st == OK && request->force) {
         unlink(cert);
         unlink(key);
@@ -38,13 +39,13 @@ static enum exit_code write_files(const struct request *request, const char *fol
         st = self_signed_write(cert, key, request->hosts.items, request->hosts.count, &why);
     if (st == OK) {
         printf("%s\n%s\n", cert, key);
-        fprintf(stderr, "The agent uses them from its next start on: peal restart\n"
-                        "Other machines believe it with a copy of the first file: peal list --url "
-                        "https://HOST:7325 --ca cert.pem\n");
+        fprintf(stderr, "%s\n%s\n", tr("The agent uses them from its next start on: peal restart"),
+                tr("Other machines believe it with a copy of the first file: peal list --url "
+                   "https://HOST:7325 --ca cert.pem"));
     } else if (st == E_CONFLICT) {
         cli_error("%s; --force replaces it", why.text);
     } else {
-        cli_error("%s", why.length ? why.text : status_text(st));
+        cli_error("%s", why.length ? why.text : tr(status_text(st)));
     }
     strbuf_release(&why);
     free(dir);
