@@ -79,6 +79,20 @@ expect_chinese out true
 run peal why one --lang en
 expect_chinese out false
 
+# The agent's health, and accounts.
+run peal state
+expect_stdout_has "数据目录 $scratch/data"
+run peal doctor
+expect_status 0
+expect_stdout_has "正常  数据目录：$scratch/data 可写"
+run peal doctor -o json
+expect_status 0
+expect_chinese out false
+run peal user add anna --no-password
+expect_stderr 'anna：已创建，admin'
+run peal user list
+expect_stdout_has '未设密码'
+
 # Data has one language.
 for line in 'list -o json' 'list -o yaml' 'runs -o json' 'why one -o json' 'state -o yaml' \
     'next two -n 2 -o json' 'get one -o name'; do

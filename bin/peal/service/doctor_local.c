@@ -262,7 +262,7 @@ static void check_histories(struct report *report, struct client *client)
                    "if it is up: its log and peal nodes -o wide; its port must be open for the "
                    "other nodes (--peer-listen)",
                    "node %s %s: its runs can't be read from here", answer_text(item, "node"),
-                   answer_text(item, "why"));
+                   report_tr(report, answer_text(item, "why")));
     }
     if (!json_array_size(incomplete) && own > 1)
         report_add(report, CHECK_OK, "histories", NULL, "those of all %zu nodes can be read", own);
@@ -280,7 +280,8 @@ static void check_asides(struct report *report, const json_t *store)
         report_add(report, CHECK_WARN, "store value",
                    "of a newer peal: upgrade this node; else restore or remove the key "
                    "(docs/RELIABILITY.md). It is left as it is, and the rest goes on",
-                   "%s can't be read: %s", answer_text(item, "key"), answer_text(item, "why"));
+                   "%s can't be read: %s", answer_text(item, "key"),
+                   report_tr(report, answer_text(item, "why")));
     }
 }
 

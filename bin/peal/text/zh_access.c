@@ -14,7 +14,7 @@ const struct message zh_access[] = {
      "用户已存在。"},
     {"name one user", "请指定一个用户"},
     {"none lets in, only peal link does", "不设密码，只能通过 peal link 登录"},
-    {"change what is named", "修改给出的各项"},
+    {"change what is named", "修改用户，只改给出的各项"},
     {"A new password ends the user's sessions.", "设置新密码后，该用户的会话将失效。"},
     {"ask for a new password", "在终端上输入新密码"},
     {"may not log in", "停用：禁止登录"},

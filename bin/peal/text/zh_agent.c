@@ -5,7 +5,7 @@
 /* The commands for the agent itself: start, stop, restart, state, dev, doctor, tls. */
 const struct message zh_agent[] = {
     /* start, stop, restart */
-    {"start the agent, which runs the jobs", "启动运行任务的 agent"},
+    {"start the agent, which runs the jobs", "启动 agent，由它运行任务"},
     {"in the background", "在后台运行"},
     {"in the foreground, until Ctrl-C; logs to stderr", "在前台运行，直到 Ctrl-C；日志写到 stderr"},
     {"a second, independent agent", "另一个独立的 agent"},
@@ -14,11 +14,9 @@ const struct message zh_agent[] = {
      "--fresh drops them. Exit status 4: another agent uses the data folder or the node's name. "
      "Exit status 5: the store can't be reached, so the node could not join; no process is left "
      "behind.",
-     "停止或重启 agent "
-     "时，进行中的运行会继续。在后台启动时，未给出的选项沿用该数据目录上次启动时的值，"
-     "并会显示出来；--fresh 不沿用。退出状态 4：数据目录或节点名称已被另一个 agent 使用。退出状态 "
-     "5："
-     "无法连接存储，节点未能加入集群；不会留下任何进程。"},
+     "停止或重启 agent 时，进行中的运行会继续。在后台启动时，未给出的选项沿用该数据目录上次"
+     "启动时的值，并会给出提示；--fresh 则不沿用。退出状态 4：数据目录或节点名称已被另一个"
+     " agent 使用。退出状态 5：无法连接存储，节点未能加入集群；不会留下任何进程。"},
     {"run in the background; return once the agent is ready and has joined",
      "在后台运行；agent 就绪并加入集群后返回"},
     {"in the background: with the given options alone, not with those of the last start in the "
@@ -44,7 +42,7 @@ const struct message zh_agent[] = {
      "用于调试器和 core dump（docs/SECURITY.md）"},
     {"serve the API of another program, too: dkron, tutorial, or both, separated by a comma "
      "(docs/FROM-OTHERS.md)",
-     "同时提供其他程序的 API：dkron、tutorial，或以逗号分隔的两者（docs/FROM-OTHERS.md）"},
+     "同时提供其他程序的 API：dkron、tutorial 或 dkron,tutorial（docs/FROM-OTHERS.md）"},
     {"where the history is kept: sqlite (DIR/history.db), postgresql://USER@HOST/DATABASE or "
      "mongodb://USER@HOST/DATABASE (else from the configuration file, $PEAL_HISTORY, the last "
      "start with this data folder, sqlite; docs/HISTORY.md)",
@@ -68,13 +66,13 @@ const struct message zh_agent[] = {
     {"the port on which other nodes read the output of this node's runs, and its history unless "
      "that is a database: ADDR[:PORT] or none (default: port 7326 of the address by which the node "
      "reaches the others; none without the role api)",
-     "其他节点读取本节点运行的输出所用的端口，历史不在数据库中时也通过它读取：ADDR[:PORT] 或 none"
-     "（默认为本节点连接其他节点所用地址的 7326 端口；没有 api 角色时为 none）"},
+     "供其他节点读取本节点运行输出的端口；历史不在数据库中时，也由此读取历史：ADDR[:PORT] "
+     "或 none（默认为本节点连接其他节点所用地址的 7326 端口；没有 api 角色时为 none）"},
     {"stop the agent; running jobs continue", "停止 agent；进行中的运行会继续"},
     {"Running jobs continue; the next start takes them over, with their output. Exit status 3: the "
      "agent was not running. 7: it did not stop in time.",
-     "进行中的运行会继续，下次启动时连同其输出一并接管。退出状态 3：agent "
-     "未运行。7：未能及时停止。"},
+     "进行中的运行会继续，下次启动时连同其输出一并接管。退出状态 3：agent 未运行；7：未能及"
+     "时停止。"},
     {"how long to wait for the agent to stop (30s)", "等待 agent 停止的时长（30s）"},
     {"stop and start the agent; running jobs continue", "重启 agent；进行中的运行会继续"},
     {"Starts the agent in the background, also if it was not running. The new agent takes over the "
@@ -138,8 +136,8 @@ const struct message zh_agent[] = {
     {"a temporary agent with sample jobs, to try peal", "带示例任务的临时 agent，用于试用 peal"},
     {"Starts an agent with a few jobs in a temporary folder, and shows its runs. Ctrl-C ends the "
      "agent and its jobs, and removes the folder.",
-     "在临时目录中启动带有几个任务的 agent，并显示其运行。Ctrl-C 结束 agent "
-     "及其任务，并删除该目录。"},
+     "在临时目录中启动带有几个任务的 agent，并显示其运行。按 Ctrl-C 结束 agent 及其任务，并"
+     "删除该目录。"},
     {"keep the folder", "保留该目录"},
     {"An agent of its own runs in %s. From another terminal:",
      "已在 %s 中启动一个独立的 agent。在另一个终端中可运行："},
@@ -179,18 +177,16 @@ const struct message zh_agent[] = {
 
     /* doctor */
     {"check the agent, its data, the store and the history", "检查 agent、数据、存储和历史"},
-    {"before a node is started", "在启动节点之前"},
+    {"before a node is started", "启动节点前的检查"},
     {"One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, its "
      "spawner and clock, its history, and the store: for SQLite, the integrity of the database; "
      "for etcd, each server, its latency, and whether this user has the permissions that peal "
      "needs, by writing and removing a key below PREFIX/doctor/. With --url: what that agent "
      "reports, and the store if one is named. Exit status 1: a check has failed.",
-     "每项检查一行：正常、警告或失败，以及处理方法。检查数据目录、agent "
-     "及其启动器和时钟、历史和存储："
-     "对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器及其延迟，并在 PREFIX/doctor/ "
-     "下写入和删除"
-     "一个键，以检查此用户是否具有 peal 所需的权限。使用 --url 时：检查该 agent "
-     "报告的内容；指定了存储时，也检查存储。退出状态 1：有检查失败。"},
+     "每项检查一行：正常、警告或失败，以及处理方法。检查数据目录、agent 及其启动器和时钟、"
+     "历史和存储：对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器及其延迟，并在 PREFI"
+     "X/doctor/ 下写入和删除一个键，以检查此用户是否具有 peal 所需的权限。使用 --url 时：检"
+     "查该 agent 报告的内容；指定了存储时，也检查存储。退出状态 1：有检查项失败。"},
     {"the store to check (else from the configuration file, $PEAL_STORE, the agent)",
      "要检查的存储（默认依次取配置文件、$PEAL_STORE、agent 的存储）"},
     {"a configuration file with etcd's user and certificates (docs/CONFIG.md)",

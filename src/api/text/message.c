@@ -169,6 +169,7 @@ const struct message messages[] = {
     {"is away", "已离线"},
     {"did not answer in time", "未及时应答"},
     {"could not be reached", "无法连接"},
+    {"does not share its history (--peer-listen)", "不共享其历史（--peer-listen）"},
     {"opens no port for other nodes (--peer-listen)", "没有为其他节点开放端口（--peer-listen）"},
     {"runs an older peal, which passes no output on", "运行的是较旧版本的 peal，不能转发输出"},
     {"run %s is on node %.63s, which has not been heard of for %lld s; it will be recorded as lost",
@@ -417,6 +418,8 @@ const struct message messages[] = {
     {"what the store has there can't be read by this version, and is left as it is; peal doctor "
      "names its key, and what to do",
      "存储中的该值无法被此版本读取，已保持原样；peal doctor 会列出其键和处理方法"},
+    {"written by a newer peal", "由更新版本的 peal 写入"},
+    {"damaged, or not peal's", "已损坏，或不是 peal 的数据"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
     {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
     {0},
