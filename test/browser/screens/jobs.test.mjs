@@ -158,4 +158,23 @@ describe("jobs", () => {
         expect([made.owner, made.timeout, made.status.paused]).toEqual(["billing@example.org", "2h", true]);
         await page.context().close();
     });
+
+    test("are renamed", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        const before = (await world.agent.api("GET", "/jobs/billing%2Fclose-night")).body;
+        await page.goto("/#/jobs/billing%2Fclose-night");
+        await page.getByRole("button", { name: "More actions" }).click();
+        await page.getByRole("menuitem", { name: "Rename…" }).click();
+        const dialog = page.getByRole("dialog");
+        expect(await dialog.getByRole("button", { name: "Rename" }).isDisabled()).toBe(true);
+        await dialog.getByLabel("New name").fill("billing/close-dusk");
+        await dialog.getByRole("button", { name: "Rename" }).click();
+        await page.getByRole("heading", { name: "billing/close-dusk" }).waitFor();
+        const renamed = (await world.agent.api("GET", "/jobs/billing%2Fclose-dusk")).body;
+        expect(renamed.uid).toBe(before.uid);
+        await page.goto("/#/jobs/billing%2Fclose-night");
+        await page.getByText('it was renamed to "billing/close-dusk"').waitFor();
+        await page.context().close();
+    });
 });

@@ -282,6 +282,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                         onClick: () => onAsk({ what: "kill", jobs: [job] }),
                     },
                     may("edit", job.name) ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
+                    may("edit", job.name) ? { icon: "edit", text: t("rename"), onClick: () => onAsk({ what: "rename", jobs: [job] }) } : null,
                     may("edit", job.name)
                         ? { icon: "trash", text: t("delete"), danger: true, onClick: () => onAsk({ what: "delete", jobs: [job] }) }
                         : null,

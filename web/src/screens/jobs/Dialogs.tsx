@@ -7,10 +7,10 @@ import { t as common } from "../../i18n/common";
 import { Button, Dialog } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
-import { act, clone, kill, openRuns, remove, setLabel, type SimpleAction } from "./actions";
+import { act, clone, kill, openRuns, remove, rename, setLabel, type SimpleAction } from "./actions";
 import { t } from "./words";
 
-export type Asked = { what: SimpleAction | "delete" | "kill" | "label"; jobs: Job[] } | { what: "clone"; jobs: [Job] };
+export type Asked = { what: SimpleAction | "delete" | "kill" | "label"; jobs: Job[] } | { what: "clone" | "rename"; jobs: [Job] };
 
 function JobNames({ jobs }: { jobs: Job[] }) {
     return (
@@ -186,6 +186,38 @@ function CloneDialog({ asked, onClose, onDone }: Props) {
     );
 }
 
+function RenameDialog({ asked, onClose }: Props) {
+    const source = asked.jobs[0]?.name ?? "";
+    const [name, setName] = useState(source);
+    return (
+        <Dialog title={t("rename.title", { name: source })} onClose={onClose}>
+            <form
+                class="dialog-form"
+                onSubmit={(event) => {
+                    event.preventDefault();
+                    void rename(source, name).then((done) => {
+                        if (!done) return;
+                        onClose();
+                        go(hrefs.job(name));
+                    });
+                }}
+            >
+                <p>{t("rename.text")}</p>
+                <label>
+                    {t("rename.name")}
+                    <input required autofocus value={name} onInput={(e) => setName(e.currentTarget.value)} />
+                </label>
+                <div class="dialog-actions">
+                    <Button onClick={onClose}>{common("cancel")}</Button>
+                    <button class="button primary" disabled={name === source}>
+                        {t("rename.do")}
+                    </button>
+                </div>
+            </form>
+        </Dialog>
+    );
+}
+
 export function JobDialog(props: Props) {
     switch (props.asked.what) {
         case "kill":
@@ -194,6 +226,8 @@ export function JobDialog(props: Props) {
             return <LabelDialog {...props} />;
         case "clone":
             return <CloneDialog {...props} />;
+        case "rename":
+            return <RenameDialog {...props} />;
         default:
             return <SimpleDialog {...props} />;
     }

@@ -86,3 +86,13 @@ export async function clone(source: string, name: string, paused: boolean): Prom
     });
     return made ?? false;
 }
+
+// true: the job has the new name.
+export async function rename(source: string, name: string): Promise<boolean> {
+    const done = await attempt(async () => {
+        const { left } = await api.post<{ left: string[] }>(jobPath(source, "/rename"), { name });
+        toastDone(left.length ? t("rename.left", { name, jobs: left.join(", ") }) : t("rename.done", { name }));
+        return true;
+    });
+    return done ?? false;
+}
