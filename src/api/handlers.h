@@ -64,9 +64,6 @@ void get_readyz(struct call *call);
 /* jobs/jobs_list.c */
 void list_jobs(struct call *call);
 
-/* jobs/jobs_recent.c */
-void list_recent(struct call *call);
-
 /* jobs/jobs_versions.c */
 void list_versions(struct call *call);
 void get_version(struct call *call);
@@ -106,6 +103,9 @@ void retry_run(struct call *call);
 
 /* jobs/jobs_backfill.c */
 void backfill_job(struct call *call);
+
+/* runs/jobs_recent.c */
+void list_recent(struct call *call);
 
 /* runs/jobs_why.c */
 void why_job(struct call *call);

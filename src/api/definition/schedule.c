@@ -62,7 +62,19 @@ struct asked {
     const char *spec;
     struct schedule_options options;
     char uid[ID_TEXT + 1];
+    char hash_name[JOB_NAME_SIZE]; /* of a renamed job */
 };
+
+static void read_hash_name(const struct catalog_job *job, struct asked *asked)
+{
+    json_t *definition = job->former ? json_loads(job->json, 0, NULL) : NULL;
+    const char *name = json_string_value(json_object_get(definition, "hash_name"));
+    if (name) {
+        snprintf(asked->hash_name, sizeof(asked->hash_name), "%s", name);
+        asked->options.job_name = asked->hash_name;
+    }
+    json_decref(definition);
+}
 
 static void read_job(const struct call *call, struct asked *asked)
 {
@@ -74,6 +86,7 @@ static void read_job(const struct call *call, struct asked *asked)
     if (job && scope_may(&call->principal.scope, RIGHT_VIEW, name)) {
         id_format(&job->uid, asked->uid);
         asked->options.job_uid = asked->uid;
+        read_hash_name(job, asked);
     }
 }
 

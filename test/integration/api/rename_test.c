@@ -68,6 +68,7 @@ static void test_definitions_keep_the_names(void **state)
     struct world *world = *state;
     EXPECT_STATUS(world, 201, "PUT /jobs/a", "{\"schedule\":\"H H * * *\",\"command\":[\"true\"]}");
     json_t *before = EXPECT(world, 200, "GET /jobs/a/next?n=1", NULL);
+    json_t *asked = EXPECT(world, 200, "GET /schedule/next?spec=H%20H%20*%20*%20*&job=a", NULL);
     EXPECT_STATUS(world, 200, "POST /jobs/a/rename", TO("b"));
     static const struct {
         const char *request, *body;
@@ -90,6 +91,9 @@ static void test_definitions_keep_the_names(void **state)
             continue;
         EXPECT_TEXT("GET /jobs/b/next?n=1", "fires.0.at", member_text(before, "fires.0.at"));
     }
+    EXPECT_TEXT("GET /schedule/next?spec=H%20H%20*%20*%20*&job=b", "fires.0.at",
+                member_text(asked, "fires.0.at"));
+    json_decref(asked);
     json_decref(before);
 }
 

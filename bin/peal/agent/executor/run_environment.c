@@ -64,13 +64,14 @@ static void set_user(enum status *st, struct run_environment *environment, const
         *st = E_NOMEM;
 }
 
+/* The job may have been renamed since the run was made. */
 static void set_run(enum status *st, struct run_environment *environment, const struct run *run,
-                    const char *node)
+                    const struct job *job, const char *node)
 {
     char id[ID_TEXT + 1], number[32];
     struct strbuf tick;
     id_format(&run->id, id);
-    also(st, environment, "PEAL_JOB", run->job_name);
+    also(st, environment, "PEAL_JOB", job->name);
     also(st, environment, "PEAL_RUN_ID", id);
     strbuf_init(&tick);
     timestamp_print_utc(run->tick_ms / 1000, &tick);
@@ -116,7 +117,7 @@ enum status run_environment_init(struct run_environment *environment, const stru
     set_user(&st, environment, user, &home);
     for (size_t i = 0; i < job->env.count; i++)
         also(&st, environment, job->env.items[i].name, job->env.items[i].value);
-    set_run(&st, environment, run, node);
+    set_run(&st, environment, run, job, node);
     if (job->cwd) {
         free(home);
         home = strdup(job->cwd);
