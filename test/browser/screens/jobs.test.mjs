@@ -163,6 +163,9 @@ describe("jobs", () => {
         const { world } = holder;
         const page = await world.page();
         const before = (await world.agent.api("GET", "/jobs/billing%2Fclose-night")).body;
+        const watcher = await world.page();
+        await watcher.goto("/#/jobs/billing%2Fclose-night");
+        await watcher.getByRole("heading", { name: "billing/close-night" }).waitFor();
         await page.goto("/#/jobs/billing%2Fclose-night");
         await page.getByRole("button", { name: "More actions" }).click();
         await page.getByRole("menuitem", { name: "Rename…" }).click();
@@ -173,6 +176,8 @@ describe("jobs", () => {
         await page.getByRole("heading", { name: "billing/close-dusk" }).waitFor();
         const renamed = (await world.agent.api("GET", "/jobs/billing%2Fclose-dusk")).body;
         expect(renamed.uid).toBe(before.uid);
+        await watcher.getByRole("heading", { name: "billing/close-dusk" }).waitFor();
+        await watcher.context().close();
         await page.goto("/#/jobs/billing%2Fclose-night");
         await page.getByText('it was renamed to "billing/close-dusk"').waitFor();
         await page.context().close();

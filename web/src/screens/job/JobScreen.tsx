@@ -306,7 +306,14 @@ export default function JobScreen({ params }: ScreenProps) {
     const isAbout = (other: string): boolean => other === name || !!job?.after?.some((item) => item.job === other);
     useEffect(() => onLive("run", (event) => (isAbout(event.job) ? soon() : undefined)), [name, job]);
     useEffect(() => onLive("entry", (event) => (event.job === name ? soon() : undefined)), [name]);
-    useEffect(() => onLive("job", (event) => (event.job === name ? soon() : undefined)), [name]);
+    useEffect(
+        () =>
+            onLive("job", (event) => {
+                if (event.job === name) soon();
+                else if (event.uid === job?.uid && event.change === "put") go(hrefs.job(event.job)); // it was renamed
+            }),
+        [name, job?.uid],
+    );
     useEffect(() => onLive("reset", soon), []);
     const takesOut = !!job && (job.status.paused || !!job.calendars);
     useEffect(() => {
