@@ -62,7 +62,7 @@ expect_json length 2
 expect_json '[.[].job] | unique' '["etl/extract"]'
 expect_json "[.[].run_id] | contains([\"$running\"])" true
 run peal logs etl/extract
-expect_stdout done
+expect_stdout "done"
 run peal run probe --wait
 wait_until has_runs report 1
 

@@ -233,17 +233,21 @@ static void reads_what_it_stored(void **state)
         "{\"uid\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"revision\":7,\"name\":\"a\",\"schedule\":"
         "\"@daily\",\"timezone\":\"UTC\",\"shell\":\"x\",\"created_ms\":1700000000000,"
         "\"updated_ms\":1700000000001,\"paused_ms\":2,\"resumed_ms\":3,\"skip_until_ms\":4,"
-        "\"deleted_ms\":5}";
+        "\"deleted_ms\":5,\"former_names\":{\"c\":\"6\",\"b/d\":\"1700000000000\"},"
+        "\"hash_name\":\"c\"}";
     struct job *job;
     struct job_error err;
     assert_int_equal(job_decode_stored(text, zones, &job, &err), OK);
     assert_int_equal(job->revision, 7);
     assert_int_equal(job->deleted_ms, 5);
+    assert_int_equal(job->former_names.count, 2);
+    assert_string_equal(job->former_names.items[1].name, "b/d");
     char *again = job_encode_text(job);
     assert_string_equal(again, text);
     free(again);
     json_t *shown = job_encode_json(job, false);
     assert_null(json_object_get(shown, "uid"));
+    assert_null(json_object_get(shown, "former_names"));
     job_free(job);
     json_object_set_new(shown, "uid", json_string("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
     assert_int_equal(job_decode_json(shown, false, NULL, zones, &job, &err), E_INVALID);
