@@ -34,13 +34,12 @@ wait_until newest_is extract running
 
 run peal rename extract etl/extract --dry-run
 expect_status 0
-expect_stderr 'extract: would be renamed to etl/extract
-would be named by it in their after: 3'
+expect_stderr 'extract: would be renamed to etl/extract; jobs whose after would be rewritten: 3'
 run peal get extract -o name
 expect_stdout extract
 run peal rename extract etl/extract
 expect_status 0
-expect_stderr_has 'extract: renamed to etl/extract'
+expect_stderr 'extract: renamed to etl/extract; jobs whose after was rewritten: 3'
 sort "$scratch/out" >"$scratch/sorted"
 run cat "$scratch/sorted"
 expect_stdout 'alarm

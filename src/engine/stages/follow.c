@@ -185,10 +185,10 @@ static void leave_out(const struct engine_ports *ports, const struct catalog_job
 /* Fills in the waiting jobs, without those that are left out. */
 static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog,
                        const struct peer *self, struct now now, struct dependents all,
-                       struct store_finish *finish, struct store_need *needs)
+                       const struct catalog_job *ended, struct store_finish *finish,
+                       struct store_need *needs)
 {
     struct jobs jobs = {.count = 0};
-    const struct catalog_job *ended = all.of;
     mark_before(catalog, ended);
     for (const struct job_wait *wait; (wait = dependents_next(&all));) {
         if (!after_wants(wait->on, finish->run.state))
@@ -213,15 +213,16 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
                         const struct peer *self, struct now now, struct store_finish *finish)
 {
     const struct catalog_job *ended = catalog_by_uid(catalog, &finish->run.job_uid);
-    struct dependents all = {.catalog = catalog};
-    if (ended && !ended->deleted)
-        all = catalog_dependents(catalog, ended->name);
     struct store_need *needs;
     size_t count;
-    finish->nexts = new_nexts(all, finish->run.state, &count, &needs);
+    finish->nexts = NULL;
     finish->next_count = 0;
+    if (!ended || ended->deleted)
+        return OK;
+    struct dependents all = catalog_dependents(catalog, ended->name);
+    finish->nexts = new_nexts(all, finish->run.state, &count, &needs);
     if (finish->nexts)
-        fill_nexts(ports, catalog, self, now, all, finish, needs);
+        fill_nexts(ports, catalog, self, now, all, ended, finish, needs);
     return finish->nexts || !count ? OK : E_NOMEM;
 }
 

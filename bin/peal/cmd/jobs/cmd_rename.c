@@ -22,19 +22,19 @@ static void print_renamed(const struct request *request, const json_t *answer)
     const json_t *rewritten = json_object_get(answer, "rewritten");
     const json_t *left = json_object_get(answer, "left");
     size_t count = json_array_size(rewritten);
-    fprintf(stderr, request->dry_run ? "%s: would be renamed to %s\n" : "%s: renamed to %s\n",
-            request->from, request->to);
-    if (count)
-        fprintf(stderr,
-                request->dry_run ? "would be named by it in their after: %zu\n"
-                                 : "name it so in their after: %zu\n",
-                count);
+    if (request->dry_run)
+        fprintf(stderr, "%s: would be renamed to %s; jobs whose after would be rewritten: %zu\n",
+                request->from, request->to, count);
+    else
+        fprintf(stderr, "%s: renamed to %s; jobs whose after was rewritten: %zu\n", request->from,
+                request->to, count);
     print_names(rewritten);
     if (!json_array_size(left))
         return;
     fprintf(stderr,
-            "still name it %s, and go on waiting for it: %zu; repeat the command to rewrite them\n",
-            request->from, json_array_size(left));
+            "jobs that still have a former name of it in their after, and keep waiting for it: "
+            "%zu; repeat the command to rewrite them\n",
+            json_array_size(left));
     print_names(left);
 }
 
