@@ -183,7 +183,7 @@ peal_sim_mistake(followed_twice memory any store/rules/rules_next.c
     "|| run_state_is_in(next->states, before)" ""
     "what follows every end follows a loss, and then its amendment: P1")
 peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
-    "ended && !ended->deleted" "ended && finish->run.state != RUN_LOST"
+    "!ended || ended->deleted" "!ended || finish->run.state == RUN_LOST"
     "what waits for a failure does not hear of a loss: P6")
 
 # ---- the store in etcd, and the etcd client ----

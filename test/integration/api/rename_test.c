@@ -218,18 +218,17 @@ static void test_who_may(void **state)
 {
     struct world *world = *state;
     static const struct {
-        int line;
+        int line, status;
         const char *token, *request, *body;
-        int status;
     } cases[] = {
-        {__LINE__, "viewer", "POST /jobs/a/rename", TO("b"), 403},
-        {__LINE__, "editor", "POST /jobs/a/rename", TO("b"), 200},
-        {__LINE__, "editor", "POST /jobs/b/rename", TO("team/b"), 403},
-        {__LINE__, "definer", "POST /jobs/b/rename", TO("team/b"), 200},
-        {__LINE__, "team-operator", "POST /jobs/team%2Fb/rename", TO("team/c"), 403},
-        {__LINE__, "team-editor", "POST /jobs/team%2Fb/rename", TO("c"), 403},
-        {__LINE__, "team-editor", "POST /jobs/team%2Fb/rename", TO("team/c"), 200},
-        {__LINE__, "team-viewer", "GET /runs?job=team%2Fc", NULL, 200},
+        {__LINE__, 403, "viewer", "POST /jobs/a/rename", TO("b")},
+        {__LINE__, 200, "editor", "POST /jobs/a/rename", TO("b")},
+        {__LINE__, 403, "editor", "POST /jobs/b/rename", TO("team/b")},
+        {__LINE__, 200, "definer", "POST /jobs/b/rename", TO("team/b")},
+        {__LINE__, 403, "team-operator", "POST /jobs/team%2Fb/rename", TO("team/c")},
+        {__LINE__, 403, "team-editor", "POST /jobs/team%2Fb/rename", TO("c")},
+        {__LINE__, 200, "team-editor", "POST /jobs/team%2Fb/rename", TO("team/c")},
+        {__LINE__, 200, "team-viewer", "GET /runs?job=team%2Fc", NULL},
     };
     fake_executor_set_instant(world->executor, true);
     EXPECT_STATUS(world, 201, "PUT /jobs/a", MANUAL);
