@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "text/tr.h"
+
 static enum exit_code act(struct client *client, const char *action, const struct words *names,
                           const char *done)
 {
@@ -9,7 +11,7 @@ static enum exit_code act(struct client *client, const char *action, const struc
     for (int i = 0; i < names->count && worst != EXIT_UNREACHABLE; i++) {
         enum exit_code code = client_job_action(client, names->items[i], action, NULL, NULL);
         if (code == EXIT_OK)
-            fprintf(stderr, "%s: %s\n", names->items[i], done);
+            fprintf(stderr, "%s: %s\n", names->items[i], tr(done));
         else
             worst = code;
     }

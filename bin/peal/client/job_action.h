@@ -5,7 +5,7 @@
 #include "jobs/job_match.h"
 
 /* POSTs /jobs/NAME/COMMAND for each named or matching job; `done` is the past participle for
- * messages. All are tried; returns the last failure. */
+ * messages, in English. All are tried; returns the last failure. */
 enum exit_code job_action_run(struct client *client, const struct match_request *request,
                               const char *done);
 

@@ -9,7 +9,9 @@
 #include "agent_store.h"
 #include "definition/job_codec.h"
 #include "jobs/import_docs.h"
+#include "print/state_words.h"
 #include "store_look.h"
+#include "text/tr.h"
 
 enum { AT_ONCE = 100, SHOWN_RUNS = 20 };
 
@@ -85,7 +87,8 @@ static void tell_open_run(const struct run *run, size_t count)
     char id[ID_TEXT + 1];
     id_format(&run->id, id);
     if (count <= SHOWN_RUNS)
-        cli_error("still open: %s of %s (%s)", id, run->job_name, run_state_name(run->state));
+        cli_error("still open: %s of %s (%s)", id, run->job_name,
+                  state_word(run_state_name(run->state)));
 }
 
 /* Reads the feed up to LOADED. *ret_open (may be NULL) counts the open runs, which are printed. */
@@ -124,6 +127,25 @@ static void no_wake(void *context)
     (void)context;
 }
 
+static void tell_stop(const char *from)
+{
+    fprintf(stderr, tr("Stop it first: peal stop --data %s"), from);
+    fputc('\n', stderr);
+}
+
+static void tell_open(const char *from, size_t count)
+{
+    if (count == 1)
+        cli_error("1 run of %s has not ended yet; nothing was imported", from);
+    else
+        cli_error("%zu runs of %s have not ended yet; nothing was imported", count, from);
+    fprintf(stderr,
+            tr("Start the agent there (peal start -d --data %s --store sqlite), pause the jobs, "
+               "let the runs end, stop it, and import again."),
+            from);
+    fputc('\n', stderr);
+}
+
 static enum exit_code read_folder(const char *from, struct items *items)
 {
     struct store_look look;
@@ -133,24 +155,18 @@ static enum exit_code read_folder(const char *from, struct items *items)
     strbuf_init(&why);
     enum status st = store_sqlite_look(from, false, &look, &why);
     if (st == E_NOT_FOUND)
-        strbuf_addf(&why, "there is no peal.db in %s; --from is a data folder", from);
+        strbuf_addf(&why, tr("there is no peal.db in %s; --from is a data folder"), from);
     if (st == OK)
         st = store_sqlite_open(from, (struct store_wake){no_wake, NULL}, &store, &why);
     if (st == OK)
         st = read_store(store, items, &open, &why);
     store_free(store);
     if (st != OK)
-        cli_error("%s", why.length ? why.text : status_text(st));
+        cli_error("%s", why.length ? why.text : tr(status_text(st)));
     if (st == E_BUSY)
-        fprintf(stderr, "Stop it first: peal stop --data %s\n", from);
-    if (st == OK && open) {
-        cli_error("%zu run%s of %s %s not ended yet; nothing was imported", open,
-                  open == 1 ? "" : "s", from, open == 1 ? "has" : "have");
-        fprintf(stderr,
-                "Start the agent there (peal start -d --data %s --store sqlite), pause the "
-                "jobs, let the runs end, stop it, and import again.\n",
-                from);
-    }
+        tell_stop(from);
+    if (st == OK && open)
+        tell_open(from, open);
     strbuf_release(&why);
     return st == E_BUSY || open ? EXIT_CONFLICT
            : st == E_NOT_FOUND  ? EXIT_NOT_FOUND
@@ -265,7 +281,7 @@ static enum status write_items(const struct agent_config *config, struct items *
     if (st == OK) {
         st = write_store(loop, store, source, why);
         if (st != OK && !why->length && store_health(store, why) == OK)
-            strbuf_adds(why, status_text(st));
+            strbuf_adds(why, tr(status_text(st)));
     }
     store_free(store);
     loop_free(loop);
@@ -278,14 +294,41 @@ static void tell_jobs(const struct items *items, enum outcome outcome, const cha
 {
     for (size_t i = 0; i < items->count; i++) {
         if (items->list[i].outcome == outcome)
-            cli_error("%s: %s", items->list[i].name, words);
+            cli_error("%s: %s", items->list[i].name, tr(words));
     }
 }
 
-static void tell_docs(size_t count, const char *what)
+static const char *plural(size_t count)
 {
-    if (count)
-        printf("%zu %s%s imported\n", count, what, count == 1 ? "" : "s");
+    return count == 1 ? "" : "s";
+}
+
+static void tell_docs(const struct import_docs *docs)
+{
+    if (docs->accounts) {
+        printf(tr("%zu account%s imported"), docs->accounts, plural(docs->accounts));
+        putchar('\n');
+    }
+    if (docs->calendars) {
+        printf(tr("%zu calendar%s imported"), docs->calendars, plural(docs->calendars));
+        putchar('\n');
+    }
+    if (docs->channels) {
+        printf(tr("%zu channel%s imported"), docs->channels, plural(docs->channels));
+        putchar('\n');
+    }
+}
+
+static void tell_counts(const size_t counts[OUTCOMES], size_t deleted, size_t refused)
+{
+    if (deleted)
+        printf(tr("%zu imported (%zu of them deleted, kept for peal undelete), %zu already there, "
+                  "%zu not imported"),
+               counts[IMPORTED], deleted, counts[ALREADY_THERE], refused);
+    else
+        printf(tr("%zu imported, %zu already there, %zu not imported"), counts[IMPORTED],
+               counts[ALREADY_THERE], refused);
+    putchar('\n');
 }
 
 static enum exit_code sum_up(const char *from, const struct agent_config *config,
@@ -297,21 +340,18 @@ static enum exit_code sum_up(const char *from, const struct agent_config *config
         counts[items->list[i].outcome]++;
         deleted += items->list[i].outcome == IMPORTED && items->list[i].is_deleted;
     }
-    tell_jobs(items, NAME_TAKEN, "the store has another job of this name; rename one of them");
+    tell_jobs(items, NAME_TAKEN, TR("the store has another job of this name; rename one of them"));
     tell_jobs(items, CHANGED_THERE,
-              "is in the store already, and was changed there; left as it is");
+              TR("is in the store already, and was changed there; left as it is"));
     strbuf_init(&url);
     store_url_print(&config->store, &url);
     size_t refused = counts[NAME_TAKEN] + counts[CHANGED_THERE];
-    printf("%zu imported", counts[IMPORTED]);
-    if (deleted)
-        printf(" (%zu of them deleted, kept for peal undelete)", deleted);
-    printf(", %zu already there, %zu not imported\n", counts[ALREADY_THERE], refused);
-    tell_docs(items->docs.accounts, "account");
-    tell_docs(items->docs.calendars, "calendar");
-    tell_docs(items->docs.channels, "channel");
-    if (!refused)
-        fprintf(stderr, "Next: peal start -d --data %s --store %s\n", from, url.text);
+    tell_counts(counts, deleted, refused);
+    tell_docs(&items->docs);
+    if (!refused) {
+        fprintf(stderr, tr("Next: peal start -d --data %s --store %s"), from, url.text);
+        fputc('\n', stderr);
+    }
     strbuf_release(&url);
     return refused ? EXIT_CONFLICT : EXIT_OK;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "jobs/input_file.h"
+#include "text/tr.h"
 
 struct source {
     const struct crontab_request *request;
@@ -81,7 +82,10 @@ static void tell_notes(struct source *source, const char *place, const struct cr
         fprintf(stderr, "%s:%d:", place, note->line);
         if (note->column)
             fprintf(stderr, "%d:", note->column);
-        fprintf(stderr, " %s: %s\n", crontab_severity_name(note->severity), note->text);
+        fputc(' ', stderr);
+        /* TR("info"), TR("warning"), TR("error") */
+        fprintf(stderr, tr("%s: %s"), tr(crontab_severity_name(note->severity)), note->text);
+        fputc('\n', stderr);
         source->lost += note->severity == CRONTAB_ERROR;
     }
 }
@@ -199,8 +203,7 @@ static enum exit_code list_crontab(const char *user, struct strbuf *text)
             execlp("crontab", "crontab", "-l", "-u", user, (char *)NULL);
         else
             execlp("crontab", "crontab", "-l", (char *)NULL);
-        fprintf(stderr, "peal: can't run crontab: %s; give the crontab as a file\n",
-                strerror(errno));
+        cli_error("can't run crontab: %s; give the crontab as a file", strerror(errno));
         _exit(127);
     }
     close(ends[1]);
@@ -229,9 +232,11 @@ static enum exit_code import_user(struct source *source)
 static void warn_of_system_file(const char *file)
 {
     static const char folder[] = "/etc/cron.d/";
-    if (strcmp(file, "/etc/crontab") == 0 || strncmp(file, folder, strlen(folder)) == 0)
-        fprintf(stderr, "warning: lines in %s name a user before the command: add --system\n",
+    if (strcmp(file, "/etc/crontab") == 0 || strncmp(file, folder, strlen(folder)) == 0) {
+        fprintf(stderr, tr("warning: lines in %s name a user before the command: add --system"),
                 file);
+        fputc('\n', stderr);
+    }
 }
 
 /* The name of a folder does not tell how its files are to be read: those of a spool are a user's

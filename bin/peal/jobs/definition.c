@@ -9,6 +9,7 @@
 #include "cli/when.h"
 #include "definition/job_fields.h"
 #include "jobs/input_file.h"
+#include "text/tr.h"
 
 /* ---- what reading needs ---- */
 
@@ -221,16 +222,27 @@ bool definition_is_pruned(const struct reading *reading, const json_t *api_job)
            !definitions_find(reading, answer_text(api_job, "name"));
 }
 
+const char *after_word(const char *on)
+{
+    return tr(on); /* TR("success"), TR("failure"), TR("always") */
+}
+
 void definition_after(const json_t *api_job, struct strbuf *out)
 {
-    const json_t *after;
+    const json_t *list = json_object_get(api_job, "after"), *after;
+    struct strbuf names;
     size_t i;
-    json_array_foreach (json_object_get(api_job, "after"), i, after) {
+    strbuf_init(&names);
+    json_array_foreach (list, i, after) {
         const char *on = answer_text(after, "on");
-        strbuf_addf(out, "%s%s", i ? ", " : "after ", answer_text(after, "job"));
+        strbuf_addf(&names, "%s%s", i ? tr(", ") : "", answer_text(after, "job"));
         if (*on)
-            strbuf_addf(out, " (%s)", on);
+            strbuf_addf(&names, tr(" (%s)"), after_word(on));
     }
+    if (json_array_size(list))
+        strbuf_addf(out, tr("after %s"), names.text);
+    out->failed = out->failed || names.failed;
+    strbuf_release(&names);
 }
 
 void definition_schedules(const json_t *api_job, struct strbuf *out)

@@ -43,4 +43,7 @@ bool definition_is_pruned(const struct reading *reading, const json_t *api_job);
 void definition_schedules(const json_t *api_job, struct strbuf *out);
 void definition_after(const json_t *api_job, struct strbuf *out);
 
+/* The `on` of a dependency in the language of the command: "failure". */
+const char *after_word(const char *on);
+
 #endif

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "jobs/check/dependents.h"
+#include "text/tr.h"
 
 enum { NAMES = 3 }; /* names in a preview */
 
@@ -79,7 +80,8 @@ static void print_left(const json_t *answer)
     const json_t *left;
     json_array_foreach (json_object_get(answer, "left"), i, left) {
         json_int_t count = json_integer_value(json_object_get(left, "count"));
-        fprintf(stderr, "left alone: %lld, %s\n", (long long)count, answer_text(left, "message"));
+        fprintf(stderr, tr("left alone: %lld, %s"), (long long)count, answer_text(left, "message"));
+        fputc('\n', stderr);
     }
 }
 
@@ -88,15 +90,21 @@ static json_int_t number(const json_t *answer, const char *name)
     return json_integer_value(json_object_get(answer, name));
 }
 
+/* `action`: TR("pause"), TR("resume"), TR("kill") or TR("delete"). */
 static void print_look(const json_t *found, const char *action)
 {
     const json_t *names = json_object_get(found, "names");
     json_int_t touched = number(found, "touched");
-    fprintf(stderr, "%s %lld of %lld that match", action, (long long)touched,
-            (long long)number(found, "matched"));
+    struct strbuf list;
+    strbuf_init(&list);
     for (size_t i = 0; i < json_array_size(names) && i < NAMES; i++)
-        fprintf(stderr, "%s%s", i ? ", " : ": ", json_string_value(json_array_get(names, i)));
-    fputs(touched > NAMES ? ", ...\n" : "\n", stderr);
+        strbuf_addf(&list, "%s%s", i ? tr(", ") : "", json_string_value(json_array_get(names, i)));
+    fprintf(stderr, tr("%s %lld of %lld that match"), tr(action), (long long)touched,
+            (long long)number(found, "matched"));
+    if (list.length)
+        fprintf(stderr, tr(touched > NAMES ? TR(": %s, ...") : TR(": %s")), list.text);
+    fputc('\n', stderr);
+    strbuf_release(&list);
     print_left(found);
 }
 
@@ -130,7 +138,8 @@ static enum exit_code act(struct client *client, const struct match_request *req
         failed += print_failed(page);
     } while (json_is_string(json_object_get(page, "next")));
     json_decref(page);
-    fprintf(stderr, "%lld job%s: %s\n", (long long)touched, touched == 1 ? "" : "s", done);
+    fprintf(stderr, tr("%lld job%s: %s"), (long long)touched, touched == 1 ? "" : "s", tr(done));
+    fputc('\n', stderr);
     return code == EXIT_OK && failed ? EXIT_CONFLICT : code;
 }
 
@@ -186,7 +195,7 @@ enum exit_code job_match_run(struct client *client, const struct match_request *
         return code == EXIT_OK ? act(client, request, action, done) : code;
     }
     if (!confirmed(request->match.yes, "Go on?")) {
-        fputs("nothing was done\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was done"));
         return EXIT_ERROR;
     }
     return act(client, request, action, done);

@@ -25,7 +25,8 @@ bool job_match_is_given(const struct job_match *match);
  * reported. */
 MUST_CHECK enum exit_code job_match_check(const struct match_request *request);
 
-/* Performs `action` on all of them; `done` is its past participle for messages. */
+/* Performs `action` on all of them; `done` is its past participle for messages, in
+ * English. */
 enum exit_code job_match_run(struct client *client, const struct match_request *request,
                              const char *action, const char *done);
 

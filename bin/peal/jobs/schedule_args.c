@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/tr.h"
+
 #define BLANK " \t\r\n\v\f"
 
 /* In the order of enum cron_profile. */
@@ -149,9 +151,11 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
     }
     if (st != E_INVALID)
         return cli_fail(st);
-    char what[64] = "invalid schedule";
+    char what[64];
     if (spec->line)
-        snprintf(what, sizeof(what), "invalid schedule in line %d", spec->line);
+        snprintf(what, sizeof(what), tr("invalid schedule in line %d"), spec->line);
+    else
+        snprintf(what, sizeof(what), "%s", tr("invalid schedule"));
     cli_parse_error(what, spec->text, &err);
     if (specs->unquoted)
         cli_note("put the schedule in quotes, or the shell takes it apart");

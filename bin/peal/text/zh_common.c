@@ -61,7 +61,7 @@ const struct message zh_common[] = {
     {"Sat", "周六"},
 
     /* headers of tables */
-    {"  AFTER", "  上游任务"},
+    {"  AFTER", "  任务"},
     {"ACTION", "操作"},
     {"ADDRESS", "地址"},
     {"AT", "时间"},
@@ -165,5 +165,6 @@ const struct message zh_common[] = {
     {"shut_out", "名称冲突"},
     {"changed", "已修改"},
     {"made", "已创建"},
+    {"none", "无"},
     {0},
 };

@@ -116,7 +116,8 @@ static void print_next(struct client *client, const struct request *request, con
     strbuf_init(&text);
     definition_after(request->definition, &text);
     if (text.length) {
-        fprintf(stderr, "%s: %s; runs %s\n", name, result, text.text);
+        fprintf(stderr, tr("%s: %s; runs %s"), name, result, text.text);
+        fputc('\n', stderr);
         strbuf_release(&text);
         return;
     }
@@ -127,8 +128,9 @@ static void print_next(struct client *client, const struct request *request, con
     strbuf_truncate(&text, 0);
     if (next_ms != NO_TIME)
         when_print_full(next_ms, &text);
-    fprintf(stderr, "%s: %s; next run: %s\n", name, result,
-            next_ms == NO_TIME ? "none by itself" : text.text);
+    fprintf(stderr, tr("%s: %s; next run: %s"), name, result,
+            next_ms == NO_TIME ? tr("none by itself") : text.text);
+    fputc('\n', stderr);
     json_decref(answer);
     strbuf_release(&text);
 }
@@ -156,7 +158,7 @@ static enum exit_code put(struct client *client, const struct request *request)
         code = client_report(client, st, &reply);
     }
     if (code == EXIT_OK) {
-        print_next(client, request, reply.status == 201 ? "created" : "replaced");
+        print_next(client, request, tr(reply.status == 201 ? TR("created") : TR("replaced")));
         starts_warn(client);
     }
     reply_release(&reply);

@@ -6,6 +6,7 @@
 #include "client/batch/batch.h"
 #include "jobs/check/dependents.h"
 #include "jobs/definition.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -42,13 +43,13 @@ static enum exit_code confirm_prune(const struct request *request, const struct 
     size_t count = json_array_size(batch->delete);
     if (count == 0 || request->dry_run)
         return EXIT_OK;
-    fprintf(stderr, "not in the files any more, and to be deleted:\n");
+    fprintf(stderr, "%s\n", tr("not in the files any more, and to be deleted:"));
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, "  %s\n", json_string_value(json_array_get(batch->delete, i)));
     enum exit_code code =
         confirm_deletion(request->yes, "Delete %zu job%s?", count, count == 1 ? "" : "s");
     if (code != EXIT_OK)
-        fputs("nothing was changed\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was changed"));
     return code;
 }
 

@@ -7,6 +7,7 @@
 #include "client/body.h"
 #include "client/documents.h"
 #include "jobs/input_file.h"
+#include "text/tr.h"
 
 enum { NEXT_TO_LABEL = 12 };
 
@@ -101,10 +102,14 @@ static enum exit_code set(struct client *client, void *place)
     if (code == EXIT_OK)
         code = doc_call(client, &request->doc,
                         (struct client_request){.method = "PUT", .body = body}, "", &reply);
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: %s, in use by %d job%s\n", request->doc.name,
-                reply.status == 201 ? "made" : "set", (int)answer_int(reply.body, "job_count", 0),
-                answer_int(reply.body, "job_count", 0) == 1 ? "" : "s");
+    if (code == EXIT_OK) {
+        int count = (int)answer_int(reply.body, "job_count", 0);
+        fprintf(stderr,
+                tr(reply.status == 201 ? TR("%s: made, in use by %d job%s")
+                                       : TR("%s: set, in use by %d job%s")),
+                request->doc.name, count, count == 1 ? "" : "s");
+        fputc('\n', stderr);
+    }
     reply_release(&reply);
     json_decref(body);
     return code;
@@ -139,8 +144,8 @@ static void print_calendar(const json_t *calendar)
     strbuf_reset(&text);
     words_print(json_object_get(calendar, "jobs"), ", ", &text);
     if ((size_t)count > named)
-        strbuf_addf(&text, " and %zu more", (size_t)count - named);
-    print_field("Jobs:", named ? text.text : "none");
+        strbuf_addf(&text, tr(" and %zu more"), (size_t)count - named);
+    print_field("Jobs:", named ? text.text : tr("none"));
     strbuf_release(&text);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "jobs/check/dependents.h"
 #include "jobs/job_match.h"
+#include "text/tr.h"
 
 static enum exit_code delete_job(struct client *client, const char *name)
 {
@@ -17,7 +18,8 @@ static enum exit_code delete_job(struct client *client, const char *name)
     if (code != EXIT_OK)
         return code;
     reply_release(&reply);
-    fprintf(stderr, "%s: deleted; back with: peal undelete %s\n", name, name);
+    fprintf(stderr, tr("%s: deleted; back with: peal undelete %s"), name, name);
+    fputc('\n', stderr);
     return EXIT_OK;
 }
 
@@ -45,10 +47,11 @@ static enum exit_code delete_found(struct client *client, const struct match_req
 {
     const char *name;
     const json_t *value;
-    size_t count = json_object_size(found);
-    enum exit_code worst = confirm_deletion(request->match.yes, "Delete %s%s?",
-                                            json_object_iter_key(json_object_iter(found)),
-                                            count > 1 ? " and the others" : "");
+    const char *first = json_object_iter_key(json_object_iter(found));
+    enum exit_code worst =
+        json_object_size(found) > 1
+            ? confirm_deletion(request->match.yes, "Delete %s and the others?", first)
+            : confirm_deletion(request->match.yes, "Delete %s?", first);
     if (worst != EXIT_OK)
         return worst;
     json_object_foreach (found, name, value) {
@@ -78,8 +81,9 @@ static enum exit_code delete_matched(struct client *client, void *place)
     enum exit_code code = job_match_check(request);
     if (code != EXIT_OK)
         return code;
-    return job_match_is_given(&request->match) ? job_match_run(client, request, "delete", "deleted")
-                                               : delete_jobs(client, request);
+    return job_match_is_given(&request->match)
+               ? job_match_run(client, request, "delete", TR("deleted"))
+               : delete_jobs(client, request);
 }
 
 const struct command cmd_delete = {

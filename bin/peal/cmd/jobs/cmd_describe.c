@@ -9,6 +9,7 @@
 #include "jobs/definition.h"
 #include "print/job_table.h"
 #include "print/run_table.h"
+#include "print/state_words.h"
 #include "text/tr.h"
 #include "words/explain.h"
 
@@ -84,7 +85,7 @@ static enum status print_definition(const struct job *job)
     strbuf_init(&yaml);
     enum status st = job_encode_yaml(job, &yaml);
     if (st == OK)
-        fputs("\nDefinition\n", stdout);
+        printf("\n%s\n", tr("Definition"));
     for (const char *line = yaml.text; st == OK && *line;) {
         int length = (int)strcspn(line, "\n");
         printf("  %.*s\n", length, line);
@@ -106,7 +107,7 @@ static enum exit_code print_fires(struct client *client, const char *name)
     enum exit_code code = client_get(client, path.text, &answer);
     if (code == EXIT_OK) {
         const json_t *fires = json_object_get(answer, "fires");
-        fputs(json_array_size(fires) ? "\nNext ticks\n" : "\nNo next ticks\n", stdout);
+        printf("\n%s\n", tr(json_array_size(fires) ? TR("Next ticks") : TR("No next ticks")));
         json_array_foreach (fires, i, fire) {
             const char *note = answer_text(fire, "note");
             int64_t at_ms = answer_time(fire, "at"), now = now_ms();
@@ -116,8 +117,9 @@ static enum exit_code print_fires(struct client *client, const char *name)
                    note);
         }
         json_array_foreach (json_object_get(answer, "left_out"), i, fire) {
-            printf("  %-30s left out: calendar %s\n", answer_text(fire, "local"),
-                   answer_text(fire, "calendar"));
+            printf("  %-30s ", answer_text(fire, "local"));
+            printf(tr("left out: calendar %s"), answer_text(fire, "calendar"));
+            putchar('\n');
         }
         json_decref(answer);
     }
@@ -140,12 +142,14 @@ static enum status print_waits(const json_t *waits)
         strbuf_truncate(&text, 0);
         strbuf_addf(&text, "  %s", answer_text(wait, "job"));
         text_table_cell(&table, text.text);
-        text_table_cell(&table, answer_text(wait, "on"));
-        text_table_cell(&table, exists ? answer_text(wait, "state") : "there is no such job");
+        text_table_cell(&table, after_word(answer_text(wait, "on")));
+        text_table_cell(&table, exists ? state_word(answer_text(wait, "state"))
+                                       : tr("there is no such job"));
         strbuf_truncate(&text, 0);
         when_print_left(answer_time(wait, "ended_at"), now_ms(), &text);
         text_table_cell(&table, text.text);
-        text_table_cell(&table, json_is_true(json_object_get(wait, "met")) ? "yes" : "not yet");
+        text_table_cell(&table,
+                        tr(json_is_true(json_object_get(wait, "met")) ? TR("yes") : TR("not yet")));
     }
     enum status st = strbuf_status(&text);
     if (st == OK)
@@ -169,12 +173,15 @@ static enum exit_code print_dependencies(struct client *client, const char *name
         return code;
     const json_t *waits = json_object_get(answer, "after");
     if (json_array_size(waits)) {
-        fputs("\nWaits for\n", stdout);
+        printf("\n%s\n", tr("Waits for"));
         code = cli_fail(print_waits(waits));
     }
     json_array_foreach (json_object_get(answer, "before"), i, item) {
-        printf("%s  %s (on %s)\n", i ? "" : "\nThese wait for it\n", answer_text(item, "job"),
-               answer_text(item, "on"));
+        if (i == 0)
+            printf("\n%s\n", tr("These wait for it"));
+        printf("  ");
+        printf(tr("%s (on %s)"), answer_text(item, "job"), after_word(answer_text(item, "on")));
+        putchar('\n');
     }
     json_decref(answer);
     return code;
@@ -191,7 +198,7 @@ static enum exit_code print_runs(struct client *client, const char *name)
     strbuf_release(&path);
     if (code != EXIT_OK)
         return code;
-    fputs(json_array_size(runs) ? "\nLast runs\n" : "\nNo runs yet\n", stdout);
+    printf("\n%s\n", tr(json_array_size(runs) ? TR("Last runs") : TR("No runs yet")));
     if (json_array_size(runs))
         code = runs_print(runs, OUTPUT_TABLE, nodes_are_many(client));
     json_decref(runs);

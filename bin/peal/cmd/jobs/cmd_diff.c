@@ -6,6 +6,7 @@
 #include "client/batch/digests.h"
 #include "jobs/definition.h"
 #include "print/diff_print.h"
+#include "text/tr.h"
 #include "text_diff.h"
 
 struct request {
@@ -154,8 +155,10 @@ static enum exit_code diff_revisions(struct client *client, const struct request
     bool differs = false;
     enum exit_code code =
         diff_print_revisions(client, job, request->revision, request->to, &differs);
-    if (code == EXIT_NOT_FOUND)
-        fprintf(stderr, "See: peal versions %s\n", job);
+    if (code == EXIT_NOT_FOUND) {
+        fprintf(stderr, tr("See: peal versions %s"), job);
+        fputc('\n', stderr);
+    }
     return code == EXIT_OK && differs ? EXIT_ERROR : code;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/when.h"
 #include "jobs/definition.h"
 #include "jobs/input_file.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -35,8 +36,8 @@ static enum exit_code write_text(const struct edit *edit)
         return EXIT_ERROR;
     }
     if (edit->problem.length)
-        fprintf(file, "# %s\n# Correct it and save, or empty the file to give up.\n",
-                edit->problem.text);
+        fprintf(file, "# %s\n# %s\n", edit->problem.text,
+                tr("Correct it and save, or empty the file to give up."));
     fputs(edit->text.text, file);
     bool failed = ferror(file) != 0;
     if (fclose(file) == 0 && !failed)
@@ -65,9 +66,11 @@ static enum exit_code open_editor(const char *path)
         continue;
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return EXIT_OK;
-    bool is_missing = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127;
-    cli_error("the editor (%s) %s; nothing was changed", program,
-              is_missing ? "was not found: name another in $EDITOR" : "failed");
+    if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        cli_error("the editor (%s) was not found: name another in $EDITOR; nothing was changed",
+                  program);
+    else
+        cli_error("the editor (%s) failed; nothing was changed", program);
     return EXIT_ERROR;
 }
 
@@ -103,12 +106,13 @@ static bool decode(struct edit *edit, struct job_list *jobs)
                          edit->reading.zones, jobs, &err);
     if (st != OK) {
         if (err.line)
-            strbuf_addf(&edit->problem, "Line %d, column %d: ", err.line, err.column);
-        strbuf_adds(&edit->problem, *err.message ? err.message : status_text(st));
+            strbuf_addf(&edit->problem, tr("Line %d, column %d: "), err.line, err.column);
+        strbuf_adds(&edit->problem, *err.message ? err.message : tr(status_text(st)));
     } else if (jobs->count != 1) {
-        strbuf_addf(&edit->problem, "One job is expected here, not %zu.", jobs->count);
+        strbuf_addf(&edit->problem, tr("One job is expected here, not %zu."), jobs->count);
     } else if (strcmp(jobs->items[0]->name, edit->name) != 0) {
-        strbuf_adds(&edit->problem, "The name can't be changed: runs and history belong to it.");
+        strbuf_adds(&edit->problem,
+                    tr("The name can't be changed: runs and history belong to it."));
     }
     return edit->problem.length == 0;
 }
@@ -116,7 +120,8 @@ static bool decode(struct edit *edit, struct job_list *jobs)
 /* The file stays. */
 static void tell_kept(struct edit *edit)
 {
-    fprintf(stderr, "nothing was changed; your text is in %s\n", edit->path);
+    fprintf(stderr, tr("nothing was changed; your text is in %s"), edit->path);
+    fputc('\n', stderr);
     edit->path[0] = '\0';
 }
 
@@ -143,8 +148,10 @@ static enum status put(struct edit *edit, const struct job *job, enum exit_code 
     }
     if (*ret != EXIT_OK)
         tell_kept(edit);
-    if (*ret == EXIT_OK && !refused)
-        fprintf(stderr, "%s: changed\n", edit->name);
+    if (*ret == EXIT_OK && !refused) {
+        fprintf(stderr, tr("%s: changed"), edit->name);
+        fputc('\n', stderr);
+    }
     reply_release(&reply);
     json_decref(body);
     strbuf_release(&path);
@@ -163,7 +170,8 @@ static bool edit_once(struct edit *edit, enum exit_code *ret)
     if (*ret != EXIT_OK)
         return false;
     if (is_blank(edit->text.text) || strcmp(edit->text.text, edit->before.text) == 0) {
-        fprintf(stderr, "%s: not changed\n", edit->name);
+        fprintf(stderr, tr("%s: not changed"), edit->name);
+        fputc('\n', stderr);
         return false;
     }
     job_list_init(&jobs);
@@ -202,7 +210,7 @@ static bool wants_again(const struct edit *edit)
     cli_error("%s", edit->problem.text);
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
         return false;
-    fputs("Edit it again? [Y/n] ", stderr);
+    fprintf(stderr, "%s [Y/n] ", tr("Edit it again?"));
     return fgets(answer, sizeof(answer), stdin) && answer[0] != 'n' && answer[0] != 'N';
 }
 

@@ -6,6 +6,7 @@
 #include "client/batch/batch.h"
 #include "definition/job_fields.h"
 #include "jobs/crontab_source.h"
+#include "text/tr.h"
 
 enum { PREFIX_MAX = 64 };
 
@@ -46,7 +47,7 @@ static enum exit_code refuse_changes(struct client *client, const struct batch *
         code = EXIT_CONFLICT;
     }
     if (code == EXIT_CONFLICT)
-        fputs("nothing was changed; --replace changes them\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was changed; --replace changes them"));
     json_decref(results);
     return code;
 }
@@ -71,7 +72,7 @@ static const char *prefix_complaint(const char *prefix)
     if (!prefix)
         return NULL;
     if (strlen(prefix) > PREFIX_MAX)
-        return "is too long";
+        return TR("is too long");
     snprintf(name, sizeof(name), "%sx", prefix);
     return job_name_complaint(name);
 }
@@ -87,7 +88,7 @@ static enum exit_code import(void *place)
     const char *complaint = prefix_complaint(request->from.prefix);
     if (complaint)
         return cli_usage(request->base.command, "--prefix: a name that starts with \"%s\" %s",
-                         request->from.prefix, complaint);
+                         request->from.prefix, tr(complaint));
     if (request->from.user && request->from.system)
         return cli_usage(request->base.command, "--user and --system exclude each other");
     job_list_init(&jobs);
@@ -100,9 +101,11 @@ static enum exit_code import(void *place)
         code = apply(client, request, &jobs);
     else if (code == EXIT_OK)
         code = print_yaml(&jobs);
-    if (code == EXIT_OK && !request->apply)
-        fprintf(stderr, "%zu job%s; nothing was changed, --apply adds them\n", jobs.count,
+    if (code == EXIT_OK && !request->apply) {
+        fprintf(stderr, tr("%zu job%s; nothing was changed, --apply adds them"), jobs.count,
                 jobs.count == 1 ? "" : "s");
+        fputc('\n', stderr);
+    }
     if (code == EXIT_OK && lost) {
         cli_error("%zu line%s could not be read", lost, lost == 1 ? "" : "s");
         code = EXIT_INVALID;

@@ -4,6 +4,7 @@
 
 #include "cli/when.h"
 #include "print/job_table.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -63,9 +64,9 @@ static bool is_filtered(const struct request *request)
 
 static void tell_none(const struct request *request)
 {
-    fputs(is_filtered(request) ? "no such jobs\n"
-                               : "no jobs; add one: peal add NAME SCHEDULE -- COMMAND\n",
-          stderr);
+    fprintf(stderr, "%s\n",
+            tr(is_filtered(request) ? TR("no such jobs")
+                                    : TR("no jobs; add one: peal add NAME SCHEDULE -- COMMAND")));
 }
 
 /* JSON and YAML are one value, of all jobs. */

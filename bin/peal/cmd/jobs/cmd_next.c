@@ -111,7 +111,7 @@ static enum exit_code read_schedules(const struct request *request, struct sched
 
 static void note(const char *place, const char *text)
 {
-    fprintf(stderr, "%snote: %s\n", place, text);
+    fprintf(stderr, "%s%s%s\n", place, tr("note: "), tr(text));
 }
 
 /* Notes on what the list can't show: values that depend on a job, and schedules without ticks. */
@@ -123,22 +123,22 @@ static void print_notes(const struct schedule *schedule, const char *place, bool
         cron = schedule_cron(schedule);
         break;
     case SCHEDULE_AFTER:
-        note(place, "the first run; the next ones count from the end of each run");
+        note(place, TR("the first run; the next ones count from the end of each run"));
         break;
     case SCHEDULE_REBOOT:
-        note(place, "due when the node starts, at no time that could be listed");
+        note(place, TR("due when the node starts, at no time that could be listed"));
         break;
     case SCHEDULE_MANUAL:
-        note(place, "never due by itself, only when it is triggered");
+        note(place, TR("never due by itself, only when it is triggered"));
         break;
     case SCHEDULE_EVERY:
     case SCHEDULE_AT:
         break;
     }
     if (cron && cron->notes & CRON_NOTE_SEEDED_NAME && !job_named)
-        note(place, "`H` depends on the job's name; give it with --job NAME");
+        note(place, TR("`H` depends on the job's name; give it with --job NAME"));
     if (cron && cron->notes & CRON_NOTE_SEEDED_UID)
-        note(place, "`~` and `R` are drawn when the job is made; this is an example");
+        note(place, TR("`~` and `R` are drawn when the job is made; this is an example"));
 }
 
 /* Do the notes on a schedule explain an empty list? */

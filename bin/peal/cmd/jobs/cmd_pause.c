@@ -1,9 +1,10 @@
 /* peal pause: its ticks are skipped until peal resume. */
 #include "client/job_action.h"
+#include "text/tr.h"
 
 static enum exit_code pause_jobs(struct client *client, void *request)
 {
-    return job_action_run(client, request, "paused");
+    return job_action_run(client, request, TR("paused"));
 }
 
 const struct command cmd_pause = {

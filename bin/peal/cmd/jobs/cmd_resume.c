@@ -1,9 +1,10 @@
 /* peal resume: the end of a pause. */
 #include "client/job_action.h"
+#include "text/tr.h"
 
 static enum exit_code resume_jobs(struct client *client, void *request)
 {
-    return job_action_run(client, request, "resumed");
+    return job_action_run(client, request, TR("resumed"));
 }
 
 const struct command cmd_resume = {

@@ -5,6 +5,7 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "print/diff_print.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -38,14 +39,17 @@ static enum exit_code roll_back(struct client *client, const char *job, const ch
                                   .if_match = current};
     enum exit_code code = body ? client_call(client, &call, &reply) : cli_fail(E_NOMEM);
     int64_t now = code == EXIT_OK ? answer_int(reply.body, "revision", 0) : 0;
-    if (code == EXIT_OK && now == strtoll(current, NULL, 10))
+    if (code == EXIT_OK && now == strtoll(current, NULL, 10)) {
         cli_note("%s: revision %lld is the same as the current one; nothing was changed", job,
                  (long long)revision);
-    else if (code == EXIT_OK)
-        fprintf(stderr, "%s: back to revision %lld, as revision %lld\n", job, (long long)revision,
+    } else if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: back to revision %lld, as revision %lld"), job, (long long)revision,
                 (long long)now);
-    else if (code == EXIT_NOT_FOUND)
-        fprintf(stderr, "See: peal versions %s\n", job);
+        fputc('\n', stderr);
+    } else if (code == EXIT_NOT_FOUND) {
+        fprintf(stderr, tr("See: peal versions %s"), job);
+        fputc('\n', stderr);
+    }
     reply_release(&reply);
     json_decref(body);
     strbuf_release(&path);

@@ -3,6 +3,7 @@
 
 #include "cli/when.h"
 #include "client/client.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -37,9 +38,10 @@ static enum exit_code skip(struct client *client, void *place)
     if (code == EXIT_OK) {
         const json_t *ticks = json_object_get(answer, "skipped");
         if (request->count)
-            fprintf(stderr, "%s: skips %zu\n", request->name, json_array_size(ticks));
+            fprintf(stderr, tr("%s: skips %zu"), request->name, json_array_size(ticks));
         else
-            fprintf(stderr, "%s: skips nothing any more\n", request->name);
+            fprintf(stderr, tr("%s: skips nothing any more"), request->name);
+        fputc('\n', stderr);
         print_skipped(ticks);
     }
     json_decref(answer);

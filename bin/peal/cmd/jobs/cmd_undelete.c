@@ -1,9 +1,10 @@
 /* peal undelete: a deleted job is kept for seven days. */
 #include "client/job_action.h"
+#include "text/tr.h"
 
 static enum exit_code undelete_jobs(struct client *client, void *request)
 {
-    return job_action_run(client, request, "undeleted");
+    return job_action_run(client, request, TR("undeleted"));
 }
 
 const struct command cmd_undelete = {

@@ -65,7 +65,8 @@ static enum status report_text(const struct check *check, const struct spec *spe
     schedule_print(schedule, &canonical);
     enum status st = canonical.failed ? E_NOMEM : strbuf_status(&place);
     if (st == OK) {
-        printf("%sok %s\n", place.text, canonical.text);
+        printf(tr("%sok %s"), place.text, canonical.text);
+        putchar('\n');
         st = schedule_print_warnings(schedule, check->now_s, tr_language(), place.text);
     }
     strbuf_release(&place);
@@ -77,7 +78,7 @@ static void report_error_text(const struct check *check, const struct spec *spec
                               const struct parse_error *err)
 {
     if (!check->file)
-        cli_parse_error("invalid schedule", spec->text, err);
+        cli_parse_error(tr("invalid schedule"), spec->text, err);
     else if (err->column > 0)
         fprintf(stderr, "%s:%d:%d: %s\n", check->file, spec->line, err->column, err->message);
     else
@@ -162,8 +163,10 @@ static enum exit_code read_specs(const struct request *request, struct check *ch
 static enum exit_code check_all(struct check *check, const struct schedule_reader *reader)
 {
     enum status st = OK;
-    if (check->specs.count == 0)
-        cli_note("%s has no schedules", check->file ? check->file : "the text");
+    if (check->specs.count == 0 && check->file)
+        cli_note("%s has no schedules", check->file);
+    else if (check->specs.count == 0)
+        cli_note("the text has no schedules");
     for (size_t i = 0; i < check->specs.count && st == OK; i++)
         st = check_one(check, &check->specs.items[i], reader);
     if (st == OK && check->results)
@@ -191,7 +194,8 @@ static bool holds_jobs(const char *path)
 static enum status report_job(const struct check *check, const struct job *job)
 {
     if (!check->results) {
-        printf("ok %s\n", job->name);
+        printf(tr("%sok %s"), "", job->name);
+        putchar('\n');
         return OK;
     }
     json_t *result = json_pack("{s:s, s:b}", "name", job->name, "ok", true);

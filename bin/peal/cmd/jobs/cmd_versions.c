@@ -1,6 +1,7 @@
 /* peal versions: what a job's definition was, and who changed it. */
 #include "cli/listing.h"
 #include "cli/when.h"
+#include "text/tr.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
 
@@ -13,7 +14,7 @@ struct request {
 
 static void print_current(const json_t *version, struct strbuf *out)
 {
-    strbuf_adds(out, json_is_true(json_object_get(version, "current")) ? "current" : "");
+    strbuf_adds(out, json_is_true(json_object_get(version, "current")) ? tr("current") : "");
 }
 
 static enum exit_code show(struct client *client, void *place)

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "cli/suggest.h"
 #include "cli/when.h"
+#include "text/tr.h"
 
 struct check {
     const struct job_list *jobs;
@@ -125,22 +126,24 @@ static void check_name(struct check *check, const struct job *job, const char *f
     json_object_foreach ((json_t *)known, key, value) {
         suggest_offer(&best, key);
     }
-    snprintf(message, sizeof(message), "%s: there is no %s \"%s\"%s%s%s", field, noun, name,
-             best.name ? "; did you mean \"" : "", best.name ? best.name : "",
-             best.name ? "\"?" : "");
+    if (best.name)
+        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\"; did you mean \"%s\"?"),
+                 field, tr(noun), name, best.name);
+    else
+        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\""), field, tr(noun), name);
     fail(check, &(struct job_mistake){job->name, field, name, message});
 }
 
 static void check_names(struct check *check, const struct job *job)
 {
     for (size_t i = 0; i < job->calendar_count; i++)
-        check_name(check, job, "calendars", "calendar", job->calendars[i], check->calendars);
+        check_name(check, job, "calendars", TR("calendar"), job->calendars[i], check->calendars);
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
-        check_name(check, job, "notify", "channel", job->notify.to[i], check->channels);
+        check_name(check, job, "notify", TR("channel"), job->notify.to[i], check->channels);
     for (size_t i = 0; i < job->after_count; i++) {
         const char *name = job->after[i].job;
         if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
-            check_name(check, job, "after", "job", name, check->waits);
+            check_name(check, job, "after", TR("job"), name, check->waits);
     }
 }
 
@@ -171,24 +174,26 @@ static enum status push(struct path *path, const char *name)
  * the files: an agent has no cycles of its own. */
 static enum status tell_cycle(struct check *check, const struct path *path, const char *name)
 {
-    struct strbuf message;
+    struct strbuf names, message;
     size_t from = path->count;
     while (strcmp(path->steps[from - 1].name, name) != 0)
         from--;
+    strbuf_init(&names);
     strbuf_init(&message);
-    strbuf_adds(&message, "after: a job would wait for itself: ");
     for (size_t i = from - 1; i < path->count; i++)
-        strbuf_addf(&message, "%s -> ", path->steps[i].name);
-    strbuf_adds(&message, name);
+        strbuf_addf(&names, "%s -> ", path->steps[i].name);
+    strbuf_adds(&names, name);
+    strbuf_addf(&message, tr("after: a job would wait for itself: %s"), names.text);
     size_t at = path->count;
     while (at > from && !job_sources_have(check->sources, path->steps[at - 1].name))
         at--;
-    enum status st = strbuf_status(&message);
+    enum status st = names.failed ? E_NOMEM : strbuf_status(&message);
     if (st == OK)
         fail(check,
              &(struct job_mistake){path->steps[at - 1].name, "after",
                                    at == path->count ? name : path->steps[at].name, message.text});
     strbuf_release(&message);
+    strbuf_release(&names);
     return st;
 }
 

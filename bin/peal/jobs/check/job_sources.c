@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "definition/job_places.h"
+#include "text/tr.h"
 
 struct job_source {
     char *name;
@@ -78,7 +79,7 @@ static enum status add_text(struct job_sources *sources, const char *name, struc
 static void tell_twin(struct job_source *source, const char *job, const char *other)
 {
     char message[600];
-    snprintf(message, sizeof(message), "job \"%s\" is defined twice: in %s, too", job, other);
+    snprintf(message, sizeof(message), tr("job \"%s\" is defined twice: in %s, too"), job, other);
     tell_in(source, &(struct job_mistake){.job = job, .message = message});
 }
 
