@@ -8,6 +8,7 @@
 
 #include "cli/when.h"
 #include "jobs/input_file.h"
+#include "text/tr.h"
 
 enum { NAMESPACE_ARGS_MAX = 16 };
 
@@ -22,8 +23,8 @@ static bool take_grant(const struct option_use *use)
     const char *equals = strchr(use->text, '=');
     char option[160];
     unsigned choice;
-    snprintf(option, sizeof(option), "the role in --namespace %.*s", (int)strcspn(use->text, "="),
-             use->text);
+    snprintf(option, sizeof(option), tr("the role in --namespace %.*s"),
+             (int)strcspn(use->text, "="), use->text);
     return take_list(use) &&
            (!equals || cli_choice(use->command, option, equals + 1, of_namespaces, &choice));
 }
@@ -84,7 +85,7 @@ static void print_role(const json_t *object, struct strbuf *out)
 {
     const char *role = answer_text(object, "role");
     bool is_less = strcmp(role, "editor") == 0 && json_is_false(json_object_get(object, "define"));
-    strbuf_addf(out, "%s%s", role, is_less ? " (no define)" : "");
+    strbuf_addf(out, "%s%s", role, is_less ? tr(" (no define)") : "");
 }
 
 void scope_print(const json_t *account, struct strbuf *out)
@@ -111,11 +112,11 @@ static enum exit_code ask(const char *prompt, bool hidden, struct strbuf *out)
     if (!terminal || tcgetattr(fileno(terminal), &before) != 0) {
         if (terminal)
             fclose(terminal);
-        cli_error("there is no terminal to ask for it on: use %s",
-                  hidden ? "--password-file FILE" : "--name NAME");
+        cli_error(hidden ? "there is no terminal to ask for it on: use --password-file FILE"
+                         : "there is no terminal to ask for it on: use --name NAME");
         return EXIT_USAGE;
     }
-    fprintf(terminal, "%s: ", prompt);
+    fprintf(terminal, tr("%s: "), prompt);
     fflush(terminal);
     quiet = before;
     quiet.c_lflag &= ~(tcflag_t)ECHO;
@@ -166,7 +167,7 @@ enum exit_code password_read(const char *file, const char *prompt, bool twice, s
     if (code != EXIT_OK || !twice)
         return code;
     strbuf_init(&again);
-    code = ask("The same again", true, &again);
+    code = ask(tr("The same again"), true, &again);
     if (code == EXIT_OK && strcmp(out->text, again.text) != 0) {
         cli_error("these are two passwords; nothing was changed");
         code = EXIT_INVALID;

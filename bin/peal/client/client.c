@@ -12,6 +12,7 @@
 #include "cli/when.h"
 #include "client/remote.h"
 #include "config/data_folder.h"
+#include "print/state_words.h"
 #include "text/tr.h"
 
 enum {
@@ -60,11 +61,11 @@ bool client_is_remote(const struct client *client)
 static enum exit_code no_remote(const struct remote *remote)
 {
     cli_error("can't reach %s: %s", remote->url.text,
-              remote->error[0] ? remote->error : "no answer");
+              remote->error[0] ? remote->error : tr("no answer"));
     if (remote->is_distrusted && !remote->ca)
-        fputs("If the certificate is its own (peal tls init): --ca FILE, a copy of its "
-              "tls/cert.pem\n",
-              stderr);
+        fprintf(stderr, "%s\n",
+                tr("If the certificate is its own (peal tls init): --ca FILE, a copy of its "
+                   "tls/cert.pem"));
     return EXIT_UNREACHABLE;
 }
 
@@ -83,7 +84,8 @@ static enum exit_code no_socket(const struct client *client)
     if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES)
         return client_not_for_us(client->data.text);
     cli_error("no agent answers at %s; is it running?", client->data.text);
-    fprintf(stderr, "Start it: peal start -d --data %s\n", client->data.text);
+    fprintf(stderr, tr("Start it: peal start -d --data %s"), client->data.text);
+    fputc('\n', stderr);
     return EXIT_UNREACHABLE;
 }
 
@@ -331,6 +333,27 @@ static void print_safe(const char *prefix, const char *text)
     strbuf_release(&safe);
 }
 
+/* "schedule, line 3, column 5"; empty: none is given. */
+static void print_place(const json_t *error, struct strbuf *out)
+{
+    const char *pointer = answer_text(error, "pointer");
+    const char *field = *pointer == '/' ? pointer + 1 : pointer;
+    long long row = answer_int(error, "line", 0), column = answer_int(error, "column", 0);
+    struct strbuf at;
+    strbuf_init(&at);
+    if (row > 0 && column > 0)
+        strbuf_addf(&at, tr("line %lld, column %lld"), row, column);
+    else if (row > 0)
+        strbuf_addf(&at, tr("line %lld"), row);
+    else if (column > 0)
+        strbuf_addf(&at, tr("column %lld"), column);
+    if (*field && at.length)
+        strbuf_addf(out, tr("%s, %s"), field, at.text);
+    else
+        strbuf_addf(out, "%s%s", field, at.text);
+    strbuf_release(&at);
+}
+
 /* Prints each error with its place, except for one that repeats `detail`. */
 static void print_errors(const json_t *errors, const char *detail)
 {
@@ -338,18 +361,11 @@ static void print_errors(const json_t *errors, const char *detail)
     const json_t *error;
     json_array_foreach (errors, i, error) {
         struct strbuf line;
-        json_int_t row = json_integer_value(json_object_get(error, "line"));
-        json_int_t column = json_integer_value(json_object_get(error, "column"));
         if (strcmp(answer_text(error, "message"), detail) == 0)
             continue;
         strbuf_init(&line);
-        const char *pointer = answer_text(error, "pointer");
-        strbuf_adds(&line, *pointer == '/' ? pointer + 1 : pointer);
-        if (row > 0)
-            strbuf_addf(&line, "%sline %lld", line.length ? ", " : "", (long long)row);
-        if (column > 0)
-            strbuf_addf(&line, "%scolumn %lld", line.length ? ", " : "", (long long)column);
-        strbuf_addf(&line, "%s%s", line.length ? ": " : "", answer_text(error, "message"));
+        print_place(error, &line);
+        strbuf_addf(&line, line.length ? tr(": %s") : "%s", answer_text(error, "message"));
         print_safe("  ", line.text);
         strbuf_release(&line);
     }
@@ -380,8 +396,10 @@ static enum exit_code connection_broke(const struct client *client)
 {
     const char *url = client->remote.url.text;
     cli_error("the connection to the agent broke; look whether it was done before you repeat");
-    if (client_is_remote(client) && strncasecmp(url, "http://", strlen("http://")) == 0)
-        fprintf(stderr, "If it has a certificate: --url https://%s\n", url + strlen("http://"));
+    if (client_is_remote(client) && strncasecmp(url, "http://", strlen("http://")) == 0) {
+        fprintf(stderr, tr("If it has a certificate: --url https://%s"), url + strlen("http://"));
+        fputc('\n', stderr);
+    }
     return EXIT_UNREACHABLE;
 }
 
@@ -406,8 +424,10 @@ enum exit_code client_report(struct client *client, enum status st, const struct
     else
         cli_error("the agent answered with status %ld", reply->status);
     print_errors(json_object_get(reply->body, "errors"), detail);
-    if (reply->status == 401 && client_is_remote(client) && !client->keeps_cookies)
-        fprintf(stderr, "Log in: peal login --url %s\n", client->remote.url.text);
+    if (reply->status == 401 && client_is_remote(client) && !client->keeps_cookies) {
+        fprintf(stderr, tr("Log in: peal login --url %s"), client->remote.url.text);
+        fputc('\n', stderr);
+    }
     return exit_code_of(reply->status);
 }
 
@@ -434,9 +454,12 @@ void client_tell_incomplete(struct client *client, const json_t *body)
     json_array_foreach (list, i, item) {
         struct strbuf line;
         strbuf_init(&line);
-        const char *node = answer_text(item, "node");
-        strbuf_addf(&line, "%s %s %s: what it has on record is not shown", *node ? "node" : "the",
-                    *node ? node : "history's database", answer_text(item, "why"));
+        const char *node = answer_text(item, "node"), *why = absence_word(answer_text(item, "why"));
+        if (*node)
+            strbuf_addf(&line, tr("node %s %s: what it has on record is not shown"), node, why);
+        else
+            strbuf_addf(&line, tr("the history's database %s: what it has on record is not shown"),
+                        why);
         print_safe("", line.text);
         strbuf_release(&line);
     }

@@ -109,7 +109,8 @@ MUST_CHECK enum exit_code client_job(struct client *client, const char *name, st
 MUST_CHECK enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
                                           struct reply *ret);
 
-/* Tells that none of the items, a list, has this name, and which is the nearest; EXIT_NOT_FOUND. */
+/* Tells that none of the items, a list, has this name, and which is the nearest; EXIT_NOT_FOUND.
+ * `noun` is English. */
 enum exit_code client_no_such(const char *noun, const char *name, const json_t *items,
                               const char *member, const char *see);
 

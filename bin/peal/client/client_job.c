@@ -5,6 +5,7 @@
 #include "cli/suggest.h"
 #include "cli/when.h"
 #include "client/client.h"
+#include "text/tr.h"
 
 enum { NAMES_MAX = 5000 }; /* searched for a near one */
 
@@ -100,9 +101,9 @@ enum exit_code client_no_such(const char *noun, const char *name, const json_t *
         suggest_offer(&best, answer_text(item, member));
     }
     if (best.name)
-        cli_error("no %s is named \"%s\"; did you mean %s?", noun, name, best.name);
+        cli_error("no %s is named \"%s\"; did you mean %s?", tr(noun), name, best.name);
     else
-        cli_error("no %s is named \"%s\"; see: %s", noun, name, see);
+        cli_error("no %s is named \"%s\"; see: %s", tr(noun), name, see);
     return EXIT_NOT_FOUND;
 }
 
@@ -120,7 +121,7 @@ static enum exit_code no_job(struct client *client, const char *name, const stru
     }
     if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
         return EXIT_NOT_FOUND;
-    enum exit_code code = client_no_such("job", name, jobs, "name", "peal list");
+    enum exit_code code = client_no_such(TR("job"), name, jobs, "name", "peal list");
     json_decref(jobs);
     return code;
 }

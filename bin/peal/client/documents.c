@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "text/tr.h"
+
 const struct option_row doc_output_options[] = {
     OPTION_OUTPUT(doc_request, output, OUTPUT_TEXT),
     OPTION_GROUP(doc_request, base, client_options),
@@ -35,8 +37,10 @@ enum exit_code doc_call(struct client *client, const struct doc_request *request
     strbuf_init(&path);
     call.path = doc_path(request, rest, &path);
     enum exit_code code = client_call(client, &call, ret);
-    if (code == EXIT_NOT_FOUND)
-        fprintf(stderr, "See: peal %s list\n", form_of(request)->noun);
+    if (code == EXIT_NOT_FOUND) {
+        fprintf(stderr, tr("See: peal %s list"), form_of(request)->noun);
+        fputc('\n', stderr);
+    }
     strbuf_release(&path);
     return code;
 }
@@ -47,10 +51,12 @@ enum exit_code doc_change(struct client *client, const struct doc_request *reque
     struct reply reply = {0};
     enum exit_code code = doc_call(
         client, request, (struct client_request){.method = method, .body = body}, "", &reply);
-    if (code == EXIT_OK && form_of(request)->tell)
+    if (code == EXIT_OK && form_of(request)->tell) {
         form_of(request)->tell(reply.body, what);
-    else if (code == EXIT_OK)
-        fprintf(stderr, "%s: %s\n", request->name, what);
+    } else if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: %s"), request->name, tr(what));
+        fputc('\n', stderr);
+    }
     reply_release(&reply);
     return code;
 }
@@ -87,7 +93,7 @@ enum exit_code doc_delete(struct client *client, void *place)
     const struct doc_request *request = place;
     const struct doc_form *form = form_of(request);
     enum exit_code code =
-        confirm_deletion(request->yes, "Delete the %s %s%s?", form->noun, request->name,
-                         form->deleted_too ? form->deleted_too : "");
-    return code == EXIT_OK ? doc_change(client, request, "DELETE", NULL, "deleted") : code;
+        confirm_deletion(request->yes, "Delete the %s %s%s?", tr(form->noun), request->name,
+                         form->deleted_too ? tr(form->deleted_too) : "");
+    return code == EXIT_OK ? doc_change(client, request, "DELETE", NULL, TR("deleted")) : code;
 }

@@ -49,7 +49,7 @@ const char *doc_path(const struct doc_request *request, const char *rest, struct
 MUST_CHECK enum exit_code doc_call(struct client *client, const struct doc_request *request,
                                    struct client_request call, const char *rest, struct reply *ret);
 
-/* Sends a change, and reports it: "otto: changed, viewer". */
+/* Sends a change, and reports it: "otto: changed, viewer". `what` is English. */
 MUST_CHECK enum exit_code doc_change(struct client *client, const struct doc_request *request,
                                      const char *method, const json_t *body, const char *what);
 

@@ -10,10 +10,12 @@ static enum exit_code act(struct client *client, const char *action, const struc
     enum exit_code worst = EXIT_OK;
     for (int i = 0; i < names->count && worst != EXIT_UNREACHABLE; i++) {
         enum exit_code code = client_job_action(client, names->items[i], action, NULL, NULL);
-        if (code == EXIT_OK)
-            fprintf(stderr, "%s: %s\n", names->items[i], tr(done));
-        else
+        if (code != EXIT_OK) {
             worst = code;
+            continue;
+        }
+        fprintf(stderr, tr("%s: %s"), names->items[i], tr(done));
+        fputc('\n', stderr);
     }
     return worst;
 }

@@ -7,6 +7,8 @@
 #include "cli/terminal.h"
 #include "cli/when.h"
 #include "print/log_print.h"
+#include "print/state_words.h"
+#include "text/tr.h"
 
 enum { ASKED = 50, REMEMBERED = 500 };
 
@@ -81,12 +83,7 @@ static void print_end(const struct live_run *run, const json_t *value)
     bool ok = run_is_ok(value);
     bool skipped = strcmp(answer_text(value, "state"), "skipped") == 0;
     strbuf_init(&text);
-    run_outcome(value, &text);
-    if (answer_time(value, "started_at") != NO_TIME) {
-        strbuf_adds(&text, " after ");
-        when_print_taken(answer_time(value, "started_at"), answer_time(value, "finished_at"),
-                         &text);
-    }
+    run_end(value, &text);
     print_event(run, ok ? "✓" : skipped ? "-" : "✗", ok ? 32 : skipped ? 33 : 31, text.text);
     strbuf_release(&text);
 }
@@ -94,7 +91,7 @@ static void print_end(const struct live_run *run, const json_t *value)
 static void print_start(const struct live_run *run, const json_t *value)
 {
     char text[64];
-    snprintf(text, sizeof(text), "started (%s)", answer_text(value, "cause"));
+    snprintf(text, sizeof(text), tr("started (%s)"), cause_word(answer_text(value, "cause")));
     print_event(run, "▶", 2, text);
 }
 

@@ -1,6 +1,7 @@
 #include "client/node_action.h"
 
 #include "cli/when.h"
+#include "text/tr.h"
 
 const struct option_row node_arguments[] = {
     ARGUMENTS(node_request, names, "NODE", .complete = COMPLETE_NODES),
@@ -13,7 +14,7 @@ static enum exit_code no_node(struct client *client, const char *name)
     if (client_get(client, "/nodes", &answer) != EXIT_OK)
         return EXIT_NOT_FOUND;
     enum exit_code code =
-        client_no_such("node", name, json_object_get(answer, "items"), "node", "peal nodes");
+        client_no_such(TR("node"), name, json_object_get(answer, "items"), "node", "peal nodes");
     json_decref(answer);
     return code;
 }

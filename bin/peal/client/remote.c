@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client/known_tokens.h"
+#include "text/tr.h"
 
 enum { TOKEN_MAX = 4096 };
 
@@ -53,7 +54,8 @@ static enum exit_code read_token(const char *path, char token[TOKEN_MAX])
     FILE *file = fopen(path, "re");
     bool done = file && fgets(token, TOKEN_MAX, file);
     if (!done)
-        cli_error("can't read a token from %s: %s", path, file ? "it is empty" : strerror(errno));
+        cli_error("can't read a token from %s: %s", path,
+                  file ? tr("it is empty") : strerror(errno));
     if (file)
         fclose(file);
     if (done)

@@ -1,7 +1,5 @@
 #include "client/starts.h"
 
-#include <stdio.h>
-
 #include "cli/when.h"
 
 static const json_t *starts_of(const json_t *agent)
@@ -29,6 +27,6 @@ void starts_warn(struct client *client)
     struct reply reply = {0};
     enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
     if (st == OK && reply.status == 200 && !starts_are_ok(reply.body))
-        fprintf(stderr, "note: nothing can start now: %s\n", starts_detail(reply.body));
+        cli_note("nothing can start now: %s", starts_detail(reply.body));
     reply_release(&reply);
 }

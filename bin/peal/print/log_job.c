@@ -8,6 +8,7 @@
 #include "id.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 enum { ASKED = 50 }; /* runs per look: so many may begin between two */
 
@@ -98,8 +99,10 @@ static void print_begin(struct job_tail *tail, struct tail *each, const json_t *
     strbuf_init(&text);
     when_print_local(answer_time(run, "started_at"), &text);
     fflush(stdout);
-    fprintf(stderr, "-- %s %s: %s %s --\n", tail->job, each->id,
-            each->has_begun ? "goes on; it started" : "started", text.text);
+    fprintf(stderr,
+            tr(each->has_begun ? "-- %s %s: goes on; it started %s --" : "-- %s %s: started %s --"),
+            tail->job, each->id, text.text);
+    fputc('\n', stderr);
     each->has_begun = true;
     memcpy(tail->speaker, each->id, sizeof(tail->speaker));
     strbuf_release(&text);
@@ -109,13 +112,10 @@ static void print_end(const struct job_tail *tail, const struct tail *each, cons
 {
     struct strbuf text;
     strbuf_init(&text);
-    run_outcome(run, &text);
-    if (answer_time(run, "started_at") != NO_TIME) {
-        strbuf_adds(&text, " after ");
-        when_print_taken(answer_time(run, "started_at"), answer_time(run, "finished_at"), &text);
-    }
+    run_end(run, &text);
     fflush(stdout);
-    fprintf(stderr, "-- %s %s: %s --\n", tail->job, each->id, text.text);
+    fprintf(stderr, tr("-- %s %s: %s --"), tail->job, each->id, text.text);
+    fputc('\n', stderr);
     strbuf_release(&text);
 }
 

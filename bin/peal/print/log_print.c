@@ -8,6 +8,7 @@
 #include "cli/when.h"
 #include "client/patience.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 enum { CHUNK_BYTES = 262144 };
 
@@ -93,8 +94,10 @@ static void print_chunk(struct log_printer *printer, const json_t *chunk)
     const char *at = answer_text(chunk, "at");
     const json_t *text = json_object_get(chunk, "text");
     int64_t gap = answer_int(chunk, "gap", 0);
-    if (gap > 0)
-        fprintf(stderr, "[... %" PRId64 " bytes were not kept ...]\n", gap);
+    if (gap > 0) {
+        fprintf(stderr, tr("[... %" PRId64 " bytes were not kept ...]"), gap);
+        fputc('\n', stderr);
+    }
     if (json_is_string(text)) {
         print_bytes(printer, stream, at, json_string_value(text), json_string_length(text));
         return;

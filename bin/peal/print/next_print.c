@@ -5,6 +5,8 @@
 
 #include "cli/json_out.h"
 #include "cli/text_table.h"
+#include "print/state_words.h"
+#include "text/tr.h"
 #include "timestamp.h"
 
 void next_list_init(struct next_list *list)
@@ -60,7 +62,7 @@ static const struct zone *common_zone(const struct next_list *list)
 static void add_row(struct text_table *table, const struct next_list *list, const struct fire *fire,
                     const struct zone *common)
 {
-    struct strbuf cell;
+    struct strbuf cell, note;
     strbuf_init(&cell);
     timestamp_print_utc(fire->at_s, &cell);
     text_table_cell(table, cell.text);
@@ -82,9 +84,12 @@ static void add_row(struct text_table *table, const struct next_list *list, cons
 
     strbuf_truncate(&cell, 0);
     fire_note(fire, &cell);
-    text_table_cell(table, cell.text);
-    if (strbuf_status(&cell) != OK)
+    strbuf_init(&note);
+    note_words(cell.text, &note);
+    text_table_cell(table, note.text);
+    if (strbuf_status(&cell) != OK || strbuf_status(&note) != OK)
         table->status = E_NOMEM;
+    strbuf_release(&note);
     strbuf_release(&cell);
 }
 
@@ -97,9 +102,9 @@ static enum status print_table(const struct next_list *list)
         return OK;
 
     strbuf_init(&local);
-    strbuf_adds(&local, "LOCAL");
+    strbuf_adds(&local, tr("LOCAL"));
     if (common)
-        strbuf_addf(&local, " (%s)", zone_name(common));
+        strbuf_addf(&local, tr(" (%s)"), zone_name(common));
     const char *const headers[] = {"AT (UTC)",     local.text, "ZONE", "IN",
                                    "STARTS (UTC)", "SCHEDULE", "NOTE", NULL};
     text_table_init(&table, headers);

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "cli/terminal.h"
+#include "cli/text_width.h"
+#include "text/tr.h"
 
 enum {
     FIRST_MS = 500, /* shorter work shows no line */
@@ -31,11 +33,11 @@ void progress_format(const struct progress *progress, int columns, char text[256
 {
     char count[64], bar[BAR_MAX + 1];
     if (progress->total)
-        snprintf(count, sizeof(count), "%zu of %zu %.20s", progress->done, progress->total,
+        snprintf(count, sizeof(count), tr("%zu of %zu %s"), progress->done, progress->total,
                  progress->what);
     else
-        snprintf(count, sizeof(count), "%zu %.20s", progress->done, progress->what);
-    int width = columns - (int)strlen(count) - 4; /* brackets, a blank, and the cursor's place */
+        snprintf(count, sizeof(count), tr("%zu %s"), progress->done, progress->what);
+    int width = columns - text_width(count) - 4; /* brackets, a blank, and the cursor's place */
     if (!progress->total || width < BAR_MIN) {
         snprintf(text, 256, "%s", count);
         return;

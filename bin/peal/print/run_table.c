@@ -32,6 +32,18 @@ void run_outcome(const json_t *run, struct strbuf *out)
         strbuf_addf(out, tr(" (%s)"), reason_word(reason));
 }
 
+void run_end(const json_t *run, struct strbuf *out)
+{
+    struct strbuf taken;
+    run_outcome(run, out);
+    if (answer_time(run, "started_at") == NO_TIME)
+        return;
+    strbuf_init(&taken);
+    when_print_taken(answer_time(run, "started_at"), answer_time(run, "finished_at"), &taken);
+    strbuf_addf(out, tr(" after %s"), taken.text);
+    strbuf_release(&taken);
+}
+
 static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,
                     int64_t now)
 {
@@ -155,8 +167,8 @@ static enum exit_code tell_candidates(const char *word, const json_t *runs)
 {
     const json_t *run;
     size_t i;
-    bool are_more = json_array_size(runs) == CANDIDATES;
-    cli_error("the ids of %s%zu runs begin with %s:", are_more ? "at least " : "",
+    cli_error(json_array_size(runs) == CANDIDATES ? "the ids of at least %zu runs begin with %s:"
+                                                  : "the ids of %zu runs begin with %s:",
               json_array_size(runs), word);
     json_array_foreach (runs, i, run) {
         struct strbuf at;

@@ -17,6 +17,9 @@ bool nodes_are_many(struct client *client);
 /* "failed (exit_code 3)", "ok", "skipped (overlap)". */
 void run_outcome(const json_t *run, struct strbuf *out);
 
+/* The same of a run that is over, with how long it took: "failed (exit code 3) after 2.500s". */
+void run_end(const json_t *run, struct strbuf *out);
+
 /* Has the run ended, and did it succeed? */
 bool run_is_over(const json_t *run);
 bool run_is_ok(const json_t *run);

@@ -1,5 +1,93 @@
+#include <inttypes.h>
+
 #include "text/texts.h"
 
 const struct message zh_cluster[] = {
+    /* peal cluster */
+    {"the cluster's health; resume after a restore; import jobs",
+     "集群的健康状况；从备份恢复后继续；导入任务"},
+    {"which command? peal cluster status, advance-cursors or import",
+     "哪个命令？peal cluster status、advance-cursors 或 import"},
+    {"after etcd was restored from a backup", "etcd 从备份恢复之后"},
+    {"show the cluster's health; exit status 5: the store is unhealthy",
+     "显示集群的健康状况；退出状态 5：存储异常"},
+    {"status: the store, the history, the leader, the nodes and their states.",
+     "status：存储、历史、主节点、各节点及其状态。"},
+    {"%lld %s", "%2$s %1$lld"},
+    {"halted", "已停止"},
+    {"nothing is started; when all is as it should be: peal cluster advance-cursors",
+     "不启动任何运行；确认一切正常后执行：peal cluster advance-cursors"},
+    {"%s, leads", "%s，主节点"},
+    {"none at the moment", "目前没有"},
+    {"%+" PRId64 " ms from the cluster's", "与集群时钟相差 %+" PRId64 " ms"},
+    {"%+" PRId64 " ms from the cluster's: too far, set it",
+     "与集群时钟相差 %+" PRId64 " ms：偏差过大，请校准"},
+    {"%" PRId64 ", open runs %" PRId64, "%" PRId64 "，未结束的运行 %" PRId64},
+    {"resume after the store was restored from a backup", "存储从备份恢复后，继续运行"},
+    {"advance-cursors: a restored store does not know which ticks have run since the backup, so no "
+     "runs start until this command. Open runs end as lost, every job continues from now, and a "
+     "missed entry per job in the ledger marks the time whose ticks are unknown.",
+     "advance-"
+     "cursors：从备份恢复的存储不知道备份之后哪些触发已经运行，因此在执行此命令之前不会启动任何运行"
+     "。未结束的运行记为失联，每个任务从当前时间继续，并各有一条“已错过”记录，标明触发情况未知的时"
+     "段。"},
+    {"Runs that the restored store takes for open end as lost, and every job goes on from now. Do "
+     "it?",
+     "恢复后的存储中未结束的运行将记为失联，每个任务从当前时间继续。是否执行？"},
+    {"every job goes on from now; all nodes work again",
+     "每个任务从当前时间继续；所有节点已恢复工作"},
+    {"move the jobs of an embedded store into the cluster's", "将内嵌存储中的任务迁移到集群的存储"},
+    {"import: copies the jobs of a data folder with an embedded store, each with its uid and its "
+     "cursor, and the users, tokens, calendars and channels. Past runs stay in the history of that "
+     "folder, and its database is not changed. No agent may use the folder meanwhile. Nothing in "
+     "the target store is overwritten, and the import can be repeated. Exit status 4: the folder "
+     "is in use or has open runs, or some jobs could not be imported.",
+     "import：复制使用内嵌存储的数据目录中的任务（连同 uid "
+     "和调度进度），以及用户、令牌、日历和通知渠道。过去的运行留在该目录的历史中，其数据库不会改动"
+     "。导入期间不能有 agent 使用该目录。目标存储中的内容不会被覆盖，可以重复导入。退出状态 "
+     "4：目录正被使用或有未结束的运行，或有任务未能导入。"},
+    {"the data folder to import", "要导入的数据目录"},
+    {"the target store (else from the configuration file, $PEAL_STORE)",
+     "目标存储（默认取配置文件、$PEAL_STORE）"},
+    {"a configuration file with etcd's user and certificates (docs/CONFIG.md)",
+     "含 etcd 用户和证书的配置文件（docs/CONFIG.md）"},
+    {"whose jobs? --from DIR, a data folder", "导入谁的任务？--from DIR，一个数据目录"},
+    {"where to? --store etcd://HOST:PORT,.../PREFIX",
+     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX"},
+
+    /* peal nodes, drain, undrain */
+    {"the nodes of the cluster and their states", "集群的节点及其状态"},
+    {"with the reason why a node takes no new runs, and more", "另含节点不接受新运行的原因等"},
+    {"STATE is ready; draining or drained (peal drain); full (max_running); clock (its skew is too "
+     "large); clock_doubt (the clock jumped, and is not trusted yet); spawner (no process can be "
+     "started); api (serves the API only); stopping; gone; or shut_out (this agent: another agent, "
+     "in the line above, uses its name). LEADS marks the leader, which does the cluster's "
+     "maintenance. SKEW is the difference between the node's clock and the cluster's. HISTORY, "
+     "with -o wide, is shared (one for all nodes), own (one per node, readable), or the reason why "
+     "it can't be read.",
+     "“状态”为：就绪（ready）；排空中（draining）或已排空（drained），见 peal "
+     "drain；已满（full），达到 "
+     "max_running；时钟偏差（clock），偏差过大；时钟不可信（clock_"
+     "doubt），时钟发生过跳变；无法启动运行（spawner），不能启动进程；仅 "
+     "API（api）；停止中（stopping）；已离线（gone）；名称冲突（shut_out），即上一行的另一个 agent "
+     "使用了此 agent "
+     "的名称。“主节点”列标出负责集群维护工作的节点。“时钟偏差”是节点时钟与集群时钟之差。“历史”（-o "
+     "wide）为共享（所有节点共用）、独立（每个节点各有一个，可读取），或无法读取的原因。"},
+    {"stop new runs on a node", "停止在节点上启动新的运行"},
+    {"Current runs continue; other nodes take over new runs. The node stays drained until peal "
+     "undrain, also while it is offline.",
+     "进行中的运行会继续到结束，新的运行由其他节点接管。节点保持排空，离线期间也是如此，直到 peal "
+     "undrain。"},
+    {"which node? See: peal nodes", "哪个节点？参见：peal nodes"},
+    {"before an upgrade of its machine", "升级该机器之前"},
+    {"drained: no runs are left on it", "“已排空”表示其上已没有运行"},
+    {"%s: is gone; it takes no new runs when it comes back",
+     "%s：已离线；恢复后也不再接受新的运行"},
+    {"%s: takes no new runs; %d still running there", "%s：已停止接受新的运行；其上还有 %d 个运行"},
+    {"%s: takes no new runs, and none is running there", "%s：已停止接受新的运行，其上已没有运行"},
+    {"allow new runs on a drained node", "允许已排空的节点接受新的运行"},
+    {"%s: takes new runs", "%s：已恢复接受新的运行"},
+    {"%s: is no longer drained, but takes nothing new yet: %s",
+     "%s：已取消排空，但暂时不接受新的运行：%s"},
     {0},
 };

@@ -8,6 +8,7 @@
 #include "client/batch/batch_parts.h"
 #include "client/batch/digests.h"
 #include "print/progress.h"
+#include "text/tr.h"
 
 /* What goes in one call, or more if jobs depend on each other: half of what the agent takes. */
 enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
@@ -124,7 +125,7 @@ static bool tell_mistakes(const struct batch *batch, const json_t *body, const s
     json_array_foreach (errors, i, error) {
         tell_mistake(batch, body, error);
     }
-    fputs("nothing was changed\n", stderr);
+    fprintf(stderr, "%s\n", tr("nothing was changed"));
     return true;
 }
 
@@ -171,7 +172,8 @@ static enum exit_code send_all(struct client *client, const struct batch *batch,
     size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
     struct progress progress;
-    progress_begin(&progress, dry_run ? "checked" : "written", count_items(parts) + delete_count);
+    progress_begin(&progress, tr(dry_run ? "checked" : "written"),
+                   count_items(parts) + delete_count);
     for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
         json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
         size_t before = json_array_size(results);
@@ -194,7 +196,7 @@ static enum exit_code tell_failed(const json_t *results)
         const json_t *error = json_object_get(result, "error");
         const char *text =
             json_is_string(error) ? json_string_value(error) : answer_text(error, "message");
-        cli_error("%s: %s", answer_text(result, "name"), *text ? text : "could not be changed");
+        cli_error("%s: %s", answer_text(result, "name"), *text ? text : tr("could not be changed"));
         code = EXIT_INVALID;
     }
     return code;
@@ -274,15 +276,15 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
 }
 
 /* "would delete" for "deleted". */
-static const char *plan_word(const char *result)
+static const char *result_word(const char *result, bool dry_run)
 {
-    static const char *const words[][2] = {{"created", "would create"},
-                                           {"changed", "would change"},
-                                           {"adopted", "would adopt"},
-                                           {"deleted", "would delete"}};
+    static const char *const words[][2] = {{TR("created"), TR("would create")},
+                                           {TR("changed"), TR("would change")},
+                                           {TR("adopted"), TR("would adopt")},
+                                           {TR("deleted"), TR("would delete")}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(words[i][0], result) == 0)
-            return words[i][1];
+            return tr(words[i][dry_run]);
     }
     return result;
 }
@@ -294,13 +296,15 @@ static void print(const json_t *results, size_t same, bool dry_run)
     json_array_foreach (results, i, each) {
         const char *result = answer_text(each, "result");
         if (strcmp(result, "unchanged") != 0)
-            printf("%s %s\n", dry_run ? plan_word(result) : result, answer_text(each, "name"));
+            printf("%s %s\n", result_word(result, dry_run), answer_text(each, "name"));
     }
     size_t unchanged = same + batch_count(results, "unchanged");
-    if (unchanged)
-        fprintf(stderr, "%zu unchanged\n", unchanged);
+    if (unchanged) {
+        fprintf(stderr, tr("%zu unchanged"), unchanged);
+        fputc('\n', stderr);
+    }
     if (dry_run)
-        fputs("nothing was changed (--dry-run)\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was changed (--dry-run)"));
 }
 
 enum exit_code batch_apply(struct client *client, const struct batch *batch, bool dry_run)

@@ -8,7 +8,9 @@
 #include "client/client.h"
 #include "config/data_folder.h"
 #include "jobs/cluster_import.h"
+#include "print/state_words.h"
 #include "service/daemon.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -26,8 +28,9 @@ static void print_nodes(const json_t *nodes)
     struct strbuf text;
     strbuf_init(&text);
     json_object_foreach ((json_t *)nodes, state, count) {
-        strbuf_addf(&text, "%s%" JSON_INTEGER_FORMAT " %s", text.length ? ", " : "",
-                    json_integer_value(count), state);
+        strbuf_adds(&text, text.length ? tr(", ") : "");
+        strbuf_addf(&text, tr("%" JSON_INTEGER_FORMAT " %s"), json_integer_value(count),
+                    node_word(state));
     }
     cli_line(8, "nodes", "%s", text.text);
     strbuf_release(&text);
@@ -37,7 +40,11 @@ static void print_nodes(const json_t *nodes)
 static void print_health(const char *label, const char *name, const json_t *health)
 {
     bool is_ok = json_is_true(json_object_get(health, "ok"));
-    cli_line(8, label, "%s%s%s", name, *name ? ", " : "", is_ok ? "well" : "not well");
+    const char *word = tr(is_ok ? "well" : "not well");
+    if (*name)
+        cli_line(8, label, "%s, %s", name, word);
+    else
+        cli_line(8, label, "%s", word);
     if (!is_ok)
         cli_line(8, "", "%s", answer_text(health, "detail"));
 }
@@ -51,12 +58,15 @@ static void print_status(const json_t *cluster)
         cli_line(8, "halted",
                  "nothing is started; when all is as it should be: peal cluster advance-cursors");
     print_health("history", "", json_object_get(cluster, "history"));
-    cli_line(8, "node", "%s%s", answer_text(cluster, "node"),
-             json_is_true(json_object_get(cluster, "leads")) ? ", leads" : "");
-    cli_line(8, "leader", "%s", *leader ? leader : "none at the moment");
+    cli_line(8, "node", json_is_true(json_object_get(cluster, "leads")) ? "%s, leads" : "%s",
+             answer_text(cluster, "node"));
+    cli_line(8, "leader", "%s", *leader ? leader : tr("none at the moment"));
     print_nodes(json_object_get(cluster, "nodes"));
-    cli_line(8, "clock", "%+" PRId64 " ms from the cluster's%s", answer_int(cluster, "skew_ms", 0),
-             json_is_true(json_object_get(cluster, "clock_ok")) ? "" : ": too far, set it");
+    cli_line(8, "clock",
+             json_is_true(json_object_get(cluster, "clock_ok"))
+                 ? "%+" PRId64 " ms from the cluster's"
+                 : "%+" PRId64 " ms from the cluster's: too far, set it",
+             answer_int(cluster, "skew_ms", 0));
     cli_line(8, "jobs", "%" PRId64 ", open runs %" PRId64, answer_int(cluster, "jobs", 0),
              answer_int(cluster, "open_runs", 0));
 }
@@ -85,12 +95,12 @@ static enum exit_code advance(struct client *client, void *place)
     if (!confirmed(request->yes,
                    "Runs that the restored store takes for open end as lost, and every job goes "
                    "on from now. Do it?")) {
-        fputs("nothing was done\n", stderr);
+        fprintf(stderr, "%s\n", tr("nothing was done"));
         return EXIT_ERROR;
     }
     enum exit_code code = client_post(client, "/cluster/advance-cursors", NULL, NULL);
     if (code == EXIT_OK)
-        fputs("every job goes on from now; all nodes work again\n", stderr);
+        fprintf(stderr, "%s\n", tr("every job goes on from now; all nodes work again"));
     return code;
 }
 

@@ -4,17 +4,19 @@
 
 #include "cli/when.h"
 #include "client/node_action.h"
+#include "text/tr.h"
 
 static void tell(const json_t *node)
 {
     const char *name = answer_text(node, "node");
     int running = (int)answer_int(node, "running", 0);
     if (strcmp(answer_text(node, "state"), "gone") == 0)
-        fprintf(stderr, "%s: is gone; it takes no new runs when it comes back\n", name);
+        fprintf(stderr, tr("%s: is gone; it takes no new runs when it comes back"), name);
     else if (running)
-        fprintf(stderr, "%s: takes no new runs; %d still running there\n", name, running);
+        fprintf(stderr, tr("%s: takes no new runs; %d still running there"), name, running);
     else
-        fprintf(stderr, "%s: takes no new runs, and none is running there\n", name);
+        fprintf(stderr, tr("%s: takes no new runs, and none is running there"), name);
+    fputc('\n', stderr);
 }
 
 static enum exit_code drain(struct client *client, void *request)

@@ -3,6 +3,7 @@
 
 #include "cli/listing.h"
 #include "cli/when.h"
+#include "print/state_words.h"
 
 struct request {
     struct request_base base;
@@ -20,6 +21,16 @@ static void print_labels(const json_t *node, struct strbuf *out)
         if (text && *text)
             strbuf_addf(out, "=%s", text);
     }
+}
+
+static void print_state(const json_t *node, struct strbuf *out)
+{
+    strbuf_adds(out, node_word(answer_text(node, "state")));
+}
+
+static void print_history(const json_t *node, struct strbuf *out)
+{
+    strbuf_adds(out, history_word(answer_text(node, "history")));
 }
 
 static void print_leads(const json_t *node, struct strbuf *out)
@@ -63,7 +74,7 @@ static enum exit_code show(struct client *client, void *place)
     const struct request *request = place;
     static const struct list_column columns[] = {
         COLUMN("NODE", "node"),
-        COLUMN("STATE", "state"),
+        COLUMN_BY("STATE", print_state),
         COLUMN_BY("LEADS", print_leads),
         COLUMN("HEARD", "heard_at", .form = COLUMN_LEFT),
         COLUMN_BY("SKEW", print_skew),
@@ -74,7 +85,7 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN_BY("LAG", print_lag, .is_wide = true),
         COLUMN("ROLES", "roles", .form = COLUMN_WORDS, .is_wide = true),
         COLUMN("ADDRESS", "address", .is_wide = true),
-        COLUMN("HISTORY", "history", .is_wide = true),
+        COLUMN_BY("HISTORY", print_history, .is_wide = true),
         COLUMN_BY("UP", print_up, .is_wide = true),
         COLUMN_BY("LABELS", print_labels),
         COLUMN("DETAIL", "detail", .is_wide = true),

@@ -4,14 +4,17 @@
 
 #include "cli/when.h"
 #include "client/node_action.h"
+#include "text/tr.h"
 
 static void tell(const json_t *node)
 {
     const char *name = answer_text(node, "node"), *detail = answer_text(node, "detail");
     if (strcmp(answer_text(node, "state"), "ready") == 0)
-        fprintf(stderr, "%s: takes new runs\n", name);
+        fprintf(stderr, tr("%s: takes new runs"), name);
     else
-        fprintf(stderr, "%s: is no longer drained, but takes nothing new yet: %s\n", name, detail);
+        fprintf(stderr, tr("%s: is no longer drained, but takes nothing new yet: %s"), name,
+                detail);
+    fputc('\n', stderr);
 }
 
 static enum exit_code undrain(struct client *client, void *request)

@@ -3,6 +3,8 @@
 
 #include "cli/listing.h"
 #include "cli/when.h"
+#include "print/state_words.h"
+#include "text/tr.h"
 
 struct request {
     struct list_request list;
@@ -32,9 +34,14 @@ static void print_target(const json_t *change, struct strbuf *out)
 {
     const json_t *target = json_object_get(change, "target");
     const char *name = answer_text(target, "name"), *job = answer_text(change, "job");
-    strbuf_addf(out, "%s %s", answer_text(target, "kind"), name);
+    strbuf_addf(out, "%s %s", kind_word(answer_text(target, "kind")), name);
     if (*job && strcmp(job, name) != 0)
-        strbuf_addf(out, " of %s", job);
+        strbuf_addf(out, tr(" of %s"), job);
+}
+
+static void print_action(const json_t *change, struct strbuf *out)
+{
+    strbuf_adds(out, action_word(answer_text(change, "action")));
 }
 
 static enum exit_code show(struct client *client, void *place)
@@ -45,7 +52,7 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN("BY", "actor"),
         COLUMN("VIA", "via"),
         COLUMN("FROM", "address"),
-        COLUMN("ACTION", "action"),
+        COLUMN_BY("ACTION", print_action),
         COLUMN_BY("TARGET", print_target),
         COLUMN("REVISION", "revision", .form = COLUMN_NUMBER_IF),
         COLUMN("DETAIL", "detail"),

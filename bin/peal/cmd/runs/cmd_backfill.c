@@ -7,6 +7,7 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 enum { LIMIT_MAX = 100000, BAR = 30 };
 
@@ -103,11 +104,9 @@ static json_t *make_body(const struct request *request)
 static void tell_more(const char *next_from)
 {
     if (*next_from)
-        fprintf(
-            stderr,
-            "note: there are more ticks; go on with --from %s, or take more at once: --limit N, "
-            "10000 at most\n",
-            next_from);
+        cli_note("there are more ticks; go on with --from %s, or take more at once: --limit N, "
+                 "10000 at most",
+                 next_from);
 }
 
 static enum exit_code tell(struct client *client, const struct request *request,
@@ -115,9 +114,14 @@ static enum exit_code tell(struct client *client, const struct request *request,
 {
     int64_t ticks = answer_int(answer, "ticks", 0), already = answer_int(answer, "already", 0);
     int64_t added = answer_int(answer, "added", 0);
-    printf("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64 " to run%s\n", ticks,
-           already, request->dry_run ? ticks - already : added,
-           request->dry_run ? " (--dry-run: none was started)" : "");
+    if (request->dry_run)
+        printf(tr("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64
+                  " to run (--dry-run: none was started)"),
+               ticks, already, ticks - already);
+    else
+        printf(tr("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64 " to run"), ticks,
+               already, added);
+    putchar('\n');
     if (json_array_size(json_object_get(answer, "left_out")))
         cli_note("ticks that calendars take out are not among them; see: peal next %s",
                  request->job);

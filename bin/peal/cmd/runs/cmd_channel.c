@@ -5,6 +5,7 @@
 #include "client/account_args.h"
 #include "client/body.h"
 #include "client/documents.h"
+#include "text/tr.h"
 
 struct request {
     struct doc_request doc;
@@ -136,9 +137,13 @@ static enum exit_code change(struct client *client, const struct request *reques
                                      .if_none_match = old.status == 404};
         code = client_call(client, &put, &reply);
     }
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: %s; try it: peal channel test %s\n", request->doc.name,
-                reply.status == 201 ? "made" : "set", request->doc.name);
+    if (code == EXIT_OK) {
+        fprintf(stderr,
+                tr(reply.status == 201 ? "%s: made; try it: peal channel test %s"
+                                       : "%s: set; try it: peal channel test %s"),
+                request->doc.name, request->doc.name);
+        fputc('\n', stderr);
+    }
     reply_release(&old);
     reply_release(&reply);
     strbuf_release(&path);
@@ -166,7 +171,8 @@ static enum exit_code test(struct client *client, void *place)
     enum exit_code code = doc_call(
         client, request, (struct client_request){.method = "POST", .body = body}, "/test", &reply);
     if (code == EXIT_OK && json_is_true(json_object_get(reply.body, "sent"))) {
-        fprintf(stderr, "%s: sent\n", request->name);
+        fprintf(stderr, tr("%s: sent"), request->name);
+        fputc('\n', stderr);
     } else if (code == EXIT_OK) {
         cli_error("%s: not sent: %s", request->name, answer_text(reply.body, "error"));
         code = EXIT_ERROR;
@@ -180,7 +186,7 @@ static enum exit_code test(struct client *client, void *place)
 
 static void print_jobs(const json_t *channel, struct strbuf *out)
 {
-    strbuf_adds(out, json_is_true(json_object_get(channel, "default")) ? "all" : "named");
+    strbuf_adds(out, tr(json_is_true(json_object_get(channel, "default")) ? "all" : "named"));
 }
 
 /* Of the last attempt, if it failed. */
@@ -207,7 +213,7 @@ static const struct doc_form form = {
                      {0},
                  },
              .none = "no channels; make one: peal channel set NAME --type slack --hook-file FILE"},
-    .deleted_too = ", and what waits for it",
+    .deleted_too = TR(", and what waits for it"),
 };
 
 static const struct option_row name[] = {

@@ -4,6 +4,7 @@
 #include "cli/when.h"
 #include "jobs/job_match.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 static enum exit_code kill_run(struct client *client, const char *run_id)
 {
@@ -11,8 +12,10 @@ static enum exit_code kill_run(struct client *client, const char *run_id)
     strbuf_init(&path);
     enum exit_code code = client_post(client, run_path(&path, run_id, "/kill"), NULL, NULL);
     strbuf_release(&path);
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: told to end\n", run_id);
+    if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: told to end"), run_id);
+        fputc('\n', stderr);
+    }
     return code;
 }
 
@@ -72,7 +75,7 @@ static enum exit_code kill_matched(struct client *client, void *place)
     if (code != EXIT_OK)
         return code;
     return job_match_is_given(&request->match)
-               ? job_match_run(client, request, "kill", "their runs were told to end")
+               ? job_match_run(client, request, "kill", TR("their runs were told to end"))
                : kill_each(client, &request->names);
 }
 

@@ -7,6 +7,7 @@
 #include "print/log_job.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
+#include "print/state_words.h"
 
 struct request {
     struct request_base base;
@@ -18,7 +19,7 @@ struct request {
 static void note_state(const json_t *run)
 {
     if (!run_is_over(run))
-        cli_note("the run is %s; follow it with -f", answer_text(run, "state"));
+        cli_note("the run is %s; follow it with -f", state_word(answer_text(run, "state")));
     else if (strcmp(answer_text(run, "reason"), "no_start") == 0)
         cli_note("the run could not be started: %s", answer_text(run, "detail"));
     else if (strcmp(answer_text(run, "state"), "lost") == 0)

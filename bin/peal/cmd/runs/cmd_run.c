@@ -7,6 +7,7 @@
 #include "duration.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -19,13 +20,11 @@ static enum exit_code tell_end(const char *name, const json_t *run)
 {
     struct strbuf text;
     strbuf_init(&text);
-    run_outcome(run, &text);
-    if (answer_time(run, "started_at") != NO_TIME) {
-        strbuf_adds(&text, " after ");
-        when_print_taken(answer_time(run, "started_at"), answer_time(run, "finished_at"), &text);
-    }
-    fprintf(stderr, "%s: %s%s%s\n", name, text.text, *answer_text(run, "detail") ? ": " : "",
-            answer_text(run, "detail"));
+    run_end(run, &text);
+    if (*answer_text(run, "detail"))
+        strbuf_addf(&text, tr(": %s"), answer_text(run, "detail"));
+    fprintf(stderr, tr("%s: %s"), name, text.text);
+    fputc('\n', stderr);
     strbuf_release(&text);
     return run_is_ok(run) ? EXIT_OK : EXIT_RUN_FAILED;
 }

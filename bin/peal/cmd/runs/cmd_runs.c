@@ -5,6 +5,7 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 #include "print/run_table.h"
+#include "text/tr.h"
 
 struct request {
     struct list_request list;
@@ -34,7 +35,7 @@ static enum exit_code show(struct client *client, void *place)
     if (code != EXIT_OK)
         return code;
     if (json_array_size(runs) == 0 && request->output <= OUTPUT_WIDE)
-        fputs("no runs\n", stderr);
+        fprintf(stderr, "%s\n", tr("no runs"));
     else
         code = runs_print(runs, request->output, nodes_are_many(client));
     json_decref(runs);

@@ -16,6 +16,8 @@
 #include "client/client.h"
 #include "jobs/definition.h"
 #include "print/run_table.h"
+#include "print/state_words.h"
+#include "text/tr.h"
 
 enum { EVERY_MS = 1000, NEXT_MAX = 100, LAST_MAX = 100 };
 enum { SORTED_MAX = 200000 }; /* the agent's limit for sorting jobs */
@@ -55,25 +57,39 @@ static enum exit_code view_fetch(struct client *client, struct view *view)
     return code;
 }
 
+static bool is_ill(const json_t *health)
+{
+    return json_is_false(json_object_get(health, "ok"));
+}
+
+static void print_troubles(const json_t *agent, FILE *out)
+{
+    const json_t *store = json_object_get(agent, "store");
+    const json_t *history = json_object_get(agent, "history");
+    if (is_ill(store)) {
+        fprintf(out, tr("store is not well: %s"), answer_text(store, "detail"));
+        fputc('\n', out);
+    }
+    if (is_ill(history)) {
+        fprintf(out, tr("history is not well: %s"), answer_text(history, "detail"));
+        fputc('\n', out);
+    }
+}
+
 static void print_head(const json_t *agent, FILE *out)
 {
     struct strbuf since;
     strbuf_init(&since);
     when_print_left(now_ms(), answer_time(agent, "started_at"), &since);
     int64_t jobs = answer_int(agent, "jobs", 0);
-    fprintf(out, "peal %s  %s, up %s  %" PRId64 " job%s, %" PRId64 " running",
-            answer_text(agent, "node"), answer_text(agent, "state"), since.text, jobs,
+    fprintf(out, tr("peal %s  %s, up %s  %" PRId64 " job%s, %" PRId64 " running"),
+            answer_text(agent, "node"), agent_word(answer_text(agent, "state")), since.text, jobs,
             jobs == 1 ? "" : "s", answer_int(agent, "running", 0));
     if (answer_int(agent, "nodes", 1) > 1)
-        fprintf(out, "  %" PRId64 " nodes", answer_int(agent, "nodes", 1));
-    fputs("  (q quits)\n", out);
+        fprintf(out, tr("  %" PRId64 " nodes"), answer_int(agent, "nodes", 1));
+    fprintf(out, "%s\n", tr("  (q quits)"));
     strbuf_release(&since);
-    static const char *const parts[] = {"store", "history"};
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *health = json_object_get(agent, parts[i]);
-        if (json_is_false(json_object_get(health, "ok")))
-            fprintf(out, "%s is not well: %s\n", parts[i], answer_text(health, "detail"));
-    }
+    print_troubles(agent, out);
 }
 
 static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
