@@ -181,7 +181,7 @@ void call_fail_store(struct call *call, enum status st)
 {
     struct strbuf why;
     strbuf_init(&why);
-    (void)health_of_store(call->api, &why);
+    (void)health_of_store(call->api, call->language, &why);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else if (st == E_UNKNOWN)
@@ -201,7 +201,7 @@ void call_fail_history(struct call *call, enum status st)
 {
     struct strbuf why;
     strbuf_init(&why);
-    (void)health_of_history(call->api, &why);
+    (void)health_of_history(call->api, call->language, &why);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json_out.h"
 #include "cli/text_table.h"
@@ -58,6 +59,20 @@ static const struct zone *common_zone(const struct next_list *list)
     return zone;
 }
 
+/* "Sun 2026-03-08T03:00:00-04:00", with the weekday in the language of the command. */
+static void print_local(const struct fire *fire, struct strbuf *out)
+{
+    struct strbuf text;
+    char day[8];
+    strbuf_init(&text);
+    fire_local(fire, &text);
+    size_t length = strcspn(text.text, " ");
+    snprintf(day, sizeof(day), "%.*s", (int)length, text.text);
+    strbuf_addf(out, "%s%s", tr(day), text.text + length);
+    out->failed |= text.failed;
+    strbuf_release(&text);
+}
+
 /* Cells that a list does not need stay empty, and the table leaves their columns out. */
 static void add_row(struct text_table *table, const struct next_list *list, const struct fire *fire,
                     const struct zone *common)
@@ -68,7 +83,7 @@ static void add_row(struct text_table *table, const struct next_list *list, cons
     text_table_cell(table, cell.text);
 
     strbuf_truncate(&cell, 0);
-    fire_local(fire, &cell);
+    print_local(fire, &cell);
     text_table_cell(table, cell.text);
     text_table_cell(table, common ? "" : zone_name(schedule_zone(fire->schedule)));
 

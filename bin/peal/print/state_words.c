@@ -28,6 +28,14 @@ const char *reason_word(const char *name)
     return run_reason_by_name(name, &reason) == OK ? run_reason_brief(reason, tr_language()) : name;
 }
 
+const char *reason_text(const char *name)
+{
+    enum run_reason reason;
+    if (tr_language() == LANGUAGE_EN || run_reason_by_name(name, &reason) != OK)
+        return name;
+    return run_reason_text(reason, tr_language());
+}
+
 /* A name, and its words as they are looked up. */
 struct word {
     const char *name, *text;
@@ -40,6 +48,20 @@ static const char *find_word(const struct word *words, const char *name)
             return tr(words->text);
     }
     return name;
+}
+
+const char *why_word(const char *name)
+{
+    static const struct word words[] = {
+        {"none", TR("no tick yet")},
+        {"waiting", TR("waiting")},
+        {"upcoming", TR("upcoming")},
+        {"not_a_tick", TR("not a tick")},
+        {"before_creation", TR("before the creation")},
+        {"unknown", TR("unknown")},
+        {0},
+    };
+    return state_word(find_word(words, name));
 }
 
 const char *node_word(const char *name)

@@ -8,6 +8,8 @@
 const char *state_word(const char *name);  /* "timed_out"; 超时 */
 const char *cause_word(const char *name);  /* "catch_up"; 补跑 */
 const char *reason_word(const char *name); /* "queue_full"; 队列已满 */
+const char *reason_text(const char *name); /* "queue_full"; 等待队列已满（overlap: queue） */
+const char *why_word(const char *name);    /* state of a run, or why there is none: "upcoming" */
 
 const char *node_word(const char *name);    /* state of a node: "clock_doubt"; 时钟不可信 */
 const char *agent_word(const char *name);   /* state of an agent: "loading"; 加载中 */

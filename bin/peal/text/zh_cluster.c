@@ -23,7 +23,7 @@ const struct message zh_cluster[] = {
     {"%+" PRId64 " ms from the cluster's: too far, set it",
      "与集群时钟相差 %+" PRId64 " ms：偏差过大，请校准"},
     {"%" PRId64 ", open runs %" PRId64, "%" PRId64 "，未结束的运行 %" PRId64},
-    {"resume after the store was restored from a backup", "存储从备份恢复后，继续运行"},
+    {"resume after the store was restored from a backup", "存储从备份恢复后继续工作"},
     {"advance-cursors: a restored store does not know which ticks have run since the backup, so no "
      "runs start until this command. Open runs end as lost, every job continues from now, and a "
      "missed entry per job in the ledger marks the time whose ticks are unknown.",
@@ -51,7 +51,7 @@ const struct message zh_cluster[] = {
      "目标存储（默认取配置文件、$PEAL_STORE）"},
     {"a configuration file with etcd's user and certificates (docs/CONFIG.md)",
      "含 etcd 用户和证书的配置文件（docs/CONFIG.md）"},
-    {"whose jobs? --from DIR, a data folder", "导入谁的任务？--from DIR，一个数据目录"},
+    {"whose jobs? --from DIR, a data folder", "导入哪里的任务？--from DIR（数据目录）"},
     {"where to? --store etcd://HOST:PORT,.../PREFIX",
      "导入到哪里？--store etcd://HOST:PORT,.../PREFIX"},
 

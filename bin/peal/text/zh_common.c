@@ -22,7 +22,6 @@ const struct message zh_common[] = {
     {" may be given %zu times at most", " 最多可给出 %zu 次"},
     {" is NAME=VALUE, not \"%s\"", " 应为 NAME=VALUE，而不是“%s”"},
     {": %s, or like 2h: that long ago", "：%s，或如 2h：多久之前"},
-    {", ", "、"},
     {" or ", " 或 "},
     {"%s is %s, not \"%s\"", "%s 应为 %s，而不是“%s”"},
     {"%s is %s, not \"%s\"; did you mean %s?", "%s 应为 %s，而不是“%s”；是否指 %s？"},
@@ -208,8 +207,14 @@ const struct message zh_common[] = {
     {"loading", "加载中"},
     {"shared", "共享"},
     {"own", "独立"},
-    {"does not answer", "没有应答"},
-    {"does not share its history (--peer-listen)", "不共享其历史（--peer-listen）"},
+
+    /* why there is no run of a tick */
+    {"no tick yet", "尚未触发"},
+    {"waiting", "等待中"},
+    {"upcoming", "即将触发"},
+    {"not a tick", "非触发时间"},
+    {"before the creation", "创建之前"},
+    {"unknown", "未知"},
 
     /* actions and targets of the audit log */
     {"create", "创建"},

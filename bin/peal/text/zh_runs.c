@@ -20,7 +20,7 @@ const struct message zh_runs[] = {
     {" of %s", "（任务 %s）"},
 
     /* peal backfill */
-    {"run past ticks that have not run", "补做过去未运行的触发"},
+    {"run past ticks that have not run", "回填：运行过去未曾运行的触发"},
     {"Every tick at or after --from and before --to that has not run yet runs once. A terminal "
      "shows the progress; Ctrl-C ends the display, not the runs.",
      "从 --from 起、到 --to 之前（不含）的触发，凡尚未运行的各运行一次。在终端上会显示进度；Ctrl-C "
@@ -73,7 +73,7 @@ const struct message zh_runs[] = {
      "没有密码时，允许邮件发往不支持 STARTTLS 的服务器"},
     {"it may not", "不允许"},
     {"failure,lost,recovery (default), late, success",
-     "failure,lost,recovery（默认），late，success"},
+     "failure,lost,recovery（默认）、late、success"},
     {"it hears of all jobs that name no channel", "接收所有未指定通知渠道的任务的消息"},
     {"only of those that name it", "只接收指定了它的任务的消息"},
     {"of the messages: en or zh", "消息的语言：en 或 zh"},

@@ -83,7 +83,7 @@ static json_t *encode_store(const struct call *call)
     const struct api *api = call->api;
     struct strbuf why;
     strbuf_init(&why);
-    bool is_halted = health_of_store(api, &why) == E_ROLLED_BACK;
+    bool is_halted = health_of_store(api, call->language, &why) == E_ROLLED_BACK;
     strbuf_release(&why);
     json_t *value = json_joined(encode_url(api->store_url, scope_is_whole(&call->principal.scope)),
                                 encode_store_health(call));

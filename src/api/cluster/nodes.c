@@ -10,6 +10,7 @@
 #include "note.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "text/message.h"
 
 /* Is it the agent that serves the call? Another one may have its name. */
 static bool is_self(const struct peers *peers, const struct known_peer *known)
@@ -77,31 +78,34 @@ static json_t *encode_roles(unsigned roles)
 }
 
 /* Why it takes no new runs, for people; null if it does. */
-static json_t *encode_detail(const struct known_peer *known, int64_t heard_ago_ms)
+static json_t *encode_detail(const struct known_peer *known, int64_t heard_ago_ms,
+                             enum language language)
 {
     char text[200];
     if (is_gone(known) && known->heard.ms)
-        snprintf(text, sizeof(text), "has not been heard of for %lld s",
+        snprintf(text, sizeof(text), message_in(language, "has not been heard of for %lld s"),
                  (long long)(heard_ago_ms / 1000));
     else if (is_gone(known))
-        snprintf(text, sizeof(text), "has never been heard of");
+        snprintf(text, sizeof(text), "%s", message_in(language, "has never been heard of"));
     else if (known->is_drained)
-        snprintf(text, sizeof(text), "drained by %.64s", known->drained_by);
+        snprintf(text, sizeof(text), message_in(language, "drained by %.64s"), known->drained_by);
     else if (known->peer.refusal)
-        snprintf(text, sizeof(text), "%s", peer_refusal_text(known->peer.refusal));
+        snprintf(text, sizeof(text), "%s",
+                 message_in(language, peer_refusal_text(known->peer.refusal)));
     else
         return json_null();
     return json_words(text);
 }
 
-json_t *encode_node(const struct peers *peers, const struct known_peer *known, struct now now)
+json_t *encode_node(const struct peers *peers, const struct known_peer *known, struct now now,
+                    enum language language)
 {
     const struct peer *peer = &known->peer;
     int64_t heard_ago_ms = now.boot.ms - known->heard.ms, skew_ms = 0;
     bool has_skew = node_skew(peers, known, &skew_ms);
     json_t *value = json_pack(
         "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:I}", "node", json_words(peer->name),
-        "state", node_state(known), "detail", encode_detail(known, heard_ago_ms), "self",
+        "state", node_state(known), "detail", encode_detail(known, heard_ago_ms, language), "self",
         is_self(peers, known), "leader", strcmp(peer->name, peers->leader) == 0, "drained",
         known->is_drained, "drained_by", json_words_or_null(known->drained_by), "heard_at",
         known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",
@@ -183,7 +187,7 @@ static json_t *encode_known(const struct call *call, const struct known_peer *kn
 {
     const struct api_ports *ports = &call->api->ports;
     struct known_peer fresh = as_it_is(ports->engine, known, now);
-    json_t *value = encode_node(engine_peers(ports->engine), &fresh, now);
+    json_t *value = encode_node(engine_peers(ports->engine), &fresh, now, call->language);
     if (value && hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
         json_object_set_new(value, "history", encode_history(ports, known)) == 0)
@@ -200,7 +204,7 @@ static json_t *encode_shut_out(const struct call *call, struct now now)
     struct strbuf why;
     own.peer.is_alive = true;
     strbuf_init(&why);
-    health_explain_shut_out(call->api, &why);
+    health_explain_shut_out(call->api, call->language, &why);
     json_t *value = encode_known(call, &own, now);
     bool is_told = scope_is_whole(&call->principal.scope); /* the other one's address */
     int failed = !value;

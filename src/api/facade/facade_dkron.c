@@ -160,7 +160,7 @@ enum { SERF_ALIVE = 1, SERF_LEFT = 3 };
 
 static json_t *show_member(const struct peers *peers, const struct known_peer *known)
 {
-    json_t *node = encode_node(peers, known, clock_now());
+    json_t *node = encode_node(peers, known, clock_now(), LANGUAGE_EN);
     const char *address = json_string_value(json_object_get(node, "address"));
     const char *colon = address ? strrchr(address, ':') : NULL;
     json_t *tags = node ? json_copy(json_object_get(node, "labels")) : NULL;

@@ -142,11 +142,11 @@ static void print_jobs(const struct call *call, struct strbuf *out)
     }
 }
 
-static void look_at_health(const struct api *api, struct strbuf *why, bool *ret_store,
-                           bool *ret_history)
+static void look_at_health(const struct api *api, enum language language, struct strbuf *why,
+                           bool *ret_store, bool *ret_history)
 {
-    *ret_store = health_of_store(api, why) == OK;
-    *ret_history = health_of_history(api, why) == OK;
+    *ret_store = health_of_store(api, language, why) == OK;
+    *ret_history = health_of_history(api, language, why) == OK;
 }
 
 static void print_clock(const struct engine *engine, struct strbuf *out)
@@ -184,7 +184,7 @@ static void print_now(const struct api *api, struct strbuf *out)
     struct strbuf why;
     bool store_ok, history_ok;
     strbuf_init(&why);
-    look_at_health(api, &why, &store_ok, &history_ok);
+    look_at_health(api, LANGUAGE_EN, &why, &store_ok, &history_ok);
     strbuf_release(&why);
     strbuf_addf(out,
                 "# HELP peal_build_info The version that runs.\n"
@@ -286,8 +286,8 @@ void get_readyz(struct call *call)
     if (!read_purpose(call, &is_for_api))
         return;
     strbuf_init(&why);
-    look_at_health(api, &why, &store_ok, &history_ok);
-    bool clock_ok = health_of_clock(api, &why);
+    look_at_health(api, call->language, &why, &store_ok, &history_ok);
+    bool clock_ok = health_of_clock(api, call->language, &why);
     bool can_start = store_ok && !draining && (clock_ok || !starts_runs(api));
     bool well = loaded && (is_for_api || can_start);
     json_t *answer = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "status",

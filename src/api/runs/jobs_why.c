@@ -141,7 +141,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         return;
     struct strbuf trouble;
     strbuf_init(&trouble);
-    bool is_well = health_of_store(call->api, &trouble) == OK;
+    bool is_well = health_of_store(call->api, call->language, &trouble) == OK;
     facts.trouble = is_well ? message_in(call->language, "it does not answer") : trouble.text;
     struct why_answer answer;
     why_answer_init(&answer, call->language, why->tick_ms);

@@ -12,6 +12,7 @@
 #include "runs/encode.h"
 #include "runs/pending.h"
 #include "server.h"
+#include "text/message.h"
 
 enum {
     PAGE = 50,
@@ -25,11 +26,14 @@ enum { PART_OPEN = 'o', PART_PENDING = 'p', PART_HISTORY = 'h' };
 
 /* The nodes that may have it and did not answer: "node b is away, node c did not answer in
  * time". */
-static void print_absent(const struct history_absences *absent, struct strbuf *out)
+static void print_absent(const struct history_absences *absent, enum language language,
+                         struct strbuf *out)
 {
-    for (size_t i = 0; i < absent->count; i++)
-        strbuf_addf(out, "%snode %s %s", i ? ", " : "", absent->items[i].node,
-                    absent->items[i].why);
+    for (size_t i = 0; i < absent->count; i++) {
+        strbuf_adds(out, i ? message_in(language, ", ") : "");
+        strbuf_addf(out, message_in(language, "node %s %s"), absent->items[i].node,
+                    message_in(language, absent->items[i].why));
+    }
 }
 
 void fail_no_run(struct call *call)
@@ -42,7 +46,7 @@ void fail_no_run(struct call *call)
         return;
     }
     strbuf_init(&away);
-    print_absent(absent, &away);
+    print_absent(absent, call->language, &away);
     call_fail_with(call, 404, add_absent(json_object(), absent),
                    "there is no run %.60s on the nodes that answer, but %.300s, and may have it",
                    call->argument, away.text);

@@ -169,12 +169,28 @@ const struct message messages[] = {
     {"is away", "已离线"},
     {"did not answer in time", "未及时应答"},
     {"could not be reached", "无法连接"},
+    {"does not answer", "没有应答"},
     {"does not share its history (--peer-listen)", "不共享其历史（--peer-listen）"},
+    {"node %s %s", "节点 %s %s"},
+    {", ", "、"},
     {"opens no port for other nodes (--peer-listen)", "没有为其他节点开放端口（--peer-listen）"},
     {"runs an older peal, which passes no output on", "运行的是较旧版本的 peal，不能转发输出"},
     {"run %s is on node %.63s, which has not been heard of for %lld s; it will be recorded as lost",
      "运行 %s 在节点 %.63s 上，该节点已 %lld 秒没有心跳；此运行将记录为失联"},
     {"there is no node %.60s", "没有节点 %.60s"},
+    {"has not been heard of for %lld s", "已 %lld 秒没有心跳"},
+    {"has never been heard of", "从未有过心跳"},
+    {"drained by %.64s", "由 %.64s 排空"},
+    {"only serves the API", "仅提供 API"},
+    {"its agent is about to end", "其 agent 即将停止"},
+    {"its clock is too far from the other nodes', or not compared with theirs yet",
+     "其时钟与其他节点偏差过大，或尚未比对"},
+    {"its spawner can't be reached, so nothing can be started",
+     "无法连接其启动器，因此不能启动任何运行"},
+    {"it runs as much as it may (max_running)", "运行数已达上限（max_running）"},
+    {"its clock jumped, and is not trusted yet", "其时钟发生过跳变，暂不可信"},
+    {"it takes nothing new, for a reason that only a newer peal knows",
+     "不接受新的运行，原因只有更新版本的 peal 才认识"},
     {"another node has done it already; see GET /cluster",
      "另一个节点已完成此操作；见 GET /cluster"},
     {"there is nothing to advance: the store was not restored from a backup",
@@ -413,6 +429,33 @@ const struct message messages[] = {
 
     /* store and history */
     {"it is not healthy; an admin can see why", "状态异常；管理员可查看原因"},
+    {"node id %s belongs to another agent at %s, started %s",
+     "节点名称 %s 属于位于 %s 的另一个 agent（启动于 %s）"},
+    {"node id %s belongs to another agent, started %s",
+     "节点名称 %s 属于另一个 agent（启动于 %s）"},
+    {": this one starts nothing, lets its runs go on and records their ends. Stop one of the two, "
+     "or give this one another --node-id and a new --data",
+     "：本 agent 不启动任何运行，已有的运行会继续，并记录其结束。请停止两者之一，或为本 agent 另设 "
+     "--node-id 和新的 --data"},
+    {"the clock is not trusted (%s): nothing is started here until %s, unless it is corrected, or "
+     "most of the other nodes have the same time",
+     "时钟不可信（%s）：%s "
+     "之前本节点不会启动任何运行，除非时钟得到校正，或多数其他节点的时间与之一致"},
+    {"the clock is %+lld ms from the other nodes': nothing is started here until it agrees with "
+     "them; let chrony or systemd-timesyncd set it",
+     "时钟与其他节点相差 %+lld ms：一致之前本节点不会启动任何运行；请用 chrony 或 "
+     "systemd-timesyncd 校准"},
+    {"the clock was ahead before: %zu jobs have gone further than it shows, and go on from now in "
+     "a moment",
+     "时钟曾经超前：%zu 个任务的调度进度晚于当前时间，稍后将从当前时间继续"},
+    {"the agent is about to stop: it starts nothing; peal start -d when it has stopped",
+     "agent 即将停止，不再启动任何运行；停止后可用 peal start -d 启动"},
+    {"the node is drained: nothing is started here until: peal undrain %s",
+     "节点已排空，不启动任何运行；恢复：peal undrain %s"},
+    {"the spawner (peal-spawn) can't be reached: nothing can be started here; the agent's log says "
+     "why, and it tries again by itself",
+     "无法连接启动器（peal-spawn），本节点不能启动任何运行；原因见 agent 的日志，agent "
+     "会自动重试"},
     {"the store did not confirm whether it was done; check before trying again",
      "存储未确认操作是否完成；重试前请先查看"},
     {"what the store has there can't be read by this version, and is left as it is; peal doctor "

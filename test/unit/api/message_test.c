@@ -153,7 +153,7 @@ static int check_source(const char *path)
                  {"call_fail_word(", 4}, {"call_fail_later(", 2}, {"fail_wrong(", 1},
                  {"fail_param(", 2},     {"fail_field(", 2},      {"refuse(", 2},
                  {"refuse_field(", 2},   {"read_unknown, ", 0},   {"tell(answer", 1},
-                 {"tell_end(run", 1}};
+                 {"tell_end(run", 1},    {"message_in(", 1}};
     struct strbuf text;
     int found = 0;
     strbuf_init(&text);

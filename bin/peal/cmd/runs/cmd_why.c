@@ -48,8 +48,8 @@ static void print_answer(const json_t *answer)
     if (*answer_text(answer, "text"))
         printf("%s\n\n", answer_text(answer, "text"));
     print_time("tick", answer_time(answer, "tick"));
-    print_field("state", state_word(answer_text(answer, "state")));
-    print_field("reason", reason_word(answer_text(answer, "reason")));
+    print_field("state", why_word(answer_text(answer, "state")));
+    print_field("reason", reason_text(answer_text(answer, "reason")));
     print_field("run", answer_text(run, "run_id"));
     print_field("node", answer_text(run, "node"));
     print_time("started", answer_time(run, "started_at"));
