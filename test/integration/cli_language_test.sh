@@ -92,10 +92,32 @@ run peal user add anna --no-password
 expect_stderr 'anna：已创建，admin'
 run peal user list
 expect_stdout_has '未设密码'
+# Words of answers: states of nodes, actions, and what the agent says of a node.
+node=$(peal nodes -o name)
+run peal drain "$node"
+expect_stderr "$node：已停止接受新的运行，其上已没有运行"
+run peal nodes -o wide
+expect_stdout_has '已排空'
+expect_stdout_has "由 $(id -un) 排空"
+run peal cluster status
+expect_stdout_has '已排空 1'
+run peal add three @manual -- true
+expect_stderr_has "注意：目前无法启动任何运行：节点已排空，不启动任何运行；恢复：peal undrain $node"
+run peal undrain "$node"
+run peal audit -n 1
+expect_stdout_has "取消排空  节点 $node"
+run peal why two
+expect_stdout_has '状态      尚未触发'
+run peal kill tw
+expect_status 3
+expect_stderr 'peal: 没有名为“tw”的任务；是否指 two？'
+run peal next '30 2 * * *' --tz Europe/Berlin --from 2027-03-28 -n 1
+expect_stdout_has '周日 2027-03-28T03:00:00+02:00'
+expect_stdout_has '已顺移：这一天没有 02:30'
 
 # Data has one language.
 for line in 'list -o json' 'list -o yaml' 'runs -o json' 'why one -o json' 'state -o yaml' \
-    'next two -n 2 -o json' 'get one -o name'; do
+    'next two -n 2 -o json' 'get one -o name' 'nodes -o name' 'audit -o json'; do
     # shellcheck disable=SC2086 # words of a command line
     run peal $line --lang en
     cp "$scratch/out" "$scratch/english"

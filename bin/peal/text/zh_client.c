@@ -9,7 +9,7 @@ const struct message zh_client[] = {
     {"the agent at %s is for root and for the user that it runs as; for others: --url, with a "
      "token",
      "%s 的 agent 只供 root 及其运行用户使用；其他用户请用 --url 和令牌"},
-    {"no agent answers at %s; is it running?", "%s 没有 agent 应答；它是否在运行？"},
+    {"no agent answers at %s; is it running?", "%s 处没有 agent 应答；agent 是否在运行？"},
     {"Start it: peal start -d --data %s", "启动：peal start -d --data %s"},
     {"can't tell where the data folder is: no --data, no PEAL_DATA, no HOME",
      "无法确定数据目录：没有 --data、PEAL_DATA 和 HOME"},
@@ -30,7 +30,7 @@ const struct message zh_client[] = {
     {"%s; trying again for %d s", "%s；将在 %d 秒内重试"},
     {"%s answers with status %ld; trying again for %d s",
      "%s 应答的状态码为 %ld；将在 %d 秒内重试"},
-    {"no agent answers at %s; trying again for %d s", "%s 没有 agent 应答；将在 %d 秒内重试"},
+    {"no agent answers at %s; trying again for %d s", "%s 处没有 agent 应答；将在 %d 秒内重试"},
     {"the connection to %s broke; trying again for %d s", "与 %s 的连接中断；将在 %d 秒内重试"},
     {"connected again", "已重新连接"},
     {"nothing can start now: %s", "目前无法启动任何运行：%s"},

@@ -92,7 +92,7 @@ const struct message zh_runs[] = {
     {"%s: not text in UTF-8", "%s：不是 UTF-8 文本"},
     {"all", "全部"},
     {"named", "指定的"},
-    {", and what waits for it", "及其待发送的消息"},
+    {", and what waits for it", " 及其待发送的消息"},
 
     /* peal kill */
     {"kill runs, by run or by job", "终止运行：按运行或按任务"},
