@@ -237,7 +237,7 @@ void definition_after(const json_t *api_job, struct strbuf *out)
         const char *on = answer_text(after, "on");
         strbuf_addf(&names, "%s%s", i ? tr(", ") : "", answer_text(after, "job"));
         if (*on)
-            strbuf_addf(&names, tr(" (%s)"), after_word(on));
+            strbuf_addf(&names, " (%s)", after_word(on));
     }
     if (json_array_size(list))
         strbuf_addf(out, tr("after %s"), names.text);

@@ -52,7 +52,7 @@ enum exit_code job_match_check(const struct match_request *request)
     if (request->match.dry_run && !is_given)
         return cli_usage(command, "--dry-run is for a filter; names say which they are");
     if (!is_given && !request->names.count)
-        return cli_usage(command, "%s", command->too_few);
+        return cli_usage(command, "%s", tr(command->too_few));
     return EXIT_OK;
 }
 

@@ -59,7 +59,7 @@ static const char *label_of(const struct option_row *row, struct strbuf *out)
     if (row->letter)
         strbuf_addf(out, "-%c", row->letter);
     else if (isupper((unsigned char)row->name[0]))
-        strbuf_adds(out, row->value ? row->value : row->name);
+        strbuf_adds(out, row->value ? tr(row->value) : row->name);
     else
         strbuf_addf(out, "--%s", row->name);
     return out->text;

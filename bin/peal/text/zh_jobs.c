@@ -45,15 +45,14 @@ const struct message zh_jobs[] = {
     {"Delete %zu job%s?", "删除 %zu 个任务%.0s？"},
     {"nothing was changed", "未作任何修改"},
     {"which file? Give it with -f", "请用 -f 指定文件"},
-    {"what `peal apply` would change", "显示 `peal apply` 将作的变更"},
+    {"what `peal apply` would change", "显示 `peal apply` 将产生的变更"},
     {"the changes since that revision", "该版本之后的变更"},
     {"A unified diff of each job's YAML, from the agent's definition to that in the files; or of "
      "one job, from one of its revisions (peal versions JOB) to another, or to the current one. "
      "Exit status like diff: 0 no difference, 1 differences, 2 and more errors.",
-     "以 unified diff 格式显示每个任务的 YAML 从 agent "
-     "中的定义到文件中的定义的差异；或显示一个任务从某个版本（peal versions "
-     "JOB）到另一个版本或当前版本的差异。退出状态与 diff 相同：0 无差异，1 有差异，2 "
-     "及以上为出错。"},
+     "逐个任务比较 agent 中的定义与文件中的定义，以 unified diff 显示其 YAML "
+     "的差异；或比较一个任务的某个版本（peal versions JOB）与另一版本或当前版本。退出状态与 diff "
+     "相同：0 无差异，1 有差异，2 及以上表示出错。"},
     {"also show jobs that were applied and are in no file any more",
      "同时显示通过 apply 写入、但文件中已没有的任务"},
     {"from this revision of the job", "起始版本号"},
@@ -65,7 +64,7 @@ const struct message zh_jobs[] = {
     {"See: peal versions %s", "参见：peal versions %s"},
 
     /* calendar */
-    {"dates on which jobs do not run", "任务不运行的日期"},
+    {"dates on which jobs do not run", "设定任务不运行的日期"},
     {"what about calendars? peal calendar list, show, set or delete",
      "请指定操作：peal calendar list、show、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
@@ -73,7 +72,7 @@ const struct message zh_jobs[] = {
      "without the year, for every year. What is set takes the place of what was there; the jobs "
      "that name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, "
      "notes.",
-     "DATE 是一天，或以 / "
+     "DATE 是某一天，或以 / "
      "分隔首尾两天的一段日期；省略年份则表示每年。新内容取代原有内容，并立即对使用该日历的任务生效"
      "。文件为 YAML 或 JSON，包含 dates、weekdays 和 notes。"},
     {"name one calendar", "请指定一个日历"},
@@ -105,7 +104,7 @@ const struct message zh_jobs[] = {
     {"Current runs continue. Restore a job with: peal undelete NAME. Asks on a terminal; elsewhere "
      "--yes is needed. Jobs that wait for a deleted one (after) are named.",
      "正在进行的运行会继续。还原任务：peal undelete NAME。在终端上会询问，其他情况下需要 "
-     "--yes。会列出因 after 而等待被删任务的任务。"},
+     "--yes。若有其他任务等待被删任务（after），会逐一列出。"},
     {"%s: deleted; back with: peal undelete %s", "%s：已删除；还原：peal undelete %s"},
     {"Delete %s?", "删除 %s？"},
     {"Delete %s and the others?", "删除 %s 等任务？"},
@@ -118,7 +117,7 @@ const struct message zh_jobs[] = {
     {"allow new runs of paused jobs", "恢复已暂停的任务"},
     {"resumed", "已恢复"},
     {"jobs with TEXT in name, command or notes, instead of names",
-     "不给出名称，而选择名称、命令或备注中含有 TEXT 的任务"},
+     "选择名称、命令或备注中含有 TEXT 的任务，以代替名称"},
     {"jobs with this label; several filters select the jobs that match all of them",
      "具有此标签的任务；有多个筛选条件时须全部符合"},
     {"jobs with this owner", "属于此负责人的任务"},
@@ -126,7 +125,7 @@ const struct message zh_jobs[] = {
      "处于此状态的任务：ok、failed、never、running、paused 或 broken"},
     {"every job", "所有任务"},
     {"only print which jobs would change, and which not and why",
-     "只显示哪些任务会改变，以及哪些不会、为什么"},
+     "只显示哪些任务会改变、哪些不会及其原因"},
     {"no confirmation (asked for on a terminal; elsewhere a deletion needs this option)",
      "不再确认（在终端上会询问；其他情况下，删除须给出此选项）"},
     {"names, or a filter; not both", "名称和筛选条件只能给出其一"},
@@ -206,6 +205,7 @@ const struct message zh_jobs[] = {
     {"All jobs, unless names are given. Fields that a crontab has no syntax for become comments.",
      "未给出名称时导出所有任务。crontab 无法表示的字段写为注释。"},
     {"which format? crontab, yaml or json", "请指定格式：crontab、yaml 或 json"},
+    {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
     {"jobs from a crontab", "从 crontab 导入任务"},

@@ -6,6 +6,7 @@
 #include "cli/json_out.h"
 #include "crontab/crontab.h"
 #include "jobs/definition.h"
+#include "text/tr.h"
 
 enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON };
 
@@ -123,7 +124,7 @@ const struct command cmd_export = {
              "comments.",
     .arguments =
         ROWS({.name = "FORM",
-              .value = "the form",
+              .value = TR("the form"),
               .take = take_choice,
               .place = OPTION_PLACE(request, form, unsigned),
               .choices = forms},
