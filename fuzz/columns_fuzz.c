@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "history_columns.h"
+#include "run_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -37,7 +38,7 @@ static size_t show(const struct history_row *row)
     const struct ledger_entry *entry = &row->entry;
     return row->is_entry
                ? strlen(run_state_name(entry->state)) + strlen(run_reason_name(entry->reason)) +
-                     strlen(run_reason_text(entry->reason))
+                     strlen(run_reason_text(entry->reason, LANGUAGE_ZH))
                : strlen(run_state_name(run->state)) + strlen(run_reason_name(run->reason)) +
                      strlen(run_cause_name(run->cause));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mirror/store_etcd_mirror.h"
+#include "run_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -38,7 +39,7 @@ static size_t print(const struct store_change *change)
     if (change->run)
         return strlen(run_state_name(change->run->state)) +
                strlen(run_reason_name(change->run->reason)) +
-               strlen(run_reason_text(change->run->reason)) +
+               strlen(run_reason_text(change->run->reason, LANGUAGE_EN)) +
                strlen(run_cause_name(change->run->cause));
     if (change->entry)
         return strlen(run_state_name(change->entry->state)) +

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "http.h"
 #include "jobs/quota.h"
+#include "language.h"
 #include "live_output.h"
 #include "loop.h"
 
@@ -81,9 +82,11 @@ struct api_ports {
     /* Why the own history of another node can't be read, as the rest of a sentence after its name;
      * "": it can. NULL: the nodes share one history. */
     const char *(*history_state)(void *context, const struct known_peer *known);
-    void (*jobs_user)(void *context, struct jobs_user *ret);   /* NULL: it starts nothing */
-    void (*spawner)(void *context, struct spawner_state *ret); /* NULL likewise */
-    const struct sandbox_state *sandbox;                       /* NULL: there is none to tell of */
+    /* Their details are in the language of the caller. NULL: it starts nothing. */
+    void (*jobs_user)(void *context, enum language language, struct jobs_user *ret);
+    void (*spawner)(void *context, enum language language, struct spawner_state *ret);
+    /* NULL: there is none to tell of. */
+    void (*sandbox)(void *context, enum language language, struct sandbox_state *ret);
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
      * then its user alone gives it no rights. NULL: it starts nothing. */
     bool (*may_be_run)(void *context, int fd);

@@ -10,6 +10,7 @@
 #include "runs/encode.h"
 #include "server.h"
 #include "text/hint.h"
+#include "text/message.h"
 
 /* The tutorial's clients only check "errno". */
 static void send_errno(struct call *call, int status, const char *detail, json_t *more)
@@ -193,7 +194,7 @@ void call_fail_store(struct call *call, enum status st)
                   "peal doctor names its key, and what to do");
     else
         call_fail(call, 503, "the store can't do this now: %s",
-                  why.length ? why.text : status_text(st));
+                  why.length ? why.text : message_in(call->language, status_text(st)));
     strbuf_release(&why);
 }
 
@@ -206,6 +207,6 @@ void call_fail_history(struct call *call, enum status st)
         call_fail(call, 500, "out of memory");
     else
         call_fail(call, 503, "the history can't do this now: %s",
-                  why.length ? why.text : status_text(st));
+                  why.length ? why.text : message_in(call->language, status_text(st)));
     strbuf_release(&why);
 }

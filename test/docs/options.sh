@@ -21,7 +21,7 @@ lines_of() { # COMMAND
     esac
 }
 
-shared=' --help --data --url --token-file --ca --output -o '
+shared=' --help --lang --data --url --token-file --ca --output -o '
 while IFS='|' read -r command options; do
     lines_of "$command" >"$scratch/lines"
     run cat "$scratch/lines"

@@ -88,6 +88,24 @@ expect_stdout_has "正常  数据目录：$scratch/data 可写"
 run peal doctor -o json
 expect_status 0
 expect_chinese out false
+# shellcheck disable=SC2317 # called by wait_until
+is_drained() {
+    peal state -o json | jq -e '.starts.reason == "drained"'
+}
+run peal drain "$(peal state -o json | jq -r .node)"
+expect_status 0
+wait_until is_drained
+run peal state
+expect_status 8
+expect_stdout_has '节点已排空，不启动任何运行；恢复：peal undrain'
+run peal nodes -o wide
+expect_stdout_has '排空'
+run peal state --lang en
+expect_status 8
+expect_stdout_has 'the node is drained: nothing is started here until: peal undrain'
+expect_chinese out false
+run peal undrain "$(peal state -o json | jq -r .node)"
+expect_status 0
 run peal user add anna --no-password
 expect_stderr 'anna：已创建，admin'
 run peal user list

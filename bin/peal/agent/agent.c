@@ -102,7 +102,7 @@ static void tell_jobs_user(const struct agent *agent)
     struct jobs_user user;
     if (!agent->executor)
         return;
-    jobs_user_look(agent->config, &user);
+    jobs_user_look(agent->config, LANGUAGE_EN, &user);
     agent_log_event(agent->log, "jobs_user", "user=%s detail=\"%s\"",
                     *user.name ? user.name : "none", user.detail);
 }

@@ -8,6 +8,7 @@
 #include "api.h"
 #include "config/agent_data.h"
 #include "executor/executor_spawn.h"
+#include "sandbox/sandbox.h"
 #include "spawn_launcher.h"
 
 struct agent {
@@ -17,7 +18,7 @@ struct agent {
     struct zone_db *zones;
     struct agent_data data;
     struct spawn_launcher *launcher; /* NULL: no sandbox, or no jobs */
-    struct sandbox_state sandbox;
+    struct sandbox sandbox;
     struct executor_spawn *executor; /* NULL: this node runs no jobs */
     struct engine *engine;
     struct api *api;

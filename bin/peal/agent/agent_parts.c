@@ -69,14 +69,15 @@ void agent_confine(struct agent *agent)
 {
     const struct agent_config *config = agent->config;
     bool starts_jobs = config->roles & PEER_WORKER;
+    struct sandbox_state state;
     if (data_folder_make(config->data) != OK)
         return; /* the error is reported when it is opened */
     if (starts_jobs && !config->no_sandbox && start_launcher(agent) != OK)
-        snprintf(agent->sandbox.detail, sizeof(agent->sandbox.detail),
-                 "off: the launcher, peal-spawn, can't be started: %s", strerror(errno));
+        agent->sandbox = (struct sandbox){.extent = SANDBOX_NO_LAUNCHER, .launcher_error = errno};
     else
         sandbox_enter(config, &agent->sandbox);
-    agent_log_event(agent->log, "sandbox", "detail=\"%s\"", agent->sandbox.detail);
+    sandbox_tell(&agent->sandbox, LANGUAGE_EN, &state);
+    agent_log_event(agent->log, "sandbox", "detail=\"%s\"", state.detail);
 }
 
 enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
@@ -144,16 +145,22 @@ static const char *history_state(void *context, const struct known_peer *known)
     return history_gather_state(agent->data.history, known);
 }
 
-static void look_at_jobs_user(void *context, struct jobs_user *ret)
+static void look_at_jobs_user(void *context, enum language language, struct jobs_user *ret)
 {
     const struct agent *agent = context;
-    jobs_user_look(agent->config, ret);
+    jobs_user_look(agent->config, language, ret);
 }
 
-static void look_at_spawner(void *context, struct spawner_state *ret)
+static void look_at_spawner(void *context, enum language language, struct spawner_state *ret)
 {
     const struct agent *agent = context;
-    executor_spawn_look(agent->executor, ret);
+    executor_spawn_look(agent->executor, language, ret);
+}
+
+static void look_at_sandbox(void *context, enum language language, struct sandbox_state *ret)
+{
+    const struct agent *agent = context;
+    sandbox_tell(&agent->sandbox, language, ret);
 }
 
 static bool may_be_run(void *context, int fd)
@@ -173,7 +180,7 @@ static struct api_ports api_ports(struct agent *agent)
         .entropy = {random_bytes, NULL},
         .log = {agent_log_write, agent->log},
         .notifier = agent->notifier,
-        .sandbox = &agent->sandbox,
+        .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
         .step = agent_wake,
         .drain = agent_drain,

@@ -19,6 +19,7 @@
 #include "client/client.h"
 #include "client/starts.h"
 #include "config/data_folder.h"
+#include "peer.h"
 #include "proc.h"
 #include "sandbox/jobs_user.h"
 #include "text/tr.h"
@@ -304,13 +305,25 @@ static void tell_starts(const char *data)
     client_close(client);
 }
 
+static void warn_jobs_user(const struct agent_config *config)
+{
+    struct jobs_user user;
+    if (!(config->roles & PEER_WORKER))
+        return;
+    jobs_user_look(config, tr_language(), &user);
+    if (!user.ok)
+        cli_note("%s (docs/SECURITY.md)", user.detail);
+    if (!*user.name)
+        fprintf(stderr, "      %s\n", tr("say whom they run as: peal restart --default-user NAME"));
+}
+
 void daemon_tell_started(pid_t pid, const struct agent_config *config, const struct strbuf *kept)
 {
     fprintf(stderr, tr("peal started (pid %d, data %s)"), (int)pid, config->data);
     fputc('\n', stderr);
     if (kept->length)
         cli_note("kept from the last start:%s; --fresh drops them", kept->text);
-    jobs_user_warn(config);
+    warn_jobs_user(config);
     tell_starts(config->data);
 }
 
@@ -482,16 +495,6 @@ pid_t daemon_find(const char *data)
 {
     pid_t pid = data_folder_pid(data);
     return pid > 0 && is_peal(pid) ? pid : 0;
-}
-
-const char *daemon_state_word(const char *state)
-{
-    static const char *const words[] = {TR("draining"), TR("loading"), TR("running"),
-                                        TR("shut_out")};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(words[i], state) == 0)
-            return tr(words[i]);
-    return state;
 }
 
 /* The descriptor stands for the process, also when its number is given to another meanwhile. */

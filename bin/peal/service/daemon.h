@@ -42,9 +42,6 @@ MUST_CHECK enum exit_code daemon_start(struct agent_config *config, bool with_pa
 /* The pid of the folder's agent; 0: none is running. */
 pid_t daemon_find(const char *data);
 
-/* The word for a running agent's state, as GET /agent names it, in the language of the command. */
-const char *daemon_state_word(const char *state);
-
 /* Stops the agent and waits. EXIT_NOT_FOUND: none is running. EXIT_TIMED_OUT: it is still running.
  * Neither is reported. */
 MUST_CHECK enum exit_code daemon_stop(const char *data, int64_t wait_ms);

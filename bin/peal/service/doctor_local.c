@@ -12,6 +12,7 @@
 #include "data_dir.h"
 #include "history_open.h"
 #include "print/run_table.h"
+#include "print/state_words.h"
 #include "service/daemon.h"
 #include "service/doctor.h"
 #include "store_look.h"
@@ -215,7 +216,7 @@ static void check_version(struct report *report, const json_t *agent)
 {
     const char *version = answer_text(agent, "version"), *node = answer_text(agent, "node");
     const char *state = answer_text(agent, "state");
-    const char *word = report->checks ? state : daemon_state_word(state);
+    const char *word = report->checks ? state : agent_word(state);
     if (strcmp(version, PEAL_VERSION) == 0)
         report_add(report, CHECK_OK, "agent", NULL, "%s, node %s, version %s", word, node, version);
     else

@@ -97,5 +97,6 @@ const struct message zh_access[] = {
     {"Exit status 3: no login is kept for this URL.", "退出状态 3：没有保存此 URL 的登录。"},
     {"%s: logged out", "%s：已退出登录"},
     {"nobody is logged in to %s", "尚未登录 %s"},
+    {"User name", "用户名"},
     {0},
 };

@@ -73,7 +73,6 @@ const struct message zh_client[] = {
      "已有 %lld 个任务，再加 %lld 个将超过配额 %lld；未做任何更改。请在 agent 的配置文件中调高 "
      "quotas.jobs"},
     {"created", "已创建"},
-    {"changed", "已修改"},
     {"adopted", "已接管"},
     {"would create", "将创建"},
     {"would change", "将修改"},
@@ -81,5 +80,6 @@ const struct message zh_client[] = {
     {"would delete", "将删除"},
     {"%zu unchanged", "%zu 个未变"},
     {"nothing was changed (--dry-run)", "未做任何更改（--dry-run）"},
+    {"\"%s\" was renamed to \"%s\"", "“%s”已重命名为“%s”"},
     {0},
 };

@@ -49,8 +49,6 @@ const struct message zh_cluster[] = {
     {"the data folder to import", "要导入的数据目录"},
     {"the target store (else from the configuration file, $PEAL_STORE)",
      "目标存储（默认取配置文件、$PEAL_STORE）"},
-    {"a configuration file with etcd's user and certificates (docs/CONFIG.md)",
-     "含 etcd 用户和证书的配置文件（docs/CONFIG.md）"},
     {"whose jobs? --from DIR, a data folder", "导入哪里的任务？--from DIR（数据目录）"},
     {"where to? --store etcd://HOST:PORT,.../PREFIX",
      "导入到哪里？--store etcd://HOST:PORT,.../PREFIX"},

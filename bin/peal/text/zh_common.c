@@ -32,21 +32,6 @@ const struct message zh_common[] = {
     {"nothing was deleted: without a terminal to ask on, --yes is needed",
      "未删除任何内容：没有终端可供询问，需要 --yes"},
 
-    /* statuses; "out of memory" is one of the API's */
-    {"ok", "正常"},
-    {"invalid input", "输入无效"},
-    {"not found", "不存在"},
-    {"input/output error", "输入输出错误"},
-    {"changed by someone else", "已被他人修改"},
-    {"outcome unknown", "结果未知"},
-    {"unreachable", "无法连接"},
-    {"too large", "过大"},
-    {"damaged data", "数据已损坏"},
-    {"unknown version", "未知版本"},
-    {"busy", "正被占用"},
-    {"restored from a backup", "已从备份恢复"},
-    {"can't be read", "无法读取"},
-
     /* times */
     {"now", "现在"},
     {"%s ago", "%s 前"},
@@ -161,7 +146,6 @@ const struct message zh_common[] = {
     {"well", "正常"},
     {"why", "原因"},
     {"draining", "排空中"},
-    {"shut_out", "名称冲突"},
     {"changed", "已修改"},
     {"made", "已创建"},
     {"none", "无"},
@@ -194,7 +178,6 @@ const struct message zh_common[] = {
 
     /* states of nodes and agents, and why a node can't be asked */
     {"ready", "就绪"},
-    {"draining", "排空中"},
     {"drained", "已排空"},
     {"gone", "已离线"},
     {"API only", "仅 API"},
@@ -239,14 +222,7 @@ const struct message zh_common[] = {
     {"cluster", "集群"},
 
     /* labels, and messages of several commands */
-    {"node", "节点"},
-    {"nodes", "集群节点"},
-    {"store", "存储"},
-    {"history", "历史"},
-    {"clock", "时钟"},
-    {"jobs", "任务"},
     {"leader", "主节点"},
-    {"well", "正常"},
     {"not well", "异常"},
     {"nothing was done", "未执行任何操作"},
     {"nothing was changed", "未做任何更改"},

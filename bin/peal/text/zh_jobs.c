@@ -13,13 +13,11 @@ const struct message zh_jobs[] = {
     {"what? Give a command after --, or a script with --shell",
      "运行什么？请在 -- 之后给出命令，或用 --shell 给出脚本"},
     {"--shell and a command after -- are one too many", "--shell 和 -- 之后的命令只能给出其一"},
-    {"--%s: not text in UTF-8", "--%s：不是 UTF-8 文本"},
     {"there is a job named \"%s\" already; change it with --replace, or: peal edit %s",
      "已有名为“%s”的任务；可用 --replace 修改，或执行：peal edit %s"},
     {"%s: %s; runs %s", "%s：%s；%s运行"},
     {"%s: %s; next run: %s", "%s：%s；下次运行：%s"},
     {"none by itself", "无（不会自动触发）"},
-    {"created", "已创建"},
     {"replaced", "已替换"},
     {"after %s", "在 %s 之后"},
     {"success", "成功"},
@@ -43,7 +41,6 @@ const struct message zh_jobs[] = {
      "列出并删除通过 apply 写入、但文件中已没有的任务"},
     {"not in the files any more, and to be deleted:", "以下任务在文件中已不存在，将被删除："},
     {"Delete %zu job%s?", "删除 %zu 个任务%.0s？"},
-    {"nothing was changed", "未作任何修改"},
     {"which file? Give it with -f", "请用 -f 指定文件"},
     {"what `peal apply` would change", "显示 `peal apply` 将产生的变更"},
     {"the changes since that revision", "该版本之后的变更"},
@@ -133,15 +130,10 @@ const struct message zh_jobs[] = {
      "--dry-run 用于筛选条件；给出名称时无需预览"},
     {"no job matches", "没有符合条件的任务"},
     {"Go on?", "继续？"},
-    {"pause", "暂停"},
-    {"resume", "恢复"},
-    {"kill", "终止"},
-    {"delete", "删除"},
     {"%s %lld of %lld that match", "%1$s：符合条件的 %3$lld 个任务中的 %2$lld 个"},
     {": %s, ...", "：%s 等"},
     {"left alone: %lld, %s", "保持不变：%lld 个，%s"},
     {"%lld job%s: %s", "%lld 个任务%.0s：%s"},
-    {"nothing was done", "未执行任何操作"},
     {"%s waits for %s, and will not start without it", "%s 等待 %s，没有后者将不会启动"},
     {"and so do %zu more", "另有 %zu 个任务也是如此"},
 
@@ -151,7 +143,6 @@ const struct message zh_jobs[] = {
      "downstream jobs, and the last five runs.\nFor programs: peal get NAME -o json",
      "包括计划的文字说明、状态、定义、接下来的五次触发、上下游任务，以及最近五次运行。\n供程序使用"
      "：peal get NAME -o json"},
-    {"Name", "名称"},
     {"Schedule", "计划"},
     {"Time zone", "时区"},
     {"Status", "状态"},
@@ -422,5 +413,24 @@ const struct message zh_jobs[] = {
     {"%zu calendar%s imported", "导入 %zu 个日历%.0s"},
     {"%zu channel%s imported", "导入 %zu 个通知渠道%.0s"},
     {"Next: peal start -d --data %s --store %s", "下一步：peal start -d --data %s --store %s"},
+
+    /* peal rename */
+    {"give a job another name", "重命名任务"},
+    {"The job stays the same: its uid, its runs, its ticks, and the jobs that wait for it, "
+     "whose `after` is rewritten; prints those. Repeat the command if it was interrupted. "
+     "Files for `peal apply` need the new name, too: with the old one they would make a new job.",
+     "任务本身不变：uid、运行记录、触发时间以及等待它的任务都会保留；等待它的任务的 `after` "
+     "会改为新名称，并列出这些任务。若命令中途被打断，重复执行即可。供 `peal apply` "
+     "使用的文件也要改名：仍用旧名会另建一个任务。"},
+    {"only check it", "只检查，不重命名"},
+    {"which job, and what is its new name? peal rename OLD NEW",
+     "要重命名哪个任务？新名称是什么？peal rename OLD NEW"},
+    {"%s: would be renamed to %s; jobs whose after would be rewritten: %zu",
+     "%s：将重命名为 %s；将改写 after 的任务：%zu 个"},
+    {"%s: renamed to %s; jobs whose after was rewritten: %zu",
+     "%s：已重命名为 %s；已改写 after 的任务：%zu 个"},
+    {"jobs that still have a former name of it in their after, and keep waiting for it: "
+     "%zu; repeat the command to rewrite them",
+     "还有 %zu 个任务的 after 中仍是旧名称，它们会继续等待此任务；重复执行命令即可改写"},
     {0},
 };

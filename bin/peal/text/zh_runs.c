@@ -10,9 +10,10 @@ const struct message zh_runs[] = {
     {"text in user, action, job, address or detail", "在用户、操作、任务、地址或详情中搜索的文本"},
     {"changes of this job", "只看该任务的修改"},
     {"changes by this user", "只看该用户的修改"},
-    {"create, change, delete, undelete, pause, resume, skip_next, rollback, run, retry, kill, "
+    {"create, change, rename, delete, undelete, pause, resume, skip_next, rollback, run, retry, "
+     "kill, "
      "backfill, drain, undrain, calendar_create, calendar_change, calendar_delete, login, ...",
-     "create、change、delete、undelete、pause、resume、skip_"
+     "create、change、rename、delete、undelete、pause、resume、skip_"
      "next、rollback、run、retry、kill、backfill、drain、undrain、calendar_create、calendar_"
      "change、calendar_delete、login 等"},
     {"unexpected \"%s\"; a job goes with --job", "多余的参数“%s”；任务用 --job 指定"},

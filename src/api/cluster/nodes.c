@@ -138,10 +138,13 @@ static json_t *encode_lag(const struct engine *engine, const struct known_peer *
 }
 
 /* "shared", "own", or why it can't be read from here. */
-static json_t *encode_history(const struct api_ports *ports, const struct known_peer *known)
+static json_t *encode_history(const struct call *call, const struct known_peer *known)
 {
+    const struct api_ports *ports = &call->api->ports;
     const char *why = ports->history_state ? ports->history_state(ports->context, known) : "";
-    return json_words(*why ? why : known->peer.has_history ? "own" : "shared");
+    if (*why)
+        return json_words(message_in(call->language, why));
+    return json_words(known->peer.has_history ? "own" : "shared");
 }
 
 struct load {
@@ -190,7 +193,7 @@ static json_t *encode_known(const struct call *call, const struct known_peer *kn
     json_t *value = encode_node(engine_peers(ports->engine), &fresh, now, call->language);
     if (value && hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
-        json_object_set_new(value, "history", encode_history(ports, known)) == 0)
+        json_object_set_new(value, "history", encode_history(call, known)) == 0)
         return value;
     json_decref(value);
     return NULL;

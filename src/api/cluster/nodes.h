@@ -10,7 +10,7 @@
 /* "ready", "draining", "drained", "gone", or why it takes no new runs: "full", "clock" ... */
 const char *node_state(const struct known_peer *known);
 
-/* NULL: out of memory. `language`: of its detail. */
+/* NULL: out of memory. */
 json_t *encode_node(const struct peers *peers, const struct known_peer *known, struct now now,
                     enum language language);
 

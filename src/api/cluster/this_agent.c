@@ -9,6 +9,7 @@
 #include "note.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "text/message.h"
 
 static const char *state_of(const struct engine *engine)
 {
@@ -31,56 +32,63 @@ static void add_key(json_t *list, const char *key, const char *why)
                           json_pack("{s:o, s:o}", "key", json_words(key), "why", json_words(why)));
 }
 
-static void add_aside(void *context, const struct store_aside *aside)
-{
-    add_key(context, aside->key,
-            aside->why == E_VERSION ? "written by a newer peal" : "damaged, or not peal's");
-}
-
-static void add_docs(const struct undecoded *undecoded, json_t *list)
-{
-    const struct undecoded_doc *doc;
-    for (size_t at = 0; (doc = table_next(&undecoded->docs, &at));)
-        add_key(list, doc->key, doc->why);
-}
-
-enum { LISTED_MAX = 100 };
-
-struct broken_jobs {
+struct asides {
     const struct call *call;
     json_t *list;
 };
 
+static void add_aside(void *context, const struct store_aside *aside)
+{
+    const struct asides *asides = context;
+    const char *why =
+        aside->why == E_VERSION ? "written by a newer peal" : "damaged, or not peal's";
+    add_key(asides->list, aside->key, message_in(asides->call->language, why));
+}
+
+static void add_docs(const struct asides *asides)
+{
+    const struct undecoded_doc *doc;
+    char why[UNDECODED_WHY];
+    for (size_t at = 0; (doc = table_next(&asides->call->api->undecoded.docs, &at));) {
+        undecoded_print_why(doc->path, asides->call->language, why);
+        add_key(asides->list, doc->key, why);
+    }
+}
+
+enum { LISTED_MAX = 100 };
+
 /* The name for people, and the key to remove it from the store. */
 static bool add_broken_job(void *context, const struct catalog_job *job)
 {
-    const struct broken_jobs *broken = context;
+    const struct asides *asides = context;
+    enum language language = asides->call->language;
     struct job_error error = {0};
     struct job *read = NULL;
-    char key[ID_TEXT + 8] = "jobs/", why[200], named[400];
+    char key[ID_TEXT + 8] = "jobs/", why[UNDECODED_WHY], named[UNDECODED_WHY + 200];
     if (!job->broken)
         return true;
-    if (json_array_size(broken->list) >= LISTED_MAX)
+    if (json_array_size(asides->list) >= LISTED_MAX)
         return false;
-    if (job_decode_stored(job->json, broken->call->api->ports.zones, &read, &error) == OK)
+    if (job_decode_stored(job->json, asides->call->api->ports.zones, &read, &error) == OK)
         job_free(read);
     id_format(&job->uid, key + strlen(key));
-    undecoded_print_why(error.path, why);
-    snprintf(named, sizeof(named), "the definition of %s: %s", job->name, why);
-    add_key(broken->list, key, named);
+    undecoded_print_why(error.path, language, why);
+    snprintf(named, sizeof(named), message_in(language, "the definition of %s: %s"), job->name,
+             why);
+    add_key(asides->list, key, named);
     return true;
 }
 
 /* Keys whose values can't be decoded, by the store or by its readers. */
 static json_t *set_aside(const struct call *call)
 {
-    struct broken_jobs broken = {call, json_array()};
-    if (!broken.list || !scope_is_whole(&call->principal.scope))
-        return broken.list;
-    store_each_aside(call->api->ports.store, add_aside, broken.list);
-    add_docs(&call->api->undecoded, broken.list);
-    catalog_each(engine_catalog(call->api->ports.engine), NULL, false, add_broken_job, &broken);
-    return broken.list;
+    struct asides asides = {call, json_array()};
+    if (!asides.list || !scope_is_whole(&call->principal.scope))
+        return asides.list;
+    store_each_aside(call->api->ports.store, add_aside, &asides);
+    add_docs(&asides);
+    catalog_each(engine_catalog(call->api->ports.engine), NULL, false, add_broken_job, &asides);
+    return asides.list;
 }
 
 static json_t *store_state(const struct call *call)
@@ -100,7 +108,7 @@ static json_t *encode_jobs_user(const struct call *call)
     struct jobs_user user;
     if (!ports->jobs_user || !scope_is_whole(&call->principal.scope))
         return json_null();
-    ports->jobs_user(ports->context, &user);
+    ports->jobs_user(ports->context, call->language, &user);
     return json_pack("{s:o, s:b, s:b, s:o}", "name", json_words_or_null(user.name), "ok", user.ok,
                      "shared", user.is_shared, "detail", json_words(user.detail));
 }
@@ -111,7 +119,7 @@ static json_t *encode_spawner(const struct call *call)
     struct spawner_state state;
     if (!ports->spawner || !scope_is_whole(&call->principal.scope))
         return json_null();
-    ports->spawner(ports->context, &state);
+    ports->spawner(ports->context, call->language, &state);
     return json_pack("{s:o, s:o, s:I, s:b, s:o}", "version", json_words_or_null(state.version),
                      "revision", json_words_or_null(state.revision), "pid", (json_int_t)state.pid,
                      "ok", state.ok, "detail", json_words(state.detail));
@@ -148,12 +156,14 @@ static json_t *encode_quotas(const struct call *call)
 
 static json_t *encode_sandbox(const struct call *call)
 {
-    const struct sandbox_state *sandbox = call->api->ports.sandbox;
-    if (!sandbox || !scope_is_whole(&call->principal.scope))
+    const struct api_ports *ports = &call->api->ports;
+    struct sandbox_state state;
+    if (!ports->sandbox || !scope_is_whole(&call->principal.scope))
         return json_null();
-    return json_pack("{s:b, s:b, s:b, s:i, s:b, s:o}", "ok", sandbox->ok, "memory", sandbox->memory,
-                     "privileges", sandbox->privileges, "landlock", sandbox->landlock, "seccomp",
-                     sandbox->seccomp, "detail", json_words(sandbox->detail));
+    ports->sandbox(ports->context, call->language, &state);
+    return json_pack("{s:b, s:b, s:b, s:i, s:b, s:o}", "ok", state.ok, "memory", state.memory,
+                     "privileges", state.privileges, "landlock", state.landlock, "seccomp",
+                     state.seccomp, "detail", json_words(state.detail));
 }
 
 static void count_run(void *context, const struct run *run)

@@ -8,6 +8,7 @@
 #include "auth/account.h"
 #include "calendar_codec.h"
 #include "channel.h"
+#include "text/message.h"
 
 /* ---- readers ---- */
 
@@ -69,12 +70,13 @@ void undecoded_release(struct undecoded *undecoded)
     table_release_items(&undecoded->docs);
 }
 
-void undecoded_print_why(const char *path, char why[200])
+void undecoded_print_why(const char *path, enum language language, char why[UNDECODED_WHY])
 {
     if (*path)
-        snprintf(why, 200, "this version can't read it, at %.120s", path);
+        snprintf(why, UNDECODED_WHY, message_in(language, "this version can't read it, at %.120s"),
+                 path);
     else
-        snprintf(why, 200, "this version can't read it");
+        snprintf(why, UNDECODED_WHY, "%s", message_in(language, "this version can't read it"));
 }
 
 /* E_NOMEM does not count: the document may be valid. */
@@ -102,6 +104,6 @@ void undecoded_take(struct undecoded *undecoded, const struct store_change *chan
     }
     if (is_readable(change->doc, &error))
         return;
-    undecoded_print_why(error.path, named.why);
+    snprintf(named.path, sizeof(named.path), "%.120s", error.path);
     (void)table_add(&undecoded->docs, &named, sizeof(named));
 }

@@ -4,12 +4,13 @@
 #ifndef PEAL_API_UNDECODED_H
 #define PEAL_API_UNDECODED_H
 
+#include "language.h"
 #include "store.h"
 #include "table.h"
 
 struct undecoded_doc {
     char key[DOC_KIND_SIZE + DOC_NAME_SIZE + 8]; /* as in the store: "docs/user/anna" */
-    char why[200]; /* has the path, but never the value, which may be a secret */
+    char path[128]; /* of the field, or empty; never the value, which may be a secret */
 };
 
 struct undecoded {
@@ -22,7 +23,9 @@ void undecoded_release(struct undecoded *undecoded);
 /* Handles a change of the feed; only documents matter. Drops the document when out of memory. */
 void undecoded_take(struct undecoded *undecoded, const struct store_change *change);
 
+enum { UNDECODED_WHY = 200 };
+
 /* The message for a definition that can't be decoded; `path` is the field, or empty. */
-void undecoded_print_why(const char *path, char why[200]);
+void undecoded_print_why(const char *path, enum language language, char why[UNDECODED_WHY]);
 
 #endif

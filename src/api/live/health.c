@@ -79,9 +79,10 @@ static void explain_clock(const struct engine *engine, enum language language, s
         explain_doubt(&clock, language, why);
     else if (clock.is_skewed)
         strbuf_addf(why,
-                    message_in(language, "the clock is %+lld ms from the other nodes': nothing is "
-                                         "started here until it agrees with them; let chrony or "
-                                         "systemd-timesyncd set it"),
+                    message_in(language,
+                               "the clock is %+lld ms from the other nodes': nothing is started "
+                               "here until it agrees with them; let chrony or systemd-timesyncd "
+                               "set it"),
                     (long long)clock.skew_ms);
     else if (clock.jobs_ahead)
         strbuf_addf(why,
@@ -113,7 +114,7 @@ static const char *store_obstacle(enum status st)
 
 /* In its first seconds a node has not compared its clock with the others' yet: that is no trouble.
  */
-static const char *own_obstacle(const struct api *api, enum language language, int64_t now_ms,
+static const char *own_obstacle(const struct api *api, int64_t now_ms, enum language language,
                                 struct strbuf *why)
 {
     const struct engine *engine = api->ports.engine;
@@ -130,28 +131,29 @@ static const char *own_obstacle(const struct api *api, enum language language, i
     }
     if (engine_is_drained(engine)) {
         strbuf_addf(why,
-                    message_in(language, "the node is drained: nothing is started here until: "
-                                         "peal undrain %s"),
+                    message_in(language, "the node is drained: nothing is started here until: peal "
+                                         "undrain %s"),
                     api->node);
         return "drained";
     }
     if (refusal == PEER_NO_SPAWNER && now_ms - api->started_ms > SPAWNER_MS) {
-        strbuf_adds(why, message_in(language, "the spawner (peal-spawn) can't be reached: nothing "
-                                              "can be started here; the agent's log says why, and "
-                                              "it tries again by itself"));
+        strbuf_adds(why,
+                    message_in(language, "the spawner (peal-spawn) can't be reached: nothing can "
+                                         "be started here; the agent's log says why, and it tries "
+                                         "again by itself"));
         return "spawner";
     }
     return NULL;
 }
 
-const char *health_of_starts(const struct api *api, enum language language, int64_t now_ms,
+const char *health_of_starts(const struct api *api, int64_t now_ms, enum language language,
                              struct strbuf *why)
 {
     const struct engine *engine = api->ports.engine;
     if (!(engine_peers(engine)->self->roles & PEER_WORKER) || !engine_is_loaded(engine))
         return NULL;
     enum status st = health_of_store(api, language, why);
-    return st == OK ? own_obstacle(api, language, now_ms, why) : store_obstacle(st);
+    return st == OK ? own_obstacle(api, now_ms, language, why) : store_obstacle(st);
 }
 
 static const char *doubt_name(enum clock_doubt doubt)
@@ -216,7 +218,7 @@ json_t *encode_starts(const struct call *call)
 {
     struct strbuf why;
     strbuf_init(&why);
-    const char *reason = health_of_starts(call->api, call->language, call->now_ms, &why);
+    const char *reason = health_of_starts(call->api, call->now_ms, call->language, &why);
     json_t *value = json_pack("{s:b, s:s?, s:o}", "ok", !reason, "reason", reason, "detail",
                               encode_detail(call, !reason, &why));
     strbuf_release(&why);

@@ -1,5 +1,6 @@
 /* Health of store, history and clock, in the same words everywhere: GET /agent, GET /cluster, GET
- * /readyz, and so peal state, peal cluster status and peal doctor. */
+ * /readyz, and so peal state, peal cluster status and peal doctor. What the store and the history
+ * say themselves is English in each language. */
 #ifndef PEAL_API_HEALTH_H
 #define PEAL_API_HEALTH_H
 
@@ -7,8 +8,8 @@
 
 #include "server.h"
 
-/* Unless OK, appends the fault to *why, separated from earlier text; never empty; what the store
- * and the history say themselves is English. E_CONFLICT: another agent has this node's name. */
+/* Unless OK, appends the fault to *why, separated from earlier text; never empty. E_CONFLICT:
+ * another agent has this node's name. */
 enum status health_of_store(const struct api *api, enum language language, struct strbuf *why);
 enum status health_of_history(const struct api *api, enum language language, struct strbuf *why);
 
@@ -18,7 +19,7 @@ bool health_of_clock(const struct api *api, enum language language, struct strbu
 /* NULL: this node can start runs, or is not to. Else a word for the reason why it can't: disk_full,
  * store_away, restored, shut_out, clock_doubted, drained, spawner, stopping; appends to *why what
  * is wrong and what to do. */
-const char *health_of_starts(const struct api *api, enum language language, int64_t now_ms,
+const char *health_of_starts(const struct api *api, int64_t now_ms, enum language language,
                              struct strbuf *why);
 
 /* While the engine is shut out: by which agent, and what to do. */

@@ -465,6 +465,68 @@ const struct message messages[] = {
     {"damaged, or not peal's", "已损坏，或不是 peal 的数据"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
     {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
+    {"this version can't read it, at %.120s", "此版本无法读取，位于 %.120s"},
+    {"this version can't read it", "此版本无法读取"},
+    {"the definition of %s: %s", "%s 的定义：%s"},
+
+    /* statuses (status_text) */
+    {"ok", "正常"},
+    {"invalid input", "输入无效"},
+    {"not found", "不存在"},
+    {"input/output error", "输入输出错误"},
+    {"changed by someone else", "已被他人修改"},
+    {"outcome unknown", "结果未知"},
+    {"unreachable", "无法连接"},
+    {"too large", "过大"},
+    {"damaged data", "数据已损坏"},
+    {"unknown version", "未知版本"},
+    {"busy", "正被占用"},
+    {"restored from a backup", "已从备份恢复"},
+    {"can't be read", "无法读取"},
+
+    /* why this node starts nothing */
+
+    /* nodes; peer_refusal_text */
+    {"takes new runs", "接受新的运行"},
+
+    /* the user of jobs */
+    {"jobs run as %s, as the agent does: they can read and change all that it has",
+     "任务以 %s 的身份运行，与 agent 相同：任务可以读取和修改 agent 的全部数据"},
+    {"jobs that name no user are not started: the agent is root and has no default_user",
+     "不启动未指定用户的任务：agent 以 root 运行，且没有 default_user"},
+    {"jobs that name no user are not started: default_user %s is no user here",
+     "不启动未指定用户的任务：default_user %s 不是本机用户"},
+    {"jobs that name no user run as %s", "未指定用户的任务以 %s 的身份运行"},
+    {", as the agent does: whoever may define a job can do everything here",
+     "，与 agent 相同：任何可以定义任务的人都能在本机执行任意操作"},
+    {", who owns %s: whoever may define a job can read and change it",
+     "，该用户是 %s 的所有者：任何可以定义任务的人都能读取和修改其中的数据"},
+    {"; %s is ignored: it must be a file that is root's, and that nobody else can write",
+     "；%s 已被忽略：它必须是属于 root 且其他用户不可写的文件"},
+    {"; %s lets jobs run as root", "；%s 允许任务以 root 的身份运行"},
+
+    /* the sandbox */
+    {"off, as it was configured", "已按配置关闭"},
+    {"off: the launcher, peal-spawn, can't be started: %s",
+     "已关闭：无法启动 launcher（peal-spawn）：%s"},
+    {"memory is closed to other processes", "内存对其他进程不可见"},
+    {"memory can't be closed", "无法对其他进程隐藏内存"},
+    {", no new privileges", "，不能获得新特权"},
+    {", privileges can't be given up", "，无法放弃特权"},
+    {", files by landlock %d", "，文件受 landlock %d 限制"},
+    {", files are not confined (landlock: %s)", "，文件访问未受限制（landlock：%s）"},
+    {", system calls by seccomp", "，系统调用受 seccomp 限制"},
+    {", system calls are not filtered (%s)", "，系统调用未受限制（%s）"},
+    {"built without libseccomp, or the kernel lacks it", "编译时没有 libseccomp，或内核不支持"},
+
+    /* the spawner */
+    {"is not connected yet", "尚未连接"},
+    {"%s, as the agent", "%s，与 agent 相同"},
+    {"%s, upgraded from %s by this agent", "%s，已由此 agent 从 %s 升级"},
+    {"%s, not the agent's %s: it could not be upgraded, and goes on as it is",
+     "%s，与 agent 的 %s 不同：未能升级，继续使用原版本"},
+    {"%s, newer than the agent's %s: left alone", "%s，比 agent 的 %s 新：保持不变"},
+    {"; the one before it, pid %d, died at %s", "；上一个启动器（pid %d）终止于 %s"},
     {0},
 };
 

@@ -445,10 +445,11 @@ bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
     return descent_of_peer(fd, &lineage) != DESCENT_NONE;
 }
 
-void executor_spawn_look(const struct executor_spawn *executor, struct spawner_state *ret)
+void executor_spawn_look(const struct executor_spawn *executor, enum language language,
+                         struct spawner_state *ret)
 {
-    spawner_state_fill(spawn_client_spawner(executor->client), &own_build, ret);
-    spawner_death_tell(&executor->death, ret);
+    spawner_state_fill(spawn_client_spawner(executor->client), &own_build, language, ret);
+    spawner_death_tell(&executor->death, language, ret);
 }
 
 struct executor *executor_spawn_port(struct executor_spawn *executor)

@@ -33,7 +33,8 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd);
 
 /* What version the spawner is, and whether that is the agent's. */
-void executor_spawn_look(const struct executor_spawn *executor, struct spawner_state *ret);
+void executor_spawn_look(const struct executor_spawn *executor, enum language language,
+                         struct spawner_state *ret);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);
 struct output_source executor_spawn_output(struct executor_spawn *executor);

@@ -5,6 +5,7 @@
 
 #include "spawn_build.h"
 #include "strbuf.h"
+#include "text/message.h"
 #include "timestamp.h"
 
 enum { TEXT = 128 };
@@ -13,47 +14,55 @@ static const char stale_next[] =
     "install the peal-spawn of this version in the place of the old one, then peal restart; "
     "peal-spawn.log in its folder says what was wrong";
 
-void spawner_state_fill(const struct spawner_info *spawner, const struct spawn_build *own,
-                        struct spawner_state *ret)
+static void fill_detail(const struct spawner_info *spawner, const struct spawn_build *own,
+                        enum language language, struct spawner_state *ret)
 {
     char its[TEXT], before[TEXT], agents[TEXT];
     build_text(&spawner->build, its, sizeof(its));
     build_text(&spawner->before, before, sizeof(before));
     build_text(own, agents, sizeof(agents));
+    switch (spawner->match) {
+    case SPAWNER_UNKNOWN:
+        snprintf(ret->detail, sizeof(ret->detail), "%s",
+                 message_in(language, "is not connected yet"));
+        break;
+    case SPAWNER_SAME:
+        snprintf(ret->detail, sizeof(ret->detail), message_in(language, "%s, as the agent"), its);
+        break;
+    case SPAWNER_UPGRADED:
+        snprintf(ret->detail, sizeof(ret->detail),
+                 message_in(language, "%s, upgraded from %s by this agent"), its, before);
+        break;
+    case SPAWNER_STALE:
+        snprintf(ret->detail, sizeof(ret->detail),
+                 message_in(language, "%s, not the agent's %s: it could not be upgraded, and goes "
+                                      "on as it is"),
+                 its, agents);
+        break;
+    case SPAWNER_NEWER:
+        snprintf(ret->detail, sizeof(ret->detail),
+                 message_in(language, "%s, newer than the agent's %s: left alone"), its, agents);
+        break;
+    }
+}
+
+void spawner_state_fill(const struct spawner_info *spawner, const struct spawn_build *own,
+                        enum language language, struct spawner_state *ret)
+{
     *ret = (struct spawner_state){
         .pid = spawner->pid,
         .ok = spawner->match != SPAWNER_STALE && spawner->match != SPAWNER_NEWER,
     };
     snprintf(ret->version, sizeof(ret->version), "%s", spawner->build.version);
     snprintf(ret->revision, sizeof(ret->revision), "%s", spawner->build.revision);
-    switch (spawner->match) {
-    case SPAWNER_UNKNOWN:
-        snprintf(ret->detail, sizeof(ret->detail), "is not connected yet");
-        break;
-    case SPAWNER_SAME:
-        snprintf(ret->detail, sizeof(ret->detail), "%s, as the agent", its);
-        break;
-    case SPAWNER_UPGRADED:
-        snprintf(ret->detail, sizeof(ret->detail), "%s, upgraded from %s by this agent", its,
-                 before);
-        break;
-    case SPAWNER_STALE:
-        snprintf(ret->detail, sizeof(ret->detail),
-                 "%s, not the agent's %s: it could not be upgraded, and goes on as it is", its,
-                 agents);
-        break;
-    case SPAWNER_NEWER:
-        snprintf(ret->detail, sizeof(ret->detail), "%s, newer than the agent's %s: left alone", its,
-                 agents);
-        break;
-    }
+    fill_detail(spawner, own, language, ret);
 }
 
 void spawner_state_log(const struct spawner_info *spawner, const struct spawn_build *own,
                        struct agent_log *log)
 {
     struct spawner_state state;
-    spawner_state_fill(spawner, own, &state);
+    spawner_state_fill(spawner, own, LANGUAGE_EN, &state);
     if (spawner->match == SPAWNER_UPGRADED)
         agent_log_event(log, "spawner_upgraded", "pid=%d detail=\"%s\"", (int)state.pid,
                         state.detail);
@@ -64,7 +73,8 @@ void spawner_state_log(const struct spawner_info *spawner, const struct spawn_bu
         agent_log_event(log, "spawner_newer", "pid=%d detail=\"%s\"", (int)state.pid, state.detail);
 }
 
-void spawner_death_tell(const struct spawner_death *death, struct spawner_state *state)
+void spawner_death_tell(const struct spawner_death *death, enum language language,
+                        struct spawner_state *state)
 {
     struct strbuf at;
     size_t used = strlen(state->detail);
@@ -74,7 +84,8 @@ void spawner_death_tell(const struct spawner_death *death, struct spawner_state 
     timestamp_print_utc(death->at_ms / 1000, &at);
     if (strbuf_status(&at) == OK)
         snprintf(state->detail + used, sizeof(state->detail) - used,
-                 "; the one before it, pid %d, died at %s", (int)death->pid, at.text);
+                 message_in(language, "; the one before it, pid %d, died at %s"), (int)death->pid,
+                 at.text);
     strbuf_release(&at);
 }
 

@@ -8,7 +8,7 @@
 
 /* For `peal doctor` and the API. */
 void spawner_state_fill(const struct spawner_info *spawner, const struct spawn_build *own,
-                        struct spawner_state *ret);
+                        enum language language, struct spawner_state *ret);
 
 /* That it was upgraded, or why not and what to do; nothing of one that is as it should be. */
 void spawner_state_log(const struct spawner_info *spawner, const struct spawn_build *own,
@@ -21,7 +21,8 @@ struct spawner_death {
 };
 
 /* Adds it to the detail. */
-void spawner_death_tell(const struct spawner_death *death, struct spawner_state *state);
+void spawner_death_tell(const struct spawner_death *death, enum language language,
+                        struct spawner_state *state);
 
 /* `pid` is the next spawner's, which knows so many runs. */
 void spawner_death_log(const struct spawner_death *death, pid_t pid, int runs,

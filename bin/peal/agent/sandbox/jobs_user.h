@@ -6,9 +6,7 @@
 #include "config/agent_config.h"
 
 /* Looks it up each time: users and the allow-list may have changed. */
-void jobs_user_look(const struct agent_config *config, struct jobs_user *ret);
-
-/* Warns on stderr, for an agent that is started by hand. */
-void jobs_user_warn(const struct agent_config *config);
+void jobs_user_look(const struct agent_config *config, enum language language,
+                    struct jobs_user *ret);
 
 #endif

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "text/message.h"
+
 /* Capabilities that a root agent needs: to read files of other users (keys with their own group),
  * to write its log to a folder of another user, and to listen on ports below 1024. */
 static const int kept_capabilities[] = {
@@ -36,46 +38,78 @@ static bool drop_capabilities(void)
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
-static void say(struct sandbox_state *state, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct sandbox_state *state, const char *format, ...)
-{
-    size_t used = strlen(state->detail);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(state->detail + used, sizeof(state->detail) - used, format, args);
-    va_end(args);
-}
-
 /* A database's temporary files: landlock lets none be made in /tmp. */
 static void move_temporary_files(const struct agent_config *config)
 {
     setenv("SQLITE_TMPDIR", config->data, 0);
 }
 
-void sandbox_enter(const struct agent_config *config, struct sandbox_state *ret)
+void sandbox_enter(const struct agent_config *config, struct sandbox *ret)
 {
-    *ret = (struct sandbox_state){0};
-    if (config->no_sandbox) {
-        say(ret, "off, as it was configured");
+    *ret = (struct sandbox){.extent = config->no_sandbox ? SANDBOX_OFF : SANDBOX_ENTERED};
+    if (config->no_sandbox)
         return;
-    }
     move_temporary_files(config);
     ret->memory = prctl(PR_SET_DUMPABLE, 0) == 0;
-    say(ret, ret->memory ? "memory is closed to other processes" : "memory can't be closed");
     ret->privileges = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && drop_capabilities();
-    say(ret, ret->privileges ? ", no new privileges" : ", privileges can't be given up");
     ret->landlock = sandbox_files(config);
-    if (ret->landlock)
-        say(ret, ", files by landlock %d", ret->landlock);
-    else
-        say(ret, ", files are not confined (landlock: %s)", strerror(errno));
+    ret->files_error = ret->landlock ? 0 : errno;
     ret->seccomp = sandbox_calls();
-    if (ret->seccomp)
-        say(ret, ", system calls by seccomp");
+    ret->calls_error = ret->seccomp ? 0 : errno;
+}
+
+/* ---- in words ---- */
+
+struct words {
+    enum language language;
+    char *text;
+    size_t size;
+};
+
+static void say(const struct words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct words *words, const char *format, ...)
+{
+    size_t used = strlen(words->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words->text + used, words->size - used, message_in(words->language, format), args);
+    va_end(args);
+}
+
+static void say_entered(const struct sandbox *sandbox, const struct words *words)
+{
+    say(words, sandbox->memory ? "memory is closed to other processes" : "memory can't be closed");
+    say(words, sandbox->privileges ? ", no new privileges" : ", privileges can't be given up");
+    if (sandbox->landlock)
+        say(words, ", files by landlock %d", sandbox->landlock);
     else
-        say(ret, ", system calls are not filtered (%s)",
-            errno == ENOSYS ? "built without libseccomp, or the kernel lacks it" : strerror(errno));
-    ret->ok = ret->memory && ret->privileges && ret->landlock && ret->seccomp;
+        say(words, ", files are not confined (landlock: %s)", strerror(sandbox->files_error));
+    if (sandbox->seccomp)
+        say(words, ", system calls by seccomp");
+    else
+        say(words, ", system calls are not filtered (%s)",
+            sandbox->calls_error == ENOSYS
+                ? message_in(words->language, "built without libseccomp, or the kernel lacks it")
+                : strerror(sandbox->calls_error));
+}
+
+void sandbox_tell(const struct sandbox *sandbox, enum language language, struct sandbox_state *ret)
+{
+    *ret = (struct sandbox_state){
+        .ok = sandbox->memory && sandbox->privileges && sandbox->landlock && sandbox->seccomp,
+        .memory = sandbox->memory,
+        .privileges = sandbox->privileges,
+        .seccomp = sandbox->seccomp,
+        .landlock = sandbox->landlock,
+    };
+    struct words words = {language, ret->detail, sizeof(ret->detail)};
+    if (sandbox->extent == SANDBOX_OFF)
+        say(&words, "off, as it was configured");
+    else if (sandbox->extent == SANDBOX_NO_LAUNCHER)
+        say(&words, "off: the launcher, peal-spawn, can't be started: %s",
+            strerror(sandbox->launcher_error));
+    else if (sandbox->extent == SANDBOX_ENTERED)
+        say_entered(sandbox, &words);
 }

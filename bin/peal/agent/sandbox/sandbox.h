@@ -14,9 +14,26 @@
 #include "api.h"
 #include "config/agent_config.h"
 
+enum sandbox_extent {
+    SANDBOX_UNKNOWN,     /* not decided yet */
+    SANDBOX_OFF,         /* as it was configured */
+    SANDBOX_NO_LAUNCHER, /* without one there is none */
+    SANDBOX_ENTERED,     /* as far as the kernel allows */
+};
+
+struct sandbox {
+    enum sandbox_extent extent;
+    bool memory, privileges, seccomp;
+    int landlock;                                 /* its ABI version; 0: files are not confined */
+    int launcher_error, files_error, calls_error; /* errno: why not */
+};
+
 /* Enters the sandbox, as far as kernel and configuration allow; *ret says how far. To be called
  * once, with one thread, when the data folder exists. */
-void sandbox_enter(const struct agent_config *config, struct sandbox_state *ret);
+void sandbox_enter(const struct agent_config *config, struct sandbox *ret);
+
+/* The same for the API and the log, with its words. */
+void sandbox_tell(const struct sandbox *sandbox, enum language language, struct sandbox_state *ret);
 
 /* ---- the parts ---- */
 

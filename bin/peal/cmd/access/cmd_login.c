@@ -24,7 +24,7 @@ static enum exit_code begin_session(struct client *client, const struct request 
     if (request->name)
         strbuf_adds(&name, request->name);
     else
-        code = line_ask(tr("Name"), &name);
+        code = line_ask(tr("User name"), &name);
     if (code == EXIT_OK)
         code = password_read(request->password_file, tr("Password"), false, &password);
     if (code == EXIT_OK) {

@@ -8,6 +8,7 @@
 #include "client/client.h"
 #include "client/starts.h"
 #include "config/data_folder.h"
+#include "print/state_words.h"
 #include "service/daemon.h"
 #include "text/tr.h"
 
@@ -107,7 +108,7 @@ static void print_word(const json_t *agent)
     else if (strcmp(state, "running") == 0 && !starts_are_ok(agent))
         printf(tr("running, but nothing can start (pid %" PRId64 ")"), pid);
     else
-        printf(tr("%s (pid %" PRId64 ")"), daemon_state_word(state), pid);
+        printf(tr("%s (pid %" PRId64 ")"), agent_word(state), pid);
     putchar('\n');
 }
 

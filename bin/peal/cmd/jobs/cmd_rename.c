@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "client/client.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -23,18 +24,20 @@ static void print_renamed(const struct request *request, const json_t *answer)
     const json_t *left = json_object_get(answer, "left");
     size_t count = json_array_size(rewritten);
     if (request->dry_run)
-        fprintf(stderr, "%s: would be renamed to %s; jobs whose after would be rewritten: %zu\n",
+        fprintf(stderr, tr("%s: would be renamed to %s; jobs whose after would be rewritten: %zu"),
                 request->from, request->to, count);
     else
-        fprintf(stderr, "%s: renamed to %s; jobs whose after was rewritten: %zu\n", request->from,
+        fprintf(stderr, tr("%s: renamed to %s; jobs whose after was rewritten: %zu"), request->from,
                 request->to, count);
+    fputc('\n', stderr);
     print_names(rewritten);
     if (!json_array_size(left))
         return;
     fprintf(stderr,
-            "jobs that still have a former name of it in their after, and keep waiting for it: "
-            "%zu; repeat the command to rewrite them\n",
+            tr("jobs that still have a former name of it in their after, and keep waiting for it: "
+               "%zu; repeat the command to rewrite them"),
             json_array_size(left));
+    fputc('\n', stderr);
     print_names(left);
 }
 
