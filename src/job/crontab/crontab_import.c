@@ -353,11 +353,25 @@ static enum status check_fields(struct importer *in, const struct job *job, bool
     return add_note(in, 0, CRONTAB_ERROR, "%s", err.message);
 }
 
+/* A schedule may have any white space between its fields, a crontab only blanks and tabs: with
+ * another one, such as the end of a line of an old Mac, the two would count different fields. */
+static const char *find_control(const char *schedule)
+{
+    while (*schedule && (*schedule == '\t' || !iscntrl((unsigned char)*schedule)))
+        schedule++;
+    return *schedule ? schedule : NULL;
+}
+
 static enum status check_schedule(struct importer *in, const struct job *job, int column,
                                   bool *ret_good)
 {
     struct schedule *schedule = NULL;
     struct parse_error err = {0};
+    const char *control = find_control(job->schedules[0]);
+    *ret_good = false;
+    if (control)
+        return add_note(in, column + (int)(control - job->schedules[0]), CRONTAB_ERROR,
+                        "a control character; only blanks and tabs separate the fields");
     enum status st = job_schedule_parse(job, 0, true, in->zones, &schedule, &err);
     schedule_free(schedule);
     *ret_good = st == OK;

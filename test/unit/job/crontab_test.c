@@ -94,6 +94,8 @@ static const struct {
      "2:15 error expected a command after the user; is this a user's crontab?\n"
      "3:0 error user: \"a:b\" is not the name of a user\n"},
     {__LINE__, false, "0 0 * * * %x\n", "1:0 error shell: is empty\n"},
+    {__LINE__, false, "0 \r~\r0 9 * * 1 x\n",
+     "1:3 error a control character; only blanks and tabs separate the fields\n"},
 };
 
 static void imports_crontabs(void **state)
