@@ -114,6 +114,11 @@ expect_stdout_has '未设密码'
 node=$(peal nodes -o name)
 run peal drain "$node"
 expect_stderr "$node：已停止接受新的运行，其上已没有运行"
+# shellcheck disable=SC2317 # called by wait_until
+tells_drained() { # with its next heartbeat
+    peal nodes -o json | jq -e 'all(.[]; .state == "drained")'
+}
+wait_until tells_drained
 run peal nodes -o wide
 expect_stdout_has '已排空'
 expect_stdout_has "由 $(id -un) 排空"

@@ -63,6 +63,7 @@ struct store_request *request_copy(const struct store_request *request)
         put->name = put->name ? copy(put->name, strlen(put->name) + 1) : NULL;
         put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
         put->passed = copy(put->passed, put->passed_count * sizeof(*put->passed));
+        put->wants = copy(put->wants, put->want_count * sizeof(*put->wants));
     }
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++) {
         struct store_put_doc *put = &new->items.docs[i];
@@ -83,6 +84,7 @@ struct store_request *request_free(struct store_request *request)
         free((char *)request->items.puts[i].name);
         free((char *)request->items.puts[i].json);
         free(request->items.puts[i].passed);
+        free(request->items.puts[i].wants);
     }
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++)
         free((char *)request->items.docs[i].json);
