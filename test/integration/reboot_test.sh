@@ -34,7 +34,13 @@ runs_are() { # JSON
     [ "$(peal runs on-boot -n 10 -o json | jq -c '[.[] | [.node, .by, .cause, .state]] | sort')" = "$1" ]
 }
 
+# shellcheck disable=SC2317 # called by wait_until
+have_noticed() { # a job that is there by then is due
+    grep -q boot_noticed "$scratch/a/peal.log" && grep -q boot_noticed "$scratch/b/peal.log"
+}
+
 start_both
+wait_until have_noticed
 run peal add on-boot @reboot --shell 'sleep 1'
 expect_status 0
 stop_both
