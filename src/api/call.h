@@ -196,14 +196,17 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
 void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* 422 by the message of a parser, which is translated; `more` as in call_fail_with. */
+void call_fail_parsed(struct call *call, json_t *more, const char *message);
+
 /* What a decoder says of the body. False: the call has failed: 500, or 422 by *error. */
 bool call_check(struct call *call, enum status st, const struct job_error *error);
 
 /* 422: the body is not JSON. */
 void call_fail_json(struct call *call, const json_error_t *error);
 
-/* An item of `errors`; `hint` is that of the message (message_hint) or NULL. NULL: out of memory.
- */
+/* An item of `errors`; `message` is translated if it is a parser's; `hint` is that of the message
+ * (message_hint) or NULL. NULL: out of memory. */
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint);
 json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error);

@@ -8,6 +8,7 @@
 #include "auth/visible.h"
 #include "duration.h"
 #include "server.h"
+#include "text/parsed.h"
 #include "timestamp.h"
 
 /* ---- values ---- */
@@ -49,12 +50,22 @@ static const char *parameter(const struct call *call, const char *name)
     return query_get(&call->query, name);
 }
 
+/* `message` is one of the API's table, or of a parser. */
+static bool fail_at(struct call *call, const char *pointer, const char *name, const char *message)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    (void)message_translate(call->language, message_in(call->language, message), &text);
+    call_fail_at(call, pointer, "%s: %s", name, text.text);
+    strbuf_release(&text);
+    return false;
+}
+
 static bool fail_param(struct call *call, const char *name, const char *message)
 {
     char pointer[80];
     snprintf(pointer, sizeof(pointer), "?%s", name);
-    call_fail_at(call, pointer, "%s: %s", name, message_in(call->language, message));
-    return false;
+    return fail_at(call, pointer, name, message);
 }
 
 static bool fail_range(struct call *call, const char *pointer, const char *name, int64_t min,
@@ -128,8 +139,7 @@ static bool fail_field(struct call *call, const char *name, const char *message)
 {
     char pointer[80];
     snprintf(pointer, sizeof(pointer), "/%s", name);
-    call_fail_at(call, pointer, "%s: %s", name, message_in(call->language, message));
-    return false;
+    return fail_at(call, pointer, name, message);
 }
 
 bool field_number(struct call *call, const char *name, int64_t min, int64_t max, int64_t *inout)

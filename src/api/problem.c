@@ -11,6 +11,7 @@
 #include "server.h"
 #include "text/hint.h"
 #include "text/message.h"
+#include "text/parsed.h"
 
 /* The tutorial's clients only check "errno". */
 static void send_errno(struct call *call, int status, const char *detail, json_t *more)
@@ -58,6 +59,15 @@ void call_fail_with(struct call *call, int status, json_t *more, const char *for
     va_end(args);
 }
 
+void call_fail_parsed(struct call *call, json_t *more, const char *message)
+{
+    struct strbuf detail;
+    strbuf_init(&detail);
+    (void)message_translate(call->language, message, &detail);
+    send_problem(call, 422, detail.text, more);
+    strbuf_release(&detail);
+}
+
 void call_fail(struct call *call, int status, const char *format, ...)
 {
     va_list args;
@@ -75,13 +85,16 @@ void call_fail_full(struct call *call)
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint)
 {
-    struct strbuf words;
+    struct strbuf words, text;
     strbuf_init(&words);
+    strbuf_init(&text);
     if (hint)
         hint_print(call->language, hint, &words);
+    (void)message_translate(call->language, message, &text);
     json_t *item = json_pack("{s:o, s:i, s:i, s:o, s:o}", "pointer", json_words(pointer), "line",
-                             line, "column", column, "message", json_words(message), "hint",
+                             line, "column", column, "message", json_words(text.text), "hint",
                              json_words_or_null(words.text));
+    strbuf_release(&text);
     strbuf_release(&words);
     return item;
 }
@@ -157,7 +170,7 @@ bool call_check(struct call *call, enum status st, const struct job_error *error
         return false;
     }
     json_t *errors = json_pack("{s:[o]}", "errors", job_error_item(call, error->path, error));
-    call_fail_with(call, 422, errors, "%s", error->message);
+    call_fail_parsed(call, errors, error->message);
     return false;
 }
 

@@ -138,6 +138,21 @@ run peal next '30 2 * * *' --tz Europe/Berlin --from 2027-03-28 -n 1
 expect_stdout_has '周日 2027-03-28T03:00:00+02:00'
 expect_stdout_has '已顺移：这一天没有 02:30'
 
+# What the parsers say.
+run peal validate 'x y'
+expect_status 6
+expect_stderr_has '计划无效：应有 5 到 7 个字段，实际为 2 个'
+run peal validate 'x y' --lang en
+expect_stderr_has 'invalid schedule: expected 5 to 7 fields, found 2'
+expect_chinese err false
+run peal validate 'x y' -o json
+expect_stdout_has 'expected 5 to 7 fields, found 2'
+expect_chinese out false
+printf 'name: four\nschedule: "0 25 * * *"\ncommand: [true]\n' >"$scratch/four.yaml"
+run peal apply -f "$scratch/four.yaml"
+expect_status 6
+expect_stderr_has 'schedule：小时 25 超出范围 0-23'
+
 # Data has one language.
 for line in 'list -o json' 'list -o yaml' 'runs -o json' 'why one -o json' 'state -o yaml' \
     'next two -n 2 -o json' 'get one -o name' 'nodes -o name' 'audit -o json'; do

@@ -11,6 +11,7 @@
 #include "duration.h"
 #include "fires.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 #include "timestamp.h"
 
 int64_t now_ms(void)
@@ -160,10 +161,12 @@ bool take_when(const struct option_use *use)
         at_ms -= seconds * 1000;
     else if (!is_known && parse_local(use->text, &seconds, &err) == OK)
         at_ms = seconds * 1000;
-    else if (!is_known)
-        return strstr(err.message, "write it like")
-                   ? option_wrong(use, ": %s, or like 2h: that long ago", err.message)
-                   : option_wrong(use, ": %s", err.message);
+    else if (!is_known) {
+        bool is_form = strstr(err.message, "write it like") != NULL;
+        tr_parsed(err.message, sizeof(err.message));
+        return is_form ? option_wrong(use, ": %s, or like 2h: that long ago", err.message)
+                       : option_wrong(use, ": %s", err.message);
+    }
     strbuf_init(&text);
     when_print_api(at_ms, &text);
     snprintf(when->text, sizeof(when->text), "%s", text.text);
@@ -174,8 +177,10 @@ bool take_when(const struct option_use *use)
 bool take_duration(const struct option_use *use)
 {
     struct parse_error err;
-    return duration_parse(use->text, 1, use->place, &err) == OK ||
-           option_wrong(use, ": %s", err.message);
+    if (duration_parse(use->text, 1, use->place, &err) == OK)
+        return true;
+    tr_parsed(err.message, sizeof(err.message));
+    return option_wrong(use, ": %s", err.message);
 }
 
 const char *answer_text(const json_t *object, const char *key)

@@ -11,6 +11,7 @@
 
 #include "jobs/input_file.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 struct source {
     const struct crontab_request *request;
@@ -78,7 +79,8 @@ static enum status take_over(const char *prefix, struct job_list *jobs, struct j
 static void tell_notes(struct source *source, const char *place, const struct crontab *crontab)
 {
     for (size_t i = 0; i < crontab->note_count; i++) {
-        const struct crontab_note *note = &crontab->notes[i];
+        struct crontab_note *note = &crontab->notes[i];
+        tr_parsed(note->text, sizeof(note->text));
         fprintf(stderr, "%s:%d:", place, note->line);
         if (note->column)
             fprintf(stderr, "%d:", note->column);
@@ -104,6 +106,7 @@ static enum exit_code import_text(struct source *source, const char *place,
     enum status st =
         crontab_import(text->text, text->length, &options, source->reading->zones, &crontab, &err);
     if (st == E_INVALID || st == E_TOO_LARGE) {
+        tr_parsed(err.message, sizeof(err.message));
         cli_error("%s: %s", place, err.message);
         crontab_release(&crontab);
         return EXIT_INVALID;

@@ -10,6 +10,7 @@
 #include "definition/job_fields.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 /* ---- what reading needs ---- */
 
@@ -199,8 +200,10 @@ enum status definition_decode(const struct reading *reading, const json_t *api_j
     enum status st =
         job_decode_json(definition, false, reading->default_tz.text, reading->zones, ret, &err);
     json_decref(definition);
-    if (st == E_INVALID)
+    if (st == E_INVALID) {
+        tr_parsed(err.message, sizeof(err.message));
         cli_error("job %s: %s", answer_text(api_job, "name"), err.message);
+    }
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 #define BLANK " \t\r\n\v\f"
 
@@ -37,8 +38,10 @@ enum exit_code schedule_reader_init(struct schedule_reader *reader, const struct
     enum status st = zone_db_new(dir && *dir ? dir : NULL, &reader->zones);
     if (st != OK)
         return cli_fail(st);
-    if (args->tz && zone_db_get(reader->zones, args->tz, &zone, &err) != OK)
+    if (args->tz && zone_db_get(reader->zones, args->tz, &zone, &err) != OK) {
+        tr_parsed(err.message, sizeof(err.message));
         return cli_usage(command, "--tz: %s", err.message);
+    }
     zone_db_local_name(reader->zones, &reader->local_tz);
     reader->options.default_tz = reader->local_tz.text;
     return cli_fail(strbuf_status(&reader->local_tz));
@@ -145,6 +148,7 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
     enum status st = schedule_parse(spec->text, &reader->options, reader->zones, ret, &err);
     if (st == OK)
         return EXIT_OK;
+    tr_parsed(err.message, sizeof(err.message));
     if (st != E_INVALID && *err.message) { /* the zone's file can't be read */
         cli_error("%s", err.message);
         return EXIT_ERROR;

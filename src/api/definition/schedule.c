@@ -5,6 +5,7 @@
 #include "input.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "text/parsed.h"
 #include "words/explain.h"
 
 enum { ASKED_MAX = 10 }; /* calendars */
@@ -122,7 +123,7 @@ static struct schedule *read_schedule(struct call *call)
         json_t *errors = json_pack(
             "{s:[o]}", "errors",
             error_item(call, "?spec", 0, error.column, error.message, message_hint(error.message)));
-        call_fail_with(call, 422, errors, "%s", error.message);
+        call_fail_parsed(call, errors, error.message);
     }
     return schedule;
 }
@@ -237,17 +238,20 @@ void validate_schedule(struct call *call)
     struct schedule *schedule = NULL;
     struct parse_error error = {0};
     struct asked asked;
+    struct strbuf message;
     if (!read_asked(call, &asked))
         return;
+    strbuf_init(&message);
     enum status st =
         schedule_parse(asked.spec, &asked.options, call->api->ports.zones, &schedule, &error);
-    json_t *answer = st == OK ? encode_schedule(call, schedule)
-                     : st == E_NOMEM
-                         ? NULL
-                         : json_pack("{s:s, s:i, s:o}", "spec", asked.spec, "column", error.column,
-                                     "message", json_words(error.message));
+    (void)message_translate(call->language, error.message, &message);
+    json_t *answer = st == OK        ? encode_schedule(call, schedule)
+                     : st == E_NOMEM ? NULL
+                                     : json_pack("{s:s, s:i, s:o}", "spec", asked.spec, "column",
+                                                 error.column, "message", json_words(message.text));
     if (answer)
         json_object_set_new(answer, "valid", json_boolean(st == OK));
     call_reply(call, 200, answer);
+    strbuf_release(&message);
     schedule_free(schedule);
 }

@@ -243,6 +243,18 @@ static void test_language(void **state)
     assert_string_equal(member_text(answer.body, "errors.0.message"),
                         "limit：应为 1 到 1000 之间的数字");
     answer_release(&answer);
+    answer = ask_with(world, "GET /schedule/next?spec=x+y", "Accept-Language: zh\r\n", NULL);
+    assert_string_equal(member_text(answer.body, "detail"), "应有 5 到 7 个字段，实际为 2 个");
+    assert_string_equal(member_text(answer.body, "errors.0.message"),
+                        "应有 5 到 7 个字段，实际为 2 个");
+    assert_string_equal(member_text(answer.body, "errors.0.pointer"), "?spec");
+    answer_release(&answer);
+    answer = ask_with(world, "PUT /jobs/wrong", "Accept-Language: zh\r\n",
+                      "{\"schedule\": \"0 25 * * *\", \"command\": [\"true\"]}");
+    assert_string_equal(member_text(answer.body, "errors.0.message"),
+                        "schedule：小时 25 超出范围 0-23");
+    assert_string_equal(member_text(answer.body, "errors.0.pointer"), "/schedule");
+    answer_release(&answer);
     answer = ask_with(world, "GET /jobs/none", "Accept-Language: fr\r\n", NULL);
     assert_string_equal(member_text(answer.body, "detail"), "there is no job \"none\"");
     answer_release(&answer);

@@ -194,58 +194,12 @@ static const char *read_literals(const struct search *search, const char *at, st
     }
 }
 
-enum { LAST = 19 }; /* all arguments of a call that follow */
-
-static const struct call {
-    const char *start;
-    int first, last; /* arguments that are texts */
-    bool is_marked;
-} calls[] = {
-    {"tr(", 0, 0, true},
-    {"TR(", 0, 0, true},
-    {"cli_error(", 0, 0, true},
-    {"cli_note(", 0, 0, true},
-    {"cli_usage(", 1, 1, true},
-    {"cli_line(", 1, 2, true},
-    {"option_wrong(", 1, 1, true},
-    {"confirmed(", 1, 1, true},
-    {"confirm_deletion(", 1, 1, true},
-    {"interrupt_say(", 0, 0, true},
-    {"report_add(", 2, 4, true}, /* of peal doctor */
-    {"report_tr(", 1, 1, true},
-    {"COLUMN(", 0, 0, true},
-    {"COLUMN_BY(", 0, 0, true},
-    {"headers[] = {", 0, LAST, true},
-    {".none = ", 0, 0, true},
-    {".noun = ", 0, 0, true},
-    /* functions of single files that put a label before cli_line */
-    {"print_line(", 0, 0, true},
-    {"print_time(", 0, 0, true},
-    {"print_field(", 0, 0, true},
-    {"print_health(", 0, 0, true},
-    /* what is printed as it is */
-    {"printf(", 0, LAST, false},
-    {"fprintf(", 1, LAST, false},
-    {"fputs(", 0, 0, false},
-    {"puts(", 0, 0, false},
-    {"cli_error(", 1, LAST, false},
-    {"cli_note(", 1, LAST, false},
-    {"cli_usage(", 2, LAST, false},
-    {"cli_line(", 3, LAST, false},
-    {"option_wrong(", 2, LAST, false},
-    {"confirmed(", 2, LAST, false},
-    {"confirm_deletion(", 2, LAST, false},
-    {"interrupt_say(", 1, LAST, false},
-    {"report_add(", 5, LAST, false},
-    {"text_table_cell(", 1, 1, false},
-};
-
 /* The literals of some arguments of a call, whose arguments begin at `at`. */
-static void search_arguments(const struct search *search, const char *at, const struct call *call,
-                             const char *path)
+static void search_arguments(const struct search *search, const char *at,
+                             const struct text_call *call, const char *path)
 {
     int depth = 0, argument = 0;
-    while (depth >= 0 && *at && argument <= call->last) {
+    while (depth >= 0 && *at && *at != ';' && argument <= call->last) {
         struct strbuf text;
         strbuf_init(&text);
         const char *end = read_literals(search, at, &text);
@@ -262,32 +216,27 @@ static void search_arguments(const struct search *search, const char *at, const 
     }
 }
 
-/* Scripts for shells, and manual pages, have one language. */
-static bool has_one_language(const char *path)
+static void search_source(const struct search *search, const struct source *source,
+                          const struct text_call *call)
 {
-    return strcmp(path, "cmd_completion.c") == 0 || strcmp(path, "options/man.c") == 0;
-}
-
-static void search_source(const struct search *search, const struct source *source)
-{
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        const char *at = source->text;
-        if (!calls[i].is_marked && has_one_language(source->path))
-            continue;
-        while ((at = strstr(at, calls[i].start))) {
-            bool is_inner = at > source->text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
-            bool is_name =
-                isalpha((unsigned char)calls[i].start[0]) && strchr(calls[i].start, '(') != NULL;
-            at += strlen(calls[i].start);
-            if (!(is_inner && is_name))
-                search_arguments(search, at, &calls[i], source->path);
-        }
+    const char *at = source->text;
+    while ((at = strstr(at, call->start))) {
+        bool is_inner = at > source->text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        bool is_name = isalpha((unsigned char)call->start[0]) && strchr(call->start, '(') != NULL;
+        at += strlen(call->start);
+        if (!(is_inner && is_name))
+            search_arguments(search, at, call, source->path);
     }
 }
 
-void sources_search(const struct source *sources, size_t count, struct found_list *list)
+void sources_search(const struct source *sources, size_t count, const struct text_call *calls,
+                    struct found_list *list)
 {
     const struct search search = {sources, count, list};
-    for (size_t i = 0; i < count; i++)
-        search_source(&search, &sources[i]);
+    for (size_t i = 0; i < count; i++) {
+        for (const struct text_call *call = calls; call->start; call++) {
+            if (!call->path || strcmp(call->path, sources[i].path) == 0)
+                search_source(&search, &sources[i], call);
+        }
+    }
 }

@@ -196,6 +196,53 @@ static void add_command(const struct command *command)
         add_command(below);
 }
 
+static const struct text_call calls[] = {
+    {"tr(", 0, 0, true, NULL},
+    {"TR(", 0, 0, true, NULL},
+    {"cli_error(", 0, 0, true, NULL},
+    {"cli_note(", 0, 0, true, NULL},
+    {"cli_usage(", 1, 1, true, NULL},
+    {"cli_line(", 1, 2, true, NULL},
+    {"option_wrong(", 1, 1, true, NULL},
+    {"confirmed(", 1, 1, true, NULL},
+    {"confirm_deletion(", 1, 1, true, NULL},
+    {"interrupt_say(", 0, 0, true, NULL},
+    {"report_add(", 2, 4, true, NULL}, /* of peal doctor */
+    {"report_tr(", 1, 1, true, NULL},
+    {"COLUMN(", 0, 0, true, NULL},
+    {"COLUMN_BY(", 0, 0, true, NULL},
+    {"headers[] = {", 0, LAST_ARGUMENT, true, NULL},
+    {".none = ", 0, 0, true, NULL},
+    {".noun = ", 0, 0, true, NULL},
+    /* functions of single files that put a label before cli_line */
+    {"print_line(", 0, 0, true, NULL},
+    {"print_time(", 0, 0, true, NULL},
+    {"print_field(", 0, 0, true, NULL},
+    {"print_health(", 0, 0, true, NULL},
+    /* what is printed as it is */
+    {"printf(", 0, LAST_ARGUMENT, false, NULL},
+    {"fprintf(", 1, LAST_ARGUMENT, false, NULL},
+    {"fputs(", 0, 0, false, NULL},
+    {"puts(", 0, 0, false, NULL},
+    {"cli_error(", 1, LAST_ARGUMENT, false, NULL},
+    {"cli_note(", 1, LAST_ARGUMENT, false, NULL},
+    {"cli_usage(", 2, LAST_ARGUMENT, false, NULL},
+    {"cli_line(", 3, LAST_ARGUMENT, false, NULL},
+    {"option_wrong(", 2, LAST_ARGUMENT, false, NULL},
+    {"confirmed(", 2, LAST_ARGUMENT, false, NULL},
+    {"confirm_deletion(", 2, LAST_ARGUMENT, false, NULL},
+    {"interrupt_say(", 1, LAST_ARGUMENT, false, NULL},
+    {"report_add(", 5, LAST_ARGUMENT, false, NULL},
+    {"text_table_cell(", 1, 1, false, NULL},
+    {0},
+};
+
+/* Scripts for shells, and manual pages, have one language. */
+static bool has_one_language(const char *path)
+{
+    return strcmp(path, "cmd_completion.c") == 0 || strcmp(path, "options/man.c") == 0;
+}
+
 static int read_all(void **state)
 {
     char folder[300];
@@ -203,7 +250,7 @@ static int read_all(void **state)
     (void)state;
     snprintf(folder, sizeof(folder), "%s/bin/peal", source ? source : ".");
     source_count = sources_read(folder, &sources);
-    sources_search(sources, source_count, &found);
+    sources_search(sources, source_count, calls, &found);
     for (int st = OK; st >= E_SET_ASIDE; st--)
         found_add(&found, status_text((enum status)st), "cli/cli.c", true);
     for (const struct topic *topic = topics; topic->title; topic++) {
@@ -278,7 +325,8 @@ static size_t count_missing(bool is_marked)
             if (folder_length(each->path) != length ||
                 strncmp(each->path, sources[i].path, (size_t)length) != 0 ||
                 each->is_marked != is_marked ||
-                (is_marked ? find_row(each->text) != NULL : is_same_in_all(each->text)))
+                (is_marked ? find_row(each->text) != NULL
+                           : is_same_in_all(each->text) || has_one_language(each->path)))
                 continue;
             count++;
             if (listed && (int)strlen(listed) == length &&

@@ -9,6 +9,7 @@
 #include "jobs/job_options.h"
 #include "jobs/schedule_args.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 struct request {
     struct request_base base;
@@ -104,6 +105,7 @@ static enum exit_code check(const struct request *request, const struct reading 
     }
     if (st != E_INVALID)
         return cli_fail(st);
+    tr_parsed(err.message, sizeof(err.message));
     cli_error("%s", err.message);
     return EXIT_INVALID;
 }

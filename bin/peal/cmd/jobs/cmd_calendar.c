@@ -8,6 +8,7 @@
 #include "client/documents.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 enum { NEXT_TO_LABEL = 12 };
 
@@ -32,8 +33,9 @@ static const struct option_row set_options[] = {
 
 /* ---- set ---- */
 
-static enum exit_code refuse(const char *place, const struct job_error *error)
+static enum exit_code refuse(const char *place, struct job_error *error)
 {
+    tr_parsed(error->message, sizeof(error->message));
     if (error->line)
         fprintf(stderr, "%s:%d:%d: %s\n", place, error->line, error->column, error->message);
     else

@@ -12,6 +12,7 @@
 #include "jobs/definition.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 struct request {
     struct request_base base;
@@ -105,6 +106,7 @@ static bool decode(struct edit *edit, struct job_list *jobs)
         jobs_decode_text(edit->text.text, edit->text.length, edit->reading.default_tz.text,
                          edit->reading.zones, jobs, &err);
     if (st != OK) {
+        tr_parsed(err.message, sizeof(err.message));
         if (err.line)
             strbuf_addf(&edit->problem, tr("Line %d, column %d: "), err.line, err.column);
         strbuf_adds(&edit->problem, *err.message ? err.message : tr(status_text(st)));

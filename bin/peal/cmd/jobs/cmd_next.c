@@ -10,6 +10,7 @@
 #include "jobs/schedule_args.h"
 #include "print/next_print.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 #include "timestamp.h"
 #include "words/explain.h"
 
@@ -37,6 +38,7 @@ static bool take_time(const struct command *self, const char *option, const char
     }
     if (timestamp_parse(text, 1, zone, ret_s, &err) == OK)
         return true;
+    tr_parsed(err.message, sizeof(err.message));
     cli_usage(self, "%s: %s", option, err.message);
     return false;
 }

@@ -15,6 +15,7 @@
 #include "jobs/input_file.h"
 #include "jobs/schedule_args.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 #include "words/explain.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -75,8 +76,9 @@ static enum status report_text(const struct check *check, const struct spec *spe
 }
 
 static void report_error_text(const struct check *check, const struct spec *spec,
-                              const struct parse_error *err)
+                              struct parse_error *err)
 {
+    tr_parsed(err->message, sizeof(err->message));
     if (!check->file)
         cli_parse_error(tr("invalid schedule"), spec->text, err);
     else if (err->column > 0)

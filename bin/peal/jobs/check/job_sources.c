@@ -6,6 +6,7 @@
 
 #include "definition/job_places.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 struct job_source {
     char *name;
@@ -127,8 +128,9 @@ void job_error_tell(const char *name, const char *text, const struct job_error *
     const char *line = text;
     char where[512];
     snprintf(place.message, sizeof(place.message), "%s", err->message);
+    tr_parsed(place.message, sizeof(place.message));
     if (err->line == 0) {
-        cli_error("%s: %s", name, err->message);
+        cli_error("%s: %s", name, place.message);
         return;
     }
     for (int i = 1; i < err->line && line; i++) {
