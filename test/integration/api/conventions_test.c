@@ -252,7 +252,7 @@ static void test_language(void **state)
     answer = ask_with(world, "PUT /jobs/wrong", "Accept-Language: zh\r\n",
                       "{\"schedule\": \"0 25 * * *\", \"command\": [\"true\"]}");
     assert_string_equal(member_text(answer.body, "errors.0.message"),
-                        "schedule：小时 25 超出范围 0-23");
+                        "schedule：小时 25 超出范围 0-23（文本第 3 列）");
     assert_string_equal(member_text(answer.body, "errors.0.pointer"), "/schedule");
     answer_release(&answer);
     answer = ask_with(world, "GET /jobs/none", "Accept-Language: fr\r\n", NULL);
