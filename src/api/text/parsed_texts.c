@@ -330,6 +330,8 @@ const struct message parsed_messages[] = {
     {"the name of a variable is missing before '='", "'=' 之前缺少变量名称"},
     {"more than %d jobs; this one and those below are left out",
      "任务超过 %s 个；此任务及以下任务未导入"},
+    {"a control character; only blanks and tabs separate the fields",
+     "含有控制字符；字段之间只能用空格或制表符分隔"},
     {"expected five fields of time and a command", "应为五个时间字段和命令"},
     {"expected a user and a command after the time", "时间之后应为用户和命令"},
     {"expected a command after the user; is this a user's crontab?",

@@ -14,8 +14,9 @@ static void print_names(const json_t *names)
 {
     const json_t *name;
     size_t i;
-    json_array_foreach (names, i, name)
+    json_array_foreach (names, i, name) {
         printf("%s\n", json_string_value(name));
+    }
 }
 
 static void print_renamed(const struct request *request, const json_t *answer)
