@@ -252,10 +252,12 @@ struct store_put_job {
 
 /* Adds a run without a scheduled tick. It is DUE where a claim would be CLAIMED, or by the overlap
  * rule QUEUED, or not made: then added is false, and `open_run` is the run that blocks it; zero:
- * the job is deleted or purged. An existing run of the same (job, tick, attempt) blocks it, too;
- * the same run id is a repeat. */
+ * the job is deleted or purged. An existing run of the same (job, tick, attempt) blocks it, too,
+ * unless the run is for now; the same run id is a repeat. */
 struct store_add_run {
     struct run run; /* the caller fills all but state, node, nonce and claimed_ms */
+    bool
+        is_for_now; /* its tick becomes the first millisecond that is free, from the given one on */
     enum overlap_policy overlap;
     int queue_limit;
     bool added;

@@ -240,6 +240,32 @@ static void add_makes_a_run_once(struct world *world)
     assert_true(id_is_zero(&none.open_run));
 }
 
+static void add_for_now_takes_the_first_free_millisecond(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run ended = claim_run(world, job, 5999); /* it has its millisecond all the same */
+    struct store_add_run second = an_add(world, job, 5999, OVERLAP_ALLOW);
+    struct store_add_run third = an_add(world, job, 5999, OVERLAP_ALLOW);
+    struct store_add_run skipped = an_add(world, job, 5999, OVERLAP_SKIP);
+    second.is_for_now = third.is_for_now = skipped.is_for_now = true;
+    struct store_add_run repeat = second;
+    end_run(world, &ended, RUN_OK, 5999);
+    world_do_one(world, STORE_ADD_RUN, &second);
+    world_do_one(world, STORE_ADD_RUN, &third);
+    assert_true(second.added && third.added);
+    assert_true(second.run.tick_ms == run_tick_of_now(6000)); /* not that of a schedule */
+    assert_true(third.run.tick_ms == second.run.tick_ms + 1);
+    assert_true(see_run(world, third.run.id)->run.tick_ms == third.run.tick_ms);
+
+    repeat.run.tick_ms = 9000; /* asked for again, later */
+    world_do_one(world, STORE_ADD_RUN, &repeat);
+    assert_true(repeat.added);
+    assert_true(repeat.run.tick_ms == second.run.tick_ms);
+    world_do_one(world, STORE_ADD_RUN, &skipped); /* the rule of overlap is as it was */
+    assert_false(skipped.added);
+    assert_int_equal(id_compare(&skipped.open_run, &second.run.id), 0);
+}
+
 static void order_tells_the_owner(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -315,6 +341,7 @@ const struct contract_test job_tests[] = {
     CONTRACT_TEST(purge_removes_for_good),
     CONTRACT_TEST(delete_ends_what_waits),
     CONTRACT_TEST(add_makes_a_run_once),
+    CONTRACT_TEST(add_for_now_takes_the_first_free_millisecond),
     CONTRACT_TEST(order_tells_the_owner),
     CONTRACT_TEST(order_ends_what_nobody_owns),
     CONTRACT_TEST(metas_come_back),

@@ -9,12 +9,9 @@
 #include "runs/encode.h"
 #include "server.h"
 
-enum { TRIES = 20 };
-
 struct order_state {
     struct store_add_run add;
     enum change_action action; /* RUN or RETRY */
-    int tries;
 };
 
 void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
@@ -33,8 +30,6 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
     snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
 }
-
-static void submit_run(struct call *call);
 
 static void fail_overlap(struct call *call, const struct store_add_run *add)
 {
@@ -75,21 +70,7 @@ static void run_added(struct call *call)
         call_fail(call, 404, "\"%s\" no longer exists", add->run.job_name);
         return;
     }
-    const struct run *open = call_open_run(call, &add->open_run);
-    bool same_instant = open && open->tick_ms == add->run.tick_ms;
-    if (same_instant && add->overlap != OVERLAP_SKIP && ++state->tries < TRIES) {
-        add->run.tick_ms =
-            run_tick_of_now(add->run.tick_ms + 1); /* another run has this millisecond */
-        submit_run(call);
-        return;
-    }
     fail_overlap(call, add);
-}
-
-static void submit_run(struct call *call)
-{
-    struct order_state *state = call->state;
-    call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
 }
 
 /* "00-TRACE-SPAN-FLAGS" (W3C trace context), lower case. An invalid one is ignored, as the standard
@@ -126,13 +107,14 @@ static void start_run(struct call *call, const struct catalog_job *job, enum cha
     struct order_state *state = call_state(call, sizeof(*state), NULL);
     if (state) {
         state->action = action;
+        state->add.is_for_now = true;
         state->add.overlap = definition->overlap;
         state->add.queue_limit = definition->queue_limit;
         int64_t tick_ms = run_tick_of_now(call->now_ms);
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         state->add.run.id = idempotency_run_id(call);
         take_traceparent(call, &state->add.run);
-        submit_run(call);
+        call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
     }
     job_free(definition);
 }

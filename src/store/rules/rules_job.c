@@ -153,6 +153,25 @@ static enum status make_run(struct rules *rules, struct store_add_run *add, stru
     return OK;
 }
 
+/* Finds the run that is this one, or has its tick; E_NOT_FOUND: there is none. */
+static enum status find_same(struct rules *rules, struct store_add_run *add, struct id *ret)
+{
+    struct run *run = &add->run;
+    struct run_row row;
+    enum status st = rules->ops->get_run(rules->tables, &run->id, &row);
+    if (st == OK) {
+        *run = row.run;
+        *ret = run->id;
+    }
+    if (st != E_NOT_FOUND)
+        return st;
+    while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
+                                      ret)) == OK &&
+           add->is_for_now)
+        run->tick_ms = run_tick_of_now(run->tick_ms + 1);
+    return st;
+}
+
 enum status rules_add_run(struct rules *rules, struct store_add_run *add)
 {
     struct job_row job;
@@ -166,7 +185,7 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
         return OK;
     if (st != OK)
         return st;
-    st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    st = find_same(rules, add, &same);
     if (st == OK) {
         add->added = id_compare(&same, &run->id) == 0;
         if (!add->added)
