@@ -151,3 +151,24 @@ void call_fail_put(struct call *call, enum status st, const struct quota_excess 
     else
         call_fail(call, 500, "out of memory");
 }
+
+void call_fail_unwritten(struct call *call, enum put_result result, bool is_wanted,
+                         const char *name)
+{
+    switch (result) {
+    case PUT_OK: /* it was written */
+        break;
+    case PUT_CONFLICT:
+        if (is_wanted)
+            call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
+        else
+            call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);
+        break;
+    case PUT_EXISTS:
+        call_fail(call, 409, "there is another job \"%s\" now", name);
+        break;
+    case PUT_MISSING:
+        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
+        break;
+    }
+}

@@ -128,6 +128,11 @@ MUST_CHECK enum status job_puts_submit(struct call *call, struct store_put_job *
 void call_fail_put(struct call *call, enum status st, const struct quota_excess *excess);
 void call_fail_quota(struct call *call, const char *pointer, const struct quota_excess *excess);
 
+/* 412, 409 or 404 for a job that the store did not write. `is_wanted`: the caller named a revision;
+ * `name` is the one that another job may have. */
+void call_fail_unwritten(struct call *call, enum put_result result, bool is_wanted,
+                         const char *name);
+
 /* The excess as text for the caller; NULL: out of memory. The caller frees it. */
 char *quota_text(const struct call *call, const struct quota_excess *excess);
 

@@ -93,26 +93,15 @@ static void edit_done(struct call *call)
         call_fail_store(call, call->answer);
         return;
     }
-    switch (edit->put.result) {
-    case PUT_OK:
+    enum put_result result = edit->put.result;
+    bool is_wanted = edit->wanted > 0 && !put_met_a_tick(&edit->put);
+    if (result == PUT_OK) {
         note_edit(call);
-        return;
-    case PUT_CONFLICT:
-        if (edit->wanted > 0 && !put_met_a_tick(&edit->put)) {
-            call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
-        } else if (edit->repeated) {
-            call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);
-        } else {
-            edit->repeated = true;
-            make_edit(call);
-        }
-        return;
-    case PUT_EXISTS:
-        call_fail(call, 409, "there is another job \"%s\" now", call->argument);
-        return;
-    case PUT_MISSING:
-        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
-        return;
+    } else if (result == PUT_CONFLICT && !is_wanted && !edit->repeated) {
+        edit->repeated = true;
+        make_edit(call);
+    } else {
+        call_fail_unwritten(call, result, is_wanted, call->argument);
     }
 }
 

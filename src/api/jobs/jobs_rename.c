@@ -288,28 +288,16 @@ static void rename_done(struct call *call)
         call_fail_store(call, call->answer);
         return;
     }
-    switch (put->result) {
-    case PUT_OK:
+    bool is_wanted = rename->wanted > 0;
+    if (put->result == PUT_OK) {
         note_rewrite(call, CHANGE_RENAME, &rename->own, put->revision);
         note_detail(call, "from \"%s\"", rename->from);
         note_write(call, rewrite_dependents);
-        return;
-    case PUT_CONFLICT:
-        if (rename->wanted > 0) {
-            call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
-        } else if (rename->is_repeated) {
-            call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);
-        } else {
-            rename->is_repeated = true;
-            make_rename(call);
-        }
-        return;
-    case PUT_EXISTS:
-        call_fail(call, 409, "there is another job \"%s\" now", rename->to);
-        return;
-    case PUT_MISSING:
-        call_fail(call, 404, "\"%s\" no longer exists", call->argument);
-        return;
+    } else if (put->result == PUT_CONFLICT && !is_wanted && !rename->is_repeated) {
+        rename->is_repeated = true;
+        make_rename(call);
+    } else {
+        call_fail_unwritten(call, put->result, is_wanted, rename->to);
     }
 }
 
