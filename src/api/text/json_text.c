@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "document/json_quote.h"
 #include "runs/encode.h"
 #include "strbuf.h"
 
@@ -90,6 +91,8 @@ int64_t json_text_number(const struct json_span *value)
 
 void json_text_quote(struct strbuf *out, const char *text)
 {
+    if (json_quote(out, text))
+        return;
     json_t *value = json_words(text);
     char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     json_decref(value);

@@ -1,39 +1,38 @@
 /* A job as JSON: the fields that differ from the defaults, in the order of the table. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "definition/job_codec.h"
 #include "definition/job_decode.h"
+#include "document/json_quote.h"
+#include "document/node.h"
 #include "duration.h"
-#include "id_json.h"
 #include "timestamp.h"
 
-/* The text of a buffer as JSON; the buffer is released. */
-static json_t *take_text(struct strbuf *text)
+/* ---- values ---- */
+
+/* A job has no text that is not UTF-8; one that has is not written. */
+static void write_text(const char *text, struct strbuf *out)
 {
-    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
-    strbuf_release(text);
-    return value;
+    if (!json_quote(out, text))
+        out->failed = true;
 }
 
-static json_t *encode_duration(int64_t seconds)
+static void write_duration(int64_t seconds, struct strbuf *out)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    duration_print(seconds, &text);
-    return take_text(&text);
+    strbuf_addc(out, '"');
+    duration_print(seconds, out);
+    strbuf_addc(out, '"');
 }
 
-static json_t *encode_time(int64_t at_s)
+static void write_time(int64_t at_s, struct strbuf *out)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    timestamp_print_utc(at_s, &text);
-    return take_text(&text);
+    strbuf_addc(out, '"');
+    timestamp_print_utc(at_s, out);
+    strbuf_addc(out, '"');
 }
 
 /* 1048576 -> "1MiB", 1000 -> 1000: the largest binary unit that leaves a whole number. */
-static json_t *encode_size(int64_t bytes)
+static void write_size(int64_t bytes, struct strbuf *out)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB"};
     int unit = 0;
@@ -41,54 +40,55 @@ static json_t *encode_size(int64_t bytes)
         bytes /= 1024;
         unit++;
     }
-    return unit ? json_sprintf("%lld%s", (long long)bytes, units[unit - 1]) : json_integer(bytes);
+    if (unit)
+        strbuf_addf(out, "\"%lld%s\"", (long long)bytes, units[unit - 1]);
+    else
+        strbuf_addf(out, "%lld", (long long)bytes);
 }
 
-static json_t *encode_texts(char *const *texts, size_t count)
+static void write_texts(char *const *texts, size_t count, struct strbuf *out)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++) {
-        if (json_array_append_new(list, json_string(texts[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    strbuf_addc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            strbuf_addc(out, ',');
+        write_text(texts[i], out);
     }
-    return list;
+    strbuf_addc(out, ']');
 }
 
-static json_t *encode_argv(char *const *argv)
+static void write_argv(char *const *argv, struct strbuf *out)
 {
     size_t count = 0;
     while (argv[count])
         count++;
-    return encode_texts(argv, count);
+    write_texts(argv, count, out);
 }
 
-static json_t *encode_pairs(const struct job_pairs *pairs)
+static void write_pairs(const struct job_pairs *pairs, struct strbuf *out)
 {
-    json_t *map = json_object();
-    for (size_t i = 0; map && i < pairs->count; i++) {
-        if (json_object_set_new(map, pairs->items[i].name, json_string(pairs->items[i].value))) {
-            json_decref(map);
-            return NULL;
-        }
+    strbuf_addc(out, '{');
+    for (size_t i = 0; i < pairs->count; i++) {
+        if (i)
+            strbuf_addc(out, ',');
+        write_text(pairs->items[i].name, out);
+        strbuf_addc(out, ':');
+        write_text(pairs->items[i].value, out);
     }
-    return map;
+    strbuf_addc(out, '}');
 }
 
-static json_t *encode_after(const struct job_after *after, size_t count)
+static void write_after(const struct job_after *after, size_t count, struct strbuf *out)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++) {
-        json_t *item = after[i].on == AFTER_SUCCESS ? json_pack("{s:s}", "job", after[i].job)
-                                                    : json_pack("{s:s, s:s}", "job", after[i].job,
-                                                                "on", after_on_names[after[i].on]);
-        if (json_array_append_new(list, item) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    strbuf_addc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        strbuf_adds(out, i ? ",{\"job\":" : "{\"job\":");
+        write_text(after[i].job, out);
+        if (after[i].on != AFTER_SUCCESS)
+            strbuf_addf(out, ",\"on\":\"%s\"", after_on_names[after[i].on]);
+        strbuf_addc(out, '}');
     }
-    return list;
+    strbuf_addc(out, ']');
 }
 
 /* The field `timezone` is not allowed beside schedules that name a zone. */
@@ -100,22 +100,35 @@ static bool zone_is_in_schedules(const struct job *job)
 }
 
 /* A single name is written without a list. */
-static json_t *encode_names(char *const *names)
+static void write_names(char *const *names, struct strbuf *out)
 {
-    return names[0] && !names[1] ? json_string(names[0]) : encode_argv(names);
+    if (names[0] && !names[1])
+        write_text(names[0], out);
+    else
+        write_argv(names, out);
 }
 
-static json_t *encode_set(unsigned set, const char *const *words)
+static void write_set(unsigned set, const char *const *words, struct strbuf *out)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; list && words[i]; i++) {
-        if (set >> i & 1 && json_array_append_new(list, json_string(words[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    bool is_first = true;
+    strbuf_addc(out, '[');
+    for (unsigned i = 0; words[i]; i++) {
+        if (!(set >> i & 1))
+            continue;
+        strbuf_addf(out, is_first ? "\"%s\"" : ",\"%s\"", words[i]);
+        is_first = false;
     }
-    return list;
+    strbuf_addc(out, ']');
 }
+
+static void write_id(const struct id *id, struct strbuf *out)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    strbuf_addf(out, "\"%s\"", text);
+}
+
+/* ---- fields ---- */
 
 static int64_t int64_at(const void *object, const struct field *field)
 {
@@ -180,10 +193,27 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     return false;
 }
 
-static json_t *encode_fields(const void *object, const void *defaults, const struct field *fields,
-                             bool with_meta);
+static void write_fields(const void *object, const void *defaults, const struct field *fields,
+                         bool with_meta, struct strbuf *out);
 
-static json_t *encode_field(const void *object, const void *defaults, const struct field *field)
+/* The only field of a group that is not the default, if it may stand for the group; else NULL. */
+static const struct field *single_field(const void *object, const void *defaults,
+                                        const struct field *fields)
+{
+    if (!fields->alone || is_default(object, defaults, fields))
+        return NULL;
+    for (const struct field *other = fields + 1; other->name; other++) {
+        if (!is_default(object, defaults, other))
+            return NULL;
+    }
+    return fields;
+}
+
+static void write_group(const void *object, const void *defaults, const struct field *fields,
+                        struct strbuf *out);
+
+static void write_value(const void *object, const void *defaults, const struct field *field,
+                        struct strbuf *out)
 {
     const struct job *job = object; /* for the kinds of field that only jobs have */
     const char *at = (const char *)object + field->offset;
@@ -192,86 +222,142 @@ static json_t *encode_field(const void *object, const void *defaults, const stru
     case FIELD_SCRIPT:
     case FIELD_ZONE:
     case FIELD_SELECTOR:
-        return json_string(text_at(object, field));
+        write_text(text_at(object, field), out);
+        break;
     case FIELD_ARGV:
-        return encode_argv(*(char *const *const *)(const void *)at);
+        write_argv(*(char *const *const *)(const void *)at, out);
+        break;
     case FIELD_SCHEDULE:
-        return json_string(job->schedules[0]);
+        write_text(job->schedules[0], out);
+        break;
     case FIELD_SCHEDULES:
-        return encode_texts(job->schedules, job->schedule_count);
+        write_texts(job->schedules, job->schedule_count, out);
+        break;
     case FIELD_CALENDARS:
-        return encode_texts(job->calendars, job->calendar_count);
+        write_texts(job->calendars, job->calendar_count, out);
+        break;
     case FIELD_AFTER:
-        return encode_after(job->after, job->after_count);
+        write_after(job->after, job->after_count, out);
+        break;
     case FIELD_TIME:
-        return encode_time(int64_at(object, field));
+        write_time(int64_at(object, field), out);
+        break;
     case FIELD_DURATION:
-        return encode_duration(int64_at(object, field));
+        write_duration(int64_at(object, field), out);
+        break;
     case FIELD_SIZE:
-        return encode_size(int64_at(object, field));
+        write_size(int64_at(object, field), out);
+        break;
     case FIELD_INT64:
-        return json_integer(int64_at(object, field));
+        strbuf_addf(out, "%lld", (long long)int64_at(object, field));
+        break;
     case FIELD_INT:
-        return json_integer(int_at(object, field));
+        strbuf_addf(out, "%d", int_at(object, field));
+        break;
     case FIELD_BOOL:
-        return json_boolean(*(const bool *)at);
+        strbuf_adds(out, *(const bool *)at ? "true" : "false");
+        break;
     case FIELD_CHOICE:
-        return json_string(field->words[int_at(object, field)]);
+        strbuf_addf(out, "\"%s\"", field->words[int_at(object, field)]);
+        break;
     case FIELD_UMASK:
-        return json_sprintf("%03o", (unsigned)int_at(object, field));
+        strbuf_addf(out, "\"%03o\"", (unsigned)int_at(object, field));
+        break;
     case FIELD_PAIRS:
-        return encode_pairs((const struct job_pairs *)(const void *)at);
+        write_pairs((const struct job_pairs *)(const void *)at, out);
+        break;
     case FIELD_NAMES:
-        return encode_names(*(char *const *const *)(const void *)at);
+        write_names(*(char *const *const *)(const void *)at, out);
+        break;
     case FIELD_SET:
-        return encode_set((unsigned)int_at(object, field), field->words);
+        write_set((unsigned)int_at(object, field), field->words, out);
+        break;
     case FIELD_ID:
-        return json_id((const struct id *)(const void *)at);
+        write_id((const struct id *)(const void *)at, out);
+        break;
     case FIELD_GROUP:
+        write_group(object, defaults, field->fields, out);
         break;
     }
-    json_t *map = encode_fields(object, defaults, field->fields, false);
-    bool is_single = map && json_object_size(map) == 1 && field->fields->alone;
-    json_t *first = is_single ? json_object_get(map, field->fields->name) : NULL;
-    if (first) { /* its value is written instead of the map */
-        json_incref(first);
-        json_decref(map);
-        return first;
-    }
-    return map;
 }
 
-static json_t *encode_fields(const void *object, const void *defaults, const struct field *fields,
-                             bool with_meta)
+static void write_group(const void *object, const void *defaults, const struct field *fields,
+                        struct strbuf *out)
 {
-    json_t *map = json_object();
-    for (const struct field *field = fields; map && field->name; field++) {
+    const struct field *single = single_field(object, defaults, fields);
+    if (single)
+        write_value(object, defaults, single, out);
+    else
+        write_fields(object, defaults, fields, false, out);
+}
+
+static void write_fields(const void *object, const void *defaults, const struct field *fields,
+                         bool with_meta, struct strbuf *out)
+{
+    char before = '{';
+    for (const struct field *field = fields; field->name; field++) {
         if ((field->meta && !with_meta) || is_default(object, defaults, field))
             continue;
-        /* NULL, out of memory, makes the setter fail. */
-        if (json_object_set_new(map, field->name, encode_field(object, defaults, field)) != 0) {
-            json_decref(map);
-            return NULL;
-        }
+        strbuf_addc(out, before);
+        strbuf_addc(out, '"');
+        strbuf_adds(out, field->name);
+        strbuf_adds(out, "\":");
+        write_value(object, defaults, field, out);
+        before = ',';
     }
-    return map;
+    strbuf_adds(out, before == '{' ? "{}" : "}");
+}
+
+/* ---- as text, and as a tree ---- */
+
+/* The text as a tree; the text is released. NULL: out of memory, of which jansson's own parser would
+ * not always tell. */
+static json_t *take_tree(struct strbuf *text)
+{
+    struct tree tree;
+    struct parse_error err;
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = strbuf_status(text);
+    if (st == OK)
+        st = tree_from_json_text(&tree, text->text, &node, &err);
+    json_t *value = st == OK ? node_to_json(node) : NULL;
+    tree_release(&tree);
+    strbuf_release(text);
+    return value;
 }
 
 json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults)
 {
-    return encode_fields(object, defaults, fields, false);
+    struct strbuf text;
+    strbuf_init(&text);
+    write_fields(object, defaults, fields, false, &text);
+    return take_tree(&text);
+}
+
+static void write_job(const struct job *job, bool with_meta, struct strbuf *out)
+{
+    struct job defaults = job_defaults();
+    write_fields(job, &defaults, job_fields, with_meta, out);
 }
 
 json_t *job_encode_json(const struct job *job, bool with_meta)
 {
-    struct job defaults = job_defaults();
-    return encode_fields(job, &defaults, job_fields, with_meta);
+    struct strbuf text;
+    strbuf_init(&text);
+    write_job(job, with_meta, &text);
+    return take_tree(&text);
 }
 
 json_t *job_field_default(const struct field *field)
 {
     struct job defaults = job_defaults();
-    return field->about->unset ? NULL : encode_field(&defaults, &defaults, field);
+    struct strbuf text;
+    if (field->about->unset)
+        return NULL;
+    strbuf_init(&text);
+    write_value(&defaults, &defaults, field, &text);
+    return take_tree(&text);
 }
 
 struct job_changes job_changes_find(const json_t *from, const json_t *to)
@@ -290,22 +376,11 @@ struct job_changes job_changes_find(const json_t *from, const json_t *to)
     return changes;
 }
 
-static int append(const char *bytes, size_t length, void *out)
-{
-    strbuf_add(out, bytes, length);
-    return 0;
-}
-
-/* Dumps into a strbuf, which remembers failures: json_dumps ignores one at a key, and would return
- * a text without that key. */
 static char *encode_text(const struct job *job, bool with_meta)
 {
     struct strbuf text;
-    json_t *value = job_encode_json(job, with_meta);
     strbuf_init(&text);
-    if (!value || json_dump_callback(value, append, &text, JSON_COMPACT) != 0)
-        text.failed = true;
-    json_decref(value);
+    write_job(job, with_meta, &text);
     return strbuf_detach(&text);
 }
 
