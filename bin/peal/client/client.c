@@ -225,7 +225,7 @@ static struct curl_slist *make_headers(const struct client *client,
         snprintf(line, sizeof(line), "Origin: %.*s", (int)(host + strcspn(host, "/") - url), url);
         list = add_header(list, failed, line);
     }
-    if (request->body)
+    if (request->body || request->text)
         list = add_header(list, failed, "Content-Type: application/json");
     if (request->if_match) {
         snprintf(line, sizeof(line), "If-Match: \"%s\"", request->if_match);
@@ -311,7 +311,7 @@ enum status client_try(struct client *client, const struct client_request *reque
     if (request->body && !body)
         st = E_NOMEM;
     if (st == OK)
-        st = perform(client, request, url.text, body, &reply);
+        st = perform(client, request, url.text, body ? body : request->text, &reply);
     free(body);
     strbuf_release(&url);
     if (st == OK)

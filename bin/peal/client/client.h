@@ -47,7 +47,8 @@ void reply_release(struct reply *reply);
 struct client_request {
     const char *method; /* NULL: GET */
     const char *path;   /* below /api/v1 */
-    const json_t *body; /* NULL: none */
+    const json_t *body; /* NULL: none, or the text */
+    const char *text;   /* the body as JSON text; NULL: none */
     const char *if_match;
     bool if_none_match; /* only if it does not exist yet */
 };

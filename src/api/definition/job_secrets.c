@@ -6,6 +6,7 @@
 
 #include "definition/job_codec.h"
 #include "definition/job_fields.h"
+#include "document/node.h"
 #include "strbuf.h"
 #include "text/json_text.h"
 
@@ -65,19 +66,32 @@ static bool is_mask(const json_t *value)
     return json_is_string(value) && strcmp(json_string_value(value), SECRET_MASK) == 0;
 }
 
-static bool has_masks(const json_t *definition)
+static bool node_is_mask(const struct node *value)
 {
-    const char *name;
-    const json_t *value;
-    bool has = false;
-    for (const struct field *field = job_fields; field->name; field++) {
-        json_t *secret = field->secret ? json_object_get(definition, field->name) : NULL;
-        has |= is_mask(secret) && field->kind != FIELD_PAIRS;
-        json_object_foreach (secret, name, value) {
-            has |= is_mask(value) && is_secret_name(name, strlen(name));
-        }
+    return value->kind == NODE_SCALAR && strcmp(value->text, SECRET_MASK) == 0;
+}
+
+static bool has_masks(const struct node *pairs)
+{
+    const struct entry *pair = pairs->kind == NODE_MAP ? pairs->entries : NULL;
+    for (; pair; pair = pair->next) {
+        if (node_is_mask(pair->value) && is_secret_name(pair->key->text, pair->key->length))
+            return true;
     }
-    return has;
+    return false;
+}
+
+bool secrets_are_masked(const struct node *definition)
+{
+    const struct field *next = job_fields;
+    for (const struct entry *entry = definition->entries; entry; entry = entry->next) {
+        const struct field *field =
+            field_find(job_fields, &next, entry->key->text, entry->key->length);
+        if (field && field->secret &&
+            (field->kind == FIELD_PAIRS ? has_masks(entry->value) : node_is_mask(entry->value)))
+            return true;
+    }
+    return false;
 }
 
 static enum status fail_mask(struct job_error *reterr, const char *where, const char *name)
@@ -128,20 +142,10 @@ static enum status restore_all(json_t *definition, const json_t *stored, struct 
     return st;
 }
 
-enum status secrets_restore(const json_t *definition, const char *stored, json_t **ret,
-                            struct job_error *reterr)
+enum status secrets_restore(json_t *definition, const char *stored, struct job_error *reterr)
 {
-    if (!has_masks(definition)) {
-        *ret = json_incref((json_t *)definition);
-        return OK;
-    }
-    json_t *copy = json_deep_copy(definition);
     json_t *there = stored ? json_loads(stored, 0, NULL) : NULL;
-    enum status st = copy ? restore_all(copy, there, reterr) : E_NOMEM;
+    enum status st = restore_all(definition, there, reterr);
     json_decref(there);
-    if (st == OK)
-        *ret = copy;
-    else
-        json_decref(copy);
     return st;
 }

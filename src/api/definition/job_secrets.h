@@ -17,6 +17,7 @@ enum secrets { SECRETS_MASKED, SECRETS_CLEAR };
 
 struct field;
 struct json_member;
+struct node;
 struct strbuf;
 struct job_error;
 
@@ -24,10 +25,12 @@ struct job_error;
 void secrets_write(struct strbuf *out, const struct field *field, const struct json_member *member,
                    enum secrets secrets);
 
+/* Has the definition (a map) asterisks for a secret? */
+bool secrets_are_masked(const struct node *definition);
+
 /* Replaces asterisks in `definition` by the values of the stored definition `stored` (NULL: none).
- * *ret is a copy, or a reference to the same value if there are no asterisks. E_INVALID: no stored
- * value for asterisks; *reterr says where. E_NOMEM. */
-MUST_CHECK enum status secrets_restore(const json_t *definition, const char *stored, json_t **ret,
+ * E_INVALID: no stored value for asterisks; *reterr says where. E_NOMEM. */
+MUST_CHECK enum status secrets_restore(json_t *definition, const char *stored,
                                        struct job_error *reterr);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "definition/job_fields.h"
+#include "document/node.h"
 #include "documents/documents.h"
 #include "handlers.h"
 #include "notifier.h"
@@ -42,18 +43,18 @@ static const char *nearest(const struct notifier *notifier, const char *name)
 }
 
 /* The JSON pointer of the i-th name: /notify or /notify/to, each one name or a list. */
-static void point(const json_t *definition, size_t i, struct job_error *error)
+static void point(const struct node *definition, size_t i, struct job_error *error)
 {
-    const json_t *notify = json_object_get(definition, "notify");
-    const json_t *to = json_is_object(notify) ? json_object_get(notify, "to") : notify;
-    int length = snprintf(error->path, sizeof(error->path), "/notify%s",
-                          json_is_object(notify) ? "/to" : "");
-    if (json_is_array(to))
+    const struct node *notify = node_get(definition, "notify");
+    bool is_map = notify && notify->kind == NODE_MAP;
+    const struct node *to = is_map ? node_get(notify, "to") : notify;
+    int length = snprintf(error->path, sizeof(error->path), "/notify%s", is_map ? "/to" : "");
+    if (to && to->kind == NODE_LIST)
         snprintf(error->path + length, sizeof(error->path) - (size_t)length, "/%zu", i);
 }
 
-enum status channels_check(const struct api *api, const json_t *definition, const struct job *job,
-                           struct job_error *reterr)
+enum status channels_check(const struct api *api, const struct node *definition,
+                           const struct job *job, struct job_error *reterr)
 {
     const struct notifier *notifier = api->ports.notifier;
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++) {

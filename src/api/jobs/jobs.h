@@ -68,15 +68,20 @@ struct job_author {
     bool is_file;      /* it is from a file, which defines the job from now on */
 };
 
-/* Checks a definition (an object) and merges it with the job of its name, if there is one: uid and
+/* Checks a definition (a map) and merges it with the job of its name, if there is one: uid and
  * times are kept, and so is `paused` unless the definition sets it. A new or changed schedule
  * counts from now on. Asterisks keep the stored secrets.
  *
  * The write `defines` something if it differs from what its author sees: for those who see
  * asterisks, any secret in clear text does. E_INVALID: *reterr. */
-MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
+MUST_CHECK enum status job_write_prepare(const struct call *call, const struct node *definition,
                                          const struct job_author *author, struct job_write *ret,
                                          struct job_error *reterr);
+
+/* The same for a JSON value. */
+MUST_CHECK enum status job_write_prepare_json(const struct call *call, const json_t *definition,
+                                              const struct job_author *author,
+                                              struct job_write *ret, struct job_error *reterr);
 
 /* May a job take this name? Not while other jobs still wait, by this former name, for a job that
  * was renamed: they would come to wait for the new one. E_INVALID: *reterr. */

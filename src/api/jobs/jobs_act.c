@@ -54,7 +54,7 @@ static enum status prepare_labels(const struct job_act *act, const struct catalo
     json_t *definition = patch ? job_encode_json(old, false) : NULL;
     bool is_patched = definition && job_patch(definition, patch);
     const struct job_author author = {.seen = SECRETS_CLEAR};
-    st = is_patched ? job_write_prepare(act->call, definition, &author, ret, &error) : E_NOMEM;
+    st = is_patched ? job_write_prepare_json(act->call, definition, &author, ret, &error) : E_NOMEM;
     json_decref(patch);
     json_decref(definition);
     job_free(old);

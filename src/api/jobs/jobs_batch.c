@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "auth/visible.h"
+#include "definition/job_decode.h"
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
@@ -40,6 +41,7 @@ static void release_batch(void *state)
     after_check_release(&batch->after);
     json_decref(batch->errors);
     strbuf_release(&batch->answer);
+    strbuf_release(&batch->item);
     quota_sum_release(&batch->plan);
     free(batch->quota_error);
 }
@@ -86,10 +88,11 @@ static bool may_change(const struct call *call, enum right right,
 }
 
 static enum status check_put(struct call *call, struct jobs_batch_item *item,
-                             const json_t *definition, struct job_error *reterr)
+                             const struct node *definition, struct job_error *reterr)
 {
     const struct jobs_batch *batch = call->state;
-    const char *asked = json_string_value(json_object_get(definition, "name"));
+    const struct node *name = definition->kind == NODE_MAP ? node_get(definition, "name") : NULL;
+    const char *asked = name && name->kind == NODE_SCALAR && !name->plain ? name->text : NULL;
     const struct job_author author = {call_secrets(call, asked), batch->is_applied};
     enum status st = asked ? add_name(call->state, item, asked, reterr) : OK;
     if (st == OK && asked && !may_change(call, RIGHT_EDIT, item))
@@ -104,11 +107,11 @@ static enum status check_put(struct call *call, struct jobs_batch_item *item,
     return OK;
 }
 
-static enum status check_delete(struct call *call, struct jobs_batch_item *item, const json_t *name,
-                                struct job_error *reterr)
+static enum status check_delete(struct call *call, struct jobs_batch_item *item,
+                                const struct node *name, struct job_error *reterr)
 {
-    const char *text = json_string_value(name);
-    if (!text) {
+    const char *text = name->text;
+    if (name->kind != NODE_SCALAR || name->plain) {
         snprintf(reterr->message, sizeof(reterr->message), "expected the name of a job");
         return E_INVALID;
     }
@@ -145,22 +148,55 @@ static json_t *read_item(struct call *call, const struct jobs_batch_item *item)
     return NULL;
 }
 
+/* The item's value as a tree. What the parser of trees refuses is left to jansson's: its messages
+ * have the place in the body. E_CORRUPT: not JSON, and the call has failed. */
+static enum status read_tree(struct call *call, const struct jobs_batch_item *item,
+                             struct tree *tree, const struct node **ret, struct parse_error *err)
+{
+    struct jobs_batch *batch = call->state;
+    strbuf_reset(&batch->item);
+    strbuf_add(&batch->item, batch->text + item->from, item->length);
+    if (strbuf_status(&batch->item) != OK)
+        return E_NOMEM;
+    enum status st = tree_from_json_text(tree, batch->item.text, ret, err);
+    if (st == OK || st == E_NOMEM)
+        return st;
+    json_t *value = read_item(call, item);
+    st = value ? tree_from_json(tree, value, ret, err) : E_CORRUPT;
+    json_decref(value);
+    return st;
+}
+
+/* E_CORRUPT: not JSON, and the call has failed. */
+static enum status check_value(struct call *call, struct jobs_batch_item *item,
+                               struct job_error *reterr)
+{
+    struct tree tree;
+    struct parse_error error = {0};
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = read_tree(call, item, &tree, &node, &error);
+    if (st == OK)
+        st = item->is_delete ? check_delete(call, item, node, reterr)
+                             : check_put(call, item, node, reterr);
+    else if (st == E_INVALID || st == E_TOO_LARGE)
+        spot_set_tree(reterr, &error);
+    tree_release(&tree);
+    return st;
+}
+
 /* False: the call has failed. */
 static bool check_item(struct call *call, struct jobs_batch_item *item)
 {
     struct job_error error = {0};
     enum status st = E_INVALID;
-    if (item->length > BATCH_ITEM_BYTES) {
+    if (item->length <= BATCH_ITEM_BYTES)
+        st = check_value(call, item, &error);
+    else
         snprintf(error.message, sizeof(error.message), "a definition has %d bytes at most",
                  BATCH_ITEM_BYTES);
-    } else {
-        json_t *value = read_item(call, item);
-        if (!value)
-            return false;
-        st = item->is_delete ? check_delete(call, item, value, &error)
-                             : check_put(call, item, value, &error);
-        json_decref(value);
-    }
+    if (st == E_CORRUPT)
+        return false;
     if (st != OK && st != E_NOMEM)
         st = add_error(call, item, &error);
     if (st != OK)
@@ -367,6 +403,7 @@ void batch_jobs(struct call *call)
     table_init(&batch->names, &names_type);
     after_check_init(&batch->after, call, planned_here, batch);
     strbuf_init(&batch->answer);
+    strbuf_init(&batch->item);
     enum status st = quota_sum_init(&batch->plan, &call->api->quotas);
     batch->text = call->large_body ? call->large_body : "{}";
     batch->length = call->large_body ? call->large_length : 2;

@@ -43,6 +43,7 @@ struct jobs_batch {
     size_t count;
     size_t list_counts[2]; /* of "put", and of "delete" */
     size_t checked, linked;
+    struct strbuf item; /* the text of the one that is checked */
     struct after_check after;
     struct table names;
     json_t *errors;

@@ -5,6 +5,7 @@
 #include "conditions.h"
 #include "definition/after_check.h"
 #include "definition/definition_diff.h"
+#include "definition/job_decode.h"
 #include "documents/channels.h"
 #include "handlers.h"
 #include "input.h"
@@ -171,27 +172,35 @@ static enum status find_wants(const struct call *call, struct job_write *write)
     return OK;
 }
 
+/* Decodes a definition with asterisks, which stand for the secrets of the job that is there. */
+static enum status decode_masked(const struct call *call, const struct node *definition,
+                                 const char *name, struct job **ret, struct job_error *reterr)
+{
+    const struct api *api = call->api;
+    const struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), name);
+    json_t *whole = node_to_json(definition);
+    enum status st = whole ? secrets_restore(whole, there ? there->json : NULL, reterr) : E_NOMEM;
+    if (st == OK)
+        st = job_decode_json(whole, false, api->default_tz, api->ports.zones, ret, reterr);
+    json_decref(whole);
+    return st;
+}
+
 /* Decodes the definition, and also with its asterisks as sent; NULL: it has none. */
-static enum status decode_sent(const struct call *call, const json_t *definition, struct job **ret,
-                               struct job **ret_sent, struct job_error *reterr)
+static enum status decode_sent(const struct call *call, const struct node *definition,
+                               struct job **ret, struct job **ret_sent, struct job_error *reterr)
 {
     const struct api *api = call->api;
     struct job *sent = NULL;
-    json_t *whole = NULL;
     enum status st =
-        job_decode_json(definition, false, api->default_tz, api->ports.zones, &sent, reterr);
+        job_decode_node(definition, false, api->default_tz, api->ports.zones, &sent, reterr);
     if (st != OK)
         return st;
-    const struct catalog_job *there =
-        catalog_by_name(engine_catalog(api->ports.engine), sent->name);
-    st = secrets_restore(definition, there ? there->json : NULL, &whole, reterr);
-    if (st == OK && whole == definition) {
+    if (!secrets_are_masked(definition)) {
         *ret = sent;
-        sent = NULL;
-    } else if (st == OK) {
-        st = job_decode_json(whole, false, api->default_tz, api->ports.zones, ret, reterr);
+        return OK;
     }
-    json_decref(whole);
+    st = decode_masked(call, definition, sent->name, ret, reterr);
     if (st == OK)
         *ret_sent = sent;
     else
@@ -199,7 +208,7 @@ static enum status decode_sent(const struct call *call, const json_t *definition
     return st;
 }
 
-enum status job_write_prepare(const struct call *call, const json_t *definition,
+enum status job_write_prepare(const struct call *call, const struct node *definition,
                               const struct job_author *author, struct job_write *ret,
                               struct job_error *reterr)
 {
@@ -212,8 +221,7 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
     if (st == OK)
-        st = lay_over(call, &write, sent, author, json_object_get(definition, "paused") != NULL,
-                      reterr);
+        st = lay_over(call, &write, sent, author, node_get(definition, "paused") != NULL, reterr);
     if (st == OK && write.waits_anew)
         st = find_wants(call, &write);
     job_free(sent);
@@ -231,6 +239,23 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     }
     *ret = write;
     return OK;
+}
+
+enum status job_write_prepare_json(const struct call *call, const json_t *definition,
+                                   const struct job_author *author, struct job_write *ret,
+                                   struct job_error *reterr)
+{
+    struct tree tree;
+    struct parse_error error = {0};
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = tree_from_json(&tree, definition, &node, &error);
+    if (st == OK)
+        st = job_write_prepare(call, node, author, ret, reterr);
+    else if (st != E_NOMEM)
+        spot_set_tree(reterr, &error);
+    tree_release(&tree);
+    return st;
 }
 
 enum status job_write_edit(const struct call *call, struct catalog_job *job, job_edit *edit,
@@ -447,7 +472,7 @@ static bool apply_patch(struct call *call, json_t *patch)
     return true;
 }
 
-static enum status check_after(const struct call *call, const struct job_write *write,
+static enum status check_waits(const struct call *call, const struct job_write *write,
                                struct job_error *reterr)
 {
     struct after_check check;
@@ -470,9 +495,9 @@ static bool prepare_put(struct call *call)
     const struct job_author author = {.seen = state->rollback ? SECRETS_CLEAR
                                                               : call_secrets(call, call->argument)};
     job_write_release(&state->write);
-    enum status st = job_write_prepare(call, call->body, &author, &state->write, &error);
+    enum status st = job_write_prepare_json(call, call->body, &author, &state->write, &error);
     if (st == OK)
-        st = check_after(call, &state->write, &error);
+        st = check_waits(call, &state->write, &error);
     return call_check(call, st, &error) &&
            (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
            may_put(call, state);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/when.h"
-#include "client/batch/batch_parts.h"
 #include "client/batch/digests.h"
+#include "document/json_quote.h"
 #include "print/progress.h"
 #include "text/tr.h"
 
@@ -15,18 +15,33 @@ enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
 
 enum { DIGESTS_FROM = 500 }; /* jobs; fewer are sent without a look at what the agent has */
 
+static enum status add_put(struct batch *batch, const struct job *job)
+{
+    struct batch_put *put = &batch->puts[batch->put_count];
+    put->job = job;
+    put->text = job_encode_definition(job);
+    if (!put->text)
+        return E_NOMEM;
+    put->length = strlen(put->text);
+    batch->put_count++;
+    return OK;
+}
+
 static enum exit_code init(struct batch *batch, const struct job_list *jobs, const json_t *digests)
 {
-    *batch = (struct batch){.put = json_array(), .delete = json_array()};
-    enum status st = batch->put && batch->delete ? OK : E_NOMEM;
+    *batch = (struct batch){.delete = json_array(),
+                            .puts = calloc(jobs->count + 1, sizeof(*batch->puts))};
+    enum status st = batch->puts && batch->delete ? OK : E_NOMEM;
     for (size_t i = 0; st == OK && i < jobs->count; i++) {
         bool is_same = false;
         st = digests_have(digests, jobs->items[i], DIGEST_APPLIED, &is_same);
         batch->same += is_same;
-        if (st == OK && !is_same &&
-            json_array_append_new(batch->put, job_encode_json(jobs->items[i], false)) != 0)
-            st = E_NOMEM;
+        if (st == OK && !is_same)
+            st = add_put(batch, jobs->items[i]);
     }
+    if (st == OK)
+        st = batch_split(batch->puts, batch->put_count, CALL_MAX, CALL_BYTES, &batch->parts,
+                         &batch->part_count);
     return cli_fail(st);
 }
 
@@ -50,28 +65,72 @@ enum exit_code batch_init_applied(struct batch *batch, struct client *client,
 
 void batch_release(struct batch *batch)
 {
-    json_decref(batch->put);
+    for (size_t i = 0; i < batch->put_count; i++)
+        free(batch->puts[i].text);
+    free(batch->puts);
+    free(batch->parts);
     json_decref(batch->delete);
 }
 
-/* The elements [from, from + count) of a list. */
-static json_t *slice(const json_t *list, size_t from, size_t count)
+/* ---- a call ---- */
+
+/* One call: some of the puts, some of the deletes. */
+struct batch_call {
+    const struct batch *batch;
+    struct batch_part puts, deletes;
+};
+
+static size_t batch_calls(const struct batch *batch)
 {
-    json_t *part = json_array();
-    for (size_t i = from; i < from + count && i < json_array_size(list); i++) {
-        if (json_array_append(part, json_array_get(list, i)) != 0) {
-            json_decref(part);
-            return NULL;
-        }
+    size_t deletes = (json_array_size(batch->delete) + CALL_MAX - 1) / CALL_MAX;
+    return batch->part_count > deletes ? batch->part_count : deletes;
+}
+
+static struct batch_call call_of(const struct batch *batch, size_t i)
+{
+    struct batch_call call = {.batch = batch};
+    size_t deletes = json_array_size(batch->delete), from = i * CALL_MAX;
+    if (i < batch->part_count)
+        call.puts = batch->parts[i];
+    if (from < deletes)
+        call.deletes =
+            (struct batch_part){from, deletes - from < CALL_MAX ? deletes - from : CALL_MAX};
+    return call;
+}
+
+static const char *deleted_name(const struct batch_call *call, size_t i)
+{
+    return json_string_value(json_array_get(call->batch->delete, call->deletes.from + i));
+}
+
+/* The body as text; NULL: out of memory. */
+static char *print_body(const struct batch_call *call, bool dry_run)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_adds(&out, "{\"put\":[");
+    for (size_t i = 0; i < call->puts.count; i++) {
+        const struct batch_put *put = &call->batch->puts[call->puts.from + i];
+        if (i)
+            strbuf_addc(&out, ',');
+        strbuf_add(&out, put->text, put->length);
     }
-    return part;
+    strbuf_adds(&out, "],\"delete\":[");
+    for (size_t i = 0; i < call->deletes.count; i++) {
+        if (i)
+            strbuf_addc(&out, ',');
+        out.failed |= !json_quote(&out, deleted_name(call, i));
+    }
+    strbuf_adds(&out, dry_run ? "],\"dry_run\":true}" : "],\"dry_run\":false}");
+    return strbuf_detach(&out);
 }
 
 /* ---- mistakes that the agent found ---- */
 
-/* The item of a list that a pointer like /put/3/after/0/job is about; *ret_rest is the rest of the
- * pointer. NULL: none. */
-static const json_t *find_item(const json_t *body, const char *pointer, const char **ret_rest)
+/* The name of the job that a pointer like /put/3/after/0/job is about, and in *ret its definition;
+ * NULL: none, for a delete. *ret_rest is the rest of the pointer. */
+static const char *find_item(const struct batch_call *call, const char *pointer, json_t **ret,
+                             const char **ret_rest)
 {
     char list[8];
     char *end;
@@ -80,7 +139,15 @@ static const json_t *find_item(const json_t *body, const char *pointer, const ch
         return NULL;
     size_t index = strtoul(pointer + length, &end, 10);
     *ret_rest = end;
-    return end > pointer + length ? json_array_get(json_object_get(body, list), index) : NULL;
+    if (end == pointer + length)
+        return NULL;
+    if (strcmp(list, "delete") == 0)
+        return index < call->deletes.count ? deleted_name(call, index) : NULL;
+    if (strcmp(list, "put") != 0 || index >= call->puts.count)
+        return NULL;
+    const struct batch_put *put = &call->batch->puts[call->puts.from + index];
+    *ret = json_loadb(put->text, put->length, 0, NULL);
+    return put->job->name;
 }
 
 /* The text at the rest of the pointer; NULL: no text. */
@@ -98,32 +165,34 @@ static const char *find_text(const json_t *item, const char *rest)
 }
 
 /* One mistake, at its place in the files. */
-static void tell_mistake(const struct batch *batch, const json_t *body, const json_t *error)
+static void tell_mistake(const struct batch_call *call, const json_t *error)
 {
+    const struct job_sources *sources = call->batch->sources;
     const char *rest = "", *pointer = answer_text(error, "pointer");
-    const json_t *item = find_item(body, pointer, &rest);
-    const char *name = json_is_string(item) ? json_string_value(item) : answer_text(item, "name");
+    json_t *item = NULL;
+    const char *name = find_item(call, pointer, &item, &rest);
     char field[64] = "";
     sscanf(rest, "/%63[^/]", field);
     const struct job_mistake mistake = {.job = name,
                                         .field = *field ? field : NULL,
                                         .value = find_text(item, rest),
                                         .message = answer_text(error, "message")};
-    if (batch->sources && *name)
-        job_sources_tell(batch->sources, &mistake);
+    if (sources && name)
+        job_sources_tell(sources, &mistake);
     else
-        cli_error("%s: %s", *name ? name : pointer, mistake.message);
+        cli_error("%s: %s", name ? name : pointer, mistake.message);
+    json_decref(item);
 }
 
 /* False: the answer has none. */
-static bool tell_mistakes(const struct batch *batch, const json_t *body, const struct reply *reply)
+static bool tell_mistakes(const struct batch_call *call, const struct reply *reply)
 {
     const json_t *errors = json_object_get(reply->body, "errors"), *error;
     size_t i;
     if (reply->status != 422 || !json_array_size(errors))
         return false;
     json_array_foreach (errors, i, error) {
-        tell_mistake(batch, body, error);
+        tell_mistake(call, error);
     }
     fprintf(stderr, "%s\n", tr("nothing was changed"));
     return true;
@@ -131,54 +200,39 @@ static bool tell_mistakes(const struct batch *batch, const json_t *body, const s
 
 /* ---- calls ---- */
 
-static enum exit_code send_part(struct client *client, const struct batch *batch, json_t *put,
-                                json_t *deleted, bool dry_run, json_t *results)
+static enum exit_code send_call(struct client *client, const struct batch_call *call, bool dry_run,
+                                json_t *results)
 {
     struct reply reply = {0};
-    json_t *body = json_pack("{sososb}", "put", put, "delete", deleted, "dry_run", (int)dry_run);
-    const struct client_request call = {.method = "POST",
-                                        .path = batch->is_applied ? "/jobs:batch?applied=true"
-                                                                  : "/jobs:batch",
-                                        .body = body};
+    char *body = print_body(call, dry_run);
+    const struct client_request request = {
+        .method = "POST",
+        .path = call->batch->is_applied ? "/jobs:batch?applied=true" : "/jobs:batch",
+        .text = body,
+    };
     if (!body)
         return cli_fail(E_NOMEM);
-    enum status st = client_try(client, &call, &reply);
-    enum exit_code code = st == OK && tell_mistakes(batch, body, &reply)
-                              ? EXIT_INVALID
-                              : client_report(client, st, &reply);
+    enum status st = client_try(client, &request, &reply);
+    enum exit_code code =
+        st == OK && tell_mistakes(call, &reply) ? EXIT_INVALID : client_report(client, st, &reply);
     if (code == EXIT_OK && json_array_extend(results, json_object_get(reply.body, "results")) != 0)
         code = cli_fail(E_CORRUPT);
     reply_release(&reply);
-    json_decref(body);
+    free(body);
     return code;
 }
 
-/* Of lists of lists. */
-static size_t count_items(const json_t *lists)
+static enum exit_code send_all(struct client *client, const struct batch *batch, bool dry_run,
+                               json_t *results)
 {
-    const json_t *list;
-    size_t i, count = 0;
-    json_array_foreach (lists, i, list) {
-        count += json_array_size(list);
-    }
-    return count;
-}
-
-/* `parts` are lists of what is put. */
-static enum exit_code send_all(struct client *client, const struct batch *batch,
-                               const json_t *parts, bool dry_run, json_t *results)
-{
-    const json_t *deletes = batch->delete;
-    size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
     struct progress progress;
     progress_begin(&progress, tr(dry_run ? "checked" : "written"),
-                   count_items(parts) + delete_count);
-    for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
-        json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
+                   batch->put_count + json_array_size(batch->delete));
+    for (size_t i = 0; code == EXIT_OK && i < batch_calls(batch); i++) {
+        struct batch_call call = call_of(batch, i);
         size_t before = json_array_size(results);
-        code =
-            send_part(client, batch, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+        code = send_call(client, &call, dry_run, results);
         progress_step(&progress, json_array_size(results) - before);
     }
     progress_end(&progress);
@@ -202,12 +256,11 @@ static enum exit_code tell_failed(const json_t *results)
     return code;
 }
 
-static enum exit_code send_and_tell(struct client *client, const struct batch *batch,
-                                    const json_t *parts, bool dry_run, json_t **ret)
+static enum exit_code send_and_tell(struct client *client, const struct batch *batch, bool dry_run,
+                                    json_t **ret)
 {
     json_t *results = json_array();
-    enum exit_code code =
-        results ? send_all(client, batch, parts, dry_run, results) : cli_fail(E_NOMEM);
+    enum exit_code code = results ? send_all(client, batch, dry_run, results) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = tell_failed(results);
     if (code == EXIT_OK)
@@ -247,12 +300,11 @@ static enum exit_code check_quota(struct client *client, const json_t *checked)
     return EXIT_CONFLICT;
 }
 
-/* Checks all parts with dry runs first, since each call only checks its own part. */
-static enum exit_code check_all(struct client *client, const struct batch *batch,
-                                const json_t *parts)
+/* Checks all calls with dry runs first, since each call only checks its own jobs. */
+static enum exit_code check_all(struct client *client, const struct batch *batch)
 {
     json_t *checked;
-    enum exit_code code = send_and_tell(client, batch, parts, true, &checked);
+    enum exit_code code = send_and_tell(client, batch, true, &checked);
     if (code != EXIT_OK)
         return code;
     code = check_quota(client, checked);
@@ -263,16 +315,9 @@ static enum exit_code check_all(struct client *client, const struct batch *batch
 enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
                           json_t **ret)
 {
-    json_t *parts;
-    enum status st = batch_split(batch->put, CALL_MAX, CALL_BYTES, &parts);
-    if (st != OK)
-        return cli_fail(st);
-    bool several = json_array_size(parts) > 1 || json_array_size(batch->delete) > CALL_MAX;
-    enum exit_code code = several && !dry_run ? check_all(client, batch, parts) : EXIT_OK;
-    if (code == EXIT_OK)
-        code = send_and_tell(client, batch, parts, dry_run, ret);
-    json_decref(parts);
-    return code;
+    bool several = batch_calls(batch) > 1;
+    enum exit_code code = several && !dry_run ? check_all(client, batch) : EXIT_OK;
+    return code == EXIT_OK ? send_and_tell(client, batch, dry_run, ret) : code;
 }
 
 /* "would delete" for "deleted". */

@@ -2,18 +2,22 @@
 #ifndef PEAL_BATCH_H
 #define PEAL_BATCH_H
 
+#include "client/batch/batch_parts.h"
 #include "client/client.h"
 #include "definition/job_codec.h"
 #include "jobs/check/job_sources.h"
 
 struct batch {
-    json_t *put;     /* definitions */
+    struct batch_put *puts; /* in the order of their parts */
+    size_t put_count;
+    struct batch_part *parts; /* what goes into one call each */
+    size_t part_count;
     json_t *delete;  /* names */
     size_t same;     /* definitions that the agent has already, and which are not sent */
     bool is_applied; /* the definitions are from files, which define the jobs from now on */
     const struct job_sources *sources; /* the files, for errors; NULL: none */
 };
-/* Puts the jobs; to be released in any case. */
+/* Puts the jobs, which must outlive the batch; to be released in any case. */
 MUST_CHECK enum exit_code batch_init(struct batch *batch, const struct job_list *jobs);
 
 /* The same for jobs from files; of many only those that differ from what the agent has, by their

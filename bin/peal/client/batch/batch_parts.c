@@ -11,6 +11,7 @@ struct member {
     const char *name;
     size_t first;
     size_t place;
+    struct batch_put put;
 };
 
 struct groups {
@@ -39,32 +40,22 @@ static void join(struct groups *groups, size_t a, size_t b)
     groups->members[a > b ? a : b].first = a > b ? b : a;
 }
 
-/* `after` is a name, an object with a "job" or "jobs", or a list of them. */
-static void join_after(struct groups *groups, size_t i, const json_t *after)
+static void join_after(struct groups *groups, struct member *member)
 {
-    const json_t *each;
-    size_t at;
-    json_array_foreach (after, at, each) {
-        join_after(groups, i, each);
+    const struct job *job = member->put.job;
+    for (size_t i = 0; i < job->after_count; i++) {
+        const struct member *other = table_find(&groups->by_name, job->after[i].job);
+        if (other)
+            join(groups, member->place, other->place);
     }
-    if (json_is_object(after)) {
-        join_after(groups, i, json_object_get(after, "job"));
-        join_after(groups, i, json_object_get(after, "jobs"));
-    }
-    const char *name = json_string_value(after);
-    const struct member *other = name ? table_find(&groups->by_name, name) : NULL;
-    if (other)
-        join(groups, i, other->place);
 }
 
-static enum status read_names(struct groups *groups, const json_t *definitions)
+static enum status add_members(struct groups *groups, const struct batch_put *puts)
 {
-    const json_t *definition;
-    size_t i;
-    json_array_foreach (definitions, i, definition) {
-        const char *name = json_string_value(json_object_get(definition, "name"));
+    for (size_t i = 0; i < groups->count; i++) {
         struct member *member = &groups->members[i];
-        *member = (struct member){.name = name ? name : "", .first = i, .place = i};
+        *member =
+            (struct member){.name = puts[i].job->name, .first = i, .place = i, .put = puts[i]};
         if (table_find(&groups->by_name, member->name))
             continue; /* the agent reports the duplicate name */
         enum status st = table_insert(&groups->by_name, member);
@@ -82,49 +73,52 @@ static int compare_members(const void *a, const void *b)
     return left->place < right->place ? -1 : left->place > right->place;
 }
 
-/* Groups are not split; a new list begins when one is long enough. */
-static enum status fill_lists(const struct groups *groups, const json_t *definitions, size_t size,
-                              size_t bytes, json_t *lists)
+/* Groups are not split; a new part begins when one is large enough. Returns the number of parts. */
+static size_t fill_parts(const struct groups *groups, size_t size, size_t bytes,
+                         struct batch_part *parts)
 {
-    json_t *list = NULL;
-    size_t list_bytes = 0;
+    size_t count = 0, part_bytes = 0;
     for (size_t i = 0; i < groups->count; i++) {
         const struct member *member = &groups->members[i];
-        json_t *definition = json_array_get(definitions, member->place);
         bool is_new_group = i == 0 || member->first != groups->members[i - 1].first;
-        if (is_new_group && (!list || json_array_size(list) >= size || list_bytes >= bytes)) {
-            list = json_array();
-            list_bytes = 0;
-            if (json_array_append_new(lists, list) != 0)
-                return E_NOMEM;
+        if (!count || (is_new_group && (parts[count - 1].count >= size || part_bytes >= bytes))) {
+            parts[count++] = (struct batch_part){.from = i};
+            part_bytes = 0;
         }
-        if (json_array_append(list, definition) != 0)
-            return E_NOMEM;
-        list_bytes += json_dumpb(definition, NULL, 0, JSON_COMPACT);
+        parts[count - 1].count++;
+        part_bytes += member->put.length;
     }
-    return OK;
+    return count;
 }
 
-enum status batch_split(const json_t *definitions, size_t size, size_t bytes, json_t **ret)
+static enum status find_groups(struct groups *groups, const struct batch_put *puts)
 {
-    struct groups groups = {.count = json_array_size(definitions)};
-    json_t *lists = json_array();
+    enum status st = add_members(groups, puts);
+    for (size_t i = 0; i < groups->count && st == OK; i++)
+        join_after(groups, &groups->members[i]);
+    for (size_t i = 0; i < groups->count && st == OK; i++)
+        groups->members[i].first = first_of(groups, i);
+    return st;
+}
+
+enum status batch_split(struct batch_put *puts, size_t count, size_t size, size_t bytes,
+                        struct batch_part **ret, size_t *ret_count)
+{
+    struct groups groups = {.count = count};
+    struct batch_part *parts = calloc(count + 1, sizeof(*parts));
     table_init(&groups.by_name, &member_type);
-    groups.members = calloc(groups.count + 1, sizeof(*groups.members));
-    enum status st = lists && groups.members ? read_names(&groups, definitions) : E_NOMEM;
-    for (size_t i = 0; i < groups.count && st == OK; i++)
-        join_after(&groups, i, json_object_get(json_array_get(definitions, i), "after"));
-    for (size_t i = 0; i < groups.count && st == OK; i++)
-        groups.members[i].first = first_of(&groups, i);
+    groups.members = calloc(count + 1, sizeof(*groups.members));
+    enum status st = parts && groups.members ? find_groups(&groups, puts) : E_NOMEM;
     table_release(&groups.by_name); /* before they are moved */
     if (st == OK) {
-        qsort(groups.members, groups.count, sizeof(*groups.members), compare_members);
-        st = fill_lists(&groups, definitions, size, bytes, lists);
+        qsort(groups.members, count, sizeof(*groups.members), compare_members);
+        for (size_t i = 0; i < count; i++)
+            puts[i] = groups.members[i].put;
+        *ret_count = fill_parts(&groups, size, bytes, parts);
+        *ret = parts;
+    } else {
+        free(parts);
     }
     free(groups.members);
-    if (st == OK)
-        *ret = lists;
-    else
-        json_decref(lists);
     return st;
 }

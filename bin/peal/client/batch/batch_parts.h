@@ -3,14 +3,26 @@
 #ifndef PEAL_BATCH_PARTS_H
 #define PEAL_BATCH_PARTS_H
 
-#include <jansson.h>
+#include <stddef.h>
 
+#include "job.h"
 #include "status.h"
 
-/* Splits a list of definitions into lists of about `size` definitions, or `bytes` of them if that
- * is less; larger where jobs depend on each other (`after`), directly or indirectly. *ret is a list
- * of lists, which the caller frees. */
-MUST_CHECK enum status batch_split(const json_t *definitions, size_t size, size_t bytes,
-                                   json_t **ret);
+struct batch_put {
+    const struct job *job;
+    char *text; /* its definition as it is sent */
+    size_t length;
+};
+
+/* What goes into one call. */
+struct batch_part {
+    size_t from, count; /* of the puts */
+};
+
+/* Splits the puts into parts of about `size`, or `bytes` of text if that is less; larger where jobs
+ * depend on each other (`after`), directly or indirectly. The puts are sorted, so that each part is
+ * in one place; *ret is the caller's. */
+MUST_CHECK enum status batch_split(struct batch_put *puts, size_t count, size_t size, size_t bytes,
+                                   struct batch_part **ret, size_t *ret_count);
 
 #endif
