@@ -21,18 +21,6 @@ static void client_gone(void *context)
         call_free(call);
 }
 
-struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms)
-{
-    uint8_t random[10];
-    if (last->at_ms == now_ms) {
-        last->id = id_next(&last->id);
-        return last->id;
-    }
-    entropy->fill(entropy->context, random, sizeof(random));
-    *last = (struct made_id){id_make((struct wall_ms){now_ms}, random), now_ms};
-    return last->id;
-}
-
 struct id call_make_id(const struct call *call)
 {
     struct api *api = call->api;

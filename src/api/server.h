@@ -23,15 +23,6 @@ struct http_server;
 
 TAILQ_HEAD(call_list, call);
 
-/* The last id of a series. */
-struct made_id {
-    struct id id;
-    int64_t at_ms;
-};
-
-/* The next id of the series, which is larger than the others of this millisecond. */
-struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms);
-
 /* The UNIX socket, or one address. */
 struct listener {
     struct api *api;

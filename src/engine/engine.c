@@ -68,6 +68,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     engine->config = *config;
     memcpy(engine->config.self.name, config->node, sizeof(config->node));
     engine->ports = *ports;
+    engine->ports.last_id = &engine->last_id;
     engine->clock.look_at.ms = INT64_MAX;
     init_parts(engine);
     *ret = engine;

@@ -61,6 +61,7 @@ struct attendance_watch {
 struct engine {
     struct engine_config config;
     struct engine_ports ports;
+    struct made_id last_id; /* of the ports */
     struct catalog catalog;
     struct open_runs runs;
     struct peers peers;

@@ -2,11 +2,21 @@
 
 #include <stdio.h>
 
-struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now)
+struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms)
 {
     uint8_t random[10];
-    ports->entropy.fill(ports->entropy.context, random, sizeof(random));
-    return id_make(now, random);
+    if (last->at_ms == now_ms) {
+        last->id = id_next(&last->id);
+        return last->id;
+    }
+    entropy->fill(entropy->context, random, sizeof(random));
+    *last = (struct made_id){id_make((struct wall_ms){now_ms}, random), now_ms};
+    return last->id;
+}
+
+struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now)
+{
+    return made_id_next(ports->last_id, &ports->entropy, now.ms);
 }
 
 uint64_t ports_new_nonce(const struct engine_ports *ports)

@@ -13,6 +13,18 @@ struct entropy {
     void *context;
 };
 
+/* The last id of a series. Ids of one millisecond follow each other: in a burst they share the
+ * pages of a database's index, where random ones are spread over all pages of that millisecond. The
+ * first id of a millisecond has 80 random bits, so that series of other processes do not meet this
+ * one. */
+struct made_id {
+    struct id id;
+    int64_t at_ms;
+};
+
+/* The next id of the series, which is larger than the others of this millisecond. */
+struct id made_id_next(struct made_id *last, const struct entropy *entropy, int64_t now_ms);
+
 /* Reads the output of an ended run, and removes it once the history has it. */
 struct output_source {
     /* OK: *ret holds *ret_count chunks, released by `release`. E_NOT_FOUND: there is none. */
@@ -78,6 +90,7 @@ struct engine_ports {
     struct change_observer observer;      /* changed NULL: none */
     struct clock_observer clock_observer; /* stepped NULL: none */
     struct teller teller;                 /* tell NULL: no notifications */
+    struct made_id *last_id;              /* of ports_new_id; the engine's own */
 };
 
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
