@@ -1,10 +1,16 @@
 /* The writer thread appends and prunes, the reader thread answers queries. They share only the
  * queues and the health with the owner's thread.
  *
+ * Group commit: appends that come while another one is on its way to the disk go into one
+ * transaction together.
+ *
  * The writer connects before it takes requests. While its connection is down, appends are refused
  * at once, and it reconnects with back-off. */
 #include "history_worker.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "clock.h"
@@ -15,7 +21,11 @@ static struct history_worker *of(struct history *history)
     return (struct history_worker *)history;
 }
 
-enum { CONFLICTS_MAX = 5 }; /* retries of one turn of a prune */
+enum {
+    CONFLICTS_MAX = 5,    /* retries of one turn of a prune */
+    REST_AFTER_MS = 1000, /* without a request */
+    TOGETHER_MAX = 1000,  /* records of several appends in one transaction */
+};
 
 static int or_default(int value, int otherwise)
 {
@@ -38,14 +48,23 @@ history_server_limits_or_default(const struct history_server_limits *given)
 
 /* ---- both threads ---- */
 
-static void answer(struct history_worker *worker, struct history_request *request, enum status st)
+/* The requests have their answers. */
+static void hand_back(struct history_worker *worker, struct history_queue *done)
 {
-    request->answer = st;
     pthread_mutex_lock(&worker->lock);
-    history_queue_push(&worker->answered, request);
+    for (struct history_request *request; (request = history_queue_pop(done));)
+        history_queue_push(&worker->answered, request);
     pthread_mutex_unlock(&worker->lock);
     if (worker->wake.wake)
         worker->wake.wake(worker->wake.context);
+}
+
+static void answer(struct history_worker *worker, struct history_request *request, enum status st)
+{
+    struct history_queue done = {0};
+    request->answer = st;
+    history_queue_push(&done, request);
+    hand_back(worker, &done);
 }
 
 static bool is_closing(struct history_worker *worker)
@@ -140,6 +159,7 @@ static enum status call(const struct history_worker *worker, struct history_link
                         struct history_request *request)
 {
     strbuf_reset(&link->words);
+    link->is_warm = true;
     if (request->kind == HISTORY_APPEND)
         return worker->driver->append(link, history_request_of(request, history_append));
     if (request->kind == HISTORY_LOG)
@@ -166,6 +186,32 @@ static enum status call_or_reconnect(struct history_worker *worker, struct histo
     return st == OK ? call(worker, link, request) : st;
 }
 
+/* True: there was nothing for so long. Under the lock. */
+static bool wait_for_ms(struct history_worker *worker, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t until_ns = until.tv_nsec + (ms > 0 ? ms : 0) * 1000000;
+    until.tv_sec += until_ns / 1000000000;
+    until.tv_nsec = until_ns % 1000000000;
+    return pthread_cond_timedwait(&worker->work, &worker->lock, &until) == ETIMEDOUT;
+}
+
+/* Waits for requests. A link that has none for a while rests. Under the lock. */
+static void wait_for_requests(struct history_worker *worker, struct history_link *link)
+{
+    if (!link->is_warm || !worker->driver->rest) {
+        pthread_cond_wait(&worker->work, &worker->lock);
+        return;
+    }
+    if (!wait_for_ms(worker, REST_AFTER_MS))
+        return;
+    link->is_warm = false;
+    pthread_mutex_unlock(&worker->lock);
+    worker->driver->rest(link);
+    pthread_mutex_lock(&worker->lock);
+}
+
 /* ---- the writer's thread ---- */
 
 static void open_writer(struct history_worker *worker)
@@ -173,15 +219,72 @@ static void open_writer(struct history_worker *worker)
     (void)note(worker, worker->writer, open_link(worker, worker->writer));
 }
 
-static void do_append(struct history_worker *worker, struct history_request *request)
+static enum status append_one(struct history_worker *worker, struct history_request *request)
 {
     struct history_link *link = worker->writer;
-    enum status st = link->away;
     if (!history_append_is_valid(history_request_of(request, history_append)))
-        st = E_INVALID;
-    else if (link->is_up)
-        st = note(worker, link, call_or_reconnect(worker, link, request, worker->limits.write_ms));
-    answer(worker, request, st);
+        return E_INVALID;
+    if (!link->is_up)
+        return link->away;
+    return note(worker, link, call_or_reconnect(worker, link, request, worker->limits.write_ms));
+}
+
+/* The appends that wait, this one first, as far as they fit into one transaction; *ret_count is the
+ * number of their records. */
+static struct history_queue take_appends(struct history_worker *worker,
+                                         struct history_request *first, size_t *ret_count)
+{
+    struct history_queue taken = {0};
+    size_t count = history_request_of(first, history_append)->count;
+    history_queue_push(&taken, first);
+    pthread_mutex_lock(&worker->lock);
+    while (worker->appends.first) {
+        const struct history_append *next =
+            history_request_of(worker->appends.first, history_append);
+        if (count + next->count > TOGETHER_MAX || !history_append_is_valid(next))
+            break;
+        count += next->count;
+        history_queue_push(&taken, history_queue_pop(&worker->appends));
+    }
+    pthread_mutex_unlock(&worker->lock);
+    *ret_count = count;
+    return taken;
+}
+
+/* One transaction for all. */
+static enum status append_together(struct history_worker *worker, const struct history_queue *taken,
+                                   size_t count)
+{
+    struct history_append all = {.request = {.kind = HISTORY_APPEND}};
+    all.records = calloc(count + 1, sizeof(*all.records));
+    if (!all.records)
+        return E_NOMEM;
+    for (struct history_request *request = taken->first; request; request = request->next) {
+        const struct history_append *append = history_request_of(request, history_append);
+        memcpy(all.records + all.count, append->records, append->count * sizeof(*all.records));
+        all.count += append->count;
+    }
+    enum status st = append_one(worker, &all.request);
+    free(all.records);
+    return st;
+}
+
+/* Is it perhaps the fault of one append? Then the others must not fail with it. */
+static bool is_request_fault(enum status st)
+{
+    return st == E_INVALID || st == E_NOMEM || st == E_TOO_LARGE;
+}
+
+static void do_appends(struct history_worker *worker, struct history_request *first)
+{
+    size_t count;
+    struct history_queue taken = take_appends(worker, first, &count);
+    enum status st =
+        first->next ? append_together(worker, &taken, count) : append_one(worker, first);
+    bool one_by_one = first->next && is_request_fault(st);
+    for (struct history_request *request = taken.first; request; request = request->next)
+        request->answer = one_by_one ? append_one(worker, request) : st;
+    hand_back(worker, &taken);
 }
 
 /* After E_CONFLICT with another writer, the same turn is retried the next time. */
@@ -190,6 +293,7 @@ static enum status do_prune_turn(struct history_worker *worker, struct history_p
     struct history_link *link = worker->writer;
     struct pruning before = worker->pruning;
     strbuf_reset(&link->words);
+    link->is_warm = true;
     enum status st = prune_turn(worker->driver->prune, link, prune, &worker->pruning);
     if (st == E_CONFLICT && before.conflicts < CONFLICTS_MAX) {
         if (worker->driver->recover)
@@ -225,17 +329,10 @@ static void do_prune(struct history_worker *worker, struct history_request *requ
 /* Waits until there is work, or until the next connect is due. */
 static void wait_for_work(struct history_worker *worker)
 {
-    if (worker->writer->is_up) {
-        pthread_cond_wait(&worker->work, &worker->lock);
-        return;
-    }
-    int64_t next_ms = worker->writer->next_try_ms, left_ms = next_ms - clock_now().boot.ms;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t until_ns = until.tv_nsec + (left_ms > 0 ? left_ms : 0) * 1000000;
-    until.tv_sec += until_ns / 1000000000;
-    until.tv_nsec = until_ns % 1000000000;
-    pthread_cond_timedwait(&worker->work, &worker->lock, &until);
+    if (worker->writer->is_up)
+        wait_for_requests(worker, worker->writer);
+    else
+        wait_for_ms(worker, worker->writer->next_try_ms - clock_now().boot.ms);
 }
 
 /* NULL: a connect is due, or the worker is closing and all appends are done. */
@@ -266,7 +363,7 @@ static void *run_writer(void *context)
         struct history_request *request = next_write(worker, prune_waited);
         prune_waited = request && request->kind == HISTORY_APPEND;
         if (request && request->kind == HISTORY_APPEND)
-            do_append(worker, request);
+            do_appends(worker, request);
         else if (request)
             do_prune(worker, request);
         else if (is_closing(worker))
@@ -300,7 +397,7 @@ static void *run_reader(void *context)
     for (;;) {
         pthread_mutex_lock(&worker->lock);
         while (!worker->reads.first && !worker->closing)
-            pthread_cond_wait(&worker->work, &worker->lock);
+            wait_for_requests(worker, worker->reader);
         struct history_request *request =
             worker->closing ? NULL : history_queue_pop(&worker->reads);
         pthread_mutex_unlock(&worker->lock);

@@ -27,6 +27,7 @@ struct history_link {
     enum status away;    /* result of the last call; the answer to requests while not up */
     int64_t next_try_ms; /* boot time of the next connect, while not up */
     int retry_ms;        /* current back-off */
+    bool is_warm;        /* has been used since the driver's `rest` */
     struct strbuf words; /* set by the driver: the last failure, with a next step */
 };
 
@@ -43,6 +44,8 @@ struct history_driver {
     const struct prune_driver *prune;
     /* After a failure: rolls back the transaction and explains `st` in link->words. May be NULL. */
     void (*recover)(struct history_link *link, enum status st);
+    /* Gives back the memory of caches, after a while without requests. May be NULL. */
+    void (*rest)(struct history_link *link);
     /* Called by the owner's thread: cancels the read in progress. May be NULL. */
     void (*interrupt_reader)(struct history *history);
     /* Frees the driver's part and `history` itself; the threads have ended. */

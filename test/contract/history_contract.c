@@ -271,6 +271,43 @@ static void test_order(void **state)
     assert_int_equal(trail.answers[0], 1);
 }
 
+enum { AT_ONCE = 60 };
+
+struct at_once {
+    struct history_append append; /* first */
+    struct run run;
+    struct history_record record;
+};
+
+static void one_done(struct history_append *append, enum status st)
+{
+    const struct at_once *one = (struct at_once *)append;
+    struct trail *trail = append->context;
+    assert_int_equal(st, one->run.state == RUN_RUNNING ? E_INVALID : OK);
+    trail->complete = ++trail->count == trail->expected;
+}
+
+/* Those that wait for each other may share a transaction, but not their failures. */
+static void test_appends_at_once(void **state)
+{
+    struct history_world *world = *state;
+    struct trail trail = {.expected = AT_ONCE};
+    struct at_once *all = calloc(AT_ONCE, sizeof(*all));
+    assert_non_null(all);
+    for (int i = 0; i < AT_ONCE; i++) {
+        all[i].run = sample_run(1, (uint32_t)i);
+        if (i % 7 == 3)
+            all[i].run.state = RUN_RUNNING;
+        all[i].record.run = &all[i].run;
+        all[i].append = (struct history_append){&all[i].record, 1, one_done, &trail, {0}};
+        history_append(world->history, &all[i].append);
+    }
+    world_wait(world, &trail.complete);
+    for (int i = 0; i < AT_ONCE; i++)
+        assert_int_equal(world_has_run(world, &all[i].run.id, NULL), i % 7 != 3);
+    free(all);
+}
+
 static void refused(struct history_read *read, enum status st)
 {
     assert_int_equal(st, E_UNREACHABLE);
@@ -309,19 +346,33 @@ int history_contract_run(const struct history_backend *backend)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_text_of_many_jobs),
-        WITH_WORLD(test_limits),         WITH_WORLD(test_amend),
-        WITH_WORLD(test_append_twice),   WITH_WORLD(test_append_invalid),
-        WITH_WORLD(test_output_binary),  WITH_WORLD(test_output_ranges),
-        WITH_WORLD(test_output_gaps),    WITH_WORLD(test_output_amended),
-        WITH_WORLD(test_prune_by_count), WITH_WORLD(test_prune_by_bytes),
-        WITH_WORLD(test_prune_by_age),   WITH_WORLD(test_prune_much),
-        WITH_WORLD(test_order),          WITH_WORLD(test_free_answers),
-        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
-        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
-        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
-        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_rows_are_whole),
+        WITH_WORLD(test_text_of_many_jobs),
+        WITH_WORLD(test_limits),
+        WITH_WORLD(test_amend),
+        WITH_WORLD(test_append_twice),
+        WITH_WORLD(test_append_invalid),
+        WITH_WORLD(test_output_binary),
+        WITH_WORLD(test_output_ranges),
+        WITH_WORLD(test_output_gaps),
+        WITH_WORLD(test_output_amended),
+        WITH_WORLD(test_prune_by_count),
+        WITH_WORLD(test_prune_by_bytes),
+        WITH_WORLD(test_prune_by_age),
+        WITH_WORLD(test_prune_much),
+        WITH_WORLD(test_order),
+        WITH_WORLD(test_free_answers),
+        WITH_WORLD(test_appends_at_once),
+        WITH_WORLD(test_stats_add_up),
+        WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),
+        WITH_WORLD(test_stats_pruned),
+        WITH_WORLD(test_paging),
+        WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),
+        WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),
+        WITH_WORLD(test_changes_large),
         WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

@@ -34,11 +34,17 @@ static void release(struct history *history)
     free(sqlite);
 }
 
+static void rest(struct history_link *link)
+{
+    sqlite3_db_release_memory(database_of(link)->db);
+}
+
 static const struct history_driver driver = {
     .append = sqlite_append,
     .read = sqlite_read_request,
     .prune = &sqlite_prune_driver,
     .recover = recover,
+    .rest = rest,
     .interrupt_reader = interrupt_reader,
     .release = release,
 };
