@@ -107,20 +107,23 @@ static enum status write_batch(struct store_sqlite *store, const struct request_
     return worst;
 }
 
-/* Waits for requests, or until it is time to probe whether a fault is over. *ret_wrong is the
- * current fault. False: the store is closing. */
-static bool next_batch(struct store_sqlite *store, struct request_list *ret, enum status *ret_wrong)
+/* Waits for requests, or for a second: then it is time to probe whether a fault is over, or for a
+ * writer with a warm cache to rest. *ret_wrong is the current fault. False: the store is closing.
+ */
+static bool next_batch(struct store_sqlite *store, bool is_warm, struct request_list *ret,
+                       enum status *ret_wrong)
 {
-    struct timespec probe_at;
-    clock_gettime(CLOCK_MONOTONIC, &probe_at);
-    probe_at.tv_sec += 1;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 1;
     int rc = 0;
     pthread_mutex_lock(&store->mutex);
     while (!store->waiting.first && !store->stopping && rc != ETIMEDOUT) {
-        if (store->trouble == OK || store->trouble == E_CORRUPT)
+        bool is_patient = store->trouble == E_CORRUPT || (store->trouble == OK && !is_warm);
+        if (is_patient)
             rc = pthread_cond_wait(&store->work, &store->mutex);
         else
-            rc = pthread_cond_timedwait(&store->work, &store->mutex, &probe_at);
+            rc = pthread_cond_timedwait(&store->work, &store->mutex, &until);
     }
     *ret = take_all(&store->waiting);
     *ret_wrong = store->trouble;
@@ -153,8 +156,15 @@ static void *writer_main(void *context)
     struct store_sqlite *store = context;
     struct request_list batch;
     enum status st;
-    while (next_batch(store, &batch, &st)) {
+    bool is_warm = false;
+    while (next_batch(store, is_warm, &batch, &st)) {
         struct feed changes = {0};
+        bool is_idle = !batch.first && st == OK;
+        is_warm = !is_idle;
+        if (is_idle) {
+            sqlite_db_rest(store->db);
+            continue;
+        }
         if (st == E_CORRUPT) { /* never written to again */
             for (struct store_request *r = batch.first; r; r = r->next)
                 r->answer = E_CORRUPT;

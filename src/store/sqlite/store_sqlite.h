@@ -90,6 +90,9 @@ void sqlite_db_rollback(struct sqlite_db *db);
 /* Commits a tiny change, to test whether commits work. */
 MUST_CHECK enum status sqlite_db_probe(struct sqlite_db *db);
 
+/* Gives back the memory of cached pages, after a while without requests. */
+void sqlite_db_rest(struct sqlite_db *db);
+
 /* Checkpoints the write-ahead log when it has grown long. A failure loses nothing; it is
  * retried. */
 void sqlite_db_checkpoint(struct sqlite_db *db);
@@ -133,5 +136,19 @@ struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader);
 /* OK: *ret is valid until the next call; the last one is LOADED. E_IO, E_CORRUPT: *why. */
 MUST_CHECK enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,
                                           struct strbuf *why);
+
+/* ---- store_sqlite_ahead.c: rows, read by a thread of its own while those before are taken ---- */
+
+struct sqlite_ahead;
+
+/* `next` is called by the thread: it answers SQLITE_ROW, with jobs and asides alone in *ret, or the
+ * result after the last row. NULL: out of memory, or the thread can't be started. */
+struct sqlite_ahead *sqlite_ahead_new(int (*next)(void *context, struct store_change *ret),
+                                      void *context);
+/* Ends the thread. */
+struct sqlite_ahead *sqlite_ahead_free(struct sqlite_ahead *ahead);
+
+/* The next answer of `next`; *ret is valid until the next call. */
+int sqlite_ahead_next(struct sqlite_ahead *ahead, struct store_change *ret);
 
 #endif

@@ -140,6 +140,11 @@ static int note_log_pages(void *context, sqlite3 *handle, const char *name, int 
     return SQLITE_OK;
 }
 
+void sqlite_db_rest(struct sqlite_db *db)
+{
+    sqlite3_db_release_memory(db->handle);
+}
+
 void sqlite_db_checkpoint(struct sqlite_db *db)
 {
     enum { LONG_PAGES = 2000 };

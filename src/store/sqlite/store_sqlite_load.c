@@ -8,7 +8,8 @@ struct sqlite_loader {
     const char *path;
     sqlite3_stmt *stmt; /* of the phase */
     int phase;
-    bool kill_follows; /* the last change was a RUN; its KILL is next */
+    struct sqlite_ahead *ahead; /* uses all members but path and kill_follows; NULL: no thread */
+    bool kill_follows;          /* the last change was a RUN; its KILL is next */
     struct run_row run;
     struct ledger_entry entry;
     struct store_set_meta meta;
@@ -124,20 +125,46 @@ static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
     return true;
 }
 
-/* `read` returns false when memory is short. */
+/* `read` returns false when memory is short. `is_long`: read ahead by a thread. */
 static const struct {
     const char *sql;
     bool (*read)(struct sqlite_loader *loader, struct store_change *ret);
+    bool is_long;
 } phases[] = {
-    {"SELECT key, value FROM metas", load_meta},
-    {"SELECT node, asked_by FROM drains", load_drain},
-    {"SELECT kind, name, revision, json FROM docs", load_doc},
-    {"SELECT #jobs, gaps, name, json FROM jobs JOIN definitions USING (uid)", load_job},
-    {"SELECT #runs, kill_reason, kill_by, seq FROM runs ORDER BY seq", load_run},
-    {"SELECT #entries FROM entries ORDER BY id", load_entry},
+    {"SELECT key, value FROM metas", load_meta, false},
+    {"SELECT node, asked_by FROM drains", load_drain, false},
+    {"SELECT kind, name, revision, json FROM docs", load_doc, false},
+    {"SELECT #jobs, gaps, name, json FROM jobs JOIN definitions USING (uid)", load_job, true},
+    {"SELECT #runs, kill_reason, kill_by, seq FROM runs ORDER BY seq", load_run, false},
+    {"SELECT #entries FROM entries ORDER BY id", load_entry, false},
 };
 
 enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
+
+/* SQLite's result; ROW: *ret is the change. */
+static int read_row(void *context, struct store_change *ret)
+{
+    struct sqlite_loader *loader = context;
+    int rc = sqlite3_step(loader->stmt);
+    if (rc == SQLITE_ROW && !phases[loader->phase].read(loader, ret))
+        rc = SQLITE_NOMEM;
+    return rc;
+}
+
+static int begin_phase(struct sqlite_loader *loader)
+{
+    int rc = sqlite_prepare(loader->handle, phases[loader->phase].sql, &loader->stmt);
+    if (rc == SQLITE_OK && phases[loader->phase].is_long)
+        loader->ahead = sqlite_ahead_new(read_row, loader);
+    return rc;
+}
+
+static void end_phase(struct sqlite_loader *loader)
+{
+    loader->ahead = sqlite_ahead_free(loader->ahead);
+    sqlite3_finalize(loader->stmt);
+    loader->stmt = NULL;
+}
 
 enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, struct strbuf *why)
 {
@@ -163,7 +190,7 @@ struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader)
 {
     if (!loader)
         return NULL;
-    sqlite3_finalize(loader->stmt);
+    end_phase(loader);
     sqlite3_close(loader->handle);
     strbuf_release(&loader->key);
     free(loader);
@@ -180,16 +207,16 @@ enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change
     }
     for (; loader->phase < PHASES; loader->phase++) {
         if (!loader->stmt)
-            rc = sqlite_prepare(loader->handle, phases[loader->phase].sql, &loader->stmt);
+            rc = begin_phase(loader);
         if (rc == SQLITE_OK)
-            rc = sqlite3_step(loader->stmt);
-        if (rc == SQLITE_ROW && phases[loader->phase].read(loader, ret))
+            rc = loader->ahead ? sqlite_ahead_next(loader->ahead, ret) : read_row(loader, ret);
+        if (rc == SQLITE_ROW)
             return OK;
-        if (rc != SQLITE_DONE)
-            return sqlite_explain(loader->handle, rc == SQLITE_ROW ? SQLITE_NOMEM : rc,
-                                  loader->path, why);
-        sqlite3_finalize(loader->stmt);
-        loader->stmt = NULL;
+        enum status st =
+            rc == SQLITE_DONE ? OK : sqlite_explain(loader->handle, rc, loader->path, why);
+        end_phase(loader);
+        if (st != OK)
+            return st; /* the next call begins this phase again */
         rc = SQLITE_OK;
     }
     *ret = (struct store_change){.kind = STORE_CHANGE_LOADED};
