@@ -11,9 +11,30 @@ static const struct table_type uid_type = {.key_at = offsetof(struct catalog_job
 static const struct table_type name_type = {.key_at = offsetof(struct catalog_job, name),
                                             .is_pointer = true};
 
+static struct job_policy policy_of(const struct job *definition)
+{
+    return (struct job_policy){
+        .deadline_s = definition->deadline_s,
+        .catch_up_window_s = definition->catch_up_window_s,
+        .paused_ms = definition->paused_ms,
+        .resumed_ms = definition->resumed_ms,
+        .skip_until_ms = definition->skip_until_ms,
+        .catch_up_limit = definition->catch_up_limit,
+        .queue_limit = definition->queue_limit,
+        .catch_up = definition->catch_up,
+        .overlap = definition->overlap,
+    };
+}
+
+static struct job_policy usual_policy(void)
+{
+    struct job usual = job_defaults();
+    return policy_of(&usual);
+}
+
 void catalog_init(struct catalog *catalog)
 {
-    *catalog = (struct catalog){0};
+    *catalog = (struct catalog){.usual = usual_policy()};
     table_init(&catalog->by_uid, &uid_type);
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
@@ -102,38 +123,18 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
     return OK;
 }
 
-static struct job_policy policy_of(const struct job *definition)
-{
-    return (struct job_policy){
-        .deadline_s = definition->deadline_s,
-        .catch_up_window_s = definition->catch_up_window_s,
-        .paused_ms = definition->paused_ms,
-        .resumed_ms = definition->resumed_ms,
-        .skip_until_ms = definition->skip_until_ms,
-        .catch_up_limit = definition->catch_up_limit,
-        .queue_limit = definition->queue_limit,
-        .catch_up = definition->catch_up,
-        .overlap = definition->overlap,
-    };
-}
-
-static struct job_policy usual_policy(void)
-{
-    struct job usual = job_defaults();
-    return policy_of(&usual);
-}
-
 struct job_policy catalog_job_policy(const struct catalog_job *job)
 {
     return job->policy ? *job->policy : usual_policy();
 }
 
 /* `definition` NULL: it can't be decoded, and the job is not planned. */
-static enum status read_policy(struct catalog_job *job, const struct job *definition)
+static enum status read_policy(const struct catalog *catalog, struct catalog_job *job,
+                               const struct job *definition)
 {
-    struct job_policy usual = usual_policy(), policy = definition ? policy_of(definition) : usual;
+    struct job_policy policy = definition ? policy_of(definition) : catalog->usual;
     struct job_policy *kept = NULL;
-    if (memcmp(&policy, &usual, sizeof(policy)) != 0) {
+    if (memcmp(&policy, &catalog->usual, sizeof(policy)) != 0) {
         kept = malloc(sizeof(*kept));
         if (!kept)
             return E_NOMEM;
@@ -181,7 +182,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     if (st == OK)
         st = read_calendars(catalog, job, definition, change->cursor_ms);
     if (st == OK)
-        st = read_policy(job, definition);
+        st = read_policy(catalog, job, definition);
     if (st == OK)
         st = waits_read(job, definition, &waits);
     if (st == OK)
@@ -212,16 +213,10 @@ out:
 
 void catalog_sort(struct catalog *catalog)
 {
-    struct catalog_job **jobs =
-        catalog->is_sorted ? NULL : calloc(catalog->by_uid.count + 1, sizeof(*jobs));
-    size_t at = 0, count = 0;
-    if (!jobs)
+    if (catalog->is_sorted)
         return;
-    for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
-        jobs[count++] = job;
     name_order_release(&catalog->in_order);
-    catalog->is_sorted = name_order_make(jobs, count, &catalog->in_order) == OK;
-    free(jobs);
+    catalog->is_sorted = name_order_make(&catalog->by_uid, &catalog->in_order) == OK;
 }
 
 /* ---- jobs in and out ---- */

@@ -73,6 +73,7 @@ struct catalog {
     struct table calendars;       /* of known_calendar */
     struct namespaces namespaces; /* of the jobs in by_name */
     size_t json_bytes;            /* of all definitions, including deleted jobs */
+    struct job_policy usual;      /* the defaults */
 };
 
 void catalog_init(struct catalog *catalog);

@@ -158,31 +158,78 @@ void name_order_remove(struct name_order *order, const struct catalog_job *job)
         join(order, place.block - 1);
 }
 
+/* ---- all at once ---- */
+
+/* A job beside the eight bytes of its name after those that all names begin with: most comparisons
+ * need not look at the name, which is somewhere else in memory. */
+struct sort_key {
+    uint64_t bytes; /* big endian, 0 after the end */
+    struct catalog_job *job;
+};
+
 static int by_name_then_uid(const void *a, const void *b)
 {
-    const struct catalog_job *one = *(struct catalog_job *const *)a;
-    const struct catalog_job *other = *(struct catalog_job *const *)b;
-    int order = strcmp(one->name, other->name);
-    return order ? order : id_compare(&one->uid, &other->uid);
+    const struct sort_key *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes ? -1 : 1;
+    int order = strcmp(one->job->name, other->job->name);
+    return order ? order : id_compare(&one->job->uid, &other->job->uid);
 }
 
-enum status name_order_make(struct catalog_job **jobs, size_t count, struct name_order *ret)
+static size_t same_bytes(const char *one, const char *other, size_t limit)
+{
+    size_t same = 0;
+    while (same < limit && one[same] && one[same] == other[same])
+        same++;
+    return same;
+}
+
+static uint64_t eight_bytes(const char *text)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < 8; i++) {
+        bytes = bytes << 8 | (unsigned char)*text;
+        text += *text != '\0';
+    }
+    return bytes;
+}
+
+static struct sort_key *sorted_keys(const struct table *jobs)
+{
+    struct sort_key *keys = calloc(jobs->count + 1, sizeof(*keys));
+    size_t at = 0, count = 0, same = SIZE_MAX;
+    if (!keys)
+        return NULL;
+    for (struct catalog_job *job; (job = table_next(jobs, &at));) {
+        keys[count++].job = job;
+        same = same_bytes(keys[0].job->name, job->name, same);
+    }
+    for (size_t i = 0; i < count; i++)
+        keys[i].bytes = eight_bytes(keys[i].job->name + same);
+    if (count)
+        qsort(keys, count, sizeof(*keys), by_name_then_uid);
+    return keys;
+}
+
+enum status name_order_make(const struct table *jobs, struct name_order *ret)
 {
     const size_t each = BLOCK_JOBS / 4 * 3; /* with room for more */
     struct name_order order = {0};
-    if (count)
-        qsort(jobs, count, sizeof(*jobs), by_name_then_uid);
-    for (size_t at = 0; at < count; at += each) {
-        struct name_block *block = add_block(&order, order.count);
-        if (!block) {
-            name_order_release(&order);
-            return E_NOMEM;
-        }
-        block->count = count - at < each ? count - at : each;
-        memcpy(block->jobs, jobs + at, block->count * sizeof(*jobs));
+    struct sort_key *keys = sorted_keys(jobs);
+    enum status st = keys ? OK : E_NOMEM;
+    for (size_t i = 0; i < jobs->count && st == OK; i++) {
+        struct name_block *block = i % each ? order.blocks[order.count - 1] : NULL;
+        if (!block && !(block = add_block(&order, order.count)))
+            st = E_NOMEM;
+        else
+            block->jobs[block->count++] = keys[i].job;
     }
-    *ret = order;
-    return OK;
+    free(keys);
+    if (st == OK)
+        *ret = order;
+    else
+        name_order_release(&order);
+    return st;
 }
 
 /* ---- looking ---- */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "status.h"
+#include "table.h"
 
 struct catalog_job;
 struct name_block;
@@ -17,10 +18,9 @@ struct name_order {
 
 void name_order_release(struct name_order *order);
 
-/* Sorts all these jobs at once, which is faster than one by one; `jobs` is sorted, too. E_NOMEM:
- * *ret is untouched. */
-MUST_CHECK enum status name_order_make(struct catalog_job **jobs, size_t count,
-                                       struct name_order *ret);
+/* Sorts all jobs of a table at once, which is faster than one by one. E_NOMEM: *ret is
+ * untouched. */
+MUST_CHECK enum status name_order_make(const struct table *jobs, struct name_order *ret);
 
 /* The job's name and uid must not change while it is in. E_NOMEM: not inserted. */
 MUST_CHECK enum status name_order_insert(struct name_order *order, struct catalog_job *job);

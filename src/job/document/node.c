@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Nodes and texts are allocated in chunks: a tree is built once and freed as a whole. */
+/* Further nodes and texts are allocated in chunks: a tree is built once and freed as a whole. */
 struct chunk {
     struct chunk *next;
     size_t used, size;
@@ -14,6 +14,7 @@ struct chunk {
 void tree_init(struct tree *tree)
 {
     tree->chunks = NULL;
+    tree->first_used = 0;
 }
 
 void tree_release(struct tree *tree)
@@ -29,6 +30,10 @@ static void *tree_alloc(struct tree *tree, size_t size)
 {
     const size_t align = sizeof(max_align_t), usual = 8192;
     size = (size + align - 1) / align * align;
+    if (sizeof(tree->first) - tree->first_used >= size) {
+        tree->first_used += size;
+        return (char *)tree->first + tree->first_used - size;
+    }
     struct chunk *chunk = tree->chunks;
     if (!chunk || chunk->size - chunk->used < size) {
         size_t room = size > usual / 4 ? size : usual;

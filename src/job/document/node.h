@@ -32,9 +32,12 @@ struct entry {
     struct entry *next;
 };
 
-/* Owns its nodes, which are freed together. */
+/* Owns its nodes, which are freed together. Those of a usual job fit into the tree itself, so that
+ * an agent that decodes a million definitions allocates nothing for them. */
 struct tree {
-    struct chunk *chunks;
+    struct chunk *chunks; /* of what does not fit into `first` */
+    size_t first_used;
+    max_align_t first[4096 / sizeof(max_align_t)];
 };
 void tree_init(struct tree *tree);
 void tree_release(struct tree *tree);
