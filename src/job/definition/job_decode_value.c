@@ -357,17 +357,16 @@ enum status find_word(const struct decoder *d, const struct field *field, const 
                       int *ret)
 {
     char words[80];
-    const char *text;
-    field_words(field, words, sizeof(words));
-    enum status st = get_scalar(d, spot, words, &text);
-    if (st != OK)
-        return st;
-    for (int i = 0; field->words[i]; i++) {
+    const char *text = spot->node->kind == NODE_SCALAR ? spot->node->text : NULL;
+    for (int i = 0; text && field->words[i]; i++) {
         if (strcmp(field->words[i], text) == 0) {
             *ret = i;
             return OK;
         }
     }
+    field_words(field, words, sizeof(words));
+    if (!text)
+        return expected(d, spot, words);
     const char *nearest = word_nearest(field->words, text);
     if (nearest)
         return spot_fail(d->err, spot, "\"%.40s\" is not one of %s; did you mean \"%s\"?", text,

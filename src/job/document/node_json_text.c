@@ -116,11 +116,20 @@ static size_t character(const char *at)
     return utf8_decode(at, strnlen(at, 4), &c, &length) ? length : 0;
 }
 
+/* Printable ASCII that means itself, as nearly all of a definition is. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 /* The closing quote; NULL: missing, or an invalid character comes before it. */
 static const char *end_of_text(const char *at, bool *ret_escaped)
 {
     *ret_escaped = false;
     for (size_t length; *at != '"'; at += length) {
+        length = 1;
+        if (is_plain(*at))
+            continue;
         if (*at == '\\') {
             *ret_escaped = true;
             at++;

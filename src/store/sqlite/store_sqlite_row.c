@@ -1,5 +1,4 @@
 /* Rows of the database as values. What is beyond the range of its column makes a row unreadable. */
-#include <stdio.h>
 #include <string.h>
 
 #include "rules/row_columns.h"
@@ -109,8 +108,11 @@ void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret)
 
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 {
-    const unsigned char *value = sqlite3_column_text(stmt, column);
-    snprintf(text, size, "%s", value ? (const char *)value : "");
+    const char *value = (const char *)sqlite3_column_text(stmt, column);
+    size_t length = value ? strnlen(value, size - 1) : 0;
+    if (length)
+        memcpy(text, value, length);
+    text[length] = '\0';
 }
 
 /* False: it is beyond its range, or an id that tells what the row is has another length. */
