@@ -23,17 +23,18 @@ nap() { # SECONDS
 # what it takes a machine that has nothing else to do; they are no promise, and a busy one gets four
 # times as many. What is promised in time is measured beside something bare.
 wait_for() { # SECONDS COMMAND...
-    local limit=$(($1 * 4)) deadline
-    deadline=$(($(now_ms) + limit * 1000))
+    local limit=$(($1 * 4)) asked=${EPOCHREALTIME/./} deadline
+    deadline=$((asked + limit * 1000000))
     shift
     checks=$((checks + 1))
     until "$@" >/dev/null 2>&1; do
-        if [ "$(now_ms)" -ge $deadline ]; then
+        if [ "${EPOCHREALTIME/./}" -ge $deadline ]; then
             ran="$*"
             mismatch "did not happen within $limit s"
             return 1
         fi
-        nap 0.05
+        rest_since "$asked"
+        asked=${EPOCHREALTIME/./}
     done
     return 0
 }

@@ -193,17 +193,27 @@ free_ports() {
     done
 }
 
+# The pause before something is asked again that was asked at this time: three times as long as the
+# answer took, so that who waits leaves the processor to what is waited for.
+rest_since() { # MICROSECONDS, of EPOCHREALTIME
+    local pause=$(((${EPOCHREALTIME/./} - $1) * 3)) seconds
+    pause=$((pause < 50000 ? 50000 : pause > 500000 ? 500000 : pause))
+    printf -v seconds '0.%06d' $pause
+    read -r -t "$seconds" <> <(:) # a pause, not a wait for anything
+}
+
 # Asks again until the command succeeds; the patience only ends a hang.
 patience=60
 wait_until() { # COMMAND...
-    local deadline=$((SECONDS + patience))
+    local deadline=$((SECONDS + patience)) asked=${EPOCHREALTIME/./}
     until "$@" >/dev/null 2>&1; do
         if [ $SECONDS -ge $deadline ]; then
             ran="$*"
             mismatch "did not happen within $patience seconds"
             return
         fi
-        read -r -t 0.05 <> <(:) # a pause, not a wait for anything
+        rest_since "$asked"
+        asked=${EPOCHREALTIME/./}
     done
 }
 
