@@ -9,10 +9,13 @@ database=$1
 file=$2
 passed=build/tidy
 
-command=$(jq -r --arg file "$file" '.[] | select(.file == $file).command' \
+{
+    read -r folder
+    read -r command
+} <<END
+$(jq -r --arg file "$file" '.[] | select(.file == $file) | .directory, .command' \
     "$database/compile_commands.json")
-folder=$(jq -r --arg file "$file" '.[] | select(.file == $file).directory' \
-    "$database/compile_commands.json")
+END
 
 # All files that the compiler reads, one a line. The options that name its outputs are taken away.
 files_read()
