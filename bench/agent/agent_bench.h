@@ -8,24 +8,34 @@
 
 /* main.c */
 _Noreturn void die(const char *what);
-double now_s(void);  /* of the monotonic clock */
-double wall_s(void); /* since 1970 */
+char **split_words(char *text); /* at spaces; NULL-terminated, never freed */
+double now_s(void);             /* of the monotonic clock */
+double wall_s(void);            /* since 1970 */
 void sort_doubles(double *values, size_t count);
 double percentile(const double *sorted, size_t count, double percent);
 
-/* make_jobs.c: DIR PREFIX COUNT SCHEDULE JITTER_S: adds jobs that run /bin/true to a data folder,
- * which is made if need be. Prints nothing. */
+/* make_jobs.c: DIR PREFIX COUNT SCHEDULE JITTER_S COMMAND: adds jobs that run the command, words
+ * with spaces between them, to a data folder, which is made if need be. Prints nothing. */
 int make_jobs(char **argv);
 
 /* machine.c: what the machine itself can do.
- *   spawn COUNT      seconds for COUNT posix_spawns of /bin/true with two pipes and a wait each
  *   timer SECONDS    p50 and p99 in ms by which a timerfd wakes late, 100 times a second
- *   burst SECONDS    p50 and p99 in ms by which 100 spawns at each full second are late
- *   read FILE        seconds to read every job out of a store's database */
-int measure_spawns(char **argv);
+ *   read FILE        seconds to read every job out of a store's database
+ *   bare PROCESSES COUNT SECONDS COMMAND
+ *                    starts the command COUNT times at each of so many full seconds, with a timerfd
+ *                    and posix_spawn in each of the processes, which share the work; prints the
+ *                    first of these seconds, and the processor time of a run in microseconds */
 int measure_timer(char **argv);
-int measure_burst(char **argv);
 int measure_read(char **argv);
+int measure_bare(char **argv);
+
+/* noted.c: what the tiny jobs (tiny.c) have noted.
+ *   noted FILE FROM_S SECONDS       of the runs that were due at FROM_S, or at each of so many full
+ *                                   seconds from then on: how many there are, p50 and p99 in ms by
+ *                                   which they were late, and the latest in seconds after FROM_S
+ *   noted_rate FILE FROM_S TO_S     runs in each second of that span */
+int measure_noted(char **argv);
+int measure_noted_rate(char **argv);
 
 /* pages.c: SOCKET PATH COUNT: p50 and p99 in ms of COUNT requests over one connection. */
 int measure_pages(char **argv);

@@ -1,9 +1,9 @@
 /* What the machine itself can do, with nothing of peal in the way. */
-#include <fcntl.h>
 #include <spawn.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -11,45 +11,7 @@
 
 #include "agent_bench.h"
 
-enum { PER_SECOND = 100 };
-
-static char *const command[] = {(char *)"/bin/true", NULL};
-static char *const no_variables[] = {NULL};
-
-/* With two pipes for the output, closed at once, as whoever keeps output would after the end. */
-static void spawn_one(void)
-{
-    int out[2], err[2];
-    pid_t pid;
-    posix_spawn_file_actions_t files;
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
-        die("pipe2");
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out[1], 1);
-    posix_spawn_file_actions_adddup2(&files, err[1], 2);
-    if (posix_spawn(&pid, command[0], &files, NULL, command, no_variables) != 0)
-        die("posix_spawn");
-    posix_spawn_file_actions_destroy(&files);
-    close(out[0]);
-    close(out[1]);
-    close(err[0]);
-    close(err[1]);
-}
-
-int measure_spawns(char **argv)
-{
-    int count = atoi(argv[0]), ended = 0;
-    double start = now_s();
-    for (int i = 0; i < count; i++) {
-        spawn_one();
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            ended++;
-    }
-    while (ended < count && wait(NULL) > 0)
-        ended++;
-    printf("%.3f\n", now_s() - start);
-    return 0;
-}
+enum { PER_SECOND = 100, AHEAD_S = 2 };
 
 /* Sleeps until `at_s` of the wall clock, as the agent does. */
 static void sleep_until(int timer_fd, double at_s)
@@ -70,40 +32,77 @@ static void print_lateness(double *late_ms, size_t count)
     free(late_ms);
 }
 
-/* `spread`: evenly over each second, and nothing is done; else all at once, a spawn each. */
-static int measure_lateness(int seconds, int spread)
+int measure_timer(char **argv)
 {
-    size_t count = (size_t)seconds * PER_SECOND;
+    size_t count = (size_t)atol(argv[0]) * PER_SECOND;
     double *late_ms = calloc(count, sizeof(*late_ms));
     int timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
     if (!late_ms || timer_fd < 0)
         die("timerfd");
     double start_s = (double)(time_t)wall_s() + 1;
     for (size_t i = 0; i < count; i++) {
-        double at_s = start_s + (spread ? (double)i / PER_SECOND : (double)(i / PER_SECOND));
-        if (spread || i % PER_SECOND == 0)
-            sleep_until(timer_fd, at_s);
+        double at_s = start_s + (double)i / PER_SECOND;
+        sleep_until(timer_fd, at_s);
         late_ms[i] = 1000 * (wall_s() - at_s);
-        if (!spread)
-            spawn_one();
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            ;
     }
-    while (wait(NULL) > 0)
-        ;
     close(timer_fd);
     print_lateness(late_ms, count);
     return 0;
 }
 
-int measure_timer(char **argv)
+/* One process of the bare starter: its share of the runs at each second. */
+static void start_share(double start_s, int seconds, long count, char **command)
 {
-    return measure_lateness(atoi(argv[0]), 1);
+    static char *const no_variables[] = {NULL};
+    int timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+    pid_t pid;
+    if (timer_fd < 0)
+        die("timerfd");
+    for (int second = 0; second < seconds; second++) {
+        sleep_until(timer_fd, start_s + second);
+        for (long i = 0; i < count; i++) {
+            if (posix_spawn(&pid, command[0], NULL, NULL, command, no_variables) != 0)
+                die("posix_spawn");
+            while (waitpid(-1, NULL, WNOHANG) > 0)
+                ;
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+    close(timer_fd);
 }
 
-int measure_burst(char **argv)
+static double seconds_in(struct timeval time)
 {
-    return measure_lateness(atoi(argv[0]), 0);
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+int measure_bare(char **argv)
+{
+    long processes = atol(argv[0]), count = atol(argv[1]);
+    int seconds = atoi(argv[2]);
+    char **command = split_words(argv[3]);
+    double start_s = (double)(time_t)wall_s() + AHEAD_S;
+    struct rusage usage;
+    if (processes <= 0 || count <= 0 || seconds <= 0)
+        die("bare");
+    for (long i = 0; i < processes; i++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            die("fork");
+        if (pid == 0) {
+            start_share(start_s, seconds, count / processes, command);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    printf("%.0f %.1f\n", start_s,
+           (seconds_in(usage.ru_utime) + seconds_in(usage.ru_stime)) * 1e6 /
+               (double)(count * seconds));
+    free(command);
+    return 0;
 }
 
 int measure_read(char **argv)

@@ -11,15 +11,28 @@ static const struct {
     int arguments;
     int (*run)(char **argv);
 } parts[] = {
-    {"jobs", 5, make_jobs},        {"spawn", 1, measure_spawns}, {"timer", 1, measure_timer},
-    {"burst", 1, measure_burst},   {"read", 1, measure_read},    {"pages", 3, measure_pages},
-    {"starts", 3, measure_starts}, {"rate", 3, measure_rate},
+    {"jobs", 6, make_jobs},      {"timer", 1, measure_timer},
+    {"read", 1, measure_read},   {"bare", 4, measure_bare},
+    {"noted", 3, measure_noted}, {"noted_rate", 3, measure_noted_rate},
+    {"pages", 3, measure_pages}, {"starts", 3, measure_starts},
+    {"rate", 3, measure_rate},
 };
 
 _Noreturn void die(const char *what)
 {
     fprintf(stderr, "agent_bench: %s: %s\n", what, strerror(errno));
     exit(1);
+}
+
+char **split_words(char *text)
+{
+    char **words = calloc(strlen(text) / 2 + 2, sizeof(*words));
+    size_t count = 0;
+    if (!words)
+        die("memory");
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    return words;
 }
 
 static double seconds_of(clockid_t clock)

@@ -84,7 +84,7 @@ static void put_batch(struct maker *maker, long first, long count)
 int make_jobs(char **argv)
 {
     long count = atol(argv[2]);
-    char *schedules[] = {argv[3], NULL}, *command[] = {(char *)"/bin/true", NULL};
+    char *schedules[] = {argv[3], NULL};
     struct job *defaults = job_new();
     struct maker *maker = calloc(1, sizeof(*maker));
     struct strbuf why;
@@ -99,7 +99,7 @@ int make_jobs(char **argv)
     maker->job.schedule_count = 1;
     maker->job.timezone = (char *)"UTC";
     maker->job.jitter_s = atol(argv[4]);
-    maker->job.command = command;
+    maker->job.command = split_words(argv[5]);
     maker->job.overlap = OVERLAP_ALLOW;
     maker->job.created_ms = maker->job.updated_ms = maker->now.ms;
     if (store_sqlite_open(argv[0], (struct store_wake){wake, maker}, &maker->store, &why) != OK)
@@ -109,6 +109,7 @@ int make_jobs(char **argv)
     store_free(maker->store);
     strbuf_release(&why);
     close(maker->wake_fd);
+    free(maker->job.command);
     job_free(defaults);
     free(maker);
     return 0;
