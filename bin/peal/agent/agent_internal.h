@@ -11,6 +11,11 @@
 #include "sandbox/sandbox.h"
 #include "spawn_launcher.h"
 
+struct random_block {
+    uint8_t bytes[4096];
+    size_t left; /* unused, from the beginning */
+};
+
 struct agent {
     struct agent_config *config;
     struct agent_log *log;
@@ -21,6 +26,7 @@ struct agent {
     struct sandbox sandbox;
     struct executor_spawn *executor; /* NULL: this node runs no jobs */
     struct engine *engine;
+    struct random_block random; /* the engine's */
     struct api *api;
     struct agent_chores *chores;
     struct notifier *notifier;

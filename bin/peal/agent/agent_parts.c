@@ -26,6 +26,24 @@ static void random_bytes(void *context, void *bytes, size_t length)
     }
 }
 
+/* For ids and nonces, of which a burst needs thousands: taken from a block. What was used is wiped.
+ */
+static void random_from_block(void *context, void *bytes, size_t length)
+{
+    struct random_block *block = context;
+    if (length > sizeof(block->bytes)) {
+        random_bytes(NULL, bytes, length);
+        return;
+    }
+    if (length > block->left) {
+        random_bytes(NULL, block->bytes, sizeof(block->bytes));
+        block->left = sizeof(block->bytes);
+    }
+    block->left -= length;
+    memcpy(bytes, block->bytes + block->left, length);
+    explicit_bzero(block->bytes + block->left, length);
+}
+
 static struct id make_id(const struct agent *agent)
 {
     uint8_t random[10];
@@ -117,7 +135,7 @@ enum status agent_set_up_engine(struct agent *agent)
         .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
         .history = agent->data.history,
         .zones = agent->zones,
-        .entropy = {random_bytes, NULL},
+        .entropy = {random_from_block, &agent->random},
         .log = {agent_log_write, agent->log},
         .teller = agent_notify_teller(agent->notifier),
     };

@@ -28,6 +28,7 @@ struct executor_spawn {
     pid_t spawner;              /* the one that was ready last; 0: none */
     int64_t gone_ms;            /* when its connection was lost */
     struct start_notes notes;
+    struct job_users users;
     char *folder;
     char *node;
     char *default_user; /* NULL: none */
@@ -92,7 +93,9 @@ static enum status start(struct executor *port, const struct run *run, const str
     char id[ID_TEXT + 1];
     spawn_request_init(&request);
     set_user(&request, self, job);
-    enum status st = run_environment_init(&environment, run, job, request.user, self->node);
+    const struct job_user *user = job_users_find(&self->users, request.user, clock_now().boot.ms);
+    enum status st =
+        user ? run_environment_init(&environment, run, job, user, self->node) : E_NOMEM;
     if (st != OK)
         return st;
     id_format(&run->id, id);
@@ -429,6 +432,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
         return NULL;
     spawn_client_free(executor->client);
     start_notes_release(&executor->notes);
+    job_users_release(&executor->users);
     free(executor->folder);
     free(executor->node);
     free(executor->default_user);

@@ -1,7 +1,6 @@
 #include "executor/run_environment.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,23 +42,21 @@ static void also(enum status *st, struct run_environment *environment, const cha
         *st = set(environment, name, value);
 }
 
-static void set_user(enum status *st, struct run_environment *environment, const char *name,
-                     char **ret_home)
+static void set_user(enum status *st, struct run_environment *environment,
+                     const struct job_user *user, char **ret_home)
 {
-    /* The spawner refuses an unknown user, with a message. */
-    const struct passwd *user = *name ? getpwnam(name) : getpwuid(geteuid());
     const char *path = getenv("PATH");
     const char *language = getenv("LANG");
     also(st, environment, "PATH", path ? path : "/usr/local/bin:/usr/bin:/bin");
     if (language)
         also(st, environment, "LANG", language);
-    if (user) {
-        also(st, environment, "HOME", user->pw_dir);
-        also(st, environment, "LOGNAME", user->pw_name);
-        also(st, environment, "USER", user->pw_name);
+    if (user->login) { /* the spawner refuses an unknown user, with a message */
+        also(st, environment, "HOME", user->home);
+        also(st, environment, "LOGNAME", user->login);
+        also(st, environment, "USER", user->login);
     }
     also(st, environment, "SHELL", "/bin/sh");
-    *ret_home = strdup(user && access(user->pw_dir, X_OK) == 0 ? user->pw_dir : "/");
+    *ret_home = strdup(user->is_home_open ? user->home : "/");
     if (!*ret_home)
         *st = E_NOMEM;
 }
@@ -108,7 +105,8 @@ static void set_argv(struct run_environment *environment, const struct job *job)
 }
 
 enum status run_environment_init(struct run_environment *environment, const struct run *run,
-                                 const struct job *job, const char *user, const char *node)
+                                 const struct job *job, const struct job_user *user,
+                                 const char *node)
 {
     char *home = NULL;
     enum status st = OK;

@@ -2,6 +2,7 @@
 #ifndef PEAL_RUN_ENVIRONMENT_H
 #define PEAL_RUN_ENVIRONMENT_H
 
+#include "executor/job_users.h"
 #include "job.h"
 #include "run.h"
 
@@ -16,11 +17,11 @@ struct run_environment {
 /* A small environment, as cron gives: PATH of the agent, HOME, LOGNAME, USER and SHELL of the job's
  * user, LANG; then the job's own variables, then PEAL_JOB, PEAL_RUN_ID, PEAL_TICK, PEAL_ATTEMPT,
  * PEAL_FENCE and PEAL_NODE, the TRACEPARENT of a run that has one, and of a run that comes after
- * another job's PEAL_AFTER_JOB and PEAL_AFTER_RUN_ID. `user` is the user of the run; "": the
- * agent's own. `job` and `run` must outlive it. */
+ * another job's PEAL_AFTER_JOB and PEAL_AFTER_RUN_ID. `user` is the user of the run.
+ * `job` and `run` must outlive it. */
 MUST_CHECK enum status run_environment_init(struct run_environment *environment,
                                             const struct run *run, const struct job *job,
-                                            const char *user, const char *node);
+                                            const struct job_user *user, const char *node);
 void run_environment_release(struct run_environment *environment);
 
 #endif
