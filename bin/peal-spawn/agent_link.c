@@ -11,7 +11,8 @@
 
 #include "spawner.h"
 
-#define MESSAGES_PER_TURN 8 /* each may be a start, which costs half a millisecond */
+#define REPORTS           4  /* of enum run_report */
+#define MESSAGES_PER_TURN 32 /* each may be a start, which costs a tenth of a millisecond */
 
 void agent_report(struct spawner *s, struct run *run, enum run_report what)
 {
@@ -23,11 +24,9 @@ void agent_report(struct spawner *s, struct run *run, enum run_report what)
 }
 
 /* False: not now, or never again. */
-static bool send_message(struct spawner *s, enum spawn_type type, const void *body)
+static bool send_packet(struct spawner *s, const void *packet, size_t length)
 {
-    char buf[SPAWN_FIXED_MAX];
-    size_t length = spawn_encode(type, body, buf);
-    if (send(s->agent.fd, buf, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length)
+    if (send(s->agent.fd, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length)
         return true;
     if (errno != EAGAIN && errno != ENOBUFS) {
         spawner_unwatch(s, &s->agent);
@@ -39,60 +38,108 @@ static bool send_message(struct spawner *s, enum spawn_type type, const void *bo
     return false;
 }
 
-static bool send_run(struct spawner *s, struct run *run)
+static bool send_message(struct spawner *s, enum spawn_type type, const void *body)
 {
-    static const enum spawn_change changes[] = {
+    char buf[SPAWN_FIXED_MAX];
+    return send_packet(s, buf, spawn_encode(type, body, buf));
+}
+
+/* The run as the report tells it. */
+static struct spawn_run told(const struct run *run, unsigned report)
+{
+    static const enum spawn_change changes[REPORTS] = {
         SPAWN_CHANGE_KNOWN,
         SPAWN_CHANGE_STARTED,
         SPAWN_CHANGE_GREW,
         SPAWN_CHANGE_ENDED,
     };
-    for (unsigned i = 0; i < 4; i++) {
+    struct spawn_run info = run->info;
+    info.change = changes[report];
+    if (run->state != RUN_ENDED)
+        info.reason = SPAWN_NOT_ENDED; /* perhaps decided, but not ended yet */
+    return info;
+}
+
+static void was_told(struct spawner *s, struct run *run)
+{
+    TAILQ_REMOVE(&s->reports, run, queue);
+    run->is_queued = false;
+    run->report = 0;
+}
+
+/* To an agent of a version without frames. */
+static bool send_first(struct spawner *s)
+{
+    struct run *run = TAILQ_FIRST(&s->reports);
+    for (unsigned i = 0; i < REPORTS; i++) {
         if (!(run->report & (1u << i)))
             continue;
-        struct spawn_run info = run->info;
-        info.change = changes[i];
-        if (run->state != RUN_ENDED)
-            info.reason = SPAWN_NOT_ENDED; /* perhaps decided, but not ended yet */
+        struct spawn_run info = told(run, i);
         if (!send_message(s, SPAWN_RUN, &info))
             return false;
         run->report &= ~(1u << i);
     }
+    was_told(s, run);
+    return true;
+}
+
+/* The reports of as many runs as a frame holds. */
+static bool send_frame(struct spawner *s)
+{
+    struct run *run;
+    struct spawn_header header;
+    size_t length = sizeof(header);
+    unsigned runs = 0;
+    TAILQ_FOREACH (run, &s->reports, queue) {
+        if (length + REPORTS * SPAWN_FIXED_MAX > sizeof(s->frame))
+            break;
+        for (unsigned i = 0; i < REPORTS; i++) {
+            if (!(run->report & (1u << i)))
+                continue;
+            struct spawn_run info = told(run, i);
+            length += spawn_encode(SPAWN_RUN, &info, s->frame + length);
+        }
+        runs++;
+    }
+    spawn_frame_begin(length - sizeof(header), &header);
+    memcpy(s->frame, &header, sizeof(header));
+    if (length > sizeof(header) && !send_packet(s, s->frame, length))
+        return false;
+    while (runs--)
+        was_told(s, TAILQ_FIRST(&s->reports));
     return true;
 }
 
 void agent_flush(struct spawner *s)
 {
-    struct run *run;
     if (s->agent.fd < 0 || !s->agent_said_hello || s->agent_is_full)
         return;
     if (s->agent_awaits_build && !send_message(s, SPAWN_BUILD, &spawner_build))
         return;
     s->agent_awaits_build = false;
-    while ((run = TAILQ_FIRST(&s->reports))) {
-        if (!send_run(s, run))
+    while (!TAILQ_EMPTY(&s->reports))
+        if (s->agent_knows_frames ? !send_frame(s) : !send_first(s))
             return;
-        TAILQ_REMOVE(&s->reports, run, queue);
-        run->is_queued = false;
-    }
     if (s->agent_wants_ready && send_message(s, SPAWN_READY, NULL))
         s->agent_wants_ready = false;
 }
 
 /* A new agent hears of every run, whatever the one before it was told. */
-static void greet(struct spawner *s, bool wants_build)
+static void greet(struct spawner *s, const struct spawn_hello *agent)
 {
     struct spawn_hello hello = {
         .pid = (uint32_t)getpid(),
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
                     (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) | SPAWN_KNOWS_JOBS |
-                    SPAWN_KNOWS_OUTPUT | (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
+                    SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_FRAMES |
+                    (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = s->runs.known,
     };
     if (!send_message(s, SPAWN_HELLO, &hello))
         return; /* the very first message always fits */
     s->agent_said_hello = true;
-    s->agent_wants_build = s->agent_awaits_build = wants_build;
+    s->agent_wants_build = s->agent_awaits_build = agent->features & SPAWN_WANTS_BUILD;
+    s->agent_knows_frames = agent->features & SPAWN_KNOWS_FRAMES;
     s->agent_wants_ready = true;
     for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
         run->report = 0;
@@ -112,16 +159,19 @@ static enum status handle(struct spawner *s, const struct spawn_message *message
     enum status st;
     if (message->type != SPAWN_HELLO && !s->agent_said_hello)
         return E_CORRUPT;
+    if (message->type != SPAWN_START && message->type != SPAWN_ACK)
+        start_batch(s);
     if (message->type == SPAWN_START) {
         void *block;
         st = spawn_decode_start(message, &request, &block);
         if (st != OK)
             return st;
-        st = (request.stdin_bytes != NULL) == (fd >= 0) ? OK : E_CORRUPT;
-        if (st == OK)
-            start_run(s, &request, fd);
-        free(block);
-        return st;
+        if ((request.stdin_bytes != NULL) != (fd >= 0)) {
+            free(block);
+            return E_CORRUPT;
+        }
+        start_add(s, &request, block, fd);
+        return OK;
     }
     if (message->type == SPAWN_KILL) {
         st = spawn_decode_kill(message, &order);
@@ -141,7 +191,7 @@ static enum status handle(struct spawner *s, const struct spawn_message *message
     if (message->type == SPAWN_HELLO) {
         st = spawn_decode_hello(message, &hello);
         if (st == OK)
-            greet(s, hello.features & SPAWN_WANTS_BUILD);
+            greet(s, &hello);
         return st;
     }
     s->wants_upgrade |= message->type == SPAWN_UPGRADE;
@@ -182,17 +232,33 @@ static ssize_t receive(struct spawner *s, int *ret_fd)
     return header.msg_flags & MSG_TRUNC ? (ssize_t)SPAWN_MESSAGE_MAX + 1 : length;
 }
 
+/* Each message of a packet; *count grows by their number. */
+static enum status handle_packet(struct spawner *s, size_t length, int fd, int *count)
+{
+    struct spawn_message packet, message;
+    size_t at = 0;
+    enum status st = spawn_decode(s->packet, length, &packet);
+    if (st == OK && packet.type != SPAWN_FRAME) {
+        ++*count;
+        st = handle(s, &packet, fd);
+    } else if (st == OK) {
+        while (s->agent.fd >= 0 && (st = spawn_frame_next(&packet, &at, &message)) == OK &&
+               (st = handle(s, &message, -1)) == OK)
+            ++*count;
+        st = st == E_NOT_FOUND ? OK : st;
+    }
+    start_batch(s);
+    return st;
+}
+
 /* False: nothing more to read now. */
-static bool read_message(struct spawner *s)
+static bool read_packet(struct spawner *s, int *count)
 {
     int fd;
     ssize_t length = receive(s, &fd);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    struct spawn_message message;
-    enum status st = length > 0 ? spawn_decode(s->packet, (size_t)length, &message) : E_IO;
-    if (st == OK)
-        st = handle(s, &message, fd);
+    enum status st = length > 0 ? handle_packet(s, (size_t)length, fd, count) : E_IO;
     if (fd >= 0)
         close(fd);
     if (st == OK)
@@ -210,7 +276,7 @@ void agent_ready(struct spawner *s, struct watch *watch, uint32_t events)
         epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event);
         s->agent_is_full = false;
     }
-    for (int i = 0; i < MESSAGES_PER_TURN && read_message(s); i++)
+    for (int count = 0; count < MESSAGES_PER_TURN && read_packet(s, &count);)
         ;
 }
 
@@ -246,7 +312,7 @@ void agent_accept(struct spawner *s, struct watch *watch, uint32_t events)
         s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     s->agent = (struct watch){.fd = fd, .ready = agent_ready};
     s->agent_said_hello = s->agent_wants_ready = s->agent_is_full = false;
-    s->agent_wants_build = s->agent_awaits_build = false;
+    s->agent_wants_build = s->agent_awaits_build = s->agent_knows_frames = false;
     if (spawner_watch(s, &s->agent, EPOLLIN) != OK) {
         close(fd);
         s->agent.fd = -1;

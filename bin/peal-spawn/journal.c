@@ -120,35 +120,55 @@ void journal_close(struct journal *journal)
 {
     if (journal->fd < 0)
         return;
-    if (journal->is_dirty)
+    if (journal_write(journal) == OK && journal->is_dirty)
         fdatasync(journal->fd);
     close(journal->fd);
     journal->fd = -1;
 }
 
-static bool append(int fd, const struct journal_record *record, enum journal_type type)
+static void seal(struct journal_record *record, enum journal_type type)
 {
-    struct journal_record copy = *record;
-    copy.magic = RECORD_MAGIC;
-    copy.type = type;
-    copy.checksum = checksum(&copy);
-    ssize_t wrote = write(fd, &copy, sizeof(copy));
-    if (wrote == (ssize_t)sizeof(copy))
+    record->magic = RECORD_MAGIC;
+    record->type = type;
+    record->checksum = checksum(record);
+}
+
+/* All of them, or none. */
+static bool write_records(int fd, const struct journal_record *records, size_t count)
+{
+    ssize_t want = (ssize_t)(count * sizeof(*records));
+    ssize_t wrote = write(fd, records, (size_t)want);
+    if (wrote == want)
         return true;
+    int error = wrote < 0 ? errno : ENOSPC;
     struct stat st;
-    if (wrote > 0 && fstat(fd, &st) == 0 && ftruncate(fd, st.st_size - wrote) < 0)
-        return false;
+    if (wrote > 0 && (fstat(fd, &st) < 0 || ftruncate(fd, st.st_size - wrote) < 0))
+        error = errno;
+    errno = error;
     return false;
+}
+
+enum status journal_write(struct journal *journal)
+{
+    size_t count = journal->gathered_count;
+    if (count == 0)
+        return OK;
+    journal->gathered_count = 0;
+    if (!write_records(journal->fd, journal->gathered, count))
+        return E_IO;
+    journal->records += count;
+    journal->is_dirty = true;
+    return OK;
 }
 
 enum status journal_append(struct journal *journal, enum journal_type type,
                            const struct journal_record *record)
 {
-    if (!append(journal->fd, record, type))
-        return E_IO;
-    journal->records++;
-    journal->is_dirty = true;
-    return OK;
+    enum status st = journal->gathered_count == JOURNAL_GATHERED ? journal_write(journal) : OK;
+    struct journal_record *copy = &journal->gathered[journal->gathered_count++];
+    *copy = *record;
+    seal(copy, type);
+    return st;
 }
 
 void journal_sync(struct journal *journal, int64_t now_boot_ms)
@@ -167,23 +187,37 @@ bool journal_is_stale(const struct journal *journal, uint64_t known_runs)
     return journal->records > 4096 && journal->records / 8 > known_runs;
 }
 
+/* Seals them in parts, and writes each. */
+static bool write_copies(int fd, const struct journal_record *records, size_t count)
+{
+    struct journal_record part[16];
+    for (size_t done = 0; done < count;) {
+        size_t many = 0;
+        for (; many < sizeof(part) / sizeof(part[0]) && done < count; many++, done++) {
+            part[many] = records[done];
+            seal(&part[many], (enum journal_type)records[done].type);
+        }
+        if (!write_records(fd, part, many))
+            return false;
+    }
+    return true;
+}
+
 void journal_rewrite(struct journal *journal, const struct journal_record *records, size_t count)
 {
     int fd = create(journal->folder_fd);
     if (fd < 0)
         return;
-    for (size_t i = 0; i < count; i++)
-        if (!append(fd, &records[i], (enum journal_type)records[i].type))
-            goto fail;
-    if (fdatasync(fd) < 0 || renameat(journal->folder_fd, NEW_NAME, journal->folder_fd, NAME) < 0)
-        goto fail;
+    if (!write_copies(fd, records, count) || fdatasync(fd) < 0 ||
+        renameat(journal->folder_fd, NEW_NAME, journal->folder_fd, NAME) < 0) {
+        close(fd);
+        unlinkat(journal->folder_fd, NEW_NAME, 0);
+        return;
+    }
     if (journal->fd >= 0)
         close(journal->fd);
     journal->fd = fd;
     journal->records = count;
+    journal->gathered_count = 0;
     journal->is_dirty = false;
-    return;
-fail:
-    close(fd);
-    unlinkat(journal->folder_fd, NEW_NAME, 0);
 }

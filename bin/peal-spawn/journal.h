@@ -6,9 +6,11 @@
  *   ENDED      it has ended and how
  *   FORGOTTEN  the agent has acknowledged the end
  *
- * A record is written at once, which is enough to survive a killed spawner. Against a power failure
- * the file is synced in groups, at most 1/50 of the time: a run whose end was not synced counts as
- * ended by the power failure. */
+ * Records are gathered and written together, since a write costs the same for one as for many: the
+ * STARTING ones of a batch before its first process is made, the others before the agent is told
+ * what they say. That is enough to survive a killed spawner. Against a power failure the file is
+ * synced in groups, at most 1/50 of the time: a run whose end was not synced counts as ended by the
+ * power failure. */
 #ifndef PEAL_SPAWNER_JOURNAL_H
 #define PEAL_SPAWNER_JOURNAL_H
 
@@ -37,12 +39,16 @@ struct journal_record {
     uint64_t checksum; /* of all before it */
 };
 
+#define JOURNAL_GATHERED 128
+
 struct journal {
     int folder_fd; /* borrowed */
     int fd;
     uint64_t records;
     bool is_dirty;
-    int64_t sync_at_boot_ms; /* not before this */
+    int64_t sync_at_boot_ms;                          /* not before this */
+    struct journal_record gathered[JOURNAL_GATHERED]; /* not written yet */
+    size_t gathered_count;
 };
 
 /* Opens or makes the journal. `seen` is called for every good record, oldest first, whose id is
@@ -53,9 +59,13 @@ MUST_CHECK enum status journal_open(struct journal *journal, int folder_fd, jour
                                     void *user);
 void journal_close(struct journal *journal);
 
-/* E_IO: not written. */
+/* Gathers a record. E_IO: those before it were written now, for there was no more room, and that
+ * has failed, see journal_write. */
 enum status journal_append(struct journal *journal, enum journal_type type,
                            const struct journal_record *record);
+
+/* Writes what was gathered. E_IO, and errno: none of it is in the file, nor will be. */
+enum status journal_write(struct journal *journal);
 
 /* Syncs if the file is dirty and sync_at_boot_ms has come. */
 void journal_sync(struct journal *journal, int64_t now_boot_ms);
@@ -63,7 +73,8 @@ void journal_sync(struct journal *journal, int64_t now_boot_ms);
 /* True when most records are of runs that have been forgotten. */
 bool journal_is_stale(const struct journal *journal, uint64_t known_runs);
 
-/* Replaces the journal by a new one of these records. A failure leaves the old one in place. */
+/* Replaces the journal by a new one of these records, which say all that was gathered, too. A
+ * failure leaves the old one in place. */
 void journal_rewrite(struct journal *journal, const struct journal_record *records, size_t count);
 
 #endif

@@ -30,19 +30,50 @@ void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
         spawner_log("event=timer_lost run=%s reason=\"out of memory\"", run->info.id);
 }
 
+static bool streams_closed(const struct run *run)
+{
+    return run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0;
+}
+
+static void leave_young(struct spawner *s, struct run *run)
+{
+    if (run->is_young)
+        TAILQ_REMOVE(&s->young, run, young);
+    run->is_young = false;
+}
+
 static void close_stream(struct spawner *s, struct run_stream *stream)
 {
     if (stream->watch.fd < 0)
         return;
-    spawner_unwatch(s, &stream->watch);
+    if (stream->is_watched) {
+        spawner_unwatch(s, &stream->watch);
+    } else {
+        close(stream->watch.fd);
+        stream->watch.fd = -1;
+    }
+    stream->is_watched = false;
     s->runs.open_streams--;
+    if (streams_closed(stream->run))
+        leave_young(s, stream->run);
 }
 
-static void note(struct spawner *s, const struct run *run, enum journal_type type)
+static void log_lost_records(void)
+{
+    spawner_log("event=journal_failed error=\"%s\"", strerror(errno));
+}
+
+void life_note(struct spawner *s, const struct run *run, enum journal_type type)
 {
     struct journal_record record = run_record(run);
     if (journal_append(&s->journal, type, &record) != OK)
-        spawner_log("event=journal_failed run=%s error=\"%s\"", run->info.id, strerror(errno));
+        log_lost_records();
+}
+
+void life_write(struct spawner *s)
+{
+    if (journal_write(&s->journal) != OK)
+        log_lost_records();
 }
 
 /* The last step of every run. Its pipes may stay open: see run.h. */
@@ -53,7 +84,7 @@ static void end(struct spawner *s, struct run *run)
     if (run->has_cgroup)
         cgroup_remove(&s->cgroups, run->info.id);
     run_move(&s->runs, run, RUN_ENDED);
-    note(s, run, JOURNAL_ENDED);
+    life_note(s, run, JOURNAL_ENDED);
     agent_report(s, run, REPORT_ENDED);
     if (run->is_adopted)
         recover_forget_ends(s);
@@ -83,16 +114,40 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
 
 static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events);
 
-void life_began(struct spawner *s, struct run *run)
+/* From now on its output is read as it comes. */
+static void listen_to(struct spawner *s, struct run *run)
+{
+    leave_young(s, run);
+    for (int i = 0; i < 2; i++) {
+        struct run_stream *stream = &run->streams[i];
+        if (stream->watch.fd < 0 || stream->is_watched)
+            continue;
+        stream->is_watched = spawner_watch(s, &stream->watch, EPOLLIN) == OK;
+        if (!stream->is_watched)
+            close_stream(s, stream);
+    }
+}
+
+void life_listen(struct spawner *s)
+{
+    struct run *run;
+    while ((run = TAILQ_FIRST(&s->young)) && run->listen_at_boot_ms <= s->now_boot_ms)
+        listen_to(s, run);
+}
+
+void life_began(struct spawner *s, struct run *run, int64_t listen_ms)
 {
     for (int i = 0; i < 2; i++) {
         struct run_stream *stream = &run->streams[i];
-        if (stream->watch.fd < 0)
-            continue;
         stream->watch.ready = life_stream_ready;
-        s->runs.open_streams++;
-        if (spawner_watch(s, &stream->watch, EPOLLIN) != OK)
-            close_stream(s, stream);
+        s->runs.open_streams += stream->watch.fd >= 0;
+    }
+    if (listen_ms && !streams_closed(run)) {
+        run->is_young = true;
+        run->listen_at_boot_ms = s->now_boot_ms + listen_ms;
+        TAILQ_INSERT_TAIL(&s->young, run, young);
+    } else {
+        listen_to(s, run);
     }
     life_set_due(s, run, run->state == RUN_RUNNING ? run->timeout_at_boot_ms : s->now_boot_ms);
 }
@@ -133,11 +188,6 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     return true;
 }
 
-static bool streams_closed(const struct run *run)
-{
-    return run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0;
-}
-
 /* Processes that it left in the background hold the pipes: they are listened to for a while. Its
  * end is in the journal already, for it is known. */
 static void linger(struct spawner *s, struct run *run)
@@ -145,7 +195,7 @@ static void linger(struct spawner *s, struct run *run)
     bool was_stopped = run->stop_reason != SPAWN_NOT_ENDED;
     int64_t wait_ms = !was_stopped && run->linger_ms > DRAIN_MS ? run->linger_ms : DRAIN_MS;
     if (!was_stopped)
-        note(s, run, JOURNAL_ENDED);
+        life_note(s, run, JOURNAL_ENDED);
     life_set_due(s, run, clock_now().boot.ms + wait_ms);
 }
 
@@ -159,6 +209,8 @@ static void drain(struct spawner *s, struct run *run)
         bool err = read_stream(s, &run->streams[1]);
         more = out || err;
     }
+    if (!streams_closed(run))
+        listen_to(s, run);
     if (streams_closed(run))
         end(s, run);
     else
@@ -402,7 +454,7 @@ void life_forget(struct spawner *s, struct run *run)
 {
     if (run->state != RUN_ENDED)
         return;
-    note(s, run, JOURNAL_FORGOTTEN);
+    life_note(s, run, JOURNAL_FORGOTTEN);
     if (run->is_queued)
         TAILQ_REMOVE(&s->reports, run, queue);
     if (run->is_growing)

@@ -212,6 +212,7 @@ static void close_all(struct spawner *s)
     run_table_release(&s->runs);
     heap_release(&s->timers);
     tree_release(&s->tree);
+    users_release(&s->users);
 }
 
 /* The parent waits for the status of the spawner and exits with it, so that the starter knows when
@@ -425,6 +426,7 @@ int main(int argc, char **argv)
     heap_init(&s->timers, timer_moved);
     TAILQ_INIT(&s->reports);
     TAILQ_INIT(&s->growing);
+    TAILQ_INIT(&s->young);
 
     s->now_boot_ms = clock_now().boot.ms; /* runs are looked at before the first turn, too */
     enum status st = open_all(s);

@@ -94,7 +94,7 @@ static bool adopt(struct spawner *s, struct run *run)
     find_pipe(run, 0);
     find_pipe(run, 1);
     run_add_pid(&s->runs, run);
-    life_began(s, run);
+    life_began(s, run, 0);
     return true;
 }
 

@@ -51,6 +51,7 @@ enum run_report {
 /* A pipe from the run. */
 struct run_stream {
     struct watch watch; /* fd -1: closed */
+    bool is_watched;
     struct run *run;
     enum spawn_stream stream;
 };
@@ -78,11 +79,14 @@ struct run {
     struct run_stream streams[2];
     struct watch pidfd;
 
-    unsigned report; /* enum run_report */
-    bool is_queued;  /* in the queue of reports */
-    bool is_growing; /* in the queue of grown outputs */
+    unsigned report;           /* enum run_report */
+    bool is_queued;            /* in the queue of reports */
+    bool is_growing;           /* in the queue of grown outputs */
+    bool is_young;             /* in the queue of those whose pipes are not watched yet ... */
+    int64_t listen_at_boot_ms; /* ... until then */
     TAILQ_ENTRY(run) queue;
     TAILQ_ENTRY(run) growing;
+    TAILQ_ENTRY(run) young;
     TAILQ_ENTRY(run) all;
     struct run *next_by_id;
     struct run *next_by_pid;

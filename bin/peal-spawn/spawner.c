@@ -57,6 +57,8 @@ static void arm_timer(struct spawner *s)
 {
     int64_t due = s->timers.count ? s->timers.entries[0].key : 0;
     due = earlier(due, s->grew_at_boot_ms);
+    if (!TAILQ_EMPTY(&s->young))
+        due = earlier(due, TAILQ_FIRST(&s->young)->listen_at_boot_ms);
     if (s->journal.is_dirty)
         due = earlier(due, s->journal.sync_at_boot_ms > 0 ? s->journal.sync_at_boot_ms : 1);
     if (s->idle_since_boot_ms)
@@ -124,6 +126,8 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
             watch->ready(s, watch, events[i].events);
     }
     look_at_due(s);
+    life_listen(s);
+    life_write(s);
     agent_flush(s);
     journal_sync(&s->journal, s->now_boot_ms);
     if (journal_is_stale(&s->journal, s->runs.known))

@@ -21,6 +21,7 @@
 #include "process/cgroup.h"
 #include "process/launch.h"
 #include "process/tree.h"
+#include "process/user.h"
 #include "run.h"
 #include "slots.h"
 
@@ -47,6 +48,17 @@ struct words {
     int count;
 };
 
+#define START_BATCH 16
+
+/* A start request that was accepted, and waits for the rest of its batch. */
+struct starting {
+    struct run *run;
+    struct spawn_request request; /* its texts lie in the packet */
+    void *block;                  /* with its strings */
+    struct user_ids user;
+    int stdin_fd; /* -1: none. The caller of start_add closes it */
+};
+
 struct spawner {
     struct options options;
     char self_path[4096]; /* executed by an upgrade */
@@ -66,12 +78,16 @@ struct spawner {
     bool agent_is_full;      /* waits until the socket can take more */
     bool agent_wants_build;  /* it knows BUILD ... */
     bool agent_awaits_build; /* ... and has not been sent it by this image */
+    bool agent_knows_frames;
 
     struct run_table runs;
-    struct run_queue reports; /* runs with pending reports */
-    struct run_queue growing; /* runs whose output grew since the last report */
-    int64_t grew_at_boot_ms;  /* when that is reported; 0: nothing grew */
-    struct heap timers;       /* runs by due_boot_ms */
+    struct run_queue reports;              /* runs with pending reports */
+    struct run_queue growing;              /* runs whose output grew since the last report */
+    struct run_queue young;                /* runs whose pipes are not watched yet, oldest first */
+    struct starting starting[START_BATCH]; /* the batch of starts that is read */
+    size_t starting_count;
+    int64_t grew_at_boot_ms; /* when that is reported; 0: nothing grew */
+    struct heap timers;      /* runs by due_boot_ms */
     struct journal journal;
     struct cgroups cgroups;
     struct causes causes;
@@ -80,6 +96,9 @@ struct spawner {
     struct tree tree;
     bool tree_is_fresh;   /* scanned in this turn, and nothing has ended since */
     struct rlimit nofile; /* limits of jobs */
+    struct rlimit limit;  /* its own, of descriptors */
+    int64_t limit_until_boot_ms;
+    struct users users;
     bool reset_oom;
     bool is_stopping; /* SIGTERM: starts nothing, exits after the last run */
     bool wants_upgrade;
@@ -89,6 +108,7 @@ struct spawner {
     int64_t idle_since_boot_ms; /* 0: not idle */
     int64_t armed_boot_ms;      /* expiry of the timer */
     char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
+    char frame[SPAWN_FRAME_MESSAGES * SPAWN_FIXED_MAX] __attribute__((aligned(16))); /* to send */
     char chunk[SPAWN_RECORD_MAX];
 };
 
@@ -120,12 +140,20 @@ void agent_ready(struct spawner *s, struct watch *watch, uint32_t events);
 void agent_report(struct spawner *s, struct run *run, enum run_report what);
 void agent_flush(struct spawner *s);
 
-/* start.c: takes the descriptor for stdin, -1: none. */
-void start_run(struct spawner *s, const struct spawn_request *request, int stdin_fd);
+/* start.c: start_add takes a request, with its block, into the batch, or reports why not;
+ * start_batch starts all of it. That is done by itself when there are START_BATCH; otherwise before
+ * the packet is given up, and before anything that may concern one of them. `stdin_fd`, -1: none,
+ * stays the caller's. */
+void start_add(struct spawner *s, const struct spawn_request *request, void *block, int stdin_fd);
+void start_batch(struct spawner *s);
 
 /* life.c */
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms); /* 0: never */
-void life_began(struct spawner *s, struct run *run); /* watches its pipes and its timeout */
+/* Watches its timeout, and its pipes after `listen_ms`, if it has not ended by then. */
+void life_began(struct spawner *s, struct run *run, int64_t listen_ms);
+void life_listen(struct spawner *s); /* watches the pipes of runs that are old enough */
+void life_note(struct spawner *s, const struct run *run, enum journal_type type);
+void life_write(struct spawner *s); /* what was noted, to the journal */
 void life_reap(struct spawner *s);
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
                int64_t grace_ms);

@@ -1,5 +1,9 @@
 /* Every start request becomes a run, so that its end (also "could not start") is kept and reported
- * like any other. */
+ * like any other.
+ *
+ * The requests of a packet make batches: all of one are written to the journal before its first
+ * process is made. They are small, for a spawner that is killed can't tell which of the batch have
+ * run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +17,10 @@
 #include "descent.h"
 #include "spawner.h"
 
-#define OWN_FDS 64
+#define OWN_FDS         64
+#define LIMIT_MS        1000 /* how long the limit of descriptors is known */
+#define MANY            4    /* starts in a batch that are a burst ... */
+#define LISTEN_LATER_MS 20   /* ... whose pipes are read after the end if that comes before this */
 
 /* A pipe whose write end can also be read. The run holds that end, so the pipe always has a reader:
  * if the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads
@@ -116,11 +123,6 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
         return SPAWN_STEP_FORK;
     }
     setup->slot = &s->slots.memory[run->slot];
-    struct journal_record record = run_record(run);
-    if (journal_append(&s->journal, JOURNAL_STARTING, &record) != OK) {
-        *ret_error = errno;
-        return SPAWN_STEP_JOURNAL;
-    }
     run->info.started_boot_ms = clock_now().boot.ms;
     run->info.started_wall_ms = clock_now().wall.ms;
     pid_t pid = launch_in_cgroup(s, run, setup);
@@ -129,57 +131,49 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
         return SPAWN_STEP_FORK;
     }
     run->info.pid = pid;
-    record = run_record(run);
-    journal_append(&s->journal, JOURNAL_STARTED, &record); /* best effort: it runs by now */
+    life_note(s, run, JOURNAL_STARTED); /* best effort: it runs by now */
     return SPAWN_STEP_NONE;
 }
 
 /* Two pipes and a file per run, and some for the spawner itself: a run must not start if its output
- * can't be read. */
-static bool has_fds_left(const struct spawner *s)
+ * can't be read. The limit is asked for once a second, and before anything is refused. */
+static bool has_fds_left(struct spawner *s)
 {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-           s->runs.open_streams + s->runs.active + 3 + OWN_FDS <= limit.rlim_cur;
+    rlim_t need = s->runs.open_streams + s->runs.active + 3 + OWN_FDS;
+    if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
+        s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
+        if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
+            s->limit.rlim_cur = 0;
+    }
+    return need <= s->limit.rlim_cur;
 }
 
-/* Everything up to the process; on failure nothing is left but the run itself. */
-static enum spawn_step begin(struct spawner *s, struct run *run,
-                             const struct spawn_request *request, int stdin_fd, int *ret_error)
+/* From the pipes to the process; on failure nothing is left but the run itself. */
+static enum spawn_step begin(struct spawner *s, const struct starting *starting, int *ret_error)
 {
     char mark[64];
-    struct user_ids user = {0};
+    struct run *run = starting->run;
     struct child_setup setup = {
-        .request = request,
-        .user = &user,
-        .fds = {stdin_fd >= 0 ? stdin_fd : s->null_fd, -1, -1},
+        .request = &starting->request,
+        .user = &starting->user,
+        .fds = {starting->stdin_fd >= 0 ? starting->stdin_fd : s->null_fd, -1, -1},
         .nofile = s->nofile,
         .reset_oom = s->reset_oom,
     };
-    char **env = NULL;
-    if (!has_fds_left(s)) {
-        *ret_error = EMFILE;
-        return SPAWN_STEP_PIPE;
-    }
-    enum spawn_step step = user_find(request, s->options.allow_file, &user, ret_error);
-    if (step != SPAWN_STEP_NONE)
-        return step;
-    setup.env = env = make_env(s, request, mark);
-    if (!env) {
+    char **env = make_env(s, &starting->request, mark);
+    enum spawn_step step = SPAWN_STEP_PIPE;
+    setup.env = env;
+    if (!env)
         *ret_error = ENOMEM;
-        step = SPAWN_STEP_PIPE;
-    } else if (!make_pipes(run, &user, request->is_merged, setup.fds)) {
+    else if (!make_pipes(run, &starting->user, starting->request.is_merged, setup.fds))
         *ret_error = errno;
-        step = SPAWN_STEP_PIPE;
-    } else {
+    else
         step = make_process(s, run, &setup, ret_error);
-    }
     if (setup.fds[2] >= 0 && setup.fds[2] != setup.fds[1])
         close(setup.fds[2]);
     if (setup.fds[1] >= 0)
         close(setup.fds[1]);
     free(env);
-    user_release(&user);
     return step;
 }
 
@@ -192,17 +186,41 @@ static void close_pipes(struct run *run)
     }
 }
 
-void start_run(struct spawner *s, const struct spawn_request *request, int stdin_fd)
+/* Checks what can be checked before the journal is written. False: the run has failed. */
+static bool check(struct spawner *s, struct run *run, const struct spawn_request *request,
+                  int64_t now_boot_ms, struct user_ids *ret_user)
+{
+    int error = 0;
+    enum spawn_step step = SPAWN_STEP_NONE;
+    if (s->is_stopping) {
+        step = SPAWN_STEP_SPAWNER;
+    } else if (request->deadline_boot_ms && now_boot_ms >= request->deadline_boot_ms) {
+        life_fail(s, run, SPAWN_EXPIRED, SPAWN_STEP_DEADLINE, 0);
+        return false;
+    } else if (!has_fds_left(s)) {
+        step = SPAWN_STEP_PIPE;
+        error = EMFILE;
+    } else {
+        step = user_find(&s->users, now_boot_ms, request, s->options.allow_file, ret_user, &error);
+    }
+    if (step != SPAWN_STEP_NONE)
+        life_fail(s, run, SPAWN_START_FAILED, step, error);
+    return step == SPAWN_STEP_NONE;
+}
+
+void start_add(struct spawner *s, const struct spawn_request *request, void *block, int stdin_fd)
 {
     struct run *run = run_by_id(&s->runs, request->id);
     if (run) {
         agent_report(s, run, REPORT_KNOWN);
+        free(block);
         return;
     }
     run = run_new(&s->runs, request->id);
     if (!run) {
         spawner_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
         spawner_unwatch(s, &s->agent); /* it reconnects, and sees that the run is unknown */
+        free(block);
         return;
     }
     int64_t now = clock_now().boot.ms; /* not the turn's: many starts may precede this one */
@@ -210,16 +228,22 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
     run->linger_ms = request->linger_s * 1000;
     run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
-    if (s->is_stopping) {
-        life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_SPAWNER, 0);
+    struct starting starting = {
+        .run = run, .request = *request, .block = block, .stdin_fd = stdin_fd};
+    if (!check(s, run, request, now, &starting.user)) {
+        free(block);
         return;
     }
-    if (request->deadline_boot_ms && now >= request->deadline_boot_ms) {
-        life_fail(s, run, SPAWN_EXPIRED, SPAWN_STEP_DEADLINE, 0);
-        return;
-    }
+    s->starting[s->starting_count++] = starting;
+    if (s->starting_count == START_BATCH)
+        start_batch(s);
+}
+
+static void start(struct spawner *s, const struct starting *starting, bool is_many)
+{
+    struct run *run = starting->run;
     int error = 0;
-    enum spawn_step step = begin(s, run, request, stdin_fd, &error);
+    enum spawn_step step = begin(s, starting, &error);
     if (step != SPAWN_STEP_NONE) {
         close_pipes(run);
         life_fail(s, run, SPAWN_START_FAILED, step, error);
@@ -227,5 +251,37 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
     }
     run_add_pid(&s->runs, run);
     agent_report(s, run, REPORT_STARTED);
-    life_began(s, run);
+    life_began(s, run, is_many ? LISTEN_LATER_MS : 0);
+}
+
+/* From here on these ids never start again. Returns an errno. */
+static int write_ids(struct spawner *s)
+{
+    life_write(s);
+    for (size_t i = 0; i < s->starting_count; i++) {
+        struct journal_record record = run_record(s->starting[i].run);
+        if (journal_append(&s->journal, JOURNAL_STARTING, &record) != OK)
+            return errno;
+    }
+    return journal_write(&s->journal) == OK ? 0 : errno;
+}
+
+void start_batch(struct spawner *s)
+{
+    size_t count = s->starting_count;
+    if (count == 0)
+        return;
+    int error = write_ids(s);
+    for (size_t i = 0; i < count; i++) {
+        struct starting *starting = &s->starting[i];
+        if (error)
+            life_fail(s, starting->run, SPAWN_START_FAILED, SPAWN_STEP_JOURNAL, error);
+        else
+            start(s, starting, count >= MANY);
+        free(starting->block);
+        user_release(&starting->user);
+    }
+    s->starting_count = 0;
+    life_reap(s);
+    life_write(s);
 }

@@ -65,9 +65,10 @@ static int save(struct spawner *s)
         .agent_fd = s->agent.fd,
         .slots_fd = s->slots.fd,
         .journal_fd = s->journal.fd,
-        .said_hello = !s->agent_said_hello   ? SAID_NOTHING
-                      : s->agent_wants_build ? SAID_HELLO_FOR_BUILD
-                                             : SAID_HELLO,
+        .said_hello = !s->agent_said_hello    ? SAID_NOTHING
+                      : s->agent_knows_frames ? SAID_HELLO_FOR_FRAMES
+                      : s->agent_wants_build  ? SAID_HELLO_FOR_BUILD
+                                              : SAID_HELLO,
         .wants_ready = s->agent_wants_ready,
         .is_stopping = s->is_stopping,
         .journal_records = s->journal.records,
@@ -208,7 +209,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
         run_add_pid(&s->runs, run);
     for (int i = 0; i < 2; i++)
         run->streams[i].watch.fd = saved->stream_fds[i];
-    life_began(s, run);
+    life_began(s, run, 0);
     life_set_due(s, run, saved->due_boot_ms);
     run->pidfd = (struct watch){.fd = saved->pidfd, .ready = life_pidfd_ready};
     if (run->pidfd.fd >= 0 && spawner_watch(s, &run->pidfd, EPOLLIN) != OK)
@@ -248,7 +249,9 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     s->listener.fd = saved.listener_fd;
     s->agent = (struct watch){.fd = saved.agent_fd, .ready = agent_ready};
     s->agent_said_hello = saved.said_hello != SAID_NOTHING;
-    s->agent_wants_build = s->agent_awaits_build = saved.said_hello == SAID_HELLO_FOR_BUILD;
+    s->agent_knows_frames = saved.said_hello == SAID_HELLO_FOR_FRAMES;
+    s->agent_wants_build = s->agent_awaits_build =
+        s->agent_knows_frames || saved.said_hello == SAID_HELLO_FOR_BUILD;
     s->agent_wants_ready = saved.wants_ready;
     s->is_stopping = saved.is_stopping;
     s->lacks_guard = getsid(0) == getpid(); /* else the guard leads the session of both */

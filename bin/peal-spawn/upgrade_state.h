@@ -14,7 +14,12 @@
 #define STATE_VERSION       2
 #define STATE_RUN_SIZE_OF_1 offsetof(struct saved_run, linger_ms)
 
-enum said_hello { SAID_NOTHING, SAID_HELLO, SAID_HELLO_FOR_BUILD };
+enum said_hello {
+    SAID_NOTHING,
+    SAID_HELLO,
+    SAID_HELLO_FOR_BUILD,
+    SAID_HELLO_FOR_FRAMES, /* and for BUILD */
+};
 
 struct saved {
     uint32_t magic;

@@ -66,7 +66,7 @@ struct spawn_client {
     struct table unanswered_ids;
     struct spawn_event *events; /* a ring */
     size_t event_first, event_count, event_capacity;
-    char packet[SPAWN_FIXED_MAX + 1] __attribute__((aligned(16)));
+    char packet[SPAWN_FRAME_MAX + 1] __attribute__((aligned(16)));
 };
 
 static const struct table_type outgoing_by_id = {.key_at = offsetof(struct outgoing, id)};
@@ -225,17 +225,27 @@ static enum status handle(struct spawn_client *client, const struct spawn_messag
     return message->type == SPAWN_REPLACED ? E_CONFLICT : E_CORRUPT;
 }
 
+/* The same for a packet, which may be a frame. */
+static enum status handle_packet(struct spawn_client *client, size_t length)
+{
+    struct spawn_message packet, message;
+    size_t at = 0;
+    enum status st = spawn_decode(client->packet, length, &packet);
+    if (st != OK || packet.type != SPAWN_FRAME)
+        return st == OK ? handle(client, &packet) : st;
+    while ((st = spawn_frame_next(&packet, &at, &message)) == OK)
+        if ((st = handle(client, &message)) != OK)
+            return st;
+    return st == E_NOT_FOUND ? OK : st;
+}
+
 static void read_messages(struct spawn_client *client)
 {
     for (int i = 0; i < PACKETS_AT_ONCE && client->event_count < EVENTS_MAX; i++) {
         ssize_t length = recv(client->fd, client->packet, sizeof(client->packet), MSG_DONTWAIT);
         if (length < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        struct spawn_message message;
-        enum status st =
-            length > 0 ? spawn_decode(client->packet, (size_t)length, &message) : E_UNREACHABLE;
-        if (st == OK)
-            st = handle(client, &message);
+        enum status st = length > 0 ? handle_packet(client, (size_t)length) : E_UNREACHABLE;
         if (st != OK) {
             disconnect(client, st == E_CONFLICT ? SPAWN_EVENT_REPLACED : SPAWN_EVENT_GONE);
             return;
@@ -273,8 +283,6 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     struct iovec part = {out->packet, out->length};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = -1;
-    if (out->id[0])
-        spawn_start_suit(out->packet, client->hello.features);
     if (out->stdin_bytes) {
         fd = make_stdin(out);
         if (fd < 0)
@@ -295,6 +303,44 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     return sent == (ssize_t)out->length;
 }
 
+/* How many of the messages that wait go into the next packet: more than one are a frame. */
+static size_t count_next(const struct spawn_client *client)
+{
+    const struct outgoing *out;
+    size_t count = 0, length = sizeof(struct spawn_header);
+    if (!(client->hello.features & SPAWN_KNOWS_FRAMES))
+        return 1;
+    STAILQ_FOREACH(out, &client->waiting, waiting)
+    {
+        length += out->length + spawn_frame_padding(out->length);
+        if (out->stdin_bytes || length > SPAWN_FRAME_MAX || count == SPAWN_FRAME_MESSAGES)
+            break;
+        count++;
+    }
+    return count ? count : 1;
+}
+
+/* Sends the first `count` messages as a frame. False, and errno, as sendmsg. */
+static bool send_frame(struct spawn_client *client, size_t count)
+{
+    static const char zeroes[8];
+    struct spawn_header begin;
+    struct iovec parts[1 + 2 * SPAWN_FRAME_MESSAGES] = {{&begin, sizeof(begin)}};
+    struct msghdr header = {.msg_iov = parts, .msg_iovlen = 1};
+    const struct outgoing *out = STAILQ_FIRST(&client->waiting);
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++, out = STAILQ_NEXT(out, waiting)) {
+        size_t padding = spawn_frame_padding(out->length);
+        parts[header.msg_iovlen++] = (struct iovec){out->packet, out->length};
+        if (padding)
+            parts[header.msg_iovlen++] = (struct iovec){(void *)zeroes, padding};
+        length += out->length + padding;
+    }
+    spawn_frame_begin(length, &begin);
+    return sendmsg(client->fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)(sizeof(begin) + length);
+}
+
 /* What to do about a message that could not be sent. */
 static void send_failed(struct spawn_client *client, int error)
 {
@@ -308,26 +354,58 @@ static void send_failed(struct spawn_client *client, int error)
     loop_timer_set(client->resume, PAUSE_MS);
 }
 
-static void write_messages(struct spawn_client *client)
+/* Expects answers to the starts among the first `count` messages. Returns how many messages that
+ * was possible for: fewer when out of memory. */
+static size_t expect_answers(struct spawn_client *client, size_t count)
 {
-    struct outgoing *out;
-    for (int i = 0; i < PACKETS_AT_ONCE && (out = STAILQ_FIRST(&client->waiting)); i++) {
-        if (out->id[0] && table_insert(&client->unanswered_ids, out) != OK) {
-            send_failed(client, ENOMEM);
-            return;
-        }
-        if (!send_packet(client, out)) {
-            int error = errno;
-            if (out->id[0])
-                table_remove(&client->unanswered_ids, out);
-            send_failed(client, error);
-            return;
-        }
+    struct outgoing *out = STAILQ_FIRST(&client->waiting);
+    for (size_t i = 0; i < count; i++, out = STAILQ_NEXT(out, waiting)) {
+        if (!out->id[0])
+            continue;
+        if (table_insert(&client->unanswered_ids, out) != OK)
+            return i;
+        spawn_start_suit(out->packet, client->hello.features);
+    }
+    return count;
+}
+
+static void expect_no_answers(struct spawn_client *client, size_t count)
+{
+    struct outgoing *out = STAILQ_FIRST(&client->waiting);
+    for (size_t i = 0; i < count; i++, out = STAILQ_NEXT(out, waiting))
+        if (out->id[0])
+            table_remove(&client->unanswered_ids, out);
+}
+
+/* The first `count` messages have been sent. */
+static void sent(struct spawn_client *client, size_t count)
+{
+    while (count--) {
+        struct outgoing *out = STAILQ_FIRST(&client->waiting);
         STAILQ_REMOVE_HEAD(&client->waiting, waiting);
         if (out->id[0])
             TAILQ_INSERT_TAIL(&client->unanswered, out, unanswered);
         else
             outgoing_free(out);
+    }
+}
+
+static void write_messages(struct spawn_client *client)
+{
+    for (int i = 0; i < PACKETS_AT_ONCE && !STAILQ_EMPTY(&client->waiting); i++) {
+        size_t count = expect_answers(client, count_next(client));
+        if (count == 0) {
+            send_failed(client, ENOMEM);
+            return;
+        }
+        if (count > 1 ? !send_frame(client, count)
+                      : !send_packet(client, STAILQ_FIRST(&client->waiting))) {
+            int error = errno;
+            expect_no_answers(client, count);
+            send_failed(client, error);
+            return;
+        }
+        sent(client, count);
     }
 }
 
@@ -359,7 +437,8 @@ static pid_t peer_of(int fd)
 static bool attach(struct spawn_client *client)
 {
     char hello[SPAWN_FIXED_MAX];
-    struct spawn_hello body = {.pid = (uint32_t)getpid(), .features = SPAWN_WANTS_BUILD};
+    struct spawn_hello body = {.pid = (uint32_t)getpid(),
+                               .features = SPAWN_WANTS_BUILD | SPAWN_KNOWS_FRAMES};
     if (spawn_connect(client->config.folder, &client->fd) != OK)
         return false;
     client->state = CLIENT_GREETING;

@@ -52,6 +52,7 @@ static const struct {
     [SPAWN_RUN] = {sizeof(struct spawn_run), false},
     [SPAWN_REPLACED] = {0, false},
     [SPAWN_BUILD] = {sizeof(struct spawn_build), false},
+    [SPAWN_FRAME] = {0, true},
 };
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
@@ -241,6 +242,35 @@ enum status spawn_decode(const void *packet, size_t length, struct spawn_message
         .body_length = body_length,
     };
     return OK;
+}
+
+enum status spawn_frame_next(const struct spawn_message *frame, size_t *at,
+                             struct spawn_message *ret)
+{
+    struct spawn_header header;
+    const char *bytes = frame->body;
+    size_t left = frame->body_length - *at;
+    if (left == 0)
+        return E_NOT_FOUND;
+    if (left < sizeof(header))
+        return E_CORRUPT;
+    memcpy(&header, bytes + *at, sizeof(header));
+    size_t padding = spawn_frame_padding(header.length);
+    if (header.type == SPAWN_FRAME || header.length > left || padding > left - header.length)
+        return E_CORRUPT;
+    enum status st = spawn_decode(bytes + *at, header.length, ret);
+    if (st != OK)
+        return st;
+    for (size_t i = 0; i < padding; i++)
+        if (bytes[*at + header.length + i])
+            return E_CORRUPT;
+    *at += header.length + padding;
+    return OK;
+}
+
+void spawn_frame_begin(size_t length, struct spawn_header *ret)
+{
+    put_header(SPAWN_FRAME, sizeof(*ret) + length, ret);
 }
 
 /* The text at *at, and *at moved behind it; NULL when no zero byte ends it before `end`. */

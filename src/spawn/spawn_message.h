@@ -8,6 +8,10 @@
  * A message is a spawn_header, then a body of the size that its type fixes; only START carries
  * text after its body. Whatever breaks a rule makes the receiver close the connection.
  *
+ * A FRAME carries several messages, so that a burst costs a packet for many of them. Each begins at
+ * a multiple of 8 bytes, with zeroes before it; none is a FRAME, or has a descriptor with it. It is
+ * sent only to a peer whose HELLO had SPAWN_KNOWS_FRAMES.
+ *
  *   agent                            spawner
  *   HELLO                     ->
  *                             <-     HELLO, BUILD if it was asked for, RUN(known) for every run
@@ -34,15 +38,17 @@
 
 #include "status.h"
 
-#define SPAWN_MAGIC        0x6c616570u /* "peal" */
-#define SPAWN_VERSION      1
-#define SPAWN_MESSAGE_MAX  196608 /* fits into the default send buffer of a UNIX socket */
-#define SPAWN_ID_MAX       32
-#define SPAWN_STRINGS_MAX  8192 /* arguments and variables of one start, together */
-#define SPAWN_GREW_MS      50
-#define SPAWN_SOCKET       "peal-spawn.sock"
-#define SPAWN_LINGER_S     10 /* of a start that does not say */
-#define SPAWN_LINGER_S_MAX 3600
+#define SPAWN_MAGIC          0x6c616570u /* "peal" */
+#define SPAWN_VERSION        1
+#define SPAWN_MESSAGE_MAX    196608 /* fits into the default send buffer of a UNIX socket */
+#define SPAWN_ID_MAX         32
+#define SPAWN_STRINGS_MAX    8192  /* arguments and variables of one start, together */
+#define SPAWN_FRAME_MAX      65536 /* bytes of a frame ... */
+#define SPAWN_FRAME_MESSAGES 64    /* ... and the messages in it */
+#define SPAWN_GREW_MS        50
+#define SPAWN_SOCKET         "peal-spawn.sock"
+#define SPAWN_LINGER_S       10 /* of a start that does not say */
+#define SPAWN_LINGER_S_MAX   3600
 
 enum spawn_type {
     SPAWN_HELLO = 1,
@@ -54,6 +60,7 @@ enum spawn_type {
     SPAWN_RUN,
     SPAWN_REPLACED,
     SPAWN_BUILD,
+    SPAWN_FRAME,
 };
 
 enum spawn_feature {
@@ -63,6 +70,7 @@ enum spawn_feature {
     SPAWN_KNOWS_JOBS = 1 << 3,   /* a start names its job; without a user it is not root's */
     SPAWN_WANTS_BUILD = 1 << 4,  /* the agent's: earlier ones do not know BUILD */
     SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
+    SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -250,6 +258,20 @@ struct spawn_message {
 /* OK: the header is right, the type is known and its body has the right size. E_VERSION: a
  * header of another version. E_CORRUPT: anything else. The packet must be aligned for int64_t. */
 MUST_CHECK enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret);
+
+/* The message of a FRAME at *at, which is 0 for the first one, and is moved to the next.
+ * E_NOT_FOUND: there are no more. Else as spawn_decode. */
+MUST_CHECK enum status spawn_frame_next(const struct spawn_message *frame, size_t *at,
+                                        struct spawn_message *ret);
+
+/* Writes the header of a FRAME whose messages have this length, each with its padding. */
+void spawn_frame_begin(size_t length, struct spawn_header *ret);
+
+/* The zeroes that follow a message of this length in a frame. */
+static inline size_t spawn_frame_padding(size_t length)
+{
+    return -length & 7;
+}
 
 /* Takes a START message apart. ret->argv and ret->env are one heap block, to be freed through
  * `*ret_block`; all texts lie in the packet. ret->stdin_length is as announced; the bytes are in

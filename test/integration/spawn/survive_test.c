@@ -210,17 +210,17 @@ static int count_line(const char *text, const char *line)
 
 static void nothing_runs_twice_however_often_it_is_killed(void **state)
 {
-    enum { COUNT = 400 };
+    enum { KILLS = 4, EACH = 100, COUNT = KILLS * EACH };
     struct harness *h = *state;
     char path[256], script[512], id[32];
     harness_path(h, "ran", path, sizeof(path));
     snprintf(script, sizeof(script), "echo $PEAL_SPAWN_RUN >> %s", path);
-    for (int i = 0; i < COUNT; i++) {
-        snprintf(id, sizeof(id), "once-%d", i);
-        harness_sh(h, id, script);
-    }
-    for (int kills = 1; kills <= 4; kills++) {
+    for (int kills = 1; kills <= KILLS; kills++) {
         int ended = h->ended_count;
+        for (int i = (kills - 1) * EACH; i < kills * EACH; i++) {
+            snprintf(id, sizeof(id), "once-%d", i);
+            harness_sh(h, id, script);
+        }
         harness_wait(h, h->ended_count > ended + 20);
         kill((pid_t)h->hello.pid, SIGKILL);
         harness_wait(h, h->gone == kills);
