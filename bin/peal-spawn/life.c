@@ -76,13 +76,20 @@ void life_write(struct spawner *s)
         log_lost_records();
 }
 
+static bool was_killed(const struct run *run)
+{
+    return WIFSIGNALED(run->info.wait_status) && WTERMSIG(run->info.wait_status) == SIGKILL;
+}
+
 /* The last step of every run. Its pipes may stay open: see run.h. */
 static void end(struct spawner *s, struct run *run)
 {
     life_set_due(s, run, 0);
     output_close(&run->output);
-    if (run->has_cgroup)
-        cgroup_remove(&s->cgroups, run->info.id);
+    if (run->stop_reason == SPAWN_NOT_ENDED && was_killed(run))
+        cgroups_distrust(&s->cgroups);
+    cgroup_give(&s->cgroups, run->cgroup, run->info.id, run->stop_reason != SPAWN_NOT_ENDED);
+    run->cgroup = CGROUP_NONE;
     run_move(&s->runs, run, RUN_ENDED);
     life_note(s, run, JOURNAL_ENDED);
     agent_report(s, run, REPORT_ENDED);
@@ -261,15 +268,16 @@ static enum spawn_reason reason_of(int wait_status)
 static enum spawn_cause find_cause(struct spawner *s, const struct run *run)
 {
     int status = run->info.wait_status;
-    const char *id = run->has_cgroup ? run->info.id : NULL;
+    char buf[CGROUP_NAME_SIZE];
+    const char *cgroup = run->cgroup ? cgroup_name(run->cgroup, run->info.id, buf) : NULL;
     bool is_oom = false;
     if (run->stop_reason != SPAWN_NOT_ENDED)
         return SPAWN_CAUSE_NONE;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    if (was_killed(run))
         is_oom =
-            cause_is_oom(&s->causes, &s->cgroups, id, run->info.pid, run->info.started_boot_ms);
-    else if (id && status) /* another process of the run, perhaps: it has failed */
-        is_oom = cause_cgroup_has_oom(&s->cgroups, id);
+            cause_is_oom(&s->causes, &s->cgroups, cgroup, run->info.pid, run->info.started_boot_ms);
+    else if (cgroup && status) /* another process of the run, perhaps: it has failed */
+        is_oom = cause_cgroup_has_oom(&s->cgroups, cgroup);
     return is_oom ? SPAWN_CAUSE_OOM : SPAWN_CAUSE_NONE;
 }
 
@@ -370,7 +378,9 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
     if (!s->tree_is_fresh)
         tree_scan(&s->tree);
     s->tree_is_fresh = true;
-    int in_cgroup = run->has_cgroup ? cgroup_signal(&s->cgroups, run->info.id, signal) : 0;
+    char name[CGROUP_NAME_SIZE];
+    cgroup_name(run->cgroup, run->info.id, name);
+    int in_cgroup = run->cgroup ? cgroup_signal(&s->cgroups, name, signal) : 0;
     int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }

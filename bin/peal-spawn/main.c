@@ -421,7 +421,7 @@ int main(int argc, char **argv)
     if (s->options.is_daemon)
         word_fd = become_daemon(s);
     s->agent.fd = s->listener.fd = s->lock_fd = -1;
-    s->cgroups.base_fd = -1;
+    s->cgroups.base_fd = s->cgroups.control_fd = -1;
     run_table_init(&s->runs);
     heap_init(&s->timers, timer_moved);
     TAILQ_INIT(&s->reports);
@@ -437,6 +437,7 @@ int main(int argc, char **argv)
     if (word_fd >= 0 && write(word_fd, &code, 1) == 1)
         close(word_fd);
     if (st == OK) {
+        cgroups_prepare(&s->cgroups);
         life_reap(s); /* children that ended during the exec */
         spawner_loop(s);
         close_all(s);

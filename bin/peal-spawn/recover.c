@@ -89,8 +89,7 @@ static bool adopt(struct spawner *s, struct run *run)
         run->pidfd.fd = -1;
         return false;
     }
-    run->has_cgroup =
-        s->cgroups.base_fd >= 0 && faccessat(s->cgroups.base_fd, run->info.id, F_OK, 0) == 0;
+    run->cgroup = cgroup_adopt(&s->cgroups, run->info.id, run->info.pid);
     find_pipe(run, 0);
     find_pipe(run, 1);
     run_add_pid(&s->runs, run);

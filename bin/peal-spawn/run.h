@@ -66,7 +66,7 @@ struct run {
     bool awaits_end;               /* adopted: its process has ended, how is to be found yet */
     bool was_over;                 /* adopted: its process had ended before */
     uint8_t end_looks;             /* how often the end was looked for */
-    bool has_cgroup;
+    uint32_t cgroup;               /* see process/cgroup.h */
     uint32_t slot;
     int32_t grace_ms;
     int32_t linger_ms;          /* from the end of the main process, while others hold its pipes */

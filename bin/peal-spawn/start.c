@@ -93,23 +93,38 @@ static char **make_env(const struct spawner *s, const struct spawn_request *requ
     return env;
 }
 
+/* The process in the cgroup; both may be none. The cgroup is given back at the end of the run, also
+ * of one that could not start. */
+static pid_t launch_in(struct spawner *s, struct run *run, struct child_setup *setup,
+                       uint32_t cgroup)
+{
+    run->cgroup = cgroup;
+    setup->cgroup_fd = cgroup == CGROUP_NONE ? -1 : setup->cgroup_fd;
+    pid_t pid = launch_process(&s->launches, setup);
+    int error = errno;
+    cgroup_entered(cgroup, setup->cgroup_fd);
+    errno = error;
+    return pid;
+}
+
+static bool is_for_want_of_room(int error)
+{
+    return error == EAGAIN || error == ENOMEM;
+}
+
 static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup)
 {
-    setup->cgroup_fd = cgroup_make(&s->cgroups, run->info.id);
-    run->has_cgroup = setup->cgroup_fd >= 0;
-    pid_t pid = launch_process(&s->launches, setup);
-    if (!run->has_cgroup)
-        return pid;
-    int error = errno;
-    close(setup->cgroup_fd);
-    if (pid < 0 && error != EAGAIN &&
-        error != ENOMEM) { /* the cgroup exists, but can't be entered */
-        cgroups_release(&s->cgroups);
-        run->has_cgroup = false;
-        setup->cgroup_fd = -1;
-        return launch_process(&s->launches, setup);
+    uint32_t cgroup = cgroup_take(&s->cgroups, run->info.id, &setup->cgroup_fd);
+    pid_t pid = launch_in(s, run, setup, cgroup);
+    if (pid < 0 && cgroup >= CGROUP_POOLED && !is_for_want_of_room(errno)) { /* it is spoilt */
+        cgroup = cgroup_take_own(&s->cgroups, run->info.id, &setup->cgroup_fd);
+        pid = launch_in(s, run, setup, cgroup);
     }
-    errno = error;
+    if (pid < 0 && cgroup == CGROUP_OWN &&
+        !is_for_want_of_room(errno)) { /* it exists, but can't be entered */
+        cgroups_release(&s->cgroups);
+        pid = launch_in(s, run, setup, CGROUP_NONE);
+    }
     return pid;
 }
 
@@ -139,7 +154,7 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
  * can't be read. The limit is asked for once a second, and before anything is refused. */
 static bool has_fds_left(struct spawner *s)
 {
-    rlim_t need = s->runs.open_streams + s->runs.active + 3 + OWN_FDS;
+    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->cgroups.made + 3 + OWN_FDS;
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
@@ -272,6 +287,7 @@ void start_batch(struct spawner *s)
     if (count == 0)
         return;
     int error = write_ids(s);
+    cgroups_look(&s->cgroups);
     for (size_t i = 0; i < count; i++) {
         struct starting *starting = &s->starting[i];
         if (error)

@@ -36,7 +36,7 @@ static bool save_run(int fd, const struct run *run)
         .has_exited = run->has_exited,
         .is_forgotten = run->is_forgotten,
         .is_adopted = run->is_adopted,
-        .has_cgroup = run->has_cgroup,
+        .cgroup = run->cgroup,
         .slot = run->slot,
         .report = run->report | (run->is_growing ? REPORT_GREW : 0u),
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
@@ -176,9 +176,9 @@ static bool is_sound_run(const struct saved_run *saved)
            saved->state <= RUN_ENDED && info->reason < SPAWN_REASON_COUNT &&
            saved->stop_reason < SPAWN_REASON_COUNT && !(saved->report & ~reports) &&
            (saved->slot < SLOT_COUNT || saved->slot == SLOT_NONE) && saved->grace_ms >= 0 &&
-           saved->linger_ms >= 0 && saved->output.tail_turn <= 1 && saved->output.head_fd == -1 &&
-           saved->output.tail_fd == -1 && is_fd(saved->stream_fds[0]) &&
-           is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
+           saved->linger_ms >= 0 && saved->cgroup < CGROUP_END && saved->output.tail_turn <= 1 &&
+           saved->output.head_fd == -1 && saved->output.tail_fd == -1 &&
+           is_fd(saved->stream_fds[0]) && is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
 }
 
 static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t *used_slots)
@@ -191,7 +191,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     run->has_exited = saved->has_exited;
     run->is_adopted = saved->is_adopted;
     run->awaits_end = run->is_adopted && !run->has_exited && saved->pidfd < 0;
-    run->has_cgroup = saved->has_cgroup;
+    run->cgroup = cgroup_resume(&s->cgroups, saved->cgroup);
     run->slot = saved->slot;
     run->timeout_at_boot_ms = saved->timeout_at_boot_ms;
     run->kill_at_boot_ms = saved->kill_at_boot_ms;

@@ -35,7 +35,7 @@ struct saved {
 
 struct saved_run {
     struct spawn_run info;
-    uint32_t state, stop_reason, has_exited, is_forgotten, is_adopted, has_cgroup, slot, report;
+    uint32_t state, stop_reason, has_exited, is_forgotten, is_adopted, cgroup, slot, report;
     int64_t timeout_at_boot_ms, kill_at_boot_ms, due_boot_ms;
     uint64_t pipes[2];
     int32_t stream_fds[2];

@@ -93,10 +93,10 @@ static void read_log(struct causes *causes)
     }
 }
 
-bool cause_cgroup_has_oom(const struct cgroups *groups, const char *id)
+bool cause_cgroup_has_oom(const struct cgroups *groups, const char *cgroup)
 {
     char name[64], text[512] = "";
-    snprintf(name, sizeof(name), "%s/memory.events", id);
+    snprintf(name, sizeof(name), "%s/memory.events", cgroup);
     int fd = groups->base_fd >= 0 ? openat(groups->base_fd, name, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return false;
@@ -106,10 +106,10 @@ bool cause_cgroup_has_oom(const struct cgroups *groups, const char *id)
     return at && atoll(at + strlen("oom_kill ")) > 0;
 }
 
-bool cause_is_oom(struct causes *causes, const struct cgroups *groups, const char *id, pid_t pid,
-                  int64_t started_boot_ms)
+bool cause_is_oom(struct causes *causes, const struct cgroups *groups, const char *cgroup,
+                  pid_t pid, int64_t started_boot_ms)
 {
-    if (id && cause_cgroup_has_oom(groups, id))
+    if (cgroup && cause_cgroup_has_oom(groups, cgroup))
         return true;
     read_log(causes);
     for (size_t i = 0; i < COUNT(causes->kills); i++)

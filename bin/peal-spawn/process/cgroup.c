@@ -7,8 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "proc.h"
+
+#define POOLED_NAME   "pool."
+#define POOL_SHARE    16 /* descriptors for each cgroup of the pool that there may be */
+#define POOL_PREPARED 64
+#define POOL_LOOKS    4 /* for one that is as new, before the run gets its own */
 
 /* Where cgroup2 is mounted: field 5 of the mountinfo line whose file system, after " - ", it is. */
 static bool find_mount(char *path, size_t size)
@@ -58,10 +66,21 @@ static void sweep(int base_fd)
     closedir(dir);
 }
 
+/* The pool takes a part of the descriptors only. */
+static uint32_t pool_size(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 0;
+    return limit.rlim_max / POOL_SHARE < CGROUP_POOL ? (uint32_t)(limit.rlim_max / POOL_SHARE)
+                                                     : CGROUP_POOL;
+}
+
 void cgroups_init(struct cgroups *groups, const char *tag)
 {
     char mount[256], own[256];
-    groups->base_fd = -1;
+    *groups = (struct cgroups){.base_fd = -1, .control_fd = -1, .pool_size = pool_size()};
+    snprintf(groups->tag, sizeof(groups->tag), "%s", tag);
     if (!find_mount(mount, sizeof(mount)) || !find_own(own, sizeof(own)))
         return;
     snprintf(groups->base_path, sizeof(groups->base_path), "%s%s%speal-%s", mount, own,
@@ -69,40 +88,230 @@ void cgroups_init(struct cgroups *groups, const char *tag)
     if (mkdir(groups->base_path, 0755) < 0 && errno != EEXIST)
         return;
     groups->base_fd = open(groups->base_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (groups->base_fd >= 0)
-        sweep(groups->base_fd);
+    if (groups->base_fd < 0)
+        return;
+    sweep(groups->base_fd);
+    groups->control_fd = openat(groups->base_fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
+    cgroups_look(groups);
+}
+
+static void close_pooled(struct pooled_cgroup *pooled)
+{
+    if (pooled->is_made) {
+        close(pooled->fd);
+        close(pooled->events_fd);
+    }
+    *pooled = (struct pooled_cgroup){0};
 }
 
 void cgroups_release(struct cgroups *groups)
 {
     if (groups->base_fd < 0)
         return;
+    for (uint32_t i = 0; i < CGROUP_POOL; i++)
+        close_pooled(&groups->pool[i]);
+    groups->made = groups->unused_count = 0;
+    if (groups->control_fd >= 0)
+        close(groups->control_fd);
     sweep(groups->base_fd);
     close(groups->base_fd);
     rmdir(groups->base_path);
-    groups->base_fd = -1;
+    groups->base_fd = groups->control_fd = -1;
 }
 
-int cgroup_make(struct cgroups *groups, const char *id)
+void cgroups_look(struct cgroups *groups)
+{
+    char controllers[8];
+    groups->may_pool = groups->control_fd >= 0 &&
+                       pread(groups->control_fd, controllers, sizeof(controllers), 0) <= 1;
+}
+
+/* ---- the pool ---- */
+
+const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE])
+{
+    if (cgroup >= CGROUP_POOLED) /* no id has a dot */
+        snprintf(name, CGROUP_NAME_SIZE, POOLED_NAME "%u", cgroup - CGROUP_POOLED);
+    else
+        snprintf(name, CGROUP_NAME_SIZE, "%s", id);
+    return name;
+}
+
+static bool open_pooled(struct cgroups *groups, uint32_t number, bool is_spoilt)
+{
+    struct pooled_cgroup *pooled = &groups->pool[number];
+    char name[CGROUP_NAME_SIZE];
+    cgroup_name(CGROUP_POOLED + number, "", name);
+    int fd = openat(groups->base_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int events_fd = fd >= 0 ? openat(fd, "cgroup.events", O_RDONLY | O_CLOEXEC) : -1;
+    if (events_fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    *pooled = (struct pooled_cgroup){
+        .is_made = true, .is_spoilt = is_spoilt, .fd = fd, .events_fd = events_fd};
+    groups->made++;
+    return true;
+}
+
+static void add_unused(struct cgroups *groups, uint32_t number)
+{
+    uint32_t at = (groups->unused_first + groups->unused_count++) % CGROUP_POOL;
+    groups->unused[at] = number;
+}
+
+/* Adds one to the pool; it may be there already, from a dead spawner. */
+static bool make_pooled(struct cgroups *groups)
+{
+    char name[CGROUP_NAME_SIZE];
+    uint32_t number = 0;
+    while (number < groups->pool_size && groups->pool[number].is_made)
+        number++;
+    if (number == groups->pool_size)
+        return false;
+    cgroup_name(CGROUP_POOLED + number, "", name);
+    bool is_new = mkdirat(groups->base_fd, name, 0755) == 0;
+    if ((!is_new && errno != EEXIST) || !open_pooled(groups, number, !is_new))
+        return false;
+    add_unused(groups, number);
+    return true;
+}
+
+void cgroups_prepare(struct cgroups *groups)
+{
+    while (groups->base_fd >= 0 && groups->may_pool && groups->unused_count < POOL_PREPARED &&
+           make_pooled(groups))
+        ;
+}
+
+/* Nobody is in it, and it is as it was made. */
+static bool is_as_new(const struct pooled_cgroup *pooled)
+{
+    char events[128] = "";
+    struct stat st;
+    return !pooled->is_spoilt && pread(pooled->events_fd, events, sizeof(events) - 1, 0) > 0 &&
+           strstr(events, "populated 0\n") && !strstr(events, "frozen 1") &&
+           fstat(pooled->fd, &st) == 0 && st.st_nlink == 2;
+}
+
+/* Removes one that is spoilt, for another one to be made. */
+static bool remove_pooled(struct cgroups *groups, uint32_t number)
+{
+    char name[CGROUP_NAME_SIZE];
+    cgroup_name(CGROUP_POOLED + number, "", name);
+    if (unlinkat(groups->base_fd, name, AT_REMOVEDIR) < 0)
+        return false; /* processes are left in it */
+    close_pooled(&groups->pool[number]);
+    groups->made--;
+    return true;
+}
+
+/* CGROUP_NONE: none is as new. Those at the front were given back first. */
+static uint32_t take_pooled(struct cgroups *groups)
+{
+    uint32_t looks = groups->unused_count < POOL_LOOKS ? groups->unused_count : POOL_LOOKS;
+    while (looks--) {
+        uint32_t number = groups->unused[groups->unused_first];
+        groups->unused_first = (groups->unused_first + 1) % CGROUP_POOL;
+        groups->unused_count--;
+        if (is_as_new(&groups->pool[number]))
+            return CGROUP_POOLED + number;
+        if (!groups->pool[number].is_spoilt || !remove_pooled(groups, number))
+            add_unused(groups, number);
+    }
+    if (!make_pooled(groups))
+        return CGROUP_NONE;
+    uint32_t last = (groups->unused_first + groups->unused_count - 1) % CGROUP_POOL;
+    if (!is_as_new(&groups->pool[groups->unused[last]])) /* of a dead spawner, with processes */
+        return CGROUP_NONE;
+    groups->unused_count--;
+    return CGROUP_POOLED + groups->unused[last];
+}
+
+uint32_t cgroup_take_own(struct cgroups *groups, const char *id, int *ret_fd)
+{
+    if (groups->base_fd < 0 || (mkdirat(groups->base_fd, id, 0755) < 0 && errno != EEXIST))
+        return CGROUP_NONE;
+    *ret_fd = openat(groups->base_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *ret_fd >= 0 ? CGROUP_OWN : CGROUP_NONE;
+}
+
+uint32_t cgroup_take(struct cgroups *groups, const char *id, int *ret_fd)
+{
+    *ret_fd = -1;
+    if (groups->base_fd < 0)
+        return CGROUP_NONE;
+    uint32_t cgroup = groups->may_pool ? take_pooled(groups) : CGROUP_NONE;
+    if (cgroup == CGROUP_NONE)
+        return cgroup_take_own(groups, id, ret_fd);
+    *ret_fd = groups->pool[cgroup - CGROUP_POOLED].fd;
+    return cgroup;
+}
+
+void cgroup_entered(uint32_t cgroup, int fd)
+{
+    if (cgroup == CGROUP_OWN)
+        close(fd);
+}
+
+uint32_t cgroup_resume(struct cgroups *groups, uint32_t cgroup)
 {
     if (groups->base_fd < 0)
-        return -1;
-    if (mkdirat(groups->base_fd, id, 0755) < 0 && errno != EEXIST)
-        return -1;
-    return openat(groups->base_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return CGROUP_NONE;
+    if (cgroup < CGROUP_POOLED)
+        return cgroup;
+    uint32_t number = cgroup - CGROUP_POOLED;
+    bool is_there = number < CGROUP_POOL && !groups->pool[number].is_made;
+    return is_there && open_pooled(groups, number, true) ? cgroup : CGROUP_NONE;
 }
 
-void cgroup_remove(struct cgroups *groups, const char *id)
+uint32_t cgroup_adopt(struct cgroups *groups, const char *id, pid_t pid)
 {
-    if (groups->base_fd >= 0)
-        unlinkat(groups->base_fd, id, AT_REMOVEDIR);
+    char text[2048], base[64];
+    if (groups->base_fd < 0)
+        return CGROUP_NONE;
+    if (faccessat(groups->base_fd, id, F_OK, 0) == 0)
+        return CGROUP_OWN;
+    snprintf(base, sizeof(base), "/peal-%s/" POOLED_NAME, groups->tag);
+    const char *at = proc_read(pid, "cgroup", text, sizeof(text)) > 0 ? strstr(text, base) : NULL;
+    if (!at)
+        return CGROUP_NONE;
+    char *end;
+    unsigned long number = strtoul(at + strlen(base), &end, 10);
+    return number < CGROUP_POOL && (*end == '\n' || *end == '/')
+               ? cgroup_resume(groups, CGROUP_POOLED + (uint32_t)number)
+               : CGROUP_NONE;
 }
 
-static void kill_at_once(int base_fd, const char *id)
+void cgroup_give(struct cgroups *groups, uint32_t cgroup, const char *id, bool is_spoilt)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%s/cgroup.kill", id);
-    int fd = openat(base_fd, name, O_WRONLY | O_CLOEXEC);
+    if (groups->base_fd < 0 || cgroup == CGROUP_NONE)
+        return;
+    if (cgroup == CGROUP_OWN) {
+        unlinkat(groups->base_fd, id, AT_REMOVEDIR); /* fails while processes are left in it */
+        return;
+    }
+    uint32_t number = cgroup - CGROUP_POOLED;
+    struct pooled_cgroup *pooled = &groups->pool[number];
+    pooled->is_spoilt |= is_spoilt;
+    if (pooled->is_made && !(pooled->is_spoilt && remove_pooled(groups, number)))
+        add_unused(groups, number);
+}
+
+void cgroups_distrust(struct cgroups *groups)
+{
+    for (uint32_t i = 0; i < CGROUP_POOL; i++)
+        groups->pool[i].is_spoilt |= groups->pool[i].is_made;
+}
+
+/* ---- signals ---- */
+
+static void kill_at_once(int base_fd, const char *name)
+{
+    char file[64];
+    snprintf(file, sizeof(file), "%s/cgroup.kill", name);
+    int fd = openat(base_fd, file, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return; /* before Linux 5.14; they are killed one by one as well */
     ssize_t ignored = write(fd, "1", 1);
@@ -110,13 +319,13 @@ static void kill_at_once(int base_fd, const char *id)
     close(fd);
 }
 
-int cgroup_signal(struct cgroups *groups, const char *id, int signal)
+int cgroup_signal(struct cgroups *groups, const char *name, int signal)
 {
-    char name[64], line[32];
+    char path[64], line[32];
     if (groups->base_fd < 0)
         return 0;
-    snprintf(name, sizeof(name), "%s/cgroup.procs", id);
-    int fd = openat(groups->base_fd, name, O_RDONLY | O_CLOEXEC);
+    snprintf(path, sizeof(path), "%s/cgroup.procs", name);
+    int fd = openat(groups->base_fd, path, O_RDONLY | O_CLOEXEC);
     FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
     if (!file) {
         if (fd >= 0)
@@ -131,6 +340,6 @@ int cgroup_signal(struct cgroups *groups, const char *id, int signal)
     }
     fclose(file);
     if (signal == SIGKILL && count > 0)
-        kill_at_once(groups->base_fd, id);
+        kill_at_once(groups->base_fd, name);
     return count;
 }

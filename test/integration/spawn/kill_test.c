@@ -229,6 +229,102 @@ static void cgroups_are_used_where_they_can_be(void **state)
     }
 }
 
+static bool has_cgroups(const struct harness *h)
+{
+    return h->hello.features & SPAWN_HAS_CGROUP;
+}
+
+/* A script whose background process has left the session, the parent and the environment of its
+ * run, and so can be found by its cgroup alone. The pid is in `path`. */
+static void escape_script(const char *path, const char *then, char *script, size_t size)
+{
+    snprintf(script, size,
+             "(setsid env -i /bin/sh -c 'echo $$ > %s; exec sleep 100' </dev/null >/dev/null 2>&1 "
+             "&); until [ -s %s ]; do sleep 0.01; done; %s",
+             path, path, then);
+}
+
+static void who_left_everything_behind_is_killed(void **state)
+{
+    struct harness *h = *state;
+    char path[256], script[1024];
+    int pids[8];
+    if (!has_cgroups(h))
+        skip();
+    for (int round = 0; round < 100; round++) { /* also in cgroups that others have had before */
+        char id[32];
+        snprintf(id, sizeof(id), "away-%d", round);
+        harness_path(h, id, path, sizeof(path));
+        escape_script(path, "echo up; exec sleep 100", script, sizeof(script));
+        harness_sh(h, id, script);
+        harness_wait(h, harness_seen(h, id)->run.output_bytes > 0);
+        assert_int_equal(read_pids(path, pids), 1);
+        assert_true(process_lives(pids[0]));
+        assert_int_equal(spawn_client_kill(h->client, id, 0, 0), OK);
+        assert_false(harness_ended(h, id)->left_over);
+        assert_false(process_lives(pids[0]));
+        harness_ack(h, id);
+    }
+}
+
+/* The cgroup that a run was in, as it says itself. */
+static void read_cgroup(struct harness *h, const char *id, char *ret, size_t size)
+{
+    char *text = harness_output(h, id, SPAWN_STDOUT, NULL, NULL);
+    const char *line = strstr(text, "0::");
+    assert_non_null(line);
+    snprintf(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
+    free(text);
+}
+
+/* So many runs at once; returns how many of them were in that cgroup. */
+static int count_in_cgroup(struct harness *h, const char *prefix, int count, const char *cgroup)
+{
+    char id[32], other[512];
+    int same = 0;
+    for (int i = 0; i < count; i++) {
+        char *argv[] = {(char *)"/bin/cat", (char *)"/proc/self/cgroup", NULL};
+        struct shell shell;
+        snprintf(id, sizeof(id), "%s-%d", prefix, i);
+        shell_init(&shell, id, "");
+        shell.request.argv = argv;
+        harness_start(h, &shell.request);
+    }
+    for (int i = 0; i < count; i++) {
+        snprintf(id, sizeof(id), "%s-%d", prefix, i);
+        assert_int_equal(harness_ended(h, id)->reason, SPAWN_EXITED);
+        read_cgroup(h, id, other, sizeof(other));
+        same += strcmp(other, cgroup) == 0;
+        harness_ack(h, id);
+    }
+    return same;
+}
+
+/* A cgroup is used again, but never while somebody is in it. */
+static void nobody_gets_a_cgroup_that_is_in_use(void **state)
+{
+    enum { MANY = 600 }; /* more than there are in the pool */
+    struct harness *h = *state;
+    char path[256], script[1024], cgroup[512];
+    int pids[8];
+    if (!has_cgroups(h))
+        skip();
+    harness_path(h, "stays", path, sizeof(path));
+    escape_script(path, "cat /proc/self/cgroup", script, sizeof(script));
+    harness_sh(h, "leaves", script);
+    assert_int_equal(harness_ended(h, "leaves")->reason, SPAWN_EXITED);
+    assert_int_equal(read_pids(path, pids), 1);
+    read_cgroup(h, "leaves", cgroup, sizeof(cgroup));
+    harness_ack(h, "leaves");
+    assert_int_equal(count_in_cgroup(h, "other", MANY, cgroup), 0);
+    assert_true(process_lives(pids[0]));
+    kill(pids[0], SIGKILL);
+    harness_wait(h, !process_lives(pids[0]));
+    if (strstr(cgroup, "leaves")) /* controllers are enabled: each has its own */
+        skip();
+    assert_true(count_in_cgroup(h, "next", MANY, cgroup) > 0);
+}
+
 #define TESTS(setup)                                                                               \
     cmocka_unit_test_setup_teardown(cgroups_are_used_where_they_can_be, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(the_whole_tree_is_killed, setup, harness_teardown),        \
@@ -244,6 +340,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TESTS(harness_setup),
+        cmocka_unit_test_setup_teardown(who_left_everything_behind_is_killed, harness_setup,
+                                        harness_teardown),
+        cmocka_unit_test_setup_teardown(nobody_gets_a_cgroup_that_is_in_use, harness_setup,
+                                        harness_teardown),
         TESTS(harness_setup_without_cgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

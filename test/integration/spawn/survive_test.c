@@ -271,6 +271,38 @@ static void an_adopted_run_can_be_killed(void **state)
     }
 }
 
+/* Found by its cgroup alone, also by a spawner that has not made it, and by the next image. */
+static void who_left_everything_behind_is_killed_later(void **state)
+{
+    static const int signals[] = {SIGKILL, SIGHUP};
+    struct harness *h = *state;
+    if (!(h->hello.features & SPAWN_HAS_CGROUP))
+        skip();
+    for (size_t i = 0; i < ROWS(signals); i++) {
+        char id[32], path[256], script[1024], text[32];
+        snprintf(id, sizeof(id), "away-%zu", i);
+        harness_path(h, id, path, sizeof(path));
+        snprintf(script, sizeof(script),
+                 "(setsid env -i /bin/sh -c 'echo $$ > %s; exec sleep 100' </dev/null >/dev/null "
+                 "2>&1 &); exec sleep 100",
+                 path);
+        harness_sh(h, id, script);
+        harness_file(h, id, text, sizeof(text));
+        harness_wait(h, harness_seen(h, id)->started == 1);
+        int gone = h->gone, known = harness_seen(h, id)->known;
+        kill((pid_t)h->hello.pid, signals[i]);
+        if (signals[i] == SIGKILL)
+            harness_wait(h, h->gone > gone && h->is_ready && harness_seen(h, id)->known > known);
+        /* Another run must not get into its cgroup either. */
+        harness_sh(h, signals[i] == SIGKILL ? "next-0" : "next-1", "exit 0");
+        harness_ended(h, signals[i] == SIGKILL ? "next-0" : "next-1");
+        assert_true(process_lives(atoi(text)));
+        assert_int_equal(spawn_client_kill(h->client, id, 0, 0), OK);
+        assert_int_equal(harness_ended(h, id)->reason, SPAWN_KILLED);
+        assert_false(process_lives(atoi(text)));
+    }
+}
+
 static void an_upgrade_keeps_everything(void **state)
 {
     struct harness *h = *state;
@@ -521,6 +553,7 @@ int main(void)
         TEST(unseen_ends_say_what_is_known),
         TEST(an_adopted_run_can_be_killed),
         TEST(nothing_runs_twice_however_often_it_is_killed),
+        TEST(who_left_everything_behind_is_killed_later),
         TEST(an_upgrade_keeps_everything),
         TEST(an_upgraded_spawner_without_a_guard_is_replaced),
         TEST(sigterm_ends_all_runs),
