@@ -198,6 +198,7 @@ static enum status open_all(struct spawner *s)
     }
     if (st == OK)
         st = spawner_watch(s, &s->listener, EPOLLIN);
+    launches_init(&s->launches, s->null_fd);
     return st;
 }
 

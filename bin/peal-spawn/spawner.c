@@ -125,6 +125,7 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
         if (watch->fd >= 0) /* an earlier event of this turn may have closed it */
             watch->ready(s, watch, events[i].events);
     }
+    launches_settle(&s->launches);
     look_at_due(s);
     life_listen(s);
     life_write(s);

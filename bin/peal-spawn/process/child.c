@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "process/launch.h"
 #include "process/raw.h"
 #include "process/search.h"
 
@@ -130,10 +132,22 @@ static long execute(char *const *argv, char *const *env)
     return error;
 }
 
+/* Leaves the spawner's descriptors to it, but for those with low numbers, see launch.h. */
+static void part(const struct child_setup *setup)
+{
+    check(setup, SPAWN_STEP_FDS,
+          raw_call(SYS_close_range, LAUNCH_FDS, UINT_MAX, CLOSE_RANGE_UNSHARE, 0));
+    __atomic_store_n(setup->is_apart, 1, __ATOMIC_RELEASE);
+}
+
 void child_main(const void *argument)
 {
     const struct child_setup *setup = argument;
     const struct spawn_request *request = setup->request;
+    if (setup->is_apart)
+        part(setup);
+    /* Soon: it may have the ends of others' pipes, too. */
+    check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));
     check(setup, SPAWN_STEP_SESSION, raw_call(SYS_setsid, 0, 0, 0, 0));
     if (setup->reset_oom) /* in memory of its own, see launch.h */
         reset_oom();
@@ -146,8 +160,6 @@ void child_main(const void *argument)
         check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));
     const char *cwd = request->cwd[0] ? request->cwd : "/";
     check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
-    check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));
-
     const uint64_t none = 0; /* dispositions are default in the spawner itself */
     raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES);
     if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)

@@ -3,6 +3,7 @@
 #define PEAL_SPAWNER_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 
 #include "process/user.h"
@@ -18,14 +19,16 @@ struct child_setup {
     struct rlimit nofile; /* the spawner's limits before it raised them */
     bool reset_oom;
     struct slot *slot;
+    uint32_t *is_apart; /* set when the descriptors are its own; NULL: they are from the start */
 };
 
 /* Ends with exec, or exits with the failing step in the slot.
  *
- * The memory may be shared with the running spawner. So only the stack and the slot are written,
- * nothing is allocated, no errno is set (raw.h), and only the caller's copies are read. Everything
- * else that is changed here (session, limits, folder, descriptors, signals) belongs to the process,
- * not to its memory; and no signal has a handler that could run in it. */
+ * The memory may be shared with the running spawner, and until its first call the descriptors. So
+ * only the stack and the slot are written, nothing is allocated, no errno is set (raw.h), and only
+ * the caller's copies are read. Everything else that is changed here (session, limits, folder,
+ * descriptors, signals) belongs to the process, not to its memory; and no signal has a handler that
+ * could run in it. */
 _Noreturn void child_main(const void *argument); /* a child_setup, as raw_clone hands it on */
 
 #endif

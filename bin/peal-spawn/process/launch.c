@@ -1,6 +1,10 @@
 #include "process/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,33 +14,99 @@
 
 #include "process/raw.h"
 
-#define STACK_BYTES 32768 /* mostly for a path of 4 KiB */
-#define TEXT_BYTES  28672
+#define STACK_BYTES    32768 /* mostly for a path of 4 KiB */
+#define TEXT_BYTES     28672
+#define YIELDS         8
+#define FIRST_RESERVED (LAUNCH_FDS - 2 * LAUNCH_APART)
 
 struct launch {
     char stack[STACK_BYTES];
     uint32_t is_borrowed; /* set here, cleared by the kernel at exec or exit */
+    uint32_t is_apart;    /* set by the process */
+    bool holds_fds;       /* the ends of its pipes are still open here */
     struct child_setup setup;
     struct spawn_request request;
     struct user_ids user;
     size_t used;
+    int number; /* among the launches */
     _Alignas(16) char text[TEXT_BYTES];
 };
 
-static struct launch *take(struct launches *launches)
+void launches_init(struct launches *launches, int null_fd)
 {
-    for (int i = 0; i < LAUNCH_COUNT; i++) {
+    *launches = (struct launches){.null_fd = null_fd};
+    if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) < 0)
+        return; /* before Linux 5.9 */
+    for (int i = 0; i < 2 * LAUNCH_APART; i++) {
+        int fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_RESERVED);
+        if (fd < 0 || fd >= LAUNCH_FDS) {
+            if (fd >= 0)
+                close(fd);
+            break;
+        }
+        launches->fds[i / 2][i % 2] = fd;
+        launches->apart_count = (i + 1) / 2;
+    }
+}
+
+void launches_settle(struct launches *launches)
+{
+    for (int i = 0; i < launches->apart_count; i++) {
+        struct launch *launch = launches->all[i];
+        if (!launch || !launch->holds_fds ||
+            (!__atomic_load_n(&launch->is_apart, __ATOMIC_ACQUIRE) &&
+             __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE)))
+            continue;
+        for (int end = 0; end < 2; end++)
+            dup3(launches->null_fd, launches->fds[i][end], O_CLOEXEC);
+        launch->holds_fds = false;
+    }
+}
+
+/* A launch among those from `from` on; NULL: all are in use. */
+static struct launch *find_free(struct launches *launches, int from, int to)
+{
+    for (int i = from; i < to; i++) {
         struct launch **launch = &launches->all[i];
         if (!*launch) {
             void *memory = mmap(NULL, sizeof(**launch), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             *launch = memory != MAP_FAILED ? memory : NULL;
+            if (*launch)
+                (*launch)->number = i;
             return *launch;
         }
         if (!__atomic_load_n(&(*launch)->is_borrowed, __ATOMIC_ACQUIRE))
             return *launch;
     }
     return NULL;
+}
+
+/* When there are too many on their way to their exec, they get the processor first. */
+static struct launch *take(struct launches *launches)
+{
+    struct launch *launch = find_free(launches, 0, launches->apart_count);
+    for (int i = 0; !launch && launches->apart_count && i < YIELDS; i++) {
+        sched_yield();
+        launch = find_free(launches, 0, launches->apart_count);
+    }
+    return launch ? launch : find_free(launches, launches->apart_count, LAUNCH_COUNT);
+}
+
+/* Moves the ends of its pipes to the reserved numbers, if it has some. */
+static bool reserve_fds(struct launches *launches, struct launch *launch)
+{
+    int *fds = launch->setup.fds;
+    if (launch->number >= launches->apart_count || fds[0] >= LAUNCH_FDS)
+        return false;
+    launches_settle(launches);
+    launch->holds_fds = true;
+    const int *reserved = launches->fds[launch->number];
+    if (dup3(fds[1], reserved[0], O_CLOEXEC) < 0 || dup3(fds[2], reserved[1], O_CLOEXEC) < 0)
+        return false;
+    fds[1] = reserved[0];
+    fds[2] = reserved[1];
+    return true;
 }
 
 void launches_release(struct launches *launches)
@@ -106,6 +176,11 @@ static pid_t borrow(struct launches *launches, const struct clone_args *args,
     borrowing.child_tid = (uintptr_t)&launch->is_borrowed;
     borrowing.stack = (uintptr_t)launch->stack;
     borrowing.stack_size = sizeof(launch->stack);
+    launch->is_apart = 0;
+    if (reserve_fds(launches, launch)) {
+        borrowing.flags |= CLONE_FILES;
+        launch->setup.is_apart = &launch->is_apart;
+    }
     launch->is_borrowed = 1;
     long pid = raw_clone(&borrowing, child_main, &launch->setup);
     if (pid > 0)

@@ -6,6 +6,12 @@
  * a launch, which the kernel marks as free at exec or exit. A process that hangs before its exec (a
  * working directory on a dead mount) keeps its launch and blocks nobody else.
  *
+ * Nor is the table of descriptors copied, only for the exec to close them: with the pipes of
+ * thousands of runs in it that costs more than all the rest. The process shares the table, and
+ * parts with it by its first system call, which copies the numbers below LAUNCH_FDS alone. The ends
+ * of its pipes are moved to reserved numbers below that, and stay open until it says that it is
+ * apart. Only the first LAUNCH_APART launches have such numbers; the others copy the table.
+ *
  * It is forked, with its own memory, if it
  *   - switches to another user: no memory is shared across users;
  *   - resets its OOM score, which Linux would do to all that share its memory;
@@ -18,15 +24,26 @@
 #include "process/child.h"
 
 #define LAUNCH_COUNT 64
+#define LAUNCH_APART 20
+#define LAUNCH_FDS   64
 
 struct launch;
 
 struct launches {
     struct launch *all[LAUNCH_COUNT]; /* allocated when the earlier ones are in use */
+    int null_fd;                      /* borrowed */
+    int fds[LAUNCH_APART][2];         /* the reserved numbers */
+    int apart_count;                  /* so many of the launches have them */
 };
 
-/* Zeroed: empty. Does not free launches that a process still uses. */
+/* Reserves descriptors by copies of `null_fd`. */
+void launches_init(struct launches *launches, int null_fd);
+
+/* Does not free launches that a process still uses. */
 void launches_release(struct launches *launches);
+
+/* Closes the ends of pipes that processes have by now themselves. */
+void launches_settle(struct launches *launches);
 
 /* Returns the pid, or -1 and errno. The process is in its cgroup from its first instruction on; if
  * it fails before the exec it writes the failing step to the slot. Only the slot of `setup` must

@@ -101,11 +101,13 @@ static void surroundings_are_as_asked_for(void **state)
 static void only_three_descriptors_are_inherited(void **state)
 {
     struct harness *h = *state;
-    for (int i = 0; i < 5; i++) { /* neighbours, whose pipes must not leak */
-        char id[32];
+    enum { NEIGHBOURS = 100 }; /* more than have their descriptors below LAUNCH_FDS */
+    char id[32];
+    for (int i = 0; i < NEIGHBOURS; i++) { /* whose pipes must not leak */
         snprintf(id, sizeof(id), "neighbour-%d", i);
         harness_sh(h, id, "exec sleep 100");
     }
+    harness_wait(h, harness_seen(h, id)->started == 1);
     struct shell shell;
     shell_init(&shell, "fds", "");
     char *argv[] = {(char *)"ls", (char *)"/proc/self/fd", NULL};
