@@ -9,6 +9,7 @@
 #include "cli/when.h"
 #include "definition/job_fields.h"
 #include "jobs/definition.h"
+#include "print/state_words.h"
 #include "timestamp.h"
 
 bool looks_like_job(const char *word)
@@ -36,7 +37,9 @@ static enum status print_table(const json_t *fires)
         when_print_left(at_ms, now, &cell);
         text_table_cell(&table, cell.text);
         text_table_cell(&table, answer_text(fire, "starts_at"));
-        text_table_cell(&table, answer_text(fire, "note"));
+        strbuf_truncate(&cell, 0);
+        note_words(answer_text(fire, "note"), &cell);
+        text_table_cell(&table, cell.text);
     }
     enum status st = text_table_print(&table, stdout);
     strbuf_release(&cell);

@@ -6,7 +6,7 @@
 static const struct {
     const char *en, *zh;
 } hints[] = {
-    {"\"@manual\" is for one that runs only when asked to",
+    {"\"@manual\" is for one that runs only when asked",
      "只在被要求时运行的任务请用 \"@manual\""},
     {"it runs by a schedule or after other jobs, not both",
      "任务按计划或在其他任务之后运行，不能兼有"},
@@ -43,7 +43,7 @@ static void print_guess(const char *names, struct strbuf *out)
     size_t length = strlen(names);
     if (length && names[length - 1] == '?')
         length--;
-    strbuf_addf(out, "您是否想写 %.*s？", (int)length, names);
+    strbuf_addf(out, "是否想写 %.*s？", (int)length, names);
 }
 
 void hint_print(enum language language, const char *hint, struct strbuf *out)

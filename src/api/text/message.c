@@ -98,7 +98,7 @@ const struct message messages[] = {
      "labels：应为标签名称及其值；值为 null 则移除该标签"},
     {"all: say which jobs, by q, label, owner or status, or \"all\": true for every job",
      "all：请用 q、label、owner 或 status 指定任务，或以 \"all\": true 表示全部任务"},
-    {"you may not do this with them", "您无权对其执行此操作"},
+    {"you may not do this with them", "无权对其执行此操作"},
     {"their definitions can't be read by this version", "此版本无法读取其定义"},
     {"they are paused already", "已处于暂停状态"},
     {"they are not paused", "未处于暂停状态"},
@@ -132,7 +132,7 @@ const struct message messages[] = {
     {"to: is in the future; ticks that are to come run by themselves",
      "to：在未来；将来的触发会自动运行"},
     {"say which revision you have seen: If-Match: \"REVISION\"",
-     "请提供您读取时的版本号：If-Match: \"REVISION\""},
+     "请提供读取时的版本号：If-Match: \"REVISION\""},
     {"If-Match: expected a revision like \"17\", in its quotes",
      "If-Match：应为带引号的版本号，例如 \"17\""},
 

@@ -1,6 +1,7 @@
 /* peal versions: what a job's definition was, and who changed it. */
 #include "cli/listing.h"
 #include "cli/when.h"
+#include "print/state_words.h"
 #include "text/tr.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
@@ -17,6 +18,11 @@ static void print_current(const json_t *version, struct strbuf *out)
     strbuf_adds(out, json_is_true(json_object_get(version, "current")) ? tr("current") : "");
 }
 
+static void print_action(const json_t *version, struct strbuf *out)
+{
+    strbuf_adds(out, action_word(answer_text(version, "action")));
+}
+
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
@@ -24,7 +30,7 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN("REVISION", "revision", .form = COLUMN_NUMBER),
         COLUMN("AT", "at", .form = COLUMN_TIME),
         COLUMN("BY", "actor"),
-        COLUMN("ACTION", "action"),
+        COLUMN_BY("ACTION", print_action),
         COLUMN_BY("IS", print_current),
         COLUMN("DETAIL", "detail"),
         {0},
