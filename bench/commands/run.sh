@@ -67,7 +67,7 @@ new_jobs() { # WHERE ROUND_FUNCTION
 
 round_of_sqlite() {
     rm -rf "$work/alone"
-    alone=$(took_s "$sqlite" jobs "$work/alone" alone "$many" '0 0 * * *' 0)
+    alone=$(took_s "$sqlite" jobs "$work/alone" alone "$many" '0 0 * * *' 0 'report --number 1')
     start
     all=$(command_s apply -f "$jobs")
     [ "$1" -eq "$rounds" ] || "$peal" stop --data "$data" 2>/dev/null

@@ -17,6 +17,28 @@ static void write_text(const char *text, struct strbuf *out)
         out->failed = true;
 }
 
+/* Faster than printf: a definition has several, and a million of them are written at times. */
+static void write_number(int64_t number, struct strbuf *out)
+{
+    char text[24];
+    size_t at = sizeof(text);
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        text[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0)
+        text[--at] = '-';
+    strbuf_add(out, text + at, sizeof(text) - at);
+}
+
+/* A word that needs no escapes. */
+static void write_word(const char *word, struct strbuf *out)
+{
+    strbuf_addc(out, '"');
+    strbuf_adds(out, word);
+    strbuf_addc(out, '"');
+}
+
 static void write_duration(int64_t seconds, struct strbuf *out)
 {
     strbuf_addc(out, '"');
@@ -43,7 +65,7 @@ static void write_size(int64_t bytes, struct strbuf *out)
     if (unit)
         strbuf_addf(out, "\"%lld%s\"", (long long)bytes, units[unit - 1]);
     else
-        strbuf_addf(out, "%lld", (long long)bytes);
+        write_number(bytes, out);
 }
 
 static void write_texts(char *const *texts, size_t count, struct strbuf *out)
@@ -84,8 +106,10 @@ static void write_after(const struct job_after *after, size_t count, struct strb
     for (size_t i = 0; i < count; i++) {
         strbuf_adds(out, i ? ",{\"job\":" : "{\"job\":");
         write_text(after[i].job, out);
-        if (after[i].on != AFTER_SUCCESS)
-            strbuf_addf(out, ",\"on\":\"%s\"", after_on_names[after[i].on]);
+        if (after[i].on != AFTER_SUCCESS) {
+            strbuf_adds(out, ",\"on\":");
+            write_word(after_on_names[after[i].on], out);
+        }
         strbuf_addc(out, '}');
     }
     strbuf_addc(out, ']');
@@ -115,7 +139,9 @@ static void write_set(unsigned set, const char *const *words, struct strbuf *out
     for (unsigned i = 0; words[i]; i++) {
         if (!(set >> i & 1))
             continue;
-        strbuf_addf(out, is_first ? "\"%s\"" : ",\"%s\"", words[i]);
+        if (!is_first)
+            strbuf_addc(out, ',');
+        write_word(words[i], out);
         is_first = false;
     }
     strbuf_addc(out, ']');
@@ -125,7 +151,7 @@ static void write_id(const struct id *id, struct strbuf *out)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
-    strbuf_addf(out, "\"%s\"", text);
+    write_word(text, out);
 }
 
 /* ---- fields ---- */
@@ -249,16 +275,16 @@ static void write_value(const void *object, const void *defaults, const struct f
         write_size(int64_at(object, field), out);
         break;
     case FIELD_INT64:
-        strbuf_addf(out, "%lld", (long long)int64_at(object, field));
+        write_number(int64_at(object, field), out);
         break;
     case FIELD_INT:
-        strbuf_addf(out, "%d", int_at(object, field));
+        write_number(int_at(object, field), out);
         break;
     case FIELD_BOOL:
         strbuf_adds(out, *(const bool *)at ? "true" : "false");
         break;
     case FIELD_CHOICE:
-        strbuf_addf(out, "\"%s\"", field->words[int_at(object, field)]);
+        write_word(field->words[int_at(object, field)], out);
         break;
     case FIELD_UMASK:
         strbuf_addf(out, "\"%03o\"", (unsigned)int_at(object, field));
@@ -310,8 +336,8 @@ static void write_fields(const void *object, const void *defaults, const struct 
 
 /* ---- as text, and as a tree ---- */
 
-/* The text as a tree; the text is released. NULL: out of memory, of which jansson's own parser would
- * not always tell. */
+/* The text as a tree; the text is released. NULL: out of memory, of which jansson's own parser
+ * would not always tell. */
 static json_t *take_tree(struct strbuf *text)
 {
     struct tree tree;

@@ -1,5 +1,6 @@
 #include "client/batch/batch.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 /* What goes in one call, or more if jobs depend on each other: half of what the agent takes. */
 enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
+
+enum { AT_ONCE = 2 }; /* calls */
 
 enum { DIGESTS_FROM = 500 }; /* jobs; fewer are sent without a look at what the agent has */
 
@@ -194,48 +197,97 @@ static bool tell_mistakes(const struct batch_call *call, const struct reply *rep
     json_array_foreach (errors, i, error) {
         tell_mistake(call, error);
     }
-    fprintf(stderr, "%s\n", tr("nothing was changed"));
     return true;
 }
 
 /* ---- calls ---- */
 
-static enum exit_code send_call(struct client *client, const struct batch_call *call, bool dry_run,
-                                json_t *results)
+/* A call under way, in a thread of its own. */
+struct flight {
+    struct client *client;
+    struct batch_call call;
+    char *body;
+    pthread_t thread;
+    bool has_thread;
+    enum status st;
+    struct reply reply;
+};
+
+static void *fly(void *context)
 {
-    struct reply reply = {0};
-    char *body = print_body(call, dry_run);
+    struct flight *flight = context;
     const struct client_request request = {
         .method = "POST",
-        .path = call->batch->is_applied ? "/jobs:batch?applied=true" : "/jobs:batch",
-        .text = body,
+        .path = flight->call.batch->is_applied ? "/jobs:batch?applied=true" : "/jobs:batch",
+        .text = flight->body,
     };
-    if (!body)
-        return cli_fail(E_NOMEM);
-    enum status st = client_try(client, &request, &reply);
-    enum exit_code code =
-        st == OK && tell_mistakes(call, &reply) ? EXIT_INVALID : client_report(client, st, &reply);
-    if (code == EXIT_OK && json_array_extend(results, json_object_get(reply.body, "results")) != 0)
+    flight->st = client_try(flight->client, &request, &flight->reply);
+    return NULL;
+}
+
+static void begin_flight(struct flight *flight, struct batch_call call, bool dry_run)
+{
+    *flight = (struct flight){.client = flight->client, .call = call, .st = E_NOMEM};
+    flight->body = print_body(&call, dry_run);
+    if (!flight->body)
+        return;
+    flight->has_thread = pthread_create(&flight->thread, NULL, fly, flight) == 0;
+    if (!flight->has_thread)
+        fly(flight);
+}
+
+/* Waits for the answer, and adds its results. */
+static enum exit_code end_flight(struct flight *flight, json_t *results)
+{
+    if (flight->has_thread)
+        pthread_join(flight->thread, NULL);
+    const struct reply *reply = &flight->reply;
+    enum exit_code code = flight->st == OK && tell_mistakes(&flight->call, reply)
+                              ? EXIT_INVALID
+                              : client_report(flight->client, flight->st, reply);
+    if (code == EXIT_OK && json_array_extend(results, json_object_get(reply->body, "results")) != 0)
         code = cli_fail(E_CORRUPT);
-    reply_release(&reply);
-    free(body);
+    reply_release(&flight->reply);
+    free(flight->body);
     return code;
+}
+
+/* While the agent writes what is in one call it can check the next. After a failure nothing more is
+ * sent. */
+static enum exit_code send_by(struct flight flights[AT_ONCE], const struct batch *batch,
+                              bool dry_run, json_t *results)
+{
+    enum exit_code first = EXIT_OK;
+    size_t begun = 0, calls = batch_calls(batch);
+    struct progress progress;
+    progress_begin(&progress, tr(dry_run ? "checked" : "written"),
+                   batch->put_count + json_array_size(batch->delete));
+    for (size_t ended = 0; ended < begun || (ended < calls && first == EXIT_OK); ended++) {
+        for (; first == EXIT_OK && begun < calls && begun - ended < AT_ONCE; begun++)
+            begin_flight(&flights[begun % AT_ONCE], call_of(batch, begun), dry_run);
+        size_t before = json_array_size(results);
+        enum exit_code code = end_flight(&flights[ended % AT_ONCE], results);
+        first = first == EXIT_OK ? code : first;
+        progress_step(&progress, json_array_size(results) - before);
+    }
+    progress_end(&progress);
+    if (first == EXIT_INVALID && (dry_run || calls == 1))
+        fprintf(stderr, "%s\n", tr("nothing was changed"));
+    return first;
 }
 
 static enum exit_code send_all(struct client *client, const struct batch *batch, bool dry_run,
                                json_t *results)
 {
+    struct flight flights[AT_ONCE] = {{.client = client}};
     enum exit_code code = EXIT_OK;
-    struct progress progress;
-    progress_begin(&progress, tr(dry_run ? "checked" : "written"),
-                   batch->put_count + json_array_size(batch->delete));
-    for (size_t i = 0; code == EXIT_OK && i < batch_calls(batch); i++) {
-        struct batch_call call = call_of(batch, i);
-        size_t before = json_array_size(results);
-        code = send_call(client, &call, dry_run, results);
-        progress_step(&progress, json_array_size(results) - before);
-    }
-    progress_end(&progress);
+    for (size_t i = 1; code == EXIT_OK && i < AT_ONCE && i < batch_calls(batch); i++)
+        code =
+            client_open(client_is_remote(client) ? NULL : client_data(client), &flights[i].client);
+    if (code == EXIT_OK)
+        code = send_by(flights, batch, dry_run, results);
+    for (size_t i = 1; i < AT_ONCE; i++)
+        client_close(flights[i].client);
     return code;
 }
 
