@@ -39,6 +39,16 @@ int measure_noted_rate(char **argv);
 
 /* pages.c: SOCKET PATH COUNT: p50 and p99 in ms of COUNT requests over one connection. */
 int measure_pages(char **argv);
+int connect_to(const char *path);
+/* The length of the whole answer; 0: its head is not complete yet. */
+size_t answer_length(const char *answer);
+
+/* creates.c: SOCKET CLIENTS SECONDS: jobs that so many clients create per second, one by one, each
+ * over a connection of its own. */
+int measure_creates(char **argv);
+
+/* DIR CLIENTS SECONDS: the same through the store of a new data folder alone. */
+int measure_puts(char **argv);
 
 /* starts.c: HISTORY FROM_S TO_S: of the runs whose time to start was in that span: how many there
  * are, how many (job, tick) twice, how many not ok; p50 and p99 in ms by which they were late; the

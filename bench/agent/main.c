@@ -15,7 +15,8 @@ static const struct {
     {"read", 1, measure_read},   {"bare", 4, measure_bare},
     {"noted", 3, measure_noted}, {"noted_rate", 3, measure_noted_rate},
     {"pages", 3, measure_pages}, {"starts", 3, measure_starts},
-    {"rate", 3, measure_rate},
+    {"rate", 3, measure_rate},   {"creates", 3, measure_creates},
+    {"puts", 3, measure_puts},
 };
 
 _Noreturn void die(const char *what)

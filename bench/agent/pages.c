@@ -11,7 +11,7 @@
 
 enum { PAUSE_US = 2000 };
 
-static int connect_to(const char *path)
+int connect_to(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -21,8 +21,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* The length of the whole answer; 0: its head is not complete yet. */
-static size_t answer_length(const char *answer)
+size_t answer_length(const char *answer)
 {
     const char *body = strstr(answer, "\r\n\r\n");
     const char *length = strcasestr(answer, "\r\nContent-Length:");

@@ -241,6 +241,43 @@ small() {
     stop
 }
 
+# What creating them leaves behind, beside what an agent that has only read them holds.
+created() {
+    rm -rf "$data"
+    awk 'BEGIN { for (i = 0; i < 10000; i++)
+        printf "- name: team%d/job-%05d\n  schedule: \"%d %d * * *\"\n  command: [/bin/true]\n", i % 20, i, i % 60, i % 24 }' \
+        >"$work/jobs.yaml"
+    start
+    "$peal" apply --data "$data" -f "$work/jobs.yaml" >"$work/apply.log"
+    sleep 8 # store and history rest after a second, and the agent looks two seconds later
+    after=$(resident_kb "$(agent)")
+    stop
+    start
+    sleep 4
+    restarted=$(resident_kb "$(agent)")
+    stop
+    ratio=$(calculate "$after / $restarted")
+    line '10,000 jobs created, agent resident' "$(calculate "$after / 1024" 1) MB" \
+        "restarted $(calculate "$restarted / 1024" 1) MB" "$ratio" '1.15' "$ratio <= 1.15"
+}
+
+# One by one, by eight clients at once: requests that wait for a commit go into the next one
+# together, in the store and in the history, which has a line of each change.
+creates() {
+    for _ in $(seq $rounds); do
+        rm -rf "$data" "$work/store"
+        mkdir "$work/store"
+        limit=$("$bench" puts "$work/store" 8 3)
+        start
+        rate=$("$bench" creates "$data/api.sock" 8 3)
+        stop
+        echo "$(calculate "$rate / $limit") $rate $limit"
+    done >"$work/rounds"
+    # shellcheck disable=SC2046
+    set -- $(median <"$work/rounds")
+    line 'jobs created, 8 clients' "$2 /s" "store alone $3 /s" "$1" '' ''
+}
+
 medium() {
     fresh 100000 '0 0 * * *'
     : >"$work/bare"
@@ -306,12 +343,14 @@ starts() {
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'
-[ $# -gt 0 ] || set -- lateness starts small medium due_among_many large
+[ $# -gt 0 ] || set -- lateness starts small created creates medium due_among_many large
 for part; do
     case $part in
     lateness) lateness ;;
     starts) starts ;;
     small) small ;;
+    created) created ;;
+    creates) creates ;;
     medium) medium ;;
     due_among_many) due_among_many ;;
     large) large ;;

@@ -180,6 +180,7 @@ static void turn(struct agent *agent)
         return;
     }
     arm(agent, engine_wake_at(agent->engine));
+    agent_memory_turned(agent->memory);
 }
 
 static void on_wake(void *context, unsigned events)
@@ -369,6 +370,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         return st;
     }
     agent->open_files = descriptors_raise(agent->log);
+    agent->memory = agent_memory_new();
     agent_confine(agent); /* before there are threads, which would not be confined */
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
@@ -388,6 +390,8 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = agent_chores_new(agent->loop, agent->config, agent->engine, agent->data.store,
                               agent->data.history, agent->log, &agent->chores);
+    if (st == OK)
+        st = agent_memory_start(agent->memory, agent->loop, agent->engine);
     return st;
 }
 
@@ -403,6 +407,7 @@ static void tear_down(struct agent *agent)
     agent_data_close(&agent->data);
     agent->notifier = notifier_free(agent->notifier); /* calls what engine and API wait for */
     agent_chores_free(agent->chores);
+    agent->memory = agent_memory_free(agent->memory);
     api_free(agent->api);
     engine_free(agent->engine);
     executor_spawn_free(agent->executor);

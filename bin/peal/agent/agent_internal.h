@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "agent_chores.h"
+#include "agent_memory.h"
 #include "agent_notify.h"
 #include "api.h"
 #include "config/agent_data.h"
@@ -29,6 +30,7 @@ struct agent {
     struct random_block random; /* the engine's */
     struct api *api;
     struct agent_chores *chores;
+    struct agent_memory *memory; /* NULL: nothing is given back */
     struct notifier *notifier;
     int wake_fd, timer_fd, signal_fd;
     struct loop_fd *wake_watch, *timer_watch, *signal_watch, *launcher_watch;
