@@ -381,13 +381,13 @@ static void send_records(struct recorder *recorder, struct now now)
 
 void recorder_finish(struct recorder *recorder, struct now now)
 {
-    if (recorder->sender.retry_at.ms <= now.boot.ms)
+    if (recorder_finish_at(recorder, now).ms <= now.boot.ms)
         recorder_send_finishes(recorder, now);
 }
 
 void recorder_flush(struct recorder *recorder, struct now now)
 {
-    if (recorder->sender.retry_at.ms <= now.boot.ms)
+    if (recorder_forget_at(recorder).ms <= now.boot.ms)
         recorder_send_forgets(recorder, now);
     if (!recorder->appending && recorder->history_retry_at.ms <= now.boot.ms)
         send_records(recorder, now);
@@ -395,13 +395,11 @@ void recorder_flush(struct recorder *recorder, struct now now)
 
 int64_t recorder_wake_at(const struct recorder *recorder, struct now now)
 {
-    struct boot_ms first = {INT64_MAX};
-    bool for_store = open_runs_first(recorder->runs, OPEN_ENDED) ||
-                     open_runs_first(recorder->runs, OPEN_RECORDED) || recorder->recorded_entries;
+    struct boot_ms first = recorder_finish_at(recorder, now);
+    struct boot_ms forget_at = recorder_forget_at(recorder);
     bool for_history = !recorder->appending &&
                        (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);
-    if (for_store)
-        first = recorder->sender.retry_at;
+    first = forget_at.ms < first.ms ? forget_at : first;
     if (for_history) {
         struct boot_ms at = recorder->history_retry_at;
         if (at.ms < recorder->gather_until.ms)

@@ -19,6 +19,11 @@ struct pending_entry {
 
 /* ---- recorder_store.c ---- */
 
+/* When the next ends and forgets are to be sent: a request follows the one before after a while,
+ * with all that has come meanwhile. Ends that something waits for, and many of them, go at once. */
+struct boot_ms recorder_finish_at(const struct recorder *recorder, struct now now);
+struct boot_ms recorder_forget_at(const struct recorder *recorder);
+
 void recorder_send_finishes(struct recorder *recorder, struct now now);
 void recorder_send_forgets(struct recorder *recorder, struct now now);
 

@@ -4,6 +4,13 @@
 #include "stages/follow.h"
 #include "stages/recorder_internal.h"
 
+enum {
+    FINISH_EVERY_MS = 50,
+    FORGET_EVERY_MS = 500,
+    MANY = 64,              /* of them fill a request */
+    CLAIMED_AHEAD_MS = 500, /* as the lead of claims at most */
+};
+
 /* ---- ends ---- */
 
 /* The feed may be ahead of the answer: it may have shown this end, then its move back with the
@@ -95,10 +102,52 @@ static bool add_finish(struct recorder *recorder, struct now now, struct outbox_
     return true;
 }
 
+/* Something waits for the end of this run: a person, another job, a run of its job, or a tick of
+ * its job that is about to be claimed. */
+static bool is_awaited(const struct recorder *recorder, struct now now, const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(recorder->catalog, &open->run.job_uid);
+    if (open->run.cause != CAUSE_TICK || !job || job->open_runs > 1 || job->claiming)
+        return true;
+    struct dependents dependents = catalog_dependents(recorder->catalog, job->name);
+    if (dependents_next(&dependents))
+        return true;
+    return job->next_ms != NEVER_MS &&
+           job->next_ms + catalog_job_jitter_ms(job) - now.wall.ms < CLAIMED_AHEAD_MS;
+}
+
+static bool is_hurried(const struct recorder *recorder, struct now now)
+{
+    const struct open_run *open;
+    if (recorder->runs->counts[OPEN_ENDED] >= MANY)
+        return true;
+    TAILQ_FOREACH (open, &recorder->runs->phases[OPEN_ENDED], in_phase) {
+        if (is_awaited(recorder, now, open))
+            return true;
+    }
+    return false;
+}
+
+static struct boot_ms later(struct boot_ms one, struct boot_ms other)
+{
+    return one.ms > other.ms ? one : other;
+}
+
+struct boot_ms recorder_finish_at(const struct recorder *recorder, struct now now)
+{
+    struct boot_ms retry_at = recorder->sender.retry_at;
+    if (!recorder->runs->counts[OPEN_ENDED])
+        return (struct boot_ms){INT64_MAX};
+    if (recorder->finish_after.ms <= now.boot.ms || is_hurried(recorder, now))
+        return retry_at;
+    return later(retry_at, recorder->finish_after);
+}
+
 void recorder_send_finishes(struct recorder *recorder, struct now now)
 {
     struct outbox_batch *batch = NULL;
     struct open_run *open;
+    recorder->finish_after.ms = now.boot.ms + FINISH_EVERY_MS;
     while ((open = open_runs_first(recorder->runs, OPEN_ENDED)) &&
            add_finish(recorder, now, &batch, open)) {
         if (outbox_count(batch) == OUTBOX_MAX)
@@ -182,9 +231,19 @@ static void forget_entries(struct recorder *recorder, struct now now, struct out
     }
 }
 
+struct boot_ms recorder_forget_at(const struct recorder *recorder)
+{
+    struct boot_ms retry_at = recorder->sender.retry_at;
+    size_t waiting = recorder->runs->counts[OPEN_RECORDED] + recorder->recorded_entries;
+    if (!waiting)
+        return (struct boot_ms){INT64_MAX};
+    return waiting >= MANY ? retry_at : later(retry_at, recorder->forget_after);
+}
+
 void recorder_send_forgets(struct recorder *recorder, struct now now)
 {
     struct outbox_batch *batch = NULL;
+    recorder->forget_after.ms = now.boot.ms + FORGET_EVERY_MS;
     forget_runs(recorder, now, &batch);
     forget_entries(recorder, now, &batch);
     outbox_send(&batch, now);
