@@ -31,7 +31,7 @@ run   protobuf-c-compiler protoc-c
 run   zlib1g-dev
 run   zopfli          zopfli
 build libmongoc-dev
-test  chromium        chromium
+test  chromium-headless-shell chromium-headless-shell
 test  libcmocka-dev
 test  etcd-client     etcdctl
 test  etcd-server     etcd

@@ -42,7 +42,7 @@ export async function startWorld(options = {}) {
     const agent = await startAgent(options.agent);
     await putJobs(agent, options.jobs ?? jobs);
     const browser = await chromium.launch({
-        executablePath: process.env.PEAL_CHROMIUM ?? "/usr/bin/chromium",
+        executablePath: process.env.PEAL_CHROMIUM,
         args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--force-color-profile=srgb"],
     });
     const problems = [];
