@@ -8,6 +8,7 @@ enum {
     COMPARE_MS = 2000, /* interval of heartbeats while a node compares its clock */
     HURRY_MS = 200,    /* least interval between announcements of a refusal, or its end */
     STEP_MS = 20,      /* of the wall clock: it was set */
+    NOTICE_MS = 1000,  /* after a sleep */
 };
 
 /* Logs that another agent has joined under this node's name while this one was away, or has
@@ -201,8 +202,15 @@ static void set_may_run(struct engine *engine)
         engine_replan(engine);
 }
 
+/* By then the store has noticed that it lost its lease, or its connections. */
+static struct boot_ms ends_from(const struct engine *engine)
+{
+    return (struct boot_ms){engine->health == OK ? engine->peers.woke.ms + NOTICE_MS : INT64_MAX};
+}
+
 static void follow(struct engine *engine)
 {
+    engine->runner.ends_from = ends_from(engine);
     bool leads = engine_leads(engine);
     if (engine->sweeper.leads != leads) {
         engine->sweeper.leads = engine->planner.leads = leads;
@@ -212,6 +220,7 @@ static void follow(struct engine *engine)
     bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
     if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)
         engine->placed = engine->peers.generation;
+    engine->runner.is_shared = engine->placement.count > 1;
     set_may_run(engine);
 }
 

@@ -87,15 +87,6 @@ static int64_t after_stale_ms(const struct claimer *claimer, struct now now,
     return news ? INT64_MIN : now.wall.ms + RETRY_AFTER_MS;
 }
 
-/* One slow answer raises the estimate by half at most: an outage says nothing about the next claim,
- * and a claim that is too early meets more open runs of its job. */
-static void learn_latency(struct claimer *claimer, double took_ms)
-{
-    double most_ms = 4 * claimer->latency_ms + 10;
-    double ms = took_ms < most_ms ? took_ms : most_ms;
-    claimer->latency_ms += (ms - claimer->latency_ms) / 8;
-}
-
 /* `count` more runs may be ours after all. */
 static void note_unsure(struct claimer *claimer, struct now now, size_t count)
 {
@@ -139,7 +130,7 @@ static void claims_answered(void *stage, struct outbox_batch *batch, enum status
     struct store_claim *claims = batch->request.items.claims;
     struct plan *plans = batch->notes;
     claimer->unanswered -= outbox_count(batch);
-    learn_latency(claimer, (double)(now.boot.ms - batch->sent.ms));
+    outbox_learn_latency(batch, now, &claimer->latency_ms);
     outbox_note_outage(batch, st, now, claimer->away);
     size_t with_run = 0;
     for (size_t i = 0; i < outbox_count(batch); i++) {
@@ -364,8 +355,7 @@ static int rank_of(const struct claimer *claimer, struct open_run *open)
     return open->rank;
 }
 
-/* The claiming node is alive and may still begin the run. A node whose own claims wait does not
- * take another living node's: that node is just as busy. */
+/* The claiming node is alive and may still begin the run. */
 static bool is_others_turn(const struct claimer *claimer, const struct open_run *open)
 {
     return peers_is_in_life(claimer->peers, open->run.node, &open->run.owner) &&
@@ -373,8 +363,10 @@ static bool is_others_turn(const struct claimer *claimer, const struct open_run 
 }
 
 /* When this node is to take a run that waits, or that another node has claimed and does not begin;
- * NEVER_MS: never. */
-static int64_t take_at(const struct claimer *claimer, struct now now, struct open_run *open)
+ * NEVER_MS: never. A node whose own claims are late (is_behind) does not take another living
+ * node's: that node is just as busy. */
+static int64_t take_at(const struct claimer *claimer, struct now now, bool is_behind,
+                       struct open_run *open)
 {
     bool is_claimed = open->phase == OPEN_CLAIMED_ELSEWHERE;
     if (!is_claimed && open->run.state != RUN_DUE)
@@ -389,7 +381,7 @@ static int64_t take_at(const struct claimer *claimer, struct now now, struct ope
     if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
     if (is_claimed && is_others_turn(claimer, open)) {
-        if (claimer->runs->counts[OPEN_CLAIMED])
+        if (is_behind)
             return NEVER_MS;
         rank++;
     }
@@ -414,12 +406,13 @@ static void fill_take(struct claimer *claimer, struct now now, struct open_run *
 static void gather_takes(struct claimer *claimer, struct now now, enum open_phase phase,
                          size_t *room, struct outbox_batch **batch)
 {
+    bool is_behind = open_runs_are_behind(claimer->runs, now.wall);
     struct open_run *open = open_runs_first(claimer->runs, phase);
     for (struct open_run *next; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (outbox_count(*batch) == OUTBOX_MAX) /* the rest with the next turn */
             return;
-        if (take_at(claimer, now, open) > now.wall.ms)
+        if (take_at(claimer, now, is_behind, open) > now.wall.ms)
             continue;
         bool is_counted = needs_room(claimer, open);
         if (is_counted && !*room)
@@ -452,6 +445,7 @@ int64_t claimer_wake_at(const struct claimer *claimer, struct now now, size_t ro
     int64_t first_ms = NEVER_MS;
     if (claimer->sender.in_flight) /* the answer brings a turn */
         return NEVER_MS;
+    bool is_behind = open_runs_are_behind(claimer->runs, now.wall);
     for (int phase = 0; phase < OPEN_PHASES; phase++) {
         struct open_run *open;
         if (!open_phase_is((enum open_phase)phase, PHASE_TAKABLE))
@@ -459,7 +453,7 @@ int64_t claimer_wake_at(const struct claimer *claimer, struct now now, size_t ro
         TAILQ_FOREACH (open, &claimer->runs->phases[phase], in_phase) {
             if (!room && needs_room(claimer, open))
                 continue;
-            int64_t at_ms = take_at(claimer, now, open);
+            int64_t at_ms = take_at(claimer, now, is_behind, open);
             first_ms = at_ms < first_ms ? at_ms : first_ms;
         }
     }

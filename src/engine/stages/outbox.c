@@ -140,3 +140,12 @@ void outbox_note_outage(const struct outbox_batch *batch, enum status st, struct
     if (st != OK || took_ms >= OUTAGE_MS)
         outage_note(away, now.wall.ms - took_ms, now.wall.ms);
 }
+
+/* One slow answer raises the estimate by half at most: an outage says nothing about the next
+ * request, and a claim or begin that is too early costs something, too. */
+void outbox_learn_latency(const struct outbox_batch *batch, struct now now, double *latency_ms)
+{
+    double took_ms = (double)(now.boot.ms - batch->sent.ms);
+    double most_ms = 4 * *latency_ms + 10;
+    *latency_ms += ((took_ms < most_ms ? took_ms : most_ms) - *latency_ms) / 8;
+}

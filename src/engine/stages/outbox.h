@@ -77,4 +77,7 @@ void outbox_free(struct outbox_batch *batch); /* a batch that was not sent; acce
 void outbox_note_outage(const struct outbox_batch *batch, enum status st, struct now now,
                         struct outage *away);
 
+/* Takes the time of this answer into the smoothed latency. */
+void outbox_learn_latency(const struct outbox_batch *batch, struct now now, double *latency_ms);
+
 #endif

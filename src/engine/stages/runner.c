@@ -13,6 +13,11 @@
  * since a commit costs the same for one as for many. */
 enum { STARTS_AHEAD = 256 };
 
+/* A claimed run of a node that dies is taken over by another one, a begun one is lost: so where
+ * there are other nodes a run is begun only this many round trips, and this long at least, before
+ * its start. */
+enum { BEGIN_LEAD_TRIPS = 4, BEGIN_LEAD_MIN_MS = 20 };
+
 static void start_moved(void *item, uint32_t place)
 {
     ((struct open_run *)item)->heap_place = place;
@@ -27,7 +32,8 @@ void runner_init(struct runner *runner, const struct engine_ports *ports, struct
                               .boot_id = boot_id,
                               .catalog = catalog,
                               .marks = marks,
-                              .runs = runs};
+                              .runs = runs,
+                              .latency_ms = 5};
     outbox_sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
 }
@@ -132,6 +138,7 @@ static void begins_answered(void *stage, struct outbox_batch *batch, enum status
 {
     struct runner *runner = stage;
     outbox_note_outage(batch, st, now, runner->away);
+    outbox_learn_latency(batch, now, &runner->latency_ms);
     for (size_t i = 0; i < outbox_count(batch); i++) {
         const struct store_begin *begin = &batch->request.items.begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
@@ -180,6 +187,27 @@ static bool end_stale(struct runner *runner, struct now now, struct open_run *op
     return true;
 }
 
+static int64_t end_at(const struct runner *runner, struct now now)
+{
+    if (runner->ends_from.ms == INT64_MAX)
+        return NEVER_MS;
+    int64_t from_ms = wall_at(now, runner->ends_from);
+    return from_ms > now.wall.ms ? from_ms : now.wall.ms;
+}
+
+/* When to begin a claimed run, or to end one that is too late. One whose time is further ahead than
+ * claims go was claimed before the clock was set back. */
+static int64_t begin_at(const struct runner *runner, struct now now, const struct open_run *open)
+{
+    if (open_run_is_too_late(open, runner->on_time_ms, now.wall))
+        return end_at(runner, now);
+    double trips_ms = BEGIN_LEAD_TRIPS * runner->latency_ms;
+    int64_t lead_ms = trips_ms > BEGIN_LEAD_MIN_MS ? (int64_t)trips_ms : BEGIN_LEAD_MIN_MS;
+    int64_t at_ms = open->start_at_ms - lead_ms;
+    bool is_to_wait = runner->is_shared && at_ms - now.wall.ms <= STORE_AHEAD_MS;
+    return is_to_wait && at_ms > now.wall.ms ? at_ms : now.wall.ms;
+}
+
 /* Begins a claimed run, or ends it if it must not begin. False: out of memory. */
 static bool begin_or_end(struct runner *runner, struct now now, struct open_run *open,
                          struct outbox_batch **batch)
@@ -205,11 +233,13 @@ static bool begin_or_end(struct runner *runner, struct now now, struct open_run 
 static void send_begins(struct runner *runner, struct now now)
 {
     struct outbox_batch *batch = NULL;
-    struct open_run *open;
+    struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
     size_t left = begins_left(runner);
-    while (outbox_count(batch) < left && (open = open_runs_first(runner->runs, OPEN_CLAIMED)) &&
-           begin_or_end(runner, now, open, &batch))
-        continue;
+    for (; open && outbox_count(batch) < left; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (begin_at(runner, now, open) <= now.wall.ms && !begin_or_end(runner, now, open, &batch))
+            break;
+    }
     outbox_send(&batch, now);
 }
 
@@ -283,7 +313,7 @@ static bool may_begin(const struct runner *runner)
 static void end_late_claims(struct runner *runner, struct now now)
 {
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
-    for (; open; open = next) {
+    for (; open && end_at(runner, now) <= now.wall.ms; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         end_stale(runner, now, open);
     }
@@ -494,12 +524,28 @@ void runner_kill(struct runner *runner, struct now now, struct open_run *open,
         end(runner, now, open, RUN_KILLED, reason, "killed before it started");
 }
 
+/* Wall time of the next begin; NEVER_MS: none. */
+static int64_t next_begin_at(const struct runner *runner, struct now now)
+{
+    int64_t first_ms = NEVER_MS, retry_ms = wall_at(now, runner->sender.retry_at);
+    const struct open_run *open;
+    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_CLAIMED], in_phase) {
+        int64_t at_ms = begin_at(runner, now, open);
+        first_ms = at_ms < first_ms ? at_ms : first_ms;
+        if (first_ms <= now.wall.ms)
+            break;
+    }
+    return first_ms < retry_ms ? retry_ms : first_ms;
+}
+
 int64_t runner_wake_at(const struct runner *runner, struct now now)
 {
-    struct boot_ms first = {INT64_MAX};
+    int64_t first_ms = NEVER_MS;
     if (runner->starts.count)
-        first.ms = runner->starts.entries[0].key;
-    if (may_begin(runner) && begins_left(runner) && runner->sender.retry_at.ms < first.ms)
-        first = runner->sender.retry_at;
-    return first.ms == INT64_MAX ? NEVER_MS : wall_at(now, first);
+        first_ms = wall_at(now, (struct boot_ms){runner->starts.entries[0].key});
+    if (may_begin(runner) && begins_left(runner)) {
+        int64_t begin_ms = next_begin_at(runner, now);
+        first_ms = begin_ms < first_ms ? begin_ms : first_ms;
+    }
+    return first_ms;
 }

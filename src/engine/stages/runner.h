@@ -23,7 +23,12 @@ struct runner {
     int64_t start_window_ms;
     int64_t on_time_ms;
     struct outbox_sender sender;
-    struct outage *away; /* the engine's; of the store */
+    struct outage *away;      /* the engine's; of the store */
+    double latency_ms;        /* of a begin, smoothed: sets how far ahead to begin */
+    bool is_shared;           /* other nodes can take over what is claimed here and not begun */
+    struct boot_ms ends_from; /* claims that are too late are not ended before: while this node was
+                                 away, another may have run them, in a store that was restored
+                                 since; INT64_MAX: the store is away */
     bool executor_ready;
     bool is_held; /* claimed runs must not begin: this node's clock is wrong, or another agent has
                      its name */

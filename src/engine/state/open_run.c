@@ -220,6 +220,16 @@ bool open_run_is_set_back(const struct open_run *open, struct wall_ms now)
     return open->run.tick_ms > ahead_ms || open->run.claimed_ms > ahead_ms;
 }
 
+bool open_runs_are_behind(const struct open_runs *runs, struct wall_ms now)
+{
+    const struct open_run *open;
+    TAILQ_FOREACH (open, &runs->phases[OPEN_CLAIMED], in_phase) {
+        if (open->start_at_ms <= now.ms)
+            return true;
+    }
+    return false;
+}
+
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)
 {
     int64_t since_ms = open->start_at_ms;

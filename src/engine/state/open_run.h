@@ -171,6 +171,9 @@ bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struc
  * could take years. Then times count from when the run was seen. */
 bool open_run_is_set_back(const struct open_run *open, struct wall_ms now);
 
+/* A claimed run of this node waits for its begin, though its start time has come. */
+bool open_runs_are_behind(const struct open_runs *runs, struct wall_ms now);
+
 /* When open_run_is_too_late becomes true; NEVER_MS: never. */
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms);
 

@@ -11,6 +11,7 @@ enum {
     SETTLE_MS = 2500, /* by then all live nodes have sent a heartbeat */
     AWAKE_MS = 100,   /* between turns, while the age of heartbeats matters */
     WAKING_MS = 1000, /* after a sleep, until the backlog of the feed has been read */
+    GONE_MS = 2500,   /* without a turn; heartbeats are nearer to each other */
     KEEP_MS = 24 * 3600 * 1000,
 };
 
@@ -339,6 +340,8 @@ struct boot_ms peers_settle_at(const struct peers *peers)
     bool is_settling = peers->is_live && !peers->is_settled;
     int64_t at_ms = is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX;
     if ((peers->is_unsure || is_settling) && peers->turned.ms + AWAKE_MS < at_ms)
+    if (now.boot.ms - peers->turned.ms > GONE_MS)
+        peers->woke = now.boot;
         at_ms = peers->turned.ms + AWAKE_MS;
     return (struct boot_ms){at_ms};
 }

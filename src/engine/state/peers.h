@@ -47,7 +47,8 @@ struct peers {
     int64_t ahead_ms;      /* wall clock minus boot clock, when skew_ms was computed */
     struct boot_ms turned; /* boot time of the last turn */
     struct boot_ms slept_from, slept_to; /* the last two turns that were far apart */
-    bool is_unsure;                      /* of some peer's clock */
+    struct boot_ms woke; /* the last turn after so long that this node may have been gone */
+    bool is_unsure;      /* of some peer's clock */
 };
 
 void peers_init(struct peers *peers, const struct peer *self);

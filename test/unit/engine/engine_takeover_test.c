@@ -20,7 +20,7 @@ static struct world *claim_and_freeze(struct cluster *cluster, const struct id *
     struct world *first = cluster_first_for(cluster, uid);
     first->door = DOOR_HELD;
     first->door_op = STORE_BEGIN;
-    cluster_pass_to(cluster, 60000 - 50);
+    cluster_pass_to(cluster, 60000 - 10);
     assert_int_equal(engine_open_runs(first->engine), 1);
     cluster_freeze(first);
     return first;
