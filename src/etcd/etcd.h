@@ -103,7 +103,8 @@ struct etcd_op_result {
 
 struct etcd_lease_result {
     int64_t id;
-    int64_t ttl_s;
+    int64_t ttl_s;     /* of a look: what is left of it, rounded down; -1: there is no such lease */
+    int64_t granted_s; /* of a look: the whole of it */
 };
 
 enum etcd_alarm {
@@ -216,6 +217,9 @@ MUST_CHECK enum status etcd_lease_grant(struct etcd_client *client, int64_t ttl_
                                         const struct etcd_reply *reply, struct etcd_call **ret);
 MUST_CHECK enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
                                          const struct etcd_reply *reply, struct etcd_call **ret);
+/* When was the lease last renewed? Takes neither a quorum nor a write. */
+MUST_CHECK enum status etcd_lease_look(struct etcd_client *client, int64_t id,
+                                       const struct etcd_reply *reply, struct etcd_call **ret);
 
 /* ---- maintenance ---- */
 

@@ -230,6 +230,19 @@ enum status etcd_decode_grant(struct arena *arena, const uint8_t *bytes, size_t 
     return answer->id && answer->ttl > 0 ? OK : E_CORRUPT;
 }
 
+enum status etcd_decode_look(struct arena *arena, const uint8_t *bytes, size_t length,
+                             struct etcd_result *ret)
+{
+    Etcdpb__LeaseTimeToLiveResponse *answer = etcd_unpack_answer(
+        arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length, ret);
+    if (!answer)
+        return E_CORRUPT;
+    ret->lease.id = answer->id;
+    ret->lease.ttl_s = answer->ttl;
+    ret->lease.granted_s = answer->granted_ttl;
+    return OK;
+}
+
 enum status etcd_decode_status(struct arena *arena, const uint8_t *bytes, size_t length,
                                struct etcd_result *ret)
 {

@@ -118,7 +118,7 @@ MUST_CHECK enum status etcd_make_delete(struct arena *arena, const struct etcd_d
 void etcd_make_put(const struct etcd_put *request, Etcdpb__PutRequest *ret);
 
 etcd_decode etcd_decode_range, etcd_decode_put, etcd_decode_delete, etcd_decode_txn,
-    etcd_decode_header, etcd_decode_grant, etcd_decode_status, etcd_decode_alarms;
+    etcd_decode_header, etcd_decode_grant, etcd_decode_look, etcd_decode_status, etcd_decode_alarms;
 
 /* Decodes any answer without children of its own type into the arena; NULL: E_CORRUPT. */
 void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,

@@ -155,6 +155,16 @@ enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
 
+enum status etcd_lease_look(struct etcd_client *client, int64_t id, const struct etcd_reply *reply,
+                            struct etcd_call **ret)
+{
+    static const struct etcd_method method = {
+        .path = "/etcdserverpb.Lease/LeaseTimeToLive", .decode = etcd_decode_look, .is_read = true};
+    Etcdpb__LeaseTimeToLiveRequest message = ETCDPB__LEASE_TIME_TO_LIVE_REQUEST__INIT;
+    message.id = id;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
 /* ---- maintenance ---- */
 
 enum status etcd_status(struct etcd_client *client, const struct etcd_reply *reply,

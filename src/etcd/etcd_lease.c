@@ -13,7 +13,10 @@
 
 enum {
     RENEWALS_PER_TTL = 3,
-    PATIENCE_MS = 1000, /* for an answer, before the connection is probed */
+    LINGER_MS = 5000,        /* for which it is renewed often though that is no longer asked for */
+    PATIENCE_MS = 1000,      /* for an answer, before the connection is probed ... */
+    PATIENCE_OFTEN_MS = 500, /* ... while it is renewed often */
+    AGAIN_MS = 100,          /* when it is time to renew, and not possible */
 };
 
 enum lease_state {
@@ -33,6 +36,8 @@ struct etcd_lease {
     int64_t held_until_ms;
     int64_t sent_at_ms; /* of the request whose answer is awaited, or of the last one */
     bool is_awaited;
+    bool is_often;          /* renewed every ETCD_LEASE_OFTEN_MS ... */
+    int64_t often_until_ms; /* ... or until then */
 };
 
 static const struct table_type lease_table = {.key_at = offsetof(struct etcd_lease, id),
@@ -63,12 +68,27 @@ static void lose_silent(struct etcd_lease *lease)
 
 /* ---- keeping alive ---- */
 
+static bool is_often(const struct etcd_lease *lease, int64_t now_ms)
+{
+    return lease->is_often || now_ms < lease->often_until_ms;
+}
+
+static int64_t patience_ms(const struct etcd_lease *lease, int64_t now_ms)
+{
+    return is_often(lease, now_ms) ? PATIENCE_OFTEN_MS : PATIENCE_MS;
+}
+
+static int64_t interval_ms(const struct etcd_lease *lease, int64_t now_ms)
+{
+    return is_often(lease, now_ms) ? ETCD_LEASE_OFTEN_MS : lease->ttl_ms / RENEWALS_PER_TTL;
+}
+
 static void set_timer(struct etcd_lease *lease, int64_t now_ms)
 {
-    int64_t next_ms =
-        lease->sent_at_ms + (lease->is_awaited ? PATIENCE_MS : lease->ttl_ms / RENEWALS_PER_TTL);
-    if (next_ms <= now_ms) /* already renewing, or not to be renewed: check again later */
-        next_ms = now_ms + PATIENCE_MS;
+    int64_t next_ms = lease->sent_at_ms +
+                      (lease->is_awaited ? patience_ms(lease, now_ms) : interval_ms(lease, now_ms));
+    if (next_ms <= now_ms) /* the connection is probed, or there is none: check again later */
+        next_ms = now_ms + (lease->is_awaited ? PATIENCE_MS : AGAIN_MS);
     if (next_ms > lease->held_until_ms)
         next_ms = lease->held_until_ms;
     loop_timer_set(lease->timer, next_ms > now_ms ? next_ms - now_ms : 0);
@@ -94,7 +114,7 @@ static void on_timer(void *context)
     }
     if (!lease->is_awaited)
         renew(lease, now_ms);
-    else if (now_ms - lease->sent_at_ms >= PATIENCE_MS)
+    else if (now_ms - lease->sent_at_ms >= patience_ms(lease, now_ms))
         long_stream_probe(&lease->hub->stream);
     set_timer(lease, now_ms);
 }
@@ -208,6 +228,20 @@ enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s, etcd_lease
     etcd_call_may_repeat(lease->call); /* a second lease that is never used expires by itself */
     *ret = lease;
     return OK;
+}
+
+void etcd_lease_renew_often(struct etcd_lease *lease, bool is_often)
+{
+    int64_t now_ms = etcd_now_ms();
+    if (lease->is_often == is_often)
+        return;
+    lease->is_often = is_often;
+    lease->often_until_ms = is_often ? 0 : now_ms + LINGER_MS;
+    if (lease->state != LEASE_HELD || !is_often)
+        return;
+    if (!lease->is_awaited && now_ms - lease->sent_at_ms >= ETCD_LEASE_OFTEN_MS)
+        renew(lease, now_ms);
+    set_timer(lease, now_ms);
 }
 
 struct etcd_lease *etcd_lease_free(struct etcd_lease *lease)

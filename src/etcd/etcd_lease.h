@@ -28,6 +28,12 @@ MUST_CHECK enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s,
                                       etcd_lease_notify *notify, void *context,
                                       struct etcd_lease **ret);
 
+/* True: it is renewed twice a second from now on, and at once if it was not within the last half
+ * second, so that etcd_lease_look shows soon that its owner is gone. False: 5 s from now, three
+ * times per TTL again, as at first. */
+enum { ETCD_LEASE_OFTEN_MS = 500 };
+void etcd_lease_renew_often(struct etcd_lease *lease, bool is_often);
+
 /* Stops the keep-alives; the lease expires by itself, or see etcd_lease_revoke. Accepts NULL;
  * returns NULL. */
 struct etcd_lease *etcd_lease_free(struct etcd_lease *lease);

@@ -54,8 +54,10 @@ struct peer {
     int64_t lag_ms; /* watch lag: how long its last heartbeat took to come back; -1: not known */
 
     /* From the store. */
-    bool is_alive;  /* false: its lease has expired, or it has left */
-    int64_t joined; /* smaller: joined earlier */
+    int64_t beats_ms; /* how often it shows signs of life while it has begun runs; 0: not more often
+                         than always, as an older peal */
+    bool is_alive;    /* false: its lease has expired, or it has left */
+    int64_t joined;   /* smaller: joined earlier */
 };
 
 /* A worker whose agent is not about to end may lead. */

@@ -21,7 +21,7 @@ static const struct column fields[] = {
     PEER(roles, INT),        PEER(capacity, INT),         PEER(max_running, INT),
     PEER(running, INT),      PEER(refusal, WORD),         PEER(started_ms, MS),
     PEER(wall_ms, MS),       PEER(boot_ms, MS),           PEER(skew_ms, MS),
-    PEER(lag_ms, MS),
+    PEER(lag_ms, MS),        PEER(beats_ms, MS),
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };

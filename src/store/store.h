@@ -401,6 +401,8 @@ struct store_ops {
     void (*dispatch)(struct store *store);
     bool (*next_change)(struct store *store, struct store_change *ret);
     enum status (*announce)(struct store *store, const struct peer *self);
+    void (*beat)(struct store *store, bool is_often);       /* NULL: there are no other nodes */
+    void (*suspect)(struct store *store, const char *node); /* likewise */
     bool (*leads)(const struct store *store);
     enum status (*health)(struct store *store, struct strbuf *why);
     size_t (*each_aside)(const struct store *store,
@@ -443,8 +445,30 @@ MUST_CHECK static inline enum status store_announce(struct store *store, const s
     return store->ops->announce(store, self);
 }
 
-/* True only while surely no other node leads. The leader does the chores of the cluster; after its
- * death another takes over within 5 s. */
+/* True: from now on this node shows signs of life every half second, and at once if there was none
+ * for that long; false: as often as 5 s of silence require. For nodes with begun runs. Does nothing
+ * before the first store_announce. */
+static inline void store_beat(struct store *store, bool is_often)
+{
+    if (store->ops->beat)
+        store->ops->beat(store, is_often);
+}
+
+/* Looks whether another node is silent: no sign of life for a second, though it has said that it
+ * shows them more often (peer.beats_ms) and is not about to end. If it is at two looks, less than a
+ * second apart, the store takes it for gone, as after 5 s, and the feed tells. A node that was only
+ * slow learns that it is out, and registers again. To be called every STORE_LOOK_MS while it
+ * matters. */
+enum { STORE_LOOK_MS = 250, STORE_SILENT_MS = 1000 };
+static inline void store_suspect(struct store *store, const char *node)
+{
+    if (store->ops->suspect)
+        store->ops->suspect(store, node);
+}
+
+/* True only while surely no other node leads, unless this one was taken for gone before its time
+ * (store_suspect) and has not heard of that yet. The leader does the chores of the cluster; after
+ * its death another takes over within 5 s. */
 static inline bool store_leads(const struct store *store)
 {
     return store->ops->leads(store);

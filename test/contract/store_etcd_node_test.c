@@ -330,6 +330,86 @@ static void who_vanishes_is_gone_and_comes_back_by_itself(void **state)
     end_all();
 }
 
+/* ---- a node that is looked at ---- */
+
+/* As its owner does, who has a reason to. */
+static bool is_gone_for(struct node *node, const char *name)
+{
+    static int64_t looked_ms;
+    if (now_ms() - looked_ms >= STORE_LOOK_MS) {
+        looked_ms = now_ms();
+        store_suspect(node->world->store, name);
+    }
+    return hears_of(node, name, false);
+}
+
+static void start_two(struct node **ret_first, struct node **ret_second)
+{
+    new_lab();
+    struct node *first = *ret_first = start_node(0, "node-1", 1);
+    wait_until(leads(first));
+    struct node *second = *ret_second = start_node(1, "node-2", 2);
+    wait_until(hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+}
+
+/* Long before its lease is over; also the one that leads. It learns of that when it wakes up. */
+static void who_is_silent_is_gone_before_its_lease(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct node *nodes[2];
+        start_two(&nodes[0], &nodes[1]);
+        struct node *silent = nodes[i], *other = nodes[1 - i];
+        const char *name = i == 0 ? "node-1" : "node-2";
+        store_beat(silent->world->store, true);
+        for (int turns = 0; turns < STAYS; turns++) {
+            turn();
+            assert_false(is_gone_for(other, name)); /* it is heard twice a second */
+        }
+        silent->is_frozen = true;
+        struct left_lease left = leave_lease();
+        wait_until(is_gone_for(other, name));
+        print_message("gone after %lld ms\n", (long long)(now_ms() - left.since_ms));
+        assert_false(has_run_out(&left));
+        wait_until(leads(other));
+        silent->is_frozen = false;
+        wait_until(hears_of(other, name, true) && is_well(silent));
+        assert_true(leads(other) && !leads(silent));
+        end_all();
+    }
+}
+
+/* Its agent is restarted, or it is of an older version: their leases are waited for. */
+static void who_is_not_to_be_heard_often_is_not_suspected(void **state)
+{
+    (void)state;
+    struct node *first, *second;
+    start_two(&first, &second);
+    second->self.refusal = PEER_STOPPING;
+    say(second, 1);
+    wait_until(has_heard(first, "node-2", 1));
+    end_node(second); /* it keeps its place for the time of a lease */
+    struct left_lease left = leave_lease();
+    for (int64_t since_ms = now_ms(); now_ms() - since_ms < 3 * STORE_SILENT_MS; turn())
+        assert_false(is_gone_for(first, "node-2") && !has_run_out(&left));
+    wait_until(has_run_out(&left));
+    end_all();
+
+    struct strbuf value;
+    struct peer older = a_peer("node-3", 3);
+    strbuf_init(&value);
+    start_two(&first, &second);
+    older.beats_ms = 0; /* as read by this version: it says nothing of that */
+    assert_int_equal(peer_encode(&older, &value), OK);
+    put("nodes/node-3", value.text);
+    wait_until(hears_of(first, "node-3", true));
+    for (int64_t since_ms = now_ms(); now_ms() - since_ms < 3 * STORE_SILENT_MS; turn())
+        assert_false(is_gone_for(first, "node-3"));
+    strbuf_release(&value);
+    delete_below("nodes/node-3");
+    end_all();
+}
+
 /* ---- two agents with one name ---- */
 
 static void a_name_that_is_in_use_is_refused(void **state)
@@ -650,6 +730,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_vanishes_is_gone_and_comes_back_by_itself),
+        cmocka_unit_test(who_is_silent_is_gone_before_its_lease),
+        cmocka_unit_test(who_is_not_to_be_heard_often_is_not_suspected),
         cmocka_unit_test(a_name_that_is_in_use_is_refused),
         cmocka_unit_test(who_is_shut_out_claims_takes_and_begins_nothing),
         cmocka_unit_test(a_restart_joins_at_once),

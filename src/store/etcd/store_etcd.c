@@ -99,6 +99,7 @@ static struct store *etcd_store_free(struct store *base)
     while (store->flow.waiting.first)
         loop_run_once(store->loop);
     store->is_closing = true;
+    suspects_release(store);
     nodes_leave(store);
     while (store->answered.first)
         etcd_store_dispatch(base);
@@ -111,6 +112,8 @@ static const struct store_ops etcd_store_ops = {
     .dispatch = etcd_store_dispatch,
     .next_change = etcd_store_next_change,
     .announce = nodes_announce,
+    .beat = nodes_beat,
+    .suspect = suspects_look,
     .leads = nodes_lead,
     .health = etcd_store_health,
     .each_aside = etcd_store_each_aside,

@@ -8,9 +8,12 @@
  *        |  revision of the answer
  *     store_etcd_load.c   list and watch: keeps mirror and feed up to date
  *
- *     store_etcd_nodes.c  this node's own key, its lease, and the leader */
+ *     store_etcd_nodes.c     this node's own key, its lease, and the leader
+ *     store_etcd_suspects.c  other nodes that may be gone */
 #ifndef PEAL_STORE_ETCD_INTERNAL_H
 #define PEAL_STORE_ETCD_INTERNAL_H
+
+#include <sys/queue.h>
 
 #include "clock.h"
 #include "etcd/store_etcd.h"
@@ -50,6 +53,8 @@ struct epoch_memory {
 };
 
 struct note;
+struct suspect;
+LIST_HEAD(suspect_list, suspect);
 
 struct check {
     bool is_under_way;
@@ -86,7 +91,8 @@ struct store_etcd {
     struct feed feed;
     struct feed_item *held;
 
-    struct nodes *nodes; /* NULL: no heartbeat yet */
+    struct nodes *nodes;          /* NULL: no heartbeat yet */
+    struct suspect_list suspects; /* other nodes */
 
     struct health health;
     bool is_watch_broken;
@@ -168,6 +174,7 @@ void check_abandon(struct store_etcd *store);
 /* ---- store_etcd_nodes.c ---- */
 
 enum status nodes_announce(struct store *base, const struct peer *self);
+void nodes_beat(struct store *base, bool is_often);
 bool nodes_lead(const struct store *base);
 /* Adds compares that hold while this node's key has its last write, or a newer one of its own: not
  * after another agent of its name has shut it out, nor in a restored etcd. */
@@ -181,6 +188,11 @@ bool nodes_is_shut_out(const struct nodes *nodes); /* E_CONFLICT; accepts NULL *
 /* Deregisters this node; waits a short time for etcd. A node that stops and still has runs stays
  * registered until its lease would have expired. */
 void nodes_leave(struct store_etcd *store);
+
+/* ---- store_etcd_suspects.c ---- */
+
+void suspects_look(struct store *base, const char *node); /* store_suspect */
+void suspects_release(struct store_etcd *store);
 
 /* ---- store_etcd_load.c ---- */
 

@@ -42,6 +42,7 @@ struct nodes {
     enum membership membership;
     struct peer self; /* the last heartbeat */
     bool is_news;     /* it is not written yet */
+    bool is_often;    /* signs of life every half second */
     bool was_in;      /* another agent in the key is a newcomer, not a predecessor */
     char *key, *leader_prefix;
     int64_t key_revision; /* of our last known write; 0: none */
@@ -155,6 +156,7 @@ static void on_lease(void *context, const struct etcd_lease_notice *notice)
         start_over(nodes);
         return;
     }
+    etcd_lease_renew_often(nodes->lease, nodes->is_often);
     nodes->membership = NODE_JOINING;
     write_self(nodes);
 }
@@ -431,13 +433,19 @@ void nodes_leave(struct store_etcd *store)
 
 /* ---- the store's side ---- */
 
+static void set_self(struct nodes *nodes, const struct peer *self)
+{
+    nodes->self = *self;
+    nodes->self.beats_ms = ETCD_LEASE_OFTEN_MS;
+}
+
 static enum status nodes_new(struct store_etcd *store, const struct peer *self, struct nodes **ret)
 {
     struct nodes *nodes = calloc(1, sizeof(*nodes));
     if (!nodes)
         return E_NOMEM;
     nodes->store = store;
-    nodes->self = *self;
+    set_self(nodes, self);
     nodes->retry_ms = RETRY_FIRST_MS;
     strbuf_init(&nodes->value);
     strbuf_init(&nodes->why);
@@ -471,13 +479,23 @@ enum status nodes_announce(struct store *base, const struct peer *self)
             ask_for_lease(store->nodes);
         return st;
     }
-    nodes->self = *self;
+    set_self(nodes, self);
     nodes->is_news = true;
     if (nodes->membership == NODE_IN) {
         write_self(nodes);
         update_candidacy(nodes);
     }
     return OK;
+}
+
+void nodes_beat(struct store *base, bool is_often)
+{
+    struct nodes *nodes = ((struct store_etcd *)base)->nodes;
+    if (!nodes || nodes->is_often == is_often)
+        return;
+    nodes->is_often = is_often;
+    if (nodes->lease)
+        etcd_lease_renew_often(nodes->lease, is_often);
 }
 
 /* Not in a restored etcd before the halt is lifted: the old leader may not know of the restore yet.

@@ -14,6 +14,11 @@ static struct mirror_peer *find_peer(const struct mirror_nodes *nodes, const cha
     return table_find(&nodes->peers, name);
 }
 
+const struct mirror_peer *mirror_find_peer(const struct mirror_nodes *nodes, const char *name)
+{
+    return find_peer(nodes, name);
+}
+
 struct mirror_drain *mirror_find_drain(const struct mirror_nodes *nodes, const char *name)
 {
     return table_find(&nodes->drains, name);
@@ -37,7 +42,7 @@ static void feed_gone_peer(struct feed *feed, const struct mirror_peer *gone)
 enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name, const struct etcd_kv *kv,
                             struct feed *feed)
 {
-    struct mirror_peer read = {.mod_revision = kv->mod_revision};
+    struct mirror_peer read = {.mod_revision = kv->mod_revision, .lease = kv->lease};
     enum status st = peer_decode(name, kv->value.data, kv->value.length, &read.peer);
     if (st != OK)
         return st;

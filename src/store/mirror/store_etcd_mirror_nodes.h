@@ -8,7 +8,7 @@
 
 struct mirror_peer {
     struct peer peer; /* alive: its key is there */
-    int64_t mod_revision;
+    int64_t mod_revision, lease;
 };
 
 struct mirror_drain {
@@ -37,6 +37,7 @@ void mirror_delete_drain(struct mirror_nodes *nodes, const char *name, struct fe
 void mirror_nodes_feed_difference(const struct mirror_nodes *before, const struct mirror_nodes *now,
                                   struct feed *feed);
 
+const struct mirror_peer *mirror_find_peer(const struct mirror_nodes *nodes, const char *name);
 struct mirror_drain *mirror_find_drain(const struct mirror_nodes *nodes, const char *name);
 
 #endif
