@@ -37,6 +37,8 @@ static void init_parts(struct engine *engine)
     engine->planner.rules = (struct plan_rules){config->on_time_ms, LEAD_MIN_MS,
                                                 &engine->attendance.mark, &engine->hindrances};
     engine->planner.placement = &engine->placement;
+    engine->planner.peers = &engine->peers;
+    engine->planner.runs = &engine->runs;
     boot_marks_init(&engine->boot_marks);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
                &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
@@ -235,6 +237,7 @@ void engine_step(struct engine *engine, struct now now)
     claimer_flush(&engine->claimer, now);
     hand_on_plans(engine); /* those for which memory was short */
     runner_start(&engine->runner, now);
+    engine_look_out(engine);
     recorder_flush(&engine->recorder, now);
 }
 
@@ -264,6 +267,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
     sooner(&first_ms, engine_attend_at(engine));
+    sooner(&first_ms, engine_look_out_at(engine));
     sooner(&first_ms,
            engine->marks.is_to_sweep ? now.wall.ms : sweeper_wake_at(&engine->sweeper, now));
     if (may_plan(engine)) /* without room, an answer or a start causes a turn */

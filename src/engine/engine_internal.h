@@ -4,7 +4,8 @@
  *   engine_feed.c   changes from the store's feed
  *   engine_nodes.c  this node among the others
  *   engine_clock.c  the wall clock: is it believed, and was it set back?
- *   engine_attendance.c  the last time at which some node could start runs */
+ *   engine_attendance.c  the last time at which some node could start runs
+ *   engine_lookout.c  nodes whose begun runs block others: are they silent? */
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
 
@@ -58,6 +59,12 @@ struct attendance_watch {
     struct outbox_sender sender;
 };
 
+/* The nodes whose begun runs block others. */
+struct lookout {
+    struct boot_ms looked;  /* when they were last gone through */
+    struct boot_ms look_at; /* when to do it again, if the feed tells nothing; INT64_MAX: not */
+};
+
 struct engine {
     struct engine_config config;
     struct engine_ports ports;
@@ -79,6 +86,7 @@ struct engine {
     struct now now; /* of this turn */
     struct clock_watch clock;
     struct attendance_watch attendance;
+    struct lookout lookout;
     struct hindrances hindrances; /* when and why this node could not start runs */
     bool loaded, draining;
     bool has_asides;      /* the store had a value that could not be read */
@@ -154,5 +162,15 @@ bool engine_is_attended(const struct engine *engine);
 
 /* When engine_attend has something to do; NEVER_MS: not by itself. */
 int64_t engine_attend_at(const struct engine *engine);
+
+/* ---- engine_lookout.c ---- */
+
+/* Once a turn, after its begins: looks whether the owners of begun runs are silent, where a tick or
+ * a run waits for them or soon will; and has this node show signs of life more often while it has
+ * begun runs itself. */
+void engine_look_out(struct engine *engine);
+
+/* When engine_look_out has something to do; NEVER_MS: not by itself. */
+int64_t engine_look_out_at(const struct engine *engine);
 
 #endif

@@ -16,8 +16,7 @@
 #     that reason is to start within it after the end of that one.
 
 BEGIN {
-    TTL_MS = 5000
-    GIVEN_UP_MS = TTL_MS - TTL_MS / 3 # the lease counts from its last renewal, a third of it before
+    GIVEN_UP_MS = 500 # silent for a second, counted from its last sign of life, half a second before
     SETTLE_MS = 5000
     OUTPUT = 10   # bytes of each run
     GAP_LINE = 85 # bytes of that last line

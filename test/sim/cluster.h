@@ -226,7 +226,8 @@ struct cluster {
 
     struct fault_list faults_now; /* that will come right again */
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
-    size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds;
+    int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
+    size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions;
 };
 
 /* ---- cluster_node.c ---- */
@@ -366,6 +367,9 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id,
 /* Who has joined under the name; NULL: nobody. */
 void oracle_see_node(struct cluster *cluster, const char *name, const struct peer *peer);
 
+/* Another node takes the one on this machine for gone. */
+void oracle_see_suspected(struct cluster *cluster, int machine);
+
 /* A backup is restored: everything that is there is seen again in between. */
 void oracle_begin_restore(struct cluster *cluster);
 void oracle_end_restore(struct cluster *cluster);
@@ -425,6 +429,9 @@ void check_followed(struct cluster *cluster);
 
 /* All is well since a while: each due tick has been dealt with, and no run is stuck. */
 void check_caught_up(struct cluster *cluster);
+/* The node was killed so long ago, all else is well: no tick is due for longer than that because of
+ * a run that it had begun. */
+void check_blocked(struct cluster *cluster, const struct node *dead, int64_t ms);
 /* The node was killed, all else is well, and its lease and two seconds have passed. */
 void check_losses(struct cluster *cluster, const struct node *dead);
 /* It was lost with a machine which is gone: that may come back, for all that peal knows. */

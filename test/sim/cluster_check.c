@@ -114,6 +114,27 @@ static bool may_be_taken(const struct cluster *cluster, const struct known_run *
            !cluster->jobs[known->job].definition->where;
 }
 
+/* Is a tick of the job due for so long? */
+static bool is_due_for(const struct cluster *cluster, const struct known_job *job, int64_t ms)
+{
+    if (!job->revision || job->deleted || job->paused || job->overlap == OVERLAP_ALLOW)
+        return false;
+    const struct ledger_epoch *epoch = &job->epochs[job->epoch_count - 1];
+    int64_t tick_ms = due_ms(cluster, job, epoch);
+    int64_t jitter_ms = epoch->schedules.count ? schedule_jitter_ms(epoch->schedules.items[0]) : 0;
+    return tick_ms != NEVER_MS && tick_ms + jitter_ms + ms < right_ms(cluster);
+}
+
+void check_blocked(struct cluster *cluster, const struct node *dead, int64_t ms)
+{
+    const struct known_run *known;
+    for (size_t at = 0; !cluster->has_twin && (known = table_next(&cluster->runs, &at));)
+        if (known->is_stored && known->run.owner.home == dead->config.self.home &&
+            known->run.state == RUN_BEGUN && is_due_for(cluster, &cluster->jobs[known->job], ms))
+            stage_fail(&cluster->stage, "a tick of %s waits for a run of %s, which is dead",
+                       known->run.job_name, dead->name);
+}
+
 void check_losses(struct cluster *cluster, const struct node *dead)
 {
     const struct known_run *known;

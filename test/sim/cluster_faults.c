@@ -401,6 +401,7 @@ void fault_happen(struct cluster *cluster, enum fault_mix mix, uint64_t seed)
     stage_log(&cluster->stage, "FAULT: %s, %s, for %lld ms", names[fault->kind],
               cluster->nodes[fault->node].name, (long long)while_ms);
     cluster->faults++;
+    cluster->healed_ms = 0;
     if (fault->kind == FAULT_LEASE || fault->kind == FAULT_TOPPLE)
         cluster->revoked_ms = cluster->stage.now_ms;
     begin(cluster, fault, &random);
@@ -410,6 +411,7 @@ void fault_happen(struct cluster *cluster, enum fault_mix mix, uint64_t seed)
 /* Also what two faults did to the same thing, of which the first to end healed both. */
 void fault_heal_all(struct cluster *cluster)
 {
+    cluster->healed_ms = cluster->stage.now_ms;
     stage_log(&cluster->stage, "all comes right");
     for (struct fault *fault; (fault = TAILQ_FIRST(&cluster->faults_now));) {
         heal(fault);

@@ -163,6 +163,8 @@ void node_kill(struct node *node)
 {
     if (node->state != NODE_UP)
         return;
+    if (node->cluster->healed_ms) /* what it had is looked at, also when it is up again */
+        node->cluster->healed_ms = node->cluster->stage.now_ms;
     struct loop *before = machine_enter(&node->machine);
     node->machine.is_ghost = true;
     world_forget(node);

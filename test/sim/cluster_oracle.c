@@ -8,7 +8,7 @@
 #include "definition/job_codec.h"
 #include "hash.h"
 
-enum { WINDOW_MS = 5000 };
+enum { WINDOW_MS = 5000, QUIET_MS = 15 * SECOND };
 
 /* ---- tables ---- */
 
@@ -424,6 +424,18 @@ void oracle_see_node(struct cluster *cluster, const char *name, const struct pee
     }
     if (!is_known)
         stage_fail(&cluster->stage, "there is no %s", name);
+}
+
+/* Nobody who is there, and can be heard, is taken for gone. */
+void oracle_see_suspected(struct cluster *cluster, int machine)
+{
+    const struct node *node = &cluster->nodes[machine];
+    struct stage *stage = &cluster->stage;
+    stage_log(stage, "store: %s is silent", node->name);
+    cluster->suspicions++;
+    cluster->revoked_ms = stage->now_ms;
+    if (cluster->healed_ms && stage->now_ms - cluster->healed_ms > QUIET_MS && node_is_up(node))
+        stage_fail(stage, "%s is taken for gone, though all is well", node->name);
 }
 
 /* ---- processes ---- */

@@ -183,7 +183,8 @@ static void pass(struct cluster *cluster, int64_t ms)
     stage_play(&cluster->stage, cluster->stage.now_ms + ms);
 }
 
-/* A node dies and all else is well: its runs are lost within its lease and two seconds. */
+/* A node dies and all else is well: its runs are lost within its lease and two seconds, and those
+ * that block a tick within two seconds. */
 static void try_loss(struct cluster *cluster, uint64_t random)
 {
     struct node *node = &cluster->nodes[any_below(&random, cluster->node_count)];
@@ -199,7 +200,10 @@ static void try_loss(struct cluster *cluster, uint64_t random)
     node->trap = TRAP_NONE;
     node_kill(node);
     task_stop(&cluster->stage, &node->start);
-    pass(cluster, LEASE_MS + 2 * SECOND + 4 * cluster->latency_ms);
+    int64_t silent_ms = 2 * SECOND + 10 * cluster->latency_ms;
+    pass(cluster, silent_ms);
+    check_blocked(cluster, node, silent_ms);
+    pass(cluster, LEASE_MS + 2 * SECOND + 4 * cluster->latency_ms - silent_ms);
     check_losses(cluster, node);
     node_start_at(node, cluster->stage.now_ms);
     pass(cluster, 10 * SECOND);

@@ -323,6 +323,11 @@ static enum status announce(struct store *store, const struct peer *self)
     return line_announce((struct line *)store, self);
 }
 
+static void suspect(struct store *store, const char *node)
+{
+    line_suspect((struct line *)store, node);
+}
+
 static bool leads(const struct store *store)
 {
     return line_leads((const struct line *)store);
@@ -404,6 +409,7 @@ void line_init(struct line *line, struct node *node)
                                          .dispatch = dispatch,
                                          .next_change = next_change,
                                          .announce = announce,
+                                         .suspect = suspect,
                                          .leads = leads,
                                          .health = health,
                                          .free = free_store};

@@ -7,7 +7,7 @@
 #include "store_memory.h"
 
 enum {
-    KEEP_MS = 1600,       /* between two signs of life */
+    KEEP_MS = 500,        /* between two signs of life */
     EXPIRE_LATE_MS = 500, /* at most */
     TELL_MS = 120000,
     COMPARE_MS = 10000, /* while somebody compares its clock with the others' */
@@ -118,6 +118,7 @@ static void stop_keeping(struct line *line)
     struct stage *stage = stage_of(line);
     int64_t last_ms = stage->now_ms - (stage->now_ms - line->kept_since_ms) % KEEP_MS;
     line->is_kept = false;
+    line->last_kept_ms = last_ms;
     line->kept_until_ms = last_ms + LEASE_MS + 1 + stage_below(stage, EXPIRE_LATE_MS);
     task_at(stage, &line->expire, line->kept_until_ms);
 }
@@ -196,6 +197,30 @@ void line_lose_lease(struct line *line)
     line->is_kept = line->has_joined = false;
     line->kept_until_ms = 0;
     line_look(line);
+}
+
+/* By the store, which hears of this node now. One that is about to end is waited for. */
+static bool is_silent(const struct line *line)
+{
+    return line->has_joined && !line->is_kept && line->said.refusal != PEER_STOPPING &&
+           line_is_there(line) && stage_of(line)->now_ms - line->last_kept_ms > STORE_SILENT_MS;
+}
+
+void line_suspect(struct line *line, const char *name)
+{
+    struct cluster *cluster = line->node->cluster;
+    int64_t now_ms = stage_of(line)->now_ms;
+    for (int i = 0; !line_is_cut(line) && i < cluster->node_count; i++) {
+        struct line *other = &cluster->world->lines[i];
+        if (other == line || strcmp(other->node->config.node, name) != 0 || !is_silent(other))
+            continue;
+        bool is_again = now_ms - other->suspected_ms <= STORE_SILENT_MS;
+        other->suspected_ms = now_ms;
+        if (!is_again)
+            continue;
+        oracle_see_suspected(cluster, i);
+        line_lose_lease(other);
+    }
 }
 
 bool line_leads(const struct line *line)

@@ -41,9 +41,11 @@ struct line {
     bool has_said;
     struct task say, repeat, keep, expire;
     bool has_joined; /* and is not gone yet; at most one of those who share a name has */
-    bool is_kept;    /* its signs of life arrive, one every 1.6 s, the first at: */
+    bool is_kept;    /* its signs of life arrive, one every half second, the first at: */
     int64_t kept_since_ms;
     int64_t kept_until_ms; /* else; the node itself is sure for a little less */
+    int64_t last_kept_ms;  /* of the last of them */
+    int64_t suspected_ms;  /* when another node last found it silent */
 };
 
 struct world {
@@ -79,6 +81,7 @@ bool line_is_shut_out(const struct line *line);
 /* The line, the store or the machine has changed: do the node's signs of life arrive? */
 void line_look(struct line *line);
 void line_lose_lease(struct line *line);
+void line_suspect(struct line *line, const char *name); /* another node */
 enum status line_announce(struct line *line, const struct peer *self);
 bool line_leads(const struct line *line); /* and is sure of it */
 /* For the others it stays until it counts as gone, like one that was killed. */

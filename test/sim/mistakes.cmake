@@ -131,6 +131,9 @@ peal_sim_mistake(lost_for_ever memory any engine/stages/recorder.c
     "is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "false && is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "a run that was lost long ago keeps that end: P3")
+peal_sim_mistake(never_looked_at memory races engine/engine_lookout.c
+    "store_suspect(engine->ports.store, open->run.node)" "(void)0"
+    "a tick waits for the lease of a node that is dead: P3")
 peal_sim_mistake(never_adopted memory races engine/stages/sweeper.c
     "return !*node || is_gone_for(sweeper, now, node, owner, OPEN_RUN_ADOPT_MS)"
     "return (void)sweeper, (void)node, false"
@@ -217,6 +220,12 @@ peal_sim_mistake(copy_not_counted etcd pieces store/etcd/store_etcd_batch.c
 peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a lease that has run out is renewed without end: P6")
+peal_sim_mistake(beats_seldom etcd any etcd/etcd_lease.c
+    "lease->is_often || now_ms < lease->often_until_ms" "false"
+    "a node that is well is taken for gone: its runs are lost")
+peal_sim_mistake(silence_not_seen etcd any store/etcd/store_etcd_suspects.c
+    "lease->ttl_s < lease->granted_s - silent_s" "false"
+    "a tick waits for the lease of a node that is dead: P3")
 peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
     "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
     "return leads(election)"

@@ -1,6 +1,9 @@
 #include "stages/planner.h"
 
-enum { FLUSH_MS = 3600 * 1000 }; /* how long passed ticks are gathered before they are written */
+enum {
+    FLUSH_MS = 3600 * 1000, /* how long passed ticks are gathered before they are written */
+    PUT_OFF_MS = 2000,      /* for a tick that is blocked by a run whose owner is silent */
+};
 
 static void job_moved(void *item, uint32_t place)
 {
@@ -93,6 +96,40 @@ static int64_t turn_at(const struct planner *planner, struct now now, struct cat
     return *ret_nobody ? now.wall.ms : now.wall.ms + planner->rules.on_time_ms;
 }
 
+/* The node that has begun the run is gone, or has not claimed the next tick, though it comes before
+ * this one, whose turn it is. */
+static bool is_left(const struct planner *planner, const struct catalog_job *job,
+                    const struct run *run)
+{
+    return !peers_is_alive(planner->peers, run->node, &run->owner) ||
+           placement_is_before(planner->placement, &job->uid, job->where, run->node);
+}
+
+/* Is the tick blocked by nothing but runs that may soon be lost? */
+static bool is_put_off(const struct planner *planner, struct now now, const struct catalog_job *job)
+{
+    int64_t start_ms = job->next_ms + catalog_job_jitter_ms(job);
+    const struct open_run *open;
+    uint32_t left = 0;
+    if (!planner->peers || !job->open_runs || now.wall.ms >= start_ms + PUT_OFF_MS ||
+        catalog_job_policy(job).overlap != OVERLAP_SKIP)
+        return false;
+    TAILQ_FOREACH (open, &planner->runs->phases[OPEN_BEGUN_ELSEWHERE], in_phase) {
+        left += id_compare(&open->run.job_uid, &job->uid) == 0 && is_left(planner, job, &open->run);
+    }
+    return left == job->open_runs;
+}
+
+/* When to look again at a job whose turn it is; now: it is not put off. An end of a run causes a
+ * look at once, and counts as the first: not all nodes must claim then. */
+static int64_t put_off(const struct planner *planner, struct now now, struct catalog_job *job)
+{
+    if (!is_put_off(planner, now, job))
+        return now.wall.ms;
+    catalog_job_put_off(job);
+    return job->next_ms + catalog_job_jitter_ms(job) + PUT_OFF_MS;
+}
+
 /* The clock has just passed all repeated ticks: intervals count from there. */
 static bool is_over_now(const struct catalog_job *job, struct now now)
 {
@@ -112,6 +149,8 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             continue;
         }
         int64_t turn_ms = turn_at(planner, now, job, &nobody);
+        if (turn_ms <= now.wall.ms && !nobody)
+            turn_ms = put_off(planner, now, job);
         if (turn_ms > now.wall.ms) {
             heap_update(&planner->due, job->heap_place, turn_ms);
             continue;

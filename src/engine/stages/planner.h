@@ -2,7 +2,11 @@
  * due jobs, not with all jobs. The nodes' ranks for a job are asked when it is due, so that nodes
  * can come and go without planning anything again: rank 0 takes the job at once, a little ahead of
  * its start; each further rank puts it back, and takes it STEP_IN_MS later than the one before, if
- * the cursor has not moved by then. */
+ * the cursor has not moved by then.
+ *
+ * A tick that its job would skip, because of a run that was begun by a node that seems to be dead,
+ * is put off: it starts when that run counts as lost, and is skipped if that is not found out
+ * within PUT_OFF_MS. */
 #ifndef PEAL_PLANNER_H
 #define PEAL_PLANNER_H
 
@@ -10,14 +14,18 @@
 #include "heap.h"
 #include "stages/plan.h"
 #include "state/catalog.h"
+#include "state/open_run.h"
+#include "state/peers.h"
 #include "state/placement.h"
 
 struct planner {
     struct heap due;             /* of catalog_job, by the time of its next look */
     struct plan_rules rules;     /* jobs are looked at rules.lead_ms ahead of their tick */
     struct placement *placement; /* ranks; NULL: this is the only node */
-    bool may_run;                /* false: this node leaves all runs to others */
-    bool leads; /* the leader passes over ticks that no node may run; other nodes ignore them */
+    const struct peers *peers;   /* NULL: likewise */
+    const struct open_runs *runs;
+    bool may_run; /* false: this node leaves all runs to others */
+    bool leads;   /* the leader passes over ticks that no node may run; other nodes ignore them */
 };
 
 void planner_init(struct planner *planner);

@@ -117,12 +117,13 @@ static bool is_alive(const struct sweeper *sweeper, const struct run *run)
 }
 
 /* A node whose lease has expired is dead; but after an outage of the store, or when this node has
- * just started, it may be about to register again. */
-static int64_t lost_after_ms(const struct sweeper *sweeper, struct now now)
+ * just started, it may be about to register again, unless it was found silent. */
+static int64_t lost_after_ms(const struct sweeper *sweeper, struct now now, const struct run *run)
 {
     bool was_away = now.wall.ms - sweeper->away->until_ms < UNSURE_MS;
     bool is_new = now.boot.ms - sweeper->peers->live_since.ms < UNSURE_MS;
-    return was_away || is_new ? COMING_BACK_MS : 0;
+    bool may_come_back = was_away || is_new;
+    return may_come_back && !peers_was_silent(sweeper->peers, run->node) ? COMING_BACK_MS : 0;
 }
 
 /* Runs that dead incarnations had begun are lost. */
@@ -135,7 +136,7 @@ static void sweep_begun(struct sweeper *sweeper, struct now now)
         if (open->is_swept || !run_state_is_known(open->run.state) ||
             is_alive(sweeper, &open->run) ||
             !is_gone_for(sweeper, now, open->run.node, &open->run.owner,
-                         lost_after_ms(sweeper, now)))
+                         lost_after_ms(sweeper, now, &open->run)))
             continue;
         add_loss(sweeper, now, &batch, open);
         if (outbox_count(batch) == OUTBOX_MAX)

@@ -134,6 +134,8 @@ void catalog_job_plan(struct catalog_job *job);
 
 /* The planner found the next tick due. Returns when it did for the first time. */
 int64_t catalog_job_look(struct catalog_job *job, int64_t now_ms);
+/* The next look counts as the first. */
+void catalog_job_put_off(struct catalog_job *job);
 
 /* A claim of its ticks was sent, or answered. */
 void catalog_job_set_claiming(struct catalog_job *job, bool is_claiming);

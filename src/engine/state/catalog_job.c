@@ -245,6 +245,11 @@ int64_t catalog_job_look(struct catalog_job *job, int64_t now_ms)
     return job->looked_ms;
 }
 
+void catalog_job_put_off(struct catalog_job *job)
+{
+    job->looked_ms = 0;
+}
+
 void catalog_job_set_claiming(struct catalog_job *job, bool is_claiming)
 {
     job->claiming = is_claiming;

@@ -78,6 +78,49 @@ int64_t peers_gone_for_ms(const struct peers *peers, const char *name,
     return peer_goes_on_as(&known->peer, owner) ? -1 : now.boot.ms - known->since.ms;
 }
 
+/* Who looks after the node of this name; NULL: nobody. */
+static const struct known_peer *lookout_for(const struct peers *peers, const char *name)
+{
+    const struct known_peer *first = NULL;
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        if (!known->peer.is_alive || !peer_can_lead(&known->peer) ||
+            strcmp(known->peer.name, name) == 0)
+            continue;
+        if (strcmp(known->peer.name, peers->leader) == 0)
+            return known;
+        if (!first || known->peer.joined < first->peer.joined)
+            first = known;
+    }
+    return first;
+}
+
+bool peers_am_lookout(const struct peers *peers)
+{
+    return peers_am_alive(peers) &&
+           (lookout_for(peers, "") == peers->me || lookout_for(peers, peers->leader) == peers->me);
+}
+
+bool peers_look_at(struct peers *peers, const char *name, const struct incarnation *owner,
+                   struct now now)
+{
+    struct known_peer *known = find(peers, name);
+    if (!peers_is_alive(peers, name, owner) || known == peers->me ||
+        known->looked.ms == now.boot.ms || lookout_for(peers, name) != peers->me)
+        return false;
+    if (now.boot.ms - known->looked.ms > STORE_SILENT_MS)
+        known->looking_since = now.boot;
+    known->looked = now.boot;
+    return true;
+}
+
+bool peers_was_silent(const struct peers *peers, const char *name)
+{
+    const struct known_peer *known = find(peers, name);
+    return known && !known->peer.is_alive && known->gone.ms - known->looked.ms <= STORE_SILENT_MS &&
+           known->looked.ms - known->looking_since.ms >= 2 * STORE_LOOK_MS;
+}
+
 bool known_peer_accepts(const struct known_peer *known)
 {
     return known->peer.is_alive && (known->peer.roles & PEER_WORKER) && !known->is_drained &&
@@ -297,6 +340,8 @@ static void turn(struct peers *peers, struct now now)
         peers->slept_from = peers->turned;
         peers->slept_to = now.boot;
     }
+    if (now.boot.ms - peers->turned.ms > GONE_MS)
+        peers->woke = now.boot;
     peers->turned = now.boot;
 }
 
@@ -340,8 +385,6 @@ struct boot_ms peers_settle_at(const struct peers *peers)
     bool is_settling = peers->is_live && !peers->is_settled;
     int64_t at_ms = is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX;
     if ((peers->is_unsure || is_settling) && peers->turned.ms + AWAKE_MS < at_ms)
-    if (now.boot.ms - peers->turned.ms > GONE_MS)
-        peers->woke = now.boot;
         at_ms = peers->turned.ms + AWAKE_MS;
     return (struct boot_ms){at_ms};
 }

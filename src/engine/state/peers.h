@@ -21,13 +21,15 @@ struct known_peer {
     struct peer peer; /* its last heartbeat; only a name: drained, and no heartbeat yet */
     bool is_drained;
     char drained_by[64];
-    struct boot_ms heard;  /* when its last heartbeat came, by this node's clock */
-    struct boot_ms gone;   /* since when it is known to be gone; 0: alive */
-    struct boot_ms since;  /* since when its present incarnation is known */
-    int64_t offset_ms;     /* its wall clock minus ours, best estimate */
-    int64_t offsets_ms[4]; /* its boot clock minus ours, at the last heartbeats */
-    unsigned heard_count;  /* heartbeats since this node is live; 0: its clock is not known */
-    bool is_unsure;        /* its last heartbeat may be old: compare at the next one */
+    struct boot_ms heard;         /* when its last heartbeat came, by this node's clock */
+    struct boot_ms gone;          /* since when it is known to be gone; 0: alive */
+    struct boot_ms since;         /* since when its present incarnation is known */
+    struct boot_ms looked;        /* when this node last looked whether it is silent ... */
+    struct boot_ms looking_since; /* ... as it did all the time since then */
+    int64_t offset_ms;            /* its wall clock minus ours, best estimate */
+    int64_t offsets_ms[4];        /* its boot clock minus ours, at the last heartbeats */
+    unsigned heard_count; /* heartbeats since this node is live; 0: its clock is not known */
+    bool is_unsure;       /* its last heartbeat may be old: compare at the next one */
 };
 
 struct peers {
@@ -92,6 +94,19 @@ bool peers_is_alive(const struct peers *peers, const char *name, const struct in
 
 /* The node is in exactly that incarnation: it may still begin its claims. */
 bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner);
+
+/* Does this node look after others, to see whether they are silent? The leader does, and for the
+ * leader itself, or while there is none, the node that joined first of those that may lead. */
+bool peers_am_lookout(const struct peers *peers);
+
+/* Notes that this node looks whether that incarnation is silent. False: another node looks after
+ * it, it was looked at in this turn, or it is gone already. */
+bool peers_look_at(struct peers *peers, const char *name, const struct incarnation *owner,
+                   struct now now);
+
+/* The node went while this one was looking at it, in touch with the store: it was silent, and is
+ * not about to register again after an outage. */
+bool peers_was_silent(const struct peers *peers, const char *name);
 
 /* How long the incarnation is gone; -1: it is alive. For an unknown name: since peers_go_live. */
 int64_t peers_gone_for_ms(const struct peers *peers, const char *name,

@@ -115,6 +115,14 @@ static bool fits(const struct placement *placement, size_t node, const char *whe
     return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
 }
 
+/* Does the node rank before this one, whose score is `own`? */
+static bool is_before(const struct placement *placement, size_t i, uint64_t id_hash, double own)
+{
+    const struct placement_node *self = &placement->nodes[0], *node = &placement->nodes[i];
+    double score = placement_score(node->hash, id_hash, node->capacity);
+    return score > own || (score == own && strcmp(node->name, self->name) < 0);
+}
+
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without)
 {
@@ -132,10 +140,25 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
         if (!node->accepts || !fits(placement, i, where, choice) ||
             strcmp(node->name, without) == 0)
             continue;
-        double score = placement_score(node->hash, id_hash, node->capacity);
-        rank += score > own || (score == own && strcmp(node->name, self->name) < 0);
+        rank += is_before(placement, i, id_hash, own);
     }
     return rank;
+}
+
+bool placement_is_before(struct placement *placement, const struct id *id, const char *where,
+                         const char *name)
+{
+    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
+    uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
+    const struct placement_node *self = &placement->nodes[0];
+    double own = placement_score(self->hash, id_hash, self->capacity);
+    for (size_t i = 1; i < placement->count; i++) {
+        const struct placement_node *node = &placement->nodes[i];
+        if (strcmp(node->name, name) == 0)
+            return node->accepts && fits(placement, i, where, choice) &&
+                   is_before(placement, i, id_hash, own);
+    }
+    return false;
 }
 
 bool placement_has_node(struct placement *placement, const char *where)

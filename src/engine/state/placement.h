@@ -47,6 +47,10 @@ enum { NOT_ELIGIBLE = -1 };
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without);
 
+/* Does the node of this name come before this one? False also if it takes no runs now. */
+bool placement_is_before(struct placement *placement, const struct id *id, const char *where,
+                         const char *name);
+
 /* Does any node match, whether or not it accepts runs now? */
 bool placement_has_node(struct placement *placement, const char *where);
 

@@ -29,7 +29,9 @@ struct model_key {
 
 struct model_lease {
     int64_t id, ttl_s;
-    int64_t expires_ms; /* the server's to use */
+    /* The server's to use. */
+    int64_t renewed_ms, expires_ms;
+    int machine; /* that asked for it, or renewed it last */
 };
 
 struct model_events;

@@ -113,6 +113,7 @@ void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_i
 
 void serve_renew(struct etcd_serve *serve, struct model_lease *lease)
 {
+    lease->renewed_ms = serve->stage->now_ms;
     lease->expires_ms =
         serve->stage->now_ms + lease->ttl_s * 1000 + stage_below(serve->stage, EXPIRE_LATE_MS + 1);
 }
@@ -250,8 +251,11 @@ static void do_grant(struct etcd_serve *serve, struct net_stream *stream, const 
     int64_t id = request->id ? request->id : (int64_t)(++serve->last_lease * 0x10001);
     int64_t ttl_s = request->ttl > TTL_MIN_S ? request->ttl : TTL_MIN_S;
     struct model_end end = etcd_model_grant(&serve->model, id, ttl_s);
-    if (end.code == GRPC_OK)
-        serve_renew(serve, etcd_model_lease(&serve->model, id));
+    if (end.code == GRPC_OK) {
+        struct model_lease *lease = etcd_model_lease(&serve->model, id);
+        lease->machine = net_stream_machine(stream);
+        serve_renew(serve, lease);
+    }
     serve_set_expiry(serve);
     response.header = serve_header(serve, serve->model.revision);
     response.id = id;
@@ -264,6 +268,9 @@ static void do_revoke(struct etcd_serve *serve, struct net_stream *stream, const
 {
     const Etcdpb__LeaseRevokeRequest *request =
         serve_unpack(serve, &etcdpb__lease_revoke_request__descriptor, bytes, length);
+    const struct model_lease *lease = etcd_model_lease(&serve->model, request->id);
+    if (lease && serve->revoking && lease->machine != net_stream_machine(stream))
+        serve->revoking(serve->context, lease->machine);
     struct model_end end = etcd_model_revoke(&serve->model, request->id);
     serve_set_expiry(serve);
     answer_header(serve, stream, end);
@@ -278,7 +285,9 @@ static void do_look(struct etcd_serve *serve, struct net_stream *stream, const u
     const struct model_lease *lease = etcd_model_lease(&serve->model, request->id);
     response.header = serve_header(serve, serve->model.revision);
     response.id = request->id;
-    response.ttl = lease ? (lease->expires_ms - serve->stage->now_ms) / 1000 : -1;
+    int64_t left_ms =
+        lease ? lease->renewed_ms + lease->ttl_s * 1000 - serve->stage->now_ms : -1000;
+    response.ttl = lease && left_ms < 0 ? 0 : left_ms / 1000;
     response.granted_ttl = lease ? lease->ttl_s : 0;
     ProtobufCBinaryData *keys = arena_array(&serve->arena, serve->model.key_count, sizeof(*keys));
     for (size_t i = 0; lease && request->keys && i < serve->model.key_count; i++) {

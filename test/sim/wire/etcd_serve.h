@@ -28,6 +28,8 @@ struct etcd_serve {
     bool is_torn[NET_MEMBERS]; /* what it tells comes one event at a time */
     /* Told of each revision before anybody else is. */
     void (*changed)(void *context, struct model_version *const *versions, size_t count);
+    /* A machine revokes the lease of another one; NULL: nobody is told. */
+    void (*revoking)(void *context, int machine);
     void *context;
 };
 

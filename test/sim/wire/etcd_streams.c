@@ -245,8 +245,10 @@ static void keep_alive(struct etcd_serve *serve, struct net_stream *stream, int6
 {
     Etcdpb__LeaseKeepAliveResponse response = ETCDPB__LEASE_KEEP_ALIVE_RESPONSE__INIT;
     struct model_lease *lease = etcd_model_lease(&serve->model, id);
-    if (lease) /* on_expire comes all the same, and looks again later */
+    if (lease) { /* on_expire comes all the same, and looks again later */
         serve_renew(serve, lease);
+        lease->machine = net_stream_machine(stream);
+    }
     response.header = serve_header(serve, serve->model.revision);
     response.id = id;
     response.ttl = lease ? lease->ttl_s : 0;

@@ -271,6 +271,11 @@ void wire_oracle_restore(struct cluster *cluster)
     free(versions);
 }
 
+static void on_revoking(void *context, int machine)
+{
+    oracle_see_suspected(context, machine);
+}
+
 void wire_oracle_init(struct cluster *cluster)
 {
     struct world *world = cluster->world;
@@ -278,6 +283,7 @@ void wire_oracle_init(struct cluster *cluster)
     if (!world->epoch)
         abort();
     world->etcd.changed = on_changed;
+    world->etcd.revoking = on_revoking;
     world->etcd.context = cluster;
 }
 

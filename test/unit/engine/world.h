@@ -58,6 +58,9 @@ struct world {
     const struct run *fed; /* told next, as it is: the store in memory can't make every run */
     bool silent;           /* what the store tells waits: its watch lags */
     bool frozen;           /* kill -STOP: time passes without it */
+    bool beats_often;      /* it has the store show signs of its life more often */
+    char suspected[64];    /* the node at which it has the store look, the last one ... */
+    size_t suspicions;     /* ... and how often, at any */
     struct engine *engine;
     struct engine_config config;
     struct executor executor; /* from here on: what the fakes keep */

@@ -151,11 +151,25 @@ static bool leads(const struct store *front)
     return store_leads(of_front((struct store *)front)->store);
 }
 
+static void beat(struct store *front, bool is_often)
+{
+    of_front(front)->beats_often = is_often;
+}
+
+static void suspect(struct store *front, const char *node)
+{
+    struct world *world = of_front(front);
+    snprintf(world->suspected, sizeof(world->suspected), "%s", node);
+    world->suspicions++;
+}
+
 static const struct store_ops front_ops = {
     .submit = submit,
     .dispatch = dispatch,
     .next_change = next_change,
     .announce = announce,
+    .beat = beat,
+    .suspect = suspect,
     .leads = leads,
     .health = health,
 };
