@@ -4,6 +4,7 @@
 # usage: bench/agent/run.sh [BUILD_DIR [PART...]]
 #   PART                 one of those at the end, all in this order unless some are named
 #   BENCH_JOBS=1000000   jobs of the large data folder
+#   BENCH_ROUNDS=3       how often something is measured that others can disturb
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +16,7 @@ peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-1000000}
 . "$here/../figures.sh"
+rounds=${BENCH_ROUNDS:-$rounds}
 PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
 export PEAL_DEFAULT_USER
 
@@ -75,7 +77,7 @@ lateness() {
     add_due
     start
     sleep 2
-    for i in $(seq $rounds); do
+    for i in $(seq "$rounds"); do
         date +%s >"$work/from$i"
         "$bench" timer 6 >"$work/timer$i" &
         busy_s sleep 5
@@ -84,7 +86,7 @@ lateness() {
     done >"$work/busy"
     stop
     alone_s=$(median <"$work/busy")
-    for i in $(seq $rounds); do
+    for i in $(seq "$rounds"); do
         from=$(cat "$work/from$i")
         # shellcheck disable=SC2046 # words
         set -- $("$bench" starts "$data/history.db" $((from + 1)) $((from + 5)))
@@ -115,7 +117,7 @@ bare() { # PROCESSES COUNT SECONDS
 # The same without jitter: a hundred processes have to be made in the same millisecond.
 bursts() {
     seconds=6
-    for _ in $(seq $rounds); do
+    for _ in $(seq "$rounds"); do
         bare 1 100 $seconds
         cat "$work/bare" >>"$work/bare100"
         fresh 100 '* * * * * *'
@@ -178,7 +180,7 @@ burst_of() { # COUNT [RUN_S]
 one_instant() { # COUNT
     : >"$work/peal-burst"
     : >"$work/bare-burst"
-    for _ in $(seq $rounds); do
+    for _ in $(seq "$rounds"); do
         for processes in 1 2; do
             bare $processes "$1" 1
             cut -d ' ' -f 4 "$work/bare" >>"$work/bare-burst"
@@ -211,7 +213,7 @@ sustained() {
     : >"$work/peal-rate"
     wrong=0
     limit=$(calculate "5000 / $theirs" 0)
-    for _ in $(seq $rounds); do
+    for _ in $(seq "$rounds"); do
         fresh 10000 '* * * * * *'
         start
         from=$(($(date +%s) + 3))
@@ -282,7 +284,7 @@ medium() {
     fresh 100000 '0 0 * * *'
     : >"$work/bare"
     : >"$work/peal"
-    for _ in $(seq $rounds); do
+    for _ in $(seq "$rounds"); do
         "$bench" read "$data/peal.db" >>"$work/bare"
         before=$(now_ms)
         start

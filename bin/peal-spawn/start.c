@@ -29,12 +29,12 @@ static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
 {
     int ends[2];
     struct stat st;
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return false;
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
-    int both = open(path, O_RDWR | O_CLOEXEC);
-    if (both < 0 || fstat(both, &st) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+    int both = open(path, O_RDWR | O_CLOEXEC); /* opened anew: it blocks */
+    if (both < 0 || fstat(both, &st) < 0) {
         int error = errno;
         if (both >= 0)
             close(both);

@@ -15,7 +15,7 @@
 
 #define POOLED_NAME   "pool."
 #define POOL_SHARE    16 /* descriptors for each cgroup of the pool that there may be */
-#define POOL_PREPARED 64
+#define POOL_PREPARED 16
 #define POOL_LOOKS    4 /* for one that is as new, before the run gets its own */
 
 /* Where cgroup2 is mounted: field 5 of the mountinfo line whose file system, after " - ", it is. */

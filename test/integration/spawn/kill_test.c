@@ -248,7 +248,7 @@ static void who_left_everything_behind_is_killed(void **state)
 {
     struct harness *h = *state;
     char path[256], script[1024];
-    int pids[8];
+    int pids[8] = {0};
     if (!has_cgroups(h))
         skip();
     for (int round = 0; round < 100; round++) { /* also in cgroups that others have had before */
@@ -306,7 +306,7 @@ static void nobody_gets_a_cgroup_that_is_in_use(void **state)
     enum { MANY = 600 }; /* more than there are in the pool */
     struct harness *h = *state;
     char path[256], script[1024], cgroup[512];
-    int pids[8];
+    int pids[8] = {0};
     if (!has_cgroups(h))
         skip();
     harness_path(h, "stays", path, sizeof(path));

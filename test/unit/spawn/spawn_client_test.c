@@ -27,6 +27,7 @@ struct stage {
     unsigned features;    /* of the spawner that is played */
     int connections;      /* so far */
     int upgrades, starts; /* that were asked for */
+    int frames;           /* in which they came */
 };
 
 static void answer(struct stage *stage, enum spawn_type type, const void *body)
@@ -56,6 +57,15 @@ static void on_packet(void *context, unsigned events)
         return;
     }
     assert_int_equal(spawn_decode(packet, (size_t)length, &message), OK);
+    if (message.type == SPAWN_FRAME) {
+        struct spawn_message frame = message;
+        size_t at = 0;
+        stage->frames++;
+        while (spawn_frame_next(&frame, &at, &message) == OK)
+            stage->starts += message.type == SPAWN_START;
+        loop_stop(stage->loop);
+        return;
+    }
     if (message.type == SPAWN_HELLO) {
         answer(stage, SPAWN_HELLO, &(struct spawn_hello){.features = stage->features});
         answer(stage, SPAWN_READY, NULL);
@@ -134,20 +144,30 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void start_one(struct stage *stage)
+static void start_many(struct stage *stage, int count)
 {
     char *const argv[] = {(char *)"/bin/true", NULL}, *const env[] = {NULL};
+    char id[16];
     struct spawn_client_config config = {.folder = stage->folder, .never_launch = true};
     struct spawn_request request;
     assert_int_equal(spawn_client_new(stage->loop, &config, on_wake, stage, &stage->client), OK);
     assert_int_equal(spawn_client_spawner(stage->client)->pid, getpid()); /* at once */
     spawn_request_init(&request);
-    request.id = "run-1";
     request.argv = argv;
     request.env = env;
-    assert_int_equal(spawn_client_start(stage->client, &request), OK);
-    loop_run(stage->loop);
-    assert_int_equal(stage->starts, 1);
+    for (int i = 0; i < count; i++) {
+        snprintf(id, sizeof(id), "run-%d", i);
+        request.id = id;
+        assert_int_equal(spawn_client_start(stage->client, &request), OK);
+    }
+    while (stage->starts < count)
+        loop_run(stage->loop);
+    assert_int_equal(stage->starts, count);
+}
+
+static void start_one(struct stage *stage)
+{
+    start_many(stage, 1);
 }
 
 /* It would take a start that names no user for one as root. */
@@ -169,12 +189,30 @@ static void test_another_one_is_left_alone(void **state)
     assert_int_equal(stage->connections, 1);
 }
 
+static void test_many_starts_travel_in_frames(void **state)
+{
+    struct stage *stage = *state;
+    stage->features = SPAWN_KNOWS_JOBS | SPAWN_KNOWS_FRAMES;
+    start_many(stage, 2 * SPAWN_FRAME_MESSAGES);
+    assert_int_equal(stage->frames, 2);
+}
+
+static void test_an_earlier_spawner_gets_no_frames(void **state)
+{
+    struct stage *stage = *state;
+    stage->features = SPAWN_KNOWS_JOBS;
+    start_many(stage, 2 * SPAWN_FRAME_MESSAGES);
+    assert_int_equal(stage->frames, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_an_earlier_spawner_is_upgraded_first),
         TEST(test_another_one_is_left_alone),
+        TEST(test_many_starts_travel_in_frames),
+        TEST(test_an_earlier_spawner_gets_no_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,6 +289,85 @@ static void a_run_comes_back_if_it_makes_sense(void **state)
     }
 }
 
+/* A frame with a start, which needs padding, and an acknowledgement; returns its length. */
+static size_t make_frame(char *packet)
+{
+    char *const argv[] = {(char *)"/bin/true", (char *)"odd", NULL}, *const env[] = {NULL};
+    struct spawn_ack ack = {.id = "run-1"};
+    struct spawn_header header;
+    struct spawn_request request;
+    void *start;
+    size_t start_length, length = sizeof(header);
+    spawn_request_init(&request);
+    request.id = "run-2";
+    request.argv = argv;
+    request.env = env;
+    assert_int_equal(spawn_encode_start(&request, &start, &start_length), OK);
+    assert_true(spawn_frame_padding(start_length) > 0);
+    memset(packet, 0, 4096);
+    memcpy(packet + length, start, start_length);
+    free(start);
+    length += start_length + spawn_frame_padding(start_length);
+    length += spawn_encode(SPAWN_ACK, &ack, packet + length);
+    spawn_frame_begin(length - sizeof(header), &header);
+    memcpy(packet, &header, sizeof(header));
+    return length;
+}
+
+static void a_frame_has_its_messages(void **state)
+{
+    char packet[4096] __attribute__((aligned(16)));
+    struct spawn_message frame, message;
+    struct spawn_ack ack;
+    size_t at = 0, length = make_frame(packet);
+    (void)state;
+    assert_int_equal(spawn_decode(packet, length, &frame), OK);
+    assert_int_equal(frame.type, SPAWN_FRAME);
+    assert_int_equal(spawn_frame_next(&frame, &at, &message), OK);
+    assert_int_equal(message.type, SPAWN_START);
+    assert_int_equal(spawn_frame_next(&frame, &at, &message), OK);
+    assert_int_equal(spawn_decode_ack(&message, &ack), OK);
+    assert_string_equal(ack.id, "run-1");
+    assert_int_equal(spawn_frame_next(&frame, &at, &message), E_NOT_FOUND);
+}
+
+/* Its first message that can't be read ends it. */
+static void damaged_frames_are_refused(void **state)
+{
+    static const struct {
+        int line;
+        size_t at; /* after the frame's header */
+        uint32_t value;
+    } cases[] = {
+        {__LINE__, 0, 0},                                              /* no magic */
+        {__LINE__, offsetof(struct spawn_header, length), 8},          /* less than a header */
+        {__LINE__, offsetof(struct spawn_header, length), 5000},       /* beyond the frame */
+        {__LINE__, offsetof(struct spawn_header, length), UINT32_MAX}, /* with its padding */
+        {__LINE__, offsetof(struct spawn_header, zero), 1},            /* not zero */
+        {__LINE__, offsetof(struct spawn_header, version), SPAWN_VERSION | SPAWN_FRAME << 16},
+    };
+    char packet[4096] __attribute__((aligned(16)));
+    struct spawn_message frame, message;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t at = 0, length = make_frame(packet);
+        memcpy(packet + sizeof(struct spawn_header) + cases[i].at, &cases[i].value,
+               sizeof(cases[i].value));
+        assert_int_equal(spawn_decode(packet, length, &frame), OK);
+        if (spawn_frame_next(&frame, &at, &message) != E_CORRUPT)
+            fail_msg("line %d: taken", cases[i].line);
+    }
+    for (size_t cut = 1; cut < 56; cut++) { /* in the last message */
+        size_t at = 0, length = make_frame(packet) - cut;
+        struct spawn_header header;
+        spawn_frame_begin(length - sizeof(header), &header);
+        memcpy(packet, &header, sizeof(header));
+        assert_int_equal(spawn_decode(packet, length, &frame), OK);
+        assert_int_equal(spawn_frame_next(&frame, &at, &message), OK);
+        assert_int_equal(spawn_frame_next(&frame, &at, &message), E_CORRUPT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +379,8 @@ int main(void)
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(oversized_packets_are_refused),
         cmocka_unit_test(requests_out_of_range_are_not_encoded),
+        cmocka_unit_test(a_frame_has_its_messages),
+        cmocka_unit_test(damaged_frames_are_refused),
         cmocka_unit_test(a_run_comes_back_if_it_makes_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
