@@ -168,12 +168,13 @@ struct store_next {
 };
 
 /* The end of a run that has this nonce (0 while it is QUEUED or DUE): all members are written
- * except for its identity (job, tick, attempt, cause, fence). A run that has ended already is left
- * unchanged (a repeat), unless it was LOST: then it is amended, also from NODE_DIED to SPAWNER_DIED
- * or RESTORED, but from RESTORED only by the end of a run that has started. If accepted, `run` is
- * set to the stored one, which is to go to the history: a repeat may meet another end. It becomes
- * the job's last run, unless that finished later. Whenever a run ends, here or elsewhere, the
- * oldest QUEUED run of the job becomes DUE if no other run of it is open.
+ * except for its identity (job, tick, attempt, cause, and the fence that it got with its begin; a
+ * store that was restored to before the begin has none, and takes it). A run that has ended already
+ * is left unchanged (a repeat), unless it was LOST: then it is amended, also from NODE_DIED to
+ * SPAWNER_DIED or RESTORED, but from RESTORED only by the end of a run that has started. If
+ * accepted, `run` is set to the stored one, which is to go to the history: a repeat may meet
+ * another end. It becomes the job's last run, unless that finished later. Whenever a run ends, here
+ * or elsewhere, the oldest QUEUED run of the job becomes DUE if no other run of it is open.
  *
  * The nexts are made in the same transaction. A repeat makes none, and an amended end none that the
  * loss has made already. A next comes from its job's definition: if that no longer has the revision

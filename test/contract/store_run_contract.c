@@ -380,6 +380,18 @@ static void a_loss_by_a_restore_is_amended_by_who_started_it(struct world *world
     }
 }
 
+static void a_begin_that_the_store_does_not_know_gave_the_fence(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000); /* it was begun after the backup was made */
+    run.fence = 77;
+    run.started_ms = 5010;
+    struct store_finish finish = end_run(world, &run, RUN_OK, 6000);
+    assert_true(finish.accepted);
+    assert_int_equal(finish.run.fence, 77);
+    assert_int_equal(see_run(world, run.id)->run.fence, 77);
+}
+
 static void finish_becomes_the_last_run(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -511,6 +523,7 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(a_lost_run_is_amended),
     CONTRACT_TEST(a_loss_is_amended_by_its_home),
     CONTRACT_TEST(a_loss_by_a_restore_is_amended_by_who_started_it),
+    CONTRACT_TEST(a_begin_that_the_store_does_not_know_gave_the_fence),
     CONTRACT_TEST(finish_becomes_the_last_run),
     CONTRACT_TEST(the_last_success_stays_known),
     CONTRACT_TEST(queued_runs_go_one_by_one_in_order),

@@ -68,7 +68,7 @@ expect_stdout 1
 install_spawner "$spawner"
 run peal restart
 expect_status 0
-wait_until spawner_is .ok true
+wait_until spawner_is '.ok and .version != null' true # there is no version before it is connected
 run peal state -o json
 expect_json '.spawner.pid' "$pid"
 expect_json '.spawner.version == .version' true
@@ -96,7 +96,7 @@ expect_stdout "$job"$'\nend'
 # It is that of the agent from now on, also for the next start.
 run peal restart
 expect_status 0
-wait_until spawner_is .ok true
+wait_until spawner_is '.ok and .version != null' true
 run peal doctor
 expect_stdout_has ', as the agent'
 run grep -c upgraded "$PEAL_DATA/spawn/peal-spawn.log"

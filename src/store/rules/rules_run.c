@@ -343,7 +343,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     row.run.tick_ms = before.tick_ms;
     row.run.attempt = before.attempt;
     row.run.cause = before.cause;
-    row.run.fence = before.fence;
+    if (before.fence) /* else the store may have been restored to before the begin */
+        row.run.fence = before.fence;
     finish->run = row.run;
     st = rules_set_run(rules, &row);
     if (st == OK)
