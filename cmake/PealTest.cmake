@@ -146,6 +146,7 @@ function(peal_fuzzer name)
             COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz.sh $<TARGET_FILE:${name}_fuzz> ${corpus}
             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
             USES_TERMINAL VERBATIM)
+        add_dependencies(fuzzers ${name}_fuzz)
         add_dependencies(fuzz fuzz_${name})
     endif()
 endfunction()
