@@ -13,16 +13,16 @@ set(peal_cost_security 3)
 set(peal_cost_fault 2)
 set(peal_cost_browser 2)
 
-# How much of the machine a test takes: tools/test.sh gives away PEAL_SLOTS for each processor. What
-# computes takes a whole one, what mostly waits a third of it.
-set(PEAL_SLOTS 3)
-set(peal_slots_work 3)
+# How much of the machine a test takes: tools/test.sh gives away four slots for each processor. What
+# computes takes a whole one, what mostly waits a quarter of it.
+set(peal_slots_work 4)
+set(peal_slots_half 2)
 set(peal_slots_wait 1)
 
-# Of tests that take long, how long, and whether they work or wait.
+# Of tests that take long, how long, and how much of that they work.
 set(costs ${PROJECT_SOURCE_DIR}/test/costs.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${costs})
-file(STRINGS ${costs} rows REGEX "^(work|wait) ")
+file(STRINGS ${costs} rows REGEX "^(work|half|wait) ")
 foreach(row IN LISTS rows)
     string(REGEX MATCH "^([a-z]+) +([0-9]+) +([a-z_.]+)$" _ "${row}")
     set(peal_way_of_${CMAKE_MATCH_3} ${CMAKE_MATCH_1})
@@ -47,7 +47,7 @@ function(peal_test_properties test label timeout_s)
         message(FATAL_ERROR "${test}: unknown LABEL ${label}")
     endif()
     set(cost ${peal_cost_${label}})
-    set(way wait)
+    set(way half)
     if(label MATCHES "^(unit|gate|fuzz|sim|browser)$")
         set(way work)
     endif()

@@ -18,7 +18,7 @@ mawk*) interactive='-W interactive' ;;
 esac
 
 # Each test takes some slots of a processor; see cmake/PealTest.cmake.
-slots=3
+slots=4
 jobs=$(($(nproc) * slots))
 
 again=10
