@@ -223,9 +223,6 @@ peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
 peal_sim_mistake(beats_seldom etcd any etcd/etcd_lease.c
     "lease->is_often || now_ms < lease->often_until_ms" "false"
     "a node that is well is taken for gone: its runs are lost")
-peal_sim_mistake(silence_not_seen etcd any store/etcd/store_etcd_suspects.c
-    "lease->ttl_s < lease->granted_s - silent_s" "false"
-    "a tick waits for the lease of a node that is dead: P3")
 peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
     "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
     "return leads(election)"

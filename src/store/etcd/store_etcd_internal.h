@@ -13,8 +13,6 @@
 #ifndef PEAL_STORE_ETCD_INTERNAL_H
 #define PEAL_STORE_ETCD_INTERNAL_H
 
-#include <sys/queue.h>
-
 #include "clock.h"
 #include "etcd/store_etcd.h"
 #include "etcd/store_etcd_flow.h"
@@ -54,7 +52,6 @@ struct epoch_memory {
 
 struct note;
 struct suspect;
-LIST_HEAD(suspect_list, suspect);
 
 struct check {
     bool is_under_way;
@@ -91,8 +88,8 @@ struct store_etcd {
     struct feed feed;
     struct feed_item *held;
 
-    struct nodes *nodes;          /* NULL: no heartbeat yet */
-    struct suspect_list suspects; /* other nodes */
+    struct nodes *nodes;      /* NULL: no heartbeat yet */
+    struct suspect *suspects; /* a list of other nodes */
 
     struct health health;
     bool is_watch_broken;

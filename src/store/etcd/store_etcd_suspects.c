@@ -22,7 +22,7 @@ struct suspect {
     struct etcd_call *call; /* a look, or the revocation; NULL: the next look is awaited */
     int silent;             /* looks in a row that found it silent */
     int64_t looked_ms;      /* boot time of the last one */
-    LIST_ENTRY(suspect) entry;
+    struct suspect *next;
 };
 
 static int64_t now_ms(void)
@@ -32,15 +32,18 @@ static int64_t now_ms(void)
 
 static void drop(struct suspect *suspect)
 {
+    struct suspect **at = &suspect->store->suspects;
+    while (*at != suspect)
+        at = &(*at)->next;
+    *at = suspect->next;
     etcd_call_cancel(suspect->call);
-    LIST_REMOVE(suspect, entry);
     free(suspect);
 }
 
 void suspects_release(struct store_etcd *store)
 {
-    for (struct suspect *suspect; (suspect = LIST_FIRST(&store->suspects));)
-        drop(suspect);
+    while (store->suspects)
+        drop(store->suspects);
 }
 
 /* What is left of the TTL is rounded down: two seconds less than all of it means that the last
@@ -76,28 +79,29 @@ static void on_looked(void *context, const struct etcd_result *result)
 
 static struct suspect *find_or_add(struct store_etcd *store, int64_t lease)
 {
-    struct suspect *suspect;
-    LIST_FOREACH(suspect, &store->suspects, entry)
-    {
-        if (suspect->lease == lease)
-            return suspect;
-    }
+    struct suspect *suspect = store->suspects;
+    while (suspect && suspect->lease != lease)
+        suspect = suspect->next;
+    if (suspect)
+        return suspect;
     suspect = calloc(1, sizeof(*suspect));
     if (!suspect)
         return NULL; /* with the next look */
-    *suspect = (struct suspect){.store = store, .lease = lease};
-    LIST_INSERT_HEAD(&store->suspects, suspect, entry);
+    *suspect = (struct suspect){.store = store, .lease = lease, .next = store->suspects};
+    store->suspects = suspect;
     return suspect;
 }
 
 /* Those that were not looked at for a while: what was found out about them is old. */
 static void drop_old(struct store_etcd *store)
 {
-    struct suspect *next, *suspect = LIST_FIRST(&store->suspects);
-    for (; suspect; suspect = next) {
-        next = LIST_NEXT(suspect, entry);
-        if (!suspect->call && now_ms() - suspect->looked_ms > STORE_SILENT_MS)
-            drop(suspect);
+    for (struct suspect *suspect, **at = &store->suspects; (suspect = *at);) {
+        if (suspect->call || now_ms() - suspect->looked_ms <= STORE_SILENT_MS) {
+            at = &suspect->next;
+            continue;
+        }
+        *at = suspect->next;
+        free(suspect);
     }
 }
 
