@@ -1,6 +1,6 @@
 #!/bin/sh
 # What one node does, measured on the built programs as they are installed, each figure beside the
-# machine's own limit from the same minute. Takes about four minutes.
+# machine's own limit from the same minute. Takes about six minutes.
 # usage: bench/agent/run.sh [BUILD_DIR [PART...]]
 #   PART                 one of those at the end, all in this order unless some are named
 #   BENCH_JOBS=1000000   jobs of the large data folder
@@ -336,6 +336,22 @@ large() {
     stop
 }
 
+# Each once an hour, at its own time.
+spread() {
+    fresh "$many" 'H H * * * *' /bin/true
+    start
+    sleep 2
+    from=$(date +%s)
+    "$bench" timer 11 >"$work/timer"
+    sleep 2
+    stop
+    # shellcheck disable=SC2046
+    set -- $("$bench" starts "$data/history.db" $((from + 1)) $((from + 11))) $(cat "$work/timer")
+    line "lateness, $many jobs in an hour, p50" "$4 ms" "timer $7 ms" '' '' ''
+    line "  p99, $(($1 / 10)) runs/s" "$5 ms" "timer $8 ms" '' '20 ms' "$5 <= 20"
+    line '  doubled or failed' "$(($2 + $3))" '' '' '0' "$2 + $3 == 0"
+}
+
 starts() {
     bursts
     one_instant 1000
@@ -345,7 +361,7 @@ starts() {
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'
-[ $# -gt 0 ] || set -- lateness starts small created creates medium due_among_many large
+[ $# -gt 0 ] || set -- lateness starts small created creates medium due_among_many large spread
 for part; do
     case $part in
     lateness) lateness ;;
@@ -356,6 +372,7 @@ for part; do
     medium) medium ;;
     due_among_many) due_among_many ;;
     large) large ;;
+    spread) spread ;;
     *)
         echo "bench/agent: no such part: $part" >&2
         exit 2
