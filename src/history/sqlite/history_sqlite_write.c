@@ -1,4 +1,4 @@
-/* Appends: one transaction each. */
+/* Appends: one transaction for each call. */
 #include <stdlib.h>
 #include <string.h>
 
