@@ -266,7 +266,7 @@ created() {
 # One by one, by eight clients at once: requests that wait for a commit go into the next one
 # together, in the store and in the history, which has a line of each change.
 creates() {
-    for _ in $(seq $rounds); do
+    for _ in $(seq "$rounds"); do
         rm -rf "$data" "$work/store"
         mkdir "$work/store"
         limit=$("$bench" puts "$work/store" 8 3)

@@ -342,6 +342,8 @@ void engine_each_open_run(const struct engine *engine,
 {
     struct open_run *open;
     for (int phase = 0; phase < OPEN_PHASES; phase++) {
+        if (open_phase_is((enum open_phase)phase, PHASE_RECORDED))
+            continue;
         TAILQ_FOREACH (open, &engine->runs.phases[phase], in_phase) {
             if (!open_run_is_kept(open, engine->now.wall))
                 visit(context, &open->run);

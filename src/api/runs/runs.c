@@ -295,6 +295,19 @@ static void reply_page(struct call *call, json_t *next)
                           &call->read.absent));
 }
 
+static void add_recorded(struct call *call);
+
+/* Fills the page from the history. */
+static void read_recorded(struct call *call, struct id before)
+{
+    const struct run_page *page = call->state;
+    call->read.query = page->filter;
+    call->read.query.limit = (size_t)page->limit - json_array_size(page->items);
+    call->read.query.before = before;
+    call_read_history(call, add_recorded);
+}
+
+/* Those that the store has not forgotten yet are among the open ones. */
 static void add_recorded(struct call *call)
 {
     struct run_page *page = call->state;
@@ -303,21 +316,27 @@ static void add_recorded(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
-    bool more = read->more && id_compare(&read->next, &page->first) > 0;
+    bool more = read->more && id_compare(&read->next, &page->first) > 0, was_skipped = false;
     for (size_t i = 0; i < read->count; i++) {
         const struct history_row *row = &read->rows[i];
         if (id_compare(row->is_entry ? &row->entry.id : &row->run.id, &page->first) < 0) {
             more = false;
             break;
         }
-        if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run))
+        if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run)) {
+            was_skipped = true;
             continue;
+        }
         if (json_array_append_new(page->items, encode_row(&read->rows[i])) != 0) {
             call_fail(call, 500, "out of memory");
             return;
         }
     }
-    reply_page(call, more ? run_cursor(PART_HISTORY, &read->next) : json_null());
+    bool has_room = json_array_size(page->items) < (size_t)page->limit;
+    if (more && was_skipped && has_room && !read->absent.count)
+        read_recorded(call, read->next);
+    else
+        reply_page(call, more ? run_cursor(PART_HISTORY, &read->next) : json_null());
 }
 
 /* The open part of the page; false: the call is answered. */
@@ -402,20 +421,17 @@ static void make_page(struct call *call)
         qsort(page->open, page->open_count, sizeof(*page->open), newest_first);
     if (!add_open(call) || !add_pending(call))
         return;
-    size_t count = json_array_size(page->items), limit = (size_t)page->limit;
     if (!wants_history(page)) {
         reply_page(call, json_null());
         return;
     }
-    if (count >= limit) { /* what is open and pending fills the page */
+    if (json_array_size(page->items) >=
+        (size_t)page->limit) { /* what is open and pending fills the page */
         struct id first = first_id();
         reply_page(call, run_cursor(PART_HISTORY, &first));
         return;
     }
-    call->read.query = page->filter;
-    call->read.query.limit = limit - count;
-    call->read.query.before = before_last(page);
-    call_read_history(call, add_recorded);
+    read_recorded(call, before_last(page));
 }
 
 /* ---- what the query asks for ---- */

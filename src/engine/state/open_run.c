@@ -60,8 +60,8 @@ static const struct {
     [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording", 0,
                         TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_RECORDED] = {"recorded", 0, TO(OPEN_FORGETTING)},
-    [OPEN_FORGETTING] = {"forgetting", 0, TO(OPEN_RECORDED)},
+    [OPEN_RECORDED] = {"recorded", PHASE_RECORDED, TO(OPEN_FORGETTING)},
+    [OPEN_FORGETTING] = {"forgetting", PHASE_RECORDED, TO(OPEN_RECORDED)},
     [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", PHASE_ELSEWHERE | PHASE_RESTS,
                               TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
 };

@@ -70,6 +70,7 @@ enum phase_class {
     PHASE_EXECUTED = 1 << 7,  /* the executor may have events of it */
     PHASE_PROCESS = 1 << 8,   /* has a process, or is about to: the executor kills it */
     PHASE_RESTS = 1 << 9,     /* no request of it to store or history is under way */
+    PHASE_RECORDED = 1 << 10, /* the history has it; the store is about to forget it */
 };
 
 /* Is the phase in one of the classes? */
