@@ -6,8 +6,7 @@
 static const struct {
     const char *en, *zh;
 } hints[] = {
-    {"\"@manual\" is for one that runs only when asked",
-     "只在被要求时运行的任务请用 \"@manual\""},
+    {"\"@manual\" is for one that runs only when asked", "只在被要求时运行的任务请用 \"@manual\""},
     {"it runs by a schedule or after other jobs, not both",
      "任务按计划或在其他任务之后运行，不能兼有"},
     {"one with \"after\" has no ticks", "使用 \"after\" 的任务没有触发时间"},
