@@ -373,7 +373,8 @@ void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
     look_for_end(s, run);
 }
 
-/* One snapshot of /proc serves all runs of the same turn. */
+/* One snapshot of /proc serves all runs of the same turn. A process is told once: the second
+ * SIGTERM ends many a program at once that cleans up after the first. */
 static int signal_tree(struct spawner *s, struct run *run, int signal)
 {
     if (!s->tree_is_fresh)
@@ -381,8 +382,8 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
     s->tree_is_fresh = true;
     char name[CGROUP_NAME_SIZE];
     cgroup_name(run->cgroup, run->info.id, name);
-    int in_cgroup = run->cgroup ? cgroup_signal(&s->cgroups, name, signal) : 0;
     int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
+    int in_cgroup = run->cgroup ? cgroup_signal(&s->cgroups, name, &s->tree, signal) : 0;
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }
 

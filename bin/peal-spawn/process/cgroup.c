@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "proc.h"
+#include "process/tree.h"
 
 #define POOLED_NAME   "pool."
 #define POOL_SHARE    16 /* descriptors for each cgroup of the pool that there may be */
@@ -319,7 +320,7 @@ static void kill_at_once(int base_fd, const char *name)
     close(fd);
 }
 
-int cgroup_signal(struct cgroups *groups, const char *name, int signal)
+int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *told, int signal)
 {
     char path[64], line[32];
     if (groups->base_fd < 0)
@@ -335,7 +336,8 @@ int cgroup_signal(struct cgroups *groups, const char *name, int signal)
     int count = 0;
     for (; fgets(line, sizeof(line), file); count++) {
         pid_t pid = (pid_t)atoi(line);
-        if (pid > 1 && signal) /* 0 would be a process that this pid namespace can't see */
+        /* 0 would be a process that this pid namespace can't see. */
+        if (pid > 1 && signal && !tree_was_told(told, pid))
             kill(pid, signal);
     }
     fclose(file);

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct tree;
+
 #define CGROUP_POOL      256 /* at most; each has two descriptors open */
 #define CGROUP_NAME_SIZE 48
 
@@ -84,7 +86,8 @@ void cgroups_distrust(struct cgroups *groups);
 /* Its name below the base. */
 const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE]);
 
-/* Sends the signal to every process in it; 0 sends nothing. Returns how many there were. */
-int cgroup_signal(struct cgroups *groups, const char *name, int signal);
+/* Sends the signal to every process in it but those that were told through the tree; 0 sends
+ * nothing. Returns how many there were. */
+int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *told, int signal);
 
 #endif

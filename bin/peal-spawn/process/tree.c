@@ -128,3 +128,9 @@ int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const ch
     }
     return alive;
 }
+
+bool tree_was_told(const struct tree *tree, pid_t pid)
+{
+    const struct tree_process *process = find(tree, pid);
+    return process && process->belongs && !process->is_zombie;
+}

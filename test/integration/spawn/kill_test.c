@@ -129,6 +129,23 @@ static void grace_lets_it_clean_up(void **state)
     free(text);
 }
 
+/* It is found in its cgroup and by its session. */
+static void a_process_is_told_once(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "once",
+               "trap 'echo told' TERM; echo up; for i in $(seq 30); do sleep 0.02; done; exit 7");
+    shell.request.grace_ms = 60000;
+    harness_start(h, &shell.request);
+    harness_wait(h, harness_seen(h, "once")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "once", 0, -1), OK);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "once")->wait_status), 7);
+    char *text = harness_output(h, "once", SPAWN_STDOUT, NULL, NULL);
+    assert_string_equal(text, "up\ntold\n");
+    free(text);
+}
+
 static void the_first_signal_can_be_chosen(void **state)
 {
     struct harness *h = *state;
@@ -330,6 +347,7 @@ static void nobody_gets_a_cgroup_that_is_in_use(void **state)
         cmocka_unit_test_setup_teardown(the_whole_tree_is_killed, setup, harness_teardown),        \
         cmocka_unit_test_setup_teardown(a_timeout_kills_the_whole_tree, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(grace_lets_it_clean_up, setup, harness_teardown),          \
+        cmocka_unit_test_setup_teardown(a_process_is_told_once, setup, harness_teardown),          \
         cmocka_unit_test_setup_teardown(the_first_signal_can_be_chosen, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(no_grace_is_sigkill_at_once, setup, harness_teardown),     \
         cmocka_unit_test_setup_teardown(others_are_not_touched, setup, harness_teardown),          \
