@@ -28,7 +28,8 @@ describe("runs", () => {
         });
         await page.getByLabel("State", { exact: true }).selectOption("failed");
         await page.getByText("No runs found.").waitFor();
-        expect(page.url()).toMatch(/q=colours.*state=failed|state=failed.*q=colours/);
+        await until("the address has both", () =>
+            /q=colours.*state=failed|state=failed.*q=colours/.test(page.url()));
         await page.goto("/#/runs?state=ok&job=colours&time=7d");
         await page.getByRole("button", { name: "Job colours" }).click();
         expect(page.url()).not.toContain("job=");
