@@ -14,6 +14,7 @@ peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-100000}
 . "$here/../figures.sh"
+. "$here/../etcd.sh"
 PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
 export PEAL_DEFAULT_USER
 
@@ -24,7 +25,6 @@ for program in "$bench" "$machine" "$store" "$peal"; do
     fi
 done
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
-mkfifo "$work/etcd"
 
 stop() { # all nodes
     for folder in "$work"/node-*; do
@@ -41,21 +41,10 @@ trap 'stop; exec 3>&-; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
 # A server of its own for each part: what the one before wrote costs nothing.
-start_etcd() { # [PART]
+fresh_etcd() { # [PART]
     stop
-    exec 3>&- # ends the one before
-    wait
-    rm -f "$work/address"
-    "$bench" "${1:-etcd}" <"$work/etcd" >"$work/address" &
-    exec 3>"$work/etcd"
-    while ! [ -s "$work/address" ]; do
-        sleep 0.1
-    done
-    etcd=$(cat "$work/address")
-    if [ "$etcd" = none ]; then
-        echo 'not available: there is no etcd here; Debian has it in etcd-server'
-        exit 0
-    fi
+    start_etcd "$bench" "$@"
+    need_etcd
 }
 
 start() { # NODE...
@@ -83,7 +72,7 @@ agent() { # NODE
 # ---- what is measured ----
 
 engine() {
-    start_etcd
+    fresh_etcd
     for i in $(seq $rounds); do
         # shellcheck disable=SC2046 # words
         set -- $("$bench" engine "$etcd" "engine$i" 8000 5)
@@ -103,7 +92,7 @@ claims() { # NAME BATCH IN_FLIGHT
 }
 
 lateness() {
-    start_etcd
+    fresh_etcd
     jobs due 100 '* * * * * *' 1
     start a
     sleep 3
@@ -133,7 +122,7 @@ requests() {
 
 # Jobs that are due one after the other share requests, where nothing waits for the answer.
 sharing() {
-    start_etcd
+    fresh_etcd
     jobs due 100 '* * * * * *' 1
     start a
     sleep 3
@@ -145,7 +134,7 @@ sharing() {
 
 one_instant() {
     count=5000
-    start_etcd
+    fresh_etcd
     bare=$("$machine" spawn $count)
     at=$(($(date +%s) + 12))
     jobs burst $count "@at $(date -u -d "@$at" +%Y-%m-%dT%H:%M:%SZ)"
@@ -166,7 +155,7 @@ one_instant() {
 # One of three nodes is killed. What it had claimed by then, a tenth of a second ahead, is not what
 # this is about: three seconds from the second after next on are.
 failover() {
-    start_etcd
+    fresh_etcd
     jobs due 100 '* * * * * *' 1
     start a b c
     sleep 4
@@ -186,7 +175,7 @@ failover() {
 # The leader of three members is killed, and a bare client tries to write all the while. What is late
 # is what was due until the others had elected one.
 leader() {
-    start_etcd members
+    fresh_etcd members
     jobs due 100 '* * * * * *' 1
     start a b c
     sleep 4
@@ -209,7 +198,7 @@ leader() {
 }
 
 many_jobs() {
-    start_etcd
+    fresh_etcd
     jobs idle "$many" '0 0 1 1 *'
     bare=$("$bench" list "$etcd" bench)
     for _ in $(seq $rounds); do

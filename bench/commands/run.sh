@@ -15,6 +15,7 @@ peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-100000}
 . "$here/../figures.sh"
+. "$here/../etcd.sh"
 
 for program in "$sqlite" "$cluster" "$peal"; do
     if ! [ -x "$program" ]; then
@@ -25,7 +26,6 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
 data=$work/data
 jobs=$work/jobs.yaml
-mkfifo "$work/etcd"
 trap '"$peal" stop --data "$data" 2>/dev/null || true; exec 3>&-; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
@@ -74,22 +74,10 @@ round_of_sqlite() {
     echo "$(calculate "$alone / $all") $all $alone"
 }
 
-start_etcd() {
-    exec 3>&- # ends the one before
-    wait
-    rm -f "$work/address"
-    "$cluster" etcd <"$work/etcd" >"$work/address" &
-    exec 3>"$work/etcd"
-    while ! [ -s "$work/address" ]; do
-        sleep 0.1
-    done
-    etcd=$(cat "$work/address")
-}
-
 round_of_etcd() {
-    start_etcd
+    start_etcd "$cluster"
     alone=$(took_s "$cluster" jobs "$etcd" alone alone "$many" '0 0 * * *' 0)
-    start_etcd
+    start_etcd "$cluster"
     start --store "etcd://$etcd/bench"
     all=$(command_s apply -f "$jobs")
     "$peal" stop --data "$data" 2>/dev/null
@@ -110,7 +98,7 @@ line "first row of a list of $many jobs" "$s s" "a list of one $page_s s" '' '' 
 s=$(command_s list)
 line '  the whole list' "$s s" '' '' '' ''
 "$peal" stop --data "$data" 2>/dev/null
-start_etcd
+start_etcd "$cluster"
 if [ "$etcd" = none ]; then
     echo 'skipped: there is no etcd here; Debian has it in etcd-server'
 else

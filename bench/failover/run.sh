@@ -15,6 +15,7 @@ kills=${BENCH_KILLS:-20}
 phases=${BENCH_PHASES:-.05 .15 .25 .35 .45 .55 .65 .75 .85 .90 .95 .98}
 jobs=12
 . "$here/../figures.sh"
+. "$here/../etcd.sh"
 PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
 export PEAL_DEFAULT_USER
 
@@ -25,7 +26,6 @@ for program in "$bench" "$peal"; do
     fi
 done
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
-mkfifo "$work/etcd"
 trace=$work/trace
 
 processes() { # NODE: of its agent, its spawner, and the guard above that, which would start another one
@@ -52,16 +52,8 @@ end_all() {
 trap end_all EXIT
 trap 'exit 1' INT TERM
 
-"$bench" etcd <"$work/etcd" >"$work/address" &
-exec 3>"$work/etcd"
-while ! [ -s "$work/address" ]; do
-    sleep 0.1
-done
-etcd=$(cat "$work/address")
-if [ "$etcd" = none ]; then
-    echo 'not available: there is no etcd here; Debian has it in etcd-server'
-    exit 0
-fi
+start_etcd "$bench"
+need_etcd
 
 start() { # NODE
     "$peal" start -d --data "$work/node-$1" --store "etcd://$etcd/bench" --node-id "$1" \
