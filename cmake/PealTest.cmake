@@ -13,7 +13,7 @@ set(peal_cost_security 3)
 set(peal_cost_fault 2)
 set(peal_cost_browser 2)
 
-# How much of the machine a test takes: tools/test.sh gives away four slots for each processor. What
+# How much of the machine a test takes: tools/test.sh gives away five slots for each processor. What
 # computes takes a whole one, what mostly waits a quarter of it.
 set(peal_slots_work 4)
 set(peal_slots_half 2)
