@@ -30,6 +30,7 @@ static void init_parts(struct engine *engine)
     outbox_init(&engine->outbox, ports->store);
     outbox_sender_init(&engine->clock.sender, &engine->outbox, engine);
     outbox_sender_init(&engine->attendance.sender, &engine->outbox, engine);
+    strbuf_init(&engine->attendance.others);
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);
@@ -82,6 +83,8 @@ struct engine *engine_free(struct engine *engine)
     if (!engine)
         return NULL;
     outbox_release(&engine->outbox);
+    strbuf_release(&engine->attendance.others);
+    hindrances_release(&engine->hindrances);
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);

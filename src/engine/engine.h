@@ -96,9 +96,10 @@ const char *engine_doubt_text(enum clock_doubt doubt);
  * been waited for already. -1: it has sent none yet. */
 int64_t engine_watch_lag_ms(const struct engine *engine, struct now now);
 
-/* The reason why neither this node nor, as far as it knows, another one can start runs: DISK_FULL,
- * STORE_AWAY, CLOCK_DOUBTED, DRAINED; NONE: there is none, or the agent is stopping. */
-enum run_reason engine_hindrance(const struct engine *engine);
+/* The reason why, as far as this node knows, no node can start runs of a job with this `where`
+ * (NULL: all nodes may): DISK_FULL, STORE_AWAY, CLOCK_DOUBTED, DRAINED; NONE: there is none, or the
+ * agent is stopping. */
+enum run_reason engine_hindrance(const struct engine *engine, const char *where);
 
 /* The jobs, for the API. */
 struct catalog *engine_catalog(struct engine *engine);

@@ -158,62 +158,11 @@ static void send_if_due(struct engine *engine)
         send_mark(engine);
 }
 
-/* ---- hindrances ---- */
-
-static bool others_accept(const struct peers *peers)
-{
-    size_t at = 0;
-    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));)
-        if (known != peers->me && known_peer_accepts(known))
-            return true;
-    return false;
-}
-
-/* E_BUSY: etcd's database is full. A restored store and a node that is shut out are reported in
- * other ways. */
-static enum run_reason of_store(enum status health)
-{
-    if (health == E_IO || health == E_BUSY)
-        return REASON_DISK_FULL;
-    return health == E_ROLLED_BACK || health == E_CONFLICT ? REASON_NONE : REASON_STORE_AWAY;
-}
-
-enum run_reason engine_hindrance(const struct engine *engine)
-{
-    const struct peers *peers = &engine->peers;
-    bool is_cut_off = engine->joined && !peers_am_alive(peers) && !peers_am_shut_out(peers);
-    if (!engine->loaded || engine->draining || !(engine->config.self.roles & PEER_WORKER))
-        return REASON_NONE;
-    if (engine->health != OK)
-        return of_store(engine->health);
-    if (is_cut_off || engine->claimer.sender.retry_at.ms > engine->now.boot.ms)
-        return REASON_STORE_AWAY;
-    if (others_accept(peers))
-        return REASON_NONE;
-    if (peers->is_doubted || peers->is_skewed)
-        return REASON_CLOCK_DOUBTED;
-    return engine_is_drained(engine) ? REASON_DRAINED : REASON_NONE;
-}
-
-/* A hindrance counts from the turn before it was seen, since a tick that was due in between would
- * have caused a turn, to the turn that sees its end. */
-static void note_hindrance(struct engine *engine)
-{
-    struct attendance_watch *watch = &engine->attendance;
-    enum run_reason now = engine_hindrance(engine), noted = now ? now : watch->hindrance;
-    int64_t now_ms = engine->now.wall.ms;
-    if (noted)
-        hindrances_note(&engine->hindrances, noted,
-                        watch->turned_ms ? earlier(watch->turned_ms, now_ms) : now_ms, now_ms);
-    watch->hindrance = now;
-    watch->turned_ms = now_ms;
-}
-
 void engine_attend(struct engine *engine, bool is_able)
 {
     struct attendance_watch *watch = &engine->attendance;
     bool was_able = watch->is_able;
-    note_hindrance(engine);
+    engine_note_hindrance(engine);
     watch->is_able = is_able;
     if (is_able && !was_able)
         watch->able_since = engine->now.boot;

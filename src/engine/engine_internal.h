@@ -5,6 +5,7 @@
  *   engine_nodes.c  this node among the others
  *   engine_clock.c  the wall clock: is it believed, and was it set back?
  *   engine_attendance.c  the last time at which some node could start runs
+ *   engine_hindrance.c  why nothing can be started
  *   engine_lookout.c  nodes whose begun runs block others: are they silent? */
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
@@ -52,10 +53,12 @@ struct attendance_watch {
     struct boot_ms able_since; /* ... since then */
     int64_t turned_ms;         /* wall time of its last turn */
     enum run_reason hindrance; /* in its last turn; NONE: none is known */
-    bool led;                  /* this node led in its last turn */
-    int64_t able_ms;           /* wall time of its last turn with is_able and planning */
-    bool is_busy;              /* a run was claimed since the mark was written */
-    int conflicts;             /* in a row */
+    struct strbuf others;      /* labels of the other nodes that can start runs, see hindrances.h */
+    unsigned others_generation; /* of the peers, when they were looked at */
+    bool led;                   /* this node led in its last turn */
+    int64_t able_ms;            /* wall time of its last turn with is_able and planning */
+    bool is_busy;               /* a run was claimed since the mark was written */
+    int conflicts;              /* in a row */
     struct outbox_sender sender;
 };
 
@@ -162,6 +165,11 @@ bool engine_is_attended(const struct engine *engine);
 
 /* When engine_attend has something to do; NEVER_MS: not by itself. */
 int64_t engine_attend_at(const struct engine *engine);
+
+/* ---- engine_hindrance.c ---- */
+
+/* Once a turn: notes why this node could not start runs since its last turn, if it could not. */
+void engine_note_hindrance(struct engine *engine);
 
 /* ---- engine_lookout.c ---- */
 

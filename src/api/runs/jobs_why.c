@@ -117,7 +117,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     }
     facts.missing = catalog_job_missing_calendar(facts.job);
     facts.draining = engine_is_draining(engine);
-    facts.hindrance = engine_hindrance(engine);
+    facts.hindrance = engine_hindrance(engine, facts.job->where);
     facts.nobody = !engine_has_node(engine, facts.job->where);
     facts.any_tick = why->any_tick;
     struct engine_clock clock = engine_clock(engine);

@@ -228,7 +228,8 @@ static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
     bool is_held_up = is_held_up_by(plan, claimer->away);
     for (size_t i = 0; !is_held_up && i < claimer->hindrances->count; i++) {
         const struct hindrance *span = &claimer->hindrances->spans[i];
-        is_held_up = is_held_up_by(plan, &(struct outage){span->from_ms, span->to_ms});
+        is_held_up = hindrance_is_of(span, plan->job->where) &&
+                     is_held_up_by(plan, &(struct outage){span->from_ms, span->to_ms});
     }
     return is_held_up;
 }

@@ -196,7 +196,7 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
          i++) {
         struct due due = look_at_tick(now, job, tick_ms, &run_ms);
         due.is_late = is_late(rules, now, tick_ms + jitter_ms);
-        due.hindrance = hindrances_at(rules->hindrances, tick_ms + jitter_ms);
+        due.hindrance = hindrances_at(rules->hindrances, job->where, tick_ms + jitter_ms);
         struct verdict verdict = judge(job, &policy, &due, oldest_ms, nobody);
         if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
             return OK;
@@ -246,7 +246,7 @@ static enum status decide_boot(const struct plan_rules *rules, struct now now, b
                       .now_ms = now.wall.ms,
                       .late_ms = now.wall.ms - plan->start_at_ms,
                       .is_late = now.wall.ms - plan->start_at_ms > rules->on_time_ms,
-                      .hindrance = hindrances_at(rules->hindrances, plan->start_at_ms),
+                      .hindrance = hindrances_here_at(rules->hindrances, plan->start_at_ms),
                       .last = true,
                       .calendar = calendar};
     struct verdict verdict = judge(plan->job, &policy, &due, INT64_MIN, false);

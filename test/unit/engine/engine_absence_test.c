@@ -411,11 +411,11 @@ static void test_true_reasons(void **state)
         world_pass(world, 100 * SECOND);
         set_trouble(world, rows[i].trouble, true);
         world_pass(world, rows[i].lasts_ms);
-        assert_int_equal(engine_hindrance(world->engine) == REASON_NONE, false);
+        assert_int_equal(engine_hindrance(world->engine, NULL) == REASON_NONE, false);
         set_trouble(world, rows[i].trouble, false);
         int64_t back_ms = world->now.wall.ms;
         world_pass(world, SECOND - 200);
-        assert_int_equal(engine_hindrance(world->engine), REASON_NONE);
+        assert_int_equal(engine_hindrance(world->engine, NULL), REASON_NONE);
         expect_ends(world, rows[i].line, START_MS + 100 * SECOND, back_ms, rows[i].want);
         world_pass(world, MINUTE);
         world_check(world);
