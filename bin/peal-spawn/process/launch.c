@@ -1,5 +1,6 @@
 #include "process/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -32,11 +34,26 @@ struct launch {
     _Alignas(16) char text[TEXT_BYTES];
 };
 
+/* The exec of a run closes what the spawner may have inherited. */
+static void close_inherited_on_exec(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd > STDERR_FILENO)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 void launches_init(struct launches *launches, int null_fd)
 {
     *launches = (struct launches){.null_fd = null_fd};
-    if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) < 0)
-        return; /* before Linux 5.9 */
+    if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) < 0) {
+        close_inherited_on_exec(); /* before Linux 5.9, or a seccomp filter refuses it */
+        return;
+    }
     for (int i = 0; i < 2 * LAUNCH_APART; i++) {
         int fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_RESERVED);
         if (fd < 0 || fd >= LAUNCH_FDS) {

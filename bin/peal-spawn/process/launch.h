@@ -36,7 +36,8 @@ struct launches {
     int apart_count;                  /* so many of the launches have them */
 };
 
-/* Reserves descriptors by copies of `null_fd`. */
+/* Reserves descriptors by copies of `null_fd`; without close_range none: then all launches copy the
+ * table. */
 void launches_init(struct launches *launches, int null_fd);
 
 /* Does not free launches that a process still uses. */
