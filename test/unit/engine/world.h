@@ -50,7 +50,10 @@ struct world {
     struct store_request *submitted[64]; /* not answered yet, in their order */
     int64_t applied_ms[64];              /* DOOR_SLOW: when each was done; 0: not yet */
     size_t submitted_count;
-    size_t answered;       /* requests of all kinds so far */
+    size_t answered; /* requests of all kinds so far */
+    struct world_sent {
+        size_t requests, items, most; /* `most`: items in one of them */
+    } sent[STORE_REWIND + 1];         /* to the store, by kind */
     bool deaf;             /* changes of jobs and cursors get lost on the way from the store */
     bool alone;            /* those of other nodes do */
     bool unheard;          /* what it says of itself does */

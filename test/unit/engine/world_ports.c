@@ -41,6 +41,10 @@ static void submit(struct store *front, struct store_request *request)
         store_submit(world->store, request);
         return;
     }
+    struct world_sent *sent = &world->sent[request->op];
+    sent->requests++;
+    sent->items += request->count;
+    sent->most = request->count > sent->most ? request->count : sent->most;
     assert_true(world->submitted_count < sizeof(world->submitted) / sizeof(world->submitted[0]));
     world->applied_ms[world->submitted_count] = 0;
     world->submitted[world->submitted_count++] = request;
