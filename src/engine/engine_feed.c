@@ -270,10 +270,13 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
 }
 
 /* The feed shows a begin whose answer is not here yet, or was lost. This incarnation sent it:
- * nobody else has its nonce. */
+ * nobody else has its nonce. But a store that was restored from a backup may have done it after
+ * another node had taken the run over in the store before: its feed is no answer. */
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    if (open->phase == OPEN_REFUSED) {
+    if (runner_has_backup(&engine->runner)) {
+        runner_begun_in_backup(&engine->runner, engine->now, open);
+    } else if (open->phase == OPEN_REFUSED) {
         runner_begun_before(&engine->runner, engine->now, open);
     } else if (open->phase == OPEN_CLAIMED || open->begins == 1) {
         open->begin_sent = open->first_begin; /* that request may have been the one */

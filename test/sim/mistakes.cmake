@@ -236,6 +236,9 @@ peal_sim_mistake(data_of_another_cluster etcd restores store/etcd/store_etcd_epo
 peal_sim_mistake(answer_of_another etcd restores store/etcd/store_etcd_epoch.c
     "if (is_other || is_older)" "if (false)"
     "what a restored etcd answers counts for the one before: P1")
+peal_sim_mistake(begun_in_backup etcd restores engine/engine_feed.c
+    "runner_has_backup(&engine->runner)" "false"
+    "what the feed of a restored etcd shows as begun counts as the answer to the begin: P1")
 peal_sim_mistake(lift_for_any_cluster etcd restores store/etcd/store_etcd_advance.c
     "next->cluster_id = advance->cluster_id" "next->cluster_id = 0"
     "a lift is done by the next restored etcd, whose cursors are old: P1")

@@ -386,9 +386,7 @@ static bool is_lost_for_good(const struct open_run *open, struct now now)
            (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
 }
 
-/* A restored store shows runs as begun that have ended since and that the executor has
- * forgotten. */
-static bool is_store_restored(const struct runner *runner)
+bool runner_has_backup(const struct runner *runner)
 {
     struct strbuf why;
     strbuf_init(&why);
@@ -397,12 +395,20 @@ static bool is_store_restored(const struct runner *runner)
     return st == E_ROLLED_BACK;
 }
 
-/* How long ago its begin was is unknown. */
+void runner_begun_in_backup(struct runner *runner, struct now now, struct open_run *open)
+{
+    open_runs_move(runner->runs, open, OPEN_BEGUN);
+    end(runner, now, open, RUN_LOST, REASON_RESTORED,
+        "begun after the store was restored from a backup; it may have run before");
+}
+
+/* How long ago its begin was is unknown. A restored store shows runs as begun that have ended since
+ * and that the executor has forgotten. */
 void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open)
 {
     if (is_lost_for_good(open, now))
         open_runs_move(runner->runs, open, OPEN_ENDED);
-    else if (is_store_restored(runner))
+    else if (runner_has_backup(runner))
         end(runner, now, open, RUN_LOST, REASON_RESTORED,
             "it may have run to its end since the backup");
     else

@@ -54,6 +54,13 @@ void runner_begun(struct runner *runner, struct now now, struct open_run *open, 
  * start. */
 void runner_begun_before(struct runner *runner, struct now now, struct open_run *open);
 
+/* The store was restored from a backup, and has done the begin of a run that may have been taken
+ * over, and run, since the backup: it must not start. */
+void runner_begun_in_backup(struct runner *runner, struct now now, struct open_run *open);
+
+/* Does the store say that it was restored from a backup? */
+bool runner_has_backup(const struct runner *runner);
+
 /* Ends a run in OPEN_ORPHAN that the executor, after all its events, does not know: it was never
  * started, and must not be. If that is not certain, it is lost. */
 void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open);

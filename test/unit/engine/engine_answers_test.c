@@ -149,6 +149,33 @@ static void an_answer_is_for_its_own_begin(void **state)
     cluster_free(cluster);
 }
 
+/* The feed shows a begin whose answer is not here: a start. But not if the store was restored from
+ * a backup since: another node may have taken the run over before that, and run it. */
+static void the_feed_of_a_restored_store_is_no_answer(void **state)
+{
+    (void)state;
+    for (int is_restored = 0; is_restored < 2; is_restored++) {
+        struct world *world = world_new();
+        world_add(world, MINUTELY("job"));
+        hold(world, STORE_BEGIN);
+        world_pass(world, 60 * SECOND + 100);
+        assert_int_equal(world->submitted_count, 1);
+        world->health = is_restored ? E_ROLLED_BACK : OK;
+        world_apply(world, 0);
+        world_pass(world, SECOND);
+        assert_int_equal(world->process_count, !is_restored);
+        world->door = DOOR_ONE_WAY;
+        world_pass(world, SECOND);
+        world->door = DOOR_OPEN;
+        world->health = OK;
+        world_pass(world, 10 * SECOND);
+        assert_int_equal(world->process_count, !is_restored);
+        assert_int_equal(world_count(world, "job", is_restored ? RUN_LOST : RUN_OK), 1);
+        assert_true(engine_is_idle(world->engine));
+        world_free(world);
+    }
+}
+
 /* ---- an end by a clock that is set back since ---- */
 
 /* On the first node a run ends while its clock is ahead. Then the clock is set back, and with it
@@ -217,6 +244,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_for_its_own_take),
         cmocka_unit_test(an_answer_is_for_its_own_begin),
         cmocka_unit_test(what_is_taken_to_be_ended_is_not_begun),
+        cmocka_unit_test(the_feed_of_a_restored_store_is_no_answer),
         cmocka_unit_test(an_answer_does_not_undo_a_clock_set_back),
         cmocka_unit_test(an_answer_does_not_hide_a_later_end),
     };
