@@ -103,6 +103,92 @@ static void runs_of_one_job_end_together(void **state)
     world_free(world);
 }
 
+/* ---- ends that make other jobs due ---- */
+
+static struct store_next a_next(struct world *world, struct id job, enum overlap_policy overlap)
+{
+    struct store_add_run add = an_add(world, job, 0, overlap);
+    struct store_next next = {.job_uid = job,
+                              .states = 1 << RUN_LOST,
+                              .run = add.run,
+                              .overlap = overlap,
+                              .queue_limit = MANY,
+                              .skip_entry_id = world_id(world)};
+    next.run.cause = CAUSE_AFTER;
+    return next;
+}
+
+/* A node dies, and all that it ran is lost. The time that it takes to write so must not grow with
+ * the number of the runs, whatever the job does that waits for them. */
+static void losses_with_a_dependent_travel_together(void **state)
+{
+    static const struct {
+        int line;
+        enum overlap_policy overlap;
+        bool is_busy; /* a run of the dependent is under way */
+        bool of_one_job;
+        size_t due, queued, skipped;
+    } rows[] = {
+        {__LINE__, OVERLAP_REPLACE, false, true, 1, 0, MANY - 1},
+        {__LINE__, OVERLAP_REPLACE, true, true, 0, 1, MANY - 1},
+        {__LINE__, OVERLAP_ALLOW, false, true, MANY, 0, 0},
+        {__LINE__, OVERLAP_QUEUE, true, true, 0, MANY, 0},
+        {__LINE__, OVERLAP_SKIP, false, true, 1, 0, 0},
+        {__LINE__, OVERLAP_REPLACE, false, false, 1, 0, MANY - 1},
+        {__LINE__, OVERLAP_REPLACE, true, false, 0, 1, MANY - 1},
+        {__LINE__, OVERLAP_ALLOW, false, false, MANY, 0, 0},
+    };
+    static struct store_finish finishes[MANY];
+    static struct store_next nexts[MANY];
+    (void)state;
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        struct world *world = world_new(&etcd_backend);
+        world_open(world);
+        struct id job = make_job(world, "extract"), after = make_job(world, "report");
+        struct run busy = {0};
+        if (rows[row].is_busy) {
+            busy = claim_run(world, after, 2000);
+            begin_run(world, &busy);
+        }
+        for (int i = 0; i < MANY; i++) {
+            char name[32];
+            snprintf(name, sizeof(name), "extract-%d", i);
+            if (!rows[row].of_one_job)
+                job = make_job(world, name);
+            finishes[i] = (struct store_finish){
+                .run = claim_run(world, job, 5000 + i), .nexts = &nexts[i], .next_count = 1};
+            begin_run(world, &finishes[i].run);
+            finishes[i].run.state = RUN_LOST;
+            finishes[i].run.finished_ms = 9000 + i;
+            nexts[i] = a_next(world, after, rows[row].overlap);
+        }
+        int64_t before = look().revision;
+        assert_int_equal(world_do(world, STORE_FINISH, finishes, MANY), OK);
+        int64_t took = look().revision - before;
+        if (took > 5)
+            fail_msg("line %d: %lld transactions", rows[row].line, (long long)took);
+        assert_int_equal(count_runs(world, after, RUN_DUE), rows[row].due);
+        assert_int_equal(count_runs(world, after, RUN_QUEUED), rows[row].queued);
+        assert_int_equal(count_runs(world, after, RUN_SKIPPED), rows[row].skipped);
+        for (int i = 0; i < MANY; i++)
+            assert_true(finishes[i].accepted && nexts[i].made);
+        bool is_replaced = rows[row].overlap == OVERLAP_REPLACE;
+        if (is_replaced) { /* the last one is left, and the others say why they did not run */
+            struct run first = see_run(world, nexts[0].run.id)->run;
+            assert_int_equal(first.reason, REASON_REPLACED);
+            assert_int_equal(see_run(world, nexts[MANY - 1].run.id)->run.state,
+                             rows[row].is_busy ? RUN_QUEUED : RUN_DUE);
+        }
+        if (is_replaced && rows[row].is_busy) {
+            assert_int_equal(see_run(world, busy.id)->kill_reason, REASON_REPLACED);
+            end_run(world, &busy, RUN_KILLED, 9999);
+            assert_int_equal(count_runs(world, after, RUN_DUE), 1);
+        }
+        world_reopen(world);
+        world_free(world);
+    }
+}
+
 /* ---- what does not fit into one transaction ---- */
 
 enum { QUEUED = 2500, RUNNING = 300 };
@@ -341,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_of_one_job_are_added_together),
         cmocka_unit_test(runs_of_one_job_end_together),
+        cmocka_unit_test(losses_with_a_dependent_travel_together),
         cmocka_unit_test(a_long_queue_is_deleted_with_its_job),
         cmocka_unit_test(many_runs_are_replaced),
         cmocka_unit_test(what_touches_the_same_is_done_in_order),

@@ -184,8 +184,10 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
     if (is_tick && !is_of_many && run->tick_ms != job->cursor_ms)
         stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
                    (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
-    if (!is_asked_for(run) && !is_old && run->state != RUN_QUEUED &&
-        job->overlap != OVERLAP_ALLOW && has_open_run(cluster, job, run))
+    bool may_run =
+        is_open(run) && run->state != RUN_QUEUED; /* one that is replaced at once may not */
+    if (!is_asked_for(run) && !is_old && may_run && job->overlap != OVERLAP_ALLOW &&
+        has_open_run(cluster, job, run))
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
 }
 

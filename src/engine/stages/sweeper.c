@@ -65,22 +65,29 @@ static const struct outbox_kind losses_kind = {.op = STORE_FINISH,
                                                .answered = losses_answered,
                                                .release = follow_release};
 
-static int by_job(const void *a, const void *b)
+/* The job whose guard the end shares with others: that of a dependent, or its own. */
+static const struct id *guard_of(const struct store_finish *finish)
 {
-    const struct run *first = &((const struct store_finish *)a)->run;
-    const struct run *second = &((const struct store_finish *)b)->run;
-    int order = id_compare(&first->job_uid, &second->job_uid);
-    return order ? order : id_compare(&first->id, &second->id);
+    return finish->next_count ? &finish->nexts[0].job_uid : &finish->run.job_uid;
 }
 
-/* Sorted by job: the store ends neighbouring items of one job together, and others one answer after
- * the other. */
+static int by_guard(const void *a, const void *b)
+{
+    const struct store_finish *first = a, *second = b;
+    int order = id_compare(guard_of(first), guard_of(second));
+    if (!order)
+        order = id_compare(&first->run.job_uid, &second->run.job_uid);
+    return order ? order : id_compare(&first->run.id, &second->run.id);
+}
+
+/* Sorted: the store ends neighbouring items together that are of one job, or make one job due, and
+ * others that touch the same jobs one answer after the other. */
 static void send_losses(struct outbox_batch **batch, struct now now)
 {
     if (!*batch)
         return;
     qsort((*batch)->request.items.finishes, outbox_count(*batch), sizeof(struct store_finish),
-          by_job);
+          by_guard);
     outbox_send(batch, now);
 }
 

@@ -135,17 +135,28 @@ static bool has_room(const struct etcd_batch *batch, const struct etcd_plan *pla
                                  batch->inner_count + 2 + width <= BATCH_WIDTH_MAX);
 }
 
+/* How many further jobs may be in a chain. Those that have lost a comparison go with fewer others:
+ * the more jobs are compared, the sooner one of them changes. */
+static size_t jobs_beside(const struct item *item)
+{
+    return item->losses < 8 ? (size_t)BATCH_MAX >> item->losses : 0;
+}
+
 /* Plans the following items on top of the first, as long as they have the same guard. */
 static size_t plan_chain(struct etcd_batch *batch, const struct item *first, size_t most)
 {
     struct etcd_plan *plan = &batch->store->flow.plan;
-    size_t count = 1;
+    size_t count = 1, jobs_left = jobs_beside(first);
     if (plan->is_partial)
         return count;
     if (most > BATCH_MAX - batch->count)
         most = BATCH_MAX - batch->count;
     while (count < most && plan->bytes.length < BATCH_BYTES_MAX / 2 &&
            plan_may_chain(plan, first->request, first->index + count - 1)) {
+        bool is_of_another = !plan_is_same_job(plan, first->request, first->index + count - 1);
+        if (is_of_another && jobs_left == 0)
+            break;
+        jobs_left -= is_of_another;
         int place = (int)(batch->count + count);
         if (plan_add(plan, first->request, first->index + count, place, true) != OK)
             break;

@@ -152,12 +152,18 @@ enum status plan_compare_guard(struct etcd_plan *plan, const struct id *uid)
 
 /* ---- what it does ---- */
 
-bool plan_has_written(const struct etcd_plan *plan, const struct plan_key *key)
+struct plan_write *plan_find_write(const struct etcd_plan *plan, const struct plan_key *key)
 {
     for (size_t i = 0; i < plan->item.writes; i++)
-        if (same_key(plan, &plan->writes[i].key, key))
-            return true;
-    return false;
+        if (!plan->writes[i].is_dropped && same_key(plan, &plan->writes[i].key, key))
+            return &plan->writes[i];
+    return NULL;
+}
+
+void plan_drop_write(const struct etcd_plan *plan, struct plan_write *write)
+{
+    write->is_dropped = true;
+    write->dropped = 1 + plan->item_count;
 }
 
 static enum status add_write(struct etcd_plan *plan, struct plan_write write)
@@ -261,12 +267,20 @@ enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
     return st;
 }
 
+static const int64_t first_new_seq = INT64_MAX - BATCH_PLACES; /* after all others */
+
+int plan_place_of(const struct etcd_plan *plan, const struct mirror_run *run)
+{
+    bool is_new = run->row.seq >= first_new_seq;
+    return is_new ? (int)(run->row.seq - first_new_seq) : plan->place;
+}
+
 enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row)
 {
     if (!plan->more_follow)
         return OK;
     struct run_row last = *row;
-    last.seq = INT64_MAX - BATCH_PLACES + plan->place; /* after all others */
+    last.seq = first_new_seq + plan->place;
     struct mirror_run *run = mirror_add_run(plan->mirror, &last);
     enum status st =
         run ? keep_before(plan, (struct plan_before){.run = run, .is_new = true}) : E_NOMEM;
@@ -325,6 +339,13 @@ static void rewind_item(struct etcd_plan *plan)
     put_back(plan, mark->befores);
     plan->compare_count = mark->compares;
     plan->write_count = mark->writes;
+    for (size_t i = 0; i < plan->write_count; i++) {
+        struct plan_write *write = &plan->writes[i];
+        if (write->dropped == 1 + plan->item_count) {
+            write->is_dropped = false;
+            write->dropped = 0;
+        }
+    }
     plan->guard_count = mark->guards;
     for (size_t i = 0; i < plan->guard_count; i++) {
         plan->guards[i].write = plan->guards[i].write_before;
@@ -417,10 +438,33 @@ static const struct mirror_job *job_of(const struct etcd_plan *plan,
     return run ? run->job : NULL;
 }
 
+static bool has_next(const struct store_finish *finish, const struct id *job_uid)
+{
+    for (size_t i = 0; i < finish->next_count; i++)
+        if (id_compare(&finish->nexts[i].job_uid, job_uid) == 0)
+            return true;
+    return false;
+}
+
+/* Does the same job wait for both? The first one of either is looked for, by which ends are sorted:
+ * see send_losses of the sweeper. */
+static bool have_same_next(const struct store_finish *one, const struct store_finish *other)
+{
+    return (one->next_count && has_next(other, &one->nexts[0].job_uid)) ||
+           (other->next_count && has_next(one, &other->nexts[0].job_uid));
+}
+
+bool plan_is_same_job(const struct etcd_plan *plan, const struct store_request *request, size_t i)
+{
+    const struct mirror_job *job = job_of(plan, request, i);
+    return job && job == job_of(plan, request, i + 1);
+}
+
 bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i)
 {
     if (i + 1 >= request->count)
         return false;
-    const struct mirror_job *job = job_of(plan, request, i);
-    return job && job == job_of(plan, request, i + 1);
+    return plan_is_same_job(plan, request, i) ||
+           (request->op == STORE_FINISH && job_of(plan, request, i) &&
+            have_same_next(&request->items.finishes[i], &request->items.finishes[i + 1]));
 }

@@ -7,7 +7,7 @@
  * runs. The end of a run with dependents also compares their guards, and those of all jobs that
  * they wait for.
  *
- *     plan_begin, plan_add [, plan_add ...: of the same job], plan_emit, plan_end */
+ *     plan_begin, plan_add [, plan_add ...: see plan_may_chain], plan_emit, plan_end */
 #ifndef PEAL_STORE_ETCD_PLAN_H
 #define PEAL_STORE_ETCD_PLAN_H
 
@@ -69,8 +69,12 @@ void plan_end(struct etcd_plan *plan);
 MUST_CHECK enum status plan_add(struct etcd_plan *plan, const struct store_request *request,
                                 size_t i, int place, bool more_follow);
 
-/* Should items i and i + 1 of the request be planned together, since they have the same guard? */
+/* Should items i and i + 1 of the request be planned together, since they have the same guard: that
+ * of their job, or of one that waits for both ends? */
 bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i);
+
+/* Are items i and i + 1 of one job? */
+bool plan_is_same_job(const struct etcd_plan *plan, const struct store_request *request, size_t i);
 
 /* Adds the plan as an inner transaction, whose `succeeded` says whether it was done. */
 void plan_emit(const struct etcd_plan *plan, struct etcd_txn *txn);

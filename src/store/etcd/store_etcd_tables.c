@@ -246,6 +246,19 @@ static bool is_waiting(enum run_state state)
     return state == RUN_QUEUED || state == RUN_DUE;
 }
 
+/* A run that is new in this plan gets its number with the transaction, as if it were written when
+ * it was made. */
+static void write_run(struct etcd_plan *plan, const struct mirror_run *run,
+                      const struct run_row *row, enum tell tell)
+{
+    struct run_row written = *row;
+    if (!run->mod_revision)
+        written.seq = 0;
+    value_write_run(&plan->bytes, &written, tell, plan_place_of(plan, run));
+}
+
+/* An earlier item of the plan may have made or changed the run: then only its last state is
+ * written. */
 static enum status set_run(struct tables *tables, const struct run_row *row)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
@@ -257,16 +270,19 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     if (st != OK)
         return st;
     struct plan_key key = plan_run_key(plan, &row->run.id);
-    if (plan_has_written(plan, &key))
-        return E_CONFLICT;
     /* Other writes change the state or the owner, or amend an end. */
     bool is_kill =
         row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
+    struct plan_write *earlier = plan_find_write(plan, &key);
+    if (earlier && is_kill) /* the feed would tell of the order, and not of the change before it */
+        return E_CONFLICT;
+    if (earlier)
+        plan_drop_write(plan, earlier);
     /* Ending a DUE run is no step: it goes with the last part, so that a queue always has a run
      * that releases it. */
     bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
     size_t value_at = plan->bytes.length;
-    value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
+    write_run(plan, run, row, is_kill ? TELL_KILL : TELL_CHANGE);
     st = plan_put(plan, (struct plan_write){.key = key, .is_step = is_step}, value_at);
     if (st == OK)
         st = plan_overlay_run(plan, run, row);

@@ -15,6 +15,7 @@ struct plan_write {
     size_t value_at, value_length; /* in the bytes */
     bool is_delete;
     bool is_dropped; /* overwritten later, or left out of a partial plan */
+    size_t dropped;  /* 1 + the item that overwrites it; 0: none, or see plan_guard */
     bool is_last;    /* a definition: must be fed after the changes of its runs */
     bool is_step;    /* correct by itself, without the rest */
 };
@@ -56,7 +57,14 @@ enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
 /* Only if more items follow. */
 enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row);
 
-/* Does an earlier item of the plan write this run? */
-bool plan_has_written(const struct etcd_plan *plan, const struct plan_key *key);
+/* The write of this run by an earlier item of the plan; NULL: none. */
+struct plan_write *plan_find_write(const struct etcd_plan *plan, const struct plan_key *key);
+
+/* The current item writes the run as it is in the end; it is written once. */
+void plan_drop_write(const struct etcd_plan *plan, struct plan_write *write);
+
+/* The place of the item that makes this run, if the run is new in this plan; else that of the
+ * current item. */
+int plan_place_of(const struct etcd_plan *plan, const struct mirror_run *run);
 
 #endif
