@@ -39,9 +39,15 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
     marks_plan(recorder->marks, &job->uid, INT64_MIN);
 }
 
-/* Another node has taken the run over, or it is recorded: the feed shows which. */
+/* Another node has taken the run over, or it is recorded: the feed shows which, unless it has shown
+ * already that the run is gone. */
 static void not_ours(struct recorder *recorder, struct now now, struct open_run *open)
 {
+    if (open->is_forgotten) {
+        marks_plan(recorder->marks, &open->run.job_uid, INT64_MIN);
+        open_runs_remove(recorder->runs, open);
+        return;
+    }
     open->run.state = RUN_CLAIMED;
     open->seen = now.boot;
     open->ranked = 0;

@@ -105,7 +105,7 @@ static void drop(struct runner *runner, struct open_run *open)
 }
 
 /* A state BEGUN means: by us, with a lost answer; or by a node that has taken the run over. The
- * feed shows which. */
+ * feed shows which, unless it has shown already that the run is gone. */
 static void refused(struct runner *runner, struct now now, struct open_run *open,
                     enum run_state state)
 {
@@ -114,7 +114,7 @@ static void refused(struct runner *runner, struct now now, struct open_run *open
         return;
     }
     open_runs_move(runner->runs, open, OPEN_REFUSED);
-    if (!run_state_is_end(state) && state != RUN_BEGUN) /* no longer ours */
+    if (open->is_forgotten || (!run_state_is_end(state) && state != RUN_BEGUN)) /* no longer ours */
         drop(runner, open);
 }
 

@@ -176,6 +176,38 @@ static void the_feed_of_a_restored_store_is_no_answer(void **state)
     }
 }
 
+/* A node has claimed a run, and its spawner is away; another one takes the run over and ends it.
+ * The first one hears no more of it than that it is gone: so does a node that reads everything
+ * again, or whose store is restored. It must not wait for more. */
+static void what_is_gone_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *node = cluster_first_for(cluster, &uid);
+    hold(node, STORE_BEGIN);
+    cluster_pass_to(cluster, 60000 - 10);
+    assert_int_equal(node->submitted_count, 1); /* the begin; it fails, and is not sent again */
+    struct id run_id = node->submitted[0]->items.begins[0].run_id;
+    node->executor_away = node->tell_gone = true;
+    node->silent = true;
+    node->door_status = E_UNREACHABLE;
+    node->door = DOOR_BROKEN;
+    cluster_pass(cluster, 35 * SECOND);
+    assert_int_equal(cluster_count(cluster, "job", RUN_OK), 1);
+    node->gone = run_id;
+    node->door = DOOR_OPEN;
+    node->executor_away = false;
+    world_attach(node);
+    cluster_pass(cluster, 5 * SECOND);
+    assert_true(node->sent[STORE_FINISH].items > 0);
+    assert_int_equal(catalog_by_uid(engine_catalog(node->engine), &uid)->open_runs, 0);
+    node->silent = false;
+    cluster_pass(cluster, 60 * SECOND);
+    assert_int_equal(cluster_count(cluster, "job", RUN_OK), 2);
+    cluster_free(cluster);
+}
+
 /* ---- an end by a clock that is set back since ---- */
 
 /* On the first node a run ends while its clock is ahead. Then the clock is set back, and with it
@@ -245,6 +277,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_for_its_own_begin),
         cmocka_unit_test(what_is_taken_to_be_ended_is_not_begun),
         cmocka_unit_test(the_feed_of_a_restored_store_is_no_answer),
+        cmocka_unit_test(what_is_gone_is_not_waited_for),
         cmocka_unit_test(an_answer_does_not_undo_a_clock_set_back),
         cmocka_unit_test(an_answer_does_not_hide_a_later_end),
     };
