@@ -335,7 +335,7 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     if (is_new)
         known = new_run(cluster, run);
     struct known_job *job = &cluster->jobs[known->job];
-    bool was_open = !is_new && is_open(&known->run);
+    bool was_open = !is_new && known->is_stored && is_open(&known->run);
     if (is_new || known->run.state != run->state || known->run.nonce != run->nonce) {
         known->since_ms = cluster->stage.now_ms;
         stage_log(&cluster->stage, "store: %s tick %lld %s %s %s", job->name,
