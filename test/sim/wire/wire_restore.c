@@ -13,11 +13,15 @@ enum {
     TOLD_MS = 30 * SECOND, /* for who has sent the lift to find out that it was done */
 };
 
+/* If the agent is killed, or told to stop, whoever has asked it sees that. Of several that were
+ * asked one has done it, and the others say so or that they could not. */
 static void on_advanced(void *context, enum status st)
 {
-    struct cluster *cluster = context;
-    stage_log(&cluster->stage, "advance-cursors: %s", status_text(st));
-    cluster->world->is_told |= st == OK;
+    const struct node *node = context;
+    struct world *world = node->cluster->world;
+    stage_log(&node->cluster->stage, "advance-cursors: %s", status_text(st));
+    world->asked &= ~(1U << node->machine.number);
+    world->is_told |= st == OK || !node_is_up(node) || world->times_asked > 1;
 }
 
 static bool is_any_paused(const struct cluster *cluster)
@@ -40,17 +44,19 @@ static void check_told(struct world *world)
         stage_fail(stage, "etcd is gone on with, and who did it does not know");
 }
 
-/* Now and then its answer is lost, with all that is on its way. */
+/* Now and then its answer is lost, with all that is on its way. Who has sent it may have been
+ * killed before it came here: then there is nobody to be told. */
 void wire_restore_lifted(struct cluster *cluster)
 {
     struct world *world = cluster->world;
-    stage_log(&cluster->stage, "etcd is gone on with");
+    stage_log(&cluster->stage, "etcd is gone on with%s",
+              world->asked ? "" : ", by an agent that is dead");
     oracle_see_lift(cluster);
     task_stop(&cluster->stage, &world->strike);
     world->is_to_advance = false;
     world->lifted = world->etcd.model.revision;
     world->lifted_ms = cluster->stage.now_ms;
-    world->is_told = false;
+    world->is_told = !world->asked;
     for (int i = 0; i < cluster->node_count && stage_chance(&cluster->stage, 300); i++)
         net_reset(&world->net, i);
 }
@@ -64,8 +70,12 @@ static void advance(struct cluster *cluster)
             continue;
         struct loop *before = machine_enter(&node->machine);
         enum status st = store_etcd_advance(node->store, machine_now(&node->machine).wall.ms,
-                                            "person", on_advanced, cluster);
+                                            "person", on_advanced, node);
         machine_leave(before);
+        if (st == OK) {
+            cluster->world->asked |= 1U << node->machine.number;
+            cluster->world->times_asked++;
+        }
         if (st == OK || st == E_BUSY)
             return;
     }
@@ -162,6 +172,7 @@ static void go_back(struct cluster *cluster, int64_t revision)
     if (world->lifted > revision)
         world->lifted = 0;
     world->is_to_advance = true;
+    world->times_asked = 0;
     world->is_told = true; /* or never will be, of the lift before */
     world->is_well = false;
     task_at(stage, &world->operate, stage->now_ms + stage_below(stage, 40 * SECOND));

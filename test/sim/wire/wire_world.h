@@ -30,6 +30,8 @@ struct world {
     int64_t first_backup; /* its revision: there is a job */
     int64_t lifted;       /* the revision of the last lift, and when it was */
     int64_t lifted_ms;
+    uint32_t asked; /* a bit for each machine whose agent is about to go on, and has not answered */
+    int times_asked;    /* since the restore */
     bool is_told;       /* who has lifted knows it, or nobody is there to be told */
     bool is_to_advance; /* it was restored, and not let go on yet */
     bool is_well;       /* all is, since: */
