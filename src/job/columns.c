@@ -69,6 +69,13 @@ static const struct column run_rows[] = {
     RUN("traceparent", TEXT, traceparent, EVERYWHERE | IDENTITY | SINCE_2 | OPTIONAL),
     RUN("instance", ID, owner.instance, IN_STORE | SINCE_3),
     RUN("home", INT64, owner.home, IN_STORE | SINCE_3),
+    RUN("retried", BOOL, retried, EVERYWHERE | SINCE_4),
+    RUN("attempts", INT, attempts, EVERYWHERE | IDENTITY | SINCE_4 | OPTIONAL),
+    RUN("part", INT, part, STORED | IDENTITY | SINCE_4),
+    RUN("parts", INT, parts, STORED | IDENTITY | SINCE_4),
+    RUN("pinned", NAME, pinned, EVERYWHERE | IDENTITY | SINCE_4 | OPTIONAL),
+    RUN("failed_on", TEXT, failed_on, IN_STORE | IDENTITY | SINCE_4),
+    RUN("input", ID, input, IN_STORE | IDENTITY | SINCE_4),
 };
 
 static const struct column entry_rows[] = {

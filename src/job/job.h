@@ -64,6 +64,31 @@ struct job_pairs {
     size_t count;
 };
 
+/* How the wait before an attempt grows. */
+enum retry_backoff {
+    BACKOFF_FIXED,
+    BACKOFF_EXPONENTIAL, /* doubles with each attempt */
+};
+
+/* Which failed attempts of a tick people are told of. */
+enum retry_notify {
+    RETRY_NOTIFY_LAST, /* the last one alone */
+    RETRY_NOTIFY_EACH,
+};
+
+/* Further attempts at a tick whose run has failed; definition/retry.h decides by it. */
+struct job_retries {
+    int count; /* after the first; 0: none */
+    enum retry_backoff backoff;
+    int64_t wait_s;     /* before the second attempt */
+    int64_t max_wait_s; /* of a wait that grows */
+    int jitter_percent; /* a wait is longer by up to this part of it */
+    int64_t within_s;   /* no attempt is made that would start later than this after the tick; 0: no
+                           limit */
+    char **on;          /* which ends, NULL-terminated; NULL: failed, timed_out */
+    enum retry_notify notify;
+};
+
 /* -1: not limited. */
 struct job_limits {
     int64_t open_files, processes, core_bytes, memory_bytes, cpu_s, file_bytes;
@@ -104,6 +129,7 @@ struct job {
     int64_t timeout_s;  /* 0: none */
     int64_t grace_s;    /* between TERM and KILL */
     int64_t deadline_s; /* a run that is later than this does not start; 0: none */
+    struct job_retries retries;
     bool paused;
     enum output_mode output;
     int64_t linger_s;     /* output is kept so long after the end of the main process */

@@ -50,6 +50,7 @@ static const char *const reason_names[] = {
     [REASON_DRAINED] = "drained",
     [REASON_CPU_TIME] = "cpu_time",
     [REASON_OOM] = "oom",
+    [REASON_NOT_NEEDED] = "not_needed",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -123,6 +124,7 @@ struct last_run last_run_of(const struct run *run)
         .ended_ms = run->finished_ms,
         .succeeded_ms = run->state == RUN_OK ? run->finished_ms : 0,
         .state = run->state,
+        .retried = run->retried,
     };
 }
 

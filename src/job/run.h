@@ -80,6 +80,7 @@ enum run_reason {
     REASON_DRAINED,       /* missed: the nodes were drained */
     REASON_CPU_TIME,      /* failed: ended at the limit of its CPU time */
     REASON_OOM,           /* failed: ended by the kernel's OOM killer */
+    REASON_NOT_NEEDED,    /* skipped: the attempt before it has succeeded after all */
     REASONS,
 };
 
@@ -114,6 +115,12 @@ struct run {
                              REBOOT: the node that booted, which alone may run it */
     char detail[160];     /* for people: which step failed, which error */
     char traceparent[56]; /* of the request that created it (W3C); empty: none */
+    bool retried;         /* ended, and the next attempt was made with that end */
+    int attempts;        /* that the tick may have in all; 0: not told, the first is the only one */
+    int part, parts;     /* of a tick with several runs: which one, from 0, of how many; else 0 */
+    char pinned[64];     /* the only node that may run it; empty: any that is eligible */
+    char failed_on[128]; /* nodes of earlier attempts, with spaces between them: others go first */
+    struct id input;     /* names the document with what the request handed over; zero: none */
 };
 
 /* The last ended run of a job, and the end of its last successful run, which may be another. */
@@ -122,6 +129,7 @@ struct last_run {
     int64_t started_ms, ended_ms;
     int64_t succeeded_ms; /* 0: never */
     enum run_state state;
+    bool retried; /* the next attempt at the same tick was made with its end */
 };
 
 /* `count` ticks of a job, in from..to, that were skipped or missed; from == to for one tick. */

@@ -94,6 +94,9 @@ static const struct run_words reasons[] = {
     [REASON_OOM] = {{"memory ran out: the kernel's OOM killer ended the process",
                      "内存耗尽：进程被内核 OOM killer 终止"},
                     "内存耗尽"},
+    [REASON_NOT_NEEDED] = {{"the attempt before it has succeeded after all",
+                            "前一次尝试最终已成功"},
+                           "无需重试"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -36,6 +36,17 @@ unsigned run_events(const struct run *run, bool was_bad, int64_t late_ms, int64_
     return events;
 }
 
+unsigned attempt_events(const struct run *run, unsigned events, bool each)
+{
+    bool is_given_up =
+        run->attempt > 1 && run->state == RUN_SKIPPED && run->reason != REASON_NOT_NEEDED;
+    if (each)
+        return run->attempt > 1 && run->state == RUN_OK ? events | 1 << NOTIFY_RECOVERY : events;
+    if (run->retried)
+        events &= ~(1U << NOTIFY_FAILURE | 1U << NOTIFY_LOST);
+    return is_given_up ? events | 1 << NOTIFY_FAILURE : events;
+}
+
 unsigned entry_events(const struct ledger_entry *entry)
 {
     return entry->state == RUN_MISSED ? 1 << NOTIFY_LATE : 0;

@@ -54,6 +54,11 @@ void notice_set_output(struct notice *notice, const char *bytes, size_t length, 
  * same job, was a failure. A start counts as late after `late_ms`, in addition to its `jitter_ms`.
  * A run that a person has killed is no failure. */
 unsigned run_events(const struct run *run, bool was_bad, int64_t late_ms, int64_t jitter_ms);
+
+/* What remains of the events of a run that is one of several attempts at a tick. With `each`, every
+ * failure is told, and the success after it is a recovery. Else a failure that is retried is not
+ * told, but it is when its next attempt was skipped: then it was the last. */
+unsigned attempt_events(const struct run *run, unsigned events, bool each);
 unsigned entry_events(const struct ledger_entry *entry);
 
 /* The idempotency key, "01J...-failure-ops": the same for the same end, event and channel, so that

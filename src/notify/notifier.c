@@ -255,8 +255,10 @@ static unsigned events_of(const struct ending *ending)
 {
     int64_t late_s =
         ending->notify && ending->notify->late_s ? ending->notify->late_s : (int64_t)CHANNEL_LATE_S;
-    return ending->run ? run_events(ending->run, ending->was_bad, late_s * 1000, ending->jitter_ms)
-                       : entry_events(ending->entry);
+    if (!ending->run)
+        return entry_events(ending->entry);
+    unsigned events = run_events(ending->run, ending->was_bad, late_s * 1000, ending->jitter_ms);
+    return attempt_events(ending->run, events, ending->tells_each);
 }
 
 static void fill_notice(struct notice *notice, const struct ending *ending, int64_t now_ms)

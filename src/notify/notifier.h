@@ -47,6 +47,7 @@ struct ending {
     const struct run *run; /* or */
     const struct ledger_entry *entry;
     bool was_bad;                    /* the job's end before this one was a failure */
+    bool tells_each;                 /* of every failed attempt at a tick, not of the last alone */
     const struct job_notify *notify; /* NULL: the job has none */
     const char *timezone;            /* of the job; NULL: not known */
     int64_t jitter_ms;

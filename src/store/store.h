@@ -167,6 +167,21 @@ struct store_next {
     bool made; /* a run or an entry was written */
 };
 
+/* The next attempt at the tick of a run that ends. If `is_wanted`, and the run was not retried
+ * before, was not lost by a restore, and its job is neither deleted nor paused (a manual or
+ * backfill run does not mind a pause): a run with this id, the next attempt, is made DUE at
+ * not_before_ms, and no nexts are made: the tick has not ended. Whatever the overlap rule says, the
+ * tick goes on; the queue of the job waits for its last attempt. The definition that says so has
+ * `job_revision`: if that has changed, the finish is stale, as with nexts. */
+struct store_again {
+    bool is_wanted;
+    struct id id;
+    int64_t not_before_ms;
+    int attempts; /* that the tick may have in all */
+    int64_t job_revision;
+    bool made;
+};
+
 /* The end of a run that has this nonce (0 while it is QUEUED or DUE): all members are written
  * except for its identity (job, tick, attempt, cause, and the fence that it got with its begin; a
  * store that was restored to before the begin has none, and takes it). A run that has ended already
@@ -176,12 +191,17 @@ struct store_next {
  * another end. It becomes the job's last run, unless that finished later. Whenever a run ends, here
  * or elsewhere, the oldest QUEUED run of the job becomes DUE if no other run of it is open.
  *
+ * A lost run that was retried and is amended as OK ends the next attempt, if that is still DUE, as
+ * SKIPPED (NOT_NEEDED); if it is not, that attempt decides, and the amended end makes no nexts and
+ * is not the job's last run.
+ *
  * The nexts are made in the same transaction. A repeat makes none, and an amended end none that the
  * loss has made already. A next comes from its job's definition: if that no longer has the revision
  * run.job_revision of the next, nothing is done (is_stale), and the finish has to be filled
  * again. */
 struct store_finish {
-    struct run run;           /* ended: state is an end */
+    struct run run; /* ended: state is an end */
+    struct store_again again;
     struct store_next *nexts; /* owned by the caller until done */
     size_t next_count;
     bool accepted; /* false: no such run, or another node owns it now, or: */
@@ -223,10 +243,12 @@ struct store_want {
 
 /* Creates (expected_revision 0: the uid is new and the name must be free) or replaces a definition.
  * expected_revision -1: any. `deleted` frees its name; the job is no longer planned, and its QUEUED
- * and DUE runs end as SKIPPED (DELETED). It is kept, so that it can be restored (put again without
- * `deleted`), or removed for good with `purge`, which needs neither name nor json. `cursor_ms` is
- * the new cursor, or -1 to keep it; this never moves it back. Ticks that it passes count as not
- * started, unless the job is imported with its cursor (`from_elsewhere`).
+ * and DUE runs end as SKIPPED (DELETED); attempts after the first that are DUE end as SKIPPED
+ * (PAUSED) when it comes to be `paused`, unless a person asked for their run. It is kept, so that
+ * it can be restored (put again without `deleted`), or removed for good with `purge`, which needs
+ * neither name nor json. `cursor_ms` is the new cursor, or -1 to keep it; this never moves it back.
+ * Ticks that it passes count as not started, unless the job is imported with its cursor
+ * (`from_elsewhere`).
  *
  * `passed` are the entries of due ticks of the old definition that the new cursor passes, counted
  * from the cursor `seen_cursor_ms`. If that has moved meanwhile, nothing is done: PUT_CONFLICT,

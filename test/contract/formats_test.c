@@ -3,6 +3,7 @@
  * is changed only together with a migration. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,23 @@ static const struct run full_run = {
     .by = "anna",
     .detail = "caf\xc3\xa9 \"quoted\"",
     .traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    .retried = true,
+    .attempts = 4,
+    .part = 5,
+    .parts = 6,
+    .pinned = "node-c",
+    .failed_on = "node-d node-e",
+    .input = {{1, 0x93, 0xac, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
 };
+
+/* As it was before there were further attempts, parts and inputs. */
+static struct run plain_run(void)
+{
+    struct run run = full_run;
+    run.attempt = 1;
+    memset(&run.retried, 0, sizeof(run) - offsetof(struct run, retried));
+    return run;
+}
 
 /* Words that only a newer peal has, negative numbers, empty texts. */
 static const struct run newer_run = {
@@ -107,7 +124,8 @@ static const struct job_row full_job = {
              1800000000003,
              1800000001004,
              1799999999000,
-             RUN_FAILED},
+             RUN_FAILED,
+             true},
     .paused = true,
 };
 
@@ -174,6 +192,10 @@ static void add_etcd(struct strbuf *lines)
     value_write_run(&value, &row, TELL_KILL, 9);
     read_back_run(&value, &row);
     add_hex(lines, "etcd.run", &value);
+    row.run = plain_run();
+    value_write_run(&value, &row, TELL_KILL, 9);
+    read_back_run(&value, &row);
+    add_hex(lines, "etcd.plain_run", &value);
     value_write_run(&value, &newer, TELL_CHANGE, 0);
     read_back_run(&value, &newer);
     add_hex(lines, "etcd.newer_run", &value);
@@ -279,13 +301,44 @@ static void add_frame(struct strbuf *lines, const char *name, const struct histo
     strbuf_release(&payload);
 }
 
+/* A frame of the second format, with the bytes that peal has written. */
+static const char second_frame[] =
+    "030193ab0405060708090a0b0c0d0e0f1001920102030405060708090a0b0c0d0e080065746c"
+    "2f6c6f616406000000000000000100000000000000020000000000000000505c18a301000002"
+    "0000000000000006006e6f64652d61faffffffffffffff15cd5b070000000011000000000000"
+    "0001505c18a301000002505c18a301000003505c18a3010000ec535c18a30100000300000000"
+    "0000000f0000000000000029000000000000002a00000000000000cc10000000000000e0ab00"
+    "000000000001000000000000000400616e6e610e00636166c3a9202271756f74656422370030"
+    "302d30616637363531393136636434336464383434386562323131633830333139632d623761"
+    "643662373136393230333333312d303107000000000000000800000000000000090000000000"
+    "00000a00000000000000";
+
+static void read_second_frame(void)
+{
+    char bytes[sizeof(second_frame) / 2];
+    struct spooled item;
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        unsigned byte = 0;
+        assert_int_equal(sscanf(&second_frame[2 * i], "%2x", &byte), 1);
+        bytes[i] = (char)byte;
+    }
+    assert_int_equal(state_of_payload(bytes, sizeof(bytes), &item), OK);
+    struct run run = plain_run();
+    run.attempt = 2;
+    run.owner = (struct incarnation){.home = 0};
+    assert_memory_equal(&item.row.run, &run, sizeof(run));
+}
+
 static void add_spool(struct strbuf *lines)
 {
     static const struct incarnation nobody;
     struct spooled item;
-    struct run run = full_run; /* whose owner is in the store only */
+    struct run run = full_run; /* whose owner, and where it failed, is in the store only */
+    read_second_frame();
     add_frame(lines, "spool.run", &(struct history_record){.run = &full_run}, &item);
     run.owner = nobody;
+    memset(run.failed_on, 0, sizeof(run.failed_on));
+    run.input = (struct id){{0}};
     assert_memory_equal(&item.row.run, &run, sizeof(run));
     add_frame(lines, "spool.entry", &(struct history_record){.entry = &full_entry}, &item);
     struct ledger_entry entry = full_entry;
@@ -357,6 +410,17 @@ static char *read_golden(void)
     return strbuf_detach(&text);
 }
 
+/* With PEAL_WRITE=1, for lines that are new. */
+static void write_golden(const struct strbuf *lines)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/test/contract/formats.txt", getenv("PEAL_SOURCE"));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fwrite(lines->text, 1, lines->length, file);
+    fclose(file);
+}
+
 static void test_formats(void **state)
 {
     struct strbuf lines;
@@ -370,6 +434,8 @@ static void test_formats(void **state)
     add_gather(&lines);
     add_api(&lines);
     assert_int_equal(strbuf_status(&lines), OK);
+    if (getenv("PEAL_WRITE"))
+        write_golden(&lines);
     next = lines.text;
     for (const char *line; (line = strsep(&next, "\n"));) {
         const char *want = strsep(&next_want, "\n");

@@ -1,5 +1,6 @@
 #include "any_job.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "hash.h"
@@ -72,6 +73,15 @@ static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, bool h
         strbuf_addf(yaml, "'%s'", PICK(random, schedules));
 }
 
+static void add_retries(uint64_t *random, struct strbuf *yaml)
+{
+    static const char *const ends[] = {"", ", on: [failed, lost]", ", on: [lost]", ", on: failed"};
+    strbuf_addf(yaml, "retries: {count: %d, wait: %ds, backoff: %s, jitter: %d%s}\n",
+                1 + (int)any_below(random, 3), (int)any_below(random, 20),
+                any_chance(random, 50) ? "fixed" : "exponential", any_chance(random, 50) ? 0 : 50,
+                PICK(random, ends));
+}
+
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    bool has_boots, struct strbuf *yaml)
 {
@@ -95,6 +105,8 @@ void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int versi
         add_time(yaml, "end: ", now_ms + HOUR_MS + any_below(random, 3 * HOUR_MS), "\n");
     if (any_chance(random, 10))
         strbuf_adds(yaml, any_chance(random, 50) ? "dst: skip\n" : "dst: both\n");
+    if (!strstr(yaml->text, "@reboot") && any_chance(random, 30))
+        add_retries(random, yaml);
 }
 
 void any_after_write(uint64_t *random, const char *name, int version, const char *const others[2],
@@ -106,4 +118,6 @@ void any_after_write(uint64_t *random, const char *name, int version, const char
     if (others[1])
         strbuf_addf(yaml, ", {job: %s, on: %s}", others[1], PICK(random, ends));
     strbuf_addf(yaml, "]\noverlap: %s\n", PICK(random, overlaps));
+    if (any_chance(random, 30))
+        add_retries(random, yaml);
 }

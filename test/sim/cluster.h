@@ -227,7 +227,8 @@ struct cluster {
     struct fault_list faults_now; /* that will come right again */
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
-    size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions;
+    size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions,
+        retries;
 };
 
 /* ---- cluster_node.c ---- */
@@ -416,6 +417,13 @@ int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch 
                          int64_t after_ms, int64_t now_ms);
 /* In place of ledger_check, of a job whose cursor was moved back. */
 void rewind_check_ledger(struct cluster *cluster, const struct known_job *job);
+
+/* ---- cluster_attempts.c ---- */
+
+void attempts_see_new(struct cluster *cluster, const struct known_job *job, const struct run *run);
+void attempts_see_end(struct cluster *cluster, const struct known_job *job, const struct run *run);
+void attempts_see_start(struct cluster *cluster, const struct known_job *job,
+                        const struct known_run *known);
 
 /* ---- cluster_follow.c ---- */
 

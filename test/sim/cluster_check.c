@@ -166,7 +166,7 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
                                                     .to_ms = record->entry.to_ms,
                                                     .count = record->entry.count,
                                                     .reason = record->entry.reason};
-        else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
+        else if (!record->is_entry && !run->retried && id_compare(&run->job_uid, &job->uid) == 0 &&
                  run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
             covers[count++] = (struct ledger_cover){.from_ms = run->tick_ms,
                                                     .to_ms = run->tick_ms,

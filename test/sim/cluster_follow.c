@@ -28,7 +28,8 @@ void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_s
 {
     const struct known_job *ended = &cluster->jobs[known->job];
     for (size_t i = 0; i < cluster->job_count && !cluster->restored_ms; i++) {
-        if (must_follow(cluster, &cluster->jobs[i], ended, was, known->run.state))
+        if (!known->run.retried &&
+            must_follow(cluster, &cluster->jobs[i], ended, was, known->run.state))
             known->must_follow |= 1U << i;
     }
 }
@@ -36,7 +37,7 @@ void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_s
 void follow_see_new(struct cluster *cluster, const struct known_run *known)
 {
     struct id id;
-    if (known->run.cause != CAUSE_AFTER)
+    if (known->run.cause != CAUSE_AFTER || known->run.attempt > 1)
         return;
     struct known_run *before = id_parse(known->run.by, &id) == OK ? find_run(cluster, &id) : NULL;
     if (!before)

@@ -180,12 +180,12 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
                    (long long)run->job_revision, (long long)job->revision);
     bool is_of_many = run->cause == CAUSE_AFTER && /* at once, or named anew */
                       (run->tick_ms < job->cursor_ms || run->tick_ms <= job->rewinds.high_ms);
-    bool is_tick = !is_asked_for(run) && run->cause != CAUSE_REBOOT;
+    bool is_tick = !is_asked_for(run) && run->cause != CAUSE_REBOOT && run->attempt == 1;
     if (is_tick && !is_of_many && run->tick_ms != job->cursor_ms)
         stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
                    (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
-    bool may_run =
-        is_open(run) && run->state != RUN_QUEUED; /* one that is replaced at once may not */
+    bool may_run = is_open(run) && run->state != RUN_QUEUED && /* replaced at once: it may not */
+                   run->attempt == 1;                          /* else the tick goes on */
     if (!is_asked_for(run) && !is_old && may_run && job->overlap != OVERLAP_ALLOW &&
         has_open_run(cluster, job, run))
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
@@ -279,7 +279,8 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     if (same) /* the newest is found, and leads to those before */
         table_remove(&cluster->attempts, same);
     boots_see_run(cluster, run);
-    rewind_see_run(&cluster->jobs[known->job], run);
+    if (run->attempt == 1)
+        rewind_see_run(&cluster->jobs[known->job], run);
     if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
         abort();
     return known;
@@ -344,7 +345,9 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     }
     if (is_new) {
         check_new(cluster, job, run);
-        absence_see_run(cluster, job, run);
+        attempts_see_new(cluster, job, run);
+        if (run->attempt == 1)
+            absence_see_run(cluster, job, run);
     } else {
         check_step(cluster, job, known, run);
     }
@@ -356,8 +359,11 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     job->open_runs += (size_t)is_open(run) - (size_t)was_open;
     if (is_new)
         follow_see_new(cluster, known);
-    if (was != run->state && run_state_is_end(run->state))
+    if (was != run->state && run_state_is_end(run->state)) {
         follow_see_end(cluster, known, was);
+        if (!run_state_is_end(was))
+            attempts_see_end(cluster, job, run);
+    }
 }
 
 /* ---- entries and nodes ---- */
@@ -482,6 +488,7 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
         stage_fail(stage, "tick %lld of %s is started twice", (long long)child->tick_ms / 1000,
                    job->name);
     check_start(cluster, job, known, child);
+    attempts_see_start(cluster, job, known);
     boots_see_start(cluster, child);
     known->child = child;
     if (known->is_undone) /* the store does not have it, or as it was before */

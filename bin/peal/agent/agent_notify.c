@@ -19,6 +19,7 @@ static void fill(struct ending *ending, const struct job *job)
 {
     ending->timezone = job ? job->timezone : NULL;
     ending->notify = job ? &job->notify : NULL;
+    ending->tells_each = job && job->retries.notify == RETRY_NOTIFY_EACH;
 }
 
 static struct job *decode(const struct catalog_job *stored)
@@ -48,7 +49,8 @@ static void tell_one(struct notifier *notifier, const struct ended *ended, int64
 {
     char tail[TAIL_MAX];
     struct ending ending = {.run = ended->run, .entry = ended->entry, .was_bad = ended->was_bad};
-    struct job *job = says_who(ended->job) ? decode(ended->job) : NULL;
+    bool is_attempt = ended->run && (ended->run->retried || ended->run->attempt > 1);
+    struct job *job = says_who(ended->job) || is_attempt ? decode(ended->job) : NULL;
     fill(&ending, job);
     ending.jitter_ms = ended->job ? catalog_job_jitter_ms(ended->job) : 0;
     if (notifier_would_tell(notifier, &ending)) {

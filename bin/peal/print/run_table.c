@@ -44,6 +44,16 @@ void run_end(const json_t *run, struct strbuf *out)
     strbuf_release(&taken);
 }
 
+/* The cause, and of a tick that may have several attempts, which one this is. */
+static void print_cause(const json_t *run, struct strbuf *out)
+{
+    int attempt = (int)answer_int(run, "attempt", 1),
+        attempts = (int)answer_int(run, "attempts", 0);
+    strbuf_adds(out, cause_word(answer_text(run, "cause")));
+    if (attempts)
+        strbuf_addf(out, tr(", %d of %d"), attempt, attempts);
+}
+
 static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,
                     int64_t now)
 {
@@ -62,7 +72,7 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, bool
     if (entry && answer_int(run, "count", 1) > 1)
         CELL(strbuf_addf(&text, tr("%d ticks"), (int)answer_int(run, "count", 1)));
     else
-        text_table_cell(table, cause_word(answer_text(run, "cause")));
+        CELL(print_cause(run, &text));
     text_table_cell(table, with_node ? answer_text(run, "node") : "");
     if (wide) {
         CELL(strbuf_addf(&text, "%d", (int)answer_int(run, "attempt", 1)));

@@ -22,6 +22,7 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .job_uid = job->uid,
         .tick_ms = tick_ms,
         .attempt = 1,
+        .attempts = catalog_job_attempts(job),
         .cause = cause,
         .job_revision = job->revision,
         .not_before_ms = tick_ms < call->now_ms ? tick_ms : call->now_ms,

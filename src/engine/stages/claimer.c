@@ -191,6 +191,7 @@ static void fill_run(const struct claimer *claimer, struct now now, const struct
     run->job_uid = plan->job->uid;
     run->tick_ms = plan->tick_ms;
     run->attempt = 1;
+    run->attempts = catalog_job_attempts(plan->job);
     run->cause = plan->cause;
     run->nonce = ports_new_nonce(claimer->ports);
     run->job_revision = plan->job->revision;
@@ -349,8 +350,9 @@ static int rank_of(const struct claimer *claimer, struct open_run *open)
         return strcmp(booted, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {
         const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
-        open->rank = placement_rank(claimer->placement, &open->run.id, job ? job->where : NULL,
-                                    open->run.node);
+        open->rank =
+            placement_rank_again(claimer->placement, &open->run.id, job ? job->where : NULL,
+                                 open->run.node, open->run.failed_on);
         open->ranked = claimer->placement->generation;
     }
     return open->rank;

@@ -133,6 +133,7 @@ static void fill_run(const struct engine_ports *ports, const struct peer *self, 
     run->id = ports_new_id(ports, now.wall);
     run->job_uid = job->uid;
     run->attempt = 1;
+    run->attempts = catalog_job_attempts(job);
     run->job_revision = job->revision;
     run->claimed_ms = now.wall.ms;
     run->exit_code = -1;

@@ -1,6 +1,7 @@
 /* Ends into the store, recorded runs and entries out of it. */
 #include <stdlib.h>
 
+#include "stages/again.h"
 #include "stages/follow.h"
 #include "stages/recorder_internal.h"
 
@@ -99,7 +100,8 @@ static bool add_finish(struct recorder *recorder, struct now now, struct outbox_
     if (!finish)
         return false;
     finish->run = open->run;
-    if (follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
+    if (again_fill(recorder->ports, recorder->catalog, now, finish) != OK ||
+        follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
         recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
         outbox_drop_last(*batch);
         return false;

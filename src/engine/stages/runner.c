@@ -18,6 +18,9 @@ enum { STARTS_AHEAD = 256 };
  * its start. */
 enum { BEGIN_LEAD_TRIPS = 4, BEGIN_LEAD_MIN_MS = 20 };
 
+/* No machine boots twice in so short a time, and clocks are corrected by less. */
+enum { BOOT_SLACK_MS = 10000 };
+
 static void start_moved(void *item, uint32_t place)
 {
     ((struct open_run *)item)->heap_place = place;
@@ -167,18 +170,23 @@ static size_t begins_left(const struct runner *runner)
     return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
-/* A run of this node, for a boot before this one. */
-static bool is_of_earlier_boot(const struct runner *runner, const struct run *run)
+/* A run of this node, for a boot before this one. The id of a boot's run tells which; a further
+ * attempt has another, but its tick is the time of the boot, by a clock that may have been
+ * corrected since. */
+static bool is_of_earlier_boot(const struct runner *runner, struct now now, const struct run *run)
 {
     const char *node = runner->self->name;
-    return run->cause == CAUSE_REBOOT && strcmp(run->by, node) == 0 &&
-           !boot_has_run(runner->boot_id, node, &run->job_uid, &run->id);
+    if (run->cause != CAUSE_REBOOT || strcmp(run->by, node) != 0)
+        return false;
+    if (run->attempt > 1)
+        return run->tick_ms < now.wall.ms - now.boot.ms - BOOT_SLACK_MS;
+    return !boot_has_run(runner->boot_id, node, &run->job_uid, &run->id);
 }
 
 /* Ends a claimed run that must no longer begin. */
 static bool end_stale(struct runner *runner, struct now now, struct open_run *open)
 {
-    if (is_of_earlier_boot(runner, &open->run))
+    if (is_of_earlier_boot(runner, now, &open->run))
         end(runner, now, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
     else if (open_run_is_too_late(open, runner->on_time_ms, now.wall))
         end(runner, now, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stages/again.h"
 #include "stages/follow.h"
 
 enum {
@@ -109,7 +110,8 @@ static void add_loss(struct sweeper *sweeper, struct now now, struct outbox_batc
     if (run->finished_ms < run->claimed_ms) /* this node's clock is behind */
         run->finished_ms = run->claimed_ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
-    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, now, finish) != OK) {
+    if (again_fill(sweeper->ports, sweeper->runs->catalog, now, finish) != OK ||
+        follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, now, finish) != OK) {
         look_again(sweeper, now, RETRY_AFTER_MS);
         outbox_drop_last(*batch);
         return;

@@ -19,6 +19,7 @@ static struct job_policy policy_of(const struct job *definition)
         .paused_ms = definition->paused_ms,
         .resumed_ms = definition->resumed_ms,
         .skip_until_ms = definition->skip_until_ms,
+        .attempts = definition->retries.count ? definition->retries.count + 1 : 0,
         .catch_up_limit = definition->catch_up_limit,
         .queue_limit = definition->queue_limit,
         .catch_up = definition->catch_up,
@@ -121,6 +122,11 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
     job_calendars_free(&catalog->calendars, job->calendars);
     job->calendars = made;
     return OK;
+}
+
+int catalog_job_attempts(const struct catalog_job *job)
+{
+    return job->policy ? (int)job->policy->attempts : 0;
 }
 
 struct job_policy catalog_job_policy(const struct catalog_job *job)

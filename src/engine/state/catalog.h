@@ -23,6 +23,7 @@
 struct job_policy {
     int64_t deadline_s, catch_up_window_s;
     int64_t paused_ms, resumed_ms, skip_until_ms;
+    int64_t attempts; /* that a tick may have; 0: one */
     int catch_up_limit, queue_limit;
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;
@@ -199,6 +200,9 @@ void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 void catalog_job_move_last(struct catalog_job *job, const struct last_run *last);
 
 struct job_policy catalog_job_policy(const struct catalog_job *job);
+
+/* How many attempts a tick of the job may have; 0: only one, the job has no retries. */
+int catalog_job_attempts(const struct catalog_job *job);
 
 /* The delay of all its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

@@ -306,11 +306,12 @@ static bool is_bad(enum run_state state, bool was_bad)
 void catalog_job_ended(struct catalog_job *job, const struct last_run *last)
 {
     enum run_state before = job->last.state;
+    bool was_retried = job->last.retried; /* people are told of a tick's last attempt */
     bool is_same = id_compare(&last->run_id, &job->last.run_id) == 0;
     bool is_amended = is_same && before == RUN_LOST && last->state != RUN_LOST;
     last_run_take(&job->last, last);
     bool is_last = id_compare(&last->run_id, &job->last.run_id) == 0;
-    if ((!is_same && is_last) || is_amended)
+    if (((!is_same && is_last) || is_amended) && !was_retried)
         job->was_bad = is_bad(before, job->was_bad);
 }
 

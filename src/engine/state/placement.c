@@ -123,8 +123,23 @@ static bool is_before(const struct placement *placement, size_t i, uint64_t id_h
     return score > own || (score == own && strcmp(node->name, self->name) < 0);
 }
 
+static bool is_named(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strncmp(at, name, length) == 0 && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without)
+{
+    return placement_rank_again(placement, id, where, without, "");
+}
+
+int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
+                         const char *without, const char *failed_on)
 {
     const struct placement_node *self = &placement->nodes[0];
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
@@ -134,13 +149,17 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
         return 0;
     uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
     double own = placement_score(self->hash, id_hash, self->capacity);
+    bool has_failed = is_named(failed_on, self->name);
     int rank = 0;
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
         if (!node->accepts || !fits(placement, i, where, choice) ||
             strcmp(node->name, without) == 0)
             continue;
-        rank += is_before(placement, i, id_hash, own);
+        if (*failed_on && is_named(failed_on, node->name) != has_failed)
+            rank += has_failed;
+        else
+            rank += is_before(placement, i, id_hash, own);
     }
     return rank;
 }

@@ -47,6 +47,11 @@ enum { NOT_ELIGIBLE = -1 };
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without);
 
+/* The same for a run that has failed on some nodes: `failed_on`, their names with spaces between
+ * them. All others rank before those. */
+int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
+                         const char *without, const char *failed_on);
+
 /* Does the node of this name come before this one? False also if it takes no runs now. */
 bool placement_is_before(struct placement *placement, const struct id *id, const char *where,
                          const char *name);

@@ -113,6 +113,13 @@ static const char *const migrations[] = {
                  "CREATE INDEX entries_reason ON entries (reason, id) WHERE reason <> 0;"
                  "CREATE INDEX runs_detail ON runs (id) INCLUDE (detail) WHERE detail <> '';"
                  "CREATE INDEX entries_detail ON entries (id) INCLUDE (detail) WHERE detail <> '';",
+
+    /* Further attempts, and several runs of one tick. */
+    "ALTER TABLE runs ADD COLUMN retried boolean NOT NULL DEFAULT false,"
+    " ADD COLUMN attempts integer NOT NULL DEFAULT 0,"
+    " ADD COLUMN part integer NOT NULL DEFAULT 0,"
+    " ADD COLUMN parts integer NOT NULL DEFAULT 0,"
+    " ADD COLUMN pinned text COLLATE \"C\" NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

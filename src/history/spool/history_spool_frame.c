@@ -11,6 +11,7 @@ enum frame_kind {
     FRAME_FIRST_RUN, /* of the first format: without the columns marked LATER */
     FRAME_ENTRY,
     FRAME_CHANGE,
+    FRAME_SECOND_RUN, /* without those marked SINCE_4 */
     FRAME_RUN,
 };
 
@@ -202,7 +203,7 @@ static bool is_sound(const struct history_row *row)
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
 {
     struct column_set columns = table_record(kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS);
-    columns.without = kind == FRAME_FIRST_RUN ? LATER : 0;
+    columns.without = kind == FRAME_FIRST_RUN ? LATER : kind == FRAME_SECOND_RUN ? SINCE_4 : 0;
     ret->row.is_entry = kind == FRAME_ENTRY;
     take_record(reader, &columns, row_record(&ret->row));
     ret->ref.segment = take_number(reader, 8);

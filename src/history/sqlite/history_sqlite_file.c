@@ -97,6 +97,13 @@ static const char *const migrations[] = {
     "CREATE INDEX entries_reason ON entries (reason, id) WHERE reason <> 0;"
     "CREATE INDEX runs_detail ON runs (id, detail) WHERE detail <> '';"
     "CREATE INDEX entries_detail ON entries (id, detail) WHERE detail <> '';",
+
+    /* Further attempts, and several runs of one tick. */
+    "ALTER TABLE runs ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN part INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN pinned TEXT NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

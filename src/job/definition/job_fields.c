@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "definition/job_internal.h"
+#include "definition/retry.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
 #define DAY_S       INT64_C(86400)
@@ -99,6 +100,51 @@ static const struct field catch_up_fields[] = {
      ABOUT(SECTION_HOW, "Catch-up limit", "补跑次数上限",
            "The maximum number of ticks with the policy all: the newest ones.",
            "策略为 all 时最多补跑的数量：取最近的。", .see = "#catching-up")},
+    {0},
+};
+
+static const struct field retry_fields[] = {
+    {"count", FIELD_INT, AT(retries.count), 0, 100, .alone = true,
+     ABOUT(SECTION_HOW, "Retries", "重试次数",
+           "The number of further attempts at a tick whose run has failed.",
+           "一次触发的运行失败后，最多再尝试的次数。", .sample = "3", .see = "#retries",
+           .option = "retries", .value = "N")},
+    {"wait", FIELD_DURATION, AT(retries.wait_s), 0, DAY_S, 10,
+     ABOUT(SECTION_HOW, "Wait before a retry", "重试间隔",
+           "Time between the end of an attempt and the next one.",
+           "一次尝试结束到下一次尝试之间的时间。", .see = "#retries", .option = "retry-wait",
+           .value = "D")},
+    {"backoff", FIELD_CHOICE, AT(retries.backoff), .initial = BACKOFF_FIXED,
+     .words = retry_backoff_names,
+     ABOUT(SECTION_HOW, "Backoff", "退避方式",
+           "fixed: every wait is the same. exponential: each wait is twice as long as the one "
+           "before.",
+           "fixed：每次间隔相同。exponential：每次间隔是前一次的两倍。", .see = "#retries")},
+    {"max_wait", FIELD_DURATION, AT(retries.max_wait_s), 1, LONG_S, 3600,
+     ABOUT(SECTION_HOW, "Longest wait", "最长间隔",
+           "The upper limit of a wait with exponential backoff.", "指数退避时间隔的上限。",
+           .see = "#retries")},
+    {"jitter", FIELD_INT, AT(retries.jitter_percent), 0, 100,
+     ABOUT(SECTION_HOW, "Random part of a wait, in percent", "随机延长（百分比）",
+           "Each wait is longer by a random part, up to this percentage of it, so that many jobs "
+           "do not retry together.",
+           "每次间隔随机延长，最多为其本身的该百分比，避免大量任务同时重试。", .see = "#retries")},
+    {"on", FIELD_NAMES, AT(retries.on), 0, 20, .complain = retry_on_complaint,
+     ABOUT(SECTION_HOW, "Retry on", "哪些结果重试",
+           "The ends that are retried: failed, timed_out, lost, no_start, exit 75,100-120, signal "
+           "KILL.",
+           "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal KILL。",
+           .unset = "failed, timed_out", .sample = "exit 75, timed_out, lost", .see = "#retries",
+           .option = "retry-on", .value = "END")},
+    {"within", FIELD_DURATION, AT(retries.within_s), 0, LONG_S,
+     ABOUT(SECTION_HOW, "Retry within", "重试时限",
+           "No attempt starts later than this after the tick.", "触发后超过此时长不再尝试。",
+           .unset = "no limit", .sample = "30m", .see = "#retries")},
+    {"notify", FIELD_CHOICE, AT(retries.notify), .initial = RETRY_NOTIFY_LAST,
+     .words = retry_notify_names,
+     ABOUT(SECTION_HOW, "Notify of attempts", "尝试的通知",
+           "last: channels are notified of the last attempt alone. each: of every failed attempt.",
+           "last：仅在最后一次尝试后通知。each：每次尝试失败都通知。", .see = "#retries")},
     {0},
 };
 
@@ -251,6 +297,7 @@ const struct field job_fields[] = {
      ABOUT(SECTION_HOW, "Start deadline", "启动时限",
            "A tick whose run can't start within this time is missed.",
            "触发后超过此时长仍无法启动，记为错过。", .unset = "none", .sample = "6h")},
+    {"retries", FIELD_GROUP, .fields = retry_fields, .also = "retry retry_count attempts backoff"},
     {"where", FIELD_SELECTOR, AT(where), 1, 500, .also = "selector nodes",
      ABOUT(SECTION_HOW, "Nodes", "节点要求", "Labels that a node must have: zone=eu,!gpu.",
            "节点必须具有的标签：zone=eu,!gpu。", .unset = "all nodes", .sample = "zone=eu,!gpu",

@@ -14,6 +14,8 @@ enum {
 extern const char *const overlap_names[];
 extern const char *const catch_up_names[];
 extern const char *const output_mode_names[];
+extern const char *const retry_backoff_names[];
+extern const char *const retry_notify_names[];
 
 /* Appends a copy. */
 MUST_CHECK enum status job_schedules_add(struct job *job, const char *text);

@@ -11,6 +11,10 @@
  * must not start them, and reads no further. */
 enum { VALUE_VERSION = 1, VALUE_VERSION_REWOUND = 2 };
 
+/* So is a run that a peal without retries, parts and inputs must leave alone: it would start it
+ * wrongly, or on another node. */
+enum { VALUE_VERSION_SPECIAL = 3 };
+
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
@@ -104,6 +108,14 @@ static struct reader open_cursor(const struct etcd_kv *kv)
 {
     struct reader from = open_value(kv);
     if (from.failed == E_VERSION && from.at[-1] == VALUE_VERSION_REWOUND)
+        from.failed = OK;
+    return from;
+}
+
+static struct reader open_run_value(const struct etcd_kv *kv)
+{
+    struct reader from = open_value(kv);
+    if (from.failed == E_VERSION && from.at[-1] == VALUE_VERSION_SPECIAL)
         from.failed = OK;
     return from;
 }
@@ -257,6 +269,8 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
     write_number(to, (int64_t)tell);
     write_columns(to, &columns, NULL, 0, row);
     write_gaps(to, row);
+    if (row->last.retried)
+        write_number(to, 1);
 }
 
 /* One of a newer peal is news, at least. */
@@ -281,6 +295,7 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
         read_columns(&from, &columns, last, 0, &read);
         read_gaps(&from, &read);
     }
+    read.last.retried = has_more(&from) && read_number(&from) != 0;
     if (from.failed != OK)
         return from.failed;
     *row = read;
@@ -288,10 +303,16 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
     return OK;
 }
 
+static bool is_special(const struct run *run)
+{
+    return run->attempt > 1 || run->parts || run->pinned[0] || !id_is_zero(&run->input);
+}
+
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
-    const struct column_set columns = run_columns(IN_ETCD, 0);
-    strbuf_addc(to, VALUE_VERSION);
+    bool has_more = is_special(&row->run) || row->run.retried || row->run.attempts;
+    const struct column_set columns = run_columns(IN_ETCD, has_more ? 0 : SINCE_4);
+    strbuf_addc(to, is_special(&row->run) ? VALUE_VERSION_SPECIAL : VALUE_VERSION);
     write_number(to, (int64_t)tell);
     write_number(to, place);
     write_number(to, row->seq);
@@ -304,7 +325,7 @@ void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tel
 enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, struct run_row *ret,
                            enum tell *tell)
 {
-    struct reader from = open_value(kv);
+    struct reader from = open_run_value(kv);
     struct run_row read = {.seq = 0};
     const struct column_set columns = run_columns(IN_ETCD, 0);
     enum tell told = read_tell(&from);

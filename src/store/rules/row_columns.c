@@ -17,7 +17,8 @@ static const struct column job_rows[] = {
     JOB("succeeded_ms", MS, last.succeeded_ms, IN_STORE | SINCE_2),
     JOB("rewinds", COUNT, rewinds.count, IN_STORE | SINCE_3),
     JOB("high_ms", MS, rewinds.high_ms, IN_STORE | SINCE_3),
-    JOB("gap_count", INT, rewinds.gap_count, IN_ETCD | SINCE_3), /* the gaps follow */
+    JOB("last_retried", BOOL, last.retried, IN_SQLITE | SINCE_4), /* in etcd behind the gaps */
+    JOB("gap_count", INT, rewinds.gap_count, IN_ETCD | SINCE_3),  /* the gaps follow */
 };
 
 struct column_set job_row_columns(unsigned with, unsigned without)

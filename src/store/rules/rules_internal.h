@@ -70,6 +70,17 @@ enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish
 enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,
                              struct store_finish *finish);
 
+/* rules_again.c: the next attempt at the tick of a run. */
+enum status rules_again_is_stale(struct rules *rules, const struct store_finish *finish, bool *ret);
+/* Is the next attempt to be made? `before` is the run as it was. */
+enum status rules_again_is_due(struct rules *rules, const struct run *before,
+                               const struct store_finish *finish, bool *ret);
+enum status rules_make_again(struct rules *rules, const struct run *run,
+                             struct store_finish *finish);
+/* The run was retried, and is amended: ends the next attempt if it has not begun and is no longer
+ * needed. *ret_decides: it has begun, or is needed. */
+enum status rules_settle_again(struct rules *rules, const struct run *run, bool *ret_decides);
+
 /* rules_job.c */
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);
 enum status rules_add_run(struct rules *rules, struct store_add_run *add);

@@ -34,8 +34,26 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
     return OK;
 }
 
+/* Attempts that wait for their time end with the pause; those of a run that a person has asked for
+ * go on. */
+static enum status skip_retries(struct rules *rules, const struct id *job_uid)
+{
+    struct run_row row = {.seq = 0};
+    enum status st;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+        bool is_asked_for = row.run.cause == CAUSE_MANUAL || row.run.cause == CAUSE_BACKFILL;
+        if (row.run.state != RUN_DUE || row.run.attempt == 1 || is_asked_for)
+            continue;
+        st = rules_skip_run(rules, &row, REASON_PAUSED, "");
+        if (st != OK)
+            return st;
+    }
+    return st == E_NOT_FOUND ? rules_release_queue(rules, job_uid) : st;
+}
+
 static enum status write_job(struct rules *rules, struct store_put_job *put, struct job_row *job)
 {
+    bool is_pause = put->paused && !job->paused && job->revision;
     job->uid = put->uid;
     job->revision++;
     job->paused = put->paused;
@@ -48,6 +66,8 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
+    else if (st == OK && is_pause)
+        st = skip_retries(rules, &job->uid);
     assert(put->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < put->passed_count && st == OK; i++)
         st = rules_add_entry(rules, &put->passed[i]);

@@ -16,7 +16,7 @@ static enum status are_met(struct rules *rules, const struct store_next *next, i
             return OK;
         if (st != OK)
             return st;
-        if (other.deleted || id_is_zero(&other.last.run_id) ||
+        if (other.deleted || id_is_zero(&other.last.run_id) || other.last.retried ||
             !run_state_is_in(need->states, other.last.state) || other.last.ended_ms <= since_ms)
             return OK;
     }
@@ -74,11 +74,13 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
 
 enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish *finish, bool *ret)
 {
-    *ret = false;
+    enum status st = rules_again_is_stale(rules, finish, ret);
+    if (st != OK)
+        return st;
     for (size_t i = 0; i < finish->next_count && !*ret; i++) {
         const struct store_next *next = &finish->nexts[i];
         struct job_row job;
-        enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
+        st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
         if (st != OK && st != E_NOT_FOUND && st != E_SET_ASIDE)
             return st;
         *ret = st == OK && !job.deleted && job.revision != next->run.job_revision;

@@ -315,7 +315,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
     assert(!state_is_open(finish->run.state));
-    finish->accepted = finish->is_stale = false;
+    finish->accepted = finish->is_stale = finish->again.made = false;
     for (size_t i = 0; i < finish->next_count; i++)
         finish->nexts[i].made = false;
     enum status st = rules->ops->get_run(rules->tables, &finish->run.id, &row);
@@ -337,19 +337,35 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     finish->accepted = true;
 
     struct run before = row.run;
+    bool is_again, is_decided_later = false;
+    st = rules_again_is_due(rules, &before, finish, &is_again);
+    if (st != OK)
+        return st;
     row.run = finish->run;
     row.run.job_uid = before.job_uid;
     memcpy(row.run.job_name, before.job_name, sizeof(before.job_name));
     row.run.tick_ms = before.tick_ms;
     row.run.attempt = before.attempt;
     row.run.cause = before.cause;
+    row.run.attempts = before.attempts;
+    row.run.part = before.part;
+    row.run.parts = before.parts;
+    memcpy(row.run.pinned, before.pinned, sizeof(before.pinned));
+    row.run.input = before.input;
+    memcpy(row.run.failed_on, before.failed_on, sizeof(before.failed_on));
+    row.run.retried = before.retried || is_again;
     if (before.fence) /* else the store may have been restored to before the begin */
         row.run.fence = before.fence;
     finish->run = row.run;
     st = rules_set_run(rules, &row);
-    if (st == OK)
+    if (st == OK && before.retried)
+        st = rules_settle_again(rules, &row.run, &is_decided_later);
+    if (st == OK && !is_decided_later)
         st = set_last_run(rules, &row.run);
+    if (st == OK && is_again)
+        return rules_make_again(rules, &row.run, finish);
     if (st == OK && was_open)
         st = rules_release_queue(rules, &row.run.job_uid);
-    return st == OK ? rules_make_nexts(rules, &row.run, before.state, finish) : st;
+    return st == OK && !is_decided_later ? rules_make_nexts(rules, &row.run, before.state, finish)
+                                         : st;
 }

@@ -10,7 +10,7 @@
 static struct column_set columns_of(enum sqlite_table table, bool only_changes)
 {
     if (table == STORED_JOBS)
-        return job_row_columns(only_changes ? IN_STORE : IN_SQLITE, 0);
+        return job_row_columns(IN_SQLITE, only_changes ? IDENTITY | IN_DEFINITION : 0);
     if (table == STORED_RUNS)
         return run_columns(IN_SQLITE, only_changes ? IDENTITY : 0);
     return entry_columns(IN_SQLITE, 0);

@@ -61,6 +61,18 @@ static const char *const migrations[] = {
     "ALTER TABLE jobs ADD COLUMN rewinds INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE jobs ADD COLUMN high_ms INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE jobs ADD COLUMN gaps TEXT NOT NULL DEFAULT '';",
+
+    /* Further attempts, and several runs of one tick. */
+    "ALTER TABLE runs ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN part INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN pinned TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN failed_on TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN input BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE jobs ADD COLUMN last_retried INTEGER NOT NULL DEFAULT 0;"
+    "DROP INDEX runs_by_tick;"
+    "CREATE UNIQUE INDEX runs_by_tick ON runs (job, tick_ms, attempt, part);",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

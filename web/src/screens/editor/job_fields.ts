@@ -164,6 +164,46 @@ export const jobFields: readonly JobField[] = [
         zh: ["启动时限", "触发后超过此时长仍无法启动，记为错过。"],
     },
     {
+        name: "retries.count", section: "how", kind: "number", sample: "3", alone: true,
+        en: ["Retries", "The number of further attempts at a tick whose run has failed."],
+        zh: ["重试次数", "一次触发的运行失败后，最多再尝试的次数。"],
+    },
+    {
+        name: "retries.wait", section: "how", kind: "text", sample: "10s",
+        en: ["Wait before a retry", "Time between the end of an attempt and the next one."],
+        zh: ["重试间隔", "一次尝试结束到下一次尝试之间的时间。"],
+    },
+    {
+        name: "retries.backoff", section: "how", kind: "choice", choices: ["fixed", "exponential"],
+        en: ["Backoff", "fixed: every wait is the same. exponential: each wait is twice as long as the one before."],
+        zh: ["退避方式", "fixed：每次间隔相同。exponential：每次间隔是前一次的两倍。"],
+    },
+    {
+        name: "retries.max_wait", section: "how", kind: "text", sample: "1h",
+        en: ["Longest wait", "The upper limit of a wait with exponential backoff."],
+        zh: ["最长间隔", "指数退避时间隔的上限。"],
+    },
+    {
+        name: "retries.jitter", section: "how", kind: "number", sample: "0",
+        en: ["Random part of a wait, in percent", "Each wait is longer by a random part, up to this percentage of it, so that many jobs do not retry together."],
+        zh: ["随机延长（百分比）", "每次间隔随机延长，最多为其本身的该百分比，避免大量任务同时重试。"],
+    },
+    {
+        name: "retries.on", section: "how", kind: "names", sample: "exit 75, timed_out, lost",
+        en: ["Retry on", "The ends that are retried: failed, timed_out, lost, no_start, exit 75,100-120, signal KILL."],
+        zh: ["哪些结果重试", "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal KILL。"],
+    },
+    {
+        name: "retries.within", section: "how", kind: "text", sample: "30m",
+        en: ["Retry within", "No attempt starts later than this after the tick."],
+        zh: ["重试时限", "触发后超过此时长不再尝试。"],
+    },
+    {
+        name: "retries.notify", section: "how", kind: "choice", choices: ["last", "each"],
+        en: ["Notify of attempts", "last: channels are notified of the last attempt alone. each: of every failed attempt."],
+        zh: ["尝试的通知", "last：仅在最后一次尝试后通知。each：每次尝试失败都通知。"],
+    },
+    {
         name: "where", section: "how", kind: "text", sample: "zone=eu,!gpu",
         en: ["Nodes", "Labels that a node must have: zone=eu,!gpu."],
         zh: ["节点要求", "节点必须具有的标签：zone=eu,!gpu。"],

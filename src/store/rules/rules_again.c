@@ -1,0 +1,95 @@
+/* Further attempts at a tick: the end of one and the start of the next are one write. */
+#include <string.h>
+
+#include "rules/rules_internal.h"
+
+enum status rules_again_is_stale(struct rules *rules, const struct store_finish *finish, bool *ret)
+{
+    struct job_row job;
+    *ret = false;
+    if (!finish->again.is_wanted)
+        return OK;
+    enum status st = rules->ops->get_job(rules->tables, &finish->run.job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
+        return OK;
+    *ret = st == OK && !job.deleted && job.revision != finish->again.job_revision;
+    return st;
+}
+
+enum status rules_again_is_due(struct rules *rules, const struct run *before,
+                               const struct store_finish *finish, bool *ret)
+{
+    struct job_row job;
+    *ret = false;
+    /* After a restore nobody knows whether the next attempt was made, and ran, since the backup. */
+    bool is_restored = before->state == RUN_LOST && before->reason == REASON_RESTORED;
+    if (!finish->again.is_wanted || before->retried || is_restored)
+        return OK;
+    enum status st = rules->ops->get_job(rules->tables, &before->job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
+        return OK;
+    bool is_asked_for = before->cause == CAUSE_MANUAL || before->cause == CAUSE_BACKFILL;
+    *ret = st == OK && !job.deleted && (!job.paused || is_asked_for);
+    return st;
+}
+
+/* Notes the node, the newest last; the oldest go when there is no more room. */
+static void add_failed_node(char *list, size_t size, const char *node)
+{
+    size_t length = strlen(node), kept = strlen(list);
+    if (!length || length >= size)
+        return;
+    while (kept && kept + 1 + length >= size) {
+        size_t first = strcspn(list, " ");
+        first += list[first] == ' ';
+        kept -= first;
+        memmove(list, list + first, kept + 1);
+    }
+    if (kept)
+        list[kept++] = ' ';
+    memcpy(list + kept, node, length + 1);
+}
+
+enum status rules_make_again(struct rules *rules, const struct run *run,
+                             struct store_finish *finish)
+{
+    const struct store_again *again = &finish->again;
+    struct run next = {
+        .id = again->id,
+        .job_uid = run->job_uid,
+        .tick_ms = run->tick_ms,
+        .attempt = run->attempt + 1,
+        .attempts = again->attempts,
+        .cause = run->cause,
+        .job_revision = again->job_revision,
+        .not_before_ms = again->not_before_ms,
+        .exit_code = -1,
+        .part = run->part,
+        .parts = run->parts,
+        .input = run->input,
+    };
+    memcpy(next.job_name, run->job_name, sizeof(next.job_name));
+    memcpy(next.by, run->by, sizeof(next.by));
+    memcpy(next.traceparent, run->traceparent, sizeof(next.traceparent));
+    memcpy(next.pinned, run->pinned, sizeof(next.pinned));
+    memcpy(next.failed_on, run->failed_on, sizeof(next.failed_on));
+    add_failed_node(next.failed_on, sizeof(next.failed_on), run->node);
+    finish->again.made = true;
+    return rules_make_run(rules, &next, RUN_DUE);
+}
+
+enum status rules_settle_again(struct rules *rules, const struct run *run, bool *ret_decides)
+{
+    struct id id;
+    struct run_row row;
+    *ret_decides = true;
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt + 1, &id);
+    if (st == OK)
+        st = rules->ops->get_run(rules->tables, &id, &row);
+    if (st != OK || row.run.state != RUN_DUE || run->state != RUN_OK)
+        return st == E_NOT_FOUND ? OK : st;
+    *ret_decides = false;
+    st = rules_skip_run(rules, &row, REASON_NOT_NEEDED, "");
+    return st == OK ? rules_release_queue(rules, &run->job_uid) : st;
+}
