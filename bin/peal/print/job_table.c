@@ -18,6 +18,8 @@ const char *job_status_word(const json_t *api_job)
         return tr("paused");
     if (*answer_text(status, "problem"))
         return tr("problem");
+    if (answer_int(status, "retrying", 0) > 0)
+        return tr("retrying");
     if (answer_int(status, "queued", 0) > 0)
         return tr("queued");
     return *last ? state_word(last) : "-";

@@ -133,6 +133,7 @@ const struct message zh_common[] = {
     {" (exit code %d)", "（退出码 %d）"},
     {" (signal %d, %s)", "（信号 %d，%s）"},
     {"%d ticks", "%d 次触发"},
+    {"retrying", "等待重试"},
     {", %d of %d", "，第 %d/%d 次"},
 
     /* labels, and words for what was done */

@@ -158,6 +158,8 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, stru
     add_number(out, load.running);
     strbuf_adds(out, ",\"queued\":");
     add_number(out, load.queued);
+    strbuf_adds(out, ",\"retrying\":");
+    add_number(out, load.retrying);
     strbuf_adds(out, ",\"last\":");
     write_last(out, &job->last);
     strbuf_adds(out, ",\"succeeded_at\":");

@@ -11,6 +11,7 @@
 /* Number of a job's open runs. */
 struct job_load {
     int64_t running, queued;
+    int64_t retrying; /* of the queued: attempts after the first */
 };
 
 /* What to show besides the definition, and which members. */

@@ -27,6 +27,7 @@ static void count_load(void *context, const struct run *run)
         search->load.queued++;
     else
         search->load.running++;
+    search->load.retrying += run->state == RUN_DUE && run->attempt > 1;
 }
 
 static struct job_load job_load(const struct call *call, const struct catalog_job *job)

@@ -81,6 +81,10 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
         tell(answer, ": exit code %d.", run->exit_code);
     else
         tell_reason(answer, run->reason, run->detail);
+    if (run->retried)
+        tell(answer, " It was followed by attempt %d.", run->attempt + 1);
+    else if (run->attempt > 1)
+        tell(answer, " It was attempt %d of %d.", run->attempt, run->attempts);
 }
 
 static void tell_passed(enum run_state state, enum run_reason reason, const char *detail,
@@ -103,7 +107,11 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell(answer, "It waits for an earlier run of the job to end.");
         return;
     case RUN_DUE:
-        tell(answer, "It is due and waits for a node to take it.");
+        if (run->attempt > 1 && run->not_before_ms > now_ms)
+            tell(answer, "Attempt %d of %d starts at %s, since the one before it has failed.",
+                 run->attempt, run->attempts, time_text(run->not_before_ms).text);
+        else
+            tell(answer, "It is due and waits for a node to take it.");
         return;
     case RUN_CLAIMED:
         tell(answer, "It is about to start on %s.", run->node);

@@ -27,6 +27,9 @@ export interface Run {
     job_uid: string;
     tick: string | null;
     attempt: number;
+    attempts: number | null;
+    retried: boolean;
+    pinned: string | null;
     cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after";
     state: RunState;
     reason: string | null;
@@ -69,6 +72,7 @@ export interface JobStatus {
     next_at: string | null;
     running: number;
     queued: number;
+    retrying: number;
     last: { run_id: string; state: RunState; started_at: string | null; finished_at: string | null } | null;
     paused: boolean;
     problem: string | null;

@@ -3,11 +3,12 @@ import type { Job, RunState } from "../api/types";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
 
-export type Shown = RunState | "paused" | "broken" | "never";
+export type Shown = RunState | "retrying" | "paused" | "broken" | "never";
 export type Tone = "good" | "bad" | "busy" | "warn" | "calm";
 
 const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
     queued: { icon: "dots", tone: "calm" },
+    retrying: { icon: "clock", tone: "warn" },
     due: { icon: "clock", tone: "calm" },
     claimed: { icon: "clock", tone: "busy" },
     begun: { icon: "running", tone: "busy" },
@@ -48,6 +49,7 @@ export function jobState(job: Pick<Job, "status">): Shown {
     if (status.problem) return "broken";
     if (status.running > 0) return "running";
     if (status.paused) return "paused";
+    if (status.retrying > 0) return "retrying";
     if (status.queued > 0) return "queued";
     return status.last ? status.last.state : "never";
 }

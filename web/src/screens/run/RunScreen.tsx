@@ -48,7 +48,7 @@ function RunFacts({ run }: { run: Run }) {
                 [t("node"), run.node ?? "–"],
                 [t("cause"), common(`cause.${run.cause}`)],
                 run.by !== null && [t("by"), run.by],
-                run.attempt > 1 && [t("attempt"), run.attempt],
+                (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
                 exit !== null && [t("exit"), exit],
                 cpu !== null && [t("cpu"), cpu],
                 run.max_rss_kb !== null && run.max_rss_kb > 0 && [t("memory"), bytesText(run.max_rss_kb * 1024)],

@@ -63,7 +63,10 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
                 <Duration from={run.started_at} to={run.finished_at} />
             </td>
             <td class="faint wide-only">{run.node ?? ""}</td>
-            <td class="faint wide-only">{common(`cause.${run.cause}`)}</td>
+            <td class="faint wide-only">
+                {common(`cause.${run.cause}`)}
+                {run.attempts !== null && run.attempts > 1 && <span class="num"> {t("attemptOf", { n: run.attempt, all: run.attempts })}</span>}
+            </td>
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
                 {run.spooled && <span class="faint"> {t("spooled")}</span>}
