@@ -189,6 +189,16 @@ peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
     "!ended || ended->deleted" "!ended || finish->run.state == RUN_LOST"
     "what waits for a failure does not hear of a loss: P6")
 
+peal_sim_mistake(retried_twice memory races store/rules/rules_again.c
+    "|| before->retried ||" "||"
+    "an amended end makes an attempt that was made with the loss: P1")
+peal_sim_mistake(lost_is_tried_at_once memory races job/definition/retry.c
+    "end->state == RUN_LOST && wait_ms < window_ms" "false"
+    "a lost run starts while its next attempt does: P1")
+peal_sim_mistake(loss_not_retried memory any engine/stages/again.c
+    "finish->run.state == RUN_OK" "finish->run.state != RUN_FAILED"
+    "a lost run is not tried again, though its job says so: P2")
+
 # ---- the store in etcd, and the etcd client ----
 
 peal_sim_mistake(guard_not_compared etcd any store/etcd/store_etcd_plan.c

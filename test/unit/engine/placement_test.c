@@ -90,6 +90,26 @@ static void test_all_agree(void **state)
     }
 }
 
+/* Who has failed comes after all who have not, and in the order that they had among themselves. */
+static void test_failed_come_last(void **state)
+{
+    struct cluster *cluster = *state;
+    char failed[3 * 64];
+    snprintf(failed, sizeof(failed), "%s %s %s", cluster->nodes[1].name, cluster->nodes[4].name,
+             "elsewhere");
+    for (uint32_t number = 0; number < 200; number++) {
+        struct id id = id_of(number);
+        int ranks[NODES];
+        for (size_t i = 0; i < NODES; i++)
+            ranks[i] = placement_rank_again(&cluster->views[i], &id, NULL, "", failed);
+        for (size_t i = 0; i < NODES; i++)
+            assert_int_equal(ranks[i] >= NODES - 2, i == 1 || i == 4);
+        bool is_first = placement_rank(&cluster->views[1], &id, NULL, "") <
+                        placement_rank(&cluster->views[4], &id, NULL, "");
+        assert_int_equal(ranks[1] < ranks[4], is_first);
+    }
+}
+
 static void test_shares_follow_capacity(void **state)
 {
     struct cluster *cluster = *state;
@@ -175,6 +195,7 @@ int main(void)
 #define IN_CLUSTER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         IN_CLUSTER(test_all_agree),
+        IN_CLUSTER(test_failed_come_last),
         IN_CLUSTER(test_shares_follow_capacity),
         IN_CLUSTER(test_little_moves),
         IN_CLUSTER(test_labels_and_refusals),

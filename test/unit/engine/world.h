@@ -15,7 +15,7 @@ struct world_process {
     struct id run_id;
     char job_name[128], command[32];
     int64_t tick_ms, started_ms, ends_ms, fence;
-    int exit_code;
+    int attempt, exit_code;
     bool ended, killed, acknowledged;
     enum run_reason kill_reason;
 };

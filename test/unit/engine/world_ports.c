@@ -202,6 +202,7 @@ static enum status start(struct executor *executor, const struct run *run, const
     *process = (struct world_process){
         .run_id = run->id,
         .tick_ms = run->tick_ms,
+        .attempt = run->attempt,
         .started_ms = world->now.wall.ms,
         .ends_ms = world->now.boot.ms + world->duration_ms,
         .fence = run->fence,

@@ -56,6 +56,44 @@ static void an_end_has_its_events(void **state)
     }
 }
 
+static const struct {
+    int line;
+    enum run_state state;
+    enum run_reason reason;
+    int attempt;
+    bool retried, each;
+    unsigned want;
+} attempts[] = {
+    {__LINE__, RUN_FAILED, REASON_EXIT_CODE, 1, false, false, E(FAILURE)},
+    {__LINE__, RUN_FAILED, REASON_EXIT_CODE, 1, true, false, 0},
+    {__LINE__, RUN_FAILED, REASON_EXIT_CODE, 1, true, true, E(FAILURE)},
+    {__LINE__, RUN_LOST, REASON_NODE_DIED, 2, true, false, 0},
+    {__LINE__, RUN_LOST, REASON_NODE_DIED, 2, true, true, E(LOST)},
+    {__LINE__, RUN_FAILED, REASON_EXIT_CODE, 3, false, false, E(FAILURE)},
+    {__LINE__, RUN_OK, REASON_NONE, 2, false, false, E(SUCCESS)},
+    {__LINE__, RUN_OK, REASON_NONE, 2, false, true, E(SUCCESS) | E(RECOVERY)},
+    {__LINE__, RUN_OK, REASON_NONE, 1, false, true, E(SUCCESS)},
+    {__LINE__, RUN_SKIPPED, REASON_PAUSED, 2, false, false, E(FAILURE)}, /* nobody was told */
+    {__LINE__, RUN_SKIPPED, REASON_PAUSED, 2, false, true, 0},
+    {__LINE__, RUN_SKIPPED, REASON_NOT_NEEDED, 2, false, false, 0},
+    {__LINE__, RUN_SKIPPED, REASON_PAUSED, 1, false, false, 0},
+};
+
+static void of_attempts_the_last_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+        struct run run = {.tick_ms = TICK,
+                          .attempt = attempts[i].attempt,
+                          .state = attempts[i].state,
+                          .reason = attempts[i].reason,
+                          .retried = attempts[i].retried};
+        unsigned events = run_events(&run, false, 60000, 0);
+        if (attempt_events(&run, events, attempts[i].each) != attempts[i].want)
+            fail_msg("line %d", attempts[i].line);
+    }
+}
+
 /* ---- words ---- */
 
 static struct notice sample(enum notify_event event, enum run_state state, enum run_reason reason)
@@ -283,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_has_its_events),
+        cmocka_unit_test(of_attempts_the_last_is_told),
         cmocka_unit_test(titles_say_what_happened),
         cmocka_unit_test(facts_are_all_there),
         cmocka_unit_test(every_reason_has_chinese_words),
