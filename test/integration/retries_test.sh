@@ -25,6 +25,7 @@ attempts_are() { # JOB "ATTEMPT STATE" ...
 }
 
 # The third one succeeds: three runs of one tick, linked, and nothing more.
+# shellcheck disable=SC2016 # the job's shell expands it
 put third '{count: 5, wait: 0s}' 'test $PEAL_ATTEMPT = 3'
 run peal run third
 expect_status 0
@@ -55,6 +56,7 @@ run peal run other --wait
 expect_status 10
 run peal runs other -o json
 expect_json '[.[] | [.attempt, .retried]]' '[[1,false]]'
+# shellcheck disable=SC2016 # likewise
 put killed '{count: 1, wait: 0s, on: [exit 7, signal KILL]}' 'kill -9 $$'
 run peal run killed
 wait_until attempts_are killed '1 failed' '2 failed'
@@ -113,6 +115,7 @@ expect_json '.[0] | [.attempt, .reason]' '[2,"paused"]'
 run peal delete often --yes
 
 # The agent is killed at any moment between an end and its retry: each attempt starts once.
+# shellcheck disable=SC2016 # likewise
 put chased '{count: 8, wait: 0s}' 'test $PEAL_ATTEMPT = 9'
 run peal run chased
 for _ in 1 2 3; do

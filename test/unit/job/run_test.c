@@ -55,13 +55,13 @@ static void the_last_run_ended_latest(void **state)
         bool is_news;
         int64_t want_ended_ms, want_succeeded_ms;
     } cases[] = {
-        {__LINE__, {{{2}}, 10, 20, 0, RUN_FAILED}, true, 20, 0},
-        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK}, true, 20, 15},
-        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK}, false, 20, 15},
-        {__LINE__, {{{3}}, 10, 12, 12, RUN_OK}, false, 20, 15},
-        {__LINE__, {{{4}}, 25, 30, 0, RUN_LOST}, true, 30, 15},
-        {__LINE__, {{{4}}, 25, 28, 28, RUN_OK}, true, 28, 28}, /* amended */
-        {__LINE__, {{{5}}, 28, 28, 0, RUN_FAILED}, true, 28, 28},
+        {__LINE__, {{{2}}, 10, 20, 0, RUN_FAILED, false}, true, 20, 0},
+        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK, false}, true, 20, 15},
+        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK, false}, false, 20, 15},
+        {__LINE__, {{{3}}, 10, 12, 12, RUN_OK, false}, false, 20, 15},
+        {__LINE__, {{{4}}, 25, 30, 0, RUN_LOST, false}, true, 30, 15},
+        {__LINE__, {{{4}}, 25, 28, 28, RUN_OK, false}, true, 28, 28}, /* amended */
+        {__LINE__, {{{5}}, 28, 28, 0, RUN_FAILED, false}, true, 28, 28},
     };
     struct last_run last = {.run_id = {{0}}};
     (void)state;
