@@ -81,9 +81,9 @@ static void no_time_is_after_a_clock_that_was_set_back(void **state)
         int64_t to_ms;
         struct last_run last, want;
     } cases[] = {
-        {__LINE__, 30, {{{1}}, 10, 20, 20, RUN_OK}, {{{1}}, 10, 20, 20, RUN_OK}},
-        {__LINE__, 15, {{{1}}, 10, 20, 20, RUN_OK}, {{{1}}, 10, 15, 15, RUN_OK}},
-        {__LINE__, 5, {{{1}}, 10, 20, 2, RUN_FAILED}, {{{1}}, 5, 5, 2, RUN_FAILED}},
+        {__LINE__, 30, {{{1}}, 10, 20, 20, RUN_OK, false}, {{{1}}, 10, 20, 20, RUN_OK, false}},
+        {__LINE__, 15, {{{1}}, 10, 20, 20, RUN_OK, false}, {{{1}}, 10, 15, 15, RUN_OK, false}},
+        {__LINE__, 5, {{{1}}, 10, 20, 2, RUN_FAILED, false}, {{{1}}, 5, 5, 2, RUN_FAILED, false}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
