@@ -87,7 +87,7 @@ peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer.c
     "if (booted)" "if (0)"
     "a run of a boot is taken over by another node")
 peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
-    "if (is_of_earlier_boot(runner, &open->run))" "if (0)"
+    "if (is_of_earlier_boot(runner, now, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
     "return booted && (!node || !node->peer.is_alive || node->is_drained);" "return false;"

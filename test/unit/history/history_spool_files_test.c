@@ -428,10 +428,10 @@ static void test_no_descriptors(void **state)
     }
 }
 
-/* A run of the first format has no traceparent. */
+/* A run of the first format has no traceparent, and nothing of what came later. */
 static void test_first_format(void **state)
 {
-    enum { REF = 4 * 8, NO_TEXT = 2 };
+    enum { REF = 4 * 8, LATER_BYTES = 2 + 4 * 8 + 2 }; /* an empty text, four numbers, a text */
     struct run run = run_of(3);
     const struct history_record record = {.run = &run};
     const struct output_ref ref = {.segment = 7, .at = 8, .chunks = 9, .bytes = 10};
@@ -441,16 +441,16 @@ static void test_first_format(void **state)
     strbuf_init(&payload);
     payload_of_state(&record, &ref, &payload);
     assert_int_equal(strbuf_status(&payload), OK);
-    memmove(payload.text + payload.length - REF - NO_TEXT, payload.text + payload.length - REF,
+    memmove(payload.text + payload.length - REF - LATER_BYTES, payload.text + payload.length - REF,
             REF);
     payload.text[0] = 0;
-    assert_int_equal(state_of_payload(payload.text, payload.length - NO_TEXT, &item), OK);
+    assert_int_equal(state_of_payload(payload.text, payload.length - LATER_BYTES, &item), OK);
     assert_false(item.is_change);
     assert_memory_equal(&item.row.run.id, &run.id, sizeof(run.id));
     assert_int_equal(item.row.run.output_bytes, 3);
     assert_string_equal(item.row.run.traceparent, "");
     assert_int_equal(item.ref.bytes, 10);
-    for (size_t length = 0; length < payload.length - NO_TEXT; length++)
+    for (size_t length = 0; length < payload.length - LATER_BYTES; length++)
         assert_int_equal(state_of_payload(payload.text, length, &item), E_CORRUPT);
     strbuf_release(&payload);
 }
