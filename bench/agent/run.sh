@@ -8,59 +8,21 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:-$here/../../build/release}" && pwd)
-[ $# -eq 0 ] || shift
-bench=$build/bench/agent_bench
-tiny=$build/bench/tiny_job
-peal=$build/bin/peal
-[ -x "$peal" ] || peal=$here/../../build/bin/peal
-many=${BENCH_JOBS:-1000000}
 . "$here/../figures.sh"
+. "$here/../node.sh"
+find_programs "${1:-}"
+[ $# -eq 0 ] || shift
+many=${BENCH_JOBS:-1000000}
 rounds=${BENCH_ROUNDS:-$rounds}
-PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
-export PEAL_DEFAULT_USER
-
-if ! [ -x "$bench" ] || ! [ -x "$tiny" ] || ! [ -x "$peal" ]; then
-    echo "bench/agent: $bench, $tiny and $peal are wanted; build them first" >&2
-    exit 1
-fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
 data=$work/data
 noted=$work/noted # when the tiny jobs ran
 
-spawner() {
-    pgrep -f "^[^ ]*peal-spawn .*$data/spawn" || true
-}
-
-stop() {
-    "$peal" stop --data "$data" 2>/dev/null || true
-    for pid in $(spawner); do
-        kill "$pid" 2>/dev/null || true
-    done
-}
-
 trap 'stop; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-start() {
-    "$peal" start -d --data "$data" 2>"$work/start.log" || {
-        cat "$work/start.log" >&2
-        exit 1
-    }
-}
-
-fresh() { # COUNT SCHEDULE [COMMAND]
-    rm -rf "$data"
-    : >"$noted"
-    "$bench" jobs "$data" bench "$1" "$2" 0 "${3:-$tiny $noted}"
-}
-
 add_due() { # 100 runs in a second, spread over it by their jobs' jitter
     "$bench" jobs "$data" due 100 '* * * * * *' 1 /bin/true
-}
-
-agent() {
-    cat "$data/peal.pid"
 }
 
 # Processor time of the agent while COMMAND runs.
@@ -98,22 +60,6 @@ lateness() {
     line 'lateness, 100 runs/s, p99' "$1 ms" "timer $4 ms" '' '10 ms + timer' "$1 <= 10 + $4"
 }
 
-# Of the agent, the spawner and all that it has started, in clock ticks.
-spent_ticks() {
-    for pid in $(agent) $(spawner); do
-        awk '{ print $14 + $15 + $16 + $17 }' "/proc/$pid/stat"
-    done | awk '{ sum += $1 } END { print sum }'
-}
-
-# A bare starter of so many processes; leaves its words in `$work/bare`: how many ran, p50, p99, the
-# latest, the processor time of each.
-bare() { # PROCESSES COUNT SECONDS
-    : >"$noted"
-    # shellcheck disable=SC2046 # words
-    set -- "$3" $("$bench" bare "$1" "$2" "$3" "$tiny $noted")
-    echo "$("$bench" noted "$noted" "$2" "$1") $3" >"$work/bare"
-}
-
 # The same without jitter: a hundred processes have to be made in the same millisecond.
 bursts() {
     seconds=6
@@ -146,33 +92,6 @@ best() { # WHAT COLUMN BUDGET: the best of all rounds, on both sides
     ratio=$(calculate "$ours / $theirs")
     line "100 at each second, $1" "$ours $unit" "1 process $theirs $unit" "$ratio" "$3" \
         "$ratio <= $3"
-}
-
-# How long it takes until all of COUNT jobs that are due at one instant run; `$2` of its answer is
-# how many were lost, doubled or failed.
-burst_of() { # COUNT [RUN_S]
-    at=$(($(date +%s) + 4))
-    fresh "$1" "@at $(date -u -d "@$at" +%Y-%m-%dT%H:%M:%SZ)" "$tiny $noted ${2:-}"
-    start
-    for _ in $(seq 60); do
-        sleep 0.5
-        # shellcheck disable=SC2046
-        set -- "$1" "${2:-}" $("$bench" noted "$noted" $at 1)
-        [ "$3" -lt "$1" ] || break
-    done
-    latest=$6
-    wrong=$(($1 - $3))
-    [ -n "$2" ] || { # the history has short ones only
-        for _ in $(seq 60); do
-            # shellcheck disable=SC2046
-            set -- "$1" $("$bench" starts "$data/history.db" $at $at)
-            [ "$2" -lt "$1" ] || break
-            sleep 0.5
-        done
-        wrong=$((wrong + $1 - $2 + $3 + $4))
-    }
-    stop
-    echo "$latest $wrong"
 }
 
 # The best of all rounds, on both sides: others use the machine, too. The bare figure is the better

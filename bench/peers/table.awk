@@ -1,0 +1,192 @@
+# Medians of what run.sh has measured (BUILD_DIR/bench/peers/ROW.tsv). -v form=
+#   text     a line for each figure of each program, with its rounds and the load average beside it;
+#            the status is 1 where peal is behind a library
+#   long     the same as a table in Markdown
+#   short    one line for each program, in Markdown: the table of the README
+
+BEGIN {
+    FS = "\t"
+    # in the order of the tables; those with a budget: peal must be ahead of every library
+    define("p50_ms", "100 at each second, late p50", "100 each second, late p50", "ms", 2, "less", 1)
+    define("p99_ms", "100 at each second, late p99", "p99", "ms", 2, "less", 1)
+    define("last_1000", "1,000 at one instant, the last", "1,000 at once, last", "s", 3, "less", 1)
+    define("last_5000", "5,000 at one instant, the last", "5,000 at once, last", "s", 3, "less", 1)
+    define("rate", "10,000 due a second, starts", "10,000 due a second", "/s", 0, "more", 1)
+    define("cpu_s", "100 at each second, CPU in 60 s", "CPU, 100/s for 60 s", "s", 2, "less", 0)
+    define("resident_mb", "100 at each second, resident", "resident", "MB", 1, "less", 0)
+    define("most_mb", "10,000 due a second, most resident", "at most", "MB", 1, "less", 0)
+    level = 0.95 # what differs by less is the same: so much do rounds differ
+    programs = split("peal gocron robfig bare1 bare2", names, " ")
+    title["peal"] = "peal"
+    title["gocron"] = "gocron"
+    title["robfig"] = "robfig/cron"
+    title["bare1"] = "bare loop"
+    title["bare2"] = "bare loop, 2 processes"
+    is_library["gocron"] = is_library["robfig"] = 1
+    version_of["gocron"] = "github.com/go-co-op/gocron/v2"
+    version_of["robfig"] = "github.com/robfig/cron/v3"
+}
+
+$1 == "about" {
+    if (!seen[$2, $3]++)
+        about[$2] = about[$2] (about[$2] == "" ? "" : ", ") $3
+    next
+}
+
+{
+    n = ++rounds[$1, $2]
+    value[$1, $2, n] = $3
+    load[$1, $2] += $4
+    busy[$1, $2] += $5
+    busiest = $5 > busiest ? $5 : busiest
+}
+
+END {
+    for (p = 1; p <= programs; p++)
+        if (version_of[names[p]] in about)
+            title[names[p]] = title[names[p]] " " about[version_of[names[p]]]
+    if (form == "short")
+        short()
+    else
+        all_figures()
+    exit missed > 0 && form == "text"
+}
+
+function define(key, what, column, unit, digits, better, budget) {
+    keys[++figures] = key
+    what_of[key] = what
+    column_of[key] = column
+    unit_of[key] = unit
+    digits_of[key] = digits
+    better_of[key] = better
+    has_budget[key] = budget
+}
+
+# Puts the rounds in order; the middle one.
+function median(key, name,    i, j, kept, count) {
+    count = rounds[key, name]
+    for (i = 2; i <= count; i++)
+        for (j = i; j > 1 && value[key, name, j - 1] + 0 > value[key, name, j] + 0; j--) {
+            kept = value[key, name, j]
+            value[key, name, j] = value[key, name, j - 1]
+            value[key, name, j - 1] = kept
+        }
+    return value[key, name, int((count + 1) / 2)]
+}
+
+function number(key, n,    text) {
+    text = sprintf("%.*f", digits_of[key], n)
+    return digits_of[key] == 0 && n >= 1000 ? int(n / 1000) "," sprintf("%03d", n % 1000) : text
+}
+
+function with_unit(key, n) {
+    return number(key, n) (unit_of[key] ~ "^/" ? "" : " ") unit_of[key]
+}
+
+# How peal compares: 1.2 is a fifth better than the other, whichever way better is.
+function times(key, ours, theirs) {
+    if (ours <= 0 || theirs <= 0)
+        return 1
+    return better_of[key] == "less" ? theirs / ours : ours / theirs
+}
+
+function compared(ratio) {
+    return sprintf("%.2f x %s", ratio < 1 ? 1 / ratio : ratio, ratio < 1 ? "worse" : "better")
+}
+
+function row(what, who, figure, between, at, others, ratio) {
+    if (form == "long")
+        printf "| %s | %s | %s | %s | %s | %s | %s |\n", what, who, figure, between, at, others, ratio
+    else
+        printf "%-36s %-24s %10s %17s %6s %6s  %s\n", what, who, figure, between, at, others, ratio
+}
+
+function all_figures(    f, p, key, name, ours, theirs, count, ratio) {
+    row("what", "who", "median", "rounds", "load", "busy", "peal is")
+    if (form == "long")
+        print "| --- | --- | --- | --- | --- | --- | --- |"
+    for (f = 1; f <= figures; f++) {
+        key = keys[f]
+        if (!((key, "peal") in rounds))
+            continue
+        ours = median(key, "peal")
+        for (p = 1; p <= programs; p++) {
+            name = names[p]
+            count = rounds[key, name]
+            if (!count)
+                continue
+            theirs = median(key, name)
+            ratio = name == "peal" ? "" : compared(times(key, ours, theirs))
+            if (is_library[name] && has_budget[key] && times(key, ours, theirs) < level) {
+                missed++
+                ratio = ratio (form == "text" ? " MISSED" : "")
+            }
+            row(what_of[key], title[name], with_unit(key, theirs),
+                number(key, value[key, name, 1]) " to " number(key, value[key, name, count]),
+                sprintf("%.2f", load[key, name] / count), sprintf("%.2f", busy[key, name] / count), ratio)
+        }
+    }
+}
+
+function short(    f, p, line, key) {
+    line = "| |"
+    for (f = 1; f <= figures; f++)
+        if (shown(f))
+            line = line " " column_of[keys[f]] (keys[f] == "p50_ms" ? ", p99" : "") " |"
+    print line " keeps |"
+    gsub(/[^|]+/, " --- ", line)
+    print line " --- |"
+    for (p = 1; p <= programs; p++) {
+        if (!(("p50_ms", names[p]) in rounds))
+            continue
+        line = "| " title[names[p]] " |"
+        for (f = 1; f <= figures; f++)
+            if (shown(f))
+                line = line " " cell(keys[f], names[p]) " |"
+        print line " " (names[p] == "peal" ? "claim, record, output" : "nothing") " |"
+    }
+    summary()
+}
+
+# How peal compares with the better library, in all figures; and where that was.
+function summary(    f, key, ours, ratio, other) {
+    for (f = 1; f <= figures; f++) {
+        key = keys[f]
+        if (!((key, "gocron") in rounds) || !((key, "robfig") in rounds))
+            continue
+        ours = median(key, "peal")
+        ratio = times(key, ours, median(key, "gocron"))
+        other = times(key, ours, median(key, "robfig"))
+        ratio = other < ratio ? other : ratio
+        put(ratio > 1 / level ? "ahead" : ratio < level ? "behind" : "level",
+            what_of[key] sprintf(" (%.2f x)", ratio < 1 ? 1 / ratio : ratio))
+    }
+    print ""
+    say("Ahead of both libraries", "ahead")
+    say("Level with the better one, within a twentieth", "level")
+    say("Behind the better one", "behind")
+    print ""
+    printf "Medians of %s rounds, %s: %s cores, Linux %s, %s, peal %s; before a row the load average was %s, and before a measurement at most %.2f cores were busy.\n",
+        about["rounds"], about["date"], about["cores"], about["kernel"], about["go"], about["peal"],
+        about["load"], busiest
+}
+
+function put(where, what) {
+    places[where] = places[where] (places[where] == "" ? "" : "; ") what
+}
+
+function say(words, where) {
+    if (places[where] != "")
+        print "- " words ": " places[where] "."
+}
+
+# p99 shares a column with p50.
+function shown(f) {
+    return keys[f] != "p99_ms" && keys[f] != "most_mb"
+}
+
+function cell(key, name) {
+    if (key == "p50_ms")
+        return number(key, median(key, name)) ", " with_unit("p99_ms", median("p99_ms", name))
+    return with_unit(key, median(key, name))
+}
