@@ -43,7 +43,7 @@ build_peers() {
         rm -f "$results/$name"
         if ! command -v go >/dev/null; then
             why='go is not installed'
-        elif (cd "$here" && timeout 300 go build -o "$results/$name" "./$name") 2>"$work/go.log"; then
+        elif (cd "$here/$name" && timeout 300 go build -o "$results/$name" .) 2>"$work/go.log"; then
             everyone="$everyone $name"
             continue
         else
@@ -169,25 +169,25 @@ sustained() { # NAME
     case $1 in
     bare*)
         : >"$noted"
-        "$bench" bare "${1#bare}" 10000 8 "$tiny $noted" >"$work/from" &
-        sleep 8
+        "$bench" bare "${1#bare}" 10000 6 "$tiny $noted" >"$work/from" &
+        sleep 6
         mb=$(memory_mb "$1" VmHWM)
         wait $!
-        from=$(($(cut -d ' ' -f 1 "$work/from") + 2))
+        from=$(($(cut -d ' ' -f 1 "$work/from") + 1))
         ;;
     *)
         start_one "$1" 10000
-        from=$(($(date +%s) + 3))
-        sleep 10
+        from=$(($(date +%s) + 2))
+        sleep 7
         mb=$(memory_mb "$1" VmHWM)
         end_one "$1"
         ;;
     esac
-    figure rate "$("$bench" noted_rate "$noted" $from $((from + 6)))"
+    figure rate "$("$bench" noted_rate "$noted" $from $((from + 5)))"
     figure most_mb "$mb"
     [ "$1" != peal ] || {
         # shellcheck disable=SC2046 # words
-        set -- $("$bench" rate "$data/history.db" $from $((from + 6)))
+        set -- $("$bench" rate "$data/history.db" $from $((from + 5)))
         [ $(($2 + $3)) -eq 0 ] || wrong "peal: $2 doubled, $3 failed"
     }
 }
@@ -230,7 +230,7 @@ about() {
     printf 'about\trounds\t%s\n' "$rounds"
     printf 'about\tpeal\t%s\n' "$(git -C "$here" describe --always --dirty 2>/dev/null || "$peal" --version)"
     printf 'about\tgo\t%s\n' "$(go env GOVERSION 2>/dev/null)"
-    sed -n '/indirect/d; s|^\t\(github.com/.*\) v\([0-9].*\)|about\t\1\t\2|p' "$here/go.mod"
+    sed -n '/indirect/d; s|^\t\(github.com/.*\) v\([0-9].*\)|about\t\1\t\2|p' "$here"/*/go.mod
 }
 
 measure() { # ROW

@@ -148,21 +148,23 @@ function short(    f, p, line, key) {
     summary()
 }
 
-# How peal compares with the better library, in all figures; and where that was.
-function summary(    f, key, ours, ratio, other) {
+# How peal compares with the best of the libraries, in all figures; and where that was.
+function summary(    f, p, key, ratio, least) {
     for (f = 1; f <= figures; f++) {
         key = keys[f]
-        if (!((key, "gocron") in rounds) || !((key, "robfig") in rounds))
-            continue
-        ours = median(key, "peal")
-        ratio = times(key, ours, median(key, "gocron"))
-        other = times(key, ours, median(key, "robfig"))
-        ratio = other < ratio ? other : ratio
-        put(ratio > 1 / level ? "ahead" : ratio < level ? "behind" : "level",
-            what_of[key] sprintf(" (%.2f x)", ratio < 1 ? 1 / ratio : ratio))
+        least = 0
+        for (p = 1; p <= programs; p++) {
+            if (!is_library[names[p]] || !((key, names[p]) in rounds))
+                continue
+            ratio = times(key, median(key, "peal"), median(key, names[p]))
+            least = !least || ratio < least ? ratio : least
+        }
+        if (least)
+            put(least > 1 / level ? "ahead" : least < level ? "behind" : "level",
+                what_of[key] sprintf(" (%.2f x)", least < 1 ? 1 / least : least))
     }
     print ""
-    say("Ahead of both libraries", "ahead")
+    say("Ahead of the libraries", "ahead")
     say("Level with the better one, within a twentieth", "level")
     say("Behind the better one", "behind")
     print ""

@@ -1,0 +1,3 @@
+module peal/bench/peers/work
+
+go 1.19
