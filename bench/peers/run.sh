@@ -221,6 +221,14 @@ busy_cores() {
         END { printf "%.2f", cores * share }'
 }
 
+# Until what ran before has ended, five seconds at most.
+settle() {
+    for _ in $(seq 10); do
+        busy=$(busy_cores)
+        ! holds "$busy < 0.1" || break
+    done
+}
+
 # Who measured what, and where.
 about() {
     printf 'about\tdate\t%s\n' "$(date -u +%Y-%m-%d)"
@@ -239,7 +247,7 @@ measure() { # ROW
     for round in $(seq "$rounds"); do
         for name in $everyone; do
             load=$(load_average)
-            busy=$(busy_cores)
+            settle
             case $row in
             each) each_second "$name" ;;
             thousand) one_instant "$name" 1000 ;;
