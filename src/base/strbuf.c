@@ -58,6 +58,11 @@ static bool reserve(struct strbuf *buf, size_t more)
     return true;
 }
 
+void strbuf_reserve(struct strbuf *buf, size_t more)
+{
+    (void)reserve(buf, more);
+}
+
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t length)
 {
     if (!length || !reserve(buf, length))

@@ -21,7 +21,8 @@ void strbuf_init(struct strbuf *buf);
 /* Frees the memory; the buffer is empty and usable afterwards. */
 void strbuf_release(struct strbuf *buf);
 
-void strbuf_reset(struct strbuf *buf); /* empty, keeps its memory */
+void strbuf_reset(struct strbuf *buf);                /* empty, keeps its memory */
+void strbuf_reserve(struct strbuf *buf, size_t more); /* room for so many bytes more, at once */
 void strbuf_truncate(struct strbuf *buf, size_t length);
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t length);
 void strbuf_adds(struct strbuf *buf, const char *text);

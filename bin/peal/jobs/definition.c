@@ -92,7 +92,7 @@ static enum exit_code read_text(struct reading *reading, const char *name, struc
     job_list_init(&list);
     job_errors_init(&errors);
     enum status st = jobs_decode_file(text->text, text->length, reading->default_tz.text,
-                                      reading->zones, &list, &errors);
+                                      reading->zones, &reading->observer, &list, &errors);
     bool is_wrong = st == E_INVALID || st == E_TOO_LARGE;
     enum exit_code code = is_wrong ? tell_errors(name, text->text, &errors) : cli_fail(st);
     if (is_wrong || st == OK)

@@ -12,7 +12,8 @@
 struct reading {
     struct zone_db *zones;
     struct strbuf default_tz;
-    struct table names; /* of the jobs that were read, which their list owns */
+    struct table names;           /* of the jobs that were read, which their list owns */
+    struct job_observer observer; /* of the jobs on their way to the list; zero: none */
 };
 
 /* Release it in any case. `client` NULL: the zone of this machine. */

@@ -42,11 +42,19 @@ MUST_CHECK enum status jobs_decode_text(const char *text, size_t length, const c
                                         struct zone_db *zones, struct job_list *ret,
                                         struct job_error *reterr);
 
+/* Is told of each job as soon as it is read, which the list has later. `forgotten`: those of this
+ * file are freed, and read again. */
+struct job_observer {
+    void (*added)(void *context, const struct job *job); /* NULL: nobody */
+    void (*forgotten)(void *context);
+    void *context;
+};
+
 /* The same, with every mistake: E_INVALID, with *ret the jobs that have none, and at least one
  * error in *errors, which the caller has initialised. */
 MUST_CHECK enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
-                                        struct zone_db *zones, struct job_list *ret,
-                                        struct job_errors *errors);
+                                        struct zone_db *zones, const struct job_observer *observer,
+                                        struct job_list *ret, struct job_errors *errors);
 
 /* Reads the text of one job for an editor. *ret is its JSON value, even if the job is invalid:
  * *reterr then has the error, and otherwise an empty message. Plain scalars other than true, false,

@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "definition/job_decode.h"
+#include "table.h"
 
 void job_list_init(struct job_list *list)
 {
@@ -18,15 +19,22 @@ void job_list_release(struct job_list *list)
     job_list_init(list);
 }
 
-/* The jobs read so far, each with the node it came from. */
+/* Where the name of a job is. */
+struct name_place {
+    int line, column;
+};
+
+/* The jobs read so far. */
 struct collector {
     const char *default_tz;
     struct zone_db *zones;
     struct job_list jobs;
-    const struct node **nodes;
+    struct name_place *places; /* of their names */
     struct job_error *err;
-    struct job_errors *all; /* NULL: stop at the first error */
-    bool is_wrong;          /* there are some */
+    struct job_errors *all;              /* NULL: stop at the first error */
+    bool is_wrong;                       /* there are some */
+    enum status st;                      /* not OK: the end */
+    const struct job_observer *observer; /* NULL: none */
 };
 
 static enum status collect_job(struct collector *c, const struct node *node)
@@ -35,7 +43,7 @@ static enum status collect_job(struct collector *c, const struct node *node)
     size_t count = c->jobs.count;
     enum status st = array_grow(&c->jobs.items, count, sizeof(struct job *));
     if (st == OK)
-        st = array_grow(&c->nodes, count, sizeof(struct node *));
+        st = array_grow(&c->places, count, sizeof(*c->places));
     if (st == OK && c->all)
         st = job_decode_node_all(node, c->default_tz, c->zones, &job, c->all);
     else if (st == OK)
@@ -46,8 +54,11 @@ static enum status collect_job(struct collector *c, const struct node *node)
     }
     if (st != OK)
         return st;
-    c->nodes[c->jobs.count] = node;
+    const struct node *name = node_get(node, "name");
+    c->places[c->jobs.count] = (struct name_place){name->line, name->column};
     c->jobs.items[c->jobs.count++] = job;
+    if (c->observer && c->observer->added)
+        c->observer->added(c->observer->context, job);
     return OK;
 }
 
@@ -74,31 +85,48 @@ static int compare_names(const void *a, const void *b, void *arg)
     return order ? order : (x > y) - (x < y);
 }
 
-/* The spot of a job's name. */
-static struct spot name_spot(const struct collector *c, size_t index, struct spot *root)
-{
-    *root = (struct spot){.node = c->nodes[index]};
-    return (struct spot){root, "name", 0, node_get(c->nodes[index], "name")};
-}
-
 static enum status fail_twin(struct collector *c, size_t second, size_t first)
 {
-    struct spot root, other_root;
-    struct spot spot = name_spot(c, second, &root);
-    struct spot other = name_spot(c, first, &other_root);
+    const struct name_place *place = &c->places[second];
+    const struct node job = {.kind = NODE_MAP};
+    const struct node name = {.kind = NODE_SCALAR, .line = place->line, .column = place->column};
+    struct spot root = {.node = &job};
+    struct spot spot = {&root, "name", 0, &name};
     enum status st = spot_fail(c->err, &spot, "\"%s\" is already the name of the job in line %d",
-                               c->jobs.items[second]->name, other.node->line);
+                               c->jobs.items[second]->name, c->places[first].line);
     if (!c->all)
         return st;
     c->is_wrong = true;
     return job_errors_take(c->all, c->err);
 }
 
+static const struct table_type names_type = {.key_at = offsetof(struct job, name),
+                                             .is_pointer = true};
+
+/* *ret: are there jobs of the same name? */
+static enum status find_twins(const struct collector *c, bool *ret)
+{
+    struct table names;
+    enum status st = OK;
+    *ret = false;
+    table_init(&names, &names_type);
+    for (size_t i = 0; i < c->jobs.count && st == OK && !*ret; i++) {
+        *ret = table_find(&names, c->jobs.items[i]->name) != NULL;
+        if (!*ret)
+            st = table_insert(&names, c->jobs.items[i]);
+    }
+    table_release(&names);
+    return st;
+}
+
 /* In the order of the file. */
 static enum status check_names(struct collector *c)
 {
     size_t count = c->jobs.count;
-    enum status st = OK;
+    bool has_twins;
+    enum status st = find_twins(c, &has_twins);
+    if (st != OK || !has_twins)
+        return st;
     size_t *order = calloc(2 * count + 1, sizeof(*order));
     if (!order)
         return E_NOMEM;
@@ -129,20 +157,42 @@ static enum status read_documents(struct tree *tree, const char *text, size_t le
     return st;
 }
 
+static bool visit(void *context, const struct node *document)
+{
+    struct collector *c = context;
+    if (c->st == OK) /* else only a mistake in the YAML itself is looked for, which comes first */
+        c->st = collect_document(c, document);
+    return c->st != E_NOMEM;
+}
+
+static void restart(void *context)
+{
+    struct collector *c = context;
+    if (c->observer && c->observer->added && c->jobs.count)
+        c->observer->forgotten(c->observer->context);
+    job_list_release(&c->jobs);
+    free(c->places);
+    c->places = NULL;
+    *c->err = (struct job_error){0};
+    if (c->all)
+        job_errors_release(c->all);
+    c->is_wrong = false;
+    c->st = OK;
+}
+
 /* OK: c->jobs is complete, or c->all has errors. */
 static enum status collect(struct collector *c, const char *text, size_t length)
 {
-    struct tree tree;
-    const struct node *documents = NULL;
-    tree_init(&tree);
-    enum status st = read_documents(&tree, text, length, &documents, c->err);
-    for (const struct entry *entry = st == OK ? documents->entries : NULL; entry && st == OK;
-         entry = entry->next)
-        st = collect_document(c, entry->value);
+    struct parse_error err = {0};
+    const struct yaml_visitor visitor = {visit, restart, c};
+    enum status st = yaml_each(text, length, &visitor, &err);
+    if (st != OK && st != E_NOMEM)
+        spot_set_tree(c->err, &err);
+    if (st == OK)
+        st = c->st;
     if (st == OK)
         st = check_names(c);
-    free(c->nodes);
-    tree_release(&tree);
+    free(c->places);
     return st;
 }
 
@@ -166,10 +216,15 @@ static int compare_places(const void *a, const void *b)
 }
 
 enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
-                             struct zone_db *zones, struct job_list *ret, struct job_errors *errors)
+                             struct zone_db *zones, const struct job_observer *observer,
+                             struct job_list *ret, struct job_errors *errors)
 {
     struct job_error error = {0};
-    struct collector c = {.default_tz = default_tz, .zones = zones, .err = &error, .all = errors};
+    struct collector c = {.default_tz = default_tz,
+                          .zones = zones,
+                          .err = &error,
+                          .all = errors,
+                          .observer = observer};
     enum status st = collect(&c, text, length);
     if (st != OK && st != E_NOMEM && job_errors_take(errors, &error) != OK)
         st = E_NOMEM;

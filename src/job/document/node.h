@@ -49,10 +49,21 @@ enum {
     TREE_BYTES_MAX = 10 * 1024 * 1024, /* of a file, and of its texts with aliases expanded */
 };
 
-/* Reads all documents of a YAML text into a list. E_INVALID: *reterr has line and column.
- * E_TOO_LARGE: beyond a limit TREE_..._MAX; *reterr says which. */
+/* Reads all documents of a YAML text into a list; the tree is empty before. E_INVALID: *reterr has
+ * line and column. E_TOO_LARGE: beyond a limit TREE_..._MAX; *reterr says which. */
 MUST_CHECK enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
                                       const struct node **ret, struct parse_error *reterr);
+
+/* The same one document after the other, each of which is gone after its visit: a large file needs
+ * no large tree. `visit` answers false to end it. `restart` is called if all documents are about to
+ * be visited anew. */
+struct yaml_visitor {
+    bool (*visit)(void *context, const struct node *document);
+    void (*restart)(void *context);
+    void *context;
+};
+MUST_CHECK enum status yaml_each(const char *text, size_t length,
+                                 const struct yaml_visitor *visitor, struct parse_error *reterr);
 
 /* Reads a JSON value; the nodes have no positions. */
 MUST_CHECK enum status tree_from_json(struct tree *tree, const json_t *value,

@@ -1,4 +1,5 @@
-/* YAML to a tree, by libyaml's events. JSON files are read here, too, to have positions. */
+/* YAML to a tree: what is simple by a reader of our own, the rest by libyaml's events. JSON files
+ * are read here, too, to have positions. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "array.h"
 #include "document/json_surrogates.h"
 #include "document/node.h"
+#include "document/node_yaml_simple.h"
 #include "document/utf8.h"
 #include "hash.h"
 
@@ -408,27 +410,65 @@ static enum status parse(struct tree *tree, const char *text, size_t length,
     return st;
 }
 
-enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
-                           const struct node **ret, struct parse_error *reterr)
+/* Checks what the readers rely on, and leaves out a byte order mark. */
+static enum status check_text(const char **text, size_t *length, struct parse_error *reterr)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    if (length > TREE_BYTES_MAX) {
+    if (*length > TREE_BYTES_MAX) {
         parse_error_set(reterr, 0, "the file is larger than 10 MiB");
         return E_TOO_LARGE;
     }
-    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        text += 3;
-        length -= 3;
+    if (*length >= 3 && memcmp(*text, byte_order_mark, 3) == 0) {
+        *text += 3;
+        *length -= 3;
     }
-    enum status st = utf8_check(text, length, reterr);
+    return utf8_check(*text, *length, reterr);
+}
+
+enum status yaml_each(const char *text, size_t length, const struct yaml_visitor *visitor,
+                      struct parse_error *reterr)
+{
+    struct tree tree;
+    const struct node *documents = NULL;
+    enum status st = check_text(&text, &length, reterr);
     if (st != OK)
         return st;
+    st = simple_yaml_each(text, length, visitor->visit, visitor->context);
+    if (st == OK || st == E_NOMEM)
+        return st;
+    visitor->restart(visitor->context);
+    tree_init(&tree);
+    st = tree_from_full_yaml(&tree, text, length, &documents, reterr);
+    const struct entry *entry = st == OK ? documents->entries : NULL;
+    while (entry && visitor->visit(visitor->context, entry->value))
+        entry = entry->next;
+    tree_release(&tree);
+    return st;
+}
+
+enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
+                           const struct node **ret, struct parse_error *reterr)
+{
+    enum status st = check_text(&text, &length, reterr);
+    if (st != OK)
+        return st;
+    st = tree_from_simple_yaml(tree, text, length, ret);
+    if (st == OK || st == E_NOMEM)
+        return st;
+    tree_release(tree); /* of what was read in vain */
+    tree_init(tree);
+    return tree_from_full_yaml(tree, text, length, ret, reterr);
+}
+
+enum status tree_from_full_yaml(struct tree *tree, const char *text, size_t length,
+                                const struct node **ret, struct parse_error *reterr)
+{
     if (!json_has_surrogates(text, length))
         return parse(tree, text, length, ret, reterr);
     struct strbuf joined;
     strbuf_init(&joined);
     json_join_surrogates(text, length, &joined);
-    st = strbuf_status(&joined);
+    enum status st = strbuf_status(&joined);
     if (st == OK)
         st = parse(tree, joined.text, joined.length, ret, reterr);
     strbuf_release(&joined);

@@ -51,6 +51,11 @@ enum status utf8_check(const char *text, size_t length, struct parse_error *rete
     for (size_t at = 0; at < length;) {
         uint32_t c = 0;
         size_t size = 1;
+        if (text[at] >= ' ' && text[at] <= '~') { /* nearly all */
+            column++;
+            at++;
+            continue;
+        }
         bool valid = utf8_decode(text + at, length - at, &c, &size);
         if (!valid || !utf8_is_printable(c)) {
             if (!valid)

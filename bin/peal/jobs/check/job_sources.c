@@ -8,15 +8,26 @@
 #include "text/tr.h"
 #include "text/tr_parsed.h"
 
+/* A job of a file. */
+struct named {
+    const char *name;
+    const char *file;
+};
+
 struct job_source {
     char *name;
     struct strbuf text;
     struct job_places *places; /* NULL: not looked at yet */
+    struct named *jobs;
 };
+
+static const struct table_type names_type = {.key_at = offsetof(struct named, name),
+                                             .is_pointer = true};
 
 void job_sources_init(struct job_sources *sources)
 {
-    *sources = (struct job_sources){NULL, 0, NULL};
+    *sources = (struct job_sources){NULL, 0, .names = {0}};
+    table_init(&sources->names, &names_type);
 }
 
 void job_sources_release(struct job_sources *sources)
@@ -25,9 +36,10 @@ void job_sources_release(struct job_sources *sources)
         free(sources->items[i].name);
         strbuf_release(&sources->items[i].text);
         job_places_free(sources->items[i].places);
+        free(sources->items[i].jobs);
     }
     free(sources->items);
-    json_decref(sources->names);
+    table_release(&sources->names);
     job_sources_init(sources);
 }
 
@@ -88,22 +100,24 @@ static void tell_twin(struct job_source *source, const char *job, const char *ot
 enum status job_sources_add(struct job_sources *sources, const char *name, struct strbuf *text,
                             const struct job_list *jobs)
 {
-    enum status st = add_text(sources, name, text);
+    struct named *named = calloc(jobs->count + 1, sizeof(*named));
+    enum status st = named ? add_text(sources, name, text) : E_NOMEM;
     size_t twins = 0;
-    json_t *self = json_string(name);
-    if (!sources->names)
-        sources->names = json_object();
+    if (st != OK) {
+        free(named);
+        return st;
+    }
+    struct job_source *source = &sources->items[sources->count - 1];
+    source->jobs = named;
     for (size_t i = 0; st == OK && i < jobs->count; i++) {
         const char *job = jobs->items[i]->name;
-        const json_t *other = json_object_get(sources->names, job);
-        if (other && other != self) {
-            if (twins++ < JOB_ERRORS_MAX)
-                tell_twin(&sources->items[sources->count - 1], job, json_string_value(other));
-        } else if (json_object_set(sources->names, job, self) != 0) {
-            st = E_NOMEM;
-        }
+        const struct named *other = table_find(&sources->names, job);
+        named[i] = (struct named){job, source->name};
+        if (!other)
+            st = table_insert(&sources->names, &named[i]);
+        else if (other->file != source->name && twins++ < JOB_ERRORS_MAX)
+            tell_twin(source, job, other->file);
     }
-    json_decref(self);
     if (twins > JOB_ERRORS_MAX)
         cli_error("%s: and %zu more jobs that are defined twice", name, twins - JOB_ERRORS_MAX);
     return st == OK && twins ? E_INVALID : st;
@@ -113,7 +127,7 @@ bool job_sources_have(const struct job_sources *sources, const char *job)
 {
     const struct job_mistake mistake = {.job = job};
     struct job_error err;
-    if (json_object_get(sources->names, job))
+    if (table_find(&sources->names, job))
         return true;
     for (size_t i = 0; i < sources->count; i++) {
         if (find(&sources->items[i], &mistake, &err))

@@ -6,13 +6,14 @@
 #include "cli/cli.h"
 #include "definition/job_codec.h"
 #include "strbuf.h"
+#include "table.h"
 
 struct job_source;
 
 struct job_sources {
     struct job_source *items;
     size_t count;
-    json_t *names; /* of the jobs: the name of the first file that has each */
+    struct table names; /* of the jobs, which must live as long: the first file that has each */
 };
 void job_sources_init(struct job_sources *sources);
 void job_sources_release(struct job_sources *sources);
