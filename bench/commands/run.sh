@@ -1,7 +1,7 @@
 #!/bin/sh
-# Commands that handle many jobs: the time that each takes, and beside it what the store itself takes
-# for as many new jobs in batches, in SQLite and in an etcd of one member whose writes reach the disk.
-# Takes about two minutes.
+# Commands that handle many jobs: the time that each takes, and beside it what the store and the trail
+# of changes alone take for the same new jobs, in batches of a thousand, in SQLite and in an etcd of one
+# member whose writes reach the disk. Takes about two minutes.
 # usage: bench/commands/run.sh [BUILD_DIR]
 #   BENCH_JOBS=100000   jobs
 # shellcheck disable=SC2317 # functions are called by their names
@@ -9,7 +9,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build/release}" && pwd)
-sqlite=$build/bench/agent_bench
+alone=$build/bench/commands_bench
 cluster=$build/bench/cluster_bench
 peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
@@ -17,7 +17,7 @@ many=${BENCH_JOBS:-100000}
 . "$here/../figures.sh"
 . "$here/../etcd.sh"
 
-for program in "$sqlite" "$cluster" "$peal"; do
+for program in "$alone" "$cluster" "$peal"; do
     if ! [ -x "$program" ]; then
         echo "bench/commands: $program is wanted; build it first" >&2
         exit 1
@@ -65,23 +65,28 @@ new_jobs() { # WHERE ROUND_FUNCTION
     line "apply of $many new jobs, $1" "$3 s" "the store alone $4 s" "$2" '0.80' "$2 >= 0.8"
 }
 
-round_of_sqlite() {
+bare_s() { # sqlite|ETCD
     rm -rf "$work/alone"
-    alone=$(took_s "$sqlite" jobs "$work/alone" alone "$many" '0 0 * * *' 0 'report --number 1')
+    mkdir "$work/alone"
+    "$alone" "$1" "$work/alone" "$many" 3>&-
+}
+
+round_of_sqlite() {
+    bare=$(bare_s sqlite)
     start
     all=$(command_s apply -f "$jobs")
     [ "$1" -eq "$rounds" ] || "$peal" stop --data "$data" 2>/dev/null
-    echo "$(calculate "$alone / $all") $all $alone"
+    echo "$(calculate "$bare / $all") $all $bare"
 }
 
 round_of_etcd() {
     start_etcd "$cluster"
-    alone=$(took_s "$cluster" jobs "$etcd" alone alone "$many" '0 0 * * *' 0)
+    bare=$(bare_s "$etcd")
     start_etcd "$cluster"
     start --store "etcd://$etcd/bench"
     all=$(command_s apply -f "$jobs")
     "$peal" stop --data "$data" 2>/dev/null
-    echo "$(calculate "$alone / $all") $all $alone"
+    echo "$(calculate "$bare / $all") $all $bare"
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'
