@@ -57,6 +57,15 @@ static enum change_via via_of(const struct principal *principal)
     return VIA_SESSION;
 }
 
+/* A text that may be cut; printf would take longer, for a hundred thousand of them. */
+static void copy(char *to, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    length = length < size ? length : size - 1;
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
 /* Room for one more line; NULL: out of memory. */
 static struct change_record *reserve(struct call *call)
 {
@@ -86,9 +95,9 @@ static void add(struct call *call, struct change_record *what)
     change->at_ms = clock_now().wall.ms;
     change->id = made_id_next(&call->api->last_change, &call->api->ports.entropy, change->at_ms);
     change->via = via_of(&call->principal);
-    snprintf(change->actor, sizeof(change->actor), "%s", call->principal.name);
-    snprintf(change->address, sizeof(change->address), "%s", call->address);
-    snprintf(change->request_id, sizeof(change->request_id), "%s", call->request_id);
+    copy(change->actor, sizeof(change->actor), call->principal.name);
+    copy(change->address, sizeof(change->address), call->address);
+    copy(change->request_id, sizeof(change->request_id), call->request_id);
     call->note->count++;
 }
 
@@ -101,7 +110,7 @@ static void add_copy(struct call *call, const struct change_record *change)
         call->note_failed = true;
 }
 
-void note_job(struct call *call, enum change_action action, const struct noted_job *job)
+static struct change_record change_of(enum change_action action, const struct noted_job *job)
 {
     struct change_record change = {.action = action,
                                    .target_kind = TARGET_JOB,
@@ -109,9 +118,21 @@ void note_job(struct call *call, enum change_action action, const struct noted_j
                                    .revision = job->revision,
                                    .before = (char *)job->before,
                                    .after = (char *)job->after};
-    snprintf(change.target, sizeof(change.target), "%s", job->name);
-    snprintf(change.job_name, sizeof(change.job_name), "%s", job->name);
+    copy(change.target, sizeof(change.target), job->name);
+    copy(change.job_name, sizeof(change.job_name), job->name);
+    return change;
+}
+
+void note_job(struct call *call, enum change_action action, const struct noted_job *job)
+{
+    struct change_record change = change_of(action, job);
     add_copy(call, &change);
+}
+
+void note_job_over(struct call *call, enum change_action action, const struct noted_job *job)
+{
+    struct change_record change = change_of(action, job);
+    add(call, &change);
 }
 
 void note_doc(struct call *call, enum change_action action, const struct noted_doc *doc)

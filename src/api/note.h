@@ -37,6 +37,9 @@ void note_run(struct call *call, enum change_action action, const struct run *ru
 void note_other(struct call *call, enum change_action action, enum change_target kind,
                 const char *target);
 
+/* The same, but the definitions are taken over, and freed. */
+void note_job_over(struct call *call, enum change_action action, const struct noted_job *job);
+
 /* A detail of the last noted change. */
 void note_detail(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -79,7 +79,7 @@ const struct route api_routes[] = {
      "Jobs, by name"},
     {HTTP_POST, V1 "/jobs", RIGHT_EDIT, ROUTE_SCOPED, "dry_run", ANY_BODY, post_job,
      "Create a job that its definition names"},
-    {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE | ROUTE_SCOPED, "applied", "put delete dry_run", batch_jobs,
+    {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE | ROUTE_SCOPED, "applied keep kept", "put delete dry_run", batch_jobs,
      "Put and delete many jobs: all are checked before any is written"},
     {HTTP_POST, V1 "/jobs:act", RIGHT_OPERATE, ROUTE_SCOPED, "q label owner status",
      "action labels all dry_run limit cursor", act_on_jobs,

@@ -345,6 +345,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
+        st = kept_batches_init(&api->kept, api);
+    if (st == OK)
         st = open_events(api, config);
     if (st == OK)
         st = hasher_new(api->ports.loop, &api->hasher);
@@ -379,6 +381,7 @@ struct api *api_free(struct api *api)
     for (struct call *call; (call = TAILQ_FIRST(&api->calls));)
         call_free(call);
     idempotency_release(&api->idempotency);
+    kept_batches_release(&api->kept);
     events_free(api->events);
     accounts_release(&api->accounts);
     undecoded_release(&api->undecoded);

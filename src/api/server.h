@@ -14,6 +14,7 @@
 #include "call.h"
 #include "definition/undecoded.h"
 #include "idempotency.h"
+#include "jobs/batch_keep.h"
 #include "jobs/quota.h"
 #include "live/metrics.h"
 #include "proxy.h"
@@ -55,6 +56,7 @@ struct api {
     struct call_list ready;   /* answered by store or history: to continue in the next turn */
     struct loop_timer *later; /* fires in that turn */
     struct idempotency idempotency;
+    struct kept_batches kept;
     struct events *events;
     struct metrics metrics;
     struct made_id last_made;   /* by call_make_id */

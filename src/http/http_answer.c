@@ -32,6 +32,7 @@ const char *http_status_title(int status)
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {409, "Conflict"},
+        {410, "Gone"},
         {412, "Precondition Failed"},
         {413, "Content Too Large"},
         {416, "Range Not Satisfiable"},

@@ -5,7 +5,7 @@
 start_agent data --listen none
 seed=${PEAL_SEED:-$(($(date +%s%N) % 1000000007))}
 echo "PEAL_SEED=$seed"
-count=1200 # more than one call holds
+count=1200
 
 expect_lines() { # PATTERN NUMBER
     checks=$((checks + 1))
@@ -106,5 +106,55 @@ cp "$scratch/jobs/f0.yaml" "$scratch/jobs/again.yaml"
 run peal apply -f "$scratch/jobs"
 expect_status 6
 expect_stderr_has 'is defined twice'
+
+# A file of several calls: its jobs are checked while the rest is read, and none is written before all
+# are checked, by the command and by the agent.
+seq 11000 | awk '{
+    printf "---\nname: large/job-%05d\nschedule: %d 3 * * *\nshell: report %d\n", $1, $1 % 60, $1
+}' >"$scratch/large.yaml"
+with_another() { # LINE...
+    {
+        cat "$scratch/large.yaml"
+        printf -- '---\nname: large/another\n'
+        printf '%s\n' "$@"
+    } >"$scratch/another.yaml"
+}
+expect_nothing_written() {
+    expect_status 6
+    run peal list -q large/ -o name
+    expect_stdout ''
+}
+with_another 'schedule: 99 3 * * *' 'shell: x'
+run peal apply -f "$scratch/another.yaml"
+expect_stderr_has "$scratch/another.yaml:44003:11"
+expect_nothing_written
+with_another 'schedule: 9 3 * * *' 'shell: x' 'calendars: [nowhere]'
+run peal apply -f "$scratch/another.yaml"
+expect_stderr_has "$scratch/another.yaml:44005:"
+expect_nothing_written
+with_another 'schedule: 9 3 * * *' "shell: 'it''s'" 'umask: 022' # for libyaml, and wrong
+run peal apply -f "$scratch/another.yaml"
+expect_stderr_has "$scratch/another.yaml:44005:8"
+expect_nothing_written
+run peal apply -f "$scratch/large.yaml" --dry-run
+expect_status 0
+expect_lines '^would create large/job-' 11000
+with_another 'after: large/job-00001' 'shell: x' # must be in the same call
+run peal apply -f "$scratch/another.yaml"
+expect_status 0
+expect_lines '^created large/' 11001
+run peal apply -f "$scratch/another.yaml" --prune --yes
+expect_status 0
+expect_lines '^created ' 0
+sed -i 's|large/job|larger/job|' "$scratch/large.yaml"
+run peal apply -f "$scratch/large.yaml" --prune --yes # new ones and deletes together
+expect_status 0
+expect_lines '^created larger/' 11000
+expect_lines '^deleted large/' 11001
+run peal describe larger/job-11000
+expect_status 0
+run peal apply -f "$scratch/large.yaml"
+expect_status 0
+expect_stderr '11000 unchanged'
 
 finish

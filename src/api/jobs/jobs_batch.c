@@ -12,16 +12,22 @@
 #include "input.h"
 #include "server.h"
 
-enum { SLICE_MS = 3 };
+enum {
+    SLICE_MS = 3,
+    STEPS = 16,        /* between two looks at the clock, unless ... */
+    STEP_BYTES = 2048, /* ... there is more to a step than usual */
+};
 
-int64_t batch_slice_end(void)
+struct batch_slice batch_slice_begin(void)
 {
-    return clock_now().boot.ms + SLICE_MS;
+    return (struct batch_slice){.end_ms = clock_now().boot.ms + SLICE_MS};
 }
 
-bool batch_slice_is_over(int64_t end_ms)
+bool batch_slice_is_over(struct batch_slice *slice, size_t bytes)
 {
-    return clock_now().boot.ms >= end_ms;
+    if (slice->steps++ % STEPS && bytes <= STEP_BYTES)
+        return false;
+    return clock_now().boot.ms >= slice->end_ms;
 }
 
 static const struct table_type names_type = {.key_at = offsetof(struct jobs_batch_item, name),
@@ -44,6 +50,7 @@ static void release_batch(void *state)
     strbuf_release(&batch->item);
     quota_sum_release(&batch->plan);
     free(batch->quota_error);
+    kept_batch_free(batch->kept);
 }
 
 /* ---- checks ---- */
@@ -246,6 +253,12 @@ static void fail_checks(struct call *call)
                    json_string_value(json_object_get(first, "message")));
 }
 
+/* The client sends the definitions again, which are then checked again. */
+static void fail_kept(struct call *call)
+{
+    call_fail(call, 410, "what was kept is gone, or no longer valid; send the definitions again");
+}
+
 static void finish_checks(struct call *call)
 {
     struct jobs_batch *batch = call->state;
@@ -260,8 +273,8 @@ static void finish_checks(struct call *call)
 static void link_slice(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    int64_t end_ms = batch_slice_end();
-    while (batch->linked < batch->count && !batch_slice_is_over(end_ms)) {
+    struct batch_slice slice = batch_slice_begin();
+    while (batch->linked < batch->count && !batch_slice_is_over(&slice, SIZE_MAX)) {
         if (!check_link(call, &batch->items[batch->linked++]))
             return;
     }
@@ -274,8 +287,9 @@ static void link_slice(struct call *call)
 static void check_slice(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    int64_t end_ms = batch_slice_end();
-    while (batch->checked < batch->count && !batch_slice_is_over(end_ms)) {
+    struct batch_slice slice = batch_slice_begin();
+    while (batch->checked < batch->count &&
+           !batch_slice_is_over(&slice, batch->items[batch->checked].length)) {
         if (!check_item(call, &batch->items[batch->checked++]))
             return;
     }
@@ -386,19 +400,74 @@ static bool take_part(struct call *call)
 
 static void cut_slice(struct call *call)
 {
-    int64_t end_ms = batch_slice_end();
+    const struct jobs_batch *batch = call->state;
+    struct batch_slice slice = batch_slice_begin();
     while (take_part(call)) {
-        if (batch_slice_is_over(end_ms)) {
+        if (batch_slice_is_over(&slice, batch->scan.at - batch->scan.from)) {
             call_later(call, cut_slice);
             return;
         }
     }
 }
 
+/* ---- what was kept ---- */
+
+/* False: the call has failed. */
+static bool check_kept(struct call *call, const struct jobs_batch_item *item)
+{
+    struct job_error error = {0};
+    if (!may_change(call, RIGHT_EDIT, item) || !may_change(call, RIGHT_DEFINE, item))
+        return true;
+    if (!catalog_by_name(engine_catalog(call->api->ports.engine), item->name) &&
+        name_check_free(call, item->name, &error) == OK)
+        return true;
+    fail_kept(call);
+    return false;
+}
+
+/* They were valid; only what others did since then can be in their way. */
+static void check_kept_slice(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    struct batch_slice slice = batch_slice_begin();
+    while (batch->checked < batch->count && !batch_slice_is_over(&slice, 0)) {
+        if (!check_kept(call, &batch->items[batch->checked++]))
+            return;
+    }
+    if (batch->checked < batch->count)
+        call_later(call, check_kept_slice);
+    else
+        finish_checks(call);
+}
+
+static void take_kept(struct call *call, const char *id)
+{
+    struct jobs_batch *batch = call->state;
+    batch->kept = batch_kept(call, id);
+    if (!batch->kept) {
+        fail_kept(call);
+        return;
+    }
+    batch->items = calloc(batch->kept->count, sizeof(*batch->items));
+    if (!batch->items) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    for (; batch->count < batch->kept->count; batch->count++) {
+        struct kept_job *job = &batch->kept->jobs[batch->count];
+        batch->items[batch->count] = (struct jobs_batch_item){
+            .name = job->name, .write.json = job->json, .place = batch->count};
+        job->name = job->json = NULL;
+    }
+    check_kept_slice(call);
+}
+
 void batch_jobs(struct call *call)
 {
     struct jobs_batch *batch = call_state(call, sizeof(*batch), release_batch);
-    if (!batch || !param_bool(call, "applied", &batch->is_applied))
+    const char *kept = query_get(&call->query, "kept");
+    if (!batch || !param_bool(call, "applied", &batch->is_applied) ||
+        !param_bool(call, "keep", &batch->keep))
         return;
     table_init(&batch->names, &names_type);
     after_check_init(&batch->after, call, planned_here, batch);
@@ -409,7 +478,10 @@ void batch_jobs(struct call *call)
     batch->length = call->large_body ? call->large_length : 2;
     batch_scan_init(&batch->scan, batch->text, batch->length);
     batch->errors = json_array();
-    if (batch->errors && st == OK)
+    batch->docs = call->api->kept.docs;
+    if (batch->errors && st == OK && kept)
+        take_kept(call, kept);
+    else if (batch->errors && st == OK)
         cut_slice(call);
     else
         call_fail(call, 500, "out of memory");

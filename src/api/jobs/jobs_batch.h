@@ -1,6 +1,6 @@
 /* POST /jobs:batch. jobs_batch.c splits the body into its items and checks all of them;
  * jobs_batch_write.c writes them, some at a time, and answers. Both work in slices, between which
- * the loop serves others. */
+ * the loop serves others. batch_keep.c keeps what a dry run has checked. */
 #ifndef PEAL_API_JOBS_BATCH_H
 #define PEAL_API_JOBS_BATCH_H
 
@@ -48,8 +48,11 @@ struct jobs_batch {
     struct table names;
     json_t *errors;
     bool dry_run;
-    bool is_applied;     /* the definitions are from files */
-    const char *refused; /* name of a job that the caller may not change, since they lack: */
+    bool is_applied;         /* the definitions are from files */
+    bool keep;               /* a dry run after which they are to be written */
+    uint64_t docs;           /* kept_batches.docs when the check began */
+    struct kept_batch *kept; /* the items are those of an earlier dry run; NULL: of the body */
+    const char *refused;     /* name of a job that the caller may not change, since they lack: */
     enum right needed;
 
     struct jobs_batch_item **order; /* items to be written; deletes first, which free quota */
@@ -66,13 +69,19 @@ struct jobs_batch {
     struct quota_sum plan; /* what the planned items add */
     char *quota_error;     /* for items that exceeded a quota when they were written; NULL: none */
     struct quota_excess excess; /* the same */
-    size_t encoded;
+    size_t encoded, told;
     struct strbuf answer;
 };
 
-/* End of a slice that begins now. */
-int64_t batch_slice_end(void);
-bool batch_slice_is_over(int64_t end_ms);
+/* A part of the work, after which others have their turn. The clock is looked at now and then. */
+struct batch_slice {
+    int64_t end_ms;
+    unsigned steps;
+};
+struct batch_slice batch_slice_begin(void);
+
+/* Before each step; `bytes` is what it works on. */
+bool batch_slice_is_over(struct batch_slice *slice, size_t bytes);
 
 /* All items are valid: checks the quotas, writes the items unless it is a dry run, and answers. */
 void batch_write(struct call *call);

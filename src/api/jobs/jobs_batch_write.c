@@ -9,7 +9,7 @@
 #include "text/json_text.h"
 
 enum {
-    CHUNK_ITEMS = 100,       /* the catalog takes in those of all chunks in some milliseconds ... */
+    CHUNK_ITEMS = 200,       /* the catalog takes in those of all chunks in some milliseconds ... */
     CHUNK_BYTES = 256 << 10, /* ... or such definitions */
 };
 
@@ -29,9 +29,9 @@ static const char *outcome(const struct jobs_batch_item *item)
                                         : "unchanged";
 }
 
-static void print_item(const struct jobs_batch_item *item, struct strbuf *out)
+static void print_item(const struct jobs_batch_item *item, bool is_first, struct strbuf *out)
 {
-    strbuf_adds(out, out->length ? ",{\"name\":" : "{\"results\":[{\"name\":");
+    strbuf_adds(out, is_first ? "{\"results\":[{\"name\":" : ",{\"name\":");
     json_text_quote(out, item->name);
     strbuf_addf(out, ",\"result\":\"%s\",\"error\":", outcome(item));
     if (item->error)
@@ -41,17 +41,43 @@ static void print_item(const struct jobs_batch_item *item, struct strbuf *out)
     strbuf_addc(out, '}');
 }
 
+/* Of what was kept, all are new: only those that failed are told one by one. */
+static bool is_told(const struct jobs_batch *batch, const struct jobs_batch_item *item)
+{
+    return !batch->kept || item->error;
+}
+
 static void batch_reply(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    int64_t end_ms = batch_slice_end();
-    while (batch->encoded < batch->count && !batch_slice_is_over(end_ms))
-        print_item(&batch->items[batch->encoded++], &batch->answer);
+    struct batch_slice slice = batch_slice_begin();
+    for (; batch->encoded < batch->count && !batch_slice_is_over(&slice, 0); batch->encoded++) {
+        const struct jobs_batch_item *item = &batch->items[batch->encoded];
+        if (is_told(batch, item))
+            print_item(item, batch->told++ == 0, &batch->answer);
+    }
     if (batch->encoded < batch->count) {
         call_later(call, batch_reply);
         return;
     }
-    strbuf_adds(&batch->answer, batch->count ? "]}" : "{\"results\":[]}");
+    strbuf_adds(&batch->answer, batch->told ? "]" : "{\"results\":[]");
+    if (batch->kept)
+        strbuf_addf(&batch->answer, ",\"created\":%zu", batch->count - batch->told);
+    strbuf_addc(&batch->answer, '}');
+    call_reply_buffer(call, 200, &batch->answer);
+}
+
+/* The answer to a dry run. */
+static void reply_checked(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    const struct kept_batch *kept = batch->keep ? batch_keep(call) : NULL;
+    if (!kept) {
+        batch_reply(call);
+        return;
+    }
+    strbuf_addf(&batch->answer, "{\"results\":[],\"created\":%zu,\"kept\":\"%s\"}", kept->count,
+                kept->id);
     call_reply_buffer(call, 200, &batch->answer);
 }
 
@@ -69,17 +95,30 @@ static void wake(struct call *call)
     call_later(call, write_on);
 }
 
+/* The note takes the definitions over. */
+static void note_item(struct call *call, struct jobs_batch_item *item)
+{
+    struct job_write *write = &item->write;
+    const struct noted_job job = {.uid = &item->put->uid,
+                                  .name = item->name,
+                                  .revision = item->put->revision,
+                                  .before = write->before,
+                                  .after = write->json};
+    write->before = write->json = NULL;
+    note_job_over(call,
+                  item->is_delete              ? CHANGE_DELETE
+                  : item->kind == WRITE_CREATE ? CHANGE_CREATE
+                                               : CHANGE_CHANGE,
+                  &job);
+}
+
 static void take_result(struct call *call, struct jobs_batch_item *item)
 {
     struct jobs_batch *batch = call->state;
     switch (item->put->result) {
     case PUT_OK:
         batch->is_any_written = true;
-        job_write_note(call,
-                       item->is_delete              ? CHANGE_DELETE
-                       : item->kind == WRITE_CREATE ? CHANGE_CREATE
-                                                    : CHANGE_CHANGE,
-                       &item->write, item->put->revision);
+        note_item(call, item);
         break;
     case PUT_EXISTS:
         item->error = "somebody else made a job of this name meanwhile";
@@ -232,8 +271,8 @@ static void fail_plan(struct call *call, const struct jobs_batch_item *item,
 static void plan_slice(struct call *call)
 {
     struct jobs_batch *batch = call->state;
-    int64_t end_ms = batch_slice_end();
-    while (batch->planned < batch->put_count && !batch_slice_is_over(end_ms)) {
+    struct batch_slice slice = batch_slice_begin();
+    while (batch->planned < batch->put_count && !batch_slice_is_over(&slice, 0)) {
         const struct jobs_batch_item *item = batch->order[batch->planned++];
         struct quota_item adds;
         struct quota_excess excess;
@@ -249,19 +288,32 @@ static void plan_slice(struct call *call)
     if (batch->planned < batch->put_count)
         call_later(call, plan_slice);
     else if (batch->dry_run)
-        batch_reply(call);
+        reply_checked(call);
     else
         write_on(call);
 }
 
-static void add_puts(struct jobs_batch *batch, bool deletes)
+/* Its schedules count from now on, not from the dry run. */
+static struct store_put_job kept_put(const struct call *call, const struct jobs_batch_item *item)
 {
+    const struct jobs_batch *batch = call->state;
+    const struct kept_job *job = &batch->kept->jobs[item->place];
+    return (struct store_put_job){.uid = job->uid,
+                                  .name = item->name,
+                                  .json = item->write.json,
+                                  .paused = job->paused,
+                                  .cursor_ms = call->now_ms};
+}
+
+static void add_puts(const struct call *call, bool deletes)
+{
+    struct jobs_batch *batch = call->state;
     for (size_t i = 0; i < batch->count; i++) {
         struct jobs_batch_item *item = &batch->items[i];
         if (item->is_delete != deletes || item->kind == WRITE_NOTHING)
             continue;
         item->put = &batch->puts[batch->put_count];
-        *item->put = job_write_put(&item->write);
+        *item->put = batch->kept ? kept_put(call, item) : job_write_put(&item->write);
         item->put->deleted = item->is_delete;
         batch->order[batch->put_count++] = item;
     }
@@ -276,7 +328,7 @@ void batch_write(struct call *call)
         call_fail(call, 500, "out of memory");
         return;
     }
-    add_puts(batch, true);
-    add_puts(batch, false);
+    add_puts(call, true);
+    add_puts(call, false);
     plan_slice(call);
 }

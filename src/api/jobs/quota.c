@@ -63,7 +63,8 @@ enum status quotas_set_namespace(struct quotas *quotas, const char *name, int64_
 
 struct quota_item quota_item_of(const struct catalog *catalog, const struct store_put_job *put)
 {
-    const struct catalog_job *there = catalog_by_uid(catalog, &put->uid);
+    const struct catalog_job *there =
+        put->expected_revision ? catalog_by_uid(catalog, &put->uid) : NULL; /* else it is new */
     bool was_there = there && !there->deleted;
     struct quota_item item = {
         .name = put->name,

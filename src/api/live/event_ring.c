@@ -102,6 +102,7 @@ bool event_ring_note(struct event_ring *ring, const struct store_change *change)
     if (change->kind == STORE_CHANGE_PEER && !is_news(ring, change->peer))
         return false;
     strbuf_init(&text);
+    strbuf_reserve(&text, 160); /* an event of a job, at once */
     unsigned topic = event_print(change, &text);
     char *made = topic ? strbuf_detach(&text) : NULL;
     const char *job = job_of(change);

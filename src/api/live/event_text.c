@@ -9,29 +9,31 @@
 /* Names of jobs and nodes, ids, states and times need no escapes; `detail`, which does, is left
  * out: clients fetch the run. */
 
+static void add_text(struct strbuf *out, const char *name, const char *text)
+{
+    strbuf_addc(out, '"');
+    strbuf_adds(out, name);
+    strbuf_adds(out, *text ? "\":\"" : "\":null,");
+    if (!*text)
+        return;
+    strbuf_adds(out, text);
+    strbuf_adds(out, "\",");
+}
+
 static void add_id(struct strbuf *out, const char *name, const struct id *id)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
-    strbuf_addf(out, "\"%s\":\"%s\",", name, text);
+    add_text(out, name, text);
 }
 
 static void add_time(struct strbuf *out, const char *name, int64_t ms)
 {
     char text[TIME_TEXT];
-    time_format(ms, text);
+    text[0] = '\0';
     if (ms)
-        strbuf_addf(out, "\"%s\":\"%s\",", name, text);
-    else
-        strbuf_addf(out, "\"%s\":null,", name);
-}
-
-static void add_text(struct strbuf *out, const char *name, const char *text)
-{
-    if (*text)
-        strbuf_addf(out, "\"%s\":\"%s\",", name, text);
-    else
-        strbuf_addf(out, "\"%s\":null,", name);
+        time_format(ms, text);
+    add_text(out, name, text);
 }
 
 static void close_object(struct strbuf *out)

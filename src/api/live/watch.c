@@ -22,6 +22,7 @@ void watch_change(void *context, const struct store_change *change)
     struct engine *engine = api->ports.engine;
     entry_take(api, change);
     channels_take(api, change);
+    kept_batches_take(&api->kept, change);
     undecoded_take(&api->undecoded, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);

@@ -56,6 +56,8 @@ const struct message messages[] = {
      "此账户已打开 %lld 个流，配额为 %lld：请关闭一些流，或在配置文件中调高 quotas.streams"},
     {"too many batches at once; try again in a moment", "同时处理的批量请求过多；请稍后重试"},
     {"a batch has %d jobs at most; send several", "一个批量请求最多包含 %d 个任务；请分多次发送"},
+    {"what was kept is gone, or no longer valid; send the definitions again",
+     "先前保留的任务定义已不存在或不再有效；请重新发送"},
     {"dry_run: expected true or false", "dry_run：应为 true 或 false"},
     {"id: expected the id of a run, or its beginning", "id：应为运行的编号或其开头部分"},
     {"too many answers wait for their clients to read them; try again later",

@@ -194,6 +194,76 @@ static void test_batch_with_mistakes_writes_nothing(void **state)
     EXPECT_STATUS(world, 404, "GET /jobs/fine", NULL);
 }
 
+/* The id under which the agent keeps the checked jobs; empty: it does not. */
+static void check_to_keep(struct world *world, const char *body, char *ret, size_t size)
+{
+    json_t *answer = EXPECT(world, 200, "POST /jobs:batch?keep=true", body);
+    snprintf(ret, size, "%s",
+             json_is_string(member(answer, "kept")) ? member_text(answer, "kept") : "");
+    json_decref(answer);
+}
+
+static void test_kept_batch_is_written_once(void **state)
+{
+    struct world *world = *state;
+    char kept[64], line[128];
+    check_to_keep(world, "{\"put\":[" NAMED("one", "1") "," NAMED("two", "1") "],\"dry_run\":true}",
+                  kept, sizeof(kept));
+    assert_true(*kept);
+    EXPECT_STATUS(world, 404, "GET /jobs/one", NULL);
+    snprintf(line, sizeof(line), "POST /jobs:batch?kept=%s", kept);
+    json_t *answer = EXPECT(world, 200, line, NULL);
+    assert_int_equal(json_integer_value(member(answer, "created")), 2);
+    assert_int_equal(member_count(answer, "results"), 0);
+    json_decref(answer);
+    EXPECT_STATUS(world, 200, "GET /jobs/two", NULL);
+    EXPECT_STATUS(world, 410, line, NULL);
+}
+
+/* What others do between the check and the write is in the way of all of it. */
+static void test_stale_batch_is_not_written(void **state)
+{
+    struct world *world = *state;
+    char kept[64], line[128];
+    check_to_keep(world, "{\"put\":[" NAMED("one", "1") "," NAMED("two", "1") "],\"dry_run\":true}",
+                  kept, sizeof(kept));
+    EXPECT_STATUS(world, 201, "PUT /jobs/two", YEARLY);
+    snprintf(line, sizeof(line), "POST /jobs:batch?kept=%s", kept);
+    EXPECT_STATUS(world, 410, line, NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/one", NULL);
+}
+
+static void test_only_new_jobs_are_kept(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *body;
+        bool is_kept;
+    } cases[] = {
+        {__LINE__, "{\"put\":[" NAMED("new", "1") "],\"dry_run\":true}", true},
+        {__LINE__, "{\"put\":[" NAMED("new", "1") "," NAMED("old", "2") "],\"dry_run\":true}",
+         false},
+        {__LINE__, "{\"put\":[" NAMED("new", "1") "," NAMED("old", "1") "],\"dry_run\":true}",
+         false},
+        {__LINE__, "{\"put\":[" NAMED("new", "1") "],\"delete\":[\"old\"],\"dry_run\":true}",
+         false},
+        {__LINE__,
+         "{\"put\":[{\"name\":\"new\",\"after\":\"old\",\"command\":[\"true\"]}],\"dry_run\":true}",
+         false},
+        {__LINE__, "{\"dry_run\":true}", false},
+    };
+    EXPECT_STATUS(world, 201, "PUT /jobs/old", YEARLY);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char kept[64];
+        check_to_keep(world, cases[i].body, kept, sizeof(kept));
+        if (!*kept == cases[i].is_kept)
+            fail_msg("line %d: %s", cases[i].line, *kept ? "kept" : "not kept");
+    }
+    EXPECT_STATUS(world, 410, "POST /jobs:batch?kept=none", NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/new", NULL);
+}
+
 /* ---- lists ---- */
 
 static void add_thousand(struct world *world)
@@ -464,6 +534,9 @@ int main(void)
         TEST(test_errors_say_where),
         TEST(test_batch),
         TEST(test_batch_with_mistakes_writes_nothing),
+        TEST(test_kept_batch_is_written_once),
+        TEST(test_stale_batch_is_not_written),
+        TEST(test_only_new_jobs_are_kept),
         TEST(test_pages),
         TEST(test_next),
         TEST(test_pause_and_resume),

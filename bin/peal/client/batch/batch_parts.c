@@ -101,6 +101,22 @@ static enum status find_groups(struct groups *groups, const struct batch_put *pu
     return st;
 }
 
+static bool depend(const struct batch_put *puts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (puts[i].job->after_count)
+            return true;
+    }
+    return false;
+}
+
+/* The members as they are, each a group of its own. */
+static void add_single(struct groups *groups, const struct batch_put *puts)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        groups->members[i] = (struct member){.first = i, .place = i, .put = puts[i]};
+}
+
 enum status batch_split(struct batch_put *puts, size_t count, size_t size, size_t bytes,
                         struct batch_part **ret, size_t *ret_count)
 {
@@ -108,10 +124,16 @@ enum status batch_split(struct batch_put *puts, size_t count, size_t size, size_
     struct batch_part *parts = calloc(count + 1, sizeof(*parts));
     table_init(&groups.by_name, &member_type);
     groups.members = calloc(count + 1, sizeof(*groups.members));
-    enum status st = parts && groups.members ? find_groups(&groups, puts) : E_NOMEM;
+    bool is_sorted = !depend(puts, count);
+    enum status st = parts && groups.members ? OK : E_NOMEM;
+    if (st == OK && is_sorted)
+        add_single(&groups, puts);
+    else if (st == OK)
+        st = find_groups(&groups, puts);
     table_release(&groups.by_name); /* before they are moved */
     if (st == OK) {
-        qsort(groups.members, count, sizeof(*groups.members), compare_members);
+        if (!is_sorted)
+            qsort(groups.members, count, sizeof(*groups.members), compare_members);
         for (size_t i = 0; i < count; i++)
             puts[i] = groups.members[i].put;
         *ret_count = fill_parts(&groups, size, bytes, parts);

@@ -3,7 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/when.h"
-#include "client/batch/batch.h"
+#include "client/batch/batch_ahead.h"
 #include "jobs/check/dependents.h"
 #include "jobs/definition.h"
 #include "text/tr.h"
@@ -55,18 +55,15 @@ static enum exit_code confirm_prune(const struct request *request, const struct 
 
 static enum exit_code apply(struct client *client, const struct request *request,
                             const struct reading *reading, const struct job_list *jobs,
-                            const struct job_sources *sources)
+                            struct batch *batch)
 {
-    struct batch batch;
-    enum exit_code code = batch_init_applied(&batch, client, jobs);
-    batch.sources = sources;
+    enum exit_code code = batch_complete_applied(batch, client, jobs);
     if (code == EXIT_OK && request->prune)
-        code = add_pruned(client, reading, &batch);
+        code = add_pruned(client, reading, batch);
     if (code == EXIT_OK)
-        code = confirm_prune(request, &batch);
+        code = confirm_prune(request, batch);
     if (code == EXIT_OK)
-        code = batch_apply(client, &batch, request->dry_run);
-    batch_release(&batch);
+        code = batch_apply(client, batch, request->dry_run);
     return code;
 }
 
@@ -76,16 +73,22 @@ static enum exit_code apply_files(struct client *client, void *place)
     struct reading reading;
     struct job_list jobs;
     struct job_sources sources;
+    struct batch batch;
     if (request->files.count == 0)
         return cli_usage(request->base.command, "which file? Give it with -f");
     job_list_init(&jobs);
     job_sources_init(&sources);
+    batch_init_empty(&batch, true);
+    batch.sources = &sources;
     enum exit_code code = reading_init(&reading, client);
+    if (code == EXIT_OK && !request->dry_run)
+        reading.observer = batch_ahead_begin(&batch, client);
     if (code == EXIT_OK)
         code =
             definitions_read(&reading, request->files.items, request->files.count, &jobs, &sources);
     if (code == EXIT_OK)
-        code = apply(client, request, &reading, &jobs, &sources);
+        code = apply(client, request, &reading, &jobs, &batch);
+    batch_release(&batch);
     job_sources_release(&sources);
     job_list_release(&jobs);
     reading_release(&reading);

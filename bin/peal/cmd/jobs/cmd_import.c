@@ -31,24 +31,27 @@ static enum exit_code print_yaml(const struct job_list *jobs)
     return cli_fail(st);
 }
 
+static void refuse_change(void *context, const char *name, const char *result, const json_t *error)
+{
+    enum exit_code *code = context;
+    (void)error;
+    if (strcmp(result, "changed") != 0)
+        return;
+    cli_error("there is another job named %s", name);
+    *code = EXIT_CONFLICT;
+}
+
 /* An import must not overwrite a different job of the same name. */
 static enum exit_code refuse_changes(struct client *client, const struct batch *batch)
 {
-    json_t *results;
-    const json_t *each;
-    size_t i;
-    enum exit_code code = batch_send(client, batch, true, &results);
+    json_t *answers;
+    enum exit_code code = batch_send(client, batch, true, &answers);
     if (code != EXIT_OK)
         return code;
-    json_array_foreach (results, i, each) {
-        if (strcmp(answer_text(each, "result"), "changed") != 0)
-            continue;
-        cli_error("there is another job named %s", answer_text(each, "name"));
-        code = EXIT_CONFLICT;
-    }
+    batch_each(batch, answers, refuse_change, &code);
     if (code == EXIT_CONFLICT)
         fprintf(stderr, "%s\n", tr("nothing was changed; --replace changes them"));
-    json_decref(results);
+    json_decref(answers);
     return code;
 }
 

@@ -1,0 +1,61 @@
+/* One call of a batch: its body, the mistakes that the agent finds in it, and its way to the agent
+ * in a thread of its own. */
+#ifndef PEAL_BATCH_CALL_H
+#define PEAL_BATCH_CALL_H
+
+#include <pthread.h>
+
+#include "client/batch/batch.h"
+
+/* What goes in one call, or more if jobs depend on each other: half of what the agent takes. */
+enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
+
+enum { AT_ONCE = 2 }; /* calls */
+
+/* One call: some of the puts, some of the deletes. */
+struct batch_call {
+    const struct batch *batch;
+    struct batch_part puts, deletes;
+    const char
+        *kept; /* under which the agent keeps the puts since the dry run; NULL: it does not */
+};
+
+/* How calls are sent. */
+enum batch_phase {
+    PHASE_DRY_RUN,
+    PHASE_CHECK, /* a dry run, after which the agent keeps new jobs if it can */
+    PHASE_WRITE,
+};
+
+/* A call under way, in a thread of its own. */
+struct flight {
+    struct client *client;
+    struct batch_call call;
+    enum batch_phase phase;
+    char *body; /* NULL: kept */
+    pthread_t thread;
+    bool has_thread;
+    enum status st;
+    struct reply reply;
+};
+
+/* How many there are, and one of them. `checked`: the answers to the dry run; NULL: there was
+ * none. */
+size_t batch_calls(const struct batch *batch);
+struct batch_call batch_call_of(const struct batch *batch, size_t i, const json_t *checked);
+
+/* Sends the call with flight->client. What the agent has not kept after all is sent again; the puts
+ * of the batch must not move until then. */
+void flight_begin(struct flight *flight, struct batch_call call, enum batch_phase phase);
+
+/* Has it arrived? If so, its thread has ended. */
+bool flight_is_over(struct flight *flight);
+
+/* Waits for the answer, adds it to those of the other calls, and reports what is wrong. */
+MUST_CHECK enum exit_code flight_end(struct flight *flight, json_t *answers);
+
+/* Waits for the answer, which is given up unless it is one to a PHASE_CHECK that the agent has kept
+ * the jobs of: then it is *ret. */
+void flight_end_ahead(struct flight *flight, json_t **ret);
+
+#endif
