@@ -186,7 +186,8 @@ static void test_renames(void **state)
     own(fixture, "team/db", 1);
     put(fixture, 7, "full/a", false);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct store_put_job job = {.uid = {.bytes = {3}}, .name = cases[i].to, .json = "{}"};
+        struct store_put_job job = {
+            .uid = {.bytes = {3}}, .name = cases[i].to, .json = "{}", .expected_revision = 1};
         struct quota_item item = quota_item_of(&fixture->catalog, &job);
         assert_string_equal(item.from, "team/db/a");
         assert_int_equal(item.jobs, 0);
