@@ -326,7 +326,8 @@ static bool is_among_all(const char *text, const struct job_error *err)
     bool found = false;
     job_list_init(&jobs);
     job_errors_init(&errors);
-    enum status st = jobs_decode_file(text, strlen(text), "Europe/Berlin", zones, NULL, &jobs, &errors);
+    enum status st =
+        jobs_decode_file(text, strlen(text), "Europe/Berlin", zones, NULL, &jobs, &errors);
     for (size_t i = 0; i < errors.count; i++)
         found =
             found || (errors.items[i].line == err->line && errors.items[i].column == err->column &&
