@@ -13,7 +13,7 @@ enum {
     BATCH_ITEMS_MAX = 10000,
     BATCH_ITEM_BYTES = 1 << 20, /* as for a single PUT */
     BATCH_ERRORS_MAX = 100,
-    BATCH_CHUNKS = 4, /* on their way to the store at once */
+    BATCH_CHUNKS = 8, /* on their way to the store at once */
 };
 
 struct jobs_batch_item {

@@ -9,8 +9,9 @@
 #include "text/json_text.h"
 
 enum {
-    CHUNK_ITEMS = 200,       /* the catalog takes in those of all chunks in some milliseconds ... */
-    CHUNK_BYTES = 256 << 10, /* ... or such definitions */
+    CHUNK_ITEMS = 100, /* one transaction of etcd: with more, jobs would be in the catalog while
+                          they still count as reserved */
+    CHUNK_BYTES = 256 << 10, /* the catalog takes in all chunks in some milliseconds */
 };
 
 static const char rights_ended[] = "the rights to do it have ended meanwhile";
