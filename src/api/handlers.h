@@ -80,7 +80,7 @@ void put_job(struct call *call);
 void post_job(struct call *call);
 void patch_job(struct call *call);
 
-/* jobs/jobs_batch.c */
+/* batch/jobs_batch.c */
 void batch_jobs(struct call *call);
 void decode_job(struct call *call);
 

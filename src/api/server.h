@@ -14,7 +14,7 @@
 #include "call.h"
 #include "definition/undecoded.h"
 #include "idempotency.h"
-#include "jobs/batch_keep.h"
+#include "batch/batch_keep.h"
 #include "jobs/quota.h"
 #include "live/metrics.h"
 #include "proxy.h"

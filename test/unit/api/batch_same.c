@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "jobs/batch_scan.h"
+#include "batch/batch_scan.h"
 
 /* The same object, put together from the parts; NULL: one of them is no JSON, or it is refused. */
 static json_t *read_by_parts(const char *text, size_t length)

@@ -1,6 +1,6 @@
 /* The body of a batch, cut into items, against jansson: what it refuses is refused, what it takes
  * is taken with the same items. */
-#include "jobs/batch_scan.h"
+#include "batch/batch_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/jobs_batch.h"
+#include "batch/jobs_batch.h"
 #include "note.h"
 #include "server.h"
 #include "text/json_text.h"

@@ -1,4 +1,4 @@
-#include "jobs/batch_scan.h"
+#include "batch/batch_scan.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "jobs/batch_keep.h"
+#include "batch/batch_keep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "calendar_codec.h"
 #include "channel.h"
-#include "jobs/jobs_batch.h"
+#include "batch/jobs_batch.h"
 #include "server.h"
 
 enum {

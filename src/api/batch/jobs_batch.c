@@ -1,6 +1,6 @@
 /* Many jobs in one request: the body is split into its items, and all are checked before any is
  * written. */
-#include "jobs/jobs_batch.h"
+#include "batch/jobs_batch.h"
 
 #include <stdlib.h>
 #include <string.h>

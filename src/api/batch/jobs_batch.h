@@ -5,7 +5,7 @@
 #define PEAL_API_JOBS_BATCH_H
 
 #include "definition/after_check.h"
-#include "jobs/batch_scan.h"
+#include "batch/batch_scan.h"
 #include "jobs/jobs.h"
 #include "table.h"
 
