@@ -381,7 +381,8 @@ static void send_records(struct recorder *recorder, struct now now)
 
 void recorder_finish(struct recorder *recorder, struct now now)
 {
-    if (recorder_finish_at(recorder, now).ms <= now.boot.ms)
+    recorder_look_at_ends(recorder, now);
+    if (recorder_finish_at(recorder).ms <= now.boot.ms)
         recorder_send_finishes(recorder, now);
 }
 
@@ -395,7 +396,7 @@ void recorder_flush(struct recorder *recorder, struct now now)
 
 int64_t recorder_wake_at(const struct recorder *recorder, struct now now)
 {
-    struct boot_ms first = recorder_finish_at(recorder, now);
+    struct boot_ms first = recorder_finish_at(recorder);
     struct boot_ms forget_at = recorder_forget_at(recorder);
     bool for_history = !recorder->appending &&
                        (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);

@@ -31,6 +31,9 @@ struct recorder {
     size_t recorded_entries;         /* entries that the store can forget */
     struct outbox_sender sender;
     struct boot_ms finish_after;     /* ends wait until then for more of them, unless in a hurry */
+    struct boot_ms held_since;       /* the first of these ends came; 0: there are none */
+    bool is_hurried;                 /* something waits for one of them */
+    bool is_burst;                   /* many runs are about to start */
     struct boot_ms forget_after;     /* likewise what the store can forget */
     struct boot_ms history_retry_at; /* after a failure: no append before */
     struct boot_ms gather_until;     /* records wait for more of them; 0: they don't */

@@ -19,9 +19,13 @@ struct pending_entry {
 
 /* ---- recorder_store.c ---- */
 
+/* Looks at runs that have ended. To be called before recorder_finish_at. */
+void recorder_look_at_ends(struct recorder *recorder, struct now now);
+
 /* When the next ends and forgets are to be sent: a request follows the one before after a while,
- * with all that has come meanwhile. Ends that something waits for, and many of them, go at once. */
-struct boot_ms recorder_finish_at(const struct recorder *recorder, struct now now);
+ * with all that has come meanwhile. Ends that something waits for, and many of them, go at once.
+ * In a burst of starts all but those wait for its end, a second at most. */
+struct boot_ms recorder_finish_at(const struct recorder *recorder);
 struct boot_ms recorder_forget_at(const struct recorder *recorder);
 
 void recorder_send_finishes(struct recorder *recorder, struct now now);

@@ -1,6 +1,7 @@
 /* Ends into the store, recorded runs and entries out of it. */
 #include <stdlib.h>
 
+#include "schedule.h"
 #include "stages/again.h"
 #include "stages/follow.h"
 #include "stages/recorder_internal.h"
@@ -8,7 +9,8 @@
 enum {
     FINISH_EVERY_MS = 50,
     FORGET_EVERY_MS = 500,
-    MANY = 64,              /* of them fill a request */
+    HOLD_MS = 1000,         /* how long ends and forgets wait at most for the starts of a burst */
+    MANY = 64,              /* of them fill a request; so many starts are a burst */
     CLAIMED_AHEAD_MS = 500, /* as the lead of claims at most */
 };
 
@@ -100,6 +102,7 @@ static bool add_finish(struct recorder *recorder, struct now now, struct outbox_
     if (!finish)
         return false;
     finish->run = open->run;
+    open->is_looked_at = false;
     if (again_fill(recorder->ports, recorder->catalog, now, finish) != OK ||
         follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
         recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
@@ -110,8 +113,18 @@ static bool add_finish(struct recorder *recorder, struct now now, struct outbox_
     return true;
 }
 
+/* The next tick of `@after` is known only with the end of its run. */
+static bool counts_from_end(const struct catalog_job *job)
+{
+    for (uint32_t i = 0; i < job->schedule_count; i++)
+        if (schedule_kind(job->schedules[i]) == SCHEDULE_AFTER)
+            return true;
+    return false;
+}
+
 /* Something waits for the end of this run: a person, another job, a run of its job, or a tick of
- * its job that is about to be claimed. */
+ * its job that is about to be claimed. In a burst also the next attempt of one that has failed, and
+ * `@after`. */
 static bool is_awaited(const struct recorder *recorder, struct now now, const struct open_run *open)
 {
     const struct catalog_job *job = catalog_by_uid(recorder->catalog, &open->run.job_uid);
@@ -120,20 +133,51 @@ static bool is_awaited(const struct recorder *recorder, struct now now, const st
     struct dependents dependents = catalog_dependents(recorder->catalog, job->name);
     if (dependents_next(&dependents))
         return true;
+    if (recorder->is_burst && (open->run.state != RUN_OK || counts_from_end(job)))
+        return true;
     return job->next_ms != NEVER_MS &&
            job->next_ms + catalog_job_jitter_ms(job) - now.wall.ms < CLAIMED_AHEAD_MS;
 }
 
-static bool is_hurried(const struct recorder *recorder, struct now now)
+/* Many starts at once get the processor first. It lasts until all of them have their processes. */
+static void note_burst(struct recorder *recorder)
 {
-    const struct open_run *open;
-    if (recorder->runs->counts[OPEN_ENDED] >= MANY)
-        return true;
-    TAILQ_FOREACH (open, &recorder->runs->phases[OPEN_ENDED], in_phase) {
-        if (is_awaited(recorder, now, open))
-            return true;
+    const size_t *counts = recorder->runs->counts;
+    size_t unstarted =
+        counts[OPEN_CLAIMED] + counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
+    recorder->is_burst = unstarted >= MANY || (recorder->is_burst && unstarted);
+}
+
+/* Looks at the ends that came since the last look, or at all: is one of them awaited? */
+static void look_at(struct recorder *recorder, struct now now, bool at_all)
+{
+    struct open_run *open;
+    TAILQ_FOREACH_REVERSE(open, &recorder->runs->phases[OPEN_ENDED], open_list, in_phase)
+    {
+        if (recorder->is_hurried || (open->is_looked_at && !at_all))
+            return;
+        open->is_looked_at = true;
+        recorder->is_hurried = is_awaited(recorder, now, open);
     }
-    return false;
+}
+
+void recorder_look_at_ends(struct recorder *recorder, struct now now)
+{
+    size_t waiting = recorder->runs->counts[OPEN_ENDED];
+    bool is_time = recorder->finish_after.ms <= now.boot.ms;
+    note_burst(recorder);
+    if (!waiting)
+        return;
+    if (!recorder->held_since.ms)
+        recorder->held_since = now.boot;
+    recorder->is_hurried |= waiting >= MANY && !recorder->is_burst;
+    look_at(recorder, now, is_time);
+    struct boot_ms until = {recorder->held_since.ms + HOLD_MS};
+    if (is_time && recorder->is_burst && !recorder->is_hurried && until.ms > now.boot.ms) {
+        recorder->finish_after.ms = now.boot.ms + FINISH_EVERY_MS;
+        if (recorder->finish_after.ms > until.ms)
+            recorder->finish_after = until;
+    }
 }
 
 static struct boot_ms later(struct boot_ms one, struct boot_ms other)
@@ -141,14 +185,14 @@ static struct boot_ms later(struct boot_ms one, struct boot_ms other)
     return one.ms > other.ms ? one : other;
 }
 
-struct boot_ms recorder_finish_at(const struct recorder *recorder, struct now now)
+struct boot_ms recorder_finish_at(const struct recorder *recorder)
 {
     struct boot_ms retry_at = recorder->sender.retry_at;
-    if (!recorder->runs->counts[OPEN_ENDED])
+    const struct open_run *last = TAILQ_LAST(&recorder->runs->phases[OPEN_ENDED], open_list);
+    if (!last)
         return (struct boot_ms){INT64_MAX};
-    if (recorder->finish_after.ms <= now.boot.ms || is_hurried(recorder, now))
-        return retry_at;
-    return later(retry_at, recorder->finish_after);
+    bool is_new = !last->is_looked_at; /* ended later in this turn: to be looked at */
+    return recorder->is_hurried || is_new ? retry_at : later(retry_at, recorder->finish_after);
 }
 
 void recorder_send_finishes(struct recorder *recorder, struct now now)
@@ -156,6 +200,8 @@ void recorder_send_finishes(struct recorder *recorder, struct now now)
     struct outbox_batch *batch = NULL;
     struct open_run *open;
     recorder->finish_after.ms = now.boot.ms + FINISH_EVERY_MS;
+    recorder->held_since.ms = 0;
+    recorder->is_hurried = false;
     while ((open = open_runs_first(recorder->runs, OPEN_ENDED)) &&
            add_finish(recorder, now, &batch, open)) {
         if (outbox_count(batch) == OUTBOX_MAX)
@@ -245,7 +291,8 @@ struct boot_ms recorder_forget_at(const struct recorder *recorder)
     size_t waiting = recorder->runs->counts[OPEN_RECORDED] + recorder->recorded_entries;
     if (!waiting)
         return (struct boot_ms){INT64_MAX};
-    return waiting >= MANY ? retry_at : later(retry_at, recorder->forget_after);
+    bool is_full = waiting >= MANY && !recorder->is_burst;
+    return is_full ? retry_at : later(retry_at, recorder->forget_after);
 }
 
 void recorder_send_forgets(struct recorder *recorder, struct now now)

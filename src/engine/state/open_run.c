@@ -97,8 +97,10 @@ void open_runs_release(struct open_runs *runs)
 static void count(const struct open_runs *runs, const struct open_run *open, bool was_open,
                   bool is_open)
 {
+    if (was_open == is_open)
+        return;
     struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
-    if (!job || was_open == is_open)
+    if (!job)
         return;
     const struct run *run = &open->run;
     catalog_job_count(job, is_open,

@@ -89,6 +89,7 @@ struct open_run {
                         this node */
     enum run_reason kill; /* NONE: not to be killed */
     bool told;            /* the executor has reported it since it was last away */
+    bool is_looked_at;    /* ENDED: by the recorder, for what waits for its end */
     bool is_begun;        /* by this node, so that no other can own it any more */
     bool is_swept;        /* the sweeper's end of it is on its way to the store */
     bool is_recorded;     /* ENDED_ELSEWHERE: this node has recorded it as lost */
