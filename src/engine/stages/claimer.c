@@ -8,7 +8,8 @@
 
 enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
-    CLAIMS_AHEAD = 1024,   /* that are not begun yet */
+    CLAIMS_AHEAD = 1024,   /* that are not begun yet, and that other nodes could run ... */
+    CLAIMS_ALONE = 8192,   /* ... or not: then all of a burst are claimed before their tick */
     RETRY_AFTER_MS = 1000, /* by then the feed should have shown the change */
     UNSURE_MS = 5000, /* a run that may have been claimed takes room for this long, and until the
                          feed's next change, since the feed may lag by more */
@@ -255,7 +256,8 @@ static void fill_overlap(const struct claimer *claimer, struct now now, struct s
 
 bool claimer_has_room(const struct claimer *claimer)
 {
-    return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < CLAIMS_AHEAD;
+    size_t limit = claimer->placement->count > 1 ? CLAIMS_AHEAD : CLAIMS_ALONE;
+    return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < limit;
 }
 
 /* Out of memory: the job is planned again. */

@@ -9,9 +9,10 @@
 
 /* At most STARTS_AHEAD runs are between their begin and their process: the start window counts from
  * the begin, so runs that are begun faster than processes can be made miss it. A machine that
- * starts some fifty per second keeps every window. When more wait, half of them are begun together,
- * since a commit costs the same for one as for many. */
-enum { STARTS_AHEAD = 256 };
+ * starts some fifty per second keeps every window. One that is seen to start thousands may be ahead
+ * by the starts of STARTS_AHEAD_MS, so that it does not wait for the store. When more wait, half of
+ * them are begun together, since a commit costs the same for one as for many. */
+enum { STARTS_AHEAD = 256, STARTS_AHEAD_MAX = 1024, STARTS_AHEAD_MS = 125, RATE_EVERY_MS = 100 };
 
 /* A claimed run of a node that dies is taken over by another one, a begun one is lost: so where
  * there are other nodes a run is begun only this many round trips, and this long at least, before
@@ -161,13 +162,28 @@ static void begins_answered(void *stage, struct outbox_batch *batch, enum status
 static const struct outbox_kind begins_kind = {
     .op = STORE_BEGIN, .item_size = sizeof(struct store_begin), .answered = begins_answered};
 
+/* Counts the processes that are made in a while. */
+static void note_started(struct runner *runner, struct now now)
+{
+    runner->started++;
+    int64_t took_ms = now.boot.ms - runner->started_since.ms;
+    if (took_ms < RATE_EVERY_MS)
+        return;
+    runner->starts_ahead = (size_t)(runner->started * STARTS_AHEAD_MS / took_ms);
+    runner->started = 0;
+    runner->started_since = now.boot;
+}
+
 /* How many runs may be begun now. */
 static size_t begins_left(const struct runner *runner)
 {
     const size_t *counts = runner->runs->counts;
     size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
-    size_t left = ahead < STARTS_AHEAD ? STARTS_AHEAD - ahead : 0;
-    return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
+    size_t most = runner->starts_ahead < STARTS_AHEAD       ? STARTS_AHEAD
+                  : runner->starts_ahead < STARTS_AHEAD_MAX ? runner->starts_ahead
+                                                            : STARTS_AHEAD_MAX;
+    size_t left = ahead < most ? most - ahead : 0;
+    return left < most / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
 /* A run of this node, for a boot before this one. The id of a boot's run tells which; a further
@@ -345,8 +361,11 @@ void runner_start(struct runner *runner, struct now now)
 
 /* ---- watch ---- */
 
-static void started(struct runner *runner, struct open_run *open, const struct run *known)
+static void started(struct runner *runner, struct now now, struct open_run *open,
+                    const struct run *known)
 {
+    if (open->phase == OPEN_STARTING)
+        note_started(runner, now);
     if (open->phase != OPEN_STARTED)
         open_runs_move(runner->runs, open, OPEN_STARTED);
     open->run.state = RUN_RUNNING;
@@ -509,7 +528,7 @@ static void take_event(struct runner *runner, struct now now, const struct execu
     if (open->phase == OPEN_ORPHAN || open->phase == OPEN_BEGUN_ELSEWHERE)
         found(runner, open);
     if (event->kind == EXECUTOR_STARTED)
-        started(runner, open, &event->end);
+        started(runner, now, open, &event->end);
     else if (event->kind == EXECUTOR_ENDED)
         ended(runner, open, &event->end);
     else
