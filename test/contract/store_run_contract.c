@@ -507,6 +507,50 @@ static void forget_removes_what_has_ended(struct world *world)
     assert_false(end_run(world, &ended, RUN_OK, 7000).accepted);
 }
 
+/* A request that fails, and takes nothing with it. */
+static void fail_a_request(struct world *world)
+{
+    char *json = malloc(DOC_JSON_MAX + 2);
+    assert_non_null(json);
+    memset(json, ' ', DOC_JSON_MAX + 1);
+    json[DOC_JSON_MAX + 1] = '\0';
+    struct store_put_doc put = {.kind = "kind", .name = "large", .json = json};
+    assert_int_equal(world_do(world, STORE_PUT_DOC, &put, 1), E_TOO_LARGE);
+    free(json);
+}
+
+/* However many they are, whatever fails between them, and after a new start of the agent. */
+static void many_runs_of_a_job_go_by_the_same_rules(struct world *world)
+{
+    enum { MANY = 100 };
+    struct id job = make_job(world, "backup");
+    struct run runs[MANY];
+    int64_t fence = 0, tick_ms = 5000;
+    for (int i = 0; i < MANY; i++)
+        runs[i] = claim_run(world, job, tick_ms++ * 10);
+    for (int i = 0; i < MANY; i++) {
+        if (i % 40 == 20)
+            fail_a_request(world);
+        struct store_begin begin = begin_run(world, &runs[i]);
+        assert_true(begin.begun && begin.fence > fence);
+        fence = begin.fence;
+    }
+    world_reopen(world);
+    for (int i = 0; i < MANY; i++) {
+        struct store_claim claim = a_claim(world, job, tick_ms++ * 10, OVERLAP_SKIP);
+        if (i % 20 == 0) {
+            world_do_one(world, STORE_CLAIM, &claim);
+            assert_int_equal(claim.result, CLAIM_SKIPPED);
+        }
+        assert_true(end_run(world, &runs[i], RUN_OK, 7000 + i).accepted);
+        forget_run(world, runs[i].id);
+    }
+    struct store_claim claim = a_claim(world, job, tick_ms * 10, OVERLAP_SKIP);
+    world_do_one(world, STORE_CLAIM, &claim);
+    assert_int_equal(claim.result, CLAIM_WON);
+    assert_true(begin_run(world, &claim.run).fence > fence);
+}
+
 const struct contract_test run_tests[] = {
     CONTRACT_TEST(take_owns_a_due_run),
     CONTRACT_TEST(take_waits_for_its_time),
@@ -530,5 +574,6 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(a_queue_waits_for_all_that_is_open),
     CONTRACT_TEST(a_refused_begin_frees_the_queue),
     CONTRACT_TEST(forget_removes_what_has_ended),
+    CONTRACT_TEST(many_runs_of_a_job_go_by_the_same_rules),
     {NULL, NULL},
 };

@@ -6,6 +6,7 @@
 
 #include "rules/rules.h"
 #include "store.h"
+#include "table.h"
 
 /* ---- store_sqlite_file.c: messages for failures of the database file ---- */
 
@@ -57,11 +58,22 @@ enum sql {
     SQL_GET_DOC,
     SQL_PUT_DOC,
     SQL_REMOVE_DOC,
+    SQL_RUNS_OF_JOB,
+    SQL_SET_FENCE,
     SQL_STATEMENTS,
 };
 
+/* Of store_sqlite_cache.c. */
+struct sqlite_cache {
+    struct table jobs, runs; /* by their ids */
+    int64_t fence;           /* the last one ... */
+    bool has_fence;          /* ... if it is known here */
+    bool is_fence_ahead;     /* of the database: to be written with the transaction */
+};
+
 struct sqlite_db {
-    struct tables tables; /* the tables of rules.h, see store_sqlite_tables.c */
+    struct tables tables; /* the tables of rules.h, see store_sqlite_cache.c */
+    struct sqlite_cache cache;
     sqlite3 *handle;
     const char *path;
     sqlite3_stmt *stmts[SQL_STATEMENTS];
@@ -77,7 +89,8 @@ struct sqlite_db *sqlite_db_free(struct sqlite_db *db);
 /* Runs a statement that gives no rows. */
 MUST_CHECK enum status sqlite_finish(struct sqlite_db *db, enum sql which);
 
-/* Runs a statement up to its first row. OK: read it, then sqlite3_reset. E_NOT_FOUND: none. */
+/* Runs a statement up to its first row, or on to the next one. OK: read it, then sqlite3_reset.
+ * E_NOT_FOUND: there is none, and it is reset. */
 MUST_CHECK enum status sqlite_first_row(struct sqlite_db *db, enum sql which);
 
 MUST_CHECK enum status sqlite_db_begin(struct sqlite_db *db);
@@ -97,9 +110,20 @@ void sqlite_db_rest(struct sqlite_db *db);
  * retried. */
 void sqlite_db_checkpoint(struct sqlite_db *db);
 
-/* ---- store_sqlite_tables.c ---- */
+/* ---- store_sqlite_tables.c: the tables of rules.h as SQL ---- */
 
 extern const struct tables_ops sqlite_tables_ops;
+
+/* ---- store_sqlite_cache.c: the same, with rows that were used lately in memory ---- */
+
+extern const struct tables_ops sqlite_cached_ops;
+
+void sqlite_cache_init(struct sqlite_cache *cache);
+void sqlite_cache_clear(struct sqlite_cache *cache); /* and frees its memory */
+void sqlite_cache_trim(struct sqlite_cache *cache);  /* between transactions */
+
+/* What is to be written with the transaction. */
+MUST_CHECK enum status sqlite_cache_write(struct sqlite_db *db);
 
 /* ---- store_sqlite_row.c: rows by the tables of their columns ---- */
 

@@ -51,6 +51,9 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_PUT_DOC] = "INSERT OR REPLACE INTO docs (kind, name, revision, json)"
                     " VALUES (?1, ?2, ?3, ?4)",
     [SQL_REMOVE_DOC] = "DELETE FROM docs WHERE kind = ?1 AND name = ?2",
+    [SQL_RUNS_OF_JOB] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
+                        " WHERE job = ?1",
+    [SQL_SET_FENCE] = "UPDATE counters SET value = ?1 WHERE name = 'fence'",
 };
 
 static enum status fail(struct sqlite_db *db, int rc)
@@ -79,12 +82,14 @@ enum status sqlite_first_row(struct sqlite_db *db, enum sql which)
 
 enum status sqlite_db_begin(struct sqlite_db *db)
 {
+    sqlite_cache_trim(&db->cache);
     return sqlite_finish(db, SQL_BEGIN);
 }
 
 /* Some failures have rolled back already. */
 void sqlite_db_rollback(struct sqlite_db *db)
 {
+    sqlite_cache_clear(&db->cache);
     if (sqlite3_get_autocommit(db->handle))
         return;
     sqlite3_step(db->stmts[SQL_ROLLBACK]);
@@ -119,7 +124,12 @@ enum status sqlite_db_probe(struct sqlite_db *db)
 enum status sqlite_db_commit(struct sqlite_db *db)
 {
     int rc;
-    enum status st = commit_once(db, &rc);
+    enum status st = sqlite_cache_write(db);
+    if (st != OK) {
+        sqlite_db_rollback(db);
+        return st;
+    }
+    st = commit_once(db, &rc);
     if (st == OK || (rc & 0xff) != SQLITE_IOERR)
         return st;
     struct strbuf first = db->why;
@@ -142,6 +152,7 @@ static int note_log_pages(void *context, sqlite3 *handle, const char *name, int 
 
 void sqlite_db_rest(struct sqlite_db *db)
 {
+    sqlite_cache_clear(&db->cache);
     sqlite3_db_release_memory(db->handle);
 }
 
@@ -163,7 +174,8 @@ enum status sqlite_db_new(sqlite3 *handle, const char *path, struct sqlite_db **
         sqlite3_close(handle);
         return E_NOMEM;
     }
-    db->tables.ops = &sqlite_tables_ops;
+    db->tables.ops = &sqlite_cached_ops;
+    sqlite_cache_init(&db->cache);
     db->handle = handle;
     db->path = path;
     strbuf_init(&db->why);
@@ -186,6 +198,7 @@ struct sqlite_db *sqlite_db_free(struct sqlite_db *db)
         return NULL;
     for (int i = 0; i < SQL_STATEMENTS; i++)
         sqlite3_finalize(db->stmts[i]);
+    sqlite_cache_clear(&db->cache);
     sqlite3_close(db->handle);
     strbuf_release(&db->why);
     free(db);

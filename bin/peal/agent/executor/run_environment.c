@@ -8,11 +8,38 @@
 
 #include "timestamp.h"
 
+enum { VARIABLES_STEP = 16 };
+
+/* "NAME=VALUE"; NULL: out of memory. */
+static char *new_variable(const char *name, size_t name_length, const char *value)
+{
+    size_t value_size = strlen(value) + 1;
+    char *variable = malloc(name_length + 1 + value_size);
+    if (!variable)
+        return NULL;
+    memcpy(variable, name, name_length);
+    variable[name_length] = '=';
+    memcpy(variable + name_length + 1, value, value_size);
+    return variable;
+}
+
+/* Room for one more, and the NULL behind it. */
+static bool make_room(struct run_environment *environment)
+{
+    size_t count = environment->variable_count;
+    if (environment->variables && (count + 1) % VARIABLES_STEP)
+        return true;
+    char **grown = realloc(environment->variables, (count + 1 + VARIABLES_STEP) * sizeof(*grown));
+    if (grown)
+        environment->variables = grown;
+    return grown;
+}
+
 static enum status set(struct run_environment *environment, const char *name, const char *value)
 {
     size_t name_length = strlen(name);
-    char *variable;
-    if (asprintf(&variable, "%s=%s", name, value) < 0)
+    char *variable = new_variable(name, name_length, value);
+    if (!variable)
         return E_NOMEM;
     for (size_t i = 0; i < environment->variable_count; i++) {
         char *old = environment->variables[i];
@@ -22,15 +49,12 @@ static enum status set(struct run_environment *environment, const char *name, co
             return OK;
         }
     }
-    char **grown =
-        realloc(environment->variables, (environment->variable_count + 2) * sizeof(*grown));
-    if (!grown) {
+    if (!make_room(environment)) {
         free(variable);
         return E_NOMEM;
     }
-    environment->variables = grown;
-    grown[environment->variable_count++] = variable;
-    grown[environment->variable_count] = NULL;
+    environment->variables[environment->variable_count++] = variable;
+    environment->variables[environment->variable_count] = NULL;
     return OK;
 }
 
