@@ -22,13 +22,13 @@ help: ## list the goals
 
 run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
 	@tools/deps.sh run
-	@tools/build.sh quick --target peal peal-spawn
+	@tools/build.sh quick --target peal peal-spawn peal-call
 	@build/quick/bin/peal dev
 
 build: ## build the release binaries into build/bin
 	@tools/deps.sh build
 	@tools/build.sh release
-	@tools/hardening.sh build/bin/peal build/bin/peal-spawn $$(find build/lib -name '*.so' 2>/dev/null)
+	@tools/hardening.sh build/bin/peal build/bin/peal-spawn build/bin/peal-call $$(find build/lib -name '*.so' 2>/dev/null)
 
 test: ## build with sanitizers and run every test
 	@tools/deps.sh build test
@@ -75,7 +75,7 @@ bench: ## measure, beside the peers that are installed
 
 pictures: ## take the pictures of docs/CONSOLE.md anew
 	@tools/deps.sh build test
-	@tools/build.sh asan --target peal peal-spawn console_tests
+	@tools/build.sh asan --target peal peal-spawn peal-call console_tests
 	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node gallery $(CURDIR)/build/asan/screenshots
 
 fuzz: ## run every fuzzer for SECONDS=60

@@ -48,7 +48,7 @@ too_long=$(awk '/^(work|half|wait) / && $2 > 30 { print $3 }' test/costs.txt | p
 # Programs of the build that these tests start, and the product.
 targets()
 {
-    echo peal peal-spawn
+    echo peal peal-spawn peal-call
     ctest --test-dir build/asan --show-only=json-v1 -R "$tests" -E "^($too_long)\$" |
         jq -r --arg build "$PWD/build/asan/" \
             '.tests[].command[]? | select(startswith($build)) | ltrimstr($build)' | sort -u

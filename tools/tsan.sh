@@ -11,7 +11,7 @@ for test in $tests; do
     targets="$targets ${test}_test"
 done
 # shellcheck disable=SC2086 # a list of targets
-tools/build.sh tsan --target peal peal-spawn $targets
+tools/build.sh tsan --target peal peal-spawn peal-call $targets
 export TSAN_OPTIONS=halt_on_error=1
 exec tools/test.sh build/tsan \
     -R "^(contract\.($(echo "$tests" | tr ' ' '|'))|integration\.(runs|history|jobs))\$"

@@ -4,13 +4,14 @@
  * inherit that. A spawner needs all privileges, since jobs inherit from it; and descent from a run
  * can only be checked by a process that sees all others. So the agent starts the launcher first,
  * which waits on its standard input for the requests of launcher_wire.h. It accepts nothing else:
- * the spawner's command line is its own. It ends with the agent, and ignores signals that may be
- * meant for a spawner or the agent. */
+ * the command lines of the spawner and of peal-call are its own. It ends with the agent, and
+ * ignores signals that may be meant for a spawner or the agent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,6 +24,7 @@
 
 struct launcher {
     const char *folder;
+    const char *call_user; /* NULL: none */
     char program[PATH_MAX];
     char **argv; /* of a spawner */
 };
@@ -38,7 +40,7 @@ static void ignore_signals(void)
 }
 
 /* With default signal handling. Returns a negative errno on failure. */
-static int32_t spawn_default(const struct launcher *launcher, pid_t *ret_pid)
+static int32_t spawn_default(const char *program, char **argv, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -53,22 +55,38 @@ static int32_t spawn_default(const struct launcher *launcher, pid_t *ret_pid)
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
         error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         if (!error)
-            error = posix_spawn(ret_pid, launcher->program, &files, &attributes, launcher->argv,
-                                environ);
+            error = posix_spawn(ret_pid, program, &files, &attributes, argv, environ);
         posix_spawn_file_actions_destroy(&files);
     }
     posix_spawnattr_destroy(&attributes);
     return -error;
 }
 
-static int32_t start(const struct launcher *launcher, int *ret_fd)
+static int32_t start(const char *program, char **argv, int *ret_fd)
 {
     pid_t pid = 0;
-    int32_t result = spawn_default(launcher, &pid);
+    int32_t result = spawn_default(program, argv, &pid);
     if (result < 0)
         return result;
     *ret_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     return *ret_fd >= 0 ? 0 : -errno;
+}
+
+/* The program beside this one, in the folder beside the spawner's, as the operator's user. */
+static int32_t start_call(const struct launcher *launcher, int *ret_fd)
+{
+    char program[PATH_MAX], folder[PATH_MAX];
+    char dir[] = "--dir", daemon[] = "--daemon", user[] = "--user";
+    const char *name = strrchr(launcher->program, '/');
+    int length = name ? (int)(name - launcher->program) : 0;
+    if (snprintf(program, sizeof(program), "%.*s/peal-call", length, launcher->program) >=
+            (int)sizeof(program) ||
+        snprintf(folder, sizeof(folder), "%s/../call", launcher->folder) >= (int)sizeof(folder))
+        return -ENAMETOOLONG;
+    char *argv[] = {program, dir, folder, daemon, user, (char *)launcher->call_user, NULL};
+    if (!launcher->call_user)
+        argv[4] = NULL;
+    return start(program, argv, ret_fd);
 }
 
 static int32_t look_at_peer(const struct launcher *launcher, int fd, pid_t spawner)
@@ -96,7 +114,9 @@ static bool serve(const struct launcher *launcher)
         return false;
     struct launcher_answer answer = {.serial = request.serial, .result = -EINVAL};
     if (request.question == LAUNCHER_START)
-        answer.result = start(launcher, &made);
+        answer.result = start(launcher->program, launcher->argv, &made);
+    else if (request.question == LAUNCHER_CALL)
+        answer.result = start_call(launcher, &made);
     else if (request.question == LAUNCHER_DESCENT)
         answer.result = look_at_peer(launcher, given, request.spawner);
     if (given >= 0)
@@ -107,9 +127,10 @@ static bool serve(const struct launcher *launcher)
     return sent;
 }
 
-int launcher_main(const char *folder, char **argv)
+int launcher_main(const struct options *options, char **argv)
 {
-    struct launcher launcher = {.folder = folder, .argv = argv};
+    struct launcher launcher = {
+        .folder = options->folder, .call_user = options->call_user, .argv = argv};
     ssize_t length = readlink("/proc/self/exe", launcher.program, sizeof(launcher.program) - 1);
     if (length <= 0)
         return 1;

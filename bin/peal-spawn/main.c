@@ -303,6 +303,7 @@ static void parse(int argc, char **argv, struct options *options)
     static const struct option known[] = {
         {"dir", required_argument, NULL, 'd'},
         {"allow", required_argument, NULL, 'a'},
+        {"call-user", required_argument, NULL, 'u'},
         {"open-files", required_argument, NULL, 'o'},
         {"idle-ms", required_argument, NULL, 'i'},
         {"daemon", no_argument, NULL, 'D'},
@@ -330,6 +331,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->folder = optarg;
         else if (c == 'a')
             options->allow_file = optarg;
+        else if (c == 'u')
+            options->call_user = optarg;
         else if (c == 'o')
             options->open_files = atoll(optarg);
         else if (c == 'i')
@@ -398,7 +401,7 @@ int main(int argc, char **argv)
     parse(argc, argv, &s->options);
     close_memory();
     if (s->options.is_launcher) { /* its second word; the rest are a spawner's options */
-        int code = launcher_main(s->options.folder, argv + 1);
+        int code = launcher_main(&s->options, argv + 1);
         free(s);
         return code;
     }

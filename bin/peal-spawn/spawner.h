@@ -28,6 +28,7 @@
 struct options {
     const char *folder;
     const char *allow_file;
+    const char *call_user; /* a launcher's: whom peal-call becomes; NULL: its own user */
     int64_t idle_ms;
     int64_t open_files; /* soft RLIMIT_NOFILE of jobs; 0: as inherited */
     bool is_daemon;
@@ -132,7 +133,7 @@ int guard_main(const struct options *options, const char *program, int word_fd);
 
 /* launcher.c: serves the agent on standard input until it closes. `argv` is a spawner's command
  * line; its first word is replaced. Returns the exit code. */
-int launcher_main(const char *folder, char **argv);
+int launcher_main(const struct options *options, char **argv);
 
 /* agent_link.c */
 void agent_accept(struct spawner *s, struct watch *watch, uint32_t events);

@@ -12,6 +12,7 @@
 enum launcher_question {
     LAUNCHER_START = 1, /* a spawner; the answer has a pidfd of the process that starts it */
     LAUNCHER_DESCENT,   /* of the process that connected to the passed socket; enum descent */
+    LAUNCHER_CALL,      /* as START: peal-call, in the folder beside the spawner's */
 };
 
 struct launcher_request {

@@ -439,7 +439,7 @@ static bool attach(struct spawn_client *client)
     char hello[SPAWN_FIXED_MAX];
     struct spawn_hello body = {.pid = (uint32_t)getpid(),
                                .features = SPAWN_WANTS_BUILD | SPAWN_KNOWS_FRAMES};
-    if (spawn_connect(client->config.folder, &client->fd) != OK)
+    if (spawn_connect(client->config.folder, client->config.is_call, &client->fd) != OK)
         return false;
     client->state = CLIENT_GREETING;
     client->spawner.pid = peer_of(client->fd);
@@ -516,6 +516,7 @@ enum status spawn_client_new(struct loop *loop, const struct spawn_client_config
     client->config.folder = copy_text(config->folder);
     client->config.program = copy_text(config->program);
     client->config.allow_file = copy_text(config->allow_file);
+    client->config.call_user = copy_text(config->call_user);
     enum status st = client->config.folder ? OK : E_NOMEM;
     if (st == OK)
         st = loop_timer_new(loop, attach_or_launch, client, &client->retry);
@@ -556,6 +557,7 @@ struct spawn_client *spawn_client_free(struct spawn_client *client)
     free((char *)client->config.folder);
     free((char *)client->config.program);
     free((char *)client->config.allow_file);
+    free((char *)client->config.call_user);
     free(client);
     return NULL;
 }

@@ -36,8 +36,10 @@ struct spawn_client_config {
     struct spawn_build build; /* of this program; version "": a spawner of any will do */
     struct spawn_launcher *launcher; /* starts the spawner, and outlives the client; NULL: the
                                         client does it itself */
-    bool no_cgroup;                  /* finds the processes of a run through /proc alone */
-    bool never_launch;               /* only connects to a spawner that is there */
+    bool is_call;          /* peal-call, for HTTP calls, instead of a spawner (call_request.h) */
+    const char *call_user; /* whom peal-call becomes if this process, or the launcher, is root */
+    bool no_cgroup;        /* finds the processes of a run through /proc alone */
+    bool never_launch;     /* only connects to a spawner that is there */
 };
 
 enum spawn_event_kind {

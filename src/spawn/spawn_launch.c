@@ -15,15 +15,15 @@
 
 #include "spawn_launcher.h"
 
-enum status spawn_connect(const char *folder, int *ret_fd)
+enum status spawn_connect(const char *folder, bool is_call, int *ret_fd)
 {
     int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder_fd < 0)
         return E_UNREACHABLE;
     /* Through /proc, since the folder's path may be longer than sun_path. */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SPAWN_SOCKET,
-             folder_fd);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder_fd,
+             is_call ? CALL_SOCKET : SPAWN_SOCKET);
     enum status st = E_UNREACHABLE;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
@@ -37,17 +37,15 @@ enum status spawn_connect(const char *folder, int *ret_fd)
     return st;
 }
 
-static bool find_program(char path[PATH_MAX])
+static bool find_program(const char *file, char path[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     if (length <= 0)
         return false;
     path[length] = '\0';
     char *name = strrchr(path, '/');
-    if (!name || (size_t)(name - path) + sizeof("/peal-spawn") > PATH_MAX)
-        return false;
-    memcpy(name, "/peal-spawn", sizeof("/peal-spawn"));
-    return true;
+    size_t used = name ? (size_t)(name - path) : 0;
+    return name && snprintf(name, PATH_MAX - used, "/%s", file) < (int)(PATH_MAX - used);
 }
 
 /* Starts a program with no descriptors but the standard ones and default signal handling. `input`
@@ -96,7 +94,8 @@ static enum status fill(struct command_line *line, const struct spawn_client_con
                         const char *mode)
 {
     *line = (struct command_line){0};
-    if (!config->program && !find_program(line->program))
+    if (!config->program &&
+        !find_program(config->is_call ? "peal-call" : "peal-spawn", line->program))
         return E_IO;
     add(line, config->program ? config->program : line->program);
     if (mode)
@@ -104,17 +103,23 @@ static enum status fill(struct command_line *line, const struct spawn_client_con
     add(line, "--dir");
     add(line, config->folder);
     add(line, "--daemon");
+    if (config->call_user) {
+        add(line, config->is_call ? "--user" : "--call-user");
+        add(line, config->call_user);
+    }
+    if (config->idle_ms) {
+        snprintf(line->idle, sizeof(line->idle), "%lld", (long long)config->idle_ms);
+        add(line, "--idle-ms");
+        add(line, line->idle);
+    }
+    if (config->is_call)
+        return OK;
     if (config->allow_file) {
         add(line, "--allow");
         add(line, config->allow_file);
     }
     if (config->no_cgroup)
         add(line, "--no-cgroup");
-    if (config->idle_ms) {
-        snprintf(line->idle, sizeof(line->idle), "%lld", (long long)config->idle_ms);
-        add(line, "--idle-ms");
-        add(line, line->idle);
-    }
     if (config->open_files) {
         snprintf(line->files, sizeof(line->files), "%lld", (long long)config->open_files);
         add(line, "--open-files");
@@ -139,7 +144,7 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
     pid_t pid;
     if (config->launcher) {
         *ret_pid = 0;
-        return spawn_launcher_start(config->launcher, ret_pidfd);
+        return spawn_launcher_start(config->launcher, config->is_call, ret_pidfd);
     }
     enum status st = fill(&line, config, NULL);
     if (st == OK)

@@ -6,11 +6,12 @@
 
 #include "spawn_client.h"
 
-/* OK: *ret_fd is connected and does not block. E_UNREACHABLE: nobody listens. */
-MUST_CHECK enum status spawn_connect(const char *folder, int *ret_fd);
+/* OK: *ret_fd is connected and does not block. E_UNREACHABLE: nobody listens. `is_call`: to
+ * peal-call. */
+MUST_CHECK enum status spawn_connect(const char *folder, bool is_call, int *ret_fd);
 
-/* Starts `peal-spawn --daemon`, or has config->launcher start it; that process ends when the
- * spawner listens, or has failed. *ret_pidfd becomes readable then; spawn_launched must be
+/* Starts `peal-spawn --daemon`, or peal-call, or has config->launcher start it; that process ends
+ * when the spawner listens, or has failed. *ret_pidfd becomes readable then; spawn_launched must be
  * called. */
 MUST_CHECK enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid,
                                     int *ret_pidfd);

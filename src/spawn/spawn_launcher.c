@@ -88,9 +88,9 @@ static int32_t ask(struct spawn_launcher *launcher, struct launcher_request *req
     return length < 0 ? -errno : -EPIPE;
 }
 
-enum status spawn_launcher_start(struct spawn_launcher *launcher, int *ret_pidfd)
+enum status spawn_launcher_start(struct spawn_launcher *launcher, bool is_call, int *ret_pidfd)
 {
-    struct launcher_request request = {.question = LAUNCHER_START};
+    struct launcher_request request = {.question = is_call ? LAUNCHER_CALL : LAUNCHER_START};
     int pidfd;
     int32_t result = ask(launcher, &request, -1, &pidfd);
     if (result == 0 && pidfd >= 0) {

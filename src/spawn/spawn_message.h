@@ -47,7 +47,8 @@
 #define SPAWN_FRAME_MESSAGES 64    /* ... and the messages in it */
 #define SPAWN_GREW_MS        50
 #define SPAWN_SOCKET         "peal-spawn.sock"
-#define SPAWN_LINGER_S       10 /* of a start that does not say */
+#define CALL_SOCKET          "peal-call.sock" /* of peal-call, in its own folder: call_request.h */
+#define SPAWN_LINGER_S       10               /* of a start that does not say */
 #define SPAWN_LINGER_S_MAX   3600
 
 enum spawn_type {

@@ -41,10 +41,10 @@ static void a_spawner_is_started_and_listens(void **state)
     assert_int_equal(spawn_launcher_new(&config, &launcher), OK);
     for (int i = 0; i < 2; i++) { /* the second one finds the folder taken, and ends */
         int pidfd, socket;
-        assert_int_equal(spawn_launcher_start(launcher, &pidfd), OK);
+        assert_int_equal(spawn_launcher_start(launcher, false, &pidfd), OK);
         expect_readable(pidfd);
         spawn_launched(0, pidfd);
-        assert_int_equal(spawn_connect(h->folder, &socket), OK);
+        assert_int_equal(spawn_connect(h->folder, false, &socket), OK);
         close(socket);
     }
     harness_attach(h);
@@ -80,7 +80,7 @@ static void what_it_does_not_know_is_refused(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     assert_int_equal(spawn_launch_launcher(&config, ends[1], &pid), OK);
     close(ends[1]);
-    for (uint32_t question = 3; question < 6; question++) {
+    for (uint32_t question = LAUNCHER_CALL + 1; question < LAUNCHER_CALL + 4; question++) {
         struct launcher_request request = {.serial = question, .question = question};
         assert_true(launcher_send(ends[0], &request, sizeof(request), ends[0]));
         assert_int_equal(launcher_receive(ends[0], &answer, sizeof(answer), &fd), sizeof(answer));

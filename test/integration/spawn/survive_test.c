@@ -364,7 +364,7 @@ static void start_without_guard(struct harness *h)
         execl(h->program, h->program, "--dir", h->folder, "--allow", h->allow_file, (char *)NULL);
         _exit(99);
     }
-    harness_wait(h, spawn_connect(h->folder, &fd) == OK);
+    harness_wait(h, spawn_connect(h->folder, false, &fd) == OK);
     close(fd);
     h->seen_count = 0;
     harness_attach(h);
@@ -499,7 +499,7 @@ static void strangers_are_refused(void **state)
         int fd;
         char answer[16];
         if (setgid(nobody->pw_gid) < 0 || setuid(nobody->pw_uid) < 0 ||
-            spawn_connect(h->folder, &fd) != OK)
+            spawn_connect(h->folder, false, &fd) != OK)
             _exit(1);
         struct pollfd end = {.fd = fd, .events = POLLIN};
         bool closed = poll(&end, 1, 10000) == 1 && recv(fd, answer, sizeof(answer), 0) <= 0;
@@ -529,7 +529,7 @@ static void garbage_ends_the_connection_only(void **state)
     for (size_t i = 0; i < ROWS(cases); i++) {
         int fd;
         char answer[16];
-        assert_int_equal(spawn_connect(h->folder, &fd), OK);
+        assert_int_equal(spawn_connect(h->folder, false, &fd), OK);
         assert_int_equal(send(fd, cases[i].bytes, cases[i].length, 0), cases[i].length);
         struct pollfd end = {.fd = fd, .events = POLLIN};
         if (poll(&end, 1, 10000) != 1 || recv(fd, answer, sizeof(answer), 0) > 0)
