@@ -85,6 +85,8 @@ struct api_ports {
     /* Their details are in the language of the caller. NULL: it starts nothing. */
     void (*jobs_user)(void *context, enum language language, struct jobs_user *ret);
     void (*spawner)(void *context, enum language language, struct spawner_state *ret);
+    /* The same of peal-call, which makes HTTP calls; false: there was none yet. */
+    bool (*caller)(void *context, enum language language, struct spawner_state *ret);
     /* NULL: there is none to tell of. */
     void (*sandbox)(void *context, enum language language, struct sandbox_state *ret);
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:

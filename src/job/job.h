@@ -15,6 +15,7 @@
 enum job_kind {
     JOB_COMMAND, /* argv, no shell */
     JOB_SHELL,   /* a script for bash, or sh where there is no bash */
+    JOB_HTTP,    /* an HTTP request; no process */
 };
 
 /* What happens to a tick while an earlier run of the job is open. */
@@ -94,6 +95,22 @@ struct job_limits {
     int64_t open_files, processes, core_bytes, memory_bytes, cpu_s, file_bytes;
 };
 
+/* The request of a JOB_HTTP, and the answer that it expects. Values of headers, the URL and the
+ * body may hold ${NAME}: template.h. */
+struct job_http {
+    char *url;    /* NULL: the job is no JOB_HTTP */
+    char *method; /* NULL: GET, or POST with a body */
+    struct job_pairs headers;
+    char *body;             /* NULL: none */
+    char **status;          /* "200", "200-299", NULL-terminated; NULL: 200-299 */
+    char *match, *no_match; /* a text that the body must, or must not, hold; NULL: not asked */
+    int redirects;          /* followed at most */
+    int64_t connect_s;
+    char *ca, *cert, *key; /* paths of files in PEM; NULL: the system's authorities, none */
+};
+
+enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
+
 struct job {
     struct id uid;    /* made at creation; zero before */
     int64_t revision; /* in the store; 0: not stored yet */
@@ -111,11 +128,12 @@ struct job {
     size_t calendar_count;
 
     enum job_kind kind;
-    char **command;   /* NULL-terminated argv */
-    char *script;     /* JOB_SHELL */
-    char *cwd;        /* NULL: the home of the run's user, else / */
-    char *user;       /* NULL: the agent's */
-    char *stdin_text; /* NULL: empty */
+    char **command;       /* NULL-terminated argv */
+    char *script;         /* JOB_SHELL */
+    struct job_http http; /* JOB_HTTP */
+    char *cwd;            /* NULL: the home of the run's user, else / */
+    char *user;           /* NULL: the agent's */
+    char *stdin_text;     /* NULL: empty */
     struct job_pairs env;
     int umask_bits; /* -1: 022 */
     int nice;

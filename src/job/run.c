@@ -51,6 +51,9 @@ static const char *const reason_names[] = {
     [REASON_CPU_TIME] = "cpu_time",
     [REASON_OOM] = "oom",
     [REASON_NOT_NEEDED] = "not_needed",
+    [REASON_HTTP_STATUS] = "http_status",
+    [REASON_HTTP_BODY] = "http_body",
+    [REASON_HTTP_ERROR] = "http_error",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

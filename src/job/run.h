@@ -81,6 +81,9 @@ enum run_reason {
     REASON_CPU_TIME,      /* failed: ended at the limit of its CPU time */
     REASON_OOM,           /* failed: ended by the kernel's OOM killer */
     REASON_NOT_NEEDED,    /* skipped: the attempt before it has succeeded after all */
+    REASON_HTTP_STATUS,   /* failed: an HTTP status that the job does not expect */
+    REASON_HTTP_BODY,     /* failed: a body that the job does not expect */
+    REASON_HTTP_ERROR,    /* failed: no HTTP answer, or not a whole one; detail says why */
     REASONS,
 };
 

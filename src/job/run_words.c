@@ -97,6 +97,14 @@ static const struct run_words reasons[] = {
     [REASON_NOT_NEEDED] = {{"the attempt before it has succeeded after all",
                             "前一次尝试最终已成功"},
                            "无需重试"},
+    [REASON_HTTP_STATUS] = {{"the HTTP status was not one of those expected",
+                             "HTTP 状态码不在预期之内"},
+                            "HTTP 状态码"},
+    [REASON_HTTP_BODY] = {{"the body of the HTTP answer was not as expected",
+                           "HTTP 响应正文不符合预期"},
+                          "HTTP 响应正文"},
+    [REASON_HTTP_ERROR] = {{"the HTTP request got no whole answer", "HTTP 请求未得到完整响应"},
+                           "HTTP 请求出错"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

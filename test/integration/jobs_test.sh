@@ -44,7 +44,7 @@ done <<'TABLE'
 2|which name?|
 2|when?|x
 2|what?|x @daily
-2|one too many|x @daily --shell true -- true
+2|is enough|x @daily --shell true -- true
 2|--env is NAME=VALUE|x @daily --env A -- true
 2|unknown option --timout; did you mean --timeout?|x @daily --timout 1m -- true
 TABLE

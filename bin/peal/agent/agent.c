@@ -270,6 +270,8 @@ static void reload(struct agent *agent)
     } else {
         engine_set_max_running(agent->engine, agent->config->max_running);
         strbuf_reset(&text);
+        if (agent->calls && executor_call_set_allow(agent->calls, agent->config->http_allow) != OK)
+            agent_log_event(agent->log, "http_allow_not_reloaded", "error=\"out of memory\"");
         if (api_set_quotas(agent->api, &agent->config->quotas) != OK)
             agent_log_event(agent->log, "quotas_not_reloaded", "error=\"out of memory\"");
         if (api_reload_tls(agent->api, &text) != OK)
@@ -411,6 +413,9 @@ static void tear_down(struct agent *agent)
     api_free(agent->api);
     engine_free(agent->engine);
     executor_spawn_free(agent->executor);
+    executor_call_free(agent->calls);
+    free(agent->spawn_folder);
+    free(agent->call_folder);
     loop_timer_free(agent->zones_timer);
     loop_timer_free(agent->join_timer);
     loop_timer_free(agent->stop_timer);

@@ -8,7 +8,8 @@
 #include "agent_notify.h"
 #include "api.h"
 #include "config/agent_data.h"
-#include "executor/executor_spawn.h"
+#include "executor/executor_route.h"
+#include "executor/run_output.h"
 #include "sandbox/sandbox.h"
 #include "spawn_launcher.h"
 
@@ -26,6 +27,10 @@ struct agent {
     struct spawn_launcher *launcher; /* NULL: no sandbox, or no jobs */
     struct sandbox sandbox;
     struct executor_spawn *executor; /* NULL: this node runs no jobs */
+    struct executor_call *calls;     /* beside it */
+    struct executor_route route;     /* of both */
+    struct run_output output;        /* of both */
+    char *spawn_folder, *call_folder;
     struct engine *engine;
     struct random_block random; /* the engine's */
     struct api *api;

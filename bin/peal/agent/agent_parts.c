@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "agent_gather.h"
 #include "agent_internal.h"
@@ -71,13 +73,24 @@ static void read_boot_id(char boot_id[40])
         fclose(file);
 }
 
+/* Whom peal-call becomes: HTTP calls need no rights, and are not made as root. NULL: an agent of
+ * root has nobody for it; or it is not root, and peal-call is of its own user. */
+static const char *call_user(const struct agent_config *config)
+{
+    const struct passwd *user =
+        geteuid() == 0 && config->default_user ? getpwnam(config->default_user) : NULL;
+    return user && user->pw_uid != 0 ? config->default_user : NULL;
+}
+
 /* Without a launcher the agent would have to start spawners itself, and jobs would inherit its
  * sandbox. */
 static enum status start_launcher(struct agent *agent)
 {
     char *folder = data_folder_file(agent->config->data, "spawn");
-    struct spawn_client_config config = {
-        .folder = folder, .allow_file = agent->config->allow_file, .open_files = agent->open_files};
+    struct spawn_client_config config = {.folder = folder,
+                                         .allow_file = agent->config->allow_file,
+                                         .call_user = call_user(agent->config),
+                                         .open_files = agent->open_files};
     enum status st = folder ? spawn_launcher_new(&config, &agent->launcher) : E_NOMEM;
     free(folder);
     return st;
@@ -98,15 +111,29 @@ void agent_confine(struct agent *agent)
     agent_log_event(agent->log, "sandbox", "detail=\"%s\"", state.detail);
 }
 
+static enum status set_up_calls(struct agent *agent)
+{
+    struct executor_call_config config = {
+        .folder = agent->call_folder,
+        .user = call_user(agent->config),
+        .node = agent->data.node,
+        .allow = agent->config->http_allow,
+        .launcher = agent->launcher,
+        .log = agent->log,
+    };
+    return executor_call_new(agent->loop, &config, agent_wake, agent, &agent->calls);
+}
+
 enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
 {
     if (!(agent->config->roles & PEER_WORKER))
         return OK;
-    char *spawn_folder = data_folder_file(agent->config->data, "spawn");
-    if (!spawn_folder)
+    agent->spawn_folder = data_folder_file(agent->config->data, "spawn");
+    agent->call_folder = data_folder_file(agent->config->data, "call");
+    if (!agent->spawn_folder || !agent->call_folder)
         return E_NOMEM;
     struct executor_spawn_config config = {
-        .folder = spawn_folder,
+        .folder = agent->spawn_folder,
         .allow_file = agent->config->allow_file,
         .default_user = agent->config->default_user,
         .node = agent->data.node,
@@ -116,9 +143,15 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
     };
     enum status st = executor_spawn_new(agent->loop, &config, agent_wake, agent, &agent->executor);
     if (st != OK)
-        strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
-    free(spawn_folder);
-    return st;
+        strbuf_addf(why, "can't use the spawner's folder %s: %s", agent->spawn_folder,
+                    status_text(st));
+    if (st == OK)
+        st = set_up_calls(agent);
+    if (st != OK)
+        return st;
+    executor_route_init(&agent->route, agent->executor, agent->calls);
+    agent->output = (struct run_output){agent->spawn_folder, agent->call_folder};
+    return OK;
 }
 
 enum status agent_set_up_engine(struct agent *agent)
@@ -132,7 +165,7 @@ enum status agent_set_up_engine(struct agent *agent)
     agent_gather_announce(agent->config, &agent->data, &config.self);
     struct engine_ports ports = {
         .store = agent->data.store,
-        .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
+        .executor = spawn ? &agent->route.port : executor_none(),
         .history = agent->data.history,
         .zones = agent->zones,
         .entropy = {random_from_block, &agent->random},
@@ -140,12 +173,12 @@ enum status agent_set_up_engine(struct agent *agent)
         .teller = agent_notify_teller(agent->notifier),
     };
     if (spawn)
-        ports.output = executor_spawn_output(spawn);
+        ports.output = run_output_source(&agent->output);
     enum status st = engine_new(&config, &ports, &agent->engine);
     if (st == OK && agent->data.net)
         gather_net_set_peers(agent->data.net, engine_peers(agent->engine));
     if (st == OK && agent->data.net && spawn)
-        gather_net_serve_output(agent->data.net, executor_spawn_live_output(spawn));
+        gather_net_serve_output(agent->data.net, run_output_live(&agent->output));
     return st;
 }
 
@@ -173,6 +206,12 @@ static void look_at_spawner(void *context, enum language language, struct spawne
 {
     const struct agent *agent = context;
     executor_spawn_look(agent->executor, language, ret);
+}
+
+static bool look_at_caller(void *context, enum language language, struct spawner_state *ret)
+{
+    const struct agent *agent = context;
+    return executor_call_look(agent->calls, language, ret);
 }
 
 static void look_at_sandbox(void *context, enum language language, struct sandbox_state *ret)
@@ -208,9 +247,10 @@ static struct api_ports api_ports(struct agent *agent)
     if (agent->data.net)
         ports.elsewhere = gather_net_output(agent->data.net);
     if (agent->executor) {
-        ports.output = executor_spawn_live_output(agent->executor);
+        ports.output = run_output_live(&agent->output);
         ports.jobs_user = look_at_jobs_user;
         ports.spawner = look_at_spawner;
+        ports.caller = look_at_caller;
         ports.may_be_run = may_be_run;
     }
     return ports;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/body.h"
@@ -9,7 +10,7 @@
 #include "strbuf.h"
 #include "words/explain.h"
 
-enum { HELP_SIZE = 480 };
+enum { HELP_SIZE = 480, NAME_SIZE = 48 };
 
 static bool is_list(const struct field *field)
 {
@@ -81,23 +82,88 @@ static struct option_row make_row(const struct field *field, const char *name, s
     };
 }
 
+/* "http.method" of a field in a group, into `buf`; for one that may stand for its group, the
+ * group's name; for others, the field's. */
+static const char *name_of(const struct field *field, const struct field *group,
+                           char buf[NAME_SIZE])
+{
+    if (!group || field->alone)
+        return group ? group->name : field->name;
+    snprintf(buf, NAME_SIZE, "%s.%s", group->name, field->name);
+    return buf;
+}
+
 /* Made once: callers keep the rows, and compare them by address. */
 const struct option_row *job_option_rows(void)
 {
     static struct option_row rows[JOB_OPTIONS_MAX + 1];
     static char helps[JOB_OPTIONS_MAX][LANGUAGES][HELP_SIZE];
+    static char names[JOB_OPTIONS_MAX][NAME_SIZE];
     size_t count = 0;
     if (rows[0].name)
         return rows;
     for (const struct field *field = job_fields; field->name; field++) {
-        const struct field *shown = field->fields && field->fields->alone ? field->fields : field;
-        if (!shown->about || !shown->about->option)
-            continue;
-        assert(count < JOB_OPTIONS_MAX);
-        rows[count] = make_row(shown, field->name, count, helps[count]);
-        count++;
+        const struct field *group = field->fields ? field : NULL;
+        for (const struct field *shown = group ? field->fields : field; shown->name; shown++) {
+            if (shown->about && shown->about->option) {
+                assert(count < JOB_OPTIONS_MAX);
+                rows[count] =
+                    make_row(shown, name_of(shown, group, names[count]), count, helps[count]);
+                count++;
+            }
+            if (!group)
+                break;
+        }
     }
     return rows;
+}
+
+/* Options are texts; a field that is a number is sent as one, so that it is not refused for its
+ * quotes. What is no number stays a text, which the agent complains about. False: out of memory. */
+static bool read_number(json_t *definition, const struct field *field, const char *name)
+{
+    const char *text = json_string_value(json_object_get(definition, name));
+    if ((field->kind != FIELD_INT && field->kind != FIELD_INT64) || !text || !*text ||
+        text[strspn(text, "0123456789")] || strlen(text) > 15)
+        return true;
+    return json_object_set_new(definition, name, json_integer(atoll(text))) == 0;
+}
+
+static bool read_numbers(json_t *definition)
+{
+    bool done = true;
+    for (const struct field *field = job_fields; field->name && done; field++) {
+        char name[NAME_SIZE];
+        done = read_number(definition, field, field->name);
+        for (const struct field *inner = field->fields; inner && inner->name && done; inner++)
+            done = read_number(definition, inner, name_of(inner, field, name));
+    }
+    return done;
+}
+
+/* "http.method" and the like, which body_fill has set beside each other, go into a map of their
+ * group; what stands for the group becomes its first field. False: out of memory. */
+static bool fold_groups(json_t *definition)
+{
+    for (const struct field *field = job_fields; field->name; field++) {
+        for (const struct field *inner = field->fields; inner && inner->name; inner++) {
+            char name[NAME_SIZE];
+            json_t *value = json_object_get(definition, name_of(inner, field, name));
+            if (inner->alone || !value)
+                continue;
+            json_t *map = json_object_get(definition, field->name);
+            if (!json_is_object(map)) {
+                json_t *fresh = map ? json_pack("{s:O}", field->fields->name, map) : json_object();
+                if (json_object_set_new(definition, field->name, fresh) != 0)
+                    return false;
+                map = json_object_get(definition, field->name);
+            }
+            if (json_object_set(map, inner->name, value) != 0)
+                return false;
+            json_object_del(definition, name);
+        }
+    }
+    return true;
 }
 
 /* JOB or JOB:ON; names have no colon. */
@@ -130,5 +196,7 @@ enum exit_code job_options_fill(json_t *definition, const struct job_options *op
             code = EXIT_USAGE;
         }
     }
+    if (code == EXIT_OK && !(read_numbers(definition) && fold_groups(definition)))
+        code = cli_fail(E_NOMEM);
     return code;
 }

@@ -226,13 +226,13 @@ static void check_version(struct report *report, const json_t *agent)
 }
 
 /* Of an older agent, and for who may not see everything, there is nothing to tell. */
-static void check_spawner_version(struct report *report, const json_t *spawner)
+static void check_program(struct report *report, const char *what, const json_t *program)
 {
-    bool is_ok = json_is_true(json_object_get(spawner, "ok"));
-    if (json_is_object(spawner))
-        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "spawner's version",
+    bool is_ok = json_is_true(json_object_get(program, "ok"));
+    if (json_is_object(program))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, what,
                    is_ok ? NULL : "docs/CLUSTER.md, \"Upgrades\"; running jobs go on", "%s",
-                   answer_text(spawner, "detail"));
+                   answer_text(program, "detail"));
 }
 
 /* How many keep a history that the others have to ask for. */
@@ -306,7 +306,8 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     }
     check_version(report, reply.body);
     check_starts(report, reply.body);
-    check_spawner_version(report, json_object_get(reply.body, "spawner"));
+    check_program(report, TR("spawner's version"), json_object_get(reply.body, "spawner"));
+    check_program(report, TR("peal-call's version"), json_object_get(reply.body, "caller"));
     if (!check_name(report, reply.body))
         check_health(report, TR("agent's store"), json_object_get(reply.body, "store"));
     check_asides(report, json_object_get(reply.body, "store"));

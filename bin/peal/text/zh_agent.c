@@ -248,6 +248,7 @@ const struct message zh_agent[] = {
      "%s 的任务：已用 %" PRId64 "，上限 %" PRId64},
     {"spawner", "启动器"},
     {"spawner's version", "启动器版本"},
+    {"peal-call's version", "peal-call 版本"},
     {"docs/CLUSTER.md, \"Upgrades\"; running jobs go on",
      "参见 docs/CLUSTER.md 中的“Upgrades”；进行中的运行会继续"},
     {"can't be reached, so nothing can be started", "无法连接，因此无法启动任何运行"},

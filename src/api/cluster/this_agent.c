@@ -113,6 +113,13 @@ static json_t *encode_jobs_user(const struct call *call)
                      "shared", user.is_shared, "detail", json_words(user.detail));
 }
 
+static json_t *encode_program(const struct spawner_state *state)
+{
+    return json_pack("{s:o, s:o, s:I, s:b, s:o}", "version", json_words_or_null(state->version),
+                     "revision", json_words_or_null(state->revision), "pid", (json_int_t)state->pid,
+                     "ok", state->ok, "detail", json_words(state->detail));
+}
+
 static json_t *encode_spawner(const struct call *call)
 {
     const struct api_ports *ports = &call->api->ports;
@@ -120,9 +127,18 @@ static json_t *encode_spawner(const struct call *call)
     if (!ports->spawner || !scope_is_whole(&call->principal.scope))
         return json_null();
     ports->spawner(ports->context, call->language, &state);
-    return json_pack("{s:o, s:o, s:I, s:b, s:o}", "version", json_words_or_null(state.version),
-                     "revision", json_words_or_null(state.revision), "pid", (json_int_t)state.pid,
-                     "ok", state.ok, "detail", json_words(state.detail));
+    return encode_program(&state);
+}
+
+/* peal-call; null before the first HTTP call. */
+static json_t *encode_caller(const struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    struct spawner_state state;
+    if (!ports->caller || !scope_is_whole(&call->principal.scope) ||
+        !ports->caller(ports->context, call->language, &state))
+        return json_null();
+    return encode_program(&state);
 }
 
 static json_t *encode_quota(int64_t limit, int64_t used)
@@ -188,7 +204,7 @@ void get_agent(struct call *call)
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
                json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-                         "s:o, s:I, s:o, s:o, s:o}",
+                         "s:o, s:o, s:I, s:o, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
@@ -196,9 +212,10 @@ void get_agent(struct call *call)
                          "running", count_running(call), "store", store_state(call), "history",
                          encode_history_health(call), "clock", encode_clock_health(call),
                          "jobs_user", encode_jobs_user(call), "sandbox", encode_sandbox(call),
-                         "spawner", encode_spawner(call), "nodes", (json_int_t)peers->by_name.count,
-                         "leader", json_words_or_null(peers->leader), "quotas", encode_quotas(call),
-                         "starts", encode_starts(call)));
+                         "spawner", encode_spawner(call), "caller", encode_caller(call), "nodes",
+                         (json_int_t)peers->by_name.count, "leader",
+                         json_words_or_null(peers->leader), "quotas", encode_quotas(call), "starts",
+                         encode_starts(call)));
 }
 
 void drain_agent(struct call *call)

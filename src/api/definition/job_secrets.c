@@ -14,8 +14,9 @@
  * A name with a JSON escape, which peal never writes, counts as secret. */
 static bool is_secret_name(const char *name, size_t length)
 {
-    static const char *const words[] = {"secret", "passw",   "token",       "credential",
-                                        "apikey", "api_key", "private_key", "\\"};
+    static const char *const words[] = {"secret",        "passw",   "token",   "credential",
+                                        "apikey",        "api_key", "api-key", "private_key",
+                                        "authorization", "cookie",  "\\"};
     for (size_t at = 0; at < length; at++) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
             size_t size = strlen(words[i]);
@@ -46,14 +47,47 @@ static void write_variables(struct strbuf *out, const char *env)
     strbuf_addc(out, '}');
 }
 
+/* The fields of a group that is written as a map; one in place of a group is never secret. */
+static void write_group(struct strbuf *out, const struct field *fields, const char *map)
+{
+    struct json_member member;
+    const struct field *next = fields;
+    bool is_first = true;
+    strbuf_addc(out, '{');
+    while (json_text_next(&map, &member)) {
+        /* Names are in quotes. */
+        const struct field *field =
+            field_find(fields, &next, member.name.text + 1, member.name.length - 2);
+        strbuf_adds(out, is_first ? "" : ",");
+        strbuf_add(out, member.name.text, member.name.length);
+        strbuf_addc(out, ':');
+        secrets_write(out, field, &member, SECRETS_MASKED);
+        is_first = false;
+    }
+    strbuf_addc(out, '}');
+}
+
+static bool has_secrets(const struct field *fields)
+{
+    for (; fields->name; fields++) {
+        if (fields->secret)
+            return true;
+    }
+    return false;
+}
+
 void secrets_write(struct strbuf *out, const struct field *field, const struct json_member *member,
                    enum secrets secrets)
 {
+    bool is_map = *member->value.text == '{';
     bool is_secret =
         field ? field->secret : memchr(member->name.text, '\\', member->name.length) != NULL;
-    if (!is_secret || secrets == SECRETS_CLEAR)
+    if (secrets != SECRETS_CLEAR && field && field->kind == FIELD_GROUP && is_map &&
+        has_secrets(field->fields))
+        write_group(out, field->fields, member->value.text);
+    else if (!is_secret || secrets == SECRETS_CLEAR)
         strbuf_add(out, member->value.text, member->value.length);
-    else if (field && field->kind == FIELD_PAIRS && *member->value.text == '{')
+    else if (field && field->kind == FIELD_PAIRS && is_map)
         write_variables(out, member->value.text);
     else
         strbuf_adds(out, "\"" SECRET_MASK "\"");
@@ -81,17 +115,24 @@ static bool has_masks(const struct node *pairs)
     return false;
 }
 
-bool secrets_are_masked(const struct node *definition)
+static bool are_masked(const struct field *fields, const struct node *map)
 {
-    const struct field *next = job_fields;
-    for (const struct entry *entry = definition->entries; entry; entry = entry->next) {
-        const struct field *field =
-            field_find(job_fields, &next, entry->key->text, entry->key->length);
+    const struct field *next = fields;
+    const struct entry *entry = map->kind == NODE_MAP ? map->entries : NULL;
+    for (; entry; entry = entry->next) {
+        const struct field *field = field_find(fields, &next, entry->key->text, entry->key->length);
+        if (field && field->kind == FIELD_GROUP && are_masked(field->fields, entry->value))
+            return true;
         if (field && field->secret &&
             (field->kind == FIELD_PAIRS ? has_masks(entry->value) : node_is_mask(entry->value)))
             return true;
     }
     return false;
+}
+
+bool secrets_are_masked(const struct node *definition)
+{
+    return are_masked(job_fields, definition);
 }
 
 static enum status fail_mask(struct job_error *reterr, const char *where, const char *name)
@@ -128,16 +169,19 @@ static enum status restore_pairs(json_t *pairs, const json_t *stored, const char
     return st;
 }
 
-static enum status restore_all(json_t *definition, const json_t *stored, struct job_error *reterr)
+static enum status restore_fields(const struct field *fields, json_t *map, const json_t *stored,
+                                  struct job_error *reterr)
 {
     enum status st = OK;
-    for (const struct field *field = job_fields; field->name && st == OK; field++) {
+    for (const struct field *field = fields; field->name && st == OK; field++) {
         const char *name = field->name;
-        json_t *value = field->secret ? json_object_get(definition, name) : NULL;
-        if (field->kind == FIELD_PAIRS)
+        json_t *value = json_object_get(map, name);
+        if (field->kind == FIELD_GROUP && json_is_object(value))
+            st = restore_fields(field->fields, value, json_object_get(stored, name), reterr);
+        else if (field->secret && field->kind == FIELD_PAIRS)
             st = restore_pairs(value, json_object_get(stored, name), name, reterr);
-        else if (is_mask(value))
-            st = restore(definition, stored, name, name, reterr);
+        else if (field->secret && is_mask(value))
+            st = restore(map, stored, name, name, reterr);
     }
     return st;
 }
@@ -145,7 +189,7 @@ static enum status restore_all(json_t *definition, const json_t *stored, struct 
 enum status secrets_restore(json_t *definition, const char *stored, struct job_error *reterr)
 {
     json_t *there = stored ? json_loads(stored, 0, NULL) : NULL;
-    enum status st = restore_all(definition, there, reterr);
+    enum status st = restore_fields(job_fields, definition, there, reterr);
     json_decref(there);
     return st;
 }

@@ -42,7 +42,7 @@ static bool string_has(const json_t *text, const char *q)
     return words && strcasestr(words, q);
 }
 
-/* Does the string, or one of a list, contain the text? */
+/* Does the string, one of a list, or the URL of a call contain the text? */
 static bool member_has(const char *definition, const char *name, const char *q)
 {
     struct json_span span;
@@ -51,7 +51,7 @@ static bool member_has(const char *definition, const char *name, const char *q)
     if (!json_text_get(definition, name, &span))
         return false;
     json_t *value = json_loadb(span.text, span.length, JSON_DECODE_ANY, NULL);
-    bool has = string_has(value, q);
+    bool has = string_has(value, q) || string_has(json_object_get(value, "url"), q);
     json_array_foreach (value, i, word) {
         has |= string_has(word, q);
     }
@@ -64,6 +64,7 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
     return strcasestr(definition, filter->q_in_json) &&
            (member_has(definition, "command", filter->q) ||
             member_has(definition, "shell", filter->q) ||
+            member_has(definition, "http", filter->q) ||
             member_has(definition, "notes", filter->q));
 }
 

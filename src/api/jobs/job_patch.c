@@ -46,10 +46,43 @@ static void drop_ticks(json_t *definition, const json_t *patch)
     }
 }
 
+/* A job that becomes an HTTP call loses what only a process has. */
+static void drop_process(json_t *definition, const json_t *patch)
+{
+    const json_t *http = json_object_get(patch, "http");
+    if (!http || json_is_null(http))
+        return;
+    for (const struct field *field = job_fields; field->name; field++) {
+        if (field->of_process)
+            json_object_del(definition, field->name);
+    }
+}
+
+/* A group that is given as the value of its first field becomes a map, into which a map can be
+ * merged. False: out of memory. */
+static bool open_groups(json_t *definition, const json_t *patch)
+{
+    for (const struct field *field = job_fields; field->name; field++) {
+        json_t *there = json_object_get(definition, field->name);
+        if (field->kind != FIELD_GROUP || !field->fields->alone || !there ||
+            json_is_object(there) || !json_is_object(json_object_get(patch, field->name)))
+            continue;
+        json_t *map = json_pack("{s:O}", field->fields->name, there);
+        if (!map || json_object_set_new(definition, field->name, map) != 0)
+            return false;
+    }
+    return true;
+}
+
 bool job_patch(json_t *definition, json_t *patch)
 {
+    if (!open_groups(definition, patch))
+        return false;
     drop_other(definition, patch, "schedule", "schedules");
     drop_other(definition, patch, "command", "shell");
+    drop_other(definition, patch, "command", "http");
+    drop_other(definition, patch, "shell", "http");
+    drop_process(definition, patch);
     drop_ticks(definition, patch);
     return merge(definition, patch);
 }

@@ -36,6 +36,8 @@ static const char *complaint(const struct job *job, bool system)
 {
     if (job->paused)
         return "it is paused";
+    if (job->kind == JOB_HTTP)
+        return "it is an HTTP call";
     if (system && !job->user) /* a guess could grant more rights */
         return "it names no user";
     if (job->script && !job->script[strspn(job->script, " \t\n")])

@@ -162,6 +162,26 @@ static enum status check_schedules(const struct decoder *d, const struct spot *r
     return d->zone_is_given ? OK : check_zones_agree(d, root);
 }
 
+/* One of `command`, `shell` and `http`. */
+static enum status check_what(const struct decoder *d, const struct spot *root)
+{
+    const struct job *job = d->job;
+    const char *one = job->command ? "command" : job->script ? "shell" : NULL;
+    const char *other = job->http.url ? "http" : job->script ? "shell" : NULL;
+    struct spot http = {root, "http", 0, node_get(root->node, "http")};
+    if (http.node && !job->http.url)
+        return spot_fail(d->err, &http, "needs a \"url\"");
+    if (one && other && strcmp(one, other) != 0)
+        return spot_fail(d->err, root, "job \"%s\" has both \"%s\" and \"%s\"", job->name, one,
+                         other);
+    if (!one && !other)
+        return spot_fail(d->err, root,
+                         "job \"%s\" needs a \"command\" (a list), a \"shell\" (a script) or an "
+                         "\"http\" (a URL)",
+                         job->name);
+    return job->http.url ? check_http(d, root) : OK;
+}
+
 /* Checks that concern several fields. */
 static enum status check_whole(const struct decoder *d, const struct spot *root)
 {
@@ -177,12 +197,9 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
                          "job \"%s\" needs a \"schedule\"; \"@manual\" is for one that runs only "
                          "when asked",
                          job->name);
-    if (job->command && job->script)
-        return spot_fail(d->err, root, "job \"%s\" has both \"command\" and \"shell\"", job->name);
-    if (!job->command && !job->script)
-        return spot_fail(d->err, root,
-                         "job \"%s\" needs a \"command\" (a list) or a \"shell\" (a script)",
-                         job->name);
+    enum status st = check_what(d, root);
+    if (st != OK)
+        return st;
     if (job->start_s != TIME_UNSET && job->end_s != TIME_UNSET && job->start_s >= job->end_s) {
         struct spot end = {root, "end", 0, node_get(map, "end")};
         return spot_fail(d->err, &end, "is not after \"start\"");
@@ -219,6 +236,8 @@ static enum status decode(struct decoder *d, const struct node *node, struct job
         st = check_the_rest(d, &root, st);
         goto out;
     }
+    if (d->job->http.url)
+        d->job->kind = JOB_HTTP;
     st = settle_zone(d);
     if (st == OK)
         st = check_whole(d, &root);

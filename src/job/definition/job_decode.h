@@ -45,6 +45,9 @@ MUST_CHECK enum status decode_after(struct decoder *d, const struct field *field
                                     const struct spot *spot);
 MUST_CHECK enum status check_after(const struct decoder *d, const struct spot *root);
 
+/* The variables of an HTTP call, and the check for fields that need a process (job_http.c). */
+MUST_CHECK enum status check_http(const struct decoder *d, const struct spot *root);
+
 /* Decodes all fields of a map; unknown ones are errors. */
 MUST_CHECK enum status fields_decode(struct decoder *d, const struct field *fields,
                                      const struct spot *spot);

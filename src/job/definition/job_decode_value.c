@@ -443,7 +443,7 @@ static enum status decode_name(const struct decoder *d, const struct field *fiel
                                const struct spot *spot, char **ret)
 {
     const char *text;
-    enum status st = get_text(d, spot, false, &text);
+    enum status st = get_text(d, spot, field->numbers, &text);
     if (st != OK)
         return st;
     const char *complaint = field->complain(text);

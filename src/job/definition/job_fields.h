@@ -38,6 +38,7 @@ enum field_section {
     SECTION_NAME,
     SECTION_WHEN,
     SECTION_WHAT,
+    SECTION_HTTP,
     SECTION_LIMITS,
     SECTION_HOW,
     SECTION_NOTIFY,
@@ -62,6 +63,8 @@ struct field {
     bool meta;        /* maintained by peal, not written by users */
     bool alone;       /* first of a group: its value may be given instead of the map */
     bool of_ticks;    /* needs a schedule; not allowed with `after` */
+    bool of_process;  /* needs a process; not allowed with `http` */
+    bool numbers;     /* names may be written as numbers */
     bool moves_ticks; /* a change moves the ticks */
     bool defines;     /* what runs, and as which user: a change needs the right to define */
     bool secret;      /* masked for clients without that right; of pairs, only the values with

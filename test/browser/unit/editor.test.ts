@@ -16,7 +16,7 @@ import {
     withSchedules,
     writeAt,
 } from "@console/screens/editor/draft";
-import { fieldAt, helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
+import { callFields, fieldAt, helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
 import { jobFields } from "@console/screens/editor/job_fields";
 import { diffLines, nearChanges } from "@console/ui/line_diff";
 
@@ -42,8 +42,8 @@ describe("what a job waits for", () => {
 
 describe("the form", () => {
     test("has every field but those with inputs of their own, once", () => {
-        const shown = [...whenFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
-        const own = ["after", "calendars", "command", "name", "paused", "schedule", "schedules", "shell", "timezone"];
+        const shown = [...whenFields, ...callFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
+        const own = ["after", "calendars", "command", "http.url", "name", "paused", "schedule", "schedules", "shell", "timezone"];
         expect([...shown, ...own].sort()).toEqual(jobFields.map((field) => field.name).sort());
     });
 

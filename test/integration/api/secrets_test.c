@@ -138,6 +138,55 @@ static void test_answers_are_masked(void **state)
     json_decref(job);
 }
 
+/* Of an HTTP call: headers with secret names, and the body. */
+#define CALL(schedule, header, body)                                                               \
+    "{\"schedule\":\"" schedule                                                                    \
+    "\",\"http\":{\"url\":\"https://h/\",\"headers\":{\"Authorization\":"                          \
+    "\"" header "\",\"Accept\":\"text/plain\"},\"body\":\"" body "\"}}"
+
+static void test_calls_are_masked(void **state)
+{
+    static const struct {
+        const char *request, *body;
+    } cases[] = {
+        {"GET /jobs/team%2Fa", NULL},
+        {"PATCH /jobs/team%2Fa", "{\"notes\":\"x\"}"},
+        {"PUT /jobs/team%2Fa", CALL("@weekly", MASK, MASK)},
+        {"PATCH /jobs/team%2Fa", "{\"schedule\":\"@daily\",\"http\":{\"body\":\"" MASK "\"}}"},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/team%2Fa", CALL("@hourly", SECRET, INPUT));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask_as(world, "editor", cases[i].request, "", cases[i].body);
+        expect_no_secret(&answer, "editor", cases[i].request);
+        const char *header = member_text(answer.body, "http.headers.Authorization");
+        const char *body = member_text(answer.body, "http.body");
+        const char *plain = member_text(answer.body, "http.headers.Accept");
+        if (answer.status != 200 || !header || strcmp(header, MASK) != 0 || !body ||
+            strcmp(body, MASK) != 0 || !plain || strcmp(plain, "text/plain") != 0)
+            fail_msg("%s: %d %s", cases[i].request, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    struct answer refused = ask_as(world, "editor", "PATCH /jobs/team%2Fa", "",
+                                   "{\"http\":{\"url\":\"https://elsewhere/\"}}");
+    assert_int_equal(refused.status, 403);
+    answer_release(&refused);
+    json_t *job = EXPECT(world, 200, "GET /jobs/team%2Fa", NULL); /* and nothing was lost */
+    assert_string_equal(member_text(job, "http.headers.Authorization"), SECRET);
+    assert_string_equal(member_text(job, "http.body"), INPUT);
+    json_decref(job);
+    /* A program instead of the call, and back, by a patch. */
+    EXPECT_STATUS(world, 200, "PATCH /jobs/team%2Fa", "{\"shell\":\"true\",\"cwd\":\"/srv\"}");
+    EXPECT_STATUS(world, 200, "PATCH /jobs/team%2Fa", "{\"http\":\"https://h/\"}");
+    EXPECT_STATUS(world, 200, "PATCH /jobs/team%2Fa", "{\"http\":{\"method\":\"PUT\"}}");
+    job = EXPECT(world, 200, "GET /jobs/team%2Fa", NULL);
+    assert_string_equal(member_text(job, "http.url"), "https://h/");
+    assert_string_equal(member_text(job, "http.method"), "PUT");
+    assert_null(member(job, "shell"));
+    assert_null(member(job, "cwd"));
+    json_decref(job);
+}
+
 /* Who may define sees what they write. */
 static void test_definers_see_them(void **state)
 {
@@ -306,10 +355,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_no_route_shows_them),    TEST(test_answers_are_masked),
-        TEST(test_definers_see_them),      TEST(test_guesses_are_answered_alike),
-        TEST(test_digests_tell_no_secret), TEST(test_asterisks_keep_them),
-        TEST(test_no_secret_is_replayed),
+        TEST(test_no_route_shows_them),        TEST(test_answers_are_masked),
+        TEST(test_calls_are_masked),           TEST(test_definers_see_them),
+        TEST(test_guesses_are_answered_alike), TEST(test_digests_tell_no_secret),
+        TEST(test_asterisks_keep_them),        TEST(test_no_secret_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static const struct {
      "1:1 /shedule unknown field \"shedule\"; did you mean \"schedule\"?"},
     {__LINE__, "cron: x\n", "1:1 /cron unknown field \"cron\"; did you mean \"schedule\"?"},
     {__LINE__, "zzz: x\n", "1:1 /zzz unknown field \"zzz\""},
-    {__LINE__, "http: {url: x}\n", "1:1 /http unknown field \"http\""},
+    {__LINE__, "grpc: {url: x}\n", "1:1 /grpc unknown field \"grpc\""},
     {__LINE__, "uid: x\n", "1:1 /uid unknown field \"uid\""},
     {__LINE__, "schedule: x\n", "1:1  a job needs a \"name\""},
     {__LINE__, "name:\n", "1:6 /name name: expected a text, found nothing"},
@@ -106,7 +106,8 @@ static const struct {
     {__LINE__, "name: a\nshell: x\n",
      "1:1  job \"a\" needs a \"schedule\"; \"@manual\" is for one that runs only when asked"},
     {__LINE__, "name: a\nschedule: 0 3 * * *\n",
-     "1:1  job \"a\" needs a \"command\" (a list) or a \"shell\" (a script)"},
+     "1:1  job \"a\" needs a \"command\" (a list), a \"shell\" (a script) or an \"http\" (a "
+     "URL)"},
     {__LINE__, JOB "command: [x]\n", "1:1  job \"a\" has both \"command\" and \"shell\""},
     {__LINE__, "name: a\nschedule: 0 3 * * *\nschedules: ['@daily']\nshell: x\n",
      "1:1  job \"a\" has both \"schedule\" and \"schedules\""},

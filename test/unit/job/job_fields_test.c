@@ -59,6 +59,17 @@ static json_t *sample_value(const struct field *field)
                                                    : json_string(sample);
 }
 
+/* The group with the sample. One of a call needs its URL, and a key its certificate. */
+static json_t *sample_group(const struct field *field)
+{
+    json_t *map = json_pack("{s:o}", field->name, sample_value(field));
+    if (field->about->section == SECTION_HTTP && !field->alone)
+        json_object_set_new(map, "url", json_string("https://example.org"));
+    if (strcmp(field->name, "key") == 0)
+        json_object_set_new(map, "cert", json_string("/cert.pem"));
+    return map;
+}
+
 /* A job with the sample is taken, and has it when it is written again. */
 static void check_sample(struct zone_db *zones, const struct field *field,
                          const struct field *group)
@@ -69,11 +80,9 @@ static void check_sample(struct zone_db *zones, const struct field *field,
     json_t *definition = json_pack("{s:s}", "name", "a");
     if (field->kind != FIELD_AFTER && field->kind != FIELD_SCHEDULE)
         json_object_set_new(definition, "schedule", json_string("@daily"));
-    if (field->kind != FIELD_ARGV)
+    if (field->kind != FIELD_ARGV && field->about->section != SECTION_HTTP)
         json_object_set_new(definition, "command", json_pack("[s]", "true"));
-    json_object_set_new(definition, name,
-                        group ? json_pack("{s:o}", field->name, sample_value(field))
-                              : sample_value(field));
+    json_object_set_new(definition, name, group ? sample_group(field) : sample_value(field));
     if (job_decode_json(definition, false, "UTC", zones, &job, &err) != OK)
         fail_msg("the sample of %s: %s", field->name, err.message);
     json_t *written = job_encode_json(job, false);

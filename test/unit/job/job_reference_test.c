@@ -26,14 +26,18 @@
 /* A field, or one of a group, which has the traits of the group. */
 struct shown {
     const struct field *field, *group; /* group NULL: it is in none */
-    bool defines, of_ticks;
+    bool defines, of_ticks, of_process;
     char name[64]; /* "overlap.queue" */
 };
 
 static struct shown show(const struct field *field, const struct field *group)
 {
-    struct shown shown = {field, group, field->defines || (group && group->defines),
-                          field->of_ticks || (group && group->of_ticks), ""};
+    struct shown shown = {field,
+                          group,
+                          field->defines || (group && group->defines),
+                          field->of_ticks || (group && group->of_ticks),
+                          field->of_process || (group && group->of_process),
+                          ""};
     snprintf(shown.name, sizeof(shown.name), "%s%s%s", group ? group->name : "", group ? "." : "",
              field->name);
     return shown;
@@ -64,6 +68,7 @@ static const struct {
     {"name", "Name", "name", 1 << SECTION_NAME},
     {"when", "When", "when", 1 << SECTION_WHEN},
     {"what", "What", "what", 1 << SECTION_WHAT | 1 << SECTION_LIMITS},
+    {"http", "HTTP calls", "http-calls", 1 << SECTION_HTTP},
     {"how", "How", "how", 1 << SECTION_HOW},
     {"notify", "Who is told", "who-is-told", 1 << SECTION_NOTIFY},
     {"kept", "What is kept", "what-is-kept", 1 << SECTION_KEPT},
@@ -263,8 +268,8 @@ static void add_sample(struct strbuf *out, const struct field *field)
 
 static void add_field(struct strbuf *out, const struct shown *shown)
 {
-    static const char *const sections[] = {"name", "when",   "what", "limits",
-                                           "how",  "notify", "kept"};
+    static const char *const sections[] = {"name",   "when", "what",   "http",
+                                           "limits", "how",  "notify", "kept"};
     static const char *const languages[] = {"en", "zh"};
     const struct field_about *about = shown->field->about;
     strbuf_addf(out, "    {\n        name: \"%s\", section: \"%s\", kind: \"%s\"", shown->name,
@@ -278,6 +283,7 @@ static void add_field(struct strbuf *out, const struct shown *shown)
     add_sample(out, shown->field);
     strbuf_adds(out, shown->defines ? ", defines: true" : "");
     strbuf_adds(out, shown->of_ticks ? ", ofTicks: true" : "");
+    strbuf_adds(out, shown->of_process ? ", ofProcess: true" : "");
     strbuf_adds(out, shown->field->alone ? ", alone: true" : "");
     strbuf_adds(out, ",\n");
     for (int language = LANGUAGE_EN; language <= LANGUAGE_ZH; language++) {
@@ -393,6 +399,11 @@ static bool is_of_ticks(const struct field *field)
     return field->of_ticks && field->kind != FIELD_SCHEDULE && field->kind != FIELD_SCHEDULES;
 }
 
+static bool is_of_process(const struct field *field)
+{
+    return field->of_process;
+}
+
 static bool is_defining(const struct field *field)
 {
     return field->defines;
@@ -406,6 +417,7 @@ static void sentences_name_the_fields(void **state)
         bool (*is_meant)(const struct field *field);
     } sentences[] = {
         {DOCUMENT, "There are no ticks, so ", "can't be", is_of_ticks},
+        {DOCUMENT, "There is no process, so ", "can't be", is_of_process},
         {"docs/API.md", "Changes of the command and its environment (", ")", is_defining},
     };
     (void)state;

@@ -89,6 +89,42 @@ static void random_pairs(struct dice *dice, struct job_pairs *pairs, bool labels
     }
 }
 
+static void random_call(struct dice *dice, struct job_http *http)
+{
+    http->url = strdup(roll(dice, 2) ? "https://example.org/a?b=${PEAL_TICK}" : "http://[::1]:80");
+    http->method = roll(dice, 2) ? strdup("PUT") : NULL;
+    if (roll(dice, 2))
+        assert_int_equal(job_pairs_add(&http->headers, "X-Run", "${PEAL_RUN_ID}: #1"), OK);
+    http->body = roll(dice, 2) ? strdup("{\"a\": \"$${\", b: no}\n") : NULL;
+    if (roll(dice, 2)) {
+        http->status = calloc(3, sizeof(*http->status));
+        http->status[0] = strdup("200-299");
+        http->status[1] = roll(dice, 2) ? strdup("404") : NULL;
+    }
+    http->match = roll(dice, 2) ? strdup("yes") : NULL;
+    http->no_match = roll(dice, 2) ? strdup("12:30") : NULL;
+    http->redirects = (int)roll(dice, 21);
+    http->connect_s = 1 + (int64_t)roll(dice, 600);
+    http->ca = roll(dice, 2) ? strdup("/etc/ca: #.pem") : NULL;
+    http->cert = roll(dice, 2) ? strdup("/etc/cert.pem") : NULL;
+    http->key = http->cert && roll(dice, 2) ? strdup("/etc/key.pem") : NULL;
+}
+
+/* What only processes have. */
+static void random_process(struct dice *dice, struct job *job)
+{
+    if (roll(dice, 2)) {
+        job->cwd = strdup("/srv/with blank: #");
+        job->user = strdup("1000");
+        job->stdin_text = random_text(dice);
+    }
+    job->umask_bits = (int)roll(dice, 513) - 1;
+    job->nice = (int)roll(dice, 40) - 20;
+    job->limits.memory_bytes = (int64_t)roll(dice, 3) * 1024 * 1024 - 1;
+    job->limits.core_bytes = (int64_t)roll(dice, 5000) - 1;
+    job->limits.cpu_s = roll(dice, 2) ? -1 : 1 + (int64_t)roll(dice, 100000);
+}
+
 static struct job *random_job(struct dice *dice)
 {
     static const char *const schedules[] = {"0 3 * * *", "*/5 * * * *",  "@daily",    "@every 90s",
@@ -109,8 +145,10 @@ static struct job *random_job(struct dice *dice)
     job->dst = (enum dst_policy)roll(dice, 3);
     for (uint64_t n = roll(dice, 3); n > 0; n--)
         assert_int_equal(job_calendars_add(job, n == 1 ? "cn-2026" : "1.10"), OK);
-    job->kind = (enum job_kind)roll(dice, 2);
-    if (job->kind == JOB_SHELL) {
+    job->kind = (enum job_kind)roll(dice, 3);
+    if (job->kind == JOB_HTTP) {
+        random_call(dice, &job->http);
+    } else if (job->kind == JOB_SHELL) {
         job->script = some_text(dice);
     } else {
         job->command = calloc(4, sizeof(*job->command));
@@ -122,18 +160,12 @@ static struct job *random_job(struct dice *dice)
     random_notify(dice, &job->notify);
     random_pairs(dice, &job->labels, true);
     if (roll(dice, 2)) {
-        job->cwd = strdup("/srv/with blank: #");
-        job->user = strdup("1000");
-        job->stdin_text = random_text(dice);
         job->where = strdup(roll(dice, 2) ? "!gpu, zone=eu" : "arch!=arm");
         job->owner = random_text(dice);
         job->notes = random_text(dice);
     }
-    job->umask_bits = (int)roll(dice, 513) - 1;
-    job->nice = (int)roll(dice, 40) - 20;
-    job->limits.memory_bytes = (int64_t)roll(dice, 3) * 1024 * 1024 - 1;
-    job->limits.cpu_s = roll(dice, 2) ? -1 : 1 + (int64_t)roll(dice, 100000);
-    job->limits.core_bytes = (int64_t)roll(dice, 5000) - 1;
+    if (job->kind != JOB_HTTP)
+        random_process(dice, job);
     job->overlap = (enum overlap_policy)roll(dice, 4);
     job->queue_limit = 1 + (int)roll(dice, 12);
     job->catch_up = (enum catch_up_policy)roll(dice, 3);

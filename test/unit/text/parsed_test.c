@@ -205,6 +205,7 @@ static const struct text_call calls[] = {
     {"return ", 0, 0, true, "job_name.c"},
     {"alphabet = {", 0, LAST_ARGUMENT, true, "job_name.c"},
     {"return ", 0, 0, true, "definition/job_fields.c"},
+    {"return ", 0, 0, true, "definition/job_http.c"},
     {"return ", 0, 0, true, "document/node.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},

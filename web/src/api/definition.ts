@@ -43,9 +43,11 @@ export function toYaml(value: unknown, indent = ""): string {
     return scalar(value, indent.slice(2));
 }
 
-// The command, as typed in a shell.
+// The command, as typed in a shell; of an HTTP call its method and URL.
 export function commandText(job: Job): string {
     if (job.shell) return job.shell.trimEnd();
+    if (typeof job.http === "string") return `GET ${job.http}`;
+    if (job.http) return `${job.http.method ?? (job.http.body === undefined ? "GET" : "POST")} ${job.http.url}`;
     const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
     return (job.command ?? []).map((word) => quote(String(word))).join(" ");
 }

@@ -95,6 +95,7 @@ export interface Job {
     calendars?: string[];
     command?: (string | number)[];
     shell?: string;
+    http?: string | { url: string; method?: string; body?: string };
     labels?: Record<string, string | number>;
     owner?: string;
     notes?: string;

@@ -43,6 +43,7 @@ void agent_config_release(struct agent_config *config)
     free(config->peer_listen);
     free(config->hosts);
     free(config->trusted_proxies);
+    free(config->http_allow);
     free(config->public_url);
     free(config->notify_ca);
     free(config->tls_cert);
@@ -162,6 +163,7 @@ static const struct key top_keys[] = {
     {"peer_listen", VALUE_OWN, 0, NULL, agent_config_set_peer_listen},
     {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
     {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
+    {"http_allow", VALUE_OWN, 0, NULL, agent_config_set_http_allow},
     {"public_url", VALUE_OWN, 0, NULL, agent_config_set_public_url},
     {"notify_ca", VALUE_PATH, AT(notify_ca), NULL, NULL},
     {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
@@ -395,6 +397,9 @@ enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
         char *old = config->timezone;
         config->timezone = fresh.timezone;
         fresh.timezone = old;
+        old = config->http_allow;
+        config->http_allow = fresh.http_allow;
+        fresh.http_allow = old;
         config->max_running = fresh.max_running;
         config->keep_runs = fresh.keep_runs;
         config->keep_s = fresh.keep_s;

@@ -55,6 +55,7 @@ struct agent_config {
     char *hosts;              /* host names of this server, likewise; NULL: none */
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they exist */
     char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
+    char *http_allow;         /* as call_address.h reads them; NULL: none */
     char *public_url;         /* of its console, for links in messages; NULL: none */
     char *notify_ca;          /* PEM; authorities for receivers' certificates; NULL: the system's */
     unsigned facades;         /* enabled facades; of facade.h */
@@ -82,6 +83,8 @@ MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, cons
                                                struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_http_allow(struct agent_config *config, const char *text,
+                                                   struct parse_error *reterr);
 /* A user name; its existence is not checked, since user databases may be unreachable for a
  * while. */
 MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config, const char *text,

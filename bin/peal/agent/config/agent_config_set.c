@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_address.h"
 #include "config/agent_config.h"
 #include "definition/job_fields.h"
 #include "facade/facade.h"
@@ -185,6 +186,13 @@ enum status agent_config_set_proxies(struct agent_config *config, const char *te
         return st;
     proxy_list_release(&list);
     return replace(&config->trusted_proxies, text);
+}
+
+enum status agent_config_set_http_allow(struct agent_config *config, const char *text,
+                                        struct parse_error *reterr)
+{
+    enum status st = call_address_check_list(text, reterr);
+    return st == OK ? replace(&config->http_allow, text) : st;
 }
 
 enum status agent_config_set_public_url(struct agent_config *config, const char *text,

@@ -1,4 +1,4 @@
-/* The engine's executor and output source, on top of the spawner. */
+/* The executor of programs, on top of the spawner. */
 #ifndef PEAL_EXECUTOR_SPAWN_H
 #define PEAL_EXECUTOR_SPAWN_H
 
@@ -37,7 +37,5 @@ void executor_spawn_look(const struct executor_spawn *executor, enum language la
                          struct spawner_state *ret);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);
-struct output_source executor_spawn_output(struct executor_spawn *executor);
-struct live_output executor_spawn_live_output(struct executor_spawn *executor);
 
 #endif

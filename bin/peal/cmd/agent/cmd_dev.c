@@ -146,15 +146,15 @@ static enum exit_code show_jobs(struct dev *dev)
 
 /* ---- end ---- */
 
-/* The spawner outlives agents by design; whoever listens on its socket is it. */
-static pid_t find_spawner(const struct dev *dev)
+/* The spawner and peal-call outlive agents by design; whoever listens on the socket is it. */
+static pid_t find_owner(const struct dev *dev, const char *socket_name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct ucred owner = {0};
     socklen_t length = sizeof(owner);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     int used =
-        snprintf(address.sun_path, sizeof(address.sun_path), "%s/spawn/" SPAWN_SOCKET, dev->folder);
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", dev->folder, socket_name);
     if (fd < 0 || used >= (int)sizeof(address.sun_path))
         return 0;
     bool found = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
@@ -174,6 +174,16 @@ static bool wait_gone(pid_t pid)
     return false;
 }
 
+static void end_owner(const struct dev *dev, const char *socket_name)
+{
+    pid_t owner = find_owner(dev, socket_name);
+    if (owner <= 0)
+        return;
+    kill(owner, SIGTERM);
+    if (!wait_gone(owner))
+        kill(owner, SIGKILL);
+}
+
 /* The agent first, so that it does not start another spawner. SIGTERM lets the spawner end its
  * runs, and itself. */
 static void end_processes(struct dev *dev)
@@ -183,12 +193,8 @@ static void end_processes(struct dev *dev)
     kill(dev->agent, SIGTERM);
     while (waitpid(dev->agent, NULL, 0) < 0 && errno == EINTR)
         continue;
-    pid_t spawner = find_spawner(dev);
-    if (spawner <= 0)
-        return;
-    kill(spawner, SIGTERM);
-    if (!wait_gone(spawner))
-        kill(spawner, SIGKILL);
+    end_owner(dev, "spawn/" SPAWN_SOCKET);
+    end_owner(dev, "call/" CALL_SOCKET);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)

@@ -173,14 +173,17 @@ static enum exit_code check_words(const struct request *request)
     const struct command *self = request->base.command;
     bool has_after = json_object_get(request->definition, "after") != NULL;
     bool has_script = json_object_get(request->definition, "shell") != NULL;
+    bool has_http = json_object_get(request->definition, "http") != NULL;
     if (!request->schedules.count && !has_after)
         return cli_usage(self, "when? Give a schedule, or @manual, or --after JOB");
     if (request->schedules.count && has_after)
         return cli_usage(self, "a schedule and --after are one too many");
-    if (!request->command.count && !has_script)
-        return cli_usage(self, "what? Give a command after --, or a script with --shell");
-    if (request->command.count && has_script)
-        return cli_usage(self, "--shell and a command after -- are one too many");
+    if (!request->command.count && !has_script && !has_http)
+        return cli_usage(self,
+                         "what? Give a command after --, a script with --shell, or a URL with "
+                         "--http");
+    if ((request->command.count != 0) + has_script + has_http > 1)
+        return cli_usage(self, "one of a command after --, --shell and --http is enough");
     return EXIT_OK;
 }
 
@@ -216,11 +219,12 @@ const struct command cmd_add = {
     .summary = "add a job: name, schedule, command",
     .examples = EXAMPLES(
         {"peal add backup '30 2 * * *' -- /usr/local/bin/backup --full", NULL},
-        {"peal add beat '@every 10s' --shell 'curl -fsS https://example.org/beat'", NULL},
+        {"peal add beat '@every 10s' --http https://example.org/beat", NULL},
         {"peal add report '0 9 * * MON-FRI' --tz Europe/Berlin --timeout 10m -- report", NULL},
         {"peal add mail --after report -- /usr/local/bin/mail-report", NULL}),
     .usage = "NAME SCHEDULE... [options] -- COMMAND [ARGUMENT...]\n"
              "NAME SCHEDULE... [options] --shell SCRIPT\n"
+             "NAME SCHEDULE... [options] --http URL\n"
              "NAME --after JOB... [options] -- COMMAND [ARGUMENT...]",
     .more = "More fields: docs/JOBS.md, with `peal edit` or `peal apply`.",
     .arguments = ROWS(ARGUMENTS(request, command, "COMMAND", .is_after_dashes = true),

@@ -2,7 +2,7 @@
 import { Panel } from "../../ui/parts";
 import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
-import { helpOf, labelOf, sections, type Field } from "./fields";
+import { callFields, helpOf, labelOf, sections, withoutProcess, type Field } from "./fields";
 import { When } from "./Schedules";
 import { t } from "./words";
 
@@ -52,16 +52,46 @@ function Script({ form, disabled }: { form: FormProps; disabled: boolean }) {
     );
 }
 
-// From the one to the other, with what was typed.
-function asKind(draft: Draft, kind: "command" | "shell"): Draft {
-    const { command, shell, ...rest } = draft;
+// The address stays a text while it is typed, so that the form stays that of a call.
+function Call({ form, disabled }: { form: FormProps; disabled: boolean }) {
+    const { draft, onChange, mistakes } = form;
+    const items = mistakes.filter((item) => item.pointer === "/http" || item.pointer === "/http/url");
+    return (
+        <>
+            <Row id="f-http-url" label={labelOf("http.url")} help={helpOf("http.url")} items={items} wide>
+                <input
+                    id="f-http-url"
+                    class="mono"
+                    value={String(readAt(draft, ["http", "url"]) ?? "")}
+                    disabled={disabled}
+                    placeholder="https://example.org/beat"
+                    autocomplete="off"
+                    spellcheck={false}
+                    aria-invalid={items.length > 0}
+                    aria-describedby="f-http-url-wrong f-http-url-help"
+                    onInput={(event) => onChange(writeAt(draft, ["http", "url"], event.currentTarget.value))}
+                />
+            </Row>
+            {callFields.map((field) => (
+                <FieldRow key={field.name} field={field} form={form} disabled={disabled} />
+            ))}
+        </>
+    );
+}
+
+type Kind = "command" | "shell" | "http";
+
+// From the one to the other, with what was typed. A call has nothing that only processes have.
+function asKind(draft: Draft, kind: Kind): Draft {
+    const { command, shell, http, ...rest } = draft;
+    if (kind === "http") return { ...withoutProcess(rest), http: http ?? "" };
     if (kind === "shell") return { ...rest, shell: shell ?? wordsOf(command) };
     return { ...rest, command: command ?? splitWords(String(shell ?? "").trim()) };
 }
 
 function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
     const { draft, mayEdit, mayDefine, onChange } = form;
-    const kind = draft["shell"] !== undefined ? "shell" : "command";
+    const kind: Kind = draft["http"] !== undefined ? "http" : draft["shell"] !== undefined ? "shell" : "command";
     const disabled = !mayEdit || !mayDefine;
     const names = mistakesAt(form.mistakes, "/name");
     return (
@@ -86,7 +116,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
             <fieldset class="field wide" disabled={disabled}>
                 <legend>{t("kind")}</legend>
                 <div class="segments">
-                    {(["command", "shell"] as const).map((name) => (
+                    {(["command", "shell", "http"] as const).map((name) => (
                         <label key={name}>
                             <input type="radio" name="kind" checked={kind === name} onChange={() => onChange(asKind(draft, name))} />
                             <span>{t(`kind.${name}`)}</span>
@@ -94,7 +124,9 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
                     ))}
                 </div>
             </fieldset>
-            {kind === "command" ? <Command form={form} disabled={disabled} /> : <Script form={form} disabled={disabled} />}
+            {kind === "command" && <Command form={form} disabled={disabled} />}
+            {kind === "shell" && <Script form={form} disabled={disabled} />}
+            {kind === "http" && <Call form={form} disabled={disabled} />}
             <label class="field wide check">
                 <input
                     type="checkbox"
@@ -128,7 +160,9 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
             </Panel>
             {sections.map((section) => {
                 const waits = form.draft["after"] !== undefined;
-                const fields = section.fields.filter((field) => !waits || !field.ofTicks);
+                const calls = form.draft["http"] !== undefined;
+                const fields = section.fields.filter((field) => !(waits && field.ofTicks) && !(calls && field.ofProcess));
+                if (fields.length === 0) return null;
                 const set = fields.filter((field) => isSet(form.draft, field)).length;
                 const wrong = fields.some((field) => mistakesAt(form.mistakes, `/${field.path[0]}`).length > 0);
                 return (

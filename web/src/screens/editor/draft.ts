@@ -167,11 +167,11 @@ export interface Conflict {
     both: boolean;
 }
 
-// `command` and `shell` say the same thing in two ways, and so do `schedule`, `schedules` and `after`: they
+// `command`, `shell` and `http` say the same thing in three ways, and so do `schedule`, `schedules` and `after`: they
 // are taken together.
 const together: readonly (readonly string[])[] = [
     ["schedule", "schedules", "after"],
-    ["command", "shell"],
+    ["command", "shell", "http"],
 ];
 
 function partOf(draft: Draft, names: readonly string[]): unknown {

@@ -5,12 +5,13 @@ import { jobFields } from "./job_fields";
 
 export interface JobField {
     name: string; // "overlap.queue"
-    section: "name" | "when" | "what" | "limits" | "how" | "notify" | "kept";
+    section: "name" | "when" | "what" | "http" | "limits" | "how" | "notify" | "kept";
     kind: "text" | "number" | "names" | "area" | "pairs" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
     defines?: boolean; // only who may define can change it
     ofTicks?: boolean; // goes with a schedule, not with `after`
+    ofProcess?: boolean; // goes with a program, not with `http`
     alone?: boolean; // may stand for the whole that it is in
     en: readonly [label: string, help: string];
     zh: readonly [label: string, help: string];
@@ -21,13 +22,15 @@ export interface Field extends JobField {
 }
 
 // These have inputs of their own.
-const own = ["name", "schedule", "schedules", "after", "timezone", "calendars", "command", "shell", "paused"];
+const own = ["name", "schedule", "schedules", "after", "timezone", "calendars", "command", "shell", "http.url", "paused"];
 
 function fieldsOf(...names: JobField["section"][]): Field[] {
     return jobFields
         .filter((field) => names.includes(field.section) && !own.includes(field.name))
         .map((field) => ({ ...field, path: field.name.split(".") }));
 }
+
+export const callFields: readonly Field[] = fieldsOf("http");
 
 export const whenFields: readonly Field[] = fieldsOf("when");
 
@@ -37,6 +40,11 @@ export const sections: readonly { name: "run" | "policy" | "keep" | "limits"; fi
     { name: "run", fields: fieldsOf("what") },
     { name: "limits", fields: fieldsOf("limits") },
 ];
+
+export function withoutProcess(draft: Record<string, unknown>): Record<string, unknown> {
+    const theirs = new Set(jobFields.filter((field) => field.ofProcess).map((field) => field.name.split(".")[0]));
+    return Object.fromEntries(Object.entries(draft).filter(([name]) => !theirs.has(name)));
+}
 
 function wordsOf(name: string): readonly [label: string, help: string] {
     return jobFields.find((field) => field.name === name)?.[language.value] ?? [name, ""];

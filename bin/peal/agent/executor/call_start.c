@@ -1,0 +1,115 @@
+#include "executor/call_start.h"
+
+#include <string.h>
+
+#include "definition/job_http.h"
+#include "document/template.h"
+#include "executor/run_environment.h"
+
+/* A variable that this kind of run does not have, as PEAL_AFTER_JOB of a manual one, is empty. */
+static const char *look_up(void *context, const char *name, size_t length)
+{
+    const struct run_environment *environment = context;
+    for (size_t i = 0; i < environment->variable_count; i++) {
+        const char *variable = environment->variables[i];
+        if (strncmp(variable, name, length) == 0 && variable[length] == '=')
+            return variable + length + 1;
+    }
+    return job_http_has_variable(name, length) ? "" : NULL;
+}
+
+/* `out` is set to the text with its values; `field` is for the message. */
+static enum status expand(struct run_environment *environment, const char *field, const char *text,
+                          enum template_use use, struct strbuf *out, struct strbuf *why)
+{
+    struct parse_error inside = {0};
+    strbuf_reset(out);
+    enum status st = template_expand(text, use, look_up, environment, out, &inside);
+    if (st == E_INVALID)
+        strbuf_addf(why, "%s: %s", field, inside.message);
+    return st == OK ? strbuf_status(out) : st;
+}
+
+static enum status add_url(struct call_words *words, struct run_environment *environment,
+                           const struct job *job, struct strbuf *text, struct strbuf *why)
+{
+    enum status st = expand(environment, "url", job->http.url, TEMPLATE_URL, text, why);
+    if (st != OK)
+        return st;
+    const char *complaint = http_url_complaint(text->text);
+    if (complaint || strncmp(text->text, "${", 2) == 0) {
+        strbuf_addf(why, "url: \"%.60s\" %s", text->text, complaint ? complaint : "is no URL");
+        return E_INVALID;
+    }
+    call_words_add(words, "url", text->text);
+    return OK;
+}
+
+static enum status add_headers(struct call_words *words, struct run_environment *environment,
+                               const struct job *job, struct strbuf *text, struct strbuf *why)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < job->http.headers.count; i++) {
+        const struct job_pair *header = &job->http.headers.items[i];
+        st = expand(environment, header->name, header->value, TEMPLATE_TEXT, text, why);
+        if (st == OK && !http_value_is_clean(text->text)) {
+            strbuf_addf(why, "the header %s would hold a line break", header->name);
+            return E_INVALID;
+        }
+        if (st == OK)
+            call_words_add_header(words, header->name, text->text);
+    }
+    return st;
+}
+
+static void add_plain(struct call_words *words, const struct job *job, const char *allow,
+                      struct strbuf *text)
+{
+    const struct job_http *http = &job->http;
+    strbuf_reset(text);
+    job_http_statuses(job, text);
+    call_words_add(words, "method", job_http_method(job));
+    call_words_add(words, "status", text->text);
+    call_words_add(words, "match", http->match);
+    call_words_add(words, "no-match", http->no_match);
+    call_words_add(words, "ca", http->ca);
+    call_words_add(words, "cert", http->cert);
+    call_words_add(words, "key", http->key);
+    call_words_add(words, "allow", allow);
+    call_words_add_number(words, "redirects", http->redirects);
+    call_words_add_number(words, "connect-ms", http->connect_s * 1000);
+}
+
+enum status call_start_init(struct call_start *start, const struct run *run, const struct job *job,
+                            const char *node, const char *allow, struct strbuf *why)
+{
+    static const struct job_user nobody; /* a call has no user */
+    struct run_environment environment;
+    struct strbuf text;
+    *start = (struct call_start){.has_body = job->http.body != NULL};
+    strbuf_init(&start->body);
+    enum status st = run_environment_init(&environment, run, job, &nobody, node);
+    if (st != OK)
+        return st;
+    strbuf_init(&text);
+    call_words_init(&start->words);
+    add_plain(&start->words, job, allow, &text);
+    st = add_url(&start->words, &environment, job, &text, why);
+    if (st == OK)
+        st = add_headers(&start->words, &environment, job, &text, why);
+    if (st == OK && start->has_body)
+        st = expand(&environment, "body", job->http.body, TEMPLATE_TEXT, &start->body, why);
+    if (st == OK && (start->words.has_failed || strbuf_status(&text) != OK))
+        st = start->words.count == CALL_WORDS_MAX ? E_TOO_LARGE : E_NOMEM;
+    strbuf_release(&text);
+    run_environment_release(&environment);
+    if (st != OK)
+        call_start_release(start);
+    return st;
+}
+
+void call_start_release(struct call_start *start)
+{
+    call_words_release(&start->words);
+    strbuf_release(&start->body);
+}
