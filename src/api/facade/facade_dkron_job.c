@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facade/facade_dkron_http.h"
 #include "runs/encode.h"
 
 /* ---- commands ---- */
@@ -238,8 +239,8 @@ static bool read_executor(struct reading *reading, const struct dkron_field *fie
                           const json_t *value)
 {
     const char *text = json_string_value(value);
-    return (text && strcmp(text, "shell") == 0) ||
-           refuse_field(reading, field, "peal runs commands only: expected shell");
+    return (text && (strcmp(text, "shell") == 0 || strcmp(text, "http") == 0)) ||
+           refuse_field(reading, field, "expected shell or http");
 }
 
 /* ---- its executor ---- */
@@ -281,6 +282,18 @@ static bool read_env(struct reading *reading, const struct dkron_field *field, c
 static bool read_fields(struct reading *reading, const json_t *object,
                         const struct dkron_field *fields, const char *where);
 
+static bool read_http(struct reading *reading, const json_t *config)
+{
+    const char *name = "", *why = "";
+    char pointer[120];
+    json_t *timeout = NULL, *http = dkron_read_http(config, &timeout, &name, &why);
+    snprintf(pointer, sizeof(pointer), "/executor_config/%.80s", name);
+    if (!http)
+        return refuse(reading, pointer, why);
+    bool done = set(reading, "http", http);
+    return set(reading, "timeout", timeout) && done;
+}
+
 static bool read_executor_config(struct reading *reading, const struct dkron_field *field,
                                  const json_t *value)
 {
@@ -294,6 +307,8 @@ static bool read_executor_config(struct reading *reading, const struct dkron_fie
     };
     if (!json_is_object(value))
         return refuse_field(reading, field, "expected names and values");
+    if (strcmp(text_of(reading, "executor"), "http") == 0)
+        return read_http(reading, value);
     return read_fields(reading, value, fields, "executor_config/");
 }
 
@@ -358,7 +373,7 @@ json_t *dkron_read_job(struct call *call, const json_t *theirs)
     else if (!json_is_string(json_object_get(theirs, "name")))
         call_fail_at(call, "/name", "name: expected a text");
     else if (!text_of(&reading, "executor"))
-        call_fail_at(call, "/executor", "executor: expected shell");
+        call_fail_at(call, "/executor", "executor: expected shell or http");
     else if (set(&reading, "overlap", json_string("allow")) &&
              set(&reading, "paused", json_false()) &&
              read_fields(&reading, theirs, dkron_fields, ""))
@@ -465,8 +480,9 @@ json_t *dkron_show_job(const json_t *native)
         show_tags(json_string_value(json_object_get(native, "where"))), "metadata",
         share(native, "labels", json_object()), "retries", 0, "parent_job", show_parent(native),
         "dependent_jobs", "processors", "concurrency",
-        policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor", "shell",
-        "executor_config", show_executor(native));
+        policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor",
+        json_object_get(native, "http") ? "http" : "shell", "executor_config",
+        json_object_get(native, "http") ? dkron_show_http(native) : show_executor(native));
     json_t *more =
         json_pack("{s:o, s:o, s:s, s:o}", "last_success",
                   share(status, "succeeded_at", json_null()), "last_error",

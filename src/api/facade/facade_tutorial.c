@@ -24,12 +24,14 @@ static json_t *show_job(const json_t *native)
     const char *spec =
         json_string_value(many ? json_array_get(many, 0) : json_object_get(native, "schedule"));
     const char *script = json_string_value(json_object_get(native, "shell"));
+    const json_t *http = json_object_get(native, "http"); /* for people to see */
+    const char *url = json_string_value(json_is_object(http) ? json_object_get(http, "url") : http);
     struct strbuf command;
     strbuf_init(&command);
     if (words)
         command_join(words, &command);
     else
-        strbuf_adds(&command, script ? script : "");
+        strbuf_adds(&command, script ? script : url ? url : "");
     json_t *job = json_pack("{s:O, s:s, s:s}", "name", json_object_get(native, "name"), "command",
                             command.text, "cronExpr", spec ? spec : "");
     strbuf_release(&command);

@@ -94,7 +94,7 @@ static void test_dkron_refusals(void **state)
         {__LINE__, "\"concurrency\":\"maybe\"", "/concurrency"},
         {__LINE__, "\"disabled\":\"no\"", "/disabled"},
         {__LINE__, "\"shedule\":\"@hourly\"", "/shedule"},
-        {__LINE__, "\"executor\":\"http\"", "/executor"},
+        {__LINE__, "\"executor\":\"kafka\"", "/executor"},
         {__LINE__, "\"schedule\":\"61 * * * * *\"", "/schedule"},
         {__LINE__, "\"executor_config\":{\"command\":\"echo 'a\"}", "/executor_config/command"},
         {__LINE__, "\"executor_config\":{\"command\":\"a\",\"project\":\"b\"}",
@@ -120,6 +120,59 @@ static void test_dkron_refusals(void **state)
     EXPECT_STATUS(world, 422, "POST //v1/jobs", "{\"name\":\"a\",\"schedule\":\"@hourly\"}");
     EXPECT_STATUS(world, 422, "POST //v1/jobs", "[]");
     EXPECT_STATUS(world, 404, "GET //v1/jobs/a", NULL);
+}
+
+static void dkron_calls_become_calls(void **state)
+{
+    static const struct {
+        int line;
+        const char *config, *field; /* NULL: it is taken */
+    } cases[] = {
+        {__LINE__, "\"url\":\"https://h/\"", NULL},
+        {__LINE__, "\"method\":\"GET\"", ""},
+        {__LINE__, "\"url\":\"https://h/\",\"headers\":\"Accept: a\"", "headers"},
+        {__LINE__, "\"url\":\"https://h/\",\"expectBody\":\"a.*b\"", "expectBody"},
+        {__LINE__, "\"url\":\"https://h/\",\"tlsNoVerifyPeer\":\"true\"", "tlsNoVerifyPeer"},
+        {__LINE__, "\"url\":\"https://h/\",\"tlsNoVerifyPeer\":\"false\"", NULL},
+        {__LINE__, "\"url\":\"https://h/\",\"proxy\":\"x\"", "proxy"},
+    };
+    struct world *world = *state;
+    json_t *made = EXPECT(
+        world, 201, "POST //v1/jobs",
+        "{\"name\":\"call\",\"schedule\":\"@hourly\",\"executor\":\"http\",\"executor_config\":{"
+        "\"url\":\"https://h/${x}\",\"method\":\"PUT\",\"body\":\"b\",\"timeout\":\"5\","
+        "\"headers\":\"[\\\"Accept: text/plain\\\"]\",\"expectCode\":\"200, 206\","
+        "\"expectBody\":\"fine\",\"tlsRootCAsFile\":\"/ca\",\"debug\":\"true\"}}");
+    check_text(made, "executor", "http");
+    check_text(made, "executor_config.expectCode", "200, 206");
+    check_text(made, "executor_config.headers", "[\"Accept: text/plain\"]");
+    json_decref(made);
+    json_t *native = EXPECT(world, 200, "GET /jobs/call", NULL);
+    check_text(native, "http.url", "https://h/$${x}");
+    check_text(native, "http.method", "PUT");
+    check_text(native, "http.body", "b");
+    check_text(native, "http.headers.Accept", "text/plain");
+    check_text(native, "http.status.1", "206");
+    check_text(native, "http.match", "fine");
+    check_text(native, "http.ca", "/ca");
+    check_text(native, "timeout", "5s");
+    json_decref(native);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[400], pointer[80];
+        snprintf(body, sizeof(body),
+                 "{\"name\":\"call\",\"schedule\":\"@hourly\",\"executor\":\"http\","
+                 "\"executor_config\":{%s}}",
+                 cases[i].config);
+        snprintf(pointer, sizeof(pointer), "/executor_config/%s", cases[i].field);
+        struct answer answer = ask(world, "POST //v1/jobs", body);
+        const char *said = member_text(answer.body, "errors.0.pointer");
+        bool is_good = answer.status < 300;
+        if (is_good != !cases[i].field ||
+            (cases[i].field && *cases[i].field && (!said || strcmp(said, pointer) != 0)))
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    EXPECT_STATUS(world, 200, "DELETE //v1/jobs/call", NULL);
 }
 
 static bool is_ended(void *context)
@@ -358,6 +411,7 @@ int main(void)
         TEST(test_dkron_job),
         TEST(test_dkron_parents),
         TEST(test_dkron_refusals),
+        TEST(dkron_calls_become_calls),
         TEST(test_dkron_life),
         TEST(test_dkron_list),
         TEST(test_dkron_cluster),
