@@ -168,11 +168,12 @@ struct store_next {
 };
 
 /* The next attempt at the tick of a run that ends. If `is_wanted`, and the run was not retried
- * before, was not lost by a restore, and its job is neither deleted nor paused (a manual or
- * backfill run does not mind a pause): a run with this id, the next attempt, is made DUE at
- * not_before_ms, and no nexts are made: the tick has not ended. Whatever the overlap rule says, the
- * tick goes on; the queue of the job waits for its last attempt. The definition that says so has
- * `job_revision`: if that has changed, the finish is stale, as with nexts. */
+ * before, was not lost by a restore, has no next attempt already (from a backfill), and its job is
+ * neither deleted nor paused (a manual or backfill run does not mind a pause): a run with this id,
+ * the next attempt, is made DUE at not_before_ms, and no nexts are made: the tick has not ended.
+ * Whatever the overlap rule says, the tick goes on; the queue of the job waits for its last
+ * attempt. The definition that says so has `job_revision`: if that has changed, the finish is
+ * stale, as with nexts. */
 struct store_again {
     bool is_wanted;
     struct id id;

@@ -277,6 +277,29 @@ static void a_late_end_starts_nothing_again(struct world *world)
     }
 }
 
+/* The first run of a tick is forgotten while its second attempt waits, and a person asks for the
+ * tick once more: the attempts of both have the same names. */
+static void attempts_of_a_backfill_do_not_meet_others(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    struct store_finish first = a_failure(world, job, RUN_FAILED), second = {.again.attempts = 3};
+    finish(world, &first);
+    forget_run(world, first.run.id);
+    struct store_add_run add = an_add(world, job, first.run.tick_ms, OVERLAP_ALLOW);
+    add.run.cause = CAUSE_BACKFILL;
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+    assert_true(take(world, add.run.id, 9000, &second.run));
+    begin_run(world, &second.run);
+    second.run.state = RUN_FAILED;
+    second.run.finished_ms = 9500;
+    second.again = first.again;
+    second.again.id = world_id(world);
+    finish(world, &second);
+    assert_false(second.again.made || second.run.retried);
+    assert_int_equal(see_run(world, first.again.id)->run.state, RUN_DUE);
+}
+
 static void nodes_that_were_tried_are_known(struct world *world)
 {
     struct id job = make_job(world, "extract");
@@ -310,6 +333,7 @@ const struct contract_test again_tests[] = {
     CONTRACT_TEST(the_definition_decides_that_is_there),
     CONTRACT_TEST(a_success_after_all_ends_the_attempt_that_waits),
     CONTRACT_TEST(a_late_end_starts_nothing_again),
+    CONTRACT_TEST(attempts_of_a_backfill_do_not_meet_others),
     CONTRACT_TEST(nodes_that_were_tried_are_known),
     {NULL, NULL},
 };

@@ -29,8 +29,14 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     bool is_asked_for = before->cause == CAUSE_MANUAL || before->cause == CAUSE_BACKFILL;
-    *ret = st == OK && !job.deleted && (!job.paused || is_asked_for);
-    return st;
+    if (st != OK || job.deleted || (job.paused && !is_asked_for))
+        return st;
+    /* A backfill of the tick may have met attempts of its first run. */
+    struct id same;
+    st = rules->ops->find_run(rules->tables, &before->job_uid, before->tick_ms, before->attempt + 1,
+                              &same);
+    *ret = st == E_NOT_FOUND;
+    return st == E_NOT_FOUND ? OK : st;
 }
 
 /* Notes the node, the newest last; the oldest go when there is no more room. */
