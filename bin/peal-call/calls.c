@@ -141,8 +141,9 @@ enum status calls_recover(struct caller *caller)
     enum status st = journal_open(&caller->journal, caller->folder_fd, seen, caller);
     if (st != OK)
         return st;
-    TAILQ_FOREACH (call, &caller->all, all)
+    TAILQ_FOREACH (call, &caller->all, all) {
         restore(caller, call);
+    }
     calls_compact(caller);
     return OK;
 }

@@ -49,8 +49,9 @@ static void signal_ready(struct caller *caller, struct watch *watch, uint32_t ev
     if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
         return;
     caller->is_stopping = true;
-    TAILQ_FOREACH (call, &caller->all, all)
+    TAILQ_FOREACH (call, &caller->all, all) {
         calls_stop(caller, call, SPAWN_KILLED, NULL);
+    }
 }
 
 static void timer_ready(struct caller *caller, struct watch *watch, uint32_t events)

@@ -261,9 +261,6 @@ peal_sim_mistake(fences_begin_again etcd restores store/etcd/store_etcd_advance.
 peal_sim_mistake(candidate_of_before etcd restores etcd/etcd_election.c
     "if (election->was_broken || notice->cluster_id != election->cluster_id)" "if (false)"
     "who leads in the etcd before a restore is waited for: P6")
-peal_sim_mistake(claimed_in_backup etcd restores store/rules/rules_run.c
-    "is_for_the_starter(recorded, end)" "false"
-    "a run that was taken over since the backup is missed, says who had claimed it: P2")
 peal_sim_mistake(cursors_not_advanced etcd restores store/etcd/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/jobs_batch.h"
 #include "calendar_codec.h"
 #include "channel.h"
-#include "batch/jobs_batch.h"
 #include "server.h"
 
 enum {

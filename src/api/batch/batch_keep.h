@@ -31,8 +31,10 @@ struct kept_batch {
     TAILQ_ENTRY(kept_batch) link;
 };
 
+TAILQ_HEAD(kept_list, kept_batch);
+
 struct kept_batches {
-    TAILQ_HEAD(, kept_batch) list; /* the oldest first */
+    struct kept_list list; /* the oldest first */
     size_t bytes;
     uint64_t docs;            /* changes of calendars and channels, which definitions name */
     struct loop_timer *timer; /* when the oldest is forgotten */

@@ -4,8 +4,8 @@
 #ifndef PEAL_API_JOBS_BATCH_H
 #define PEAL_API_JOBS_BATCH_H
 
-#include "definition/after_check.h"
 #include "batch/batch_scan.h"
+#include "definition/after_check.h"
 #include "jobs/jobs.h"
 #include "table.h"
 

@@ -138,7 +138,7 @@ describe("two who edit", () => {
     test("are told apart by field", () => {
         expect(compare(base, mine, theirs).map((row) => [row.field, row.side, row.both])).toEqual([
             ["schedule schedules after", "mine", true],
-            ["command shell", "theirs", false],
+            ["command shell http", "theirs", false],
         ]);
     });
 

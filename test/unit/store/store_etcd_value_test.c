@@ -58,7 +58,7 @@ static void cursors_come_back(void **state)
 {
     struct job_row read = {.cursor_ms = 0};
     struct job_row row = {.cursor_ms = INT64_C(1800000000123),
-                          .last = {{{1, 2, 3}}, 61, 63, INT64_C(1800000000456), RUN_LOST}};
+                          .last = {{{1, 2, 3}}, 61, 63, INT64_C(1800000000456), RUN_LOST, false}};
     enum tell tell = TELL_NOTHING;
     struct strbuf value;
     (void)state;
