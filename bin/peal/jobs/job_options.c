@@ -123,8 +123,9 @@ const struct option_row *job_option_rows(void)
 static bool read_number(json_t *definition, const struct field *field, const char *name)
 {
     const char *text = json_string_value(json_object_get(definition, name));
-    if ((field->kind != FIELD_INT && field->kind != FIELD_INT64) || !text || !*text ||
-        text[strspn(text, "0123456789")] || strlen(text) > 15)
+    const char *digits = text && *text == '-' ? text + 1 : text;
+    if ((field->kind != FIELD_INT && field->kind != FIELD_INT64) || !digits || !*digits ||
+        digits[strspn(digits, "0123456789")] || strlen(digits) > 15)
         return true;
     return json_object_set_new(definition, name, json_integer(atoll(text))) == 0;
 }
