@@ -10,6 +10,8 @@
 #include "server.h"
 
 struct census {
+    const struct engine *engine;
+    struct now now;
     json_t *by_state;
     bool failed;
 };
@@ -17,17 +19,18 @@ struct census {
 static bool count_node(void *context, const struct known_peer *known)
 {
     struct census *census = context;
-    const char *state = node_state(known);
+    struct known_peer fresh = node_as_it_is(census->engine, known, census->now);
+    const char *state = node_state(&fresh);
     json_int_t count = json_integer_value(json_object_get(census->by_state, state));
     census->failed = json_object_set_new(census->by_state, state, json_integer(count + 1)) != 0;
     return !census->failed;
 }
 
-static json_t *count_nodes(const struct peers *peers)
+static json_t *count_nodes(const struct engine *engine)
 {
-    struct census census = {.by_state = json_object()};
+    struct census census = {.engine = engine, .now = clock_now(), .by_state = json_object()};
     if (census.by_state)
-        peers_each(peers, count_node, &census);
+        peers_each(engine_peers(engine), count_node, &census);
     if (!census.failed)
         return census.by_state;
     json_decref(census.by_state);
@@ -102,7 +105,7 @@ void get_cluster(struct call *call)
                          encode_store(call), "history", encode_history_health(call), "clock",
                          encode_clock_health(call), "node", json_words(api->node), "leader",
                          json_words_or_null(peers->leader), "leads", engine_leads(engine), "nodes",
-                         count_nodes(peers), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
+                         count_nodes(engine), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
                          !peers->is_skewed && engine_clock(engine).doubt == DOUBT_NONE, "jobs",
                          (json_int_t)call_count_jobs(call), "open_runs", (json_int_t)open_runs));
 }

@@ -174,9 +174,8 @@ static int hide_others(const struct call *call, const struct known_peer *known, 
     return failed;
 }
 
-/* This agent's own state is newer than its last heartbeat. */
-static struct known_peer as_it_is(const struct engine *engine, const struct known_peer *known,
-                                  struct now now)
+struct known_peer node_as_it_is(const struct engine *engine, const struct known_peer *known,
+                                struct now now)
 {
     struct known_peer fresh = *known;
     if (is_self(engine_peers(engine), known)) {
@@ -189,7 +188,7 @@ static struct known_peer as_it_is(const struct engine *engine, const struct know
 static json_t *encode_known(const struct call *call, const struct known_peer *known, struct now now)
 {
     const struct api_ports *ports = &call->api->ports;
-    struct known_peer fresh = as_it_is(ports->engine, known, now);
+    struct known_peer fresh = node_as_it_is(ports->engine, known, now);
     json_t *value = encode_node(engine_peers(ports->engine), &fresh, now, call->language);
     if (value && hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&

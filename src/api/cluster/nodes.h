@@ -4,8 +4,13 @@
 
 #include <jansson.h>
 
+#include "engine.h"
 #include "language.h"
 #include "state/peers.h"
+
+/* A node as it is now: what the agent knows of itself is newer than its last heartbeat. */
+struct known_peer node_as_it_is(const struct engine *engine, const struct known_peer *known,
+                                struct now now);
 
 /* "ready", "draining", "drained", "gone", or why it takes no new runs: "full", "clock" ... */
 const char *node_state(const struct known_peer *known);
