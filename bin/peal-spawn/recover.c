@@ -68,15 +68,44 @@ static int find_process(struct run *run)
     return -1;
 }
 
-static void find_pipe(struct run *run, int index)
+static bool is_over(const struct run *run)
+{
+    struct proc_stat stat;
+    return !proc_stat(run->info.pid, &stat) || stat.state == 'Z' || stat.state == 'X';
+}
+
+/* Opens a pipe of the run again; false: what is written into it can't be read any more. A process
+ * that has closed or redirected the stream itself loses nothing by it. */
+static bool find_pipe(struct run *run, int index)
 {
     char path[64];
     struct stat st;
+    int fd = -1;
+    if (!run->pipes[index])
+        return true;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", run->info.pid, index + 1);
-    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode) || st.st_ino != run->pipes[index])
-        return;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (stat(path, &st) == 0) {
+        if (!S_ISFIFO(st.st_mode) || st.st_ino != run->pipes[index])
+            return true;
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    }
     run->streams[index].watch.fd = fd;
+    return fd >= 0 || (errno == ENOENT && !is_over(run));
+}
+
+/* Says in its output that its pipes could not be opened again: its process was gone before, or has
+ * other rights. */
+static void mark_gap(struct spawner *s, struct run *run)
+{
+    char mark[160];
+    int length = snprintf(mark, sizeof(mark),
+                          "%speal: the spawner was killed while this ran: what was written after "
+                          "that is not here\n",
+                          run->output.in_line ? "\n" : "");
+    output_append(&run->output, s->output_fd, run->info.id, SPAWN_STDERR, mark, (size_t)length,
+                  clock_now().wall.ms);
+    run->info.output_bytes = run->output.position;
+    run->info.dropped_bytes = run->output.dropped;
 }
 
 static bool adopt(struct spawner *s, struct run *run)
@@ -90,25 +119,12 @@ static bool adopt(struct spawner *s, struct run *run)
         return false;
     }
     run->cgroup = cgroup_adopt(&s->cgroups, run->info.id, run->info.pid);
-    find_pipe(run, 0);
-    find_pipe(run, 1);
+    bool has_out = find_pipe(run, 0), has_err = find_pipe(run, 1);
+    if (!has_out || !has_err)
+        mark_gap(s, run);
     run_add_pid(&s->runs, run);
     life_began(s, run, 0);
     return true;
-}
-
-/* Its process was gone before its pipes could be opened again. */
-static void mark_gap(struct spawner *s, struct run *run)
-{
-    char mark[160];
-    int length = snprintf(mark, sizeof(mark),
-                          "%speal: the spawner was killed while this ran: what was written after "
-                          "that is not here\n",
-                          run->output.in_line ? "\n" : "");
-    output_append(&run->output, s->output_fd, run->info.id, SPAWN_STDERR, mark, (size_t)length,
-                  clock_now().wall.ms);
-    run->info.output_bytes = run->output.position;
-    run->info.dropped_bytes = run->output.dropped;
 }
 
 static void restore(struct spawner *s, struct run *run)

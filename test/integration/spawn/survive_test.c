@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 
 #include "clock.h"
 #include "harness.h"
+#include "proc.h"
 #include "spawn_launch.h"
 
 static void a_new_agent_gets_what_it_missed(void **state)
@@ -196,6 +198,45 @@ static void unseen_ends_say_what_is_known(void **state)
     assert_int_equal(run->reason, SPAWN_UNKNOWN);
     assert_int_equal(run->error, SPAWN_UNSEEN_END);
     assert_true(run->ended_wall_ms >= before);
+}
+
+/* Its process has ended, but nobody has waited for it yet when the next spawner looks: the pipes
+ * are gone with what was in them, and the output says so. One that has redirected its output itself
+ * misses nothing. */
+static void output_lost_with_a_zombie_is_told(void **state)
+{
+    struct harness *h = *state;
+    siginfo_t info;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    harness_sh(h, "zombie", "echo one; exec sleep 100");
+    harness_sh(h, "elsewhere", "echo one; exec sleep 100 >/dev/null 2>&1");
+    harness_wait(h, harness_seen(h, "zombie")->run.output_bytes > 0 &&
+                        harness_seen(h, "elsewhere")->run.output_bytes > 0);
+    int zombie = harness_seen(h, "zombie")->run.pid;
+    int elsewhere = harness_seen(h, "elsewhere")->run.pid;
+    harness_wait(h, proc_has(elsewhere, "cmdline", "sleep"));
+    harness_detach(h);
+    int guard = parent_of((int)h->hello.pid);
+    kill(guard, SIGKILL);
+    kill((pid_t)h->hello.pid, SIGKILL);
+    harness_wait(h, parent_of(zombie) == getpid());
+    kill(zombie, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT), 0);
+    h->seen_count = 0;
+    harness_attach(h);
+    const struct spawn_run *run = harness_ended(h, "zombie");
+    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    char *text = harness_output(h, "zombie", 0, NULL, NULL);
+    assert_non_null(strstr(text, "one\npeal: the spawner was killed while this ran"));
+    free(text);
+    kill(elsewhere, SIGKILL);
+    harness_ended(h, "elsewhere");
+    text = harness_output(h, "elsewhere", 0, NULL, NULL);
+    assert_string_equal(text, "one\n");
+    free(text);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 /* How often the line stands in the text. */
@@ -551,6 +592,7 @@ int main(void)
         TEST(a_killed_spawner_is_answered_for),
         TEST(ends_are_known_without_a_spawner),
         TEST(unseen_ends_say_what_is_known),
+        TEST(output_lost_with_a_zombie_is_told),
         TEST(an_adopted_run_can_be_killed),
         TEST(nothing_runs_twice_however_often_it_is_killed),
         TEST(who_left_everything_behind_is_killed_later),
