@@ -229,6 +229,10 @@ void boots_see_start(struct cluster *cluster, const struct child *child)
 {
     const struct known_boot *boot = find_boot(cluster, &child->run_id);
     const struct engine_config *config = &child->node->config;
+    const struct run *run = &find_run(cluster, &child->run_id)->run;
+    if (run->cause == CAUSE_REBOOT && run->by[0] && strcmp(run->by, config->node) != 0)
+        stage_fail(&cluster->stage, "attempt %d at a boot of %s is started by %s", run->attempt,
+                   run->by, child->node->name);
     if (boot && (strcmp(boot->node, config->node) != 0 ||
                  (strcmp(boot->mark.boot_id, config->boot_id) != 0)))
         stage_fail(&cluster->stage, "%s: boot %s of %s is started by %s in its boot %s",

@@ -18,9 +18,9 @@ static uint64_t id_hash(const struct id *id)
 }
 
 /* A boot's tick is its node's own, and two nodes may boot in the same millisecond. */
-static struct id boot_of(const struct run *run)
+static const char *booted_node(const struct run *run)
 {
-    return run->cause == CAUSE_REBOOT ? run->id : (struct id){{0}};
+    return run->cause == CAUSE_REBOOT ? run->by : "";
 }
 
 static uint64_t attempt_hash(const void *item)
@@ -34,10 +34,9 @@ static bool is_same_attempt(const void *item, const void *key)
 {
     const struct run *one = &((const struct known_run *)item)->run,
                      *other = &((const struct known_run *)key)->run;
-    struct id one_boot = boot_of(one), other_boot = boot_of(other);
     return one->tick_ms == other->tick_ms && one->attempt == other->attempt &&
            id_compare(&one->job_uid, &other->job_uid) == 0 &&
-           id_compare(&one_boot, &other_boot) == 0;
+           strcmp(booted_node(one), booted_node(other)) == 0;
 }
 
 struct known_run *find_run(const struct cluster *cluster, const struct id *id)
@@ -278,9 +277,10 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->before = same;
     if (same) /* the newest is found, and leads to those before */
         table_remove(&cluster->attempts, same);
-    boots_see_run(cluster, run);
-    if (run->attempt == 1)
+    if (run->attempt == 1) {
+        boots_see_run(cluster, run);
         rewind_see_run(&cluster->jobs[known->job], run);
+    }
     if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
         abort();
     return known;
