@@ -172,6 +172,18 @@ static void ends_are_known_without_a_spawner(void **state)
     assert_int_equal(access(go, F_OK), -1); /* nobody waits for it any more */
 }
 
+/* The agent leaves, then its spawner is killed with its guard. */
+static void kill_pair(struct harness *h)
+{
+    int spawner = (int)h->hello.pid, guard = parent_of(spawner);
+    harness_detach(h);
+    kill(guard, SIGKILL);
+    kill(spawner, SIGKILL);
+    while (waitpid(guard, NULL, 0) > 0 || waitpid(spawner, NULL, 0) > 0)
+        ; /* if they are children of this process */
+    harness_wait(h, !process_lives(spawner));
+}
+
 /* Without a guard it is said what is known. */
 static void unseen_ends_say_what_is_known(void **state)
 {
@@ -181,10 +193,7 @@ static void unseen_ends_say_what_is_known(void **state)
     harness_wait(h, harness_seen(h, "ends")->started == 1 && harness_seen(h, "goes")->started == 1);
     int ends = harness_seen(h, "ends")->run.pid, goes = harness_seen(h, "goes")->run.pid;
     int64_t before = clock_now().wall.ms;
-    harness_detach(h);
-    kill(parent_of((int)h->hello.pid), SIGKILL);
-    kill((pid_t)h->hello.pid, SIGKILL);
-    harness_wait(h, !process_lives((int)h->hello.pid));
+    kill_pair(h);
     kill(goes, SIGKILL);
     harness_wait(h, !process_lives(goes));
     h->seen_count = 0;
@@ -208,6 +217,8 @@ static void output_lost_with_a_zombie_is_told(void **state)
     struct harness *h = *state;
     siginfo_t info;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    kill_pair(h);
+    harness_attach(h); /* to a spawner whose orphans become children of this process */
     harness_sh(h, "zombie", "echo one; exec sleep 100");
     harness_sh(h, "elsewhere", "echo one; exec sleep 100 >/dev/null 2>&1");
     harness_wait(h, harness_seen(h, "zombie")->run.output_bytes > 0 &&
@@ -215,10 +226,7 @@ static void output_lost_with_a_zombie_is_told(void **state)
     int zombie = harness_seen(h, "zombie")->run.pid;
     int elsewhere = harness_seen(h, "elsewhere")->run.pid;
     harness_wait(h, proc_has(elsewhere, "cmdline", "sleep"));
-    harness_detach(h);
-    int guard = parent_of((int)h->hello.pid);
-    kill(guard, SIGKILL);
-    kill((pid_t)h->hello.pid, SIGKILL);
+    kill_pair(h);
     harness_wait(h, parent_of(zombie) == getpid());
     kill(zombie, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT), 0);
