@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "words.h"
@@ -117,6 +118,16 @@ bool run_state_is_in(unsigned states, enum run_state state)
 bool run_state_is_end(enum run_state state)
 {
     return state >= RUN_OK && state < RUN_STATES;
+}
+
+int run_http_status(const struct run *run)
+{
+    static const char sign[] = "HTTP ";
+    bool has_response = run->reason == REASON_HTTP_STATUS || run->reason == REASON_HTTP_BODY;
+    if (!has_response || strncmp(run->detail, sign, sizeof(sign) - 1) != 0)
+        return -1;
+    int status = atoi(run->detail + sizeof(sign) - 1);
+    return status >= 100 && status <= 599 ? status : -1;
 }
 
 struct last_run last_run_of(const struct run *run)

@@ -176,4 +176,8 @@ bool run_state_is_known(enum run_state state);
 bool run_state_is_in(unsigned states, enum run_state state);
 bool run_state_is_end(enum run_state state); /* OK, FAILED, ... MISSED */
 
+/* The status of the response that made an HTTP call fail, which `detail` begins with: "HTTP 503,
+ * expected 200-299". -1: none. */
+int run_http_status(const struct run *run);
+
 #endif

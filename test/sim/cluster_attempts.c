@@ -29,7 +29,8 @@ static bool is_retried_by(const struct job *definition, const struct run *run)
     const struct job_retries *retries = &definition->retries;
     if (run->attempt > retries->count)
         return false;
-    return (run->state == RUN_FAILED && is_named(retries, "failed")) ||
+    bool never_started = run->state == RUN_MISSED && run->reason == REASON_START_WINDOW;
+    return ((run->state == RUN_FAILED || never_started) && is_named(retries, "failed")) ||
            (run->state == RUN_LOST && is_named(retries, "lost"));
 }
 
@@ -75,8 +76,10 @@ void attempts_see_start(struct cluster *cluster, const struct known_job *job,
     if (known->run.attempt == 1 || cluster->restored_ms)
         return;
     const struct known_run *before = find_attempt(cluster, &known->run, known->run.attempt - 1);
-    bool may_start = before && before->run.state == RUN_LOST && !before->child &&
-                     stage->now_ms - before->begun_ms < START_WINDOW_MS;
+    bool is_uncertain =
+        before && (before->run.state == RUN_LOST || before->run.state == RUN_MISSED);
+    bool may_start =
+        is_uncertain && !before->child && stage->now_ms - before->begun_ms < START_WINDOW_MS;
     if (may_start)
         stage_fail(stage, "tick %lld of %s is tried again while the lost run may start", tick_s,
                    job->name);

@@ -193,7 +193,7 @@ peal_sim_mistake(retried_twice memory races store/rules/rules_again.c
     "|| before->retried ||" "||"
     "an amended end makes an attempt that was made with the loss: P1")
 peal_sim_mistake(lost_is_tried_at_once memory races job/definition/retry.c
-    "end->state == RUN_LOST && wait_ms < window_ms" "false"
+    "(end->state == RUN_LOST || is_window_over(end)) && wait_ms < window_ms" "false"
     "a lost run starts while its next attempt does: P1")
 peal_sim_mistake(loss_not_retried memory any engine/stages/again.c
     "finish->run.state == RUN_OK" "finish->run.state != RUN_FAILED"

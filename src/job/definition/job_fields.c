@@ -203,8 +203,9 @@ static const struct field retry_fields[] = {
     {"on", FIELD_NAMES, AT(retries.on), 0, 20, .complain = retry_on_complaint,
      ABOUT(SECTION_HOW, "Retry on", "哪些结果重试",
            "The ends that are retried: failed, timed_out, lost, no_start, exit 75,100-120, signal "
-           "KILL.",
-           "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal KILL。",
+           "KILL, no_response, http 429,500-599.",
+           "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal "
+           "KILL、no_response、http 429,500-599。",
            .unset = "failed, timed_out", .sample = "exit 75, timed_out, lost", .see = "#retries",
            .option = "retry-on", .value = "END")},
     {"within", FIELD_DURATION, AT(retries.within_s), 0, LONG_S,

@@ -93,6 +93,29 @@ run peal add where @manual --http http://h --cwd /srv
 expect_status 6
 expect_stderr_has 'cwd: is for jobs with a process; an HTTP call has none'
 
+# Some statuses are worth another attempt, others are not.
+apply <<END
+name: later
+schedule: '@manual'
+http: {url: '$at/status/503'}
+retries: {count: 1, wait: 1s, on: 'http 429,500-599'}
+---
+name: never
+schedule: '@manual'
+http: {url: '$at/status/404'}
+retries: {count: 1, wait: 1s, on: ['http 429,500-599', no_response]}
+END
+expect_status 0
+run peal run later --wait
+run peal run never --wait
+# shellcheck disable=SC2317 # called by wait_until
+is_tried_twice() {
+    peal runs later -o json | jq -e 'length == 2 and all(.[]; .state == "failed")'
+}
+wait_until is_tried_twice
+run sh -c 'peal runs never -o json | jq -c "[.[] | [.attempt, .reason, .retried]]"'
+expect_stdout '[[1,"http_status",false]]'
+
 # ---- addresses ----
 call "http://127.0.0.2:$port/status/200"
 expect_end failed/http_error '127.0.0.2 is a loopback address, which calls may reach only if http_allow'

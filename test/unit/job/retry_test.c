@@ -25,6 +25,14 @@ static const struct {
     {__LINE__, "signal KILL", true},
     {__LINE__, "signal SIGTERM,9", true},
     {__LINE__, "signal 1-3", true},
+    {__LINE__, "no_response", true},
+    {__LINE__, "http 503", true},
+    {__LINE__, "http 429,500-599", true},
+    {__LINE__, "http", false},
+    {__LINE__, "http 99", false},
+    {__LINE__, "http 600", false},
+    {__LINE__, "http 5xx", false},
+    {__LINE__, "http 503,", false},
     {__LINE__, "", false},
     {__LINE__, "ok", false},
     {__LINE__, "killed", false}, /* a person wanted that */
@@ -72,7 +80,26 @@ static const struct run lost = END(RUN_LOST, REASON_NODE_DIED, -1, 0);
 static const struct run ok = END(RUN_OK, REASON_NONE, 0, 0);
 static const struct run killed = END(RUN_KILLED, REASON_USER, -1, SIGTERM);
 static const struct run missed = END(RUN_MISSED, REASON_DEADLINE, -1, 0);
+static const struct run too_late = END(RUN_MISSED, REASON_START_WINDOW, -1, 0);
 static const struct run skipped = END(RUN_SKIPPED, REASON_PAUSED, -1, 0);
+
+/* How the end of an HTTP call is told. */
+#define CALL_END(end_reason, text)                                                                 \
+    {                                                                                              \
+        .attempt = 1, .state = RUN_FAILED, .reason = end_reason, .exit_code = -1, .detail = (text) \
+    }
+
+static const struct run http_503 = CALL_END(REASON_HTTP_STATUS, "HTTP 503, expected 200-299");
+static const struct run bad_body =
+    CALL_END(REASON_HTTP_BODY, "HTTP 200, but the body holds \"no\"");
+static const struct run unanswered = CALL_END(REASON_HTTP_ERROR, "could not connect to 192.0.2.1");
+static const struct run pretends = CALL_END(REASON_HTTP_ERROR, "HTTP 503, says the error");
+static const struct run cut_short = CALL_END(REASON_HTTP_STATUS, "HTTP ");
+static const struct run says_http = {.attempt = 1,
+                                     .state = RUN_FAILED,
+                                     .reason = REASON_EXIT_CODE,
+                                     .exit_code = 1,
+                                     .detail = "HTTP 503"};
 
 static const struct {
     int line;
@@ -88,6 +115,9 @@ static const struct {
     {__LINE__, {0}, &ok, false},
     {__LINE__, {0}, &killed, false},
     {__LINE__, {0}, &missed, false},
+    {__LINE__, {0}, &too_late, true}, /* it never was a process */
+    {__LINE__, {"no_start"}, &too_late, true},
+    {__LINE__, {"lost"}, &too_late, false},
     {__LINE__, {0}, &skipped, false},
     {__LINE__, {"lost"}, &lost, true},
     {__LINE__, {"lost"}, &exit_1, false},
@@ -102,6 +132,17 @@ static const struct {
     {__LINE__, {"signal TERM"}, &timed_out, false}, /* that was peal */
     {__LINE__, {"signal TERM"}, &killed, false},
     {__LINE__, {"exit 2", "timed_out"}, &timed_out, true},
+    {__LINE__, {0}, &http_503, true},
+    {__LINE__, {"http 500-599"}, &http_503, true},
+    {__LINE__, {"http 500-502"}, &http_503, false},
+    {__LINE__, {"http 200"}, &bad_body, true},
+    {__LINE__, {"http 100-599"}, &unanswered, false},
+    {__LINE__, {"http 100-599"}, &pretends, false},
+    {__LINE__, {"http 100-599"}, &cut_short, false},
+    {__LINE__, {"http 100-599"}, &says_http, false},
+    {__LINE__, {"no_response"}, &unanswered, true},
+    {__LINE__, {"no_response"}, &http_503, false},
+    {__LINE__, {"no_response"}, &exit_1, false},
 };
 
 static void test_matches(void **state)

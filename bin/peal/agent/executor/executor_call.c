@@ -260,9 +260,12 @@ static void fill_own_end(const struct executor_call *self, const struct spawn_ru
         how = CALL_ERROR; /* one of a newer peal-call */
     end->state = own_ends[how].state;
     end->reason = own_ends[how].reason;
-    if (how == CALL_OK)
+    bool has_status = how == CALL_OK || how == CALL_STATUS || how == CALL_BODY;
+    if (how != CALL_OK && read_line(self, known, end->detail, sizeof(end->detail)))
+        return;
+    if (has_status)
         snprintf(end->detail, sizeof(end->detail), "HTTP %d", known->error);
-    else if (!read_line(self, known, end->detail, sizeof(end->detail)))
+    else
         snprintf(end->detail, sizeof(end->detail), "%s", own_ends[how].words);
 }
 

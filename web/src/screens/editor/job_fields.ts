@@ -250,8 +250,8 @@ export const jobFields: readonly JobField[] = [
     },
     {
         name: "retries.on", section: "how", kind: "names", sample: "exit 75, timed_out, lost",
-        en: ["Retry on", "The ends that are retried: failed, timed_out, lost, no_start, exit 75,100-120, signal KILL."],
-        zh: ["哪些结果重试", "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal KILL。"],
+        en: ["Retry on", "The ends that are retried: failed, timed_out, lost, no_start, exit 75,100-120, signal KILL, no_response, http 429,500-599."],
+        zh: ["哪些结果重试", "哪些结果会重试：failed、timed_out、lost、no_start、exit 75,100-120、signal KILL、no_response、http 429,500-599。"],
     },
     {
         name: "retries.within", section: "how", kind: "text", sample: "30m",
