@@ -235,6 +235,17 @@ static bool read_concurrency(struct reading *reading, const struct dkron_field *
     return set(reading, field->ours, json_string(is_forbid ? "skip" : "allow"));
 }
 
+/* dkron tries again at once. */
+static bool read_retries(struct reading *reading, const struct dkron_field *field,
+                         const json_t *value)
+{
+    json_int_t count = json_integer_value(value);
+    if (!json_is_integer(value) || count < 0)
+        return refuse_field(reading, field, "expected a number");
+    return !count ||
+           set(reading, field->ours, json_pack("{s:I, s:s}", "count", count, "wait", "0s"));
+}
+
 static bool read_executor(struct reading *reading, const struct dkron_field *field,
                           const json_t *value)
 {
@@ -327,7 +338,7 @@ static const struct dkron_field dkron_fields[] = {
     {"executor_config", read_executor_config, NULL},
     {"starts_at", read_text, "start"},
     {"expires_at", read_text, "end"},
-    {"retries", read_unknown, "peal starts a tick once; it does not try again"},
+    {"retries", read_retries, "retries"},
     {"parent_job", read_parent, "after"},
     {"processors", read_unknown, "peal keeps all output itself, and has no processors"},
     {"ephemeral", read_unknown, "jobs stay until they are deleted; give it an expires_at"},
@@ -463,6 +474,13 @@ static const char *show_parent(const json_t *native)
     return name ? name : "";
 }
 
+static int show_retries(const json_t *native)
+{
+    const json_t *retries = json_object_get(native, "retries");
+    const json_t *count = json_is_integer(retries) ? retries : json_object_get(retries, "count");
+    return (int)json_integer_value(count);
+}
+
 json_t *dkron_show_job(const json_t *native)
 {
     const json_t *status = json_object_get(native, "status");
@@ -478,8 +496,8 @@ json_t *dkron_show_job(const json_t *native)
         show_schedule(native), "timezone", share(native, "timezone", json_string("")), "disabled",
         json_is_true(json_object_get(status, "paused")), "tags",
         show_tags(json_string_value(json_object_get(native, "where"))), "metadata",
-        share(native, "labels", json_object()), "retries", 0, "parent_job", show_parent(native),
-        "dependent_jobs", "processors", "concurrency",
+        share(native, "labels", json_object()), "retries", show_retries(native), "parent_job",
+        show_parent(native), "dependent_jobs", "processors", "concurrency",
         policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor",
         json_object_get(native, "http") ? "http" : "shell", "executor_config",
         json_object_get(native, "http") ? dkron_show_http(native) : show_executor(native));

@@ -78,13 +78,34 @@ static void test_dkron_parents(void **state)
     answer_release(&read);
 }
 
+static void test_dkron_retries(void **state)
+{
+    struct world *world = *state;
+    json_t *made = EXPECT(world, 201, "POST //v1/jobs",
+                          "{\"name\":\"flaky\",\"schedule\":\"@manually\",\"retries\":3,"
+                          "\"executor\":\"shell\",\"executor_config\":{\"command\":\"false\"}}");
+    assert_int_equal(member_number(made, "retries"), 3);
+    json_decref(made);
+    json_t *native = EXPECT(world, 200, "GET /jobs/flaky", NULL);
+    assert_int_equal(member_number(native, "retries.count"), 3);
+    check_text(native, "retries.wait", "0s");
+    json_decref(native);
+    struct answer read = ask(world, "GET //v1/jobs/flaky", NULL);
+    made = EXPECT(world, 201, "POST //v1/jobs", read.text);
+    assert_int_equal(member_number(made, "retries"), 3);
+    json_decref(made);
+    answer_release(&read);
+}
+
 static void test_dkron_refusals(void **state)
 {
     static const struct {
         int line;
         const char *body, *pointer;
     } cases[] = {
-        {__LINE__, "\"retries\":2", "/retries"},
+        {__LINE__, "\"retries\":-1", "/retries"},
+        {__LINE__, "\"retries\":101", "/retries/count"},
+        {__LINE__, "\"retries\":\"2\"", "/retries"},
         {__LINE__, "\"parent_job\":\"nobody\"", "/after/0"},
         {__LINE__, "\"parent_job\":7", "/parent_job"},
         {__LINE__, "\"processors\":{\"files\":{}}", "/processors"},
@@ -410,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_dkron_job),
         TEST(test_dkron_parents),
+        TEST(test_dkron_retries),
         TEST(test_dkron_refusals),
         TEST(dkron_calls_become_calls),
         TEST(test_dkron_life),
