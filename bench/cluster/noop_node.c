@@ -48,11 +48,12 @@ static struct executor_event *add_event(struct noop *noop, enum executor_event_k
 }
 
 static enum status start(struct executor *executor, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct noop *noop = (struct noop *)executor;
     int64_t now_ms = clock_now().wall.ms;
     (void)job;
+    (void)at;
     (void)deadline;
     struct executor_event *event = add_event(noop, EXECUTOR_STARTED);
     event->run_id = run->id;
@@ -87,7 +88,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops noop_ops = {start, kill_run, acknowledge, next_event, NULL};
+static const struct executor_ops noop_ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
 
 /* ---- the node ---- */
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "spawner.h"
 
 #define REPORTS           4  /* of enum run_report */
@@ -17,6 +18,8 @@
 void agent_report(struct spawner *s, struct run *run, enum run_report what)
 {
     run->report |= what;
+    if (run->early && what == REPORT_KNOWN)
+        run->early->is_told = true;
     if (run->is_queued || run->is_forgotten)
         return;
     run->is_queued = true;
@@ -131,7 +134,7 @@ static void greet(struct spawner *s, const struct spawn_hello *agent)
         .pid = (uint32_t)getpid(),
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
                     (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) | SPAWN_KNOWS_JOBS |
-                    SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_FRAMES |
+                    SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_FRAMES | SPAWN_KNOWS_TIMES |
                     (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = s->runs.known,
     };
@@ -170,8 +173,12 @@ static enum status handle(struct spawner *s, const struct spawn_message *message
             free(block);
             return E_CORRUPT;
         }
-        start_add(s, &request, block, fd);
-        return OK;
+        if (request.at_boot_us <= clock_boot_us()) {
+            start_add(s, &request, block, fd);
+            return OK;
+        }
+        free(block);
+        return early_add(s, message, fd);
     }
     if (message->type == SPAWN_KILL) {
         st = spawn_decode_kill(message, &order);
@@ -308,6 +315,7 @@ void agent_accept(struct spawner *s, struct watch *watch, uint32_t events)
         send_message(s, SPAWN_REPLACED, NULL);
         spawner_unwatch(s, &s->agent);
     }
+    early_orphan(s);
     if (s->spare_fd < 0)
         s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     s->agent = (struct watch){.fd = fd, .ready = agent_ready};

@@ -324,7 +324,9 @@ void life_reap(struct spawner *s)
     launches_settle(&s->launches); /* else the pipes of short runs would not be at their end */
     for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         struct run *run = run_by_pid(&s->runs, pid);
-        if (run) /* else a leftover process of a run */
+        if (run && run->early)
+            early_reaped(s, run);
+        else if (run) /* else a leftover process of a run */
             reaped(s, run, status, &usage);
     }
 }
@@ -395,6 +397,11 @@ static bool is_lingering(const struct run *run)
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
                int64_t grace_ms)
 {
+    if (run->early) {
+        early_drop(s, run);
+        life_fail(s, run, why, SPAWN_STEP_NONE, 0);
+        return;
+    }
     if (run->state != RUN_RUNNING && run->state != RUN_STOPPING && !is_lingering(run))
         return;
     int64_t kill_at = s->now_boot_ms + grace_ms;

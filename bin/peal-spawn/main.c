@@ -112,8 +112,10 @@ static enum status open_folder(struct spawner *s)
         return E_IO;
     s->output_fd = openat(s->folder_fd, SPAWN_OUTPUT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    s->own_fds_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return s->output_fd >= 0 && s->null_fd >= 0 && s->spare_fd >= 0 ? OK : E_IO;
+    return s->output_fd >= 0 && s->null_fd >= 0 && s->own_fds_fd >= 0 && s->spare_fd >= 0 ? OK
+                                                                                          : E_IO;
 }
 
 static enum status lock_folder(struct spawner *s)
@@ -181,6 +183,8 @@ static enum status open_all(struct spawner *s)
         st = open_signals(s);
     if (st == OK)
         st = open_timer(s);
+    if (st == OK)
+        st = early_open(s);
     spawn_tag(s->options.folder, tag);
     snprintf(s->tag_mark, sizeof(s->tag_mark), SPAWN_TAG_MARK "=%s", tag);
     causes_init(&s->causes);
@@ -431,6 +435,7 @@ int main(int argc, char **argv)
     TAILQ_INIT(&s->reports);
     TAILQ_INIT(&s->growing);
     TAILQ_INIT(&s->young);
+    TAILQ_INIT(&s->early);
 
     s->now_boot_ms = clock_now().boot.ms; /* runs are looked at before the first turn, too */
     enum status st = open_all(s);

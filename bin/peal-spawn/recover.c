@@ -161,7 +161,7 @@ void recover_compact(struct spawner *s)
         return;
     size_t count = 0;
     for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
-        if (!run->is_forgotten)
+        if (!run->is_forgotten && !run->early)
             records[count++] = run_record(run);
     }
     journal_rewrite(&s->journal, records, count);

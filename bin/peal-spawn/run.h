@@ -84,6 +84,7 @@ struct run {
     bool is_growing;           /* in the queue of grown outputs */
     bool is_young;             /* in the queue of those whose pipes are not watched yet ... */
     int64_t listen_at_boot_ms; /* ... until then */
+    struct early *early;       /* it waits for its time; NULL: it does not */
     TAILQ_ENTRY(run) queue;
     TAILQ_ENTRY(run) growing;
     TAILQ_ENTRY(run) young;

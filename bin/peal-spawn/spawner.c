@@ -133,7 +133,7 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
     journal_sync(&s->journal, s->now_boot_ms);
     if (journal_is_stale(&s->journal, s->runs.known))
         recover_compact(s);
-    if (s->wants_upgrade) {
+    if (s->wants_upgrade && early_clear(s)) {
         s->wants_upgrade = false;
         upgrade(s);
     }

@@ -4,6 +4,7 @@
  *   spawner.c     the loop
  *   agent_link.c  the connection to the agent
  *   start.c       a start request becomes a run
+ *   early.c       ... at its time, if it came ahead of it
  *   process/      makes its process, up to the exec
  *   life.c        its life after that
  *   recover.c     restores runs from the journal of a killed spawner
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
+#include "early.h"
 #include "process/cause.h"
 #include "process/cgroup.h"
 #include "process/launch.h"
@@ -67,7 +69,8 @@ struct spawner {
     int folder_fd;
     int output_fd; /* the folder of the output files */
     int null_fd;
-    int spare_fd; /* closed to accept an agent when descriptors have run out */
+    int own_fds_fd; /* /proc/self/fd */
+    int spare_fd;   /* closed to accept an agent when descriptors have run out */
     int lock_fd;
     int epoll_fd;
     struct watch listener;
@@ -87,6 +90,9 @@ struct spawner {
     struct run_queue young;                /* runs whose pipes are not watched yet, oldest first */
     struct starting starting[START_BATCH]; /* the batch of starts that is read */
     size_t starting_count;
+    struct early_queue early; /* starts that wait for their time, the next one first */
+    struct watch early_timer;
+    uint32_t held_count;     /* of them have a process that is held */
     int64_t grew_at_boot_ms; /* when that is reported; 0: nothing grew */
     struct heap timers;      /* runs by due_boot_ms */
     struct journal journal;
@@ -147,6 +153,18 @@ void agent_flush(struct spawner *s);
  * stays the caller's. */
 void start_add(struct spawner *s, const struct spawn_request *request, void *block, int stdin_fd);
 void start_batch(struct spawner *s);
+
+/* The parts of start_add: the run, NULL if the id is known or memory is short, which is told; and
+ * its start. The texts of the request must stay until start_batch. */
+struct run *start_new(struct spawner *s, const struct spawn_request *request);
+void start_go(struct spawner *s, struct run *run, const struct spawn_request *request, void *block,
+              int stdin_fd);
+
+/* Makes all of a run but its exec; false: nothing. start_unhold takes that back; the process is the
+ * caller's to drop. */
+bool start_hold(struct spawner *s, struct run *run, const struct spawn_request *request,
+                int stdin_fd, struct launch **ret);
+void start_unhold(struct spawner *s, struct run *run);
 
 /* life.c */
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms); /* 0: never */

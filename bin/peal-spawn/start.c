@@ -25,15 +25,15 @@
 /* A pipe whose write end can also be read. The run holds that end, so the pipe always has a reader:
  * if the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads
  * on through /proc/PID/fd. */
-static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
+static bool make_pipe(struct spawner *s, int *ret_read, int *ret_write, uint64_t *ret_inode)
 {
     int ends[2];
     struct stat st;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return false;
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
-    int both = open(path, O_RDWR | O_CLOEXEC); /* opened anew: it blocks */
+    char name[16];
+    snprintf(name, sizeof(name), "%d", ends[1]);
+    int both = openat(s->own_fds_fd, name, O_RDWR | O_CLOEXEC); /* opened anew: it blocks */
     if (both < 0 || fstat(both, &st) < 0) {
         int error = errno;
         if (both >= 0)
@@ -53,11 +53,12 @@ static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
 /* Both pipes, or one for both streams; fds[1] and fds[2] become the run's ends. A run of another
  * user owns them, so that it may open /dev/stderr. False and errno: the caller closes what was
  * made. */
-static bool make_pipes(struct run *run, const struct user_ids *user, bool is_merged, int fds[3])
+static bool make_pipes(struct spawner *s, struct run *run, const struct user_ids *user,
+                       bool is_merged, int fds[3])
 {
     for (int i = 0; i < (is_merged ? 1 : 2); i++) {
         int *read_fd = &run->streams[i].watch.fd;
-        if (!make_pipe(read_fd, &fds[i + 1], &run->pipes[i]))
+        if (!make_pipe(s, read_fd, &fds[i + 1], &run->pipes[i]))
             return false;
         if (user->must_switch && fchown(*read_fd, user->uid, user->gid) < 0)
             return false;
@@ -94,13 +95,13 @@ static char **make_env(const struct spawner *s, const struct spawn_request *requ
 }
 
 /* The process in the cgroup; both may be none. The cgroup is given back at the end of the run, also
- * of one that could not start. */
+ * of one that could not start. With `held`, a process that is held. */
 static pid_t launch_in(struct spawner *s, struct run *run, struct child_setup *setup,
-                       uint32_t cgroup)
+                       uint32_t cgroup, struct launch **held)
 {
     run->cgroup = cgroup;
     setup->cgroup_fd = cgroup == CGROUP_NONE ? -1 : setup->cgroup_fd;
-    pid_t pid = launch_process(&s->launches, setup);
+    pid_t pid = held ? launch_held(&s->launches, setup, held) : launch_process(&s->launches, setup);
     int error = errno;
     cgroup_entered(cgroup, setup->cgroup_fd);
     errno = error;
@@ -112,25 +113,28 @@ static bool is_for_want_of_room(int error)
     return error == EAGAIN || error == ENOMEM;
 }
 
-static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup)
+static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup,
+                              struct launch **held)
 {
     uint32_t cgroup = cgroup_take(&s->cgroups, run->info.id, &setup->cgroup_fd);
-    pid_t pid = launch_in(s, run, setup, cgroup);
+    pid_t pid = launch_in(s, run, setup, cgroup, held);
+    if (held) /* what failed now is tried again at its time */
+        return pid;
     if (pid < 0 && cgroup >= CGROUP_POOLED && !is_for_want_of_room(errno)) { /* it is spoilt */
         cgroup = cgroup_take_own(&s->cgroups, run->info.id, &setup->cgroup_fd);
-        pid = launch_in(s, run, setup, cgroup);
+        pid = launch_in(s, run, setup, cgroup, NULL);
     }
     if (pid < 0 && cgroup == CGROUP_OWN &&
         !is_for_want_of_room(errno)) { /* it exists, but can't be entered */
         cgroups_release(&s->cgroups);
-        pid = launch_in(s, run, setup, CGROUP_NONE);
+        pid = launch_in(s, run, setup, CGROUP_NONE, NULL);
     }
     return pid;
 }
 
 /* SPAWN_STEP_NONE: the process exists. Else the failing step, with its errno. */
 static enum spawn_step make_process(struct spawner *s, struct run *run, struct child_setup *setup,
-                                    int *ret_error)
+                                    struct launch **held, int *ret_error)
 {
     run->slot = slots_take(&s->slots);
     if (run->slot == SLOT_NONE) {
@@ -139,14 +143,15 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
     }
     setup->slot = &s->slots.memory[run->slot];
     run->info.started_boot_ms = clock_now().boot.ms;
-    run->info.started_wall_ms = clock_now().wall.ms;
-    pid_t pid = launch_in_cgroup(s, run, setup);
+    run->info.started_wall_ms = held ? 0 : clock_now().wall.ms;
+    pid_t pid = launch_in_cgroup(s, run, setup, held);
     if (pid < 0) {
         *ret_error = errno;
         return SPAWN_STEP_FORK;
     }
     run->info.pid = pid;
-    life_note(s, run, JOURNAL_STARTED); /* best effort: it runs by now */
+    if (!held)
+        life_note(s, run, JOURNAL_STARTED); /* best effort: it runs by now */
     return SPAWN_STEP_NONE;
 }
 
@@ -154,7 +159,8 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
  * can't be read. The limit is asked for once a second, and before anything is refused. */
 static bool has_fds_left(struct spawner *s)
 {
-    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->cgroups.made + 3 + OWN_FDS;
+    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->held_count + 2 * s->cgroups.made +
+                  3 + OWN_FDS;
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
@@ -164,7 +170,8 @@ static bool has_fds_left(struct spawner *s)
 }
 
 /* From the pipes to the process; on failure nothing is left but the run itself. */
-static enum spawn_step begin(struct spawner *s, const struct starting *starting, int *ret_error)
+static enum spawn_step begin(struct spawner *s, const struct starting *starting,
+                             struct launch **held, int *ret_error)
 {
     char mark[64];
     struct run *run = starting->run;
@@ -180,10 +187,10 @@ static enum spawn_step begin(struct spawner *s, const struct starting *starting,
     setup.env = env;
     if (!env)
         *ret_error = ENOMEM;
-    else if (!make_pipes(run, &starting->user, starting->request.is_merged, setup.fds))
+    else if (!make_pipes(s, run, &starting->user, starting->request.is_merged, setup.fds))
         *ret_error = errno;
     else
-        step = make_process(s, run, &setup, ret_error);
+        step = make_process(s, run, &setup, held, ret_error);
     if (setup.fds[2] >= 0 && setup.fds[2] != setup.fds[1])
         close(setup.fds[2]);
     if (setup.fds[1] >= 0)
@@ -223,29 +230,34 @@ static bool check(struct spawner *s, struct run *run, const struct spawn_request
     return step == SPAWN_STEP_NONE;
 }
 
-void start_add(struct spawner *s, const struct spawn_request *request, void *block, int stdin_fd)
+struct run *start_new(struct spawner *s, const struct spawn_request *request)
 {
     struct run *run = run_by_id(&s->runs, request->id);
     if (run) {
         agent_report(s, run, REPORT_KNOWN);
-        free(block);
-        return;
+        return NULL;
     }
     run = run_new(&s->runs, request->id);
     if (!run) {
         spawner_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
         spawner_unwatch(s, &s->agent); /* it reconnects, and sees that the run is unknown */
-        free(block);
-        return;
+        return NULL;
     }
     int64_t now = clock_now().boot.ms; /* not the turn's: many starts may precede this one */
+    int64_t at = request->at_boot_us / 1000;
     run->grace_ms = request->grace_ms;
     run->linger_ms = request->linger_s * 1000;
-    run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
+    run->timeout_at_boot_ms = request->timeout_ms ? (at > now ? at : now) + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
+    return run;
+}
+
+void start_go(struct spawner *s, struct run *run, const struct spawn_request *request, void *block,
+              int stdin_fd)
+{
     struct starting starting = {
         .run = run, .request = *request, .block = block, .stdin_fd = stdin_fd};
-    if (!check(s, run, request, now, &starting.user)) {
+    if (!check(s, run, request, clock_now().boot.ms, &starting.user)) {
         free(block);
         return;
     }
@@ -254,11 +266,20 @@ void start_add(struct spawner *s, const struct spawn_request *request, void *blo
         start_batch(s);
 }
 
+void start_add(struct spawner *s, const struct spawn_request *request, void *block, int stdin_fd)
+{
+    struct run *run = start_new(s, request);
+    if (run)
+        start_go(s, run, request, block, stdin_fd);
+    else
+        free(block);
+}
+
 static void start(struct spawner *s, const struct starting *starting, bool is_many)
 {
     struct run *run = starting->run;
     int error = 0;
-    enum spawn_step step = begin(s, starting, &error);
+    enum spawn_step step = begin(s, starting, NULL, &error);
     if (step != SPAWN_STEP_NONE) {
         close_pipes(run);
         life_fail(s, run, SPAWN_START_FAILED, step, error);
@@ -268,6 +289,43 @@ static void start(struct spawner *s, const struct starting *starting, bool is_ma
     agent_report(s, run, REPORT_STARTED);
     life_began(s, run, is_many ? LISTEN_LATER_MS : 0);
 }
+
+/* ---- ahead of its time ---- */
+
+bool start_hold(struct spawner *s, struct run *run, const struct spawn_request *request,
+                int stdin_fd, struct launch **ret)
+{
+    int error = 0;
+    struct starting starting = {.run = run, .request = *request, .stdin_fd = stdin_fd};
+    if (s->is_stopping || !has_fds_left(s) ||
+        user_find(&s->users, s->now_boot_ms, request, s->options.allow_file, &starting.user,
+                  &error) != SPAWN_STEP_NONE)
+        return false;
+    cgroups_look(&s->cgroups);
+    bool is_held = !starting.user.must_switch && /* it would have to be forked */
+                   begin(s, &starting, ret, &error) == SPAWN_STEP_NONE;
+    user_release(&starting.user);
+    if (is_held)
+        run_add_pid(&s->runs, run);
+    else
+        start_unhold(s, run);
+    return is_held;
+}
+
+void start_unhold(struct spawner *s, struct run *run)
+{
+    close_pipes(run);
+    if (run->slot != SLOT_NONE)
+        slots_give(&s->slots, run->slot);
+    run->slot = SLOT_NONE;
+    cgroup_give(&s->cgroups, run->cgroup, run->info.id, false);
+    run->cgroup = CGROUP_NONE;
+    run_drop_pid(&s->runs, run);
+    run->info.pid = 0;
+    run->info.started_boot_ms = run->info.started_wall_ms = 0;
+}
+
+/* ---- a batch ---- */
 
 /* From here on these ids never start again. Returns an errno. */
 static int write_ids(struct spawner *s)

@@ -28,4 +28,9 @@ static inline int64_t wall_at(struct now now, struct boot_ms at)
 /* The machine's clocks. For the outermost layers only. */
 struct now clock_now(void);
 
+/* The boot clock in microseconds: now, and when the wall clock shows this, unless it is set
+ * meanwhile. */
+int64_t clock_boot_us(void);
+int64_t clock_boot_us_at(struct wall_ms wall);
+
 #endif

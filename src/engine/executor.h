@@ -25,10 +25,10 @@ struct executor_event {
 };
 
 struct executor_ops {
-    /* Starts once: the same run id again is ignored. Not started after `deadline` on the boot
-     * clock. */
+    /* Starts once: the same run id again is ignored. Not started before `at`, nor at or after
+     * `deadline`, both on the boot clock. */
     enum status (*start)(struct executor *executor, const struct run *run, const struct job *job,
-                         struct boot_ms deadline);
+                         struct boot_ms at, struct boot_ms deadline);
     /* A kill may get lost while the executor is away: the engine repeats it after READY. A repeated
      * kill is harmless, and so is one of a run that has ended. */
     void (*kill)(struct executor *executor, const struct id *run_id, enum run_reason reason);
@@ -39,6 +39,9 @@ struct executor_ops {
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
      * none. */
     const char *(*version)(const struct executor *executor);
+    /* How long before its time a start may be asked for, now: all but the start itself is done by
+     * then. NULL: not at all. */
+    int64_t (*ahead_ms)(const struct executor *executor);
 };
 
 struct executor {

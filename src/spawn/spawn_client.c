@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "spawn_build.h"
 #include "spawn_launch.h"
 #include "table.h"
@@ -38,6 +39,7 @@ struct outgoing {
     size_t length;
     char *stdin_bytes; /* NULL: none */
     size_t stdin_length;
+    int64_t at_boot_us; /* of a start: not before; 0: at once */
     STAILQ_ENTRY(outgoing) waiting;
     TAILQ_ENTRY(outgoing) unanswered;
 };
@@ -53,7 +55,7 @@ struct spawn_client {
     pid_t upgraded; /* the spawner that was told to upgrade; 0: none was. No other is told */
     pid_t launcher;
     int launcher_fd;
-    bool is_paused; /* out of descriptors: sends nothing until `resume` */
+    bool is_paused; /* out of descriptors, or too early: sends nothing until `resume` */
     struct loop_fd *socket;
     struct loop_timer *retry;  /* connects again */
     struct loop_timer *waking; /* calls wake */
@@ -303,6 +305,16 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     return sent == (ssize_t)out->length;
 }
 
+/* How long a start for this spawner has to wait here, which does not know of times. The executor
+ * knows that, too; but this spawner may be another one than it was for. */
+static int64_t wait_ms(const struct spawn_client *client, const struct outgoing *out)
+{
+    if (!out->at_boot_us || client->hello.features & SPAWN_KNOWS_TIMES)
+        return 0;
+    int64_t ms = out->at_boot_us / 1000 + 1 - clock_now().boot.ms;
+    return ms > 0 ? ms : 0;
+}
+
 /* How many of the messages that wait go into the next packet: more than one are a frame. */
 static size_t count_next(const struct spawn_client *client)
 {
@@ -313,7 +325,8 @@ static size_t count_next(const struct spawn_client *client)
     STAILQ_FOREACH(out, &client->waiting, waiting)
     {
         length += out->length + spawn_frame_padding(out->length);
-        if (out->stdin_bytes || length > SPAWN_FRAME_MAX || count == SPAWN_FRAME_MESSAGES)
+        if (out->stdin_bytes || length > SPAWN_FRAME_MAX || count == SPAWN_FRAME_MESSAGES ||
+            wait_ms(client, out))
             break;
         count++;
     }
@@ -341,6 +354,12 @@ static bool send_frame(struct spawn_client *client, size_t count)
            (ssize_t)(sizeof(begin) + length);
 }
 
+static void pause_for(struct spawn_client *client, int64_t ms)
+{
+    client->is_paused = true;
+    loop_timer_set(client->resume, ms);
+}
+
 /* What to do about a message that could not be sent. */
 static void send_failed(struct spawn_client *client, int error)
 {
@@ -350,8 +369,7 @@ static void send_failed(struct spawn_client *client, int error)
         disconnect(client, SPAWN_EVENT_GONE);
         return;
     }
-    client->is_paused = true; /* out of memory or descriptors, here or in the kernel */
-    loop_timer_set(client->resume, PAUSE_MS);
+    pause_for(client, PAUSE_MS); /* out of memory or descriptors, here or in the kernel */
 }
 
 /* Expects answers to the starts among the first `count` messages. Returns how many messages that
@@ -364,7 +382,7 @@ static size_t expect_answers(struct spawn_client *client, size_t count)
             continue;
         if (table_insert(&client->unanswered_ids, out) != OK)
             return i;
-        spawn_start_suit(out->packet, client->hello.features);
+        out->length = spawn_start_suit(out->packet, out->length, client->hello.features);
     }
     return count;
 }
@@ -393,6 +411,11 @@ static void sent(struct spawn_client *client, size_t count)
 static void write_messages(struct spawn_client *client)
 {
     for (int i = 0; i < PACKETS_AT_ONCE && !STAILQ_EMPTY(&client->waiting); i++) {
+        int64_t early_ms = wait_ms(client, STAILQ_FIRST(&client->waiting));
+        if (early_ms) {
+            pause_for(client, early_ms);
+            return;
+        }
         size_t count = expect_answers(client, count_next(client));
         if (count == 0) {
             send_failed(client, ENOMEM);
@@ -587,6 +610,7 @@ enum status spawn_client_start(struct spawn_client *client, const struct spawn_r
         return st;
     }
     memcpy(out->id, request->id, strlen(request->id));
+    out->at_boot_us = request->at_boot_us;
     enqueue(client, out);
     return OK;
 }
@@ -628,6 +652,11 @@ enum status spawn_client_ack(struct spawn_client *client, const char *id)
 const struct spawner_info *spawn_client_spawner(const struct spawn_client *client)
 {
     return &client->spawner;
+}
+
+bool spawn_client_knows_times(const struct spawn_client *client)
+{
+    return client->state == CLIENT_READY && client->hello.features & SPAWN_KNOWS_TIMES;
 }
 
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret)

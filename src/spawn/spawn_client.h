@@ -95,6 +95,9 @@ struct spawner_info {
 /* Of the spawner that was reached last. The client's, until the loop turns. */
 const struct spawner_info *spawn_client_spawner(const struct spawn_client *client);
 
+/* Is there a spawner that takes starts ahead of their time? For any other they wait here. */
+bool spawn_client_knows_times(const struct spawn_client *client);
+
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret);
 
 #endif

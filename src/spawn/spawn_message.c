@@ -9,13 +9,14 @@ enum start_flag {
     START_DEFAULT_USER = 1 << 1,
     START_MERGED = 1 << 2,  /* this one and the next: with SPAWN_KNOWS_OUTPUT */
     START_LINGERS = 1 << 3, /* for flags >> START_LINGER_SHIFT, in seconds */
-    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS,
+    START_TIMED = 1 << 4,   /* with SPAWN_KNOWS_TIMES: the last 8 bytes are at_boot_us */
+    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS | START_TIMED,
 };
 #define START_LINGER_SHIFT 16
 #define START_OUTPUT_MASK  (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
 
 /* The part of START that has a fixed size. After it: cwd, user, job, arguments, variables, each
- * ended by a zero byte. */
+ * ended by a zero byte; then its time, if it has one. */
 struct start_body {
     char id[SPAWN_ID_MAX + 8];
     int64_t deadline_boot_ms;
@@ -132,7 +133,7 @@ size_t spawn_encode(enum spawn_type type, const void *body, void *buf)
 static bool request_valid(const struct spawn_request *request)
 {
     return spawn_id_valid(request->id) && request->argv && request->argv[0] &&
-           request->deadline_boot_ms >= 0 && request->timeout_ms >= 0 &&
+           request->deadline_boot_ms >= 0 && request->at_boot_us >= 0 && request->timeout_ms >= 0 &&
            request->timeout_ms <= INT64_MAX / 4 && request->grace_ms >= 0 &&
            request->linger_s >= 0 && request->linger_s <= SPAWN_LINGER_S_MAX &&
            request->umask <= 0777 && request->nice >= -20 && request->nice <= 19 &&
@@ -177,6 +178,7 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         .stdin_length = request->stdin_bytes ? request->stdin_length : 0,
         .flags = START_NAMES_JOB | (request->is_default_user ? START_DEFAULT_USER : 0u) |
                  (request->is_merged ? START_MERGED : 0u) | START_LINGERS |
+                 (request->at_boot_us ? START_TIMED : 0u) |
                  (uint32_t)request->linger_s << START_LINGER_SHIFT,
     };
     memcpy(body.id, request->id, strlen(request->id));
@@ -185,7 +187,8 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
     size_t bytes = strlen(request->cwd) + 1 + strlen(request->user) + 1 + strlen(request->job) + 1;
     body.arguments = measure(request->argv, &bytes);
     body.variables = measure(request->env, &bytes);
-    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes;
+    size_t time_size = request->at_boot_us ? sizeof(request->at_boot_us) : 0;
+    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes + time_size;
     if (length > SPAWN_MESSAGE_MAX || body.arguments + body.variables > SPAWN_STRINGS_MAX)
         return E_TOO_LARGE;
 
@@ -202,20 +205,26 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         at = put_text(at, request->argv[i]);
     for (uint32_t i = 0; i < body.variables; i++)
         at = put_text(at, request->env[i]);
+    memcpy(at, &request->at_boot_us, time_size);
     *ret = packet;
     *ret_length = length;
     return OK;
 }
 
-void spawn_start_suit(void *packet, uint32_t features)
+size_t spawn_start_suit(void *packet, size_t length, uint32_t features)
 {
     size_t at = sizeof(struct spawn_header) + offsetof(struct start_body, flags);
     uint32_t flags;
-    if (features & SPAWN_KNOWS_OUTPUT)
-        return;
     memcpy(&flags, (char *)packet + at, sizeof(flags));
-    flags &= ~START_OUTPUT_MASK;
+    if (!(features & SPAWN_KNOWS_TIMES) && (flags & START_TIMED)) {
+        flags &= ~(uint32_t)START_TIMED;
+        length -= sizeof(int64_t);
+        put_header(SPAWN_START, length, packet);
+    }
+    if (!(features & SPAWN_KNOWS_OUTPUT))
+        flags &= ~START_OUTPUT_MASK;
     memcpy((char *)packet + at, &flags, sizeof(flags));
+    return length;
 }
 
 enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret)
@@ -308,12 +317,15 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         body.arguments > SPAWN_STRINGS_MAX || body.variables > SPAWN_STRINGS_MAX)
         return E_CORRUPT;
 
+    size_t time_size = flags & START_TIMED ? sizeof(int64_t) : 0;
+    if (message->body_length <= sizeof(body) + time_size)
+        return E_CORRUPT;
     char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
     if (!block)
         return E_NOMEM;
     char **env = block + body.arguments + 1;
     char *at = (char *)message->body + sizeof(body);
-    const char *end = (const char *)message->body + message->body_length;
+    const char *end = (const char *)message->body + message->body_length - time_size;
     struct spawn_request request = {
         .id = message->body, /* the id is the first field and ends with zeroes */
         .cwd = take_text(&at, end),
@@ -334,11 +346,13 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .tail_bytes = body.tail_bytes,
     };
     memcpy(request.limits, body.limits, sizeof(request.limits));
+    memcpy(&request.at_boot_us, end, time_size);
     request.user = request.cwd ? take_text(&at, end) : NULL;
     request.job = !(flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
     bool whole = request.user && request.job && take_strings(&at, end, block, body.arguments) &&
                  take_strings(&at, end, env, body.variables) && at == end;
-    if (!whole || !request_valid(&request)) {
+    bool has_time = !time_size || request.at_boot_us; /* one spelling for each start */
+    if (!whole || !has_time || !request_valid(&request)) {
         free(block);
         return E_CORRUPT;
     }

@@ -16,7 +16,7 @@
  *   HELLO                     ->
  *                             <-     HELLO, BUILD if it was asked for, RUN(known) for every run
  *                                    that it knows, READY
- *   START (stdin as an fd)    ->
+ *   START (stdin as an fd)    ->     starts it, at its time if it names one
  *                             <-     RUN(started), or RUN(known) if the id is known already
  *                             <-     RUN(grew), at most every SPAWN_GREW_MS for a run
  *   KILL                      ->
@@ -72,6 +72,7 @@ enum spawn_feature {
     SPAWN_WANTS_BUILD = 1 << 4,  /* the agent's: earlier ones do not know BUILD */
     SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
     SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
+    SPAWN_KNOWS_TIMES = 1 << 7,  /* a start may come before its time, and says when that is */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -209,6 +210,7 @@ struct spawn_request {
     char *const *env;  /* NULL-terminated; the whole environment except for the spawner's marks */
     const void *stdin_bytes; /* NULL: /dev/null. Travels beside the message, as a memfd */
     size_t stdin_length;
+    int64_t at_boot_us;       /* not started before this, in microseconds; 0: at once */
     int64_t deadline_boot_ms; /* never started at or after this; 0: no deadline */
     int64_t timeout_ms;       /* 0: none */
     int32_t grace_ms;         /* between SIGTERM and SIGKILL */
@@ -246,8 +248,8 @@ MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, v
                                           size_t *ret_length);
 
 /* Takes out of a START message what a spawner with these features (of its HELLO) does not know: it
- * would refuse the message. */
-void spawn_start_suit(void *packet, uint32_t features);
+ * would refuse the message. Returns the length that the message has then. */
+size_t spawn_start_suit(void *packet, size_t length, uint32_t features);
 
 /* A received message. `body` points into the packet; texts are decoded by spawn_decode_start. */
 struct spawn_message {

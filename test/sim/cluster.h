@@ -64,8 +64,10 @@ struct child {
     int64_t started_ms, finished_ms; /* wall */
     int64_t ended_at_ms;             /* the stage's time */
     int exit_code;
-    bool is_asked; /* for, but not made yet */
-    bool expired;  /* came too late for its window: no process at all */
+    struct boot_ms at;
+    bool is_asked;   /* for, but not made yet */
+    bool is_to_name; /* it waits for its time, and a new agent has to hear of it */
+    bool expired;    /* came too late for its window: no process at all */
     bool ended, killed, lost;
     bool told_start, told_end, acknowledged;
     TAILQ_ENTRY(child) link; /* of its node, while it is not acknowledged */

@@ -83,10 +83,11 @@ static void end(struct fake_executor *fake, struct fake_run *run, enum run_state
 /* ---- the port ---- */
 
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct fake_executor *fake = of_port(port);
     (void)job;
+    (void)at;
     (void)deadline;
     if (find(fake, &run->id))
         return OK;
@@ -128,7 +129,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL};
+static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
 
 /* ---- for tests ---- */
 

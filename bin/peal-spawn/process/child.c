@@ -5,10 +5,12 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -25,12 +27,28 @@ static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
     [SPAWN_LIMIT_DATA] = RLIMIT_DATA,     [SPAWN_LIMIT_STACK] = RLIMIT_STACK,
 };
 
-static _Noreturn void fail(const struct child_setup *setup, enum spawn_step step, long error)
+static _Noreturn void leave(void)
 {
-    setup->slot->error = (int32_t)error;
-    setup->slot->step = step;
     for (;;)
         raw_call(SYS_exit_group, 127, 0, 0, 0);
+}
+
+/* The slot is the run's only from its time on. */
+static bool may_report(const struct child_setup *setup)
+{
+    uint32_t gate = GATE_SHUT;
+    return !setup->gate || (!__atomic_compare_exchange_n(setup->gate, &gate, GATE_FAILED, false,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+                            gate == GATE_OPEN);
+}
+
+static _Noreturn void fail(const struct child_setup *setup, enum spawn_step step, long error)
+{
+    if (may_report(setup)) {
+        setup->slot->error = (int32_t)error;
+        setup->slot->step = step;
+    }
+    leave();
 }
 
 /* Ends the process if the result of a step is an error. */
@@ -141,6 +159,24 @@ static void part(const struct child_setup *setup)
     __atomic_store_n(setup->is_apart, 1, __ATOMIC_RELEASE);
 }
 
+/* Comes back when the gate is open. Without a spawner, which opens it, the process ends: by the
+ * signal, or because it sees that its parent is another one. */
+static void wait_at_gate(const struct child_setup *setup)
+{
+    const struct timespec a_while = {.tv_sec = 1};
+    int64_t deadline = setup->request->deadline_boot_ms;
+    raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
+    uint32_t gate;
+    while ((gate = __atomic_load_n(setup->gate, __ATOMIC_ACQUIRE)) != GATE_OPEN) {
+        if (gate == GATE_DROPPED || raw_call(SYS_getppid, 0, 0, 0, 0) != setup->parent)
+            leave();
+        if (deadline && clock_now().boot.ms >= deadline)
+            fail(setup, SPAWN_STEP_DEADLINE, 0);
+        raw_call(SYS_futex, (long)setup->gate, FUTEX_WAIT, GATE_SHUT, (long)&a_while);
+    }
+    raw_call(SYS_prctl, PR_SET_PDEATHSIG, 0, 0, 0);
+}
+
 void child_main(const void *argument)
 {
     const struct child_setup *setup = argument;
@@ -163,6 +199,8 @@ void child_main(const void *argument)
     check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
     const uint64_t none = 0; /* dispositions are default in the spawner itself */
     raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES);
+    if (setup->gate)
+        wait_at_gate(setup);
     if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)
         fail(setup, SPAWN_STEP_DEADLINE, 0);
     check(setup, SPAWN_STEP_EXEC, execute(request->argv, setup->env));

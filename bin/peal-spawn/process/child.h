@@ -10,6 +10,16 @@
 #include "slots.h"
 #include "spawn_message.h"
 
+/* At which a process waits right before its exec. Shut at first, and changed once: opened or
+ * dropped by the spawner, or found shut by a process that has failed before it, and which then ends
+ * without a word. */
+enum child_gate {
+    GATE_SHUT,
+    GATE_OPEN,
+    GATE_DROPPED,
+    GATE_FAILED,
+};
+
 struct child_setup {
     const struct spawn_request *request;
     char *const *env; /* the request's and the marks */
@@ -20,6 +30,8 @@ struct child_setup {
     bool reset_oom;
     struct slot *slot;
     uint32_t *is_apart; /* set when the descriptors are its own; NULL: they are from the start */
+    uint32_t *gate;     /* enum child_gate; NULL: none */
+    pid_t parent;       /* the spawner, with a gate: without it the process ends there */
 };
 
 /* Ends with exec, or exits with the failing step in the slot.

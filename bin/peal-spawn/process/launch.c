@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -20,17 +21,18 @@
 #define TEXT_BYTES     28672
 #define YIELDS         8
 #define FIRST_RESERVED (LAUNCH_FDS - 2 * LAUNCH_APART)
+#define ALL            (LAUNCH_COUNT + LAUNCH_HELD)
 
 struct launch {
     char stack[STACK_BYTES];
     uint32_t is_borrowed; /* set here, cleared by the kernel at exec or exit */
     uint32_t is_apart;    /* set by the process */
-    bool holds_fds;       /* the ends of its pipes are still open here */
+    uint32_t gate;        /* enum child_gate */
+    uint32_t is_held;     /* by the caller of launch_held, who opens the gate */
     struct child_setup setup;
     struct spawn_request request;
     struct user_ids user;
     size_t used;
-    int number; /* among the launches */
     _Alignas(16) char text[TEXT_BYTES];
 };
 
@@ -62,21 +64,20 @@ void launches_init(struct launches *launches, int null_fd)
             break;
         }
         launches->fds[i / 2][i % 2] = fd;
-        launches->apart_count = (i + 1) / 2;
+        launches->pair_count = (i + 1) / 2;
     }
 }
 
 void launches_settle(struct launches *launches)
 {
-    for (int i = 0; i < launches->apart_count; i++) {
-        struct launch *launch = launches->all[i];
-        if (!launch || !launch->holds_fds ||
-            (!__atomic_load_n(&launch->is_apart, __ATOMIC_ACQUIRE) &&
-             __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE)))
+    for (int i = 0; i < launches->pair_count; i++) {
+        struct launch *launch = launches->users[i];
+        if (!launch || (!__atomic_load_n(&launch->is_apart, __ATOMIC_ACQUIRE) &&
+                        __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE)))
             continue;
         for (int end = 0; end < 2; end++)
             dup3(launches->null_fd, launches->fds[i][end], O_CLOEXEC);
-        launch->holds_fds = false;
+        launches->users[i] = NULL;
     }
 }
 
@@ -89,36 +90,41 @@ static struct launch *find_free(struct launches *launches, int from, int to)
             void *memory = mmap(NULL, sizeof(**launch), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             *launch = memory != MAP_FAILED ? memory : NULL;
-            if (*launch)
-                (*launch)->number = i;
             return *launch;
         }
-        if (!__atomic_load_n(&(*launch)->is_borrowed, __ATOMIC_ACQUIRE))
+        if (!(*launch)->is_held && !__atomic_load_n(&(*launch)->is_borrowed, __ATOMIC_ACQUIRE))
             return *launch;
     }
     return NULL;
 }
 
-/* When there are too many on their way to their exec, they get the processor first. */
-static struct launch *take(struct launches *launches)
+/* The number of a free pair of descriptors, or pair_count. */
+static int find_pair(const struct launches *launches)
 {
-    struct launch *launch = find_free(launches, 0, launches->apart_count);
-    for (int i = 0; !launch && launches->apart_count && i < YIELDS; i++) {
-        sched_yield();
-        launch = find_free(launches, 0, launches->apart_count);
-    }
-    return launch ? launch : find_free(launches, launches->apart_count, LAUNCH_COUNT);
+    int i = 0;
+    while (i < launches->pair_count && launches->users[i])
+        i++;
+    return i;
 }
 
-/* Moves the ends of its pipes to the reserved numbers, if it has some. */
+/* Moves the ends of its pipes to reserved numbers, if some are free. When there are too many
+ * processes on their way, they get the processor first. */
 static bool reserve_fds(struct launches *launches, struct launch *launch)
 {
     int *fds = launch->setup.fds;
-    if (launch->number >= launches->apart_count || fds[0] >= LAUNCH_FDS)
+    if (!launches->pair_count || fds[0] >= LAUNCH_FDS)
         return false;
     launches_settle(launches);
-    launch->holds_fds = true;
-    const int *reserved = launches->fds[launch->number];
+    int pair = find_pair(launches);
+    for (int i = 0; pair == launches->pair_count && i < YIELDS; i++) {
+        sched_yield();
+        launches_settle(launches);
+        pair = find_pair(launches);
+    }
+    if (pair == launches->pair_count)
+        return false;
+    launches->users[pair] = launch; /* settled by the next call if this one fails */
+    const int *reserved = launches->fds[pair];
     if (dup3(fds[1], reserved[0], O_CLOEXEC) < 0 || dup3(fds[2], reserved[1], O_CLOEXEC) < 0)
         return false;
     fds[1] = reserved[0];
@@ -128,7 +134,7 @@ static bool reserve_fds(struct launches *launches, struct launch *launch)
 
 void launches_release(struct launches *launches)
 {
-    for (int i = 0; i < LAUNCH_COUNT; i++) {
+    for (int i = 0; i < ALL; i++) {
         struct launch *launch = launches->all[i];
         if (launch && !__atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE))
             munmap(launch, sizeof(*launch));
@@ -179,15 +185,9 @@ static bool fill(struct launch *launch, const struct child_setup *setup)
     return launch->request.cwd && launch->request.argv && launch->setup.env;
 }
 
-/* Returns the pid, or -1: use fork. */
-static pid_t borrow(struct launches *launches, const struct clone_args *args,
-                    const struct child_setup *setup)
+/* The pid, or -1. */
+static pid_t borrow(struct launches *launches, struct launch *launch, const struct clone_args *args)
 {
-    if (setup->user->must_switch || setup->reset_oom)
-        return -1;
-    struct launch *launch = take(launches);
-    if (!launch || !fill(launch, setup))
-        return -1;
     struct clone_args borrowing = *args;
     borrowing.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
     borrowing.child_tid = (uintptr_t)&launch->is_borrowed;
@@ -206,14 +206,27 @@ static pid_t borrow(struct launches *launches, const struct clone_args *args,
     return -1;
 }
 
-pid_t launch_process(struct launches *launches, const struct child_setup *setup)
+/* May it share the memory? */
+static bool may_borrow(const struct child_setup *setup)
+{
+    return !setup->user->must_switch && !setup->reset_oom;
+}
+
+static struct clone_args clone_args_of(const struct child_setup *setup)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
     if (setup->cgroup_fd >= 0) {
         args.flags = CLONE_INTO_CGROUP;
         args.cgroup = (__u64)setup->cgroup_fd;
     }
-    long pid = borrow(launches, &args, setup);
+    return args;
+}
+
+pid_t launch_process(struct launches *launches, const struct child_setup *setup)
+{
+    struct clone_args args = clone_args_of(setup);
+    struct launch *launch = may_borrow(setup) ? find_free(launches, 0, LAUNCH_COUNT) : NULL;
+    long pid = launch && fill(launch, setup) ? borrow(launches, launch, &args) : -1;
     if (pid < 0)
         pid = syscall(SYS_clone3, &args, sizeof(args));
     if (pid < 0 && errno == ENOSYS && setup->cgroup_fd < 0)
@@ -221,4 +234,45 @@ pid_t launch_process(struct launches *launches, const struct child_setup *setup)
     if (pid == 0)
         child_main(setup);
     return (pid_t)pid;
+}
+
+/* ---- gates ---- */
+
+pid_t launch_held(struct launches *launches, const struct child_setup *setup, struct launch **ret)
+{
+    struct clone_args args = clone_args_of(setup);
+    struct launch *launch = may_borrow(setup) ? find_free(launches, LAUNCH_COUNT, ALL) : NULL;
+    if (!launch || !fill(launch, setup))
+        return -1;
+    launch->gate = GATE_SHUT;
+    launch->setup.gate = &launch->gate;
+    launch->setup.parent = getpid();
+    pid_t pid = borrow(launches, launch, &args);
+    if (pid < 0)
+        return -1;
+    launch->is_held = 1;
+    *ret = launch;
+    return pid;
+}
+
+/* False: the process had failed before. */
+static bool set_gate(struct launch *launch, enum child_gate gate)
+{
+    uint32_t shut = GATE_SHUT;
+    launch->is_held = 0;
+    if (!__atomic_compare_exchange_n(&launch->gate, &shut, gate, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        return false;
+    syscall(SYS_futex, &launch->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return true;
+}
+
+bool launch_open(struct launch *launch)
+{
+    return set_gate(launch, GATE_OPEN);
+}
+
+void launch_drop(struct launch *launch)
+{
+    set_gate(launch, GATE_DROPPED);
 }

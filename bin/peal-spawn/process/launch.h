@@ -10,7 +10,10 @@
  * thousands of runs in it that costs more than all the rest. The process shares the table, and
  * parts with it by its first system call, which copies the numbers below LAUNCH_FDS alone. The ends
  * of its pipes are moved to reserved numbers below that, and stay open until it says that it is
- * apart. Only the first LAUNCH_APART launches have such numbers; the others copy the table.
+ * apart. There are such numbers for LAUNCH_APART processes at a time; others copy the table.
+ *
+ * A process may be made before its time, and held at a gate right before its exec. It dies with the
+ * spawner while it is held, and never executes unless the gate was opened.
  *
  * It is forked, with its own memory, if it
  *   - switches to another user: no memory is shared across users;
@@ -24,16 +27,18 @@
 #include "process/child.h"
 
 #define LAUNCH_COUNT 64
+#define LAUNCH_HELD  128 /* as many more at their gates */
 #define LAUNCH_APART 20
 #define LAUNCH_FDS   64
 
 struct launch;
 
 struct launches {
-    struct launch *all[LAUNCH_COUNT]; /* allocated when the earlier ones are in use */
-    int null_fd;                      /* borrowed */
-    int fds[LAUNCH_APART][2];         /* the reserved numbers */
-    int apart_count;                  /* so many of the launches have them */
+    struct launch *all[LAUNCH_COUNT + LAUNCH_HELD]; /* allocated when the earlier ones are in use */
+    int null_fd;                                    /* borrowed */
+    int fds[LAUNCH_APART][2];                       /* the reserved numbers ... */
+    struct launch *users[LAUNCH_APART];             /* ... and who has them; NULL: nobody */
+    int pair_count;                                 /* so many there are */
 };
 
 /* Reserves descriptors by copies of `null_fd`; without close_range none: then all launches copy the
@@ -50,5 +55,14 @@ void launches_settle(struct launches *launches);
  * it fails before the exec it writes the failing step to the slot. Only the slot of `setup` must
  * stay valid after the call. */
 pid_t launch_process(struct launches *launches, const struct child_setup *setup);
+
+/* The same, for a process that is held at its gate. -1 also if it can't be held: it would have to
+ * be forked, or too many are. */
+pid_t launch_held(struct launches *launches, const struct child_setup *setup, struct launch **ret);
+
+/* The process executes its command; false: it has failed before, and has said nothing. Or it ends
+ * without. The launch is no longer the caller's. */
+bool launch_open(struct launch *launch);
+void launch_drop(struct launch *launch);
 
 #endif

@@ -299,6 +299,7 @@ static bool is_past_deadline(const struct runner *runner, struct now now,
 static void start(struct runner *runner, struct now now, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
+    struct boot_ms at = {runner->starts.entries[open->heap_place].key};
     struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
     if (now.boot.ms >= deadline.ms) {
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
@@ -314,7 +315,7 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         return;
     }
     if (st == OK)
-        st = executor->ops->start(executor, &open->run, open->job, deadline);
+        st = executor->ops->start(executor, &open->run, open->job, at, deadline);
     if (st == E_BUSY)
         return; /* tried again with the next turn, within the window */
     heap_remove(&runner->starts, open->heap_place);
@@ -343,18 +344,26 @@ static void end_late_claims(struct runner *runner, struct now now)
     }
 }
 
+/* Begun runs go to the executor this long before their time. */
+static int64_t ahead_ms(const struct runner *runner)
+{
+    const struct executor *executor = runner->ports->executor;
+    return executor->ops->ahead_ms ? executor->ops->ahead_ms(executor) : 0;
+}
+
 void runner_start(struct runner *runner, struct now now)
 {
+    int64_t until_ms = now.boot.ms + ahead_ms(runner);
     if (may_begin(runner) && runner->sender.retry_at.ms <= now.boot.ms)
         send_begins(runner, now);
     if (runner->is_held && !runner->is_doubted)
         end_late_claims(runner, now);
-    while (runner->starts.count && runner->starts.entries[0].key <= now.boot.ms) {
+    while (runner->starts.count && runner->starts.entries[0].key <= until_ms) {
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, now, open);
         if (open->phase == OPEN_BEGUN) {
             /* Not possible yet: try again soon, until the window closes. */
-            heap_update(&runner->starts, open->heap_place, now.boot.ms + 100);
+            heap_update(&runner->starts, open->heap_place, until_ms + 100);
         }
     }
 }
@@ -575,7 +584,7 @@ int64_t runner_wake_at(const struct runner *runner, struct now now)
 {
     int64_t first_ms = NEVER_MS;
     if (runner->starts.count)
-        first_ms = wall_at(now, (struct boot_ms){runner->starts.entries[0].key});
+        first_ms = wall_at(now, (struct boot_ms){runner->starts.entries[0].key}) - ahead_ms(runner);
     if (may_begin(runner) && begins_left(runner)) {
         int64_t begin_ms = next_begin_at(runner, now);
         first_ms = begin_ms < first_ms ? begin_ms : first_ms;

@@ -205,7 +205,9 @@ static int64_t until_next(const struct world *world)
         wait = left < wait ? left : wait;
     }
     for (size_t i = 0; i < world->process_count; i++) {
-        int64_t left = world->processes[i].ends_ms - world->now.boot.ms;
+        const struct world_process *process = &world->processes[i];
+        bool is_early = process->at.ms > world->now.boot.ms;
+        int64_t left = (is_early ? process->at.ms : process->ends_ms) - world->now.boot.ms;
         if (!world->processes[i].ended && left < wait)
             wait = left;
     }

@@ -14,7 +14,8 @@ enum { WORLD_SLOW_MS = 50 }; /* how far an answer is behind the feed */
 struct world_process {
     struct id run_id;
     char job_name[128], command[32];
-    int64_t tick_ms, started_ms, ends_ms, fence;
+    int64_t tick_ms, asked_ms, started_ms, ends_ms, fence;
+    struct boot_ms at; /* when it starts, if it was asked for ahead */
     int attempt, exit_code;
     bool ended, killed, acknowledged;
     enum run_reason kill_reason;
@@ -74,6 +75,7 @@ struct world {
     bool tell_ready;
     int64_t duration_ms; /* of the processes that start from now on */
     int exit_code;
+    int64_t ahead_ms;   /* so long before their time it takes starts */
     bool executor_away; /* refuses starts: E_BUSY */
     bool tell_gone;
     size_t kills; /* that the executor was asked for */

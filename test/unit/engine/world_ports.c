@@ -190,12 +190,15 @@ static struct world_process *find_process(struct world *world, const struct id *
 }
 
 static enum status start(struct executor *executor, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct world *world = of_executor(executor);
     if (world->executor_away)
         return E_BUSY;
     assert_true(world->now.boot.ms < deadline.ms);
+    assert_true(at.ms <= world->now.boot.ms + world->ahead_ms);
+    if (at.ms < world->now.boot.ms)
+        at = world->now.boot;
     assert_null(find_process(world, &run->id));
     assert_true(world->process_count < WORLD_ROWS);
     struct world_process *process = &world->processes[world->process_count++];
@@ -203,8 +206,10 @@ static enum status start(struct executor *executor, const struct run *run, const
         .run_id = run->id,
         .tick_ms = run->tick_ms,
         .attempt = run->attempt,
-        .started_ms = world->now.wall.ms,
-        .ends_ms = world->now.boot.ms + world->duration_ms,
+        .asked_ms = world->now.wall.ms,
+        .at = at,
+        .started_ms = wall_at(world->now, at),
+        .ends_ms = at.ms + world->duration_ms,
         .fence = run->fence,
         .exit_code = world->exit_code,
     };
@@ -257,7 +262,8 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     if (world->executor_away)
         return false;
-    if (world->ready_sent < world->process_count) {
+    if (world->ready_sent < world->process_count &&
+        world->processes[world->ready_sent].at.ms <= world->now.boot.ms) {
         const struct world_process *process = &world->processes[world->ready_sent++];
         ret->kind = EXECUTOR_STARTED;
         ret->run_id = process->run_id;
@@ -266,7 +272,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     for (size_t i = 0; i < world->process_count; i++) {
         struct world_process *process = &world->processes[i];
-        if (process->ended || process->ends_ms > world->now.boot.ms)
+        if (process->ended || process->ends_ms > world->now.boot.ms || i >= world->ready_sent)
             continue;
         process->ended = true;
         ret->kind = EXECUTOR_ENDED;
@@ -281,8 +287,13 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops executor_ops = {start, kill_process, acknowledge, next_event,
-                                                 NULL};
+static int64_t ahead_ms(const struct executor *executor)
+{
+    return of_executor((struct executor *)executor)->ahead_ms;
+}
+
+static const struct executor_ops executor_ops = {start,      kill_process, acknowledge,
+                                                 next_event, NULL,         ahead_ms};
 
 /* ---- history ---- */
 

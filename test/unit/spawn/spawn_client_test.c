@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "loop.h"
 #include "spawn_client.h"
 
@@ -28,6 +29,8 @@ struct stage {
     int connections;      /* so far */
     int upgrades, starts; /* that were asked for */
     int frames;           /* in which they came */
+    int64_t at_boot_us;   /* of the starts */
+    int64_t told_boot_us; /* that the last one names */
 };
 
 static void answer(struct stage *stage, enum spawn_type type, const void *body)
@@ -75,6 +78,11 @@ static void on_packet(void *context, unsigned events)
         stage->features |= SPAWN_KNOWS_JOBS; /* after its exec */
     }
     if (message.type == SPAWN_START) {
+        struct spawn_request request;
+        void *block;
+        assert_int_equal(spawn_decode_start(&message, &request, &block), OK);
+        free(block);
+        stage->told_boot_us = request.at_boot_us;
         stage->starts++;
         loop_stop(stage->loop);
     }
@@ -155,6 +163,7 @@ static void start_many(struct stage *stage, int count)
     spawn_request_init(&request);
     request.argv = argv;
     request.env = env;
+    request.at_boot_us = stage->at_boot_us;
     for (int i = 0; i < count; i++) {
         snprintf(id, sizeof(id), "run-%d", i);
         request.id = id;
@@ -205,6 +214,28 @@ static void test_an_earlier_spawner_gets_no_frames(void **state)
     assert_int_equal(stage->frames, 0);
 }
 
+/* ... which it would refuse, and not before their time. */
+static void test_an_earlier_spawner_gets_no_times(void **state)
+{
+    struct stage *stage = *state;
+    stage->features = SPAWN_KNOWS_JOBS | SPAWN_KNOWS_FRAMES;
+    stage->at_boot_us = clock_boot_us() + 200000;
+    start_one(stage);
+    assert_true(clock_boot_us() >= stage->at_boot_us);
+    assert_int_equal(stage->told_boot_us, 0);
+    assert_false(spawn_client_knows_times(stage->client));
+}
+
+static void test_a_start_travels_ahead_of_its_time(void **state)
+{
+    struct stage *stage = *state;
+    stage->features = SPAWN_KNOWS_JOBS | SPAWN_KNOWS_FRAMES | SPAWN_KNOWS_TIMES;
+    stage->at_boot_us = clock_boot_us() + INT64_C(3600000000);
+    start_one(stage);
+    assert_int_equal(stage->told_boot_us, stage->at_boot_us);
+    assert_true(spawn_client_knows_times(stage->client));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -213,6 +244,8 @@ int main(void)
         TEST(test_another_one_is_left_alone),
         TEST(test_many_starts_travel_in_frames),
         TEST(test_an_earlier_spawner_gets_no_frames),
+        TEST(test_an_earlier_spawner_gets_no_times),
+        TEST(test_a_start_travels_ahead_of_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

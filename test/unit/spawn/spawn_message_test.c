@@ -154,9 +154,61 @@ static void unknown_flags_are_refused(void **state)
     (void)state;
     size_t length;
     char *packet = make_start(&length);
-    *find_flags(packet, length) |= 16;
+    *find_flags(packet, length) |= 32;
     assert_int_equal(decode_copy(packet, length), E_CORRUPT);
     free(packet);
+}
+
+/* Its time is the last 8 bytes; without one it is a start like any other. */
+static void a_start_has_a_time(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        int64_t us;
+        unsigned features;
+        int64_t want;
+    } cases[] = {
+        {__LINE__, 0, SPAWN_KNOWS_TIMES | SPAWN_KNOWS_OUTPUT, 0},
+        {__LINE__, 1, SPAWN_KNOWS_TIMES | SPAWN_KNOWS_OUTPUT, 1},
+        {__LINE__, INT64_MAX, SPAWN_KNOWS_TIMES, INT64_MAX},
+        {__LINE__, 1, SPAWN_KNOWS_OUTPUT, 0},
+        {__LINE__, INT64_MAX, SPAWN_KNOWS_JOBS, 0},
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct spawn_request request, got;
+        void *packet, *block;
+        size_t length;
+        make_request(&request);
+        request.at_boot_us = cases[i].us;
+        assert_int_equal(spawn_encode_start(&request, &packet, &length), OK);
+        length = spawn_start_suit(packet, length, cases[i].features);
+        assert_int_equal(decode_copy(packet, length), OK);
+        assert_int_equal(decode_copy(packet, length - 1), E_CORRUPT);
+        assert_int_equal(decode_start(packet, length, &got, &block), OK);
+        if (got.at_boot_us != cases[i].want)
+            fail_msg("line %d: %lld", cases[i].line, (long long)got.at_boot_us);
+        assert_string_equal(got.env[1], "B=");
+        free(block);
+        free(packet);
+    }
+}
+
+static void a_time_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {0, -1};
+    for (size_t i = 0; i < ROWS(times); i++) {
+        struct spawn_request request;
+        void *packet;
+        size_t length;
+        make_request(&request);
+        request.at_boot_us = 1;
+        assert_int_equal(spawn_encode_start(&request, &packet, &length), OK);
+        memcpy((char *)packet + length - sizeof(times[i]), &times[i], sizeof(times[i]));
+        assert_int_equal(decode_copy(packet, length), E_CORRUPT);
+        free(packet);
+    }
 }
 
 /* It has the two flags that earlier spawners know, and no others. */
@@ -167,10 +219,11 @@ static void a_start_is_made_to_suit_an_earlier_spawner(void **state)
     uint32_t before, after;
     char *packet = make_start(&length);
     memcpy(&before, find_flags(packet, length), sizeof(before));
-    spawn_start_suit(packet, SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT);
+    assert_int_equal(spawn_start_suit(packet, length, SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT),
+                     length);
     memcpy(&after, find_flags(packet, length), sizeof(after));
     assert_int_equal(after, before);
-    spawn_start_suit(packet, SPAWN_KNOWS_JOBS);
+    assert_int_equal(spawn_start_suit(packet, length, SPAWN_KNOWS_JOBS), length);
     memcpy(&after, find_flags(packet, length), sizeof(after));
     assert_int_equal(after, 3);
     assert_int_equal(decode_copy(packet, length), OK);
@@ -375,6 +428,8 @@ int main(void)
         cmocka_unit_test(every_shortened_start_is_refused),
         cmocka_unit_test(a_start_without_a_job_is_read),
         cmocka_unit_test(unknown_flags_are_refused),
+        cmocka_unit_test(a_start_has_a_time),
+        cmocka_unit_test(a_time_that_is_none_is_refused),
         cmocka_unit_test(a_start_is_made_to_suit_an_earlier_spawner),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(oversized_packets_are_refused),

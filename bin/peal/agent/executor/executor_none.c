@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 static enum status start(struct executor *executor, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
-    (void)executor, (void)run, (void)job, (void)deadline;
+    (void)executor, (void)run, (void)job, (void)at, (void)deadline;
     return E_UNREACHABLE;
 }
 
@@ -28,7 +28,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
 
 struct executor *executor_none(void)
 {
-    static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL};
+    static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
     static struct executor executor = {&ops};
     return &executor;
 }

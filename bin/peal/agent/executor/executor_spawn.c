@@ -83,8 +83,21 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     set_limit(request, SPAWN_LIMIT_FSIZE, job->limits.file_bytes);
 }
 
+/* The time of a start for the spawner; 0: now. The engine's boot time is made of clocks that were
+ * read to the millisecond, and so may be off by one; unless the wall clock was set since, the
+ * run's own time is exact. */
+static int64_t start_boot_us(const struct run *run, struct boot_ms at)
+{
+    enum { OFF_US = 2000 };
+    int64_t at_us = at.ms * 1000;
+    if (at_us <= clock_boot_us())
+        return 0;
+    int64_t exact_us = clock_boot_us_at((struct wall_ms){run->not_before_ms});
+    return exact_us > at_us - OFF_US && exact_us < at_us + OFF_US ? exact_us : at_us;
+}
+
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct executor_spawn *self = from_port(port);
     struct run_environment environment;
@@ -99,6 +112,7 @@ static enum status start(struct executor *port, const struct run *run, const str
         return st;
     id_format(&run->id, id);
     fill_request(&request, job, deadline);
+    request.at_boot_us = start_boot_us(run, at);
     request.id = id;
     request.argv = environment.argv;
     request.env = environment.variables;
@@ -179,8 +193,8 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
                      struct run *end)
 {
     end->finished_ms = known->ended_wall_ms;
-    end->exit_code = WIFEXITED(known->wait_status) && known->reason != SPAWN_START_FAILED &&
-                             known->reason != SPAWN_UNKNOWN
+    end->exit_code = WIFEXITED(known->wait_status) && known->started_wall_ms &&
+                             known->reason != SPAWN_START_FAILED && known->reason != SPAWN_UNKNOWN
                          ? WEXITSTATUS(known->wait_status)
                          : -1;
     end->term_signal = WIFSIGNALED(known->wait_status) ? WTERMSIG(known->wait_status) : 0;
@@ -288,7 +302,16 @@ static const char *version(const struct executor *port)
     return spawn_client_spawner(self->client)->build.version;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, version};
+/* Time enough for a hundred processes to be made. */
+static int64_t ahead_ms(const struct executor *port)
+{
+    enum { AHEAD_MS = 50 };
+    const struct executor_spawn *self = (const struct executor_spawn *)port;
+    return spawn_client_knows_times(self->client) ? AHEAD_MS : 0;
+}
+
+static const struct executor_ops ops = {start,      kill_run, acknowledge,
+                                        next_event, version,  ahead_ms};
 
 /* ---- life ---- */
 

@@ -1,0 +1,242 @@
+#include "early.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "spawner.h"
+
+#define MANY            4 /* that are let go at once are a burst, see start.c */
+#define LISTEN_LATER_MS 20
+
+static void arm(struct spawner *s)
+{
+    const struct early *first = TAILQ_FIRST(&s->early);
+    int64_t at_us = first ? first->request.at_boot_us : 0;
+    struct itimerspec when = {
+        .it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000},
+    };
+    timerfd_settime(s->early_timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void early_free(struct early *early)
+{
+    if (early->stdin_fd >= 0)
+        close(early->stdin_fd);
+    free(early->block);
+    free(early);
+}
+
+static void take_out(struct spawner *s, struct early *early)
+{
+    TAILQ_REMOVE(&s->early, early, link);
+    early->run->early = NULL;
+}
+
+/* ---- coming ---- */
+
+/* By their times; most come in that order. */
+static void enqueue(struct spawner *s, struct early *early)
+{
+    struct early *before = TAILQ_LAST(&s->early, early_queue);
+    while (before && before->request.at_boot_us > early->request.at_boot_us)
+        before = TAILQ_PREV(before, early_queue, link);
+    if (before)
+        TAILQ_INSERT_AFTER(&s->early, before, early, link);
+    else
+        TAILQ_INSERT_HEAD(&s->early, early, link);
+    if (TAILQ_FIRST(&s->early) == early)
+        arm(s);
+}
+
+/* A copy of the message, with a descriptor of its own. NULL: out of memory or descriptors. */
+static struct early *keep(const struct spawn_message *message, int stdin_fd)
+{
+    struct early *early = calloc(1, sizeof(*early) + message->body_length);
+    if (!early)
+        return NULL;
+    memcpy(early->message, message->body, message->body_length);
+    struct spawn_message copy = *message;
+    copy.body = early->message;
+    early->stdin_fd = stdin_fd >= 0 ? fcntl(stdin_fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if ((stdin_fd >= 0 && early->stdin_fd < 0) ||
+        spawn_decode_start(&copy, &early->request, &early->block) != OK) {
+        if (early->stdin_fd >= 0)
+            close(early->stdin_fd);
+        free(early);
+        return NULL;
+    }
+    return early;
+}
+
+enum status early_add(struct spawner *s, const struct spawn_message *message, int stdin_fd)
+{
+    struct early *early = keep(message, stdin_fd);
+    if (!early)
+        return E_NOMEM;
+    struct run *run = start_new(s, &early->request);
+    if (!run) { /* known, or out of memory: that is told */
+        early_free(early);
+        return OK;
+    }
+    early->run = run;
+    run->early = early;
+    enqueue(s, early);
+    if (s->held_count < LAUNCH_HELD &&
+        start_hold(s, run, &early->request, early->stdin_fd, &early->held))
+        s->held_count++;
+    return OK;
+}
+
+/* ---- not to start, or not like this ---- */
+
+/* The process is gone, or is told to go. */
+static void let_down(struct spawner *s, struct early *early)
+{
+    if (!early->held)
+        return;
+    launch_drop(early->held);
+    early->held = NULL;
+    s->held_count--;
+    start_unhold(s, early->run);
+}
+
+void early_reaped(struct spawner *s, struct run *run)
+{
+    let_down(s, run->early);
+}
+
+void early_drop(struct spawner *s, struct run *run)
+{
+    struct early *early = run->early;
+    let_down(s, early);
+    take_out(s, early);
+    early_free(early);
+    arm(s);
+}
+
+void early_orphan(struct spawner *s)
+{
+    struct early *early;
+    TAILQ_FOREACH (early, &s->early, link) {
+        early->is_told = true;
+    }
+}
+
+bool early_clear(struct spawner *s)
+{
+    struct early *early;
+    TAILQ_FOREACH (early, &s->early, link) {
+        if (early->is_told || s->agent.fd < 0)
+            return false;
+    }
+    if (!TAILQ_EMPTY(&s->early))
+        spawner_unwatch(s, &s->agent);
+    while ((early = TAILQ_FIRST(&s->early))) {
+        struct run *run = early->run;
+        early_drop(s, run);
+        run_move(&s->runs, run, RUN_ENDED);
+        if (run->is_queued)
+            TAILQ_REMOVE(&s->reports, run, queue);
+        run_bury(&s->runs, run);
+    }
+    run_sweep(&s->runs);
+    return true;
+}
+
+/* ---- their time ---- */
+
+/* From here on these ids never start again. Returns an errno. */
+static int write_held(struct spawner *s, int64_t now_us)
+{
+    const struct early *early;
+    enum status st = OK;
+    life_write(s);
+    TAILQ_FOREACH (early, &s->early, link) {
+        if (early->request.at_boot_us > now_us)
+            break;
+        if (!early->held)
+            continue;
+        early->run->info.started_wall_ms = clock_now().wall.ms;
+        struct journal_record record = run_record(early->run);
+        if (st == OK)
+            st = journal_append(&s->journal, JOURNAL_STARTED, &record);
+    }
+    if (st == OK)
+        st = journal_write(&s->journal);
+    return st == OK ? 0 : errno;
+}
+
+/* If its process has failed meanwhile, it stays, and is one of those that are not held. */
+static void let_go(struct spawner *s, struct early *early, int error, bool is_many)
+{
+    struct run *run = early->run;
+    if (error) {
+        early_drop(s, run);
+        life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_JOURNAL, error);
+        return;
+    }
+    if (!launch_open(early->held)) {
+        let_down(s, early);
+        return;
+    }
+    s->held_count--;
+    take_out(s, early);
+    early_free(early);
+    agent_report(s, run, REPORT_STARTED);
+    life_began(s, run, is_many ? LISTEN_LATER_MS : 0);
+}
+
+/* Those that are held first: they only have to be told. */
+static void release(struct spawner *s)
+{
+    int64_t now_us = clock_boot_us();
+    struct early_queue others = TAILQ_HEAD_INITIALIZER(others);
+    struct early *early, *next;
+    size_t due = 0;
+    int error = write_held(s, now_us);
+    TAILQ_FOREACH (early, &s->early, link) {
+        due += early->request.at_boot_us <= now_us;
+    }
+    for (early = TAILQ_FIRST(&s->early); early && early->request.at_boot_us <= now_us;
+         early = next) {
+        next = TAILQ_NEXT(early, link);
+        if (early->held)
+            let_go(s, early, error, due >= MANY);
+    }
+    while ((early = TAILQ_FIRST(&s->early)) && early->request.at_boot_us <= now_us) {
+        void *block = early->block;
+        take_out(s, early);
+        TAILQ_INSERT_TAIL(&others, early, link);
+        early->block = NULL;
+        start_go(s, early->run, &early->request, block, early->stdin_fd);
+    }
+    start_batch(s);
+    while ((early = TAILQ_FIRST(&others))) {
+        TAILQ_REMOVE(&others, early, link);
+        early_free(early);
+    }
+    arm(s);
+}
+
+static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
+{
+    uint64_t count;
+    (void)events;
+    if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+        release(s);
+}
+
+enum status early_open(struct spawner *s)
+{
+    s->early_timer = (struct watch){
+        .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK),
+        .ready = timer_ready,
+    };
+    return s->early_timer.fd >= 0 ? spawner_watch(s, &s->early_timer, EPOLLIN) : E_IO;
+}

@@ -1,0 +1,57 @@
+/* Starts that come before their time.
+ *
+ * An agent sends a start as soon as its run may begin, some milliseconds ahead. Meanwhile all is
+ * done that takes time: its pipes and its process are made, and the process is held right before
+ * its exec (process/launch.h). At its time the run is written to the journal and let go.
+ *
+ * Until then nothing of it is on disk. If the spawner is killed, what is held dies with it, nothing
+ * has run, and the agent sends the start again. A start that can't be prepared, or whose process
+ * fails, is made at its time like any other: only then is it known to have failed. */
+#ifndef PEAL_SPAWNER_EARLY_H
+#define PEAL_SPAWNER_EARLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "spawn_message.h"
+#include "status.h"
+
+struct launch;
+struct run;
+struct spawner;
+struct watch;
+
+struct early {
+    struct run *run;
+    struct launch *held; /* its process; NULL: none is made yet */
+    struct spawn_request request;
+    void *block;  /* with the request's strings */
+    int stdin_fd; /* -1: none */
+    bool is_told; /* the agent that is there has no start to send again */
+    TAILQ_ENTRY(early) link;
+    char message[] __attribute__((aligned(16))); /* with the request's texts */
+};
+
+TAILQ_HEAD(early_queue, early);
+
+MUST_CHECK enum status early_open(struct spawner *s); /* its timer */
+
+/* Takes a start whose time has not come. `body` is that of its message. E_NOMEM. */
+MUST_CHECK enum status early_add(struct spawner *s, const struct spawn_message *message,
+                                 int stdin_fd);
+
+/* Its process has ended before its time. */
+void early_reaped(struct spawner *s, struct run *run);
+
+/* The run is not to start any more: it is a run without a process. */
+void early_drop(struct spawner *s, struct run *run);
+
+/* Another agent comes: nobody could send those again that are here. */
+void early_orphan(struct spawner *s);
+
+/* Before the spawner executes itself, which could not let them go any more: forgets them, and the
+ * agent, which sends them again. False: somebody could not; wait for their time. */
+bool early_clear(struct spawner *s);
+
+#endif

@@ -1,0 +1,267 @@
+/* Starts that come before their time: nothing runs before it, and each runs once. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clock.h"
+#include "harness.h"
+
+#define MS   INT64_C(1000)
+#define HOUR (INT64_C(3600000) * MS)
+
+/* A run that adds a letter to the file `ran`, in this many microseconds; returns its time. */
+static int64_t start_in(struct harness *h, const char *id, int64_t us)
+{
+    char path[256], script[512];
+    struct shell shell;
+    harness_path(h, "ran", path, sizeof(path));
+    snprintf(script, sizeof(script), "printf x >> %s; exit 3", path);
+    shell_init(&shell, id, script);
+    shell.request.at_boot_us = clock_boot_us() + us;
+    harness_start(h, &shell.request);
+    return shell.request.at_boot_us;
+}
+
+static int count_ran(const struct harness *h)
+{
+    char path[256];
+    struct stat st;
+    harness_path(h, "ran", path, sizeof(path));
+    return stat(path, &st) == 0 ? (int)st.st_size : 0;
+}
+
+/* Of its processes, the first one that it has made; 0: none. */
+static int child_of(uint32_t parent)
+{
+    DIR *dir = opendir("/proc");
+    int found = 0;
+    assert_non_null(dir);
+    for (struct dirent *entry; !found && (entry = readdir(dir));) {
+        char path[300], line[256] = "";
+        int of = 0;
+        snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+        FILE *file = atoi(entry->d_name) > 0 ? fopen(path, "re") : NULL;
+        if (!file)
+            continue;
+        const char *end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+        if (end && sscanf(end + 1, " %*c %d", &of) == 1 && (uint32_t)of == parent)
+            found = atoi(entry->d_name);
+        fclose(file);
+    }
+    closedir(dir);
+    return found;
+}
+
+static void a_start_waits_for_its_time(void **state)
+{
+    struct harness *h = *state;
+    int64_t at_us = start_in(h, "timed", 300 * MS);
+    int64_t wall_ms = clock_now().wall.ms;
+    harness_wait(h, harness_seen(h, "timed")->started == 1 || count_ran(h));
+    assert_true(clock_boot_us() >= at_us);
+    const struct spawn_run *run = harness_ended(h, "timed");
+    assert_int_equal(WEXITSTATUS(run->wait_status), 3);
+    assert_true(run->started_wall_ms > wall_ms);
+    assert_int_equal(count_ran(h), 1);
+}
+
+/* More than are held, in an order that is not that of their times. */
+static void many_run_once_each(void **state)
+{
+    enum { COUNT = 200 };
+    struct harness *h = *state;
+    char id[32];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "run-%d", i);
+        start_in(h, id, (600 - i % 7 * 10) * MS);
+    }
+    harness_wait(h, h->ended_count == COUNT);
+    assert_int_equal(count_ran(h), COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "run-%d", i);
+        assert_int_equal(harness_ended(h, id)->reason, SPAWN_EXITED);
+        assert_int_equal(WEXITSTATUS(harness_ended(h, id)->wait_status), 3);
+    }
+}
+
+static void a_time_that_has_passed_is_now(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "late", -HOUR < -clock_boot_us() ? -clock_boot_us() + 1 : -HOUR);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "late")->wait_status), 3);
+}
+
+static void a_kill_before_its_time_ends_it(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "never", HOUR);
+    harness_wait(h, child_of(h->hello.pid));
+    int held = child_of(h->hello.pid);
+    assert_int_equal(spawn_client_kill(h->client, "never", 0, -1), OK);
+    const struct spawn_run *run = harness_ended(h, "never");
+    assert_int_equal(run->reason, SPAWN_KILLED);
+    assert_int_equal(run->started_wall_ms, 0);
+    harness_wait(h, !process_lives(held));
+    assert_int_equal(count_ran(h), 0);
+}
+
+/* The client has no answer yet, and sends it again. */
+static void what_is_held_dies_with_the_spawner(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "again", 1500 * MS);
+    harness_wait(h, child_of(h->hello.pid));
+    int held = child_of(h->hello.pid);
+    kill((pid_t)h->hello.pid, SIGKILL);
+    harness_wait(h, !process_lives(held));
+    assert_int_equal(count_ran(h), 0);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "again")->wait_status), 3);
+    assert_int_equal(h->gone, 1);
+    assert_int_equal(count_ran(h), 1);
+}
+
+/* An agent that comes meanwhile hears of it, and so does not take it for one that never was. */
+static void a_new_agent_is_told(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "known", 1000 * MS);
+    harness_wait(h, child_of(h->hello.pid));
+    harness_detach(h);
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(harness_seen(h, "known")->known, 1);
+    assert_int_equal(harness_seen(h, "known")->run.reason, SPAWN_NOT_ENDED);
+    assert_int_equal(harness_seen(h, "known")->run.started_wall_ms, 0);
+    start_in(h, "known", 0); /* its id is taken */
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "known")->wait_status), 3);
+    assert_int_equal(harness_seen(h, "known")->started, 1);
+    assert_int_equal(count_ran(h), 1);
+}
+
+static bool log_has(const struct harness *h, const char *words)
+{
+    char path[256], text[4096];
+    harness_path(h, "peal-spawn.log", path, sizeof(path));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+    text[length > 0 ? length : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return strstr(text, words);
+}
+
+/* Before its time. The agent sends it again; one that can't is waited for, and so is the time of
+ * those that no agent has sent. */
+static void an_upgrade_loses_none(void **state)
+{
+    enum { SENDS_AGAIN, OTHER_AGENT, NO_AGENT, CASES };
+    struct harness *h = *state;
+    for (int i = 0; i < CASES; i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "run-%d", i);
+        start_in(h, id, 1000 * MS);
+        harness_wait(h, child_of(h->hello.pid));
+        if (i != SENDS_AGAIN)
+            harness_detach(h);
+        if (i == OTHER_AGENT)
+            harness_attach(h);
+        kill((pid_t)h->hello.pid, SIGHUP);
+        if (i == NO_AGENT)
+            harness_attach(h);
+        assert_int_equal(WEXITSTATUS(harness_ended(h, id)->wait_status), 3);
+        assert_int_equal(count_ran(h), 1 + i);
+    }
+    assert_int_equal(h->gone, 1);
+    harness_wait(h, log_has(h, "event=upgraded"));
+}
+
+static void what_fails_is_told_at_its_time(void **state)
+{
+    static const struct {
+        int line;
+        const char *cwd, *program;
+        enum spawn_step step;
+    } cases[] = {
+        {__LINE__, "/nowhere", "/bin/true", SPAWN_STEP_CWD},
+        {__LINE__, "/", "/bin/nothing", SPAWN_STEP_EXEC},
+    };
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct shell shell;
+        char id[32];
+        snprintf(id, sizeof(id), "bad-%zu", i);
+        shell_init(&shell, id, "");
+        shell.request.cwd = cases[i].cwd;
+        shell.argv[0] = (char *)cases[i].program;
+        shell.request.at_boot_us = clock_boot_us() + 200 * MS;
+        harness_start(h, &shell.request);
+        const struct spawn_run *run = harness_ended(h, id);
+        if (run->reason != SPAWN_START_FAILED || run->step != cases[i].step)
+            fail_msg("line %d: %u, step %u", cases[i].line, run->reason, run->step);
+        assert_true(clock_boot_us() >= shell.request.at_boot_us);
+    }
+}
+
+static void the_deadline_still_holds(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "expired", "exit 0");
+    shell.request.at_boot_us = clock_boot_us() + 300 * MS;
+    shell.request.deadline_boot_ms = shell.request.at_boot_us / 1000 - 100;
+    harness_start(h, &shell.request);
+    assert_int_equal(harness_ended(h, "expired")->reason, SPAWN_EXPIRED);
+}
+
+/* The tear-down wants it to end. */
+static void a_spawner_that_is_stopped_waits_for_none(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "never", HOUR);
+    harness_wait(h, child_of(h->hello.pid));
+}
+
+static void stdin_and_output_are_there(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "talks", "cat; echo err >&2");
+    shell.request.stdin_bytes = "words\n";
+    shell.request.stdin_length = 6;
+    shell.request.at_boot_us = clock_boot_us() + 200 * MS;
+    harness_start(h, &shell.request);
+    assert_int_equal(harness_ended(h, "talks")->reason, SPAWN_EXITED);
+    char *text = harness_output(h, "talks", 0, NULL, NULL);
+    assert_string_equal(text, "words\nerr\n");
+    free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_start_waits_for_its_time),
+        TEST(many_run_once_each),
+        TEST(a_time_that_has_passed_is_now),
+        TEST(a_kill_before_its_time_ends_it),
+        TEST(what_is_held_dies_with_the_spawner),
+        TEST(a_new_agent_is_told),
+        TEST(an_upgrade_loses_none),
+        TEST(what_fails_is_told_at_its_time),
+        TEST(the_deadline_still_holds),
+        TEST(a_spawner_that_is_stopped_waits_for_none),
+        TEST(stdin_and_output_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* Many runs at one instant: what is done before it, and what waits until all have started. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+
+static void add_many(struct world *world, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char yaml[120];
+        snprintf(yaml, sizeof(yaml), "name: m%d\nschedule: '* * * * *'\ncommand: [/bin/true]\n", i);
+        world_add(world, yaml);
+    }
+}
+
+/* A run of `short` that ends 200 ms after the tick of the others, of which none can begin. */
+static void end_in_a_burst(struct world *world, int count)
+{
+    world_add(world, "name: short\nschedule: '59 * * * * *'\ncommand: [/bin/true]\n");
+    add_many(world, count);
+    world->duration_ms = SECOND + 200;
+    world_pass(world, 59 * SECOND + 100);
+    assert_int_equal(world->process_count, 1);
+    world->duration_ms = 10;
+    world->door = DOOR_HELD;
+    world->door_op = STORE_BEGIN;
+    world_pass(world, SECOND + 600); /* 500 ms after its end */
+}
+
+/* It waits outside, behind the begins. */
+static bool is_end_sent(const struct world *world)
+{
+    bool is_sent = false;
+    for (size_t i = 0; i < world->submitted_count; i++)
+        is_sent |= world->submitted[i]->op == STORE_FINISH;
+    return is_sent;
+}
+
+static void ends_wait_until_all_have_started(void **state)
+{
+    struct world *world = *state;
+    end_in_a_burst(world, 100);
+    assert_false(is_end_sent(world));
+    world->door = DOOR_OPEN;
+    world_pass(world, 200);
+    assert_int_equal(world->process_count, 101);
+    assert_int_equal(world_count(world, "short", RUN_OK), 1);
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->run_count, 101);
+    assert_true(engine_is_idle(world->engine));
+    world_check(world);
+}
+
+static void no_end_waits_longer_than_a_second(void **state)
+{
+    struct world *world = *state;
+    end_in_a_burst(world, 100);
+    world_pass(world, 400);
+    assert_false(is_end_sent(world));
+    world_pass(world, 300);
+    assert_true(is_end_sent(world));
+}
+
+static void an_end_for_which_something_waits_does_not(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        int others;
+        const char *dependent;
+    } cases[] = {
+        {__LINE__, 10, NULL}, /* no burst */
+        {__LINE__, 100, "name: next\nafter: short\ncommand: [/bin/true]\n"},
+        {__LINE__, 100, "name: next\nafter: {jobs: [short], on: failure}\ncommand: [/bin/true]\n"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        if (cases[i].dependent)
+            world_add(world, cases[i].dependent);
+        end_in_a_burst(world, cases[i].others);
+        if (!is_end_sent(world))
+            fail_msg("line %d", cases[i].line);
+        world_free(world);
+    }
+}
+
+/* All is handed over ahead; none starts before its time. */
+static void starts_are_asked_for_ahead(void **state)
+{
+    struct world *world = *state;
+    world->ahead_ms = 50;
+    world->duration_ms = SECOND;
+    add_many(world, 100);
+    world_pass(world, 3 * MINUTE + 10 * SECOND);
+    assert_int_equal(world->process_count, 300);
+    for (size_t i = 0; i < world->process_count; i++) {
+        const struct world_process *process = &world->processes[i];
+        assert_int_equal(process->started_ms, process->tick_ms);
+        assert_in_range(process->tick_ms - process->asked_ms, 1, 50);
+    }
+    assert_int_equal(world->run_count, 300);
+    world_check(world);
+}
+
+/* The executor was away at its time. */
+static void a_late_start_is_not_put_off(void **state)
+{
+    struct world *world = *state;
+    world->ahead_ms = 50;
+    add_many(world, 1);
+    world->executor_away = true;
+    world_pass(world, MINUTE + SECOND);
+    world->executor_away = false;
+    world_attach(world);
+    world_pass(world, SECOND);
+    assert_int_equal(world->process_count, 1);
+    assert_true(world->processes[0].started_ms >= world->processes[0].asked_ms);
+    world_check(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(ends_wait_until_all_have_started),
+        WITH_WORLD(no_end_waits_longer_than_a_second),
+        cmocka_unit_test(an_end_for_which_something_waits_does_not),
+        WITH_WORLD(starts_are_asked_for_ahead),
+        WITH_WORLD(a_late_start_is_not_put_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
