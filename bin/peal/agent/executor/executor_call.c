@@ -130,7 +130,7 @@ static enum status connect_client(struct executor_call *self)
 }
 
 static enum status send_start(struct executor_call *self, const struct run *run,
-                              const struct job *job, struct call_start *start,
+                              const struct job *job, struct call_start *start, struct boot_ms at,
                               struct boot_ms deadline)
 {
     struct spawn_request request;
@@ -142,6 +142,7 @@ static enum status send_start(struct executor_call *self, const struct run *run,
     request.job = job->name;
     request.argv = start->words.argv;
     request.env = none;
+    request.at_boot_us = at.ms * 1000; /* peal-call knows no times: the client waits for it */
     request.deadline_boot_ms = deadline.ms;
     request.timeout_ms = (job->timeout_s ? job->timeout_s : JOB_HTTP_TIMEOUT_S) * 1000;
     request.head_bytes = request.tail_bytes = (uint64_t)job->output_limit;
@@ -159,7 +160,7 @@ static enum status send_start(struct executor_call *self, const struct run *run,
 
 /* Until peal-call is there the engine asks again, as long as the start window is open. */
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct executor_call *self = from_port(port);
     struct call_start request;
@@ -174,7 +175,7 @@ static enum status start(struct executor *port, const struct run *run, const str
     strbuf_init(&why);
     st = call_start_init(&request, run, job, self->node, self->allow, &why);
     if (st == OK) {
-        st = send_start(self, run, job, &request, deadline);
+        st = send_start(self, run, job, &request, at, deadline);
         call_start_release(&request);
     } else if (st == E_INVALID) {
         st = end_call(self, &run->id, RUN_FAILED, REASON_NO_START, why.text);
@@ -372,7 +373,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return false;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL};
+static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
 
 bool executor_call_is_settled(const struct executor_call *executor)
 {

@@ -15,12 +15,12 @@ static struct executor *part_of(const struct executor_route *route, const struct
 }
 
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
-                         struct boot_ms deadline)
+                         struct boot_ms at, struct boot_ms deadline)
 {
     struct executor_route *route = from_port(port);
     struct executor *part =
         job->kind == JOB_HTTP ? executor_call_port(route->call) : executor_spawn_port(route->spawn);
-    return part->ops->start(part, run, job, deadline);
+    return part->ops->start(part, run, job, at, deadline);
 }
 
 static void kill_run(struct executor *port, const struct id *run_id, enum run_reason reason)
@@ -84,7 +84,16 @@ static const char *version(const struct executor *port)
     return spawn->ops->version(spawn);
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, version};
+/* A call that is asked for ahead of its time waits in executor_call.c's client. */
+static int64_t ahead_ms(const struct executor *port)
+{
+    const struct executor_route *route = (const struct executor_route *)port;
+    const struct executor *spawn = executor_spawn_port(route->spawn);
+    return spawn->ops->ahead_ms(spawn);
+}
+
+static const struct executor_ops ops = {start,      kill_run, acknowledge,
+                                        next_event, version,  ahead_ms};
 
 void executor_route_init(struct executor_route *route, struct executor_spawn *spawn,
                          struct executor_call *call)
