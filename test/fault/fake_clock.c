@@ -3,9 +3,11 @@
  * -0.300, which may be written to at any time. What libfaketime is for, but for programs with
  * sanitizers, which call for the time before their first library is ready.
  *
- * A real step also cancels timers that asked for it. Here they fire within a second in any case,
- * too early if need be, which a program that looks at the clock does not mind. */
+ * A real step also cancels timers that asked for it. Here those of the wall clock fire within a
+ * second in any case, too early if need be, which a program that looks at the clock does not mind.
+ * Those of the other clocks are left alone. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -88,13 +90,26 @@ time_t time(time_t *ret)
     return now.tv_sec;
 }
 
+/* By descriptor, for the first of them, which are made in any case: is it a timer of the wall
+ * clock? */
+enum { TIMERS = 1024 };
+static bool is_wall_timer[TIMERS];
+
+int timerfd_create(clockid_t clock, int flags)
+{
+    int fd = (int)syscall(SYS_timerfd_create, clock, flags);
+    if (fd >= 0 && fd < TIMERS)
+        is_wall_timer[fd] = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM;
+    return fd;
+}
+
 /* The kernel knows the real time only. */
 int timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *ret_old)
 {
     struct itimerspec real = *value;
     struct timespec now;
     real_time(CLOCK_REALTIME, &now);
-    if (flags & TFD_TIMER_ABSTIME) {
+    if ((flags & TFD_TIMER_ABSTIME) && fd >= 0 && fd < TIMERS && is_wall_timer[fd]) {
         shift(&real.it_value, -offset_ns());
         if (real.it_value.tv_sec > now.tv_sec)
             real.it_value.tv_sec = now.tv_sec + 1;
