@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -13,16 +11,6 @@
 
 #define MANY            4 /* that are let go at once are a burst, see start.c */
 #define LISTEN_LATER_MS 20
-
-static void arm(struct spawner *s)
-{
-    const struct early *first = TAILQ_FIRST(&s->early);
-    int64_t at_us = first ? first->request.at_boot_us : 0;
-    struct itimerspec when = {
-        .it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000},
-    };
-    timerfd_settime(s->early_timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
 
 static void early_free(struct early *early)
 {
@@ -50,8 +38,6 @@ static void enqueue(struct spawner *s, struct early *early)
         TAILQ_INSERT_AFTER(&s->early, before, early, link);
     else
         TAILQ_INSERT_HEAD(&s->early, early, link);
-    if (TAILQ_FIRST(&s->early) == early)
-        arm(s);
 }
 
 /* A copy of the message, with a descriptor of its own. NULL: out of memory or descriptors. */
@@ -74,6 +60,13 @@ static struct early *keep(const struct spawn_message *message, int stdin_fd)
     return early;
 }
 
+/* Its deadline comes before its time. */
+static bool is_never(const struct spawn_request *request)
+{
+    int64_t deadline_ms = request->deadline_boot_ms;
+    return deadline_ms && request->at_boot_us / 1000 >= deadline_ms;
+}
+
 enum status early_add(struct spawner *s, const struct spawn_message *message, int stdin_fd)
 {
     struct early *early = keep(message, stdin_fd);
@@ -82,6 +75,11 @@ enum status early_add(struct spawner *s, const struct spawn_message *message, in
     struct run *run = start_new(s, &early->request);
     if (!run) { /* known, or out of memory: that is told */
         early_free(early);
+        return OK;
+    }
+    if (is_never(&early->request)) {
+        early_free(early);
+        life_fail(s, run, SPAWN_EXPIRED, SPAWN_STEP_DEADLINE, 0);
         return OK;
     }
     early->run = run;
@@ -117,7 +115,6 @@ void early_drop(struct spawner *s, struct run *run)
     let_down(s, early);
     take_out(s, early);
     early_free(early);
-    arm(s);
 }
 
 void early_orphan(struct spawner *s)
@@ -150,6 +147,22 @@ bool early_clear(struct spawner *s)
 }
 
 /* ---- their time ---- */
+
+/* How many are due. Of those whose deadline has passed, too, nothing is let go. */
+static size_t look_at_deadlines(struct spawner *s, int64_t now_us)
+{
+    struct early *early;
+    size_t due = 0;
+    TAILQ_FOREACH (early, &s->early, link) {
+        int64_t deadline_ms = early->request.deadline_boot_ms;
+        if (early->request.at_boot_us > now_us)
+            break;
+        if (deadline_ms && now_us / 1000 >= deadline_ms)
+            let_down(s, early);
+        due++;
+    }
+    return due;
+}
 
 /* From here on these ids never start again. Returns an errno. */
 static int write_held(struct spawner *s, int64_t now_us)
@@ -192,17 +205,24 @@ static void let_go(struct spawner *s, struct early *early, int error, bool is_ma
     life_began(s, run, is_many ? LISTEN_LATER_MS : 0);
 }
 
-/* Those that are held first: they only have to be told. */
-static void release(struct spawner *s)
+int64_t early_due_us(const struct spawner *s)
 {
+    const struct early *first = TAILQ_FIRST(&s->early);
+    return first ? first->request.at_boot_us : 0;
+}
+
+/* Those that are held first: they only have to be told. */
+void early_release(struct spawner *s)
+{
+    if (TAILQ_EMPTY(&s->early))
+        return;
     int64_t now_us = clock_boot_us();
+    if (early_due_us(s) > now_us)
+        return;
     struct early_queue others = TAILQ_HEAD_INITIALIZER(others);
     struct early *early, *next;
-    size_t due = 0;
+    size_t due = look_at_deadlines(s, now_us);
     int error = write_held(s, now_us);
-    TAILQ_FOREACH (early, &s->early, link) {
-        due += early->request.at_boot_us <= now_us;
-    }
     for (early = TAILQ_FIRST(&s->early); early && early->request.at_boot_us <= now_us;
          early = next) {
         next = TAILQ_NEXT(early, link);
@@ -221,22 +241,4 @@ static void release(struct spawner *s)
         TAILQ_REMOVE(&others, early, link);
         early_free(early);
     }
-    arm(s);
-}
-
-static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
-{
-    uint64_t count;
-    (void)events;
-    if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
-        release(s);
-}
-
-enum status early_open(struct spawner *s)
-{
-    s->early_timer = (struct watch){
-        .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK),
-        .ready = timer_ready,
-    };
-    return s->early_timer.fd >= 0 ? spawner_watch(s, &s->early_timer, EPOLLIN) : E_IO;
 }

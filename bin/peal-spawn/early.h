@@ -6,7 +6,11 @@
  *
  * Until then nothing of it is on disk. If the spawner is killed, what is held dies with it, nothing
  * has run, and the agent sends the start again. A start that can't be prepared, or whose process
- * fails, is made at its time like any other: only then is it known to have failed. */
+ * fails, is made at its time like any other: only then is it known to have failed.
+ *
+ * Times are of the boot clock, which nobody can set. Whatever is asked for has an end: what is due
+ * is looked at in every turn, whatever has caused it, at least once a second, and a process that is
+ * held ends by itself at its deadline. */
 #ifndef PEAL_SPAWNER_EARLY_H
 #define PEAL_SPAWNER_EARLY_H
 
@@ -20,7 +24,6 @@
 struct launch;
 struct run;
 struct spawner;
-struct watch;
 
 struct early {
     struct run *run;
@@ -35,11 +38,15 @@ struct early {
 
 TAILQ_HEAD(early_queue, early);
 
-MUST_CHECK enum status early_open(struct spawner *s); /* its timer */
-
-/* Takes a start whose time has not come. `body` is that of its message. E_NOMEM. */
+/* Takes a start whose time has not come. E_NOMEM. */
 MUST_CHECK enum status early_add(struct spawner *s, const struct spawn_message *message,
                                  int stdin_fd);
+
+/* When to call early_release next; 0: nothing waits. */
+int64_t early_due_us(const struct spawner *s);
+
+/* Starts what is due. To be called in every turn. */
+void early_release(struct spawner *s);
 
 /* Its process has ended before its time. */
 void early_reaped(struct spawner *s, struct run *run);

@@ -63,7 +63,7 @@ static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
     (void)events;
     uint64_t count;
     if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
-        s->armed_boot_ms = 0; /* what is due is looked at in every turn anyway */
+        s->armed_boot_us = 0; /* what is due is looked at in every turn anyway */
 }
 
 /* Children inherit the dispositions, so they are reset here once; the mask is reset in each. */
@@ -183,8 +183,6 @@ static enum status open_all(struct spawner *s)
         st = open_signals(s);
     if (st == OK)
         st = open_timer(s);
-    if (st == OK)
-        st = early_open(s);
     spawn_tag(s->options.folder, tag);
     snprintf(s->tag_mark, sizeof(s->tag_mark), SPAWN_TAG_MARK "=%s", tag);
     causes_init(&s->causes);

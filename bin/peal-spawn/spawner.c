@@ -13,6 +13,7 @@
 #include "clock.h"
 
 #define EVENTS_PER_TURN 64
+#define LOOK_MS         1000 /* while starts wait for their time, should the timer fail */
 
 void spawner_log(const char *format, ...)
 {
@@ -63,13 +64,14 @@ static void arm_timer(struct spawner *s)
         due = earlier(due, s->journal.sync_at_boot_ms > 0 ? s->journal.sync_at_boot_ms : 1);
     if (s->idle_since_boot_ms)
         due = earlier(due, s->idle_since_boot_ms + s->options.idle_ms);
-    if (due == s->armed_boot_ms)
+    int64_t due_us = earlier(due * 1000, early_due_us(s));
+    if (due_us == s->armed_boot_us)
         return;
     struct itimerspec when = {
-        .it_value = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000},
+        .it_value = {.tv_sec = due_us / 1000000, .tv_nsec = due_us % 1000000 * 1000},
     };
     timerfd_settime(s->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
-    s->armed_boot_ms = due;
+    s->armed_boot_us = due_us;
 }
 
 static void look_at_due(struct spawner *s)
@@ -120,6 +122,7 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
 {
     s->now_boot_ms = clock_now().boot.ms;
     s->tree_is_fresh = false;
+    early_release(s); /* first: they are to be on time */
     for (int i = 0; i < count; i++) {
         struct watch *watch = events[i].data.ptr;
         if (watch->fd >= 0) /* an earlier event of this turn may have closed it */
@@ -146,7 +149,8 @@ void spawner_loop(struct spawner *s)
     struct epoll_event events[EVENTS_PER_TURN];
     while (!s->is_done) {
         arm_timer(s);
-        int count = epoll_wait(s->epoll_fd, events, EVENTS_PER_TURN, -1);
+        int count =
+            epoll_wait(s->epoll_fd, events, EVENTS_PER_TURN, early_due_us(s) ? LOOK_MS : -1);
         if (count < 0 && errno != EINTR)
             break;
         turn(s, events, count > 0 ? count : 0);

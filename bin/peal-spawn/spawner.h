@@ -91,7 +91,6 @@ struct spawner {
     struct starting starting[START_BATCH]; /* the batch of starts that is read */
     size_t starting_count;
     struct early_queue early; /* starts that wait for their time, the next one first */
-    struct watch early_timer;
     uint32_t held_count;     /* of them have a process that is held */
     int64_t grew_at_boot_ms; /* when that is reported; 0: nothing grew */
     struct heap timers;      /* runs by due_boot_ms */
@@ -113,7 +112,7 @@ struct spawner {
     bool is_done;
     int64_t now_boot_ms;        /* sampled once per turn */
     int64_t idle_since_boot_ms; /* 0: not idle */
-    int64_t armed_boot_ms;      /* expiry of the timer */
+    int64_t armed_boot_us;      /* expiry of the timer */
     char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
     char frame[SPAWN_FRAME_MESSAGES * SPAWN_FIXED_MAX] __attribute__((aligned(16))); /* to send */
     char chunk[SPAWN_RECORD_MAX];

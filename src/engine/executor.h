@@ -39,9 +39,9 @@ struct executor_ops {
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
      * none. */
     const char *(*version)(const struct executor *executor);
-    /* How long before its time a start may be asked for, now: all but the start itself is done by
-     * then. NULL: not at all. */
-    int64_t (*ahead_ms)(const struct executor *executor);
+    /* How long before its time the start of such a job may be asked for: all but the start itself
+     * is done by then. NULL: not at all. */
+    int64_t (*ahead_ms)(const struct executor *executor, const struct job *job);
 };
 
 struct executor {

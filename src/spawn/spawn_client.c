@@ -311,7 +311,7 @@ static int64_t wait_ms(const struct spawn_client *client, const struct outgoing 
 {
     if (!out->at_boot_us || client->hello.features & SPAWN_KNOWS_TIMES)
         return 0;
-    int64_t ms = out->at_boot_us / 1000 + 1 - clock_now().boot.ms;
+    int64_t ms = (out->at_boot_us + 999) / 1000 - clock_now().boot.ms;
     return ms > 0 ? ms : 0;
 }
 

@@ -97,8 +97,9 @@ static int64_t early_ms(const struct child *child)
 }
 
 /* Half of the nodes have an executor that takes starts ahead of their time. */
-static int64_t ahead_ms(const struct executor *executor)
+static int64_t ahead_ms(const struct executor *executor, const struct job *job)
 {
+    (void)job;
     const struct node *node = of_executor((struct executor *)executor);
     return node->name[strlen(node->name) - 1] % 2 ? 50 : 0;
 }

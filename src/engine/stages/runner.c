@@ -60,12 +60,26 @@ static void end(struct runner *runner, struct now now, struct open_run *open, en
 /* When to start, on the boot clock: a step of the wall clock no longer moves it. Runs are claimed
  * shortly before their time: one that would have to wait beyond its window was claimed before the
  * clock was set back, and starts now. */
-static int64_t start_boot_ms(const struct runner *runner, struct now now,
-                             const struct open_run *open)
+static struct boot_ms start_at(const struct runner *runner, struct now now,
+                               const struct open_run *open)
 {
     int64_t start_ms = now.boot.ms + open->start_at_ms - now.wall.ms;
     bool within_window = start_ms < open->begin_sent.ms + runner->start_window_ms;
-    return within_window ? start_ms : now.boot.ms;
+    return (struct boot_ms){within_window ? start_ms : now.boot.ms};
+}
+
+/* The executor is asked for it so much before its time, if the definition is known by then. */
+static int64_t ahead_ms(const struct runner *runner, const struct open_run *open)
+{
+    const struct executor *executor = runner->ports->executor;
+    bool is_possible = open->job && executor->ops->ahead_ms;
+    return is_possible ? executor->ops->ahead_ms(executor, open->job) : 0;
+}
+
+static enum status plan_start(struct runner *runner, struct now now, struct open_run *open)
+{
+    open->start_at = start_at(runner, now, open);
+    return heap_push(&runner->starts, open->start_at.ms - ahead_ms(runner, open), open);
 }
 
 /* Decodes the definition, if the catalog has the revision of the begin: changes between begin and
@@ -86,12 +100,13 @@ void runner_begun(struct runner *runner, struct now now, struct open_run *open, 
     open->run.fence = fence;
     open->run.job_revision = job_revision;
     open_runs_move(runner->runs, open, OPEN_BEGUN);
-    if (open->kill != REASON_NONE)
+    if (open->kill != REASON_NONE) {
         end(runner, now, open, RUN_KILLED, open->kill, "killed before it started");
-    else if (heap_push(&runner->starts, start_boot_ms(runner, now, open), open) != OK)
+        return;
+    }
+    keep_definition(runner, open);
+    if (plan_start(runner, now, open) != OK)
         end(runner, now, open, RUN_FAILED, REASON_NO_START, "out of memory");
-    else
-        keep_definition(runner, open);
 }
 
 void runner_begun_before(struct runner *runner, struct now now, struct open_run *open)
@@ -299,7 +314,6 @@ static bool is_past_deadline(const struct runner *runner, struct now now,
 static void start(struct runner *runner, struct now now, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
-    struct boot_ms at = {runner->starts.entries[open->heap_place].key};
     struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
     if (now.boot.ms >= deadline.ms) {
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
@@ -315,7 +329,7 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         return;
     }
     if (st == OK)
-        st = executor->ops->start(executor, &open->run, open->job, at, deadline);
+        st = executor->ops->start(executor, &open->run, open->job, open->start_at, deadline);
     if (st == E_BUSY)
         return; /* tried again with the next turn, within the window */
     heap_remove(&runner->starts, open->heap_place);
@@ -344,26 +358,18 @@ static void end_late_claims(struct runner *runner, struct now now)
     }
 }
 
-/* Begun runs go to the executor this long before their time. */
-static int64_t ahead_ms(const struct runner *runner)
-{
-    const struct executor *executor = runner->ports->executor;
-    return executor->ops->ahead_ms ? executor->ops->ahead_ms(executor) : 0;
-}
-
 void runner_start(struct runner *runner, struct now now)
 {
-    int64_t until_ms = now.boot.ms + ahead_ms(runner);
     if (may_begin(runner) && runner->sender.retry_at.ms <= now.boot.ms)
         send_begins(runner, now);
     if (runner->is_held && !runner->is_doubted)
         end_late_claims(runner, now);
-    while (runner->starts.count && runner->starts.entries[0].key <= until_ms) {
+    while (runner->starts.count && runner->starts.entries[0].key <= now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, now, open);
         if (open->phase == OPEN_BEGUN) {
             /* Not possible yet: try again soon, until the window closes. */
-            heap_update(&runner->starts, open->heap_place, until_ms + 100);
+            heap_update(&runner->starts, open->heap_place, now.boot.ms + 100);
         }
     }
 }
@@ -584,7 +590,7 @@ int64_t runner_wake_at(const struct runner *runner, struct now now)
 {
     int64_t first_ms = NEVER_MS;
     if (runner->starts.count)
-        first_ms = wall_at(now, (struct boot_ms){runner->starts.entries[0].key}) - ahead_ms(runner);
+        first_ms = wall_at(now, (struct boot_ms){runner->starts.entries[0].key});
     if (may_begin(runner) && begins_left(runner)) {
         int64_t begin_ms = next_begin_at(runner, now);
         first_ms = begin_ms < first_ms ? begin_ms : first_ms;

@@ -84,7 +84,8 @@ struct open_run {
     int64_t start_at_ms;        /* tick and jitter */
     struct boot_ms begin_sent;  /* the start window counts from here */
     struct boot_ms first_begin; /* of the begins that may have been done */
-    uint32_t heap_place;        /* in the runner's heap of start times */
+    struct boot_ms start_at; /* BEGUN: not before this; a step of the wall clock does not move it */
+    uint32_t heap_place;     /* in the runner's heap, by when to ask the executor for it */
     unsigned begins; /* how many sent begins may have been done, perhaps also by an earlier agent of
                         this node */
     enum run_reason kill; /* NONE: not to be killed */

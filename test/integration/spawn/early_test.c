@@ -149,6 +149,69 @@ static void a_new_agent_is_told(void **state)
     assert_int_equal(count_ran(h), 1);
 }
 
+/* It starts at its time, and the next agent hears of its end. */
+static void it_needs_no_agent(void **state)
+{
+    struct harness *h = *state;
+    int64_t at_us = start_in(h, "alone", 500 * MS);
+    harness_wait(h, child_of(h->hello.pid));
+    harness_detach(h);
+    while (!count_ran(h))
+        usleep(1000);
+    assert_true(clock_boot_us() >= at_us);
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "alone")->wait_status), 3);
+    assert_int_equal(count_ran(h), 1);
+}
+
+/* The spawner sleeps over its time, or over its deadline, too, as it does when the machine sleeps:
+ * then it never starts, and that is told. */
+static void a_sleep_is_survived(void **state)
+{
+    static const struct {
+        int line;
+        const char *id;
+        int64_t deadline_ms; /* after its time */
+        enum spawn_reason reason;
+    } cases[] = {
+        {__LINE__, "late", 3600000, SPAWN_EXITED},
+        {__LINE__, "too-late", 1, SPAWN_EXPIRED},
+    };
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct shell shell;
+        shell_init(&shell, cases[i].id, "exit 3");
+        shell.request.at_boot_us = clock_boot_us() + 300 * MS;
+        shell.request.deadline_boot_ms = shell.request.at_boot_us / 1000 + cases[i].deadline_ms;
+        harness_start(h, &shell.request);
+        harness_wait(h, child_of(h->hello.pid));
+        int held = child_of(h->hello.pid);
+        kill((pid_t)h->hello.pid, SIGSTOP);
+        if (cases[i].reason == SPAWN_EXPIRED)
+            harness_wait(h, !process_lives(held)); /* it does not wait for the spawner's word */
+        while (clock_boot_us() < shell.request.at_boot_us)
+            usleep(1000);
+        kill((pid_t)h->hello.pid, SIGCONT);
+        const struct spawn_run *run = harness_ended(h, cases[i].id);
+        if (run->reason != cases[i].reason)
+            fail_msg("line %d: %u", cases[i].line, run->reason);
+    }
+}
+
+/* By somebody else: nothing has run, and it is made anew at its time. */
+static void a_held_process_may_be_killed(void **state)
+{
+    struct harness *h = *state;
+    start_in(h, "anew", 800 * MS);
+    harness_wait(h, child_of(h->hello.pid));
+    int held = child_of(h->hello.pid);
+    kill(held, SIGKILL);
+    harness_wait(h, !process_lives(held));
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "anew")->wait_status), 3);
+    assert_int_equal(count_ran(h), 1);
+}
+
 static bool log_has(const struct harness *h, const char *words)
 {
     char path[256], text[4096];
@@ -213,12 +276,13 @@ static void what_fails_is_told_at_its_time(void **state)
     }
 }
 
+/* One that comes before its time is told at once: there is nothing to wait for. */
 static void the_deadline_still_holds(void **state)
 {
     struct harness *h = *state;
     struct shell shell;
     shell_init(&shell, "expired", "exit 0");
-    shell.request.at_boot_us = clock_boot_us() + 300 * MS;
+    shell.request.at_boot_us = clock_boot_us() + HOUR;
     shell.request.deadline_boot_ms = shell.request.at_boot_us / 1000 - 100;
     harness_start(h, &shell.request);
     assert_int_equal(harness_ended(h, "expired")->reason, SPAWN_EXPIRED);
@@ -257,6 +321,9 @@ int main(void)
         TEST(a_kill_before_its_time_ends_it),
         TEST(what_is_held_dies_with_the_spawner),
         TEST(a_new_agent_is_told),
+        TEST(it_needs_no_agent),
+        TEST(a_sleep_is_survived),
+        TEST(a_held_process_may_be_killed),
         TEST(an_upgrade_loses_none),
         TEST(what_fails_is_told_at_its_time),
         TEST(the_deadline_still_holds),

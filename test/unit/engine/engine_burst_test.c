@@ -126,6 +126,130 @@ static void a_late_start_is_not_put_off(void **state)
     world_check(world);
 }
 
+/* ---- between being asked for and its time ---- */
+
+enum trouble {
+    NOTHING,
+    CLOCK_BACK,
+    CLOCK_AHEAD,
+    KILL,
+    AGENT_DIES,
+    SPAWNER_DIES,
+    DRAIN,
+    STOP,
+    PAUSE,
+    DELETE,
+};
+
+static void pause_job(struct job *job)
+{
+    job->paused = true;
+}
+
+static void delete_job(struct job *job)
+{
+    job->deleted_ms = 1;
+}
+
+static void drained(struct store_request *request, enum status st)
+{
+    (void)request;
+    assert_int_equal(st, OK);
+}
+
+static void drain(struct world *world)
+{
+    struct store_drain item = {.drained = true, .by = "me"};
+    snprintf(item.node, sizeof(item.node), "%s", world->config.node);
+    struct store_request request = {
+        .op = STORE_DRAIN, .count = 1, .items.drains = &item, .done = drained};
+    store_submit(world->store, &request);
+    store_dispatch(world->store);
+}
+
+static void make_trouble(struct world *world, const struct id *uid, enum trouble trouble)
+{
+    switch (trouble) {
+    case NOTHING:
+        break;
+    case CLOCK_BACK:
+        world_set_clock(world, -10 * MINUTE);
+        break;
+    case CLOCK_AHEAD:
+        world_set_clock(world, 90 * SECOND);
+        break;
+    case KILL:
+        world_kill(world, &world->processes[0].run_id);
+        break;
+    case AGENT_DIES:
+        world_restart(world);
+        break;
+    case SPAWNER_DIES: /* its client sends to the next one what is not answered */
+        world->tell_gone = true;
+        world_pass(world, 5);
+        world->tell_ready = true;
+        break;
+    case DRAIN:
+        drain(world);
+        break;
+    case STOP:
+        engine_drain(world->engine);
+        break;
+    case PAUSE:
+        world_change(world, uid, pause_job);
+        break;
+    case DELETE:
+        world_change(world, uid, delete_job);
+        break;
+    }
+}
+
+/* It is begun, and its time is one of the boot clock: whatever happens it has its one end, and the
+ * job goes on. */
+static void what_is_asked_for_ahead_has_its_end(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        enum trouble trouble;
+        enum run_state end;
+        size_t later; /* starts in the three minutes after it */
+    } cases[] = {
+        {__LINE__, NOTHING, RUN_OK, 3},     {__LINE__, CLOCK_BACK, RUN_OK, 3},
+        {__LINE__, CLOCK_AHEAD, RUN_OK, 3}, {__LINE__, KILL, RUN_KILLED, 3},
+        {__LINE__, AGENT_DIES, RUN_OK, 3},  {__LINE__, SPAWNER_DIES, RUN_OK, 3},
+        {__LINE__, DRAIN, RUN_OK, 0},       {__LINE__, STOP, RUN_OK, 0},
+        {__LINE__, PAUSE, RUN_OK, 0},       {__LINE__, DELETE, RUN_OK, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        world->ahead_ms = 50;
+        struct id uid = world_add(
+            world, "name: j\nschedule: '* * * * *'\ncatch_up: skip\ncommand: [/bin/true]\n");
+        world_pass(world, MINUTE - 30);
+        const struct world_process *held = &world->processes[0];
+        int64_t at_boot_ms = held->at.ms;
+        if (world->process_count != 1 || at_boot_ms != world->now.boot.ms + 30)
+            fail_msg("line %d: not asked for ahead", cases[i].line);
+        struct id run_id = held->run_id;
+        make_trouble(world, &uid, cases[i].trouble);
+        world_pass(world, 3 * MINUTE + SECOND);
+        if (cases[i].trouble != KILL && held->at.ms != at_boot_ms)
+            fail_msg("line %d: moved by %lld ms", cases[i].line,
+                     (long long)(held->at.ms - at_boot_ms));
+        const struct run *run = NULL;
+        for (size_t k = 0; k < world->run_count; k++)
+            run = id_compare(&world->runs[k].id, &run_id) == 0 ? &world->runs[k] : run;
+        if (!run || run->state != cases[i].end || !run->started_ms != (cases[i].trouble == KILL))
+            fail_msg("line %d: its end is %d", cases[i].line, run ? (int)run->state : -1);
+        if (world->process_count - 1 < cases[i].later ||
+            (!cases[i].later && world->process_count > 1))
+            fail_msg("line %d: %zu later starts", cases[i].line, world->process_count - 1);
+        world_check(world);
+        world_free(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +258,7 @@ int main(void)
         cmocka_unit_test(an_end_for_which_something_waits_does_not),
         WITH_WORLD(starts_are_asked_for_ahead),
         WITH_WORLD(a_late_start_is_not_put_off),
+        cmocka_unit_test(what_is_asked_for_ahead_has_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,6 +330,7 @@ void world_restart(struct world *world)
     for (size_t i = 0; i < world->process_count; i++) {
         if (!world->processes[i].acknowledged && world->processes[i].ended)
             world->processes[i].ended = false; /* told again */
+        world->processes[i].is_named = false;
     }
     world->config.self.instance.bytes[1]++;
     new_engine(world);

@@ -18,6 +18,8 @@ struct world_process {
     struct boot_ms at; /* when it starts, if it was asked for ahead */
     int attempt, exit_code;
     bool ended, killed, acknowledged;
+    bool was_dropped; /* killed before its time: it was never a process */
+    bool is_named;    /* to an engine that came while it waited for its time */
     enum run_reason kill_reason;
 };
 

@@ -229,6 +229,11 @@ static void kill_process(struct executor *executor, const struct id *run_id, enu
     process->killed = true;
     process->kill_reason = reason;
     process->ends_ms = world->now.boot.ms;
+    if (process->at.ms > world->now.boot.ms) {
+        process->was_dropped = true;
+        process->at = world->now.boot;
+        process->started_ms = 0;
+    }
 }
 
 static void acknowledge(struct executor *executor, const struct id *run_id)
@@ -251,6 +256,37 @@ static void fill_end(const struct world *world, const struct world_process *proc
                                        : REASON_NONE;
 }
 
+/* What waits for its time, for an engine that comes meanwhile. */
+static bool name_early(struct world *world, struct executor_event *ret)
+{
+    for (size_t i = 0; i < world->process_count; i++) {
+        struct world_process *process = &world->processes[i];
+        if (process->is_named || process->ended || process->at.ms <= world->now.boot.ms)
+            continue;
+        process->is_named = true;
+        ret->kind = EXECUTOR_STARTED;
+        ret->run_id = process->run_id;
+        return true;
+    }
+    return false;
+}
+
+/* The next one whose time has come, if it became a process. */
+static bool tell_start(struct world *world, struct executor_event *ret)
+{
+    while (world->ready_sent < world->process_count &&
+           world->processes[world->ready_sent].at.ms <= world->now.boot.ms) {
+        const struct world_process *process = &world->processes[world->ready_sent++];
+        if (process->was_dropped)
+            continue;
+        ret->kind = EXECUTOR_STARTED;
+        ret->run_id = process->run_id;
+        ret->end.started_ms = process->started_ms;
+        return true;
+    }
+    return false;
+}
+
 static bool next_event(struct executor *executor, struct executor_event *ret)
 {
     struct world *world = of_executor(executor);
@@ -262,14 +298,8 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     if (world->executor_away)
         return false;
-    if (world->ready_sent < world->process_count &&
-        world->processes[world->ready_sent].at.ms <= world->now.boot.ms) {
-        const struct world_process *process = &world->processes[world->ready_sent++];
-        ret->kind = EXECUTOR_STARTED;
-        ret->run_id = process->run_id;
-        ret->end.started_ms = process->started_ms;
+    if (tell_start(world, ret))
         return true;
-    }
     for (size_t i = 0; i < world->process_count; i++) {
         struct world_process *process = &world->processes[i];
         if (process->ended || process->ends_ms > world->now.boot.ms || i >= world->ready_sent)
@@ -282,13 +312,16 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     if (!world->tell_ready)
         return false;
+    if (name_early(world, ret))
+        return true;
     world->tell_ready = false;
     ret->kind = EXECUTOR_READY;
     return true;
 }
 
-static int64_t ahead_ms(const struct executor *executor)
+static int64_t ahead_ms(const struct executor *executor, const struct job *job)
 {
+    (void)job;
     return of_executor((struct executor *)executor)->ahead_ms;
 }
 

@@ -142,7 +142,7 @@ static enum status send_start(struct executor_call *self, const struct run *run,
     request.job = job->name;
     request.argv = start->words.argv;
     request.env = none;
-    request.at_boot_us = at.ms * 1000; /* peal-call knows no times: the client waits for it */
+    request.at_boot_us = at.ms > clock_now().boot.ms ? at.ms * 1000 : 0;
     request.deadline_boot_ms = deadline.ms;
     request.timeout_ms = (job->timeout_s ? job->timeout_s : JOB_HTTP_TIMEOUT_S) * 1000;
     request.head_bytes = request.tail_bytes = (uint64_t)job->output_limit;

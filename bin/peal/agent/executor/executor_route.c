@@ -84,12 +84,12 @@ static const char *version(const struct executor *port)
     return spawn->ops->version(spawn);
 }
 
-/* A call that is asked for ahead of its time waits in executor_call.c's client. */
-static int64_t ahead_ms(const struct executor *port)
+/* There is nothing to make ready for a call. */
+static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
     const struct executor_route *route = (const struct executor_route *)port;
     const struct executor *spawn = executor_spawn_port(route->spawn);
-    return spawn->ops->ahead_ms(spawn);
+    return job->kind == JOB_HTTP ? 0 : spawn->ops->ahead_ms(spawn, job);
 }
 
 static const struct executor_ops ops = {start,      kill_run, acknowledge,

@@ -303,9 +303,10 @@ static const char *version(const struct executor *port)
 }
 
 /* Time enough for a hundred processes to be made. */
-static int64_t ahead_ms(const struct executor *port)
+static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
     enum { AHEAD_MS = 50 };
+    (void)job;
     const struct executor_spawn *self = (const struct executor_spawn *)port;
     return spawn_client_knows_times(self->client) ? AHEAD_MS : 0;
 }
