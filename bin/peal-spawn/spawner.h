@@ -73,6 +73,7 @@ struct spawner {
     int spare_fd;   /* closed to accept an agent when descriptors have run out */
     int lock_fd;
     int epoll_fd;
+    uint32_t held_count; /* of `early`: have a process that is held */
     struct watch listener;
     struct watch signals;
     struct watch timer;
@@ -91,20 +92,19 @@ struct spawner {
     struct starting starting[START_BATCH]; /* the batch of starts that is read */
     size_t starting_count;
     struct early_queue early; /* starts that wait for their time, the next one first */
-    uint32_t held_count;     /* of them have a process that is held */
-    int64_t grew_at_boot_ms; /* when that is reported; 0: nothing grew */
-    struct heap timers;      /* runs by due_boot_ms */
+    int64_t grew_at_boot_ms;  /* when `growing` is reported; 0: nothing grew */
+    struct heap timers;       /* runs by due_boot_ms */
     struct journal journal;
     struct cgroups cgroups;
     struct causes causes;
     struct slots slots;
     struct launches launches;
     struct tree tree;
-    bool tree_is_fresh;   /* scanned in this turn, and nothing has ended since */
     struct rlimit nofile; /* limits of jobs */
     struct rlimit limit;  /* its own, of descriptors */
     int64_t limit_until_boot_ms;
     struct users users;
+    bool tree_is_fresh; /* `tree` was scanned in this turn, and nothing has ended since */
     bool reset_oom;
     bool is_stopping; /* SIGTERM: starts nothing, exits after the last run */
     bool wants_upgrade;
