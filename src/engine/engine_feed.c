@@ -150,7 +150,7 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
         run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
-    if (job && (job->where || open_run_booted(run)))
+    if (job && (job->where || open_run_only_node(run)))
         marks_sweep(&engine->marks);
 }
 

@@ -344,12 +344,12 @@ static const struct outbox_kind takes_kind = {
     .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = takes_answered};
 
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed
- * once per placement. A run of a boot is only for the node that booted. */
+ * once per placement. A run may be for one node alone. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
-    const char *booted = open_run_booted(&open->run);
-    if (booted)
-        return strcmp(booted, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
+    const char *only = open_run_only_node(&open->run);
+    if (only)
+        return strcmp(only, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {
         const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
         open->rank =

@@ -162,10 +162,10 @@ static void end(struct sweeper *sweeper, struct now now, struct open_run *open, 
     open->is_overdue = false;
     char nobody[sizeof(open->run.detail)];
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-    const char *booted = open_run_booted(&open->run);
-    if (booted)
-        snprintf(nobody, sizeof(nobody), "for the boot of node %s, which is gone or drained",
-                 booted);
+    const char *only = open_run_only_node(&open->run);
+    if (only)
+        snprintf(nobody, sizeof(nobody), "for %snode %s, which is gone or drained",
+                 open->run.pinned[0] ? "" : "the boot of ", only);
     else
         placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
     open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
@@ -256,12 +256,12 @@ static int64_t left_since_ms(struct now now, const struct open_run *open)
     return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
 }
 
-/* The run is of a node's boot, and that node is gone or drained. */
+/* The run is for one node alone, and that node is gone or drained. */
 static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
 {
-    const char *booted = open_run_booted(run);
-    const struct known_peer *node = booted ? peers_find(sweeper->peers, booted) : NULL;
-    return booted && (!node || !node->peer.is_alive || node->is_drained);
+    const char *only = open_run_only_node(run);
+    const struct known_peer *node = only ? peers_find(sweeper->peers, only) : NULL;
+    return only && (!node || !node->peer.is_alive || node->is_drained);
 }
 
 /* When a run that was left behind has waited long enough. A manual run is never too late, but does
@@ -271,10 +271,10 @@ static int64_t left_until_ms(const struct sweeper *sweeper, struct now now,
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-    if (open_run_booted(&open->run))
-        return is_for_nobody(sweeper, &open->run) ? left_since_ms(now, open) + sweeper->on_time_ms
-                                                  : NEVER_MS;
-    if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
+    if (is_for_nobody(sweeper, &open->run))
+        return left_since_ms(now, open) + sweeper->on_time_ms;
+    bool is_for_any = !open_run_only_node(&open->run);
+    if (late_at_ms == NEVER_MS && is_for_any && is_nobodys(sweeper, job))
         return left_since_ms(now, open) + patience_ms(sweeper, job);
     if (late_at_ms != NEVER_MS && open_run_is_set_back(open, now.wall))
         return wall_at(now, open->seen) + sweeper->on_time_ms;
@@ -310,14 +310,14 @@ static void sweep_waiting(struct sweeper *sweeper, struct now now)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-        bool is_boot = open_run_booted(&open->run) != NULL;
+        bool is_for_one = open_run_only_node(&open->run) != NULL;
         if (open->run.state != RUN_DUE ||
-            !(is_boot ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
+            !(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
             continue;
         int64_t since_ms = wall_at(now, open->seen);
         if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
             since_ms = open->run.not_before_ms;
-        int64_t wait_ms = is_boot ? sweeper->on_time_ms : patience_ms(sweeper, job);
+        int64_t wait_ms = is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job);
         if (is_time(sweeper, now, since_ms + wait_ms))
             add_end(sweeper, now, &batch, open);
     }

@@ -210,9 +210,11 @@ bool open_run_ended_unbegun(const struct open_run *open)
     return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
 }
 
-/* Runs of older versions do not name the node. */
-const char *open_run_booted(const struct run *run)
+/* Runs of older versions do not name the node that booted. */
+const char *open_run_only_node(const struct run *run)
 {
+    if (run->pinned[0])
+        return run->pinned;
     return run->cause == CAUSE_REBOOT && run->by[0] ? run->by : NULL;
 }
 

@@ -138,8 +138,9 @@ bool open_run_is_kept(const struct open_run *open, struct wall_ms now);
  * run counts. */
 bool open_run_ended_unbegun(const struct open_run *open);
 
-/* The node whose boot made the run: no other may take it. NULL: not a run of a boot. */
-const char *open_run_booted(const struct run *run);
+/* The only node that may take the run: the one that it is pinned to, or whose boot made it. NULL:
+ * any that is eligible. */
+const char *open_run_only_node(const struct run *run);
 
 void open_runs_init(struct open_runs *runs, struct catalog *catalog);
 void open_runs_release(struct open_runs *runs);
