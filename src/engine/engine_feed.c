@@ -150,7 +150,7 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
         run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
-    if (job && (job->where || open_run_only_node(run)))
+    if (job && (job->where || open_run_only_node(run) || run->parts))
         marks_sweep(&engine->marks);
 }
 
@@ -300,7 +300,7 @@ static void take_claimed(struct engine *engine, struct open_run *open, const str
  * got the answer that allows the start. */
 static void take_step_elsewhere(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
+    bool is_old_news = open->phase == OPEN_TAKING && !run->node[0] && run->parts == open->run.parts;
     bool ours = is_ours(engine, run);
     if (ours && run->state == RUN_CLAIMED)
         take_claimed(engine, open, run);

@@ -72,10 +72,11 @@ static const struct column run_rows[] = {
     RUN("retried", BOOL, retried, EVERYWHERE | SINCE_4),
     RUN("attempts", INT, attempts, EVERYWHERE | IDENTITY | SINCE_4 | OPTIONAL),
     RUN("part", INT, part, STORED | IDENTITY | SINCE_4),
-    RUN("parts", INT, parts, STORED | IDENTITY | SINCE_4),
-    RUN("pinned", NAME, pinned, EVERYWHERE | IDENTITY | SINCE_4 | OPTIONAL),
+    RUN("parts", INT, parts, STORED | SINCE_4),
+    RUN("pinned", NAME, pinned, EVERYWHERE | SINCE_4 | OPTIONAL),
     RUN("failed_on", TEXT, failed_on, IN_STORE | IDENTITY | SINCE_4),
     RUN("input", ID, input, IN_STORE | IDENTITY | SINCE_4),
+    RUN("outcome", STATE, outcome, IN_STORE | SINCE_5),
 };
 
 static const struct column entry_rows[] = {

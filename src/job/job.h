@@ -158,7 +158,8 @@ struct job {
 
     struct job_notify notify;
 
-    char *where; /* selector of the nodes that may run it (selector.h); NULL: all */
+    char *where;  /* selector of the nodes that may run it (selector.h); NULL: all */
+    char *spread; /* on how many of them a tick runs (selector.h); NULL: one */
     struct job_pairs labels;
     char *owner, *notes;
 

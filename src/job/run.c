@@ -130,14 +130,43 @@ int run_http_status(const struct run *run)
     return status >= 100 && status <= 599 ? status : -1;
 }
 
+bool run_may_be_spread(const struct run *run)
+{
+    return run->state == RUN_DUE && run->attempt == 1 && !run->parts && !run->pinned[0] &&
+           run->cause != CAUSE_REBOOT;
+}
+
+bool run_ends_tick(const struct run *run)
+{
+    return !run->parts || run_state_is_end(run->outcome);
+}
+
+enum run_state run_tick_result(const struct run *run)
+{
+    return run->parts ? run->outcome : run->state;
+}
+
+static int badness(enum run_state end)
+{
+    return end == RUN_QUEUED || end == RUN_OK ? 0 : end == RUN_SKIPPED ? 1 : 2;
+}
+
+enum run_state run_worse_end(enum run_state first, enum run_state second)
+{
+    if (badness(second) > badness(first))
+        return second;
+    return first == RUN_QUEUED ? second : first;
+}
+
 struct last_run last_run_of(const struct run *run)
 {
+    enum run_state result = run_tick_result(run);
     return (struct last_run){
         .run_id = run->id,
         .started_ms = run->started_ms,
         .ended_ms = run->finished_ms,
-        .succeeded_ms = run->state == RUN_OK ? run->finished_ms : 0,
-        .state = run->state,
+        .succeeded_ms = result == RUN_OK ? run->finished_ms : 0,
+        .state = result,
         .retried = run->retried,
     };
 }

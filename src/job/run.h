@@ -124,7 +124,14 @@ struct run {
     char pinned[64];     /* the only node that may run it; empty: any that is eligible */
     char failed_on[128]; /* nodes of earlier attempts, with spaces between them: others go first */
     struct id input;     /* names the document with what the request handed over; zero: none */
+    enum run_state outcome; /* of a part. While it is open: the worst end of parts that have ended
+                               before it and were not OK; QUEUED: none. Ended: the result of the
+                               tick, if it was the last part to end; else QUEUED. In the store
+                               only */
 };
+
+/* Limit of the runs of one tick, which are made in one transaction. */
+enum { RUN_PARTS_MAX = 256 };
 
 /* The last ended run of a job, and the end of its last successful run, which may be another. */
 struct last_run {
@@ -156,7 +163,22 @@ const char *run_state_name(enum run_state state);    /* "timed_out" */
 const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
 const char *run_cause_name(enum run_cause cause);
 
-/* The last_run of a job whose only ended run is this one. */
+/* A run that waits, as one, may become the parts of its tick: not a further attempt, one for a
+ * single node, or a part. */
+bool run_may_be_spread(const struct run *run);
+
+/* Is the tick over with the end of this run? Not if it is a part, and others of them are open, or
+ * its next attempt. */
+bool run_ends_tick(const struct run *run);
+
+/* The result of the tick that is over with this run: its state, or that of all parts together. */
+enum run_state run_tick_result(const struct run *run);
+
+/* The worse of two ends of parts: OK, then SKIPPED, then all others, of which the first counts.
+ * QUEUED: there was none. */
+enum run_state run_worse_end(enum run_state first, enum run_state second);
+
+/* The last_run of a job whose only ended run is this one, which ends its tick. */
 struct last_run last_run_of(const struct run *run);
 
 /* Merges what is known of another run, or an update of the same one. The run that ended latest

@@ -23,15 +23,16 @@ static bool has_due_time(const struct run *run)
 
 unsigned run_events(const struct run *run, bool was_bad, int64_t late_ms, int64_t jitter_ms)
 {
+    enum run_state state = run_tick_result(run);
     unsigned events = 0;
-    if (run->state == RUN_FAILED || run->state == RUN_TIMED_OUT)
+    if (state == RUN_FAILED || state == RUN_TIMED_OUT)
         events |= 1 << NOTIFY_FAILURE;
-    if (run->state == RUN_LOST)
+    if (state == RUN_LOST)
         events |= 1 << NOTIFY_LOST;
-    if (run->state == RUN_OK)
+    if (state == RUN_OK)
         events |= 1 << NOTIFY_SUCCESS | (unsigned)was_bad << NOTIFY_RECOVERY;
-    if (run->state == RUN_MISSED || (run->started_ms && has_due_time(run) &&
-                                     run->started_ms - run->tick_ms - jitter_ms > late_ms))
+    if (state == RUN_MISSED || (run->started_ms && has_due_time(run) &&
+                                run->started_ms - run->tick_ms - jitter_ms > late_ms))
         events |= 1 << NOTIFY_LATE;
     return events;
 }
@@ -63,15 +64,27 @@ static void copy_words(char *to, size_t size, const char *from)
     snprintf(to, size, "%.*s", (int)at, from);
 }
 
+/* Of a tick with several runs the result may be another run's end. */
+static void take_result(struct notice *notice, const struct run *run)
+{
+    notice->state = run_tick_result(run);
+    if (notice->state == run->state) {
+        notice->reason = run->reason;
+        copy_words(notice->detail, sizeof(notice->detail), run->detail);
+        return;
+    }
+    notice->reason = REASON_NONE;
+    snprintf(notice->detail, sizeof(notice->detail), "the worst end of the %d runs of the tick",
+             run->parts);
+}
+
 void notice_of_run(struct notice *notice, const struct run *run)
 {
     notice->id = run->id;
     notice->is_entry = false;
     notice->job_uid = run->job_uid;
     snprintf(notice->job, sizeof(notice->job), "%s", run->job_name);
-    notice->state = run->state;
-    notice->reason = run->reason;
-    copy_words(notice->detail, sizeof(notice->detail), run->detail);
+    take_result(notice, run);
     notice->tick_ms = notice->last_tick_ms = run->tick_ms;
     notice->count = 1;
     notice->started_ms = run->started_ms;

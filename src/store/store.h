@@ -49,6 +49,24 @@ enum claim_result {
     CLAIM_QUEUED,  /* overlap: queue; the run waits as QUEUED */
     CLAIM_SKIPPED, /* overlap: skip (or a full queue); a ledger entry was written instead */
     CLAIM_PASSED,  /* no run: the cursor was moved and the entries were written */
+    CLAIM_SPREAD,  /* the parts of the tick are DUE, for whoever may take them */
+};
+
+/* The runs of a tick that is spread over several: parts, each with its own id and perhaps for one
+ * node alone, but for their number otherwise the same. They are DUE; claimed_ms is when they were
+ * made. Each ends by itself, with attempts of its own. The tick is over with the last of them, and
+ * its result is the worst of their ends (run_worse_end): only the end of that part sets `outcome`,
+ * becomes the job's last run, with the outcome as its state, and makes nexts, by the outcome. Until
+ * then an open part keeps the worst end so far. A part that is amended later is so by itself alone.
+ * If the last part is ended by the store, the tick has no last run and no nexts. */
+struct store_part {
+    struct id id;
+    char pinned[64]; /* empty: any node that is eligible */
+};
+
+struct store_parts {
+    struct store_part *parts; /* owned by the caller until done */
+    size_t count;             /* at most RUN_PARTS_MAX; 0: the tick has one run */
 };
 
 /* Limit of ledger entries with a claim or a change of a job: they are written in the same
@@ -68,9 +86,10 @@ enum { STORE_PASSED_MAX = 32 };
  * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN, or in an unknown state of a
  * newer version: such a run blocks others, but this version must not take, begin, kill, end or
  * forget it. If a run of this job, tick and attempt exists already (from a backfill), none is made:
- * CLAIM_PASSED. The entry of a skipped tick has the id `skip_entry_id` and recorded_ms
- * run.claimed_ms. At most one claim of a job's tick in a batch. A claim whose run exists and is not
- * begun yet is a repeat: the result is that of the first.
+ * CLAIM_PASSED. Where it would be CLAIMED and there are `parts`, those are made (CLAIM_SPREAD); one
+ * that waits in the queue becomes them when it is taken. The entry of a skipped tick has the id
+ * `skip_entry_id` and recorded_ms run.claimed_ms. At most one claim of a job's tick in a batch. A
+ * claim whose run exists and is not begun yet is a repeat: the result is that of the first.
  *
  * A claim of a `boot` neither compares nor moves the cursor. Instead the document of the boot mark
  * must have the revision `boot.revision`, and is written together with the run or the entries; else
@@ -94,6 +113,7 @@ struct store_claim {
     bool without_run;
     struct run run; /* the caller fills all but state, which is set to the stored one. A QUEUED run
                        has no owner: no node, nonce and claimed_ms */
+    struct store_parts parts; /* the first has the id of `run`; not for a boot */
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
@@ -110,16 +130,22 @@ enum { STORE_AHEAD_MS = 2000 };
 /* If the run is DUE and not_before_ms has come, or its tick is more than STORE_AHEAD_MS ahead of
  * now_ms: it becomes CLAIMED by this node, with the job's current definition. So does a run that is
  * CLAIMED with the nonce `from_nonce`, whether its owner is alive or not: the nonce changes, and
- * the owner's begin is refused. */
+ * the owner's begin is refused.
+ *
+ * A run that may still be spread (run_may_be_spread) is taken only if the definition has the
+ * revision `job_revision`, which says whether it is. If so there are `parts`: it becomes the first
+ * of them, still DUE, and the others are made. */
 struct store_take {
     struct id run_id;
-    uint64_t from_nonce; /* 0: the run is DUE */
+    int64_t job_revision;     /* 0: the run is taken to be ended */
+    struct store_parts parts; /* the first has the id of the run */
+    uint64_t from_nonce;      /* 0: the run is DUE */
     char node[64];
     struct incarnation owner;
     uint64_t nonce;
     int64_t now_ms;
     bool taken;
-    struct run run; /* as stored */
+    struct run run; /* as stored; DUE: it was spread */
 };
 
 /* If the run is CLAIMED with this nonce: BEGUN, with a new fence that is larger than all before,
@@ -168,12 +194,12 @@ struct store_next {
 };
 
 /* The next attempt at the tick of a run that ends. If `is_wanted`, and the run was not retried
- * before, was not lost by a restore, has no next attempt already (from a backfill), and its job is
- * neither deleted nor paused (a manual or backfill run does not mind a pause): a run with this id,
- * the next attempt, is made DUE at not_before_ms, and no nexts are made: the tick has not ended.
- * Whatever the overlap rule says, the tick goes on; the queue of the job waits for its last
- * attempt. The definition that says so has `job_revision`: if that has changed, the finish is
- * stale, as with nexts. */
+ * before, was not lost by a restore, is not a part that was lost and is amended, has no next
+ * attempt already (from a backfill), and its job is neither deleted nor paused (a manual or
+ * backfill run does not mind a pause): a run with this id, the next attempt, is made DUE at
+ * not_before_ms, and no nexts are made: the tick has not ended. Whatever the overlap rule says, the
+ * tick goes on; the queue of the job waits for its last attempt. The definition that says so has
+ * `job_revision`: if that has changed, the finish is stale, as with nexts. */
 struct store_again {
     bool is_wanted;
     struct id id;

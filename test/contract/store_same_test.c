@@ -15,7 +15,7 @@
 #include "sqlite/store_sqlite.h"
 #include "store_memory_tables.h"
 
-enum { JOBS = 6, STEPS = 20000, KNOWN = 64 };
+enum { JOBS = 6, STEPS = 20000, KNOWN = 64, PARTS = 4 };
 
 struct pair {
     struct memory_data *memory;
@@ -24,6 +24,7 @@ struct pair {
     struct id jobs[JOBS];
     struct run known[KNOWN]; /* runs that were made lately, as they were last seen */
     size_t known_count;
+    struct store_part parts[PARTS]; /* of the request */
     int step;
 };
 
@@ -173,6 +174,19 @@ static void fill_run(struct pair *pair, const struct id *uid, int64_t tick_ms, s
                         .node = "n"};
 }
 
+/* Now and then a tick has several runs. */
+static struct store_parts any_parts(struct pair *pair, const struct id *first)
+{
+    struct store_parts parts = {pair->parts, any(pair, 3) ? 0 : 1 + any(pair, PARTS)};
+    memset(pair->parts, 0, sizeof(pair->parts));
+    for (size_t i = 0; i < parts.count; i++) {
+        pair->parts[i].id = i ? new_id(pair) : *first;
+        if (any(pair, 2))
+            snprintf(pair->parts[i].pinned, sizeof(pair->parts[i].pinned), "n%zu", i);
+    }
+    return parts;
+}
+
 static void claim_any(struct pair *pair)
 {
     struct job_row row;
@@ -190,6 +204,7 @@ static void claim_any(struct pair *pair)
                                 .without_run = any(pair, 10) == 0,
                                 .skip_entry_id = new_id(pair)};
     fill_run(pair, uid, claim.tick_ms, &claim.run);
+    claim.parts = any_parts(pair, &claim.run.id);
     apply(pair, STORE_CLAIM, &claim, sizeof(claim));
 }
 
@@ -210,6 +225,11 @@ static void take_any(struct pair *pair, const struct run *run)
                               .node = "m",
                               .nonce = ++pair->last_id,
                               .now_ms = 1 + (int64_t)any(pair, 30000)};
+    struct job_row row = {.revision = 0};
+    cursor_of(pair, &run->job_uid, &row);
+    take.job_revision = row.revision + (any(pair, 20) == 0);
+    if (!take.from_nonce)
+        take.parts = any_parts(pair, &run->id);
     apply(pair, STORE_TAKE, &take, sizeof(take));
 }
 

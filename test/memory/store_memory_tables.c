@@ -124,11 +124,11 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
 }
 
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
-                            int attempt, struct id *ret)
+                            int attempt, int part, struct id *ret)
 {
     const struct memory_run *run;
     TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
-        if (run->row.run.tick_ms == tick_ms && run->row.run.attempt == attempt) {
+        if (run_row_is(&run->row, tick_ms, attempt, part)) {
             *ret = run->row.run.id;
             return OK;
         }
@@ -149,11 +149,12 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
 }
 
 static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
-                             struct run_row *ret)
+                             int after_part, struct run_row *ret)
 {
     const struct memory_run *run;
     TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
-        if (run->row.seq > after_seq && state_is_open(run->row.run.state)) {
+        if (run_row_is_after(&run->row, after_seq, after_part) &&
+            state_is_open(run->row.run.state)) {
             *ret = run->row;
             return OK;
         }

@@ -82,6 +82,13 @@ static void add_retries(uint64_t *random, struct strbuf *yaml)
                 PICK(random, ends));
 }
 
+static void add_spread(uint64_t *random, struct strbuf *yaml)
+{
+    static const char *const spreads[] = {"all", "all", "2", "shards 3", "shards 1", "one"};
+    if (any_chance(random, 25))
+        strbuf_addf(yaml, "spread: %s\n", PICK(random, spreads));
+}
+
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    bool has_boots, struct strbuf *yaml)
 {
@@ -107,6 +114,7 @@ void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int versi
         strbuf_adds(yaml, any_chance(random, 50) ? "dst: skip\n" : "dst: both\n");
     if (!strstr(yaml->text, "@reboot") && any_chance(random, 30))
         add_retries(random, yaml);
+    add_spread(random, yaml);
 }
 
 void any_after_write(uint64_t *random, const char *name, int version, const char *const others[2],
@@ -120,4 +128,5 @@ void any_after_write(uint64_t *random, const char *name, int version, const char
     strbuf_addf(yaml, "]\noverlap: %s\n", PICK(random, overlaps));
     if (any_chance(random, 30))
         add_retries(random, yaml);
+    add_spread(random, yaml);
 }

@@ -12,6 +12,7 @@
  *   cluster_boot.c      and of boots
  *   cluster_absence.c   and after a time in which nobody was there
  *   cluster_follow.c    and what must follow an end
+ *   cluster_spread.c    and of ticks with several runs
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
@@ -160,7 +161,9 @@ struct known_run {
     int64_t begun_ms;   /* the stage's time; 0: not yet */
     size_t begun_epoch; /* of its job, then */
     bool was_lost;
-    bool is_undone;                     /* a backup was restored since it was made */
+    enum run_state ended_as; /* when it first ended; QUEUED: it did not */
+    uint32_t must_have;      /* a bit for each machine whose node must have a part of its tick */
+    bool is_undone;          /* a backup was restored since it was made */
     uint32_t must_follow, has_followed; /* a bit for each job: a run of it comes after this one */
     struct child *child;
     bool is_void; /* begun in a restored etcd before anybody had noticed: see check_begin */
@@ -212,7 +215,7 @@ struct cluster {
     size_t job_count;
     int job_names, new_names;
     struct table runs;                      /* of known_run, by id */
-    struct table attempts;                  /* of known_run, by job, tick and attempt */
+    struct table attempts;                  /* of known_run, by job, tick, attempt and part */
     struct table entries;                   /* of record (entries), by id: in the store now */
     struct table records;                   /* of record, by id */
     struct known_peer_key peers[NODES_MAX]; /* of each machine */
@@ -227,10 +230,11 @@ struct cluster {
     bool is_over;        /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
+    int64_t undrained_ms;         /* since when no node is drained; 0: one may be */
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
     size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions,
-        retries;
+        retries, spreads;
 };
 
 /* ---- cluster_node.c ---- */
@@ -384,6 +388,15 @@ struct known_run *find_run(const struct cluster *cluster, const struct id *id);
 
 struct ledger_epoch *oracle_add_epoch(struct known_job *job);
 
+/* ---- cluster_spread.c ---- */
+
+void spread_see_new(struct cluster *cluster, const struct known_job *job, struct known_run *known);
+/* The run has ended, or was amended; `was` is what it was before. */
+void spread_see_end(struct cluster *cluster, const struct known_run *known, const struct run *was);
+void spread_see_start(struct cluster *cluster, const struct known_run *known,
+                      const struct child *child);
+void check_spread(struct cluster *cluster); /* at the end */
+
 /* ---- cluster_boot.c ---- */
 
 void boots_oracle_init(struct cluster *cluster);
@@ -431,7 +444,7 @@ void attempts_see_start(struct cluster *cluster, const struct known_job *job,
 
 _Static_assert(JOBS_MAX <= 32, "bits in known_run");
 void follow_see_new(struct cluster *cluster, const struct known_run *known);
-void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_state was);
+void follow_see_end(struct cluster *cluster, struct known_run *known, const struct run *was);
 void follow_see_edit(struct cluster *cluster, const struct known_job *job);
 void check_followed(struct cluster *cluster);
 

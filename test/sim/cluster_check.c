@@ -110,7 +110,7 @@ void check_caught_up(struct cluster *cluster)
 /* By any other node. */
 static bool may_be_taken(const struct cluster *cluster, const struct known_run *known)
 {
-    return !is_limited(cluster) && known->run.cause != CAUSE_REBOOT &&
+    return !is_limited(cluster) && known->run.cause != CAUSE_REBOOT && !known->run.pinned[0] &&
            !cluster->jobs[known->job].definition->where;
 }
 
@@ -166,8 +166,9 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
                                                     .to_ms = record->entry.to_ms,
                                                     .count = record->entry.count,
                                                     .reason = record->entry.reason};
-        else if (!record->is_entry && !run->retried && id_compare(&run->job_uid, &job->uid) == 0 &&
-                 run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
+        else if (!record->is_entry && !run->retried && !run->part &&
+                 id_compare(&run->job_uid, &job->uid) == 0 && run->cause != CAUSE_MANUAL &&
+                 run->cause != CAUSE_BACKFILL)
             covers[count++] = (struct ledger_cover){.from_ms = run->tick_ms,
                                                     .to_ms = run->tick_ms,
                                                     .count = 1,
@@ -290,6 +291,7 @@ void check_end(struct cluster *cluster)
         check_child(cluster, cluster->children[i]);
     check_records(cluster);
     check_followed(cluster);
+    check_spread(cluster);
     check_boots_end(cluster);
     for (size_t i = 0; i < cluster->job_count; i++)
         check_ledger(cluster, &cluster->jobs[i]);

@@ -24,12 +24,24 @@ static bool must_follow(const struct cluster *cluster, const struct known_job *j
     return after_wants(on, state) && !after_wants(on, was);
 }
 
-void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_state was)
+/* Of a tick with several runs the last end counts, unless the store has called that run off. */
+static bool is_end_of_tick(const struct run *run, const struct run *was)
+{
+    if (!run->parts)
+        return !run->retried;
+    bool was_over = run_state_is_end(was->state) && run_state_is_end(was->outcome);
+    return run_ends_tick(run) && !was_over && run->state != RUN_SKIPPED;
+}
+
+void follow_see_end(struct cluster *cluster, struct known_run *known, const struct run *was)
 {
     const struct known_job *ended = &cluster->jobs[known->job];
+    const struct run *run = &known->run;
+    enum run_state before = run->parts ? RUN_QUEUED : was->state;
+    if (!is_end_of_tick(run, was))
+        return;
     for (size_t i = 0; i < cluster->job_count && !cluster->restored_ms; i++) {
-        if (!known->run.retried &&
-            must_follow(cluster, &cluster->jobs[i], ended, was, known->run.state))
+        if (must_follow(cluster, &cluster->jobs[i], ended, before, run_tick_result(run)))
             known->must_follow |= 1U << i;
     }
 }
@@ -37,7 +49,7 @@ void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_s
 void follow_see_new(struct cluster *cluster, const struct known_run *known)
 {
     struct id id;
-    if (known->run.cause != CAUSE_AFTER || known->run.attempt > 1)
+    if (known->run.cause != CAUSE_AFTER || known->run.attempt > 1 || known->run.part)
         return;
     struct known_run *before = id_parse(known->run.by, &id) == OK ? find_run(cluster, &id) : NULL;
     if (!before)

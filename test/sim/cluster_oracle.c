@@ -27,6 +27,7 @@ static uint64_t attempt_hash(const void *item)
 {
     const struct run *run = &((const struct known_run *)item)->run;
     uint64_t hash = hash_bytes(id_hash(&run->job_uid), &run->tick_ms, sizeof(run->tick_ms));
+    hash = hash_bytes(hash, &run->part, sizeof(run->part));
     return hash_bytes(hash, &run->attempt, sizeof(run->attempt));
 }
 
@@ -35,7 +36,7 @@ static bool is_same_attempt(const void *item, const void *key)
     const struct run *one = &((const struct known_run *)item)->run,
                      *other = &((const struct known_run *)key)->run;
     return one->tick_ms == other->tick_ms && one->attempt == other->attempt &&
-           id_compare(&one->job_uid, &other->job_uid) == 0 &&
+           one->part == other->part && id_compare(&one->job_uid, &other->job_uid) == 0 &&
            strcmp(booted_node(one), booted_node(other)) == 0;
 }
 
@@ -150,25 +151,36 @@ static bool is_asked_for(const struct run *run)
     return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
 }
 
-/* What other nodes' boots have made is not in the way of what a boot makes. */
+/* What other nodes' boots have made is not in the way of what a boot makes, nor are the parts of a
+ * tick in each other's. */
+static bool is_in_the_way(const struct run *open, const struct run *run)
+{
+    if (run->cause == CAUSE_REBOOT)
+        return open->cause != CAUSE_REBOOT || strcmp(open->by, run->by) == 0;
+    return !run->parts || open->tick_ms != run->tick_ms;
+}
+
 static bool has_open_run(const struct cluster *cluster, const struct known_job *job,
                          const struct run *run)
 {
     const struct known_run *known;
-    if (run->cause != CAUSE_REBOOT || !job->open_runs)
+    if ((run->cause != CAUSE_REBOOT && !run->parts) || !job->open_runs)
         return job->open_runs > 0;
     for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
         if (&cluster->jobs[known->job] == job && known->is_stored && is_open(&known->run) &&
-            (known->run.cause != CAUSE_REBOOT || strcmp(known->run.by, run->by) == 0))
+            id_compare(&known->id, &run->id) != 0 && is_in_the_way(&known->run, run))
             return true;
     return false;
 }
 
 /* P4, and the overlap rule, where a run is made. What an end makes due is for whoever begins it:
- * the node that tells of the end may not have heard of the last change yet. */
+ * the node that tells of the end may not have heard of the last change yet. Of several parts the
+ * first stands for all; a run that waited may have become the first of them. */
 static void check_new(struct cluster *cluster, const struct known_job *job, const struct run *run)
 {
     struct stage *stage = &cluster->stage;
+    if (run->part)
+        return;
     bool is_old = run->cause == CAUSE_AFTER && run->job_revision != job->revision;
     if (job->deleted)
         stage_fail(stage, "a run of %s is made after it was deleted", job->name);
@@ -277,7 +289,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->before = same;
     if (same) /* the newest is found, and leads to those before */
         table_remove(&cluster->attempts, same);
-    if (run->attempt == 1) {
+    if (run->attempt == 1 && !run->part) {
         boots_see_run(cluster, run);
         rewind_see_run(&cluster->jobs[known->job], run);
     }
@@ -321,6 +333,19 @@ static void see_restored(struct cluster *cluster, struct known_run *known, const
     cluster->jobs[known->job].open_runs += is_open(run);
 }
 
+static void see_end(struct cluster *cluster, const struct known_job *job, struct known_run *known,
+                    const struct run *was)
+{
+    bool is_first = !run_state_is_end(was->state);
+    if (is_first)
+        known->ended_as = known->run.state;
+    spread_see_end(cluster, known, was);
+    if (known->run.parts || was->state != known->run.state)
+        follow_see_end(cluster, known, was);
+    if (is_first)
+        attempts_see_end(cluster, job, &known->run);
+}
+
 void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run)
 {
     struct known_run *known = find_run(cluster, id);
@@ -346,24 +371,23 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     if (is_new) {
         check_new(cluster, job, run);
         attempts_see_new(cluster, job, run);
-        if (run->attempt == 1)
+        if (run->attempt == 1 && !run->part)
             absence_see_run(cluster, job, run);
     } else {
         check_step(cluster, job, known, run);
     }
     if (run->node[0] && (is_new || known->run.state != run->state))
         node_trigger(node_of(cluster, run), run->state);
-    enum run_state was = is_new ? RUN_QUEUED : known->run.state;
+    struct run was = is_new ? (struct run){.state = RUN_QUEUED} : known->run;
     known->run = *run;
     known->is_stored = true;
     job->open_runs += (size_t)is_open(run) - (size_t)was_open;
     if (is_new)
         follow_see_new(cluster, known);
-    if (was != run->state && run_state_is_end(run->state)) {
-        follow_see_end(cluster, known, was);
-        if (!run_state_is_end(was))
-            attempts_see_end(cluster, job, run);
-    }
+    if (is_new || was.parts != run->parts)
+        spread_see_new(cluster, job, known);
+    if (run_state_is_end(run->state))
+        see_end(cluster, job, known, &was);
 }
 
 /* ---- entries and nodes ---- */
@@ -489,6 +513,7 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
                    job->name);
     check_start(cluster, job, known, child);
     attempts_see_start(cluster, job, known);
+    spread_see_start(cluster, known, child);
     boots_see_start(cluster, child);
     known->child = child;
     if (known->is_undone) /* the store does not have it, or as it was before */

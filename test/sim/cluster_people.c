@@ -544,6 +544,7 @@ static void act_on(struct node *node, struct known_job *job, enum deed deed, uin
 
 void people_act(struct cluster *cluster, uint64_t seed)
 {
+    cluster->undrained_ms = 0;
     uint64_t random = seed;
     enum deed deed = any_deed(&random);
     struct known_job *job = &cluster->jobs[any_below(&random, (int64_t)cluster->job_count)];
@@ -573,6 +574,7 @@ void people_delete_all(struct cluster *cluster)
 
 void people_undrain_all(struct cluster *cluster)
 {
+    cluster->undrained_ms = cluster->stage.now_ms;
     uint64_t random = cluster->stage.seed;
     for (int i = 0; i < cluster->node_count; i++) {
         struct node *node = any_node(cluster, &random);

@@ -29,6 +29,11 @@ static void *copy(const void *from, size_t length)
     return memcpy(to, from, length);
 }
 
+static struct store_part *copy_parts(const struct store_parts *from)
+{
+    return copy(from->parts, from->count * sizeof(*from->parts));
+}
+
 static void copy_nexts(struct store_finish *finish)
 {
     finish->nexts = copy(finish->nexts, finish->next_count * sizeof(*finish->nexts));
@@ -55,7 +60,10 @@ struct store_request *request_copy(const struct store_request *request)
         const struct store_claim *from = &request->items.claims[i];
         new->items.claims[i].passed =
             copy(from->passed, from->passed_count * sizeof(*from->passed));
+        new->items.claims[i].parts.parts = copy_parts(&from->parts);
     }
+    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++)
+        new->items.takes[i].parts.parts = copy_parts(&request->items.takes[i].parts);
     for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
         copy_nexts(&new->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
@@ -76,8 +84,12 @@ struct store_request *request_free(struct store_request *request)
 {
     if (!request)
         return NULL;
-    for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++)
+    for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++) {
         free(request->items.claims[i].passed);
+        free(request->items.claims[i].parts.parts);
+    }
+    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++)
+        free(request->items.takes[i].parts.parts);
     for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
         free_nexts(&request->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {

@@ -84,13 +84,13 @@ peal_sim_mistake(boot_mark_apart memory boots store/rules/rules_run.c
     "st = rules_put_doc(rules, &mark);" ""
     "a boot is not decided together with its run")
 peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer.c
-    "if (booted)" "if (0)"
+    "if (only)" "if (0)"
     "a run of a boot is taken over by another node")
 peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
     "if (is_of_earlier_boot(runner, now, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
-    "return booted && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
+    "return only && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
     "a run of a boot waits for ever for a node that is gone")
 peal_sim_mistake(boot_restored etcd restores store/etcd/store_etcd_advance.c
     "!mark.is_due)" "true)"
@@ -179,11 +179,11 @@ peal_sim_mistake(take_keeps_nonce memory races store/rules/rules_run.c
     "row.run.nonce = take->nonce;" ""
     "a run that was taken over is begun by the one that had claimed it: P1")
 peal_sim_mistake(left_for_ever memory races engine/stages/sweeper.c
-    "late_at_ms == NEVER_MS && is_nobodys(sweeper, job)" "false"
+    "late_at_ms == NEVER_MS && is_for_any && is_nobodys(sweeper, job)" "false"
     "what was asked for stays claimed by a node that is gone: P6")
 
 peal_sim_mistake(followed_twice memory any store/rules/rules_next.c
-    "|| run_state_is_in(next->states, before)" ""
+    "run_state_is_in(next->states, before)" "false"
     "what follows every end follows a loss, and then its amendment: P1")
 peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
     "!ended || ended->deleted" "!ended || finish->run.state == RUN_LOST"
@@ -198,6 +198,34 @@ peal_sim_mistake(lost_is_tried_at_once memory races job/definition/retry.c
 peal_sim_mistake(loss_not_retried memory any engine/stages/again.c
     "finish->run.state == RUN_OK" "finish->run.state != RUN_FAILED"
     "a lost run is not tried again, though its job says so: P2")
+
+peal_sim_mistake(part_of_anybody memory races engine/state/open_run.c
+    "return run->pinned;" "return NULL;"
+    "a part is taken by another node than its own")
+peal_sim_mistake(part_left memory any engine/stages/sweeper.c
+    "return untaken_until_ms(sweeper, now, open);" "return NEVER_MS;"
+    "a part that nobody has taken in time stays: P2")
+peal_sim_mistake(part_forgotten memory races store/rules/rules_part.c
+    "i < parts->count" "i + 1 < parts->count"
+    "the last part of a tick is never made: P2")
+peal_sim_mistake(node_left_out memory races engine/stages/spread.c
+    "node->is_there &&" "i < 2 &&"
+    "a broadcast leaves out nodes that are there")
+peal_sim_mistake(spread_twice memory races store/rules/rules_run.c
+    "return take->parts.count > 0;" "return false;"
+    "a run that was spread is spread again: P1")
+peal_sim_mistake(spread_by_old_rules memory people store/rules/rules_run.c
+    "take->job_revision && job->revision != take->job_revision" "false"
+    "a run is spread by a definition that its job had: P4")
+peal_sim_mistake(over_with_any_part memory races store/rules/rules_part.c
+    "if (st == E_NOT_FOUND) {" "if (true) {"
+    "a tick is over with the first of its parts")
+peal_sim_mistake(as_the_last_part memory races store/rules/rules_part.c
+    "run->outcome = worst;" "run->outcome = run->state;"
+    "a tick is ok because its last part is")
+peal_sim_mistake(retry_forgets_parts memory races store/rules/rules_again.c
+    ".outcome = run->outcome," ""
+    "a tick is ok though a part failed while another was tried again")
 
 # ---- the store in etcd, and the etcd client ----
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/spread.h"
+
 enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet, and that other nodes could run ... */
@@ -188,7 +190,6 @@ void claimer_fill_entries(const struct claimer *claimer, struct now now, struct 
 static void fill_run(const struct claimer *claimer, struct now now, const struct plan *plan,
                      struct run *run)
 {
-    run->id = new_id(claimer, now, plan);
     run->job_uid = plan->job->uid;
     run->tick_ms = plan->tick_ms;
     run->attempt = 1;
@@ -270,9 +271,21 @@ static void give_back(struct claimer *claimer, struct now now, struct plan *plan
     plan_release(plan);
 }
 
+/* The parts of the plan's tick. A boot's run is on its node alone. */
+static enum status fill_parts(const struct claimer *claimer, struct now now,
+                              const struct id *run_id, struct plan *plan)
+{
+    if (!plan->with_run || is_boot(plan))
+        return OK;
+    return spread_fill(claimer->ports, claimer->placement, now, plan->job, run_id, &plan->parts);
+}
+
 void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 {
-    struct store_claim *claim = outbox_add(&claimer->filling, &claimer->sender, &claims_kind);
+    struct id run_id = new_id(claimer, now, plan);
+    struct store_claim *claim = fill_parts(claimer, now, &run_id, plan) == OK
+                                    ? outbox_add(&claimer->filling, &claimer->sender, &claims_kind)
+                                    : NULL;
     if (!claim) {
         give_back(claimer, now, plan);
         return;
@@ -287,6 +300,7 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         .tick_ms = plan->tick_ms,
         .boot = plan->boot,
         .without_run = !plan->with_run,
+        .parts = plan->parts,
         .passed = plan->passed,
         .passed_count = plan->passed_count,
     };
@@ -295,6 +309,7 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         fill_overlap(claimer, now, claim, plan);
         claim->skip_entry_id = new_id(claimer, now, plan);
         fill_run(claimer, now, plan, &claim->run);
+        claim->run.id = run_id;
     }
     size_t count = outbox_count(claimer->filling);
     ((struct plan *)claimer->filling->notes)[count - 1] = *plan;
@@ -320,6 +335,17 @@ static void not_taken(struct claimer *claimer, struct now now, struct open_run *
                    open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
 }
 
+/* The run has become the first part of its tick, which waits for its node as the others do. */
+static void spread(struct claimer *claimer, struct now now, struct open_run *open,
+                   const struct run *run)
+{
+    open->run = *run;
+    open->seen = now.boot;
+    open->ranked = 0;
+    open_runs_move(claimer->runs, open, OPEN_WAITING);
+    marks_sweep(claimer->marks);
+}
+
 static void takes_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
     struct claimer *claimer = stage;
@@ -329,7 +355,9 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
         struct open_run *open = open_runs_find_taking(claimer->runs, &take->run_id, take->nonce);
         if (!open)
             continue;
-        if (st == OK && take->taken) {
+        if (st == OK && take->taken && take->run.state == RUN_DUE) {
+            spread(claimer, now, open, &take->run);
+        } else if (st == OK && take->taken) {
             open->run = take->run;
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
         } else {
@@ -340,8 +368,16 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
     note_unsure(claimer, now, unsure);
 }
 
-static const struct outbox_kind takes_kind = {
-    .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = takes_answered};
+static void release_takes(struct outbox_batch *batch)
+{
+    for (size_t i = 0; i < outbox_count(batch); i++)
+        free(batch->request.items.takes[i].parts.parts);
+}
+
+static const struct outbox_kind takes_kind = {.op = STORE_TAKE,
+                                              .item_size = sizeof(struct store_take),
+                                              .answered = takes_answered,
+                                              .release = release_takes};
 
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed
  * once per placement. A run may be for one node alone. */
@@ -351,10 +387,14 @@ static int rank_of(const struct claimer *claimer, struct open_run *open)
     if (only)
         return strcmp(only, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {
-        const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
-        open->rank =
-            placement_rank_again(claimer->placement, &open->run.id, job ? job->where : NULL,
-                                 open->run.node, open->run.failed_on);
+        const struct run *run = &open->run;
+        const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
+        const char *where = job ? job->where : NULL;
+        bool is_new_part = run->parts && !run->node[0] && !run->failed_on[0];
+        open->rank = is_new_part
+                         ? placement_rank_part(claimer->placement, &run->job_uid, where, run->part)
+                         : placement_rank_again(claimer->placement, &run->id, where, run->node,
+                                                run->failed_on);
         open->ranked = claimer->placement->generation;
     }
     return open->rank;
@@ -378,6 +418,8 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
         return NEVER_MS;
     if (is_claimed && open_run_is_too_late(open, claimer->on_time_ms, now.wall))
         return NEVER_MS;
+    if (!is_claimed && open_run_untaken_at(open, claimer->on_time_ms) <= now.wall.ms)
+        return NEVER_MS;
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
@@ -391,6 +433,17 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
         rank++;
     }
     return base_ms + rank * STEP_IN_MS;
+}
+
+/* The definition says whether the run becomes several. E_NOMEM. */
+static enum status fill_spread(const struct claimer *claimer, struct now now,
+                               const struct open_run *open, struct store_take *take)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+    if (!job || job->deleted || !run_may_be_spread(&open->run))
+        return OK;
+    take->job_revision = job->revision;
+    return spread_fill(claimer->ports, claimer->placement, now, job, &open->run.id, &take->parts);
 }
 
 static void fill_take(struct claimer *claimer, struct now now, struct open_run *open,
@@ -425,6 +478,10 @@ static void gather_takes(struct claimer *claimer, struct now now, enum open_phas
         struct store_take *take = outbox_add(batch, &claimer->sender, &takes_kind);
         if (!take)
             return;
+        if (fill_spread(claimer, now, open, take) != OK) {
+            outbox_drop_last(*batch);
+            return;
+        }
         fill_take(claimer, now, open, take);
         *room -= is_counted;
     }

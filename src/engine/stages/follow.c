@@ -104,6 +104,12 @@ static bool is_before(const struct catalog *catalog, const struct catalog_job *j
 
 /* ---- the nexts ---- */
 
+/* How a tick may end of which this is the end of a run: as that, or as any other part. */
+static unsigned ends_of(const struct run *ended)
+{
+    return ended->parts ? ~0U : 1U << ended->state;
+}
+
 /* False: one of them does not exist, or can't be met together with this end: a job that was given
  * a name which another job waited for already may be awaited twice. */
 static bool fill_needs(const struct catalog *catalog, const struct job_wait *wait,
@@ -111,13 +117,16 @@ static bool fill_needs(const struct catalog *catalog, const struct job_wait *wai
 {
     const struct job_waits *waits = wait->job->waits;
     next->need_count = 0;
+    next->states = after_states(wait->on);
     for (size_t i = 0; i < waits->count; i++) {
         const struct job_wait *other = &waits->waits[i];
         if (other == wait)
             continue;
         const struct catalog_job *job = catalog_awaited(catalog, other->name);
         bool is_ended = job && id_compare(&job->uid, &ended->job_uid) == 0;
-        if (!job || (is_ended && !after_wants(other->on, ended->state)))
+        if (is_ended)
+            next->states &= after_states(other->on);
+        if (!job || !(next->states & ends_of(ended)))
             return false;
         if (is_ended)
             continue;
@@ -148,7 +157,6 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
 {
     const struct catalog_job *job = wait->job;
     next->job_uid = job->uid;
-    next->states = after_states(wait->on);
     struct job_policy policy = catalog_job_policy(job);
     next->overlap = policy.overlap;
     next->queue_limit = policy.queue_limit;
@@ -159,12 +167,12 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
 
 /* Allocates for all jobs that wait for such an end, and for what they need; NULL with *ret_count 0:
  * there are none. */
-static struct store_next *new_nexts(struct dependents all, enum run_state state, size_t *ret_count,
+static struct store_next *new_nexts(struct dependents all, unsigned ends, size_t *ret_count,
                                     struct store_need **ret_needs)
 {
     size_t count = 0, need_count = 0;
     for (const struct job_wait *wait; (wait = dependents_next(&all));) {
-        if (after_wants(wait->on, state)) {
+        if (after_states(wait->on) & ends) {
             count++;
             need_count += wait->job->waits->count;
         }
@@ -192,7 +200,7 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
     struct jobs jobs = {.count = 0};
     mark_before(catalog, ended);
     for (const struct job_wait *wait; (wait = dependents_next(&all));) {
-        if (!after_wants(wait->on, finish->run.state))
+        if (!(after_states(wait->on) & ends_of(&finish->run)))
             continue; /* beyond STORE_NEXT_JOBS_MAX */
         struct store_next *next = &finish->nexts[finish->next_count];
         next->needs = needs;
@@ -221,7 +229,7 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
     if (!ended || ended->deleted)
         return OK;
     struct dependents all = catalog_dependents(catalog, ended->name);
-    finish->nexts = new_nexts(all, finish->run.state, &count, &needs);
+    finish->nexts = new_nexts(all, ends_of(&finish->run), &count, &needs);
     if (finish->nexts)
         fill_nexts(ports, catalog, self, now, all, ended, finish, needs);
     return finish->nexts || !count ? OK : E_NOMEM;

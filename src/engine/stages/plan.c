@@ -11,6 +11,7 @@ enum {
 void plan_release(struct plan *plan)
 {
     free(plan->passed);
+    free(plan->parts.parts);
     *plan = (struct plan){0};
 }
 

@@ -215,7 +215,7 @@ static bool tell(struct record_batch *batch)
             ends[count++] =
                 (struct ended){.entry = record->entry,
                                .job = catalog_by_uid(recorder->catalog, &record->entry->job_uid)};
-        } else if (!is_told(recorder, batch->of[i].run)) {
+        } else if (!is_told(recorder, batch->of[i].run) && run_ends_tick(&batch->of[i].run->run)) {
             ends[count] = ended_run(recorder, batch->of[i].run);
             ends[count].chunks = record->chunks;
             ends[count++].chunk_count = record->chunk_count;
@@ -235,6 +235,8 @@ static void nothing_waits(void *context)
 
 void recorder_tell_lost(struct recorder *recorder, struct open_run *open)
 {
+    if (!run_ends_tick(&open->run))
+        return;
     const struct teller *teller = &recorder->ports->teller;
     struct ended ended = ended_run(recorder, open);
     open->is_told = true;

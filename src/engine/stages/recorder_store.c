@@ -36,7 +36,8 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
-    take_answer(job, run, now);
+    if (run_ends_tick(run))
+        take_answer(job, run, now);
     if (id_compare(&job->last.run_id, &open->run.id) == 0)
         open->was_bad = job->was_bad;
     marks_plan(recorder->marks, &job->uid, INT64_MIN);

@@ -156,23 +156,50 @@ static void sweep_begun(struct sweeper *sweeper, struct now now)
 
 /* ---- missed ---- */
 
-/* Ends a run that was left behind (was_left), or that no node may run. */
+/* No node is eligible, not even one that is drained or full. */
+static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *job)
+{
+    return job && job->where && sweeper->placement->count &&
+           !placement_has_node(sweeper->placement, job->where);
+}
+
+/* The run is for one node alone, and that node is gone or drained. */
+static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
+{
+    const char *only = open_run_only_node(run);
+    const struct known_peer *node = only ? peers_find(sweeper->peers, only) : NULL;
+    return only && (!node || !node->peer.is_alive || node->is_drained);
+}
+
+/* Why the run is ended: it was left behind by its node, nobody has taken it in time, or no node may
+ * run it. */
+static enum run_reason tell_why(const struct sweeper *sweeper, const struct run *run, bool was_left,
+                                char *detail, size_t size)
+{
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    const char *only = open_run_only_node(run);
+    bool is_nobodys_run = only ? is_for_nobody(sweeper, run) : is_nobodys(sweeper, job);
+    if (was_left)
+        snprintf(detail, size, "claimed by a node that went away, and not taken over in time");
+    else if (run->parts && !is_nobodys_run && only)
+        snprintf(detail, size, "for node %s, which did not take it in time", only);
+    else if (run->parts && !is_nobodys_run)
+        snprintf(detail, size, "no node took it in time");
+    else if (only)
+        snprintf(detail, size, "for %snode %s, which is gone or drained",
+                 run->pinned[0] ? "" : "the boot of ", only);
+    else
+        placement_tell_nobody(job ? job->where : NULL, detail, size);
+    return was_left || (run->parts && !is_nobodys_run) ? REASON_DEADLINE : REASON_NO_NODE;
+}
+
 static void end(struct sweeper *sweeper, struct now now, struct open_run *open, bool was_left)
 {
+    char detail[sizeof(open->run.detail)];
+    enum run_reason reason = tell_why(sweeper, &open->run, was_left, detail, sizeof(detail));
     open->is_overdue = false;
-    char nobody[sizeof(open->run.detail)];
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-    const char *only = open_run_only_node(&open->run);
-    if (only)
-        snprintf(nobody, sizeof(nobody), "for %snode %s, which is gone or drained",
-                 open->run.pinned[0] ? "" : "the boot of ", only);
-    else
-        placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
     open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
-    open_runs_end(sweeper->runs, open, RUN_MISSED, was_left ? REASON_DEADLINE : REASON_NO_NODE,
-                  was_left ? "claimed by a node that went away, and not taken over in time"
-                           : nobody,
-                  now.wall);
+    open_runs_end(sweeper->runs, open, RUN_MISSED, reason, detail, now.wall);
 }
 
 void sweeper_end(struct sweeper *sweeper, struct now now, struct open_run *open,
@@ -241,27 +268,12 @@ static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_j
     return deadline_s ? deadline_s * 1000 : sweeper->on_time_ms;
 }
 
-/* No node is eligible, not even one that is drained or full. */
-static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *job)
-{
-    return job && job->where && sweeper->placement->count &&
-           !placement_has_node(sweeper->placement, job->where);
-}
-
 /* Since its claim, even if the leader has restarted meanwhile; or, if the claim's clock was ahead,
  * since it was seen. */
 static int64_t left_since_ms(struct now now, const struct open_run *open)
 {
     int64_t seen_ms = wall_at(now, open->seen);
     return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
-}
-
-/* The run is for one node alone, and that node is gone or drained. */
-static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
-{
-    const char *only = open_run_only_node(run);
-    const struct known_peer *node = only ? peers_find(sweeper->peers, only) : NULL;
-    return only && (!node || !node->peer.is_alive || node->is_drained);
 }
 
 /* When a run that was left behind has waited long enough. A manual run is never too late, but does
@@ -302,23 +314,39 @@ static void sweep_claimed(struct sweeper *sweeper, struct now now)
     outbox_send(&batch, now);
 }
 
-/* Due runs that no node may run. */
+/* When a part that nobody has taken is missed. */
+static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
+                                const struct open_run *open)
+{
+    int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms);
+    bool is_set_back = at_ms != NEVER_MS && open_run_is_set_back(open, now.wall);
+    return is_set_back ? wall_at(now, open->seen) + sweeper->on_time_ms : at_ms;
+}
+
+/* When a due run has waited long enough; NEVER_MS: some node may still run it. */
+static int64_t waits_until_ms(const struct sweeper *sweeper, struct now now,
+                              const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    bool is_for_one = open_run_only_node(&open->run) != NULL;
+    if (!(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
+        return untaken_until_ms(sweeper, now, open);
+    int64_t since_ms = wall_at(now, open->seen);
+    if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
+        since_ms = open->run.not_before_ms;
+    return since_ms + (is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job));
+}
+
+/* Due runs that no node may run, and parts that none has taken in time. */
 static void sweep_waiting(struct sweeper *sweeper, struct now now)
 {
     struct outbox_batch *batch = NULL;
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_WAITING);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-        bool is_for_one = open_run_only_node(&open->run) != NULL;
-        if (open->run.state != RUN_DUE ||
-            !(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
-            continue;
-        int64_t since_ms = wall_at(now, open->seen);
-        if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
-            since_ms = open->run.not_before_ms;
-        int64_t wait_ms = is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job);
-        if (is_time(sweeper, now, since_ms + wait_ms))
+        int64_t until_ms =
+            open->run.state == RUN_DUE ? waits_until_ms(sweeper, now, open) : NEVER_MS;
+        if (until_ms != NEVER_MS && is_time(sweeper, now, until_ms))
             add_end(sweeper, now, &batch, open);
     }
     outbox_send(&batch, now);

@@ -20,6 +20,7 @@ static struct job_policy policy_of(const struct job *definition)
         .resumed_ms = definition->resumed_ms,
         .skip_until_ms = definition->skip_until_ms,
         .attempts = definition->retries.count ? definition->retries.count + 1 : 0,
+        .spread = spread_read(definition->spread),
         .catch_up_limit = definition->catch_up_limit,
         .queue_limit = definition->queue_limit,
         .catch_up = definition->catch_up,

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "definition/selector.h"
 #include "job.h"
 #include "run.h"
 #include "state/known_calendars.h"
@@ -24,6 +25,7 @@ struct job_policy {
     int64_t deadline_s, catch_up_window_s;
     int64_t paused_ms, resumed_ms, skip_until_ms;
     int64_t attempts; /* that a tick may have; 0: one */
+    struct spread spread;
     int catch_up_limit, queue_limit;
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;

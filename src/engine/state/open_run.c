@@ -242,6 +242,14 @@ int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)
     return open->run.cause == CAUSE_TICK ? since_ms + on_time_ms + 1 : NEVER_MS;
 }
 
+/* A further attempt was not made with the others. */
+int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms)
+{
+    const struct run *run = &open->run;
+    bool is_part = run->state == RUN_DUE && run->parts && run->claimed_ms;
+    return is_part ? open_run_too_late_at(open, on_time_ms) : NEVER_MS;
+}
+
 bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now)
 {
     return open_run_too_late_at(open, on_time_ms) <= now.ms;

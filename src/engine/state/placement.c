@@ -26,12 +26,20 @@ void placement_release(struct placement *placement)
     *placement = (struct placement){0};
 }
 
-static void add(struct placement *placement, const struct peer *peer, bool accepts)
+/* A node that is full, or can't start runs for the moment, is there all the same. */
+static bool is_there(const struct known_peer *known)
+{
+    enum peer_refusal refusal = known->peer.refusal;
+    return !known->is_drained && refusal != PEER_STOPPING && refusal != PEER_NO_WORKER;
+}
+
+static void add(struct placement *placement, const struct peer *peer, bool accepts, bool is_there)
 {
     struct placement_node *node = &placement->nodes[placement->count++];
     node->hash = hash_text(0, peer->name);
     node->capacity = peer->capacity > 0 ? peer->capacity : 1;
     node->accepts = accepts;
+    node->is_there = is_there;
     snprintf(node->name, sizeof(node->name), "%s", peer->name);
     snprintf(node->labels, sizeof(node->labels), "%s", peer->labels);
 }
@@ -50,12 +58,12 @@ enum status placement_set(struct placement *placement, const struct peers *peers
     forget_choices(placement);
     placement->count = 0;
     placement->generation++;
-    add(placement, self, true);
+    add(placement, self, true, true);
     size_t at = 0;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
         bool counts = known->peer.is_alive && (known->peer.roles & PEER_WORKER);
         if (counts && strcmp(known->peer.name, self->name) != 0)
-            add(placement, &known->peer, known_peer_accepts(known));
+            add(placement, &known->peer, known_peer_accepts(known), is_there(known));
     }
     return OK;
 }
@@ -138,13 +146,15 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
     return placement_rank_again(placement, id, where, without, "");
 }
 
-int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
-                         const char *without, const char *failed_on)
+/* *ret_count: how many nodes are ranked, with this one. */
+static int rank_among(struct placement *placement, const struct id *id, const char *where,
+                      const char *without, const char *failed_on, int *ret_count)
 {
     const struct placement_node *self = &placement->nodes[0];
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
     if (!fits(placement, 0, where, choice))
         return NOT_ELIGIBLE;
+    *ret_count = 1;
     if (placement->count == 1)
         return 0;
     uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
@@ -156,12 +166,33 @@ int placement_rank_again(struct placement *placement, const struct id *id, const
         if (!node->accepts || !fits(placement, i, where, choice) ||
             strcmp(node->name, without) == 0)
             continue;
+        ++*ret_count;
         if (*failed_on && is_named(failed_on, node->name) != has_failed)
             rank += has_failed;
         else
             rank += is_before(placement, i, id_hash, own);
     }
     return rank;
+}
+
+int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
+                         const char *without, const char *failed_on)
+{
+    int count;
+    return rank_among(placement, id, where, without, failed_on, &count);
+}
+
+int placement_rank_part(struct placement *placement, const struct id *job_uid, const char *where,
+                        int part)
+{
+    int count;
+    int rank = rank_among(placement, job_uid, where, "", "", &count);
+    return rank == NOT_ELIGIBLE ? rank : (rank + count - part % count) % count;
+}
+
+bool placement_fits(struct placement *placement, size_t node, const char *where)
+{
+    return fits(placement, node, where, where ? choice_of(placement, where) : NULL);
 }
 
 bool placement_is_before(struct placement *placement, const struct id *id, const char *where,

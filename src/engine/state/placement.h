@@ -11,6 +11,7 @@ struct placement_node {
     uint64_t hash; /* of its name */
     double capacity;
     bool accepts;
+    bool is_there; /* it accepts runs, or may do so soon: not drained, not about to end */
     char name[64];
     char labels[512];
 };
@@ -51,6 +52,14 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
  * them. All others rank before those. */
 int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
                          const char *without, const char *failed_on);
+
+/* The same for a part that any node may run, and no node has failed to: the parts of a job go to
+ * its nodes in turn, so that each gets as many as the others. */
+int placement_rank_part(struct placement *placement, const struct id *job_uid, const char *where,
+                        int part);
+
+/* Does the node match `where` (NULL: all do)? */
+bool placement_fits(struct placement *placement, size_t node, const char *where);
 
 /* Does the node of this name come before this one? False also if it takes no runs now. */
 bool placement_is_before(struct placement *placement, const struct id *id, const char *where,

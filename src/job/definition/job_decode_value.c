@@ -56,7 +56,7 @@ static enum status decode_text(struct decoder *d, const struct field *field,
                                const struct spot *spot)
 {
     const char *text;
-    enum status st = get_text(d, spot, false, &text);
+    enum status st = get_text(d, spot, field->numbers, &text);
     if (st != OK)
         return st;
     int64_t length = (int64_t)spot->node->length;

@@ -5,6 +5,7 @@
 #include "definition/job_http.h"
 #include "definition/job_internal.h"
 #include "definition/retry.h"
+#include "definition/selector.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
 #define DAY_S       INT64_C(86400)
@@ -377,6 +378,15 @@ const struct field job_fields[] = {
      ABOUT(SECTION_HOW, "Nodes", "节点要求", "Labels that a node must have: zone=eu,!gpu.",
            "节点必须具有的标签：zone=eu,!gpu。", .unset = "all nodes", .sample = "zone=eu,!gpu",
            .see = "#which-nodes", .option = "where", .value = "LABELS")},
+    {"spread", FIELD_TEXT, AT(spread), 1, 20, .complain = spread_complaint, .numbers = true,
+     .also = "broadcast shards replicas parallelism",
+     ABOUT(SECTION_HOW, "Runs per tick", "每次触发的运行",
+           "one: on one node. all: one run on each node. A number: on so many nodes. shards 8: "
+           "eight runs, each with its number in PEAL_SHARD, on any of the nodes.",
+           "one：在一个节点上运行。all：在每个节点上各运行一次。数字：在这么多个节点上运行。"
+           "shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。",
+           .unset = "one", .sample = "all", .see = "#runs-on-several-nodes", .option = "spread",
+           .value = "S")},
     {"paused", FIELD_BOOL, AT(paused), .also = "enabled disabled suspend",
      ABOUT(SECTION_HOW, "Paused", "暂停", "No runs start until the job is resumed.",
            "恢复之前不会启动运行。", .option = "paused")},

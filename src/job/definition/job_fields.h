@@ -64,7 +64,7 @@ struct field {
     bool alone;       /* first of a group: its value may be given instead of the map */
     bool of_ticks;    /* needs a schedule; not allowed with `after` */
     bool of_process;  /* needs a process; not allowed with `http` */
-    bool numbers;     /* names may be written as numbers */
+    bool numbers;     /* names, or the text, may be written as numbers */
     bool moves_ticks; /* a change moves the ticks */
     bool defines;     /* what runs, and as which user: a change needs the right to define */
     bool secret;      /* masked for clients without that right; of pairs, only the values with

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "run.h"
+
 static bool is_label_char(char c)
 {
     return c && (isalnum((unsigned char)c) || strchr("._/-", c));
@@ -98,4 +100,50 @@ bool selector_matches(const char *text, const char *labels)
         if (*at != ',')
             return true;
     }
+}
+
+/* ---- on how many ---- */
+
+/* A number from 1 to RUN_PARTS_MAX, and nothing behind it; 0: it is none. */
+static int read_count(const char *text)
+{
+    int count = 0;
+    if (!*text)
+        return 0;
+    for (; isdigit((unsigned char)*text) && count <= RUN_PARTS_MAX; text++)
+        count = 10 * count + (*text - '0');
+    return *text || count > RUN_PARTS_MAX ? 0 : count;
+}
+
+static bool read_spread(const char *text, struct spread *ret)
+{
+    static const char shards[] = "shards";
+    *ret = (struct spread){.kind = SPREAD_ONE};
+    if (!text || strcmp(text, "one") == 0 || strcmp(text, "1") == 0)
+        return true;
+    if (strcmp(text, "all") == 0) {
+        ret->kind = SPREAD_ALL;
+        return true;
+    }
+    ret->kind = SPREAD_NODES;
+    if (strncmp(text, shards, strlen(shards)) == 0 && strchr(" \t", text[strlen(shards)])) {
+        ret->kind = SPREAD_SHARDS;
+        text = skip_blanks(text + strlen(shards));
+    }
+    ret->count = read_count(text);
+    return ret->count > 0;
+}
+
+const char *spread_complaint(const char *text)
+{
+    struct spread spread;
+    return read_spread(text, &spread)
+               ? NULL
+               : "is none of one, all, a number of nodes like 3, or shards 8; up to 256";
+}
+
+struct spread spread_read(const char *text)
+{
+    struct spread spread;
+    return read_spread(text, &spread) ? spread : (struct spread){.kind = SPREAD_ONE};
 }

@@ -154,7 +154,7 @@ enum status plan_compare_guard(struct etcd_plan *plan, const struct id *uid)
 
 struct plan_write *plan_find_write(const struct etcd_plan *plan, const struct plan_key *key)
 {
-    for (size_t i = 0; i < plan->item.writes; i++)
+    for (size_t i = 0; i < plan->write_count; i++)
         if (!plan->writes[i].is_dropped && same_key(plan, &plan->writes[i].key, key))
             return &plan->writes[i];
     return NULL;

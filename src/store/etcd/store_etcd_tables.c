@@ -152,7 +152,7 @@ static enum status first_run(struct etcd_plan *plan, const struct id *uid,
 }
 
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
-                            int attempt, struct id *ret)
+                            int attempt, int part, struct id *ret)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_run *run;
@@ -160,7 +160,7 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     if (st != OK)
         return st;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
-        if (run->row.run.tick_ms == tick_ms && run->row.run.attempt == attempt) {
+        if (run_row_is(&run->row, tick_ms, attempt, part)) {
             *ret = run->row.run.id;
             return OK;
         }
@@ -196,14 +196,15 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
 }
 
 static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
-                             struct run_row *ret)
+                             int after_part, struct run_row *ret)
 {
     const struct mirror_run *run;
     enum status st = first_run((struct etcd_plan *)tables, job_uid, &run);
     if (st != OK)
         return st;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
-        if (run->row.seq > after_seq && state_is_open(run->row.run.state)) {
+        if (run_row_is_after(&run->row, after_seq, after_part) &&
+            state_is_open(run->row.run.state)) {
             *ret = run->row;
             return OK;
         }
@@ -235,7 +236,7 @@ static enum status add_run(struct tables *tables, const struct run *run)
     struct plan_key key = plan_run_key(plan, &run->id);
     size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
-    enum status st = plan_put(plan, (struct plan_write){.key = key}, value_at);
+    enum status st = plan_put(plan, (struct plan_write){.key = key, .tell = TELL_CHANGE}, value_at);
     if (st == OK)
         st = plan_overlay_new_run(plan, &row);
     return st == OK ? plan_touch_guard(plan, &run->job_uid) : st;
@@ -257,8 +258,19 @@ static void write_run(struct etcd_plan *plan, const struct mirror_run *run,
     value_write_run(&plan->bytes, &written, tell, plan_place_of(plan, run));
 }
 
-/* An earlier item of the plan may have made or changed the run: then only its last state is
- * written. */
+/* Writes of a run that do not change its state or its owner, nor amend its end: what ended parts of
+ * its tick leave to it, which nobody is told of; that it is a part now; a kill. */
+static enum tell tell_of(const struct run_row *before, const struct run_row *row)
+{
+    const struct run *was = &before->run, *run = &row->run;
+    if (run->state != was->state || !state_is_open(was->state) || run->nonce != was->nonce ||
+        run->parts != was->parts)
+        return TELL_CHANGE;
+    return run->outcome != was->outcome ? TELL_NOTHING : TELL_KILL;
+}
+
+/* An earlier item of the plan, or the item itself, may have made or changed the run: then only its
+ * last state is written. */
 static enum status set_run(struct tables *tables, const struct run_row *row)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
@@ -270,20 +282,22 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     if (st != OK)
         return st;
     struct plan_key key = plan_run_key(plan, &row->run.id);
-    /* Other writes change the state or the owner, or amend an end. */
-    bool is_kill =
-        row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
+    enum tell tell = tell_of(&run->row, row);
+    bool is_kill = tell == TELL_KILL;
     struct plan_write *earlier = plan_find_write(plan, &key);
-    if (earlier && is_kill) /* the feed would tell of the order, and not of the change before it */
-        return E_CONFLICT;
+    if (earlier && earlier->tell == TELL_CHANGE && is_kill)
+        return E_CONFLICT; /* the feed would tell of the order, and not of the change before it */
+    if (earlier && tell == TELL_NOTHING)
+        tell = earlier->tell;
     if (earlier)
         plan_drop_write(plan, earlier);
     /* Ending a DUE run is no step: it goes with the last part, so that a queue always has a run
      * that releases it. */
     bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
     size_t value_at = plan->bytes.length;
-    write_run(plan, run, row, is_kill ? TELL_KILL : TELL_CHANGE);
-    st = plan_put(plan, (struct plan_write){.key = key, .is_step = is_step}, value_at);
+    write_run(plan, run, row, tell);
+    st =
+        plan_put(plan, (struct plan_write){.key = key, .is_step = is_step, .tell = tell}, value_at);
     if (st == OK)
         st = plan_overlay_run(plan, run, row);
     if (st == OK &&

@@ -18,6 +18,7 @@ struct plan_write {
     size_t dropped;  /* 1 + the item that overwrites it; 0: none, or see plan_guard */
     bool is_last;    /* a definition: must be fed after the changes of its runs */
     bool is_step;    /* correct by itself, without the rest */
+    enum tell tell;  /* of a run: what the feed tells of it */
 };
 
 extern const struct tables_ops plan_tables_ops;
@@ -57,7 +58,7 @@ enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
 /* Only if more items follow. */
 enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row);
 
-/* The write of this run by an earlier item of the plan; NULL: none. */
+/* The write of this run by an earlier item of the plan, or by this one; NULL: none. */
 struct plan_write *plan_find_write(const struct etcd_plan *plan, const struct plan_key *key);
 
 /* The current item writes the run as it is in the end; it is written once. */

@@ -15,6 +15,9 @@ enum { VALUE_VERSION = 1, VALUE_VERSION_REWOUND = 2 };
  * wrongly, or on another node. */
 enum { VALUE_VERSION_SPECIAL = 3 };
 
+/* And a part of a tick, which a peal that does not spread jobs must leave alone. */
+enum { VALUE_VERSION_PART = 4 };
+
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
@@ -115,7 +118,8 @@ static struct reader open_cursor(const struct etcd_kv *kv)
 static struct reader open_run_value(const struct etcd_kv *kv)
 {
     struct reader from = open_value(kv);
-    if (from.failed == E_VERSION && from.at[-1] == VALUE_VERSION_SPECIAL)
+    if (from.failed == E_VERSION &&
+        (from.at[-1] == VALUE_VERSION_SPECIAL || from.at[-1] == VALUE_VERSION_PART))
         from.failed = OK;
     return from;
 }
@@ -308,11 +312,19 @@ static bool is_special(const struct run *run)
     return run->attempt > 1 || run->parts || run->pinned[0] || !id_is_zero(&run->input);
 }
 
+static char version_of(const struct run *run)
+{
+    return run->parts        ? VALUE_VERSION_PART
+           : is_special(run) ? VALUE_VERSION_SPECIAL
+                             : VALUE_VERSION;
+}
+
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
     bool has_more = is_special(&row->run) || row->run.retried || row->run.attempts;
-    const struct column_set columns = run_columns(IN_ETCD, has_more ? 0 : SINCE_4);
-    strbuf_addc(to, is_special(&row->run) ? VALUE_VERSION_SPECIAL : VALUE_VERSION);
+    unsigned without = row->run.parts ? 0 : has_more ? SINCE_5 : SINCE_4 | SINCE_5;
+    const struct column_set columns = run_columns(IN_ETCD, without);
+    strbuf_addc(to, version_of(&row->run));
     write_number(to, (int64_t)tell);
     write_number(to, place);
     write_number(to, row->seq);

@@ -218,7 +218,7 @@ void mirror_feed_kill(struct feed *feed, const struct run_row *row)
 static void insert_in_order(struct mirror_job *job, struct mirror_run *run)
 {
     struct mirror_run *before = TAILQ_LAST(&job->runs, mirror_runs);
-    while (before && before->row.seq > run->row.seq)
+    while (before && run_row_is_after(&before->row, run->row.seq, run->row.run.part))
         before = TAILQ_PREV(before, mirror_runs, of_job);
     if (before)
         TAILQ_INSERT_AFTER(&job->runs, before, run, of_job);

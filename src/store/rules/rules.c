@@ -54,14 +54,21 @@ enum status rules_set_run(struct rules *rules, const struct run_row *row)
     return st;
 }
 
+enum status rules_next_open(struct rules *rules, const struct id *job_uid, struct run_row *row)
+{
+    return rules->ops->next_open(rules->tables, job_uid, row->seq, row->run.part, row);
+}
+
 enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
                            const char *by)
 {
+    bool is_last;
     row->run.state = RUN_SKIPPED;
     row->run.reason = reason;
     if (*by)
         snprintf(row->run.by, sizeof(row->run.by), "%s", by);
-    return rules_set_run(rules, row);
+    enum status st = reason == REASON_NOT_NEEDED ? OK : rules_end_part(rules, &row->run, &is_last);
+    return st == OK ? rules_set_run(rules, row) : st;
 }
 
 void rules_feed_cursor(struct rules *rules, const struct job_row *job)
@@ -105,7 +112,7 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, co
 {
     struct run_row row = {.seq = 0};
     enum status st;
-    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+    while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
         if (!is_waiting(&row) || !is_in_the_way(&row.run, booted))
             continue;
         st = rules_skip_run(rules, &row, reason, "");
@@ -121,7 +128,7 @@ static enum status kill_open(struct rules *rules, const struct id *job_uid, cons
 {
     struct run_row row = {.seq = 0};
     enum status st;
-    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+    while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
         if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted) ||
             !run_state_is_known(row.run.state))
             continue;
@@ -143,7 +150,7 @@ static enum status count_rivals(struct rules *rules, const struct id *job_uid, c
     if (st != OK || !booted || !*ret_open)
         return st;
     *ret_open = 0;
-    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK)
+    while ((st = rules_next_open(rules, job_uid, &row)) == OK)
         *ret_open += is_in_the_way(&row.run, booted);
     return st == E_NOT_FOUND ? OK : st;
 }
@@ -183,7 +190,7 @@ enum status rules_find_free_tick(struct rules *rules, struct run *run)
     struct id same;
     enum status st;
     while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
-                                      &same)) == OK)
+                                      ANY_PART, &same)) == OK)
         run->tick_ms++;
     return st == E_NOT_FOUND ? OK : st;
 }

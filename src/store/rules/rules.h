@@ -26,6 +26,8 @@ struct run_row {
 
 struct tables;
 
+enum { ANY_PART = -1 };
+
 /* Each returns OK, E_NOT_FOUND from a lookup, or a fault of the table. A job, a name or a document
  * that can't be decoded is E_SET_ASIDE: no rule uses or writes it. A run or an entry like that is
  * not found. */
@@ -42,17 +44,19 @@ struct tables_ops {
     enum status (*remove_job)(struct tables *tables, const struct id *uid);
 
     enum status (*get_run)(struct tables *tables, const struct id *id, struct run_row *ret);
+    /* `part`: ANY_PART, or exactly that one. */
     enum status (*find_run)(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
-                            int attempt, struct id *ret);
+                            int attempt, int part, struct id *ret);
     enum status (*count_open)(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
                               int64_t *ret_queued);
-    /* The job's first open run with a larger seq. */
+    /* The job's first open run after (seq, part): parts that are made together may have the same
+     * seq. */
     enum status (*next_open)(struct tables *tables, const struct id *job_uid, int64_t after_seq,
-                             struct run_row *ret);
+                             int after_part, struct run_row *ret);
     enum status (*oldest_queued)(struct tables *tables, const struct id *job_uid,
                                  struct run_row *ret);
     enum status (*add_run)(struct tables *tables, const struct run *run);
-    /* Updates all but its identity: id, job, tick, attempt, cause. */
+    /* Updates all but its identity: id, job, tick, attempt, part, cause. */
     enum status (*set_run)(struct tables *tables, const struct run_row *row);
     enum status (*remove_ended_run)(struct tables *tables, const struct id *id);
 
@@ -92,6 +96,20 @@ _Static_assert(RUN_QUEUED == 0 && RUN_OK == 5 && RUN_MISSED == RUN_STATES - 1, "
 static inline bool state_is_open(enum run_state state)
 {
     return state < RUN_OK || !run_state_is_known(state);
+}
+
+/* Is it that attempt at that tick, and that part of it, or any? */
+static inline bool run_row_is(const struct run_row *row, int64_t tick_ms, int attempt, int part)
+{
+    const struct run *run = &row->run;
+    return run->tick_ms == tick_ms && run->attempt == attempt &&
+           (part == ANY_PART || run->part == part);
+}
+
+/* Was it made after the other, or with it as a later part? */
+static inline bool run_row_is_after(const struct run_row *row, int64_t seq, int part)
+{
+    return row->seq > seq || (row->seq == seq && row->run.part > part);
 }
 
 /* Sets `by` and `reason` of the row's run to those of the kill order, for STORE_CHANGE_KILL. */

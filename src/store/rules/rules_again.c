@@ -23,7 +23,9 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     *ret = false;
     /* After a restore nobody knows whether the next attempt was made, and ran, since the backup. */
     bool is_restored = before->state == RUN_LOST && before->reason == REASON_RESTORED;
-    if (!finish->again.is_wanted || before->retried || is_restored)
+    /* The loss of a part counts for its tick, which may be over. */
+    bool is_counted = before->parts && !state_is_open(before->state);
+    if (!finish->again.is_wanted || before->retried || is_restored || is_counted)
         return OK;
     enum status st = rules->ops->get_job(rules->tables, &before->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)
@@ -34,7 +36,7 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     /* A backfill of the tick may have met attempts of its first run. */
     struct id same;
     st = rules->ops->find_run(rules->tables, &before->job_uid, before->tick_ms, before->attempt + 1,
-                              &same);
+                              before->part, &same);
     *ret = st == E_NOT_FOUND;
     return st == E_NOT_FOUND ? OK : st;
 }
@@ -73,6 +75,7 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
         .part = run->part,
         .parts = run->parts,
         .input = run->input,
+        .outcome = run->outcome,
     };
     memcpy(next.job_name, run->job_name, sizeof(next.job_name));
     memcpy(next.by, run->by, sizeof(next.by));
@@ -84,18 +87,20 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
     return rules_make_run(rules, &next, RUN_DUE);
 }
 
-enum status rules_settle_again(struct rules *rules, const struct run *run, bool *ret_decides)
+enum status rules_settle_again(struct rules *rules, struct run *run, bool *ret_decides)
 {
     struct id id;
     struct run_row row;
     *ret_decides = true;
-    enum status st =
-        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt + 1, &id);
+    enum status st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms,
+                                          run->attempt + 1, run->part, &id);
     if (st == OK)
         st = rules->ops->get_run(rules->tables, &id, &row);
     if (st != OK || row.run.state != RUN_DUE || run->state != RUN_OK)
         return st == E_NOT_FOUND ? OK : st;
     *ret_decides = false;
+    run->outcome = row.run.outcome;
+    row.run.outcome = RUN_QUEUED;
     st = rules_skip_run(rules, &row, REASON_NOT_NEEDED, "");
     return st == OK ? rules_release_queue(rules, &run->job_uid) : st;
 }

@@ -37,6 +37,9 @@ enum status rules_skip_tick(struct rules *rules, const struct run *run, const st
 
 enum status rules_set_run(struct rules *rules, const struct run_row *row);
 
+/* The job's next open run after this row; a row of zeroes: the first. */
+enum status rules_next_open(struct rules *rules, const struct id *job_uid, struct run_row *row);
+
 /* Ends a run that never started. Does not release its job's queue. */
 enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
                            const char *by);
@@ -78,8 +81,20 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
 enum status rules_make_again(struct rules *rules, const struct run *run,
                              struct store_finish *finish);
 /* The run was retried, and is amended: ends the next attempt if it has not begun and is no longer
- * needed. *ret_decides: it has begun, or is needed. */
-enum status rules_settle_again(struct rules *rules, const struct run *run, bool *ret_decides);
+ * needed; what that knew of other parts, the run knows then. *ret_decides: it has begun, or is
+ * needed. */
+enum status rules_settle_again(struct rules *rules, struct run *run, bool *ret_decides);
+
+/* rules_part.c: ticks with several runs. */
+/* Makes the parts; `run` has all that they share. */
+enum status rules_make_parts(struct rules *rules, const struct run *run,
+                             const struct store_parts *parts);
+/* The run that waits becomes the first of the parts. */
+enum status rules_spread_run(struct rules *rules, struct run_row *row,
+                             const struct store_parts *parts);
+/* The run, whose end is to be written, is over with all its attempts. *ret_is_last: so is its tick,
+ * and the run has the outcome; else another part knows of this end. */
+enum status rules_end_part(struct rules *rules, struct run *run, bool *ret_is_last);
 
 /* rules_job.c */
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);

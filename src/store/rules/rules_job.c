@@ -40,7 +40,7 @@ static enum status skip_retries(struct rules *rules, const struct id *job_uid)
 {
     struct run_row row = {.seq = 0};
     enum status st;
-    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+    while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
         bool is_asked_for = row.run.cause == CAUSE_MANUAL || row.run.cause == CAUSE_BACKFILL;
         if (row.run.state != RUN_DUE || row.run.attempt == 1 || is_asked_for)
             continue;
@@ -142,8 +142,8 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
 /* Names the first open run of the job, which blocks the new one. */
 static enum status name_open_run(struct rules *rules, struct store_add_run *add)
 {
-    struct run_row row;
-    enum status st = rules->ops->next_open(rules->tables, &add->run.job_uid, 0, &row);
+    struct run_row row = {.seq = 0};
+    enum status st = rules_next_open(rules, &add->run.job_uid, &row);
     if (st == OK)
         add->open_run = row.run.id;
     return st == E_NOT_FOUND ? OK : st; /* it is set aside */
@@ -186,7 +186,7 @@ static enum status find_same(struct rules *rules, struct store_add_run *add, str
     if (st != E_NOT_FOUND)
         return st;
     while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
-                                      ret)) == OK &&
+                                      ANY_PART, ret)) == OK &&
            add->is_for_now)
         run->tick_ms = run_tick_of_now(run->tick_ms + 1);
     return st;

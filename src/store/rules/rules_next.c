@@ -94,7 +94,8 @@ enum status rules_make_nexts(struct rules *rules, const struct run *run, enum ru
     for (size_t i = 0; i < finish->next_count; i++) {
         struct store_next *next = &finish->nexts[i];
         assert(id_compare(&next->job_uid, &run->job_uid) != 0);
-        if (!run_state_is_in(next->states, run->state) || run_state_is_in(next->states, before))
+        if (!run_state_is_in(next->states, run_tick_result(run)) ||
+            run_state_is_in(next->states, before))
             continue;
         enum status st = make_next(rules, next, run->finished_ms);
         if (st != OK)

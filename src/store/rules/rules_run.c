@@ -15,6 +15,14 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     return OK;
 }
 
+static enum status start_run(struct rules *rules, struct store_claim *claim)
+{
+    if (!claim->parts.count)
+        return make_run(rules, claim, RUN_CLAIMED);
+    claim->result = CLAIM_SPREAD;
+    return rules_make_parts(rules, &claim->run, &claim->parts);
+}
+
 static enum status place_run(struct rules *rules, struct store_claim *claim)
 {
     enum overlap_decision decision;
@@ -25,7 +33,7 @@ static enum status place_run(struct rules *rules, struct store_claim *claim)
         return st;
     switch (decision) {
     case DECIDE_START:
-        return make_run(rules, claim, RUN_CLAIMED);
+        return start_run(rules, claim);
     case DECIDE_QUEUE:
         return make_run(rules, claim, RUN_QUEUED);
     case DECIDE_SKIP:
@@ -40,8 +48,8 @@ static enum status claim_run(struct rules *rules, struct store_claim *claim)
 {
     const struct run *run = &claim->run;
     struct id same;
-    enum status st =
-        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    enum status st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
+                                          ANY_PART, &same);
     if (st == E_NOT_FOUND)
         return place_run(rules, claim);
     claim->result = CLAIM_PASSED;
@@ -84,6 +92,8 @@ static enum status find_claimed(struct rules *rules, struct store_claim *claim)
         claim->result = CLAIM_WON;
     else if (row.run.state == RUN_QUEUED)
         claim->result = CLAIM_QUEUED;
+    else if (row.run.state == RUN_DUE && row.run.parts)
+        claim->result = CLAIM_SPREAD;
     else
         return OK;
     claim->run = row.run;
@@ -175,6 +185,15 @@ static bool may_be_taken(const struct run *run, const struct store_take *take)
     return run->state == RUN_DUE && is_time;
 }
 
+/* The definition that says whether the run is spread has changed, or it was spread meanwhile. */
+static bool is_spread_otherwise(const struct run *run, const struct job_row *job,
+                                const struct store_take *take)
+{
+    if (!run_may_be_spread(run))
+        return take->parts.count > 0;
+    return take->job_revision && job->revision != take->job_revision;
+}
+
 enum status rules_take(struct rules *rules, struct store_take *take)
 {
     struct run_row row;
@@ -193,18 +212,22 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     if (!may_be_taken(&row.run, take))
         return OK;
     st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
-    if (st == E_SET_ASIDE)
+    if (st == E_SET_ASIDE || (st == OK && is_spread_otherwise(&row.run, &job, take)))
         return OK;
     if (st == OK)
         row.run.job_revision = job.revision;
     else if (st != E_NOT_FOUND) /* the begin will end the run of a purged job */
         return st;
-    row.run.state = RUN_CLAIMED;
-    row.run.nonce = take->nonce;
     row.run.claimed_ms = take->now_ms;
-    snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
-    row.run.owner = take->owner;
-    st = rules_set_run(rules, &row);
+    if (st == OK && take->parts.count) {
+        st = rules_spread_run(rules, &row, &take->parts);
+    } else {
+        row.run.state = RUN_CLAIMED;
+        row.run.nonce = take->nonce;
+        snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
+        row.run.owner = take->owner;
+        st = rules_set_run(rules, &row);
+    }
     if (st != OK)
         return st;
     take->taken = true;
@@ -311,6 +334,83 @@ static bool is_better_known(const struct run *recorded, const struct run *end)
             (end->reason == REASON_SPAWNER_DIED || end->reason == REASON_RESTORED));
 }
 
+/* The row becomes the end; its identity stays, and what it has of its tick. */
+static void set_end(struct run_row *row, const struct run *end, bool is_again)
+{
+    struct run before = row->run;
+    row->run = *end;
+    row->run.job_uid = before.job_uid;
+    memcpy(row->run.job_name, before.job_name, sizeof(before.job_name));
+    row->run.tick_ms = before.tick_ms;
+    row->run.attempt = before.attempt;
+    row->run.cause = before.cause;
+    row->run.attempts = before.attempts;
+    row->run.part = before.part;
+    row->run.parts = before.parts;
+    memcpy(row->run.pinned, before.pinned, sizeof(before.pinned));
+    row->run.input = before.input;
+    memcpy(row->run.failed_on, before.failed_on, sizeof(before.failed_on));
+    row->run.outcome = is_again ? RUN_QUEUED : before.outcome;
+    row->run.retried = before.retried || is_again;
+    if (before.fence) /* else the store may have been restored to before the begin */
+        row->run.fence = before.fence;
+}
+
+/* What the end of this run settles, beside itself. */
+enum settled {
+    SETTLED_NOTHING, /* the next attempt decides, or other parts, or it was settled before */
+    SETTLED_ATTEMPT, /* the tick goes on with the next attempt */
+    SETTLED_TICK,
+};
+
+/* A part that is amended settles nothing, unless its next attempt was waited for. */
+static enum status settle(struct rules *rules, struct run *run, const struct run *before,
+                          bool is_again, enum settled *ret)
+{
+    bool is_decided_later = false, is_last = true;
+    enum status st = OK;
+    *ret = SETTLED_NOTHING;
+    if (before->retried)
+        st = rules_settle_again(rules, run, &is_decided_later);
+    if (st != OK || is_decided_later)
+        return st;
+    if (is_again) {
+        *ret = SETTLED_ATTEMPT;
+        return OK;
+    }
+    if (run->parts && !state_is_open(before->state) && !before->retried)
+        return OK;
+    st = rules_end_part(rules, run, &is_last);
+    if (st == OK && is_last)
+        *ret = SETTLED_TICK;
+    return st;
+}
+
+/* Writes the end, and what follows from it. */
+static enum status write_end(struct rules *rules, struct run_row *row, const struct run *before,
+                             bool is_again, struct store_finish *finish)
+{
+    enum settled settled;
+    bool was_open = state_is_open(before->state);
+    set_end(row, &finish->run, is_again);
+    enum status st = settle(rules, &row->run, before, is_again, &settled);
+    finish->run = row->run;
+    if (st == OK)
+        st = rules_set_run(rules, row);
+    if (st == OK && (settled == SETTLED_TICK || (settled == SETTLED_ATTEMPT && !before->parts)))
+        st = set_last_run(rules, &row->run);
+    if (st == OK && settled == SETTLED_ATTEMPT) {
+        row->run.outcome = before->outcome;
+        return rules_make_again(rules, &row->run, finish);
+    }
+    if (st == OK && was_open)
+        st = rules_release_queue(rules, &row->run.job_uid);
+    enum run_state ended_as = before->parts ? RUN_QUEUED : before->state;
+    return st == OK && settled == SETTLED_TICK
+               ? rules_make_nexts(rules, &row->run, ended_as, finish)
+               : st;
+}
+
 enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
@@ -325,8 +425,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         return st;
     if (row.run.nonce != finish->run.nonce || !run_state_is_known(row.run.state))
         return OK;
-    bool was_open = state_is_open(row.run.state);
-    if (!was_open && !is_better_known(&row.run, &finish->run)) {
+    if (!state_is_open(row.run.state) && !is_better_known(&row.run, &finish->run)) {
         finish->accepted = true;
         finish->run = row.run;
         return OK;
@@ -335,37 +434,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     if (st != OK || finish->is_stale)
         return st;
     finish->accepted = true;
-
     struct run before = row.run;
-    bool is_again, is_decided_later = false;
+    bool is_again;
     st = rules_again_is_due(rules, &before, finish, &is_again);
-    if (st != OK)
-        return st;
-    row.run = finish->run;
-    row.run.job_uid = before.job_uid;
-    memcpy(row.run.job_name, before.job_name, sizeof(before.job_name));
-    row.run.tick_ms = before.tick_ms;
-    row.run.attempt = before.attempt;
-    row.run.cause = before.cause;
-    row.run.attempts = before.attempts;
-    row.run.part = before.part;
-    row.run.parts = before.parts;
-    memcpy(row.run.pinned, before.pinned, sizeof(before.pinned));
-    row.run.input = before.input;
-    memcpy(row.run.failed_on, before.failed_on, sizeof(before.failed_on));
-    row.run.retried = before.retried || is_again;
-    if (before.fence) /* else the store may have been restored to before the begin */
-        row.run.fence = before.fence;
-    finish->run = row.run;
-    st = rules_set_run(rules, &row);
-    if (st == OK && before.retried)
-        st = rules_settle_again(rules, &row.run, &is_decided_later);
-    if (st == OK && !is_decided_later)
-        st = set_last_run(rules, &row.run);
-    if (st == OK && is_again)
-        return rules_make_again(rules, &row.run, finish);
-    if (st == OK && was_open)
-        st = rules_release_queue(rules, &row.run.job_uid);
-    return st == OK && !is_decided_later ? rules_make_nexts(rules, &row.run, before.state, finish)
-                                         : st;
+    return st == OK ? write_end(rules, &row, &before, is_again, finish) : st;
 }

@@ -230,7 +230,7 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
 }
 
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
-                            int attempt, struct id *ret)
+                            int attempt, int part, struct id *ret)
 {
     struct cached_job *job;
     const struct cached_run *run;
@@ -238,9 +238,9 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     if (st != OK)
         return st;
     if (!job)
-        return sqlite_tables_ops.find_run(tables, job_uid, tick_ms, attempt, ret);
+        return sqlite_tables_ops.find_run(tables, job_uid, tick_ms, attempt, part, ret);
     TAILQ_FOREACH (run, &job->runs, link) {
-        if (run->row.run.tick_ms != tick_ms || run->row.run.attempt != attempt)
+        if (!run_row_is(&run->row, tick_ms, attempt, part))
             continue;
         *ret = run->row.run.id;
         return OK;
@@ -267,7 +267,7 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
 }
 
 static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
-                             struct run_row *ret)
+                             int after_part, struct run_row *ret)
 {
     struct cached_job *job;
     const struct cached_run *run;
@@ -275,9 +275,10 @@ static enum status next_open(struct tables *tables, const struct id *job_uid, in
     if (st != OK)
         return st;
     if (!job)
-        return sqlite_tables_ops.next_open(tables, job_uid, after_seq, ret);
+        return sqlite_tables_ops.next_open(tables, job_uid, after_seq, after_part, ret);
     TAILQ_FOREACH (run, &job->runs, link) {
-        if (run->row.seq <= after_seq || !state_is_open(run->row.run.state))
+        if (!run_row_is_after(&run->row, after_seq, after_part) ||
+            !state_is_open(run->row.run.state))
             continue;
         *ret = run->row;
         return OK;

@@ -29,7 +29,8 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_REMOVE_JOB] = "DELETE FROM jobs WHERE uid = ?1",
     [SQL_REMOVE_DEFINITION] = "DELETE FROM definitions WHERE uid = ?1",
     [SQL_GET_RUN] = "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE id = ?1",
-    [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3",
+    [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3"
+                     " AND ?4 IN (part, -1) ORDER BY part",
     [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM ("
                        "SELECT state FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
                        " SELECT state FROM runs WHERE job = ?1 AND " NEWER_STATE ")",

@@ -73,6 +73,9 @@ static const char *const migrations[] = {
     "ALTER TABLE jobs ADD COLUMN last_retried INTEGER NOT NULL DEFAULT 0;"
     "DROP INDEX runs_by_tick;"
     "CREATE UNIQUE INDEX runs_by_tick ON runs (job, tick_ms, attempt, part);",
+
+    /* The result of a tick with several runs. */
+    "ALTER TABLE runs ADD COLUMN outcome INTEGER NOT NULL DEFAULT 0;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -110,12 +110,13 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
 }
 
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
-                            int attempt, struct id *ret)
+                            int attempt, int part, struct id *ret)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
     sqlite3_stmt *stmt = with_id(t, SQL_FIND_RUN, job_uid);
     sqlite3_bind_int64(stmt, 2, tick_ms);
     sqlite3_bind_int(stmt, 3, attempt);
+    sqlite3_bind_int(stmt, 4, part);
     enum status st = sqlite_first_row(t, SQL_FIND_RUN);
     if (st == OK)
         sqlite_read_id(stmt, 0, ret);
@@ -138,8 +139,9 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
 }
 
 static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
-                             struct run_row *ret)
+                             int after_part, struct run_row *ret)
 {
+    (void)after_part; /* each has its own seq */
     struct sqlite_db *t = (struct sqlite_db *)tables;
     enum status st = E_SET_ASIDE;
     while (st == E_SET_ASIDE) {

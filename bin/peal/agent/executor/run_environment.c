@@ -85,6 +85,27 @@ static void set_user(enum status *st, struct run_environment *environment,
         *st = E_NOMEM;
 }
 
+static void set_number(enum status *st, struct run_environment *environment, const char *name,
+                       int value)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%d", value);
+    also(st, environment, name, number);
+}
+
+/* A part for one node alone is no shard: any node may run one of those. */
+static void set_part(enum status *st, struct run_environment *environment, const struct run *run)
+{
+    if (!run->parts)
+        return;
+    set_number(st, environment, "PEAL_PART", run->part);
+    set_number(st, environment, "PEAL_PARTS", run->parts);
+    if (run->pinned[0])
+        return;
+    set_number(st, environment, "PEAL_SHARD", run->part);
+    set_number(st, environment, "PEAL_SHARDS", run->parts);
+}
+
 /* The job may have been renamed since the run was made. */
 static void set_run(enum status *st, struct run_environment *environment, const struct run *run,
                     const struct job *job, const char *node)
@@ -107,6 +128,7 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     snprintf(number, sizeof(number), "%" PRId64, run->fence);
     also(st, environment, "PEAL_FENCE", number);
     also(st, environment, "PEAL_NODE", node);
+    set_part(st, environment, run);
     if (run->cause == CAUSE_AFTER) {
         also(st, environment, "PEAL_AFTER_JOB", after_noted_job(run));
         also(st, environment, "PEAL_AFTER_RUN_ID", run->by);
