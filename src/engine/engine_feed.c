@@ -160,7 +160,9 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
 {
     bool is_new_claim = run->state == RUN_CLAIMED && run->nonce != open->run.nonce;
     bool is_over = phase == OPEN_ENDED_ELSEWHERE && open->phase != phase;
-    if ((run->state == RUN_DUE && open->run.state != RUN_DUE) || is_new_claim || is_over) {
+    bool is_new_due =
+        run->state == RUN_DUE && (open->run.state != RUN_DUE || open->run.parts != run->parts);
+    if (is_new_due || is_new_claim || is_over) {
         open->seen = engine->now.boot;
         open->ranked = 0;
     }

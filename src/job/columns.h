@@ -48,7 +48,8 @@ enum column_use {
     OPTIONAL = 1 << 9,      /* for 0 and the empty text */
     NOT_NEGATIVE = 1 << 10, /* for -1 */
     OF_RAN = 1 << 11,       /* for any value, unless the run was started and has ended */
-    COLUMN_USES = 1 << 13,  /* the first free bit */
+    OF_PARTS = 1 << 13,     /* for any value, unless the tick has several runs */
+    COLUMN_USES = 1 << 14,  /* the first free bit */
 };
 
 struct column {

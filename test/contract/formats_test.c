@@ -54,6 +54,7 @@ static const struct run full_run = {
     .parts = 6,
     .pinned = "node-c",
     .failed_on = "node-d node-e",
+    .outcome = RUN_LOST,
     .input = {{1, 0x93, 0xac, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
 };
 
@@ -339,6 +340,7 @@ static void add_spool(struct strbuf *lines)
     run.owner = nobody;
     memset(run.failed_on, 0, sizeof(run.failed_on));
     run.input = (struct id){{0}};
+    run.outcome = RUN_QUEUED;
     assert_memory_equal(&item.row.run, &run, sizeof(run));
     add_frame(lines, "spool.entry", &(struct history_record){.entry = &full_entry}, &item);
     struct ledger_entry entry = full_entry;

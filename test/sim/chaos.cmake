@@ -38,7 +38,7 @@ peal_chaos_mistake(never_adopted engine/stages/sweeper.c "if (is_to_adopt(sweepe
 peal_chaos_mistake(entry_left engine/stages/sweeper.c
     "recorder_adopt_entries(sweeper->recorder, now, is_to_adopt, sweeper);" "")
 peal_chaos_mistake(forget_ignored engine/engine_feed.c "take_forget(engine, &change->gone_id);" "")
-peal_chaos_mistake(followed_twice store/rules/rules_next.c "|| run_state_is_in(next->states, before)" "")
+peal_chaos_mistake(followed_twice store/rules/rules_next.c "run_state_is_in(next->states, before)" "false")
 peal_chaos_mistake(loss_not_followed engine/stages/follow.c "!ended || ended->deleted"
     "!ended || finish->run.state == RUN_LOST")
 peal_chaos_mistake(amended_not_followed engine/stages/follow.c "next->states = after_states(wait->on);"

@@ -44,14 +44,19 @@ void run_end(const json_t *run, struct strbuf *out)
     strbuf_release(&taken);
 }
 
-/* The cause, and of a tick that may have several attempts, which one this is. */
+/* The cause, and of a tick that may have several attempts or runs, which one this is. */
 static void print_cause(const json_t *run, struct strbuf *out)
 {
     int attempt = (int)answer_int(run, "attempt", 1),
-        attempts = (int)answer_int(run, "attempts", 0);
+        attempts = (int)answer_int(run, "attempts", 0), part = (int)answer_int(run, "part", 0),
+        parts = (int)answer_int(run, "parts", 0);
     strbuf_adds(out, cause_word(answer_text(run, "cause")));
     if (attempts)
         strbuf_addf(out, tr(", %d of %d"), attempt, attempts);
+    if (parts && *answer_text(run, "pinned"))
+        strbuf_addf(out, tr(", on %s"), answer_text(run, "pinned"));
+    else if (parts)
+        strbuf_addf(out, tr(", shard %d of %d"), part, parts);
 }
 
 static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,

@@ -134,6 +134,8 @@ const struct message zh_common[] = {
     {" (signal %d, %s)", "（信号 %d，%s）"},
     {"%d ticks", "%d 次触发"},
     {"retrying", "等待重试"},
+    {", on %s", "，节点 %s"},
+    {", shard %d of %d", "，分片 %d/%d"},
     {", %d of %d", "，第 %d/%d 次"},
 
     /* labels, and words for what was done */

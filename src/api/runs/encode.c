@@ -95,8 +95,8 @@ json_t *json_joined(json_t *value, json_t *more)
 
 /* ---- runs and entries ---- */
 
-/* `ran`: it has run, and ended. */
-static bool is_none(const struct column *column, const void *record, bool ran)
+/* `hidden`: uses of columns that this record has no value of. */
+static bool is_none(const struct column *column, const void *record, unsigned hidden)
 {
     const char *text = column_field(column, record);
     if (column_is_text(column))
@@ -105,7 +105,7 @@ static bool is_none(const struct column *column, const void *record, bool ran)
         return false;
     int64_t number = column_read_int(column, record);
     return (column->uses & OPTIONAL && number == 0) ||
-           (column->uses & NOT_NEGATIVE && number < 0) || (column->uses & OF_RAN && !ran);
+           (column->uses & NOT_NEGATIVE && number < 0) || column->uses & hidden;
 }
 
 static json_t *encode_column(const struct column *column, const void *record)
@@ -134,11 +134,12 @@ static json_t *encode_column(const struct column *column, const void *record)
     return json_integer(column_read_int(column, record));
 }
 
-static json_t *encode_columns(struct column_set columns, const void *record, bool ran)
+static json_t *encode_columns(struct column_set columns, const void *record, unsigned hidden)
 {
     json_t *value = json_object();
     for (const struct column *column = NULL; value && (column = column_next(&columns, column));) {
-        json_t *field = is_none(column, record, ran) ? json_null() : encode_column(column, record);
+        json_t *field =
+            is_none(column, record, hidden) ? json_null() : encode_column(column, record);
         if (json_object_set_new(value, column->name, field) != 0) {
             json_decref(value);
             value = NULL;
@@ -149,13 +150,14 @@ static json_t *encode_columns(struct column_set columns, const void *record, boo
 
 json_t *encode_run(const struct run *run)
 {
-    return encode_columns(run_columns(IN_API, 0), run,
-                          run_state_is_end(run->state) && run->started_ms);
+    bool ran = run_state_is_end(run->state) && run->started_ms;
+    unsigned hidden = (ran ? 0 : OF_RAN) | (run->parts ? 0 : OF_PARTS);
+    return encode_columns(run_columns(IN_API, 0), run, hidden);
 }
 
 json_t *encode_entry(const struct ledger_entry *entry)
 {
-    return encode_columns(entry_columns(IN_API, 0), entry, false);
+    return encode_columns(entry_columns(IN_API, 0), entry, OF_RAN);
 }
 
 /* "spooled": it waits on its node's disk for the database. */

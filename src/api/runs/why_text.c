@@ -85,6 +85,9 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
         tell(answer, " It was followed by attempt %d.", run->attempt + 1);
     else if (run->attempt > 1)
         tell(answer, " It was attempt %d of %d.", run->attempt, run->attempts);
+    if (run->parts > 1)
+        tell(answer, " The tick has %d runs, and this is number %d of them.", run->parts,
+             run->part + 1);
 }
 
 static void tell_passed(enum run_state state, enum run_reason reason, const char *detail,
@@ -110,6 +113,8 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         if (run->attempt > 1 && run->not_before_ms > now_ms)
             tell(answer, "Attempt %d of %d starts at %s, since the one before it has failed.",
                  run->attempt, run->attempts, time_text(run->not_before_ms).text);
+        else if (run->pinned[0])
+            tell(answer, "It is due, and waits for node %s to take it.", run->pinned);
         else
             tell(answer, "It is due and waits for a node to take it.");
         return;

@@ -65,6 +65,8 @@ static json_t *kind_schema(const struct field *field)
 {
     switch (field->kind) {
     case FIELD_TEXT:
+        return field->numbers ? json_pack("{s:[s, s]}", "type", "string", "integer")
+                              : text_schema(field);
     case FIELD_SCRIPT:
     case FIELD_ZONE:
     case FIELD_SELECTOR:

@@ -28,6 +28,8 @@ export interface Run {
     tick: string | null;
     attempt: number;
     attempts: number | null;
+    part: number | null;
+    parts: number | null;
     retried: boolean;
     pinned: string | null;
     cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after";

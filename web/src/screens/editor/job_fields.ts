@@ -269,6 +269,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["节点要求", "节点必须具有的标签：zone=eu,!gpu。"],
     },
     {
+        name: "spread", section: "how", kind: "text", sample: "all",
+        en: ["Runs per tick", "one: on one node. all: one run on each node. A number: on so many nodes. shards 8: eight runs, each with its number in PEAL_SHARD, on any of the nodes."],
+        zh: ["每次触发的运行", "one：在一个节点上运行。all：在每个节点上各运行一次。数字：在这么多个节点上运行。shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。"],
+    },
+    {
         name: "paused", section: "how", kind: "switch",
         en: ["Paused", "No runs start until the job is resumed."],
         zh: ["暂停", "恢复之前不会启动运行。"],

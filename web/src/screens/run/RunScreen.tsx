@@ -49,6 +49,8 @@ function RunFacts({ run }: { run: Run }) {
                 [t("cause"), common(`cause.${run.cause}`)],
                 run.by !== null && [t("by"), run.by],
                 (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
+                run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
+                run.pinned !== null && [t("pinned"), run.pinned],
                 exit !== null && [t("exit"), exit],
                 cpu !== null && [t("cpu"), cpu],
                 run.max_rss_kb !== null && run.max_rss_kb > 0 && [t("memory"), bytesText(run.max_rss_kb * 1024)],

@@ -66,6 +66,8 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             <td class="faint wide-only">
                 {common(`cause.${run.cause}`)}
                 {run.attempts !== null && run.attempts > 1 && <span class="num"> {t("attemptOf", { n: run.attempt, all: run.attempts })}</span>}
+                {run.parts !== null && run.pinned === null && <span class="num"> {t("shardOf", { n: run.part ?? 0, all: run.parts })}</span>}
+                {run.parts !== null && run.pinned !== null && ` ${t("onNode", { node: run.pinned })}`}
             </td>
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
