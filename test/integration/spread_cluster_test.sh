@@ -58,6 +58,7 @@ name: ticks
 schedule: "* * * * * *"
 shell: echo "\$PEAL_TICK \$PEAL_NODE" >>$log.ticks
 spread: all
+overlap: allow
 paused: true
 ---
 name: follows
@@ -126,6 +127,29 @@ run sh -c "sort '$log.ticks' | uniq -d"
 expect_stdout ''
 run sh -c "cut -d' ' -f1 '$log.ticks' | sort | uniq -c | awk '{print \$1}' | sort -u"
 expect_stdout 3
+
+# Nodes come and go meanwhile: each run of a tick has an end, on its own node or as missed, and
+# nothing is started twice.
+: >"$log.ticks"
+run peal resume ticks
+wait_until has_lines "$log.ticks" 6
+kill_machine c
+export PEAL_DATA=$scratch/a
+wait_until all_take_runs 2
+wait_until has_lines "$log.ticks" 18
+start_agent c --node-id c --store "$etcd_url/test" --listen none
+wait_until all_take_runs 3
+# shellcheck disable=SC2317 # wait_until calls it
+is_back() { tail -n 3 "$log.ticks" | grep -q ' c$'; }
+wait_until is_back
+run peal pause ticks
+wait_until is_over
+run sh -c "sort '$log.ticks' | uniq -d"
+expect_stdout ''
+run peal runs ticks -n 1000 -o json
+expect_json '[group_by(.tick)[] | (map(.part) | sort) == [range(.[0].parts)]] | unique' '[true]'
+expect_json '[.[] | select(.state == "ok") | .node == .pinned] | unique' '[true]'
+expect_json '[.[].state] - ["ok", "missed", "lost", "skipped"]' '[]'
 
 # The machine of a shard is gone: another node runs that shard, and the tick is over with it.
 run peal run dies

@@ -190,6 +190,27 @@ static void test_labels_and_refusals(void **state)
     assert_false(placement_has_node(&cluster->views[4], "zone=us"));
 }
 
+/* Each part has a node that goes first, and the nodes have as many of them as each other. */
+static void test_parts_go_round(void **state)
+{
+    struct cluster *cluster = *state;
+    struct id id = id_of(7);
+    int firsts[NODES] = {0};
+    for (int part = 0; part < 3 * NODES; part++) {
+        bool is_taken[NODES] = {false};
+        for (size_t i = 0; i < NODES; i++) {
+            int rank = placement_rank_part(&cluster->views[i], &id, NULL, part);
+            assert_in_range(rank, 0, NODES - 1);
+            assert_false(is_taken[rank]);
+            is_taken[rank] = true;
+            firsts[i] += rank == 0;
+        }
+    }
+    for (size_t i = 0; i < NODES; i++)
+        assert_int_equal(firsts[i], 3);
+    assert_int_equal(placement_rank_part(&cluster->views[1], &id, "gpu", 0), NOT_ELIGIBLE);
+}
+
 int main(void)
 {
 #define IN_CLUSTER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -199,6 +220,7 @@ int main(void)
         IN_CLUSTER(test_shares_follow_capacity),
         IN_CLUSTER(test_little_moves),
         IN_CLUSTER(test_labels_and_refusals),
+        IN_CLUSTER(test_parts_go_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,11 +83,46 @@ static void test_mistakes(void **state)
     }
 }
 
+static const struct {
+    int line;
+    const char *text;
+    enum spread_kind kind;
+    int count;
+} spreads[] = {
+    {__LINE__, "one", SPREAD_ONE, 0},         {__LINE__, "1", SPREAD_ONE, 0},
+    {__LINE__, "all", SPREAD_ALL, 0},         {__LINE__, "3", SPREAD_NODES, 3},
+    {__LINE__, "256", SPREAD_NODES, 256},     {__LINE__, "shards 1", SPREAD_SHARDS, 1},
+    {__LINE__, "shards 8", SPREAD_SHARDS, 8}, {__LINE__, "shards   256", SPREAD_SHARDS, 256},
+};
+
+static void test_spreads(void **state)
+{
+    static const char *const bad[] = {"",           "0",
+                                      "257",        "-1",
+                                      "3x",         "every",
+                                      "All",        "shards",
+                                      "shards ",    "shards 0",
+                                      "shards 257", "shards x",
+                                      "shards8",    "99999999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(spreads) / sizeof(spreads[0]); i++) {
+        struct spread spread = spread_read(spreads[i].text);
+        if (spread_complaint(spreads[i].text) || spread.kind != spreads[i].kind ||
+            spread.count != spreads[i].count)
+            fail_msg("line %d: %d of %d", spreads[i].line, (int)spread.kind, spread.count);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (!spread_complaint(bad[i]))
+            fail_msg("\"%s\" is taken", bad[i]);
+    assert_int_equal(spread_read(NULL).kind, SPREAD_ONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matches),
         cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_spreads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
