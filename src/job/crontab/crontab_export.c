@@ -4,6 +4,7 @@
 
 #include "crontab/crontab.h"
 #include "definition/job_internal.h"
+#include "definition/selector.h"
 #include "duration.h"
 
 /* A word for sh, in single quotes if it has special characters. */
@@ -191,6 +192,8 @@ static void add_remarks(struct strbuf *out, const struct job *job, bool system)
         strbuf_addf(out, "# not in cron: calendar: %s\n", job->calendars[i]);
     if (job->where)
         strbuf_addf(out, "# not in cron: where: %s\n", job->where);
+    if (spread_read(job->spread).kind != SPREAD_ONE)
+        strbuf_addf(out, "# not in cron: spread: %s\n", job->spread);
     if (memcmp(&job->limits, &none, sizeof(none)) != 0)
         strbuf_adds(out, "# not in cron: limits\n");
     if (job->user && !system) {
