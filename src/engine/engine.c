@@ -41,6 +41,7 @@ static void init_parts(struct engine *engine)
     engine->planner.peers = &engine->peers;
     engine->planner.runs = &engine->runs;
     boot_marks_init(&engine->boot_marks);
+    inputs_init(&engine->inputs);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
                &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
     claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
@@ -53,9 +54,11 @@ static void init_parts(struct engine *engine)
                 &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
+    engine->runner.inputs = &engine->inputs;
     engine->runner.on_time_ms = config->on_time_ms;
     recorder_init(&engine->recorder, ports, &engine->outbox, &config->self, &engine->catalog,
                   &engine->marks, &engine->runs);
+    engine->recorder.inputs = &engine->inputs;
     sweeper_init(&engine->sweeper, ports, &engine->outbox, &config->self, &engine->peers,
                  &engine->placement, &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
@@ -89,6 +92,7 @@ struct engine *engine_free(struct engine *engine)
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
     boot_marks_release(&engine->boot_marks);
+    inputs_release(&engine->inputs);
     marks_release(&engine->marks);
     planner_release(&engine->planner);
     placement_release(&engine->placement);
@@ -338,6 +342,11 @@ const struct peers *engine_peers(const struct engine *engine)
 struct catalog *engine_catalog(struct engine *engine)
 {
     return &engine->catalog;
+}
+
+const char *engine_find_input(const struct engine *engine, const struct id *id)
+{
+    return inputs_find(&engine->inputs, id);
 }
 
 void engine_each_open_run(const struct engine *engine,

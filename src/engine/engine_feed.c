@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine_internal.h"
+#include "params/run_input.h"
 
 void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not_before_ms)
 {
@@ -115,6 +116,12 @@ static void take_calendar(struct engine *engine, const struct store_doc *doc)
     if (st != OK)
         ports_log(&engine->ports, "calendar_dropped", "calendar=%s error=\"%s\"", doc->name,
                   st == E_INVALID && error.message[0] ? error.message : status_text(st));
+}
+
+static void take_input(struct engine *engine, const struct store_doc *doc)
+{
+    if (inputs_take(&engine->inputs, doc) != OK)
+        ports_log(&engine->ports, "input_dropped", "input=%s error=\"out of memory\"", doc->name);
 }
 
 /* ---- runs ---- */
@@ -437,6 +444,8 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_DOC: /* other documents are for observers */
         if (strcmp(change->doc->kind, CALENDAR_DOC) == 0)
             take_calendar(engine, change->doc);
+        else if (strcmp(change->doc->kind, INPUT_DOC) == 0)
+            take_input(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             boots_take_doc(&engine->boots, change->doc);
         else if (strcmp(change->doc->kind, ATTENDANCE_DOC) == 0)

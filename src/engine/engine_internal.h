@@ -20,6 +20,7 @@
 #include "stages/sweeper.h"
 #include "state/boot_marks.h"
 #include "state/hindrances.h"
+#include "state/inputs.h"
 #include "state/marks.h"
 #include "state/peers.h"
 #include "state/placement.h"
@@ -80,6 +81,7 @@ struct engine {
     struct outbox outbox;
     struct marks marks;
     struct boot_marks boot_marks;
+    struct inputs inputs;
     struct planner planner;
     struct boots boots;
     struct claimer claimer;

@@ -67,8 +67,10 @@ void gather_merge_log(union gather_answer *answers, size_t count, struct history
     request->kept_bytes = best->kept_bytes;
     request->chunks = best->chunks;
     request->count = best->count;
+    request->input = best->input;
     best->chunks = NULL;
     best->count = 0;
+    best->input = NULL;
 }
 
 /* ---- statistics ---- */

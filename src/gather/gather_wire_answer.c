@@ -195,9 +195,9 @@ static enum status decode_changes(const json_t *json, struct history_changes *re
 static json_t *encode_log(const struct history_log *log)
 {
     struct history_row row = {.is_spooled = log->is_spooled, .run = log->run};
-    return json_pack("{s:o, s:o, s:I}", "run", log->found ? encode_row(&row) : json_null(),
+    return json_pack("{s:o, s:o, s:I, s:s*}", "run", log->found ? encode_row(&row) : json_null(),
                      "chunks", wire_chunks(log->chunks, log->count), "kept_bytes",
-                     (json_int_t)log->kept_bytes);
+                     (json_int_t)log->kept_bytes, "input", log->input);
 }
 
 static enum status decode_log(const json_t *json, struct history_log *ret)
@@ -211,7 +211,9 @@ static enum status decode_log(const json_t *json, struct history_log *ret)
     ret->is_spooled = row.is_spooled;
     ret->run = row.run;
     ret->kept_bytes = wire_ms(json, "kept_bytes");
-    return st;
+    const char *input = json_string_value(json_object_get(json, "input"));
+    ret->input = input ? strdup(input) : NULL;
+    return st == OK && input && !ret->input ? E_NOMEM : st;
 }
 
 /* ---- statistics ---- */

@@ -126,8 +126,9 @@ static void decode_changes(const json_t *json, struct change_query *ret)
 
 static json_t *encode_log(const struct history_log *log)
 {
-    return json_pack("{s:o, s:I, s:I}", "run_id", json_id(&log->run_id), "offset",
-                     (json_int_t)log->offset, "limit", (json_int_t)log->limit);
+    return json_pack("{s:o, s:I, s:I, s:b}", "run_id", json_id(&log->run_id), "offset",
+                     (json_int_t)log->offset, "limit", (json_int_t)log->limit, "with_input",
+                     log->with_input);
 }
 
 static json_t *encode_stats(const struct history_stats *stats)
@@ -187,6 +188,7 @@ enum status wire_decode_question(enum history_request_kind kind, const json_t *q
         wire_read_id(question, "run_id", &ret->log.run_id);
         ret->log.offset = wire_ms(question, "offset");
         ret->log.limit = (size_t)wire_number(question, "limit");
+        ret->log.with_input = json_is_true(json_object_get(question, "with_input"));
         return ret->log.limit <= LOG_BYTES_MAX ? OK : E_INVALID;
     case HISTORY_STATS:
         wire_read_id(question, "job_uid", &ret->stats.job_uid);

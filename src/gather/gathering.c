@@ -311,6 +311,7 @@ static void ask_own(struct part *part, struct history *own)
         to->log = (struct history_log){.run_id = log->run_id,
                                        .offset = log->offset,
                                        .limit = log->limit,
+                                       .with_input = log->with_input,
                                        .done = own_log,
                                        .context = part};
         history_log(own, &to->log);

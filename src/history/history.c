@@ -102,6 +102,8 @@ void history_log_release(struct history_log *log)
     log->chunks = NULL;
     log->count = 0;
     log->is_spooled = false;
+    free(log->input);
+    log->input = NULL;
 }
 
 /* ---- ids ---- */
@@ -229,7 +231,7 @@ static bool is_valid(const struct history_record *record)
 {
     if (!!record->run + !!record->entry + !!record->change != 1)
         return false;
-    if (record->chunk_count && !record->run)
+    if ((record->chunk_count || record->input) && !record->run)
         return false;
     if (record->change)
         return history_id_made_ms(&record->change->id) == record->change->at_ms;

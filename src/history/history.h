@@ -46,12 +46,17 @@ struct history_absences {
     size_t count;
 };
 
-enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
+/* The input of a run is stored beside its output, as a stream of its own that lies before byte 0:
+ * so readers of the output, also older ones, do not meet it. */
+enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2, OUTPUT_INPUT = 3 };
+
+enum { HISTORY_INPUT_MAX = 1024 * 1024 };
 
 /* The stream for a stored or received number; an unknown number counts as standard output. */
 static inline enum output_stream output_stream_of(int64_t number)
 {
-    return number == OUTPUT_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    return number == OUTPUT_STDERR || number == OUTPUT_INPUT ? (enum output_stream)number
+                                                             : OUTPUT_STDOUT;
 }
 
 /* A piece of output. In truncated output, `gap_bytes` counts the bytes dropped before the chunk; a
@@ -76,6 +81,9 @@ struct history_record {
     const struct output_chunk *chunks;
     size_t chunk_count;
     const struct change_record *change; /* exactly one of run, entry and change is set */
+    const char *input; /* of a run: what its request handed over (run_input.h); NULL: nothing. It is
+                          recorded with the run's first record, and later ones leave it */
+    size_t input_length;
 };
 
 /* Atomic: OK means that all records are on disk. E_INVALID: a run has not ended, a record is not
@@ -134,6 +142,8 @@ struct history_log {
     struct id run_id;
     int64_t offset;
     size_t limit;                /* bytes; 0: the run alone */
+    bool with_input;             /* also what the run's request handed over */
+    char *input;                 /* answer: that, if it was asked for; NULL: nothing */
     struct run run;              /* answer */
     bool found;                  /* false: no such run */
     bool is_spooled;             /* as of a row */

@@ -85,8 +85,15 @@ struct piece_sink {
     void *context;
 };
 
-/* Passes the output of a run to the sink, piece by piece; *piece is the buffer. */
-MUST_CHECK enum status pieces_make(const struct history_record *record, struct piece *piece,
-                                   const struct piece_sink *sink);
+/* Passes the output of a run to the sink, piece by piece; *piece is the buffer. With the run's
+ * input before it, if this is its first record: at negative offsets, and with negative numbers. */
+MUST_CHECK enum status pieces_make(const struct history_record *record, bool is_first,
+                                   struct piece *piece, const struct piece_sink *sink);
+
+/* Does the record bring output or, if it is the first of its run, input? */
+static inline bool record_has_pieces(const struct history_record *record, bool is_first)
+{
+    return record->chunk_count || (is_first && record->input_length);
+}
 
 #endif

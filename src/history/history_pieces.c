@@ -50,14 +50,30 @@ static enum status add_chunk(const struct id *run_id, struct piece *piece,
     return st;
 }
 
-enum status pieces_make(const struct history_record *record, struct piece *piece,
+/* Ends at byte 0. */
+static enum status add_input(const struct history_record *record, struct piece *piece,
+                             const struct piece_sink *sink)
+{
+    struct output_chunk chunk = {.stream = OUTPUT_INPUT,
+                                 .at_ms = record->run->tick_ms,
+                                 .bytes = record->input,
+                                 .length = record->input_length};
+    piece->start = -(int64_t)record->input_length;
+    piece->seq = -1 - (int)(record->input_length / PIECE_BYTES);
+    enum status st = add_chunk(&record->run->id, piece, &chunk, sink);
+    return st == OK ? flush(&record->run->id, piece, sink) : st;
+}
+
+enum status pieces_make(const struct history_record *record, bool is_first, struct piece *piece,
                         const struct piece_sink *sink)
 {
     enum status st = OK;
-    piece->start = 0;
-    piece->seq = 0;
     piece->length = 0;
     piece->begun = false;
+    if (is_first && record->input_length)
+        st = add_input(record, piece, sink);
+    piece->start = 0;
+    piece->seq = 0;
     for (size_t i = 0; i < record->chunk_count && st == OK; i++)
         st = add_chunk(&record->run->id, piece, &record->chunks[i], sink);
     return st == OK ? flush(&record->run->id, piece, sink) : st;

@@ -119,6 +119,30 @@ static enum status open_link(const struct history_worker *worker, struct history
     return st;
 }
 
+/* The input lies before byte 0 of the output. */
+static enum status read_input(const struct history_worker *worker, struct history_link *link,
+                              struct history_log *log)
+{
+    struct strbuf text;
+    struct history_log before = {.run_id = log->run_id,
+                                 .offset = -HISTORY_INPUT_MAX,
+                                 .limit = HISTORY_INPUT_MAX,
+                                 .request.kind = HISTORY_LOG};
+    strbuf_init(&text);
+    enum status st = worker->driver->read(link, &before.request);
+    for (size_t i = 0; i < before.count && st == OK; i++) {
+        if (before.chunks[i].stream == OUTPUT_INPUT)
+            strbuf_add(&text, before.chunks[i].bytes, before.chunks[i].length);
+    }
+    if (st == OK && text.length) {
+        log->input = strbuf_detach(&text);
+        st = log->input ? OK : E_NOMEM;
+    }
+    strbuf_release(&text);
+    history_log_release(&before);
+    return st;
+}
+
 /* The driver fills a copy, so that a read that failed leaves the request as it was. */
 static enum status read_log(const struct history_worker *worker, struct history_link *link,
                             struct history_log *log)
@@ -127,7 +151,10 @@ static enum status read_log(const struct history_worker *worker, struct history_
     answer.chunks = NULL;
     answer.count = 0;
     answer.kept_bytes = 0;
+    answer.input = NULL;
     enum status st = log->offset < 0 ? E_INVALID : worker->driver->read(link, &answer.request);
+    if (st == OK && answer.found && answer.with_input)
+        st = read_input(worker, link, &answer);
     if (st != OK)
         history_log_release(&answer);
     else

@@ -85,6 +85,9 @@ static void release_fields(const struct field *fields, struct job *job)
         case FIELD_PAIRS:
             job_pairs_release(member);
             break;
+        case FIELD_PARAMS:
+            job_params_release(member);
+            break;
         case FIELD_GROUP:
             release_fields(field->fields, job);
             break;

@@ -10,6 +10,7 @@
 #include "definition/after.h"
 #include "id.h"
 #include "job_name.h"
+#include "params/params.h"
 #include "schedule_set.h"
 
 enum job_kind {
@@ -135,6 +136,7 @@ struct job {
     char *user;           /* NULL: the agent's */
     char *stdin_text;     /* NULL: empty */
     struct job_pairs env;
+    struct job_params params;
     int umask_bits; /* -1: 022 */
     int nice;
     struct job_limits limits;

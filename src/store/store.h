@@ -236,7 +236,7 @@ struct store_finish {
 };
 
 /* Removes ended runs and ledger entries, by id, that the history has acknowledged. Open runs stay,
- * and a missing id is no error. */
+ * and a missing id is no error. The input of a run goes with the last attempt at its tick. */
 struct store_forget {
     struct id id;
     bool is_entry; /* a ledger entry, else a run */
@@ -310,6 +310,8 @@ struct store_add_run {
         is_for_now; /* its tick becomes the first millisecond that is free, from the given one on */
     enum overlap_policy overlap;
     int queue_limit;
+    const char *input; /* the document that run.input names (run_input.h), written with the run;
+                          NULL: none. Owned by the caller until done */
     bool added;
     struct id open_run;
 };

@@ -174,7 +174,8 @@ static void test_prune_by_bytes(void **state)
     for (uint32_t i = 0; i < RUNS; i++) {
         bool is_silent = i == 0 || i == 8; /* these stay */
         runs[i] = sample_run(1 + i % 2, i);
-        records[i] = (struct history_record){&runs[i], NULL, &chunk, !is_silent, NULL};
+        records[i] =
+            (struct history_record){.run = &runs[i], .chunks = &chunk, .chunk_count = !is_silent};
     }
     assert_int_equal(world_append(world, records, RUNS), OK);
     assert_int_equal(world_append_run(world, &runs[3]), OK); /* its output stays, and counts */
@@ -346,33 +347,20 @@ int history_contract_run(const struct history_backend *backend)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_rows_are_whole),
-        WITH_WORLD(test_text_of_many_jobs),
-        WITH_WORLD(test_limits),
-        WITH_WORLD(test_amend),
-        WITH_WORLD(test_append_twice),
-        WITH_WORLD(test_append_invalid),
-        WITH_WORLD(test_output_binary),
-        WITH_WORLD(test_output_ranges),
-        WITH_WORLD(test_output_gaps),
-        WITH_WORLD(test_output_amended),
-        WITH_WORLD(test_prune_by_count),
-        WITH_WORLD(test_prune_by_bytes),
-        WITH_WORLD(test_prune_by_age),
-        WITH_WORLD(test_prune_much),
-        WITH_WORLD(test_order),
-        WITH_WORLD(test_free_answers),
-        WITH_WORLD(test_appends_at_once),
-        WITH_WORLD(test_stats_add_up),
-        WITH_WORLD(test_stats_amended),
-        WITH_WORLD(test_stats_spans),
-        WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),
-        WITH_WORLD(test_changes_are_whole),
-        WITH_WORLD(test_changes_once),
-        WITH_WORLD(test_changes_filters),
-        WITH_WORLD(test_changes_pages),
-        WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_text_of_many_jobs),
+        WITH_WORLD(test_limits),         WITH_WORLD(test_amend),
+        WITH_WORLD(test_append_twice),   WITH_WORLD(test_append_invalid),
+        WITH_WORLD(test_output_binary),  WITH_WORLD(test_output_input),
+        WITH_WORLD(test_output_ranges),  WITH_WORLD(test_output_gaps),
+        WITH_WORLD(test_output_amended), WITH_WORLD(test_prune_by_count),
+        WITH_WORLD(test_prune_by_bytes), WITH_WORLD(test_prune_by_age),
+        WITH_WORLD(test_prune_much),     WITH_WORLD(test_order),
+        WITH_WORLD(test_free_answers),   WITH_WORLD(test_appends_at_once),
+        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
+        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
         WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

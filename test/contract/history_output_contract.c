@@ -49,6 +49,62 @@ static void append_output(struct history_world *world, const struct run *run,
     assert_int_equal(world_append(world, &record, 1), OK);
 }
 
+static void assert_input(struct history_world *world, const struct id *id, const char *want)
+{
+    struct history_log log = {.run_id = *id, .limit = 4096, .with_input = true};
+    assert_int_equal(world_log(world, &log), OK);
+    assert_true(log.found);
+    if (!want)
+        assert_null(log.input);
+    else
+        assert_string_equal(log.input, want);
+    for (size_t i = 0; i < log.count; i++)
+        assert_int_not_equal(log.chunks[i].stream, OUTPUT_INPUT);
+    history_log_release(&log);
+    assert_null(log.input);
+}
+
+/* The input lies beside the output, and is none of it. */
+void test_output_input(void **state)
+{
+    struct history_world *world = *state;
+    struct run plain = sample_run(1, 1), silent = sample_run(1, 2), loud = sample_run(1, 3);
+    const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, "output", 6};
+    char *large = malloc(200001);
+    assert_non_null(large);
+    memset(large, 'x', 200000);
+    large[200000] = '\0';
+    struct history_record records[] = {
+        {.run = &plain},
+        {.run = &silent, .input = "{\"a\":\"1\"}", .input_length = 9},
+        {.run = &loud, .input = large, .input_length = 200000, .chunks = &chunk, .chunk_count = 1},
+    };
+    assert_int_equal(world_append(world, records, 3), OK);
+    assert_input(world, &plain.id, NULL);
+    assert_input(world, &silent.id, "{\"a\":\"1\"}");
+    assert_input(world, &loud.id, large);
+    assert_range(world, &silent.id, 0, 100, "", 0);
+    assert_range(world, &loud.id, 0, 100, "output", 6);
+    assert_range(world, &loud.id, 3, 100, "put", 3);
+    struct history_log log = {.run_id = loud.id, .limit = 4096};
+    assert_int_equal(world_log(world, &log), OK);
+    assert_int_equal(log.kept_bytes, 6);
+    assert_null(log.input); /* not asked for */
+    history_log_release(&log);
+
+    /* Later records of the run: without output, with it, without the input. */
+    struct history_record again[] = {
+        {.run = &loud, .input = large, .input_length = 200000},
+        {.run = &silent, .chunks = &chunk, .chunk_count = 1},
+    };
+    assert_int_equal(world_append(world, again, 2), OK);
+    assert_range(world, &loud.id, 0, 100, "output", 6);
+    assert_input(world, &loud.id, large);
+    assert_range(world, &silent.id, 0, 100, "output", 6);
+    assert_input(world, &silent.id, "{\"a\":\"1\"}");
+    free(large);
+}
+
 void test_output_binary(void **state)
 {
     struct history_world *world = *state;

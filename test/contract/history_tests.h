@@ -8,6 +8,7 @@ void test_text_of_many_jobs(void **state);
 void test_limits(void **state);
 
 void test_output_binary(void **state);
+void test_output_input(void **state);
 void test_output_ranges(void **state);
 void test_output_gaps(void **state);
 void test_output_amended(void **state);

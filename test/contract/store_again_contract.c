@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "params/run_input.h"
 #include "store_world.h"
 
 /* A begun run of the job, with an end that is to be retried at 9000. */
@@ -321,7 +322,107 @@ static void nodes_that_were_tried_are_known(struct world *world)
     world_reopen(world);
 }
 
+/* ---- what a request hands over ---- */
+
+static const char *input_of(struct world *world, const struct id *id)
+{
+    char name[ID_TEXT + 1];
+    id_format(id, name);
+    const struct seen_doc *doc = look_for_doc(world, INPUT_DOC, name);
+    return doc ? doc->json : NULL;
+}
+
+static struct run add_with_input(struct world *world, struct id job, const char *input)
+{
+    struct store_add_run add = an_add(world, job, 7000, OVERLAP_ALLOW);
+    add.run.input = add.run.id;
+    add.input = input;
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+    return add.run;
+}
+
+static void an_input_comes_and_goes_with_its_run(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    struct run run = add_with_input(world, job, "{\"params\":{\"a\":\"1\"}}"), taken;
+    assert_string_equal(input_of(world, &run.id), "{\"params\":{\"a\":\"1\"}}");
+    world_reopen(world);
+    assert_memory_equal(&see_run(world, run.id)->run.input, &run.id, sizeof(run.id));
+    forget_run(world, run.id); /* it is open: it stays, with its input */
+    assert_non_null(input_of(world, &run.id));
+    assert_true(take(world, run.id, 9000, &taken));
+    begin_run(world, &taken);
+    end_run(world, &taken, RUN_OK, 9500);
+    assert_non_null(input_of(world, &run.id));
+    forget_run(world, run.id);
+    assert_null(look_for_run(world, run.id));
+    assert_null(input_of(world, &run.id));
+    world_reopen(world);
+}
+
+/* The overlap rule refuses the run: nothing is left of the request. */
+static void a_refused_run_leaves_no_input(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    claim_run(world, job, 2000);
+    struct store_add_run add = an_add(world, job, 7000, OVERLAP_SKIP);
+    add.run.input = add.run.id;
+    add.input = "{}";
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_false(add.added);
+    assert_null(input_of(world, &add.run.id));
+}
+
+static void attempts_share_an_input(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    struct run run = add_with_input(world, job, "{}"), second;
+    struct store_finish first;
+    assert_true(take(world, run.id, 9000, &run));
+    begin_run(world, &run);
+    first = (struct store_finish){.run = run};
+    first.run.state = RUN_FAILED;
+    first.run.finished_ms = 9100;
+    first.again = (struct store_again){.is_wanted = true,
+                                       .id = world_id(world),
+                                       .not_before_ms = 9200,
+                                       .attempts = 2,
+                                       .job_revision = see_job(world, job)->revision};
+    finish(world, &first);
+    forget_run(world, run.id);
+    assert_non_null(input_of(world, &run.id));
+    assert_true(take(world, first.again.id, 9300, &second));
+    assert_memory_equal(&second.input, &run.id, sizeof(run.id));
+    begin_run(world, &second);
+    end_run(world, &second, RUN_OK, 9500);
+    forget_run(world, second.id);
+    assert_null(input_of(world, &run.id));
+
+    /* and in one batch */
+    struct run other = add_with_input(world, job, "{}");
+    assert_true(take(world, other.id, 9000, &other));
+    begin_run(world, &other);
+    first.run = other;
+    first.run.state = RUN_FAILED;
+    first.run.finished_ms = 9900;
+    first.again.id = world_id(world);
+    first.again.job_revision = see_job(world, job)->revision;
+    finish(world, &first);
+    assert_true(take(world, first.again.id, 9999, &second));
+    begin_run(world, &second);
+    end_run(world, &second, RUN_OK, 9999);
+    struct store_forget both[] = {{.id = second.id}, {.id = other.id}};
+    assert_int_equal(world_do(world, STORE_FORGET, both, 2), OK);
+    assert_null(look_for_run(world, second.id));
+    assert_null(input_of(world, &other.id));
+    world_reopen(world);
+}
+
 const struct contract_test again_tests[] = {
+    CONTRACT_TEST(an_input_comes_and_goes_with_its_run),
+    CONTRACT_TEST(a_refused_run_leaves_no_input),
+    CONTRACT_TEST(attempts_share_an_input),
     CONTRACT_TEST(an_end_makes_the_next_attempt_due),
     CONTRACT_TEST(a_tick_goes_on_with_its_attempts),
     CONTRACT_TEST(a_newer_tick_replaces_the_attempt),

@@ -12,6 +12,7 @@ struct memory_row {
     struct history_row row;
     struct output_chunk *chunks; /* each with bytes of its own */
     size_t chunk_count;
+    char *input;  /* NULL: none */
     bool removed; /* while pruning */
 };
 
@@ -39,6 +40,7 @@ static void free_row(struct memory_row *row)
     if (!row)
         return;
     free_chunks(row->chunks, row->chunk_count);
+    free(row->input);
     free(row);
 }
 
@@ -92,6 +94,9 @@ static enum status copy_record(const struct history_record *record, struct memor
         row->row.entry = *record->entry;
     else
         row->row.run = *record->run;
+    row->input = record->input ? strndup(record->input, record->input_length) : NULL;
+    if (record->input && !row->input)
+        goto fail;
     if (record->chunk_count) {
         row->chunks = calloc(record->chunk_count, sizeof(*row->chunks));
         if (!row->chunks)
@@ -141,6 +146,9 @@ static void put(struct history_memory *memory, struct memory_row *row)
         free_row(row);
         return;
     }
+    free(row->input); /* the first record has it */
+    row->input = old->input;
+    old->input = NULL;
     if (!row->chunk_count) {
         free(row->chunks);
         row->chunks = old->chunks;
@@ -253,8 +261,11 @@ static enum status do_log(const struct history_memory *memory, struct history_lo
     answer.kept_bytes = 0;
     answer.chunks = NULL;
     answer.count = 0;
+    answer.input = NULL;
     if (answer.found) {
         answer.run = row->row.run;
+        if (log->with_input && row->input && !(answer.input = strdup(row->input)))
+            return E_NOMEM;
         answer.chunks = calloc(row->chunk_count + 1, sizeof(*answer.chunks));
         if (!answer.chunks)
             return E_NOMEM;

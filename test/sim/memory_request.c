@@ -73,6 +73,10 @@ struct store_request *request_copy(const struct store_request *request)
         put->passed = copy(put->passed, put->passed_count * sizeof(*put->passed));
         put->wants = copy(put->wants, put->want_count * sizeof(*put->wants));
     }
+    for (size_t i = 0; request->op == STORE_ADD_RUN && i < request->count; i++) {
+        struct store_add_run *add = &new->items.adds[i];
+        add->input = add->input ? copy(add->input, strlen(add->input) + 1) : NULL;
+    }
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++) {
         struct store_put_doc *put = &new->items.docs[i];
         put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
@@ -98,6 +102,8 @@ struct store_request *request_free(struct store_request *request)
         free(request->items.puts[i].passed);
         free(request->items.puts[i].wants);
     }
+    for (size_t i = 0; request->op == STORE_ADD_RUN && i < request->count; i++)
+        free((char *)request->items.adds[i].input);
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++)
         free((char *)request->items.docs[i].json);
     free(request->items.claims);

@@ -15,7 +15,13 @@ enum { HELP_SIZE = 480, NAME_SIZE = 48 };
 static bool is_list(const struct field *field)
 {
     return field->kind == FIELD_NAMES || field->kind == FIELD_CALENDARS ||
-           field->kind == FIELD_AFTER;
+           field->kind == FIELD_AFTER || field->kind == FIELD_PARAMS;
+}
+
+/* What the words of an option are made into a value by a function of its own. */
+static bool is_made(const struct field *field)
+{
+    return field->kind == FIELD_AFTER || field->kind == FIELD_PARAMS;
 }
 
 static enum complete completion_of(const struct field *field)
@@ -29,12 +35,14 @@ static enum complete completion_of(const struct field *field)
 }
 
 static const struct help_words {
-    const char *stop, *first, *next, *last, *initial, *repeats, *after;
+    const char *stop, *first, *next, *last, *initial, *repeats, *after, *param;
 } help_words[LANGUAGES] = {
     [LANGUAGE_EN] = {".", ": ", ", ", " or ", " (default)", "; may repeat",
-                     ". JOB:failure, JOB:always for other ends"},
+                     ". JOB:failure, JOB:always for other ends",
+                     ". NAME, NAME=DEFAULT, NAME:TYPE or NAME:TYPE=DEFAULT"},
     [LANGUAGE_ZH] = {"。", "：", "、", " 或 ", "（默认）", "；可重复",
-                     "。JOB:failure、JOB:always 表示其他结束状态"},
+                     "。JOB:failure、JOB:always 表示其他结束状态",
+                     "。NAME、NAME=默认值、NAME:类型 或 NAME:类型=默认值"},
 };
 
 /* The field's help without capital and full stop, and with the choices: "where it runs". */
@@ -55,6 +63,8 @@ static void make_help(const struct field *field, enum language language, char he
         strbuf_adds(&text, words->repeats);
     if (field->kind == FIELD_AFTER)
         strbuf_adds(&text, words->after);
+    if (field->kind == FIELD_PARAMS)
+        strbuf_adds(&text, words->param);
     snprintf(help, HELP_SIZE, "%s", text.text);
     help[0] = (char)tolower((unsigned char)help[0]);
     strbuf_release(&text);
@@ -77,7 +87,7 @@ static struct option_row make_row(const struct field *field, const char *name, s
                                              : take_text,
         .place = index * sizeof(union job_option_value),
         .choices = field->kind == FIELD_CHOICE ? field->words : NULL,
-        .field = field->kind == FIELD_AFTER ? NULL : name, /* `after`: see make_after */
+        .field = is_made(field) ? NULL : name, /* see job_options_fill */
         .complete = completion_of(field),
     };
 }
@@ -185,6 +195,29 @@ static json_t *make_after(const struct option_list *after)
     return list;
 }
 
+/* NAME[:TYPE][=DEFAULT] */
+static json_t *make_params(const struct option_list *params)
+{
+    json_t *map = json_object();
+    for (size_t i = 0; i < params->count; i++) {
+        const char *text = params->items[i], *equals = strchr(text, '=');
+        size_t head = equals ? (size_t)(equals - text) : strlen(text);
+        const char *colon = memchr(text, ':', head);
+        size_t name = colon ? (size_t)(colon - text) : head;
+        json_t *param = json_object();
+        bool is_made =
+            param && (!colon || json_object_set_new(param, "type",
+                                                    json_stringn(colon + 1, head - name - 1)) == 0);
+        if (is_made && equals)
+            is_made = json_object_set_new(param, "default", json_string(equals + 1)) == 0;
+        if (is_made && json_object_setn_new(map, text, name, param) == 0)
+            continue;
+        json_decref(map);
+        return NULL;
+    }
+    return map;
+}
+
 enum exit_code job_options_fill(json_t *definition, const struct job_options *options)
 {
     const struct option_row *rows = job_option_rows();
@@ -192,7 +225,10 @@ enum exit_code job_options_fill(json_t *definition, const struct job_options *op
     for (size_t i = 0; rows[i].name && code == EXIT_OK; i++) {
         if (rows[i].field || !options->values[i].list.count)
             continue;
-        if (json_object_set_new(definition, "after", make_after(&options->values[i].list)) != 0) {
+        bool is_after = strcmp(rows[i].name, "after") == 0;
+        json_t *value =
+            is_after ? make_after(&options->values[i].list) : make_params(&options->values[i].list);
+        if (json_object_set_new(definition, is_after ? "after" : "params", value) != 0) {
             cli_error("--%s: not text in UTF-8", rows[i].name);
             code = EXIT_USAGE;
         }

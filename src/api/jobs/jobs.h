@@ -176,4 +176,17 @@ bool run_is_here(const struct call *call, const struct run *run);
  * by another node, which can.) */
 bool run_is_out_of_reach(const struct call *call, const struct run *run);
 
+/* ---- what a request hands over for one run: jobs_input.c ---- */
+
+/* The document for the store, from malloc, by the fields of the body; `before` is that of a run
+ * that is run again, or NULL. *ret is NULL if there is nothing to hand over. False: the call has
+ * failed.
+ */
+bool run_input_read(struct call *call, const struct job *definition, const char *before,
+                    char **ret);
+
+/* Adds what was handed over to a run as the API shows it, and takes it over. NULL: out of memory.
+ */
+json_t *run_input_show(json_t *run, const char *input);
+
 #endif

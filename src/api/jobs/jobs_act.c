@@ -8,6 +8,7 @@
 #include "hash.h"
 #include "jobs/jobs_act.h"
 #include "note.h"
+#include "params/run_input.h"
 #include "server.h"
 
 enum { SLICE = 50 }; /* definitions decoded per turn, so that due jobs do not wait */
@@ -128,6 +129,16 @@ static enum status prepare_run(struct job_act *act, const struct catalog_job *jo
     enum status st = job_decode_stored(job->json, call->api->ports.zones, &definition, &error);
     if (st != OK)
         return st;
+    struct input_error why = {0};
+    json_t *params = NULL;
+    st = input_choose_params(definition, NULL, &params, &why);
+    json_decref(params);
+    if (st != OK) {
+        if (st == E_INVALID)
+            job_act_fail(act, item->name, "it has a parameter without a default; run it by itself");
+        job_free(definition);
+        return st == E_INVALID ? OK : st;
+    }
     int64_t tick_ms = run_tick_of_now(call->now_ms);
     item->place = act->asked_count++;
     struct store_add_run *add = &act->asked.adds[item->place];

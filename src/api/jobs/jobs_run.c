@@ -1,4 +1,5 @@
 /* Manual runs, and retries. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "auth/visible.h"
@@ -11,8 +12,14 @@
 
 struct order_state {
     struct store_add_run add;
+    char *input;               /* of the run; NULL: none */
     enum change_action action; /* RUN or RETRY */
 };
+
+static void release_order(void *state)
+{
+    free(((struct order_state *)state)->input);
+}
 
 void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
               int64_t tick_ms, struct run *ret)
@@ -100,13 +107,15 @@ static void take_traceparent(const struct call *call, struct run *run)
         snprintf(run->traceparent, sizeof(run->traceparent), "%s", given);
 }
 
-static void start_run(struct call *call, const struct catalog_job *job, enum change_action action)
+/* `before` is the input of the run that is run again; NULL: none. */
+static void start_run(struct call *call, const struct catalog_job *job, enum change_action action,
+                      const char *before)
 {
     struct job *definition = stored_job(call, job);
     if (!definition)
         return;
-    struct order_state *state = call_state(call, sizeof(*state), NULL);
-    if (state) {
+    struct order_state *state = call_state(call, sizeof(*state), release_order);
+    if (state && run_input_read(call, definition, before, &state->input)) {
         state->action = action;
         state->add.is_for_now = true;
         state->add.overlap = definition->overlap;
@@ -114,6 +123,9 @@ static void start_run(struct call *call, const struct catalog_job *job, enum cha
         int64_t tick_ms = run_tick_of_now(call->now_ms);
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         state->add.run.id = idempotency_run_id(call);
+        state->add.input = state->input;
+        if (state->input)
+            state->add.run.input = state->add.run.id;
         take_traceparent(call, &state->add.run);
         call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
     }
@@ -124,12 +136,12 @@ void run_job(struct call *call)
 {
     const struct catalog_job *job = path_job(call);
     if (job)
-        start_run(call, job, CHANGE_RUN);
+        start_run(call, job, CHANGE_RUN, NULL);
 }
 
 /* ---- again ---- */
 
-static void start_again(struct call *call, const struct run *run)
+static void start_again(struct call *call, const struct run *run, const char *input)
 {
     const struct catalog_job *job =
         catalog_by_uid(engine_catalog(call->api->ports.engine), &run->job_uid);
@@ -140,7 +152,7 @@ static void start_again(struct call *call, const struct run *run)
     else if (!job || job->deleted)
         call_fail(call, 404, "\"%s\" no longer exists", run->job_name);
     else
-        start_run(call, job, CHANGE_RETRY);
+        start_run(call, job, CHANGE_RETRY, input);
 }
 
 static void ended_read(struct call *call)
@@ -150,7 +162,7 @@ static void ended_read(struct call *call)
     else if (!call->log.found)
         fail_no_run(call);
     else
-        start_again(call, &call->log.run);
+        start_again(call, &call->log.run, call->log.input);
 }
 
 void retry_run(struct call *call)
@@ -160,9 +172,10 @@ void retry_run(struct call *call)
         return;
     const struct run *open = call_open_run(call, &id);
     if (open) {
-        start_again(call, open);
+        start_again(call, open, engine_find_input(call->api->ports.engine, &open->input));
         return;
     }
     call->log.run_id = id;
+    call->log.with_input = true;
     call_read_log(call, ended_read);
 }

@@ -60,7 +60,7 @@ static void recorded_run(struct call *call)
     else if (!call->log.found)
         fail_no_run(call);
     else
-        call_reply(call, 200, encode_recorded(&call->log));
+        call_reply(call, 200, run_input_show(encode_recorded(&call->log), call->log.input));
 }
 
 void get_run(struct call *call)
@@ -73,10 +73,13 @@ void get_run(struct call *call)
         struct run shown = *open;
         snprintf(shown.job_name, sizeof(shown.job_name), "%s",
                  job_name_now(call, &open->job_uid, open->job_name));
-        call_reply(call, 200, encode_run(&shown));
+        call_reply(call, 200,
+                   run_input_show(encode_run(&shown),
+                                  engine_find_input(call->api->ports.engine, &open->input)));
         return;
     }
     call->log.run_id = id;
+    call->log.with_input = true;
     call_read_log(call, recorded_run);
 }
 

@@ -50,6 +50,17 @@ static json_t *after_schema(void)
                      after_on_names[AFTER_SUCCESS]);
 }
 
+/* Names, each with its type, default, allowed values and help. */
+static json_t *params_schema(void)
+{
+    json_t *param =
+        json_pack("{s:s, s:b, s:{s:{s:o, s:s}, s:{}, s:{s:s}, s:{s:s}}}", "type", "object",
+                  "additionalProperties", 0, "properties", "type", "enum",
+                  words_list(param_type_names), "default", param_type_names[PARAM_STRING],
+                  "default", "allowed", "type", "array", "help", "type", "string");
+    return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", param);
+}
+
 static json_t *field_schema(const struct field *field);
 static json_t *properties(const struct field *fields);
 
@@ -97,6 +108,8 @@ static json_t *kind_schema(const struct field *field)
         return json_pack("{s:s}", "type", "boolean");
     case FIELD_CHOICE:
         return json_pack("{s:o}", "enum", words_list(field->words));
+    case FIELD_PARAMS:
+        return params_schema();
     case FIELD_PAIRS:
         return json_pack("{s:s, s:{s:[s, s]}}", "type", "object", "additionalProperties", "type",
                          "string", "number");

@@ -208,6 +208,32 @@ const struct message parsed_messages[] = {
     {"\"%.20s\" is not an octal number like \"022\"", "“%s”不是 \"022\" 这样的八进制数"},
     {"\"%.20s\" is larger than \"0777\"", "“%s”大于 \"0777\""},
     {"has no value; for an empty text write \"\"", "没有值；空文本请写 \"\""},
+    {"expected a list of 1 to %d values, found %zu", "列表应有 1 到 %s 个值，实际为 %s 个"},
+    {"unknown field; type, default, allowed and help may stand here",
+     "未知字段；此处可用 type、default、allowed 和 help"},
+    {"expected at most %lld parameters, found %zu", "最多 %s 个参数，实际为 %s 个"},
+    {"needs a \"default\"; only a job with the schedule \"@manual\" has somebody to ask for a "
+     "value",
+     "需要 \"default\"；只有计划为 \"@manual\" 的任务才有人可以给出值"},
+    {"the value of ${%s} would be read as code here; use \"$PEAL_PARAM_%s\", which the environment "
+     "has",
+     "${%s} 的值在此处会被当作代码；请使用环境变量 \"$PEAL_PARAM_%s\""},
+    {"the program can't be a parameter", "程序不能是参数"},
+    {"a parameter's name has 1 to 63 characters", "参数名称应有 1 到 63 个字符"},
+    {"a parameter's name begins with a letter or _", "参数名称应以字母或 _ 开头"},
+    {"a parameter's name may hold the letters A to Z and a to z, digits and _ only",
+     "参数名称只能包含字母 A-Z、a-z、数字和 _"},
+    {"names that begin with PEAL_ are peal's own", "以 PEAL_ 开头的名称由 peal 保留"},
+    {"\"%.40s\" is not a number", "“%s”不是数字"},
+    {"\"%.40s\" is not true or false", "“%s”不是 true 或 false"},
+    {"what was handed over with the request can't be read", "无法读取随请求交付的内容"},
+    {"\"%.40s\" is not allowed; choose %s", "不允许“%s”；可选 %s"},
+    {"is required", "必须给出"},
+    {"is no parameter of this job", "不是此任务的参数"},
+    {"is no parameter of this job, which has none", "不是此任务的参数；此任务没有参数"},
+    {"expected a text, a number, true or false", "应为文本、数字、true 或 false"},
+    {"begins with a dash, and the program would read it as an option",
+     "以短横线开头，会被程序当作选项"},
     {"expected at most %lld names, found %zu", "最多 %s 个名称，实际为 %s 个"},
     {"\"%.40s\" is not an id", "“%s”不是编号"},
     {"\"%.40s\" is not a size like 65536, 512KiB, 1MiB or 2GiB",
@@ -368,6 +394,10 @@ const struct message parsed_complaints[] = {
 };
 
 const struct message parsed_words[] = {
+    {"a value", "一个值"},
+    {"a list of values", "值的列表"},
+    {"a map of parameters", "参数的映射"},
+    {"a map like {type: integer, default: 5}", "{type: integer, default: 5} 这样的映射"},
     /* fields of a schedule, parts of a time */
     {"second", "秒"},
     {"minute", "分钟"},

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "stages/recorder_internal.h"
+#include "state/inputs.h"
 
 enum {
     RECORDS = 500,          /* in one append */
@@ -40,6 +41,7 @@ static void free_records(struct record_batch *batch)
 {
     const struct output_source *output = &batch->recorder->ports->output;
     for (size_t i = 0; i < batch->append.count; i++) {
+        free((char *)batch->records[i].input);
         if (batch->records[i].chunks)
             output->release(output->context, (struct output_chunk *)batch->records[i].chunks,
                             batch->records[i].chunk_count);
@@ -296,6 +298,22 @@ static enum status add_output(struct recorder *recorder, struct open_run *open,
     return OK;
 }
 
+/* Adds what the request of the run has handed over, copied, since another node may forget the run
+ * meanwhile. Out of memory: later. */
+static enum status add_input(const struct recorder *recorder, const struct run *run,
+                             struct history_record *record, size_t *bytes)
+{
+    const char *text = inputs_find(recorder->inputs, &run->input);
+    if (!text)
+        return OK;
+    record->input = strdup(text);
+    if (!record->input)
+        return E_NOMEM;
+    record->input_length = strlen(text);
+    *bytes += record->input_length;
+    return OK;
+}
+
 static void gather_runs(struct recorder *recorder, struct now now, struct record_batch *batch)
 {
     size_t bytes = 0;
@@ -303,7 +321,9 @@ static void gather_runs(struct recorder *recorder, struct now now, struct record
     while (batch->append.count < batch->room && bytes < OUTPUT_BYTES &&
            (open = open_runs_first(recorder->runs, OPEN_FINISHED))) {
         size_t i = batch->append.count;
-        if (add_output(recorder, open, &batch->records[i], &bytes) != OK) {
+        if (add_input(recorder, &open->run, &batch->records[i], &bytes) != OK ||
+            add_output(recorder, open, &batch->records[i], &bytes) != OK) {
+            free((char *)batch->records[i].input);
             recorder->history_retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
             return;
         }

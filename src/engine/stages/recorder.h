@@ -22,6 +22,7 @@ struct recorder {
     const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
+    const struct inputs *inputs;
     struct marks *marks;
     struct entry_list entries;       /* ledger entries that the history does not have yet */
     struct table aside;              /* pending_entry of other nodes, by id */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "params/run_input.h"
+#include "state/inputs.h"
 
 /* At most STARTS_AHEAD runs are between their begin and their process: the start window counts from
  * the begin, so runs that are begun faster than processes can be made miss it. A machine that
@@ -301,6 +303,24 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
     return st == E_NOMEM ? E_BUSY : st;
 }
 
+/* Applies what the request of the run has handed over to the definition. E_INVALID: `why` says what
+ * does not fit, since the definition may have been changed after the request. */
+static enum status fit_input(const struct runner *runner, struct open_run *open, char *why,
+                             size_t size)
+{
+    struct input_error error = {0};
+    const char *text = inputs_find(runner->inputs, &open->run.input);
+    if (!text && !id_is_zero(&open->run.input)) {
+        snprintf(why, size, "what was handed over with the request is gone");
+        return E_INVALID;
+    }
+    enum status st = input_apply(open->job, text, &error);
+    if (st == E_INVALID)
+        snprintf(why, size, "%s%.63s%s%.80s", *error.name ? "parameter " : "", error.name,
+                 *error.name ? ": " : "", error.why);
+    return st;
+}
+
 /* The run waited, in its job's queue or for the store, longer than its job's deadline. */
 static bool is_past_deadline(const struct runner *runner, struct now now,
                              const struct open_run *open)
@@ -326,6 +346,11 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
     }
     if (st == OK && is_past_deadline(runner, now, open)) {
         end(runner, now, open, RUN_MISSED, REASON_DEADLINE, "its deadline passed while it waited");
+        return;
+    }
+    char why[sizeof(open->run.detail)];
+    if (st == OK && fit_input(runner, open, why, sizeof(why)) == E_INVALID) {
+        end(runner, now, open, RUN_FAILED, REASON_NO_START, why);
         return;
     }
     if (st == OK)

@@ -27,8 +27,9 @@ struct runner {
     int64_t started;              /* processes that were made ... */
     struct boot_ms started_since; /* ... since then */
     size_t starts_ahead;          /* so many are made in STARTS_AHEAD_MS */
-    double latency_ms;            /* of a begin, smoothed: sets how far ahead to begin */
-    bool is_shared;               /* other nodes can take over what is claimed here and not begun */
+    const struct inputs *inputs;
+    double latency_ms;        /* of a begin, smoothed: sets how far ahead to begin */
+    bool is_shared;           /* other nodes can take over what is claimed here and not begun */
     struct boot_ms ends_from; /* claims that are too late are not ended before: while this node was
                                  away, another may have run them, in a store that was restored
                                  since; INT64_MAX: the store is away */

@@ -65,7 +65,7 @@ static void fold(struct item *to, const struct item *later)
         return;
     struct item before = *to;
     *to = *later;
-    if (!later->output) {
+    if (!later->output || !later->output->chunk_count) {
         to->output = before.output;
         to->kept_bytes = before.kept_bytes;
     }
@@ -97,7 +97,7 @@ static enum status make_items(struct writing *writing, const struct history_appe
     for (size_t i = 0; i < count; i++) {
         struct item *item = &writing->items[writing->count];
         row_of_record(sorted[i], &item->row);
-        item->output = sorted[i]->chunk_count ? sorted[i] : NULL;
+        item->output = record_has_pieces(sorted[i], true) ? sorted[i] : NULL;
         item->kept_bytes = bytes_of(sorted[i]);
         if (i && compare_items(item - 1, item) == 0)
             fold(item - 1, item);
@@ -190,7 +190,7 @@ static enum status amend(struct writing *writing, struct item *item, const bson_
     if (!old)
         return E_NOMEM;
     mongo_load_row(document, old);
-    if (!item->output)
+    if (!item->output || !item->output->chunk_count)
         item->kept_bytes = mongo_get_int(document, "kept_bytes");
     bool is_counted = !is_uncounted(writing->link, document);
     enum status st = OK;
@@ -280,6 +280,20 @@ static void add_piece(bson_t *to, const struct id *run_id, const struct piece *p
                        (uint32_t)piece->length);
 }
 
+/* A piece of input never changes: an append that failed half-way may have written it. */
+static bool put_input(struct writing *writing, const bson_t *document, bson_error_t *error)
+{
+    bson_iter_t id;
+    bson_t selector = BSON_INITIALIZER, *opts = BCON_NEW("upsert", BCON_BOOL(true));
+    if (bson_iter_init_find(&id, document, "_id"))
+        bson_append_iter(&selector, "_id", -1, &id);
+    bool added = mongoc_bulk_operation_replace_one_with_opts(writing->bulk, &selector, document,
+                                                             opts, error);
+    bson_destroy(&selector);
+    bson_destroy(opts);
+    return added;
+}
+
 static enum status put_piece(void *context, const struct id *run_id, const struct piece *piece)
 {
     struct writing *writing = context;
@@ -288,7 +302,10 @@ static enum status put_piece(void *context, const struct id *run_id, const struc
     if (!writing->bulk)
         writing->bulk = mongo_bulk(writing->link, MONGO_OUTPUT);
     add_piece(&document, run_id, piece, writing->ended_ms);
-    bool added = mongoc_bulk_operation_insert_with_opts(writing->bulk, &document, NULL, &error);
+    bool added =
+        piece->chunk.stream == OUTPUT_INPUT
+            ? put_input(writing, &document, &error)
+            : mongoc_bulk_operation_insert_with_opts(writing->bulk, &document, NULL, &error);
     writing->bulk_bytes += document.len;
     bson_destroy(&document);
     if (!added)
@@ -306,10 +323,12 @@ static enum status delete_old_output(struct writing *writing)
     if (!ids)
         return E_NOMEM;
     for (size_t i = 0; i < writing->count; i++) {
-        if (writing->items[i].writes_output && writing->items[i].exists)
+        const struct item *item = &writing->items[i];
+        if (item->writes_output && item->exists && item->output->chunk_count)
             ids[count++] = writing->items[i].row.run.id;
     }
     mongo_add_ids(&filter, "run", ids, count);
+    BCON_APPEND(&filter, "start", "{", "$gte", BCON_INT64(0), "}");
     enum status st = count ? mongo_delete(writing->link, MONGO_OUTPUT, &filter, &gone) : OK;
     bson_destroy(&filter);
     free(ids);
@@ -324,7 +343,7 @@ static enum status write_output(struct writing *writing)
         const struct item *item = &writing->items[i];
         writing->ended_ms = history_row_ended_ms(&item->row);
         if (item->writes_output)
-            st = pieces_make(item->output, writing->piece, &sink);
+            st = pieces_make(item->output, true, writing->piece, &sink);
     }
     if (st == OK)
         return flush_output(writing);

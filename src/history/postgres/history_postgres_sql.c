@@ -64,12 +64,13 @@ static const char *const sql[STATEMENTS] = {
     [SQL_ADD_OUTPUT] = "INSERT INTO output (run_id, start, seq, stream, at_ms, gap_bytes, bytes)"
                        " SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
     [SQL_DELETE_OUTPUT] = "DELETE FROM output WHERE run_id = ANY ($1)",
+    [SQL_REPLACE_OUTPUT] = "DELETE FROM output WHERE run_id = ANY ($1) AND start >= 0",
     [SQL_READ_OUTPUT] =
         "SELECT start, stream, at_ms, gap_bytes, bytes, kept FROM (SELECT start + length(bytes)"
         " AS kept FROM output WHERE run_id = $1 ORDER BY start DESC, seq DESC LIMIT 1) k"
         " LEFT JOIN output ON run_id = $1 AND start <= least($2 + $3, kept)"
         "  AND start >= coalesce((SELECT max(start) FROM output WHERE run_id = $1 AND start <= $2),"
-        "   0) AND $3 > 0 ORDER BY start, seq",
+        "   $2) AND $3 > 0 ORDER BY start, seq",
     [SQL_ADD_STATS] =
         "INSERT INTO stats AS old SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
         "$11)"

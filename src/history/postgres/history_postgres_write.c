@@ -296,7 +296,8 @@ static enum status put_piece(void *context, const struct id *run_id, const struc
 
 static bool has_output(const struct item *item, int round)
 {
-    return is_in(item, TABLE_RUNS, round) && item->changes && item->record->chunk_count;
+    return is_in(item, TABLE_RUNS, round) && item->changes &&
+           record_has_pieces(item->record, item->is_new);
 }
 
 /* Deletes stored output that the round replaces. */
@@ -315,7 +316,7 @@ static enum status delete_old_output(struct writing *writing, int round)
     }
     params_array_end(&params);
     if (count)
-        st = link_do(writing->link, TABLE_RUNS, SQL_DELETE_OUTPUT, &params);
+        st = link_do(writing->link, TABLE_RUNS, SQL_REPLACE_OUTPUT, &params);
     params_release(&params);
     return st;
 }
@@ -328,7 +329,8 @@ static enum status write_output(struct writing *writing, int round)
     strbuf_init(&batch.bytes);
     for (size_t i = 0; i < writing->count && st == OK; i++) {
         if (has_output(&writing->items[i], round))
-            st = pieces_make(writing->items[i].record, writing->piece, &sink);
+            st = pieces_make(writing->items[i].record, writing->items[i].is_new, writing->piece,
+                             &sink);
     }
     if (st == OK)
         st = flush_output(&batch);

@@ -26,7 +26,9 @@ struct spooled {
     struct output_ref ref;
     struct output_chunk *chunks;
     size_t chunk_count;
-    char *payload; /* holds the bytes of the chunks */
+    const char *input; /* of the run; NULL: none */
+    size_t input_length;
+    char *payload; /* holds the bytes of the chunks, and the input */
     size_t bytes;  /* of output or definitions */
 };
 

@@ -31,17 +31,27 @@ static void add_text(struct strbuf *to, const char *text, size_t length)
     strbuf_add(to, text, length);
 }
 
+static void add_chunk(struct strbuf *payload, const struct output_chunk *chunk)
+{
+    add_number(payload, (uint64_t)chunk->stream, 1);
+    add_number(payload, (uint64_t)chunk->at_ms, 8);
+    add_number(payload, (uint64_t)chunk->gap_bytes, 8);
+    add_number(payload, chunk->length, 4);
+    strbuf_add(payload, chunk->bytes, chunk->length);
+}
+
+/* The input of the run comes first. */
 void payload_of_output(const struct history_record *record, struct strbuf *payload)
 {
-    add_number(payload, record->chunk_count, 4);
-    for (size_t i = 0; i < record->chunk_count; i++) {
-        const struct output_chunk *chunk = &record->chunks[i];
-        add_number(payload, (uint64_t)chunk->stream, 1);
-        add_number(payload, (uint64_t)chunk->at_ms, 8);
-        add_number(payload, (uint64_t)chunk->gap_bytes, 8);
-        add_number(payload, chunk->length, 4);
-        strbuf_add(payload, chunk->bytes, chunk->length);
-    }
+    const struct output_chunk input = {.stream = OUTPUT_INPUT,
+                                       .at_ms = record->run->tick_ms,
+                                       .bytes = record->input,
+                                       .length = record->input_length};
+    add_number(payload, record->chunk_count + (record->input_length > 0), 4);
+    if (record->input_length)
+        add_chunk(payload, &input);
+    for (size_t i = 0; i < record->chunk_count; i++)
+        add_chunk(payload, &record->chunks[i]);
 }
 
 static void add_record(struct strbuf *to, enum record_table table, const void *record)

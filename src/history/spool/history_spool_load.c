@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "spool/history_spool_files.h"
@@ -39,6 +40,8 @@ void spool_batch_release(struct spool_batch *batch)
 /* Replaces dropped output by a gap. */
 static enum status tell_gap(struct spooled *item)
 {
+    if (!item->ref.bytes) /* it had nothing but its input */
+        return OK;
     item->chunks = calloc(1, sizeof(*item->chunks));
     if (!item->chunks)
         return E_NOMEM;
@@ -49,6 +52,16 @@ static enum status tell_gap(struct spooled *item)
     item->chunk_count = 1;
     item->row.run.output_truncated = true;
     return OK;
+}
+
+/* The first chunk may be the input. */
+static void split_input(struct spooled *item)
+{
+    if (!item->chunk_count || item->chunks[0].stream != OUTPUT_INPUT)
+        return;
+    item->input = item->chunks[0].bytes;
+    item->input_length = item->chunks[0].length;
+    memmove(item->chunks, item->chunks + 1, --item->chunk_count * sizeof(*item->chunks));
 }
 
 /* A missing file is lost. Any other failure, such as too many open files, may pass: retry. */
@@ -71,6 +84,8 @@ enum status spool_files_load_output(struct spool_files *files, struct spooled *i
         close(fd);
     if (st == OK)
         st = output_of_payload(item->payload, length, &item->chunks, &item->chunk_count);
+    if (st == OK)
+        split_input(item);
     item->bytes = length;
     return st == E_CORRUPT ? tell_gap(item) : st;
 }
@@ -151,8 +166,10 @@ static enum status load_items(struct spool_files *files, size_t limit, int fd,
     }
     for (size_t i = 0; i < batch->count; i++) {
         const struct spooled *item = &batch->items[i];
-        batch->records[i] =
-            (struct history_record){.chunks = item->chunks, .chunk_count = item->chunk_count};
+        batch->records[i] = (struct history_record){.chunks = item->chunks,
+                                                    .chunk_count = item->chunk_count,
+                                                    .input = item->input,
+                                                    .input_length = item->input_length};
         if (item->is_change)
             batch->records[i].change = &item->change;
         else if (item->row.is_entry)

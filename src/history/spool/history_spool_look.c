@@ -162,6 +162,10 @@ static enum status find_run(struct spool_files *files, struct history_log *log)
     log->run = wanted.item.row.run;
     if (st == OK)
         st = fill_log(&wanted.item, log);
+    if (st == OK && log->with_input && wanted.item.input) {
+        log->input = strndup(wanted.item.input, wanted.item.input_length);
+        st = log->input ? OK : E_NOMEM;
+    }
     spooled_release(&wanted.item);
     return st;
 }
@@ -253,8 +257,10 @@ static void finish_log(struct spool_look *look)
     to->chunks = look->log.chunks;
     to->count = look->log.count;
     to->kept_bytes = look->log.kept_bytes;
+    to->input = look->log.input;
     look->log.chunks = NULL;
     look->log.count = 0;
+    look->log.input = NULL;
     finish(look, OK);
 }
 
@@ -290,6 +296,7 @@ struct spool_look *spool_look_new(struct history_spool *spool, struct history_re
         look->log.run_id = log->run_id;
         look->log.offset = log->offset;
         look->log.limit = log->limit;
+        look->log.with_input = log->with_input;
     }
     return look;
 }

@@ -53,8 +53,9 @@ static enum status write_output(struct spool_files *files, const struct history_
                                 struct output_ref *ref)
 {
     struct strbuf payload;
-    *ref = (struct output_ref){.chunks = (int64_t)record->chunk_count, .bytes = bytes_of(record)};
-    if (!record->chunk_count)
+    *ref = (struct output_ref){.chunks = (int64_t)record->chunk_count + (record->input_length > 0),
+                               .bytes = bytes_of(record)};
+    if (!ref->chunks)
         return OK;
     strbuf_init(&payload);
     payload_of_output(record, &payload);

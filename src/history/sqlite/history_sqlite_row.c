@@ -45,11 +45,12 @@ static const char *const sql[] = {
     [SQL_ADD_OUTPUT] = "INSERT INTO output (run_id, start, seq, stream, at_ms, gap_bytes, bytes)"
                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [SQL_DELETE_OUTPUT] = "DELETE FROM output WHERE run_id = ?1",
+    [SQL_REPLACE_OUTPUT] = "DELETE FROM output WHERE run_id = ?1 AND start >= 0",
     [SQL_KEPT_BYTES] = "SELECT start + length(bytes) FROM output WHERE run_id = ?1"
                        " ORDER BY start DESC, seq DESC LIMIT 1",
     [SQL_OUTPUT_FROM] = "SELECT start, stream, at_ms, gap_bytes, length(bytes), rowid FROM output"
                         " WHERE run_id = ?1 AND start >= coalesce((SELECT max(start) FROM output"
-                        "     WHERE run_id = ?1 AND start <= ?2), 0) AND start <= ?3"
+                        "     WHERE run_id = ?1 AND start <= ?2), ?2) AND start <= ?3"
                         " ORDER BY start, seq",
     [SQL_ADD_STATS] =
         "INSERT INTO stats VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE"

@@ -26,7 +26,7 @@ static enum status put_piece(void *context, const struct id *run_id, const struc
 static enum status delete_output(struct database *database, const struct id *run_id)
 {
     sqlite3_stmt *stmt;
-    enum status st = database_statement(database, TABLE_RUNS, SQL_DELETE_OUTPUT, &stmt);
+    enum status st = database_statement(database, TABLE_RUNS, SQL_REPLACE_OUTPUT, &stmt);
     if (st != OK)
         return st;
     bind_id(stmt, 1, run_id);
@@ -118,11 +118,11 @@ static enum status write_record(struct database *database, const struct history_
         stats_changes_add(changes, &row, 1);
     if (st == OK && !is_new)
         st = replace(database, &row, job, changes, &changed);
-    if (st != OK || !changed || !record->chunk_count)
+    if (st != OK || !changed || !record_has_pieces(record, is_new))
         return st;
     if (!is_new)
         st = delete_output(database, &row.run.id);
-    return st == OK ? pieces_make(record, piece, &sink) : st;
+    return st == OK ? pieces_make(record, is_new, piece, &sink) : st;
 }
 
 enum status sqlite_append(struct history_link *link, const struct history_append *append)

@@ -198,6 +198,8 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
                          "when asked",
                          job->name);
     enum status st = check_what(d, root);
+    if (st == OK)
+        st = check_params(d, root);
     if (st != OK)
         return st;
     if (job->start_s != TIME_UNSET && job->end_s != TIME_UNSET && job->start_s >= job->end_s) {

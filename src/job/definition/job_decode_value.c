@@ -543,6 +543,7 @@ enum status field_decode(struct decoder *d, const struct field *field, const str
         [FIELD_CHOICE] = decode_choice,
         [FIELD_UMASK] = decode_umask,
         [FIELD_PAIRS] = decode_pairs,
+        [FIELD_PARAMS] = decode_params,
         [FIELD_ID] = decode_id,
         [FIELD_GROUP] = decode_group,
         [FIELD_SELECTOR] = decode_selector,

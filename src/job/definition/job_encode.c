@@ -115,6 +115,57 @@ static void write_after(const struct job_after *after, size_t count, struct strb
     strbuf_addc(out, ']');
 }
 
+/* Whole numbers and booleans as JSON has them, other values as texts. */
+static void write_param_value(const struct job_param *param, const char *value, struct strbuf *out)
+{
+    if (param->type == PARAM_INTEGER || param->type == PARAM_BOOLEAN)
+        strbuf_adds(out, value);
+    else
+        write_text(value, out);
+}
+
+static void write_param(const struct job_param *param, struct strbuf *out)
+{
+    char before = '{';
+    if (param->type != PARAM_STRING) {
+        strbuf_adds(out, "{\"type\":");
+        write_word(param_type_names[param->type], out);
+        before = ',';
+    }
+    if (param->initial) {
+        strbuf_addf(out, "%c\"default\":", before);
+        write_param_value(param, param->initial, out);
+        before = ',';
+    }
+    for (size_t i = 0; param->allowed && param->allowed[i]; i++) {
+        if (i == 0)
+            strbuf_addf(out, "%c\"allowed\":[", before);
+        else
+            strbuf_addc(out, ',');
+        write_param_value(param, param->allowed[i], out);
+        if (!param->allowed[i + 1])
+            strbuf_addc(out, ']');
+        before = ',';
+    }
+    if (param->help) {
+        strbuf_addf(out, "%c\"help\":", before);
+        write_text(param->help, out);
+        before = ',';
+    }
+    strbuf_adds(out, before == '{' ? "{}" : "}");
+}
+
+static void write_params(const struct job_params *params, struct strbuf *out)
+{
+    for (size_t i = 0; i < params->count; i++) {
+        strbuf_addc(out, i ? ',' : '{');
+        write_text(params->items[i].name, out);
+        strbuf_addc(out, ':');
+        write_param(&params->items[i], out);
+    }
+    strbuf_addc(out, '}');
+}
+
 /* The field `timezone` is not allowed beside schedules that name a zone. */
 static bool zone_is_in_schedules(const struct job *job)
 {
@@ -207,6 +258,8 @@ static bool is_default(const void *object, const void *defaults, const struct fi
         return *(const bool *)at == *(const bool *)((const char *)defaults + field->offset);
     case FIELD_PAIRS:
         return ((const struct job_pairs *)(const void *)at)->count == 0;
+    case FIELD_PARAMS:
+        return !job->params.count;
     case FIELD_ID:
         return id_is_zero((const struct id *)(const void *)at);
     case FIELD_GROUP:
@@ -291,6 +344,9 @@ static void write_value(const void *object, const void *defaults, const struct f
         break;
     case FIELD_PAIRS:
         write_pairs((const struct job_pairs *)(const void *)at, out);
+        break;
+    case FIELD_PARAMS:
+        write_params(&job->params, out);
         break;
     case FIELD_NAMES:
         write_names(*(char *const *const *)(const void *)at, out);

@@ -347,6 +347,15 @@ const struct field job_fields[] = {
            "the right to define the job.",
            "加在 agent 自身的少数变量之上。名称表明是机密的值仅对有 define 权限的用户显示。",
            .unset = "none", .sample = "NAME=value", .option = "env", .value = "K=V")},
+    {"params", FIELD_PARAMS, AT(params), 0, PARAMS_MAX, .defines = true,
+     .also = "parameters inputs arguments",
+     ABOUT(SECTION_WHAT, "Parameters", "参数",
+           "Values that a request for a run may choose: PEAL_PARAM_NAME in the environment, "
+           "${NAME} in the words of a command and in an HTTP call.",
+           "请求运行时可以选择的值：环境变量 PEAL_PARAM_NAME，以及命令参数和 HTTP 调用中的 "
+           "${NAME}。",
+           .unset = "none", .sample = "day", .see = "#parameters", .option = "param",
+           .value = "NAME")},
     {"stdin", FIELD_TEXT, AT(stdin_text), 0, 1024 * 1024, .defines = true, .of_process = true,
      .secret = true,
      ABOUT(SECTION_WHAT, "Standard input", "标准输入",

@@ -27,6 +27,7 @@ enum field_kind {
     FIELD_CHOICE,    /* an enum; `words` are its names by value */
     FIELD_UMASK,     /* int, -1: none */
     FIELD_PAIRS,     /* struct job_pairs; `complain` checks each name */
+    FIELD_PARAMS,    /* struct job_params, at most max */
     FIELD_NAMES,     /* char **, NULL-terminated: a list of texts, or one text; at most max */
     FIELD_SET,       /* unsigned, a bit for each of `words`: a list of words, or one word */
     FIELD_ID,        /* struct id */

@@ -122,10 +122,19 @@ bool job_http_has_variable(const char *name, size_t length)
 
 /* ---- fields together ---- */
 
+static bool is_param_variable(const struct job *job, const char *name, size_t length)
+{
+    const size_t prefix = sizeof(PARAM_VARIABLE) - 1;
+    return length > prefix && strncmp(name, PARAM_VARIABLE, prefix) == 0 &&
+           job_params_find(&job->params, name + prefix, length - prefix);
+}
+
 /* Any value will do: only the names are checked. */
 static const char *look_up(void *context, const char *name, size_t length)
 {
     const struct job *job = context;
+    if (job_params_find(&job->params, name, length) || is_param_variable(job, name, length))
+        return name;
     for (size_t i = 0; i < job->env.count; i++) {
         const char *variable = job->env.items[i].name;
         if (strlen(variable) == length && strncmp(variable, name, length) == 0)

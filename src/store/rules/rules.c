@@ -211,8 +211,10 @@ enum status rules_release_queue(struct rules *rules, const struct id *job_uid)
 
 static enum status forget(struct rules *rules, const struct store_forget *forget)
 {
-    enum status st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
-                                      : rules->ops->remove_ended_run(rules->tables, &forget->id);
+    enum status st = forget->is_entry ? OK : rules_drop_input(rules, &forget->id);
+    if (st == OK)
+        st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
+                              : rules->ops->remove_ended_run(rules->tables, &forget->id);
     if (st == OK)
         feed_add_gone(rules->feed, &forget->id);
     return st == E_NOT_FOUND ? OK : st;

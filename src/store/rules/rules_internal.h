@@ -96,6 +96,12 @@ enum status rules_spread_run(struct rules *rules, struct run_row *row,
  * and the run has the outcome; else another part knows of this end. */
 enum status rules_end_part(struct rules *rules, struct run *run, bool *ret_is_last);
 
+/* rules_input.c */
+enum status rules_put_input(struct rules *rules, const struct store_add_run *add);
+/* Removes the input of an ended run that is about to be forgotten, unless another attempt has it.
+ */
+enum status rules_drop_input(struct rules *rules, const struct id *run_id);
+
 /* rules_job.c */
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);
 enum status rules_add_run(struct rules *rules, struct store_add_run *add);

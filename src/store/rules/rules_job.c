@@ -164,6 +164,8 @@ static enum status make_run(struct rules *rules, struct store_add_run *add, stru
                             enum run_state state)
 {
     enum status st = note_start(rules, job, add->run.tick_ms);
+    if (st == OK && add->input)
+        st = rules_put_input(rules, add);
     if (st == OK)
         st = rules_make_run(rules, &add->run, state);
     if (st != OK)

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
 import {
     aftersOf,
+    areParams,
     arePairs,
     compare,
     formatPairs,
+    formatParams,
     joinWords,
     merge,
     parsePairs,
+    parseParams,
     readAt,
     same,
     schedulesOf,
@@ -19,6 +22,27 @@ import {
 import { callFields, fieldAt, helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
 import { jobFields } from "@console/screens/editor/job_fields";
 import { diffLines, nearChanges } from "@console/ui/line_diff";
+
+describe("parameters", () => {
+    test.each([
+        ["day", { day: {} }],
+        ["day = 2026-11-01\ncount: integer = 5\n\nwide :number", { day: { default: "2026-11-01" }, count: { type: "integer", default: "5" }, wide: { type: "number" } }],
+        ["a =", { a: { default: "" } }],
+        ["a = b = c", { a: { default: "b = c" } }],
+    ])("%j", (text, params) => {
+        expect(parseParams(text)).toEqual(params);
+        expect(parseParams(formatParams(params))).toEqual(params);
+    });
+
+    test("none", () => expect(parseParams(" \n")).toBeUndefined());
+
+    test("what lines can't say is left to YAML", () => {
+        expect(areParams(undefined)).toBe(true);
+        expect(areParams({ a: {}, b: { type: "integer", default: 5 } })).toBe(true);
+        expect(areParams({ a: { allowed: ["x"] } })).toBe(false);
+        expect(areParams({ a: { default: "x\ny" } })).toBe(false);
+    });
+});
 
 describe("what a job waits for", () => {
     test.each([

@@ -51,6 +51,8 @@ static json_t *sample_value(const struct field *field)
     const char *equals = strchr(sample, '=');
     if (field->kind == FIELD_PAIRS && equals)
         return json_pack("{s#:s}", sample, (int)(equals - sample), equals + 1);
+    if (field->kind == FIELD_PARAMS)
+        return json_pack("{s:{s:s}}", sample, "default", "today");
     if (field->kind == FIELD_ARGV || field->kind == FIELD_CALENDARS)
         return json_pack("[s]", sample);
     if (field->kind == FIELD_NAMES || field->kind == FIELD_SET)

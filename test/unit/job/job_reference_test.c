@@ -129,6 +129,7 @@ static void add_kind(struct strbuf *out, const struct field *field)
         [FIELD_INT64] = "a number",
         [FIELD_BOOL] = "`true` or `false`",
         [FIELD_UMASK] = "an octal text in quotes",
+        [FIELD_PARAMS] = "a map of up to %lld parameters",
         [FIELD_PAIRS] = "a map of names and values",
         [FIELD_NAMES] = "a name, or a list of up to %lld",
         [FIELD_SET] = "some of ",
@@ -224,6 +225,8 @@ static const char *input_of(const struct field *field)
         return "names";
     case FIELD_PAIRS:
         return "pairs";
+    case FIELD_PARAMS:
+        return "params";
     case FIELD_CHOICE:
         return "choice";
     case FIELD_BOOL:

@@ -49,6 +49,7 @@ export interface Run {
     output_bytes: number | null;
     output_truncated: boolean;
     by: string | null;
+    params?: Record<string, string> | null; // of one run; a page of runs does not have them
     spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 
@@ -80,6 +81,14 @@ export interface JobStatus {
     problem: string | null;
 }
 
+// A value that a request for a run may choose.
+export interface JobParam {
+    type?: "string" | "integer" | "number" | "boolean";
+    default?: string | number | boolean;
+    allowed?: (string | number | boolean)[];
+    help?: string;
+}
+
 export interface Job {
     name: string;
     uid: string;
@@ -98,6 +107,7 @@ export interface Job {
     command?: (string | number)[];
     shell?: string;
     http?: string | { url: string; method?: string; body?: string };
+    params?: Record<string, JobParam>;
     labels?: Record<string, string | number>;
     owner?: string;
     notes?: string;

@@ -6,10 +6,20 @@
 #include "document/template.h"
 #include "executor/run_environment.h"
 
+/* The job's parameters, and the variables of its run. */
+struct values {
+    const struct job *job;
+    const struct run_environment *environment;
+};
+
 /* A variable that this kind of run does not have, as PEAL_AFTER_JOB of a manual one, is empty. */
 static const char *look_up(void *context, const char *name, size_t length)
 {
-    const struct run_environment *environment = context;
+    const struct values *values = context;
+    const struct run_environment *environment = values->environment;
+    const struct job_param *param = job_params_find(&values->job->params, name, length);
+    if (param)
+        return job_param_value(param);
     for (size_t i = 0; i < environment->variable_count; i++) {
         const char *variable = environment->variables[i];
         if (strncmp(variable, name, length) == 0 && variable[length] == '=')
@@ -19,21 +29,22 @@ static const char *look_up(void *context, const char *name, size_t length)
 }
 
 /* `out` is set to the text with its values; `field` is for the message. */
-static enum status expand(struct run_environment *environment, const char *field, const char *text,
+static enum status expand(struct values *values, const char *field, const char *text,
                           enum template_use use, struct strbuf *out, struct strbuf *why)
 {
     struct parse_error inside = {0};
     strbuf_reset(out);
-    enum status st = template_expand(text, use, look_up, environment, out, &inside);
+    enum status st = template_expand(text, use, look_up, values, out, &inside);
     if (st == E_INVALID)
         strbuf_addf(why, "%s: %s", field, inside.message);
     return st == OK ? strbuf_status(out) : st;
 }
 
-static enum status add_url(struct call_words *words, struct run_environment *environment,
-                           const struct job *job, struct strbuf *text, struct strbuf *why)
+static enum status add_url(struct call_words *words, struct values *values, struct strbuf *text,
+                           struct strbuf *why)
 {
-    enum status st = expand(environment, "url", job->http.url, TEMPLATE_URL, text, why);
+    const struct job *job = values->job;
+    enum status st = expand(values, "url", job->http.url, TEMPLATE_URL, text, why);
     if (st != OK)
         return st;
     const char *complaint = http_url_complaint(text->text);
@@ -45,13 +56,14 @@ static enum status add_url(struct call_words *words, struct run_environment *env
     return OK;
 }
 
-static enum status add_headers(struct call_words *words, struct run_environment *environment,
-                               const struct job *job, struct strbuf *text, struct strbuf *why)
+static enum status add_headers(struct call_words *words, struct values *values, struct strbuf *text,
+                               struct strbuf *why)
 {
+    const struct job *job = values->job;
     enum status st = OK;
     for (size_t i = 0; st == OK && i < job->http.headers.count; i++) {
         const struct job_pair *header = &job->http.headers.items[i];
-        st = expand(environment, header->name, header->value, TEMPLATE_TEXT, text, why);
+        st = expand(values, header->name, header->value, TEMPLATE_TEXT, text, why);
         if (st == OK && !http_value_is_clean(text->text)) {
             strbuf_addf(why, "the header %s would hold a line break", header->name);
             return E_INVALID;
@@ -94,11 +106,12 @@ enum status call_start_init(struct call_start *start, const struct run *run, con
     strbuf_init(&text);
     call_words_init(&start->words);
     add_plain(&start->words, job, allow, &text);
-    st = add_url(&start->words, &environment, job, &text, why);
+    struct values values = {job, &environment};
+    st = add_url(&start->words, &values, &text, why);
     if (st == OK)
-        st = add_headers(&start->words, &environment, job, &text, why);
+        st = add_headers(&start->words, &values, &text, why);
     if (st == OK && start->has_body)
-        st = expand(&environment, "body", job->http.body, TEMPLATE_TEXT, &start->body, why);
+        st = expand(&values, "body", job->http.body, TEMPLATE_TEXT, &start->body, why);
     if (st == OK && (start->words.has_failed || strbuf_status(&text) != OK))
         st = start->words.count == CALL_WORDS_MAX ? E_TOO_LARGE : E_NOMEM;
     strbuf_release(&text);

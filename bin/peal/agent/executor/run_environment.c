@@ -137,11 +137,25 @@ static void set_run(enum status *st, struct run_environment *environment, const 
         also(st, environment, "TRACEPARENT", run->traceparent);
 }
 
-static void set_argv(struct run_environment *environment, const struct job *job)
+static void set_params(enum status *st, struct run_environment *environment, const struct job *job)
+{
+    char name[sizeof(PARAM_VARIABLE) + PARAM_NAME_MAX];
+    for (size_t i = 0; i < job->params.count; i++) {
+        const struct job_param *param = &job->params.items[i];
+        const char *value = job_param_value(param);
+        snprintf(name, sizeof(name), PARAM_VARIABLE "%s", param->name);
+        if (value)
+            also(st, environment, name, value);
+    }
+}
+
+static void set_argv(enum status *st, struct run_environment *environment, const struct job *job)
 {
     static char bash[] = "/bin/bash", sh[] = "/bin/sh", run_text[] = "-c";
     if (job->kind == JOB_COMMAND) {
-        environment->argv = job->command;
+        if (job->params.count)
+            *st = params_expand_argv(job, &environment->expanded);
+        environment->argv = environment->expanded ? environment->expanded : job->command;
         return;
     }
     environment->shell_argv[0] = access(bash, X_OK) == 0 ? bash : sh;
@@ -157,10 +171,11 @@ enum status run_environment_init(struct run_environment *environment, const stru
     char *home = NULL;
     enum status st = OK;
     *environment = (struct run_environment){0};
-    set_argv(environment, job);
+    set_argv(&st, environment, job);
     set_user(&st, environment, user, &home);
     for (size_t i = 0; i < job->env.count; i++)
         also(&st, environment, job->env.items[i].name, job->env.items[i].value);
+    set_params(&st, environment, job);
     set_run(&st, environment, run, job, node);
     if (job->cwd) {
         free(home);
@@ -180,5 +195,6 @@ void run_environment_release(struct run_environment *environment)
         free(environment->variables[i]);
     free(environment->variables);
     free(environment->cwd);
+    job_names_free(environment->expanded);
     *environment = (struct run_environment){0};
 }

@@ -4,6 +4,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/when.h"
+#include "client/body.h"
 #include "client/client.h"
 #include "duration.h"
 #include "print/log_print.h"
@@ -13,8 +14,21 @@
 struct request {
     struct request_base base;
     const char *name;
+    const char *again; /* id of a run; NULL: none */
+    struct option_list params;
     bool wait, follow;
     int64_t timeout_s; /* 0: none */
+};
+
+static const struct option_row options[] = {
+    OPTION_ROW(take_pairs, request, params, struct option_list, 'p', "param", "NAME=VALUE",
+               "the value of a parameter; may repeat", .field = "params"),
+    OPTION_TEXT(request, again, 0, "again", "RUN", "run it again as it was, with its parameters"),
+    OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
+    OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
+    OPTION_DURATION(request, timeout_s, "timeout", "the maximum wait; the run itself continues"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
 };
 
 static enum exit_code tell_end(const char *name, const json_t *run)
@@ -60,8 +74,7 @@ static bool all_are_over(const json_t *runs, const json_t *first, json_t **ret_b
 
 /* Waits for the other runs of the tick as well; *inout_run becomes one that was not ok, if there is
  * one. */
-static enum exit_code wait_for_all(struct client *client, const struct request *request,
-                                   int64_t deadline_ms, json_t **inout_run)
+static enum exit_code wait_for_all(struct client *client, int64_t deadline_ms, json_t **inout_run)
 {
     struct strbuf path;
     enum exit_code code = EXIT_OK;
@@ -69,7 +82,7 @@ static enum exit_code wait_for_all(struct client *client, const struct request *
     int delay_ms = 0;
     strbuf_init(&path);
     strbuf_adds(&path, "/runs?");
-    url_param(&path, "job", request->name);
+    url_param(&path, "job", answer_text(*inout_run, "job"));
     url_param(&path, "since", answer_text(*inout_run, "tick"));
     while (code == EXIT_OK && !is_over) {
         json_t *runs = NULL, *bad = NULL;
@@ -97,6 +110,7 @@ static enum exit_code watch(struct client *client, const struct request *request
 {
     int64_t deadline_ms = request->timeout_s ? now_ms() + request->timeout_s * 1000 : NO_TIME;
     struct log_printer printer = {.is_new = true};
+    const char *name = request->name ? request->name : run_id;
     json_t *run = NULL;
     enum exit_code code = EXIT_OK;
     fprintf(request->follow ? stderr : stdout, "%s\n", run_id);
@@ -104,30 +118,57 @@ static enum exit_code watch(struct client *client, const struct request *request
     if (!request->wait && !request->follow)
         return EXIT_OK;
     interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
-                  request->name, run_id, run_id);
+                  name, run_id, run_id);
     if (request->follow)
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
     if (!request->follow || code == EXIT_NOT_FOUND) /* it may have been passed over */
-        code = run_wait(client, request->name, run_id, deadline_ms, &run);
+        code = run_wait(client, name, run_id, deadline_ms, &run);
     if (code == EXIT_OK)
-        code = wait_for_all(client, request, deadline_ms, &run);
+        code = wait_for_all(client, deadline_ms, &run);
     interrupt_end();
     if (code == EXIT_OK)
-        code = tell_end(request->name, run);
+        code = tell_end(name, run);
     json_decref(run);
+    return code;
+}
+
+static enum exit_code run_again(struct client *client, const char *word, const json_t *body,
+                                json_t **ret)
+{
+    struct strbuf id, path;
+    strbuf_init(&id);
+    strbuf_init(&path);
+    enum exit_code code = run_by_id(client, word, &id);
+    if (code == EXIT_OK && !id.length) {
+        cli_error("there is no run %s", word);
+        code = EXIT_NOT_FOUND;
+    }
+    if (code == EXIT_OK)
+        code = client_post(client, run_path(&path, id.text, "/retry"), body, ret);
+    strbuf_release(&path);
+    strbuf_release(&id);
     return code;
 }
 
 static enum exit_code run_job(struct client *client, void *place)
 {
     const struct request *request = place;
-    json_t *answer = NULL;
+    enum exit_code code;
+    json_t *answer = NULL, *body = json_object();
     if (request->timeout_s && !request->wait && !request->follow)
-        return cli_usage(request->base.command,
+        code = cli_usage(request->base.command,
                          "--timeout is how long to wait; it needs --wait or --follow");
-    enum exit_code code = client_job_action(client, request->name, "run", NULL, &answer);
+    else if (!request->name == !request->again)
+        code = cli_usage(request->base.command, "give the name of a job, or --again and a run");
+    else
+        code = body_fill(body, options, request);
+    if (code == EXIT_OK && request->again)
+        code = run_again(client, request->again, body, &answer);
+    else if (code == EXIT_OK)
+        code = client_job_action(client, request->name, "run", body, &answer);
     if (code == EXIT_OK)
         code = watch(client, request, answer_text(answer, "run_id"));
+    json_decref(body);
     json_decref(answer);
     return code;
 }
@@ -137,18 +178,17 @@ const struct command cmd_run = {
     .summary = "run a job now",
     .examples = EXAMPLES({"peal run backup", "prints the id of the run"},
                          {"peal run backup --wait && echo good", NULL},
+                         {"peal run report -p day=2026-11-01", "with a parameter of the job"},
+                         {"peal run --again 01K9ZQ3V7C", "as that run was asked for"},
                          {"peal run backup --follow", "shows the output until the run ends"}),
     .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
              "end in time. Of a job with spread, all runs of the tick count, and --follow shows "
-             "the first of "
-             "them. 4: the overlap policy does not allow a run now, or its output can't be shown "
+             "the first of them. 4: the overlap policy does not allow a run now, or its output "
+             "can't be shown "
              "from here. Ctrl-C ends the command, not the run.",
-    .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
-    .options = ROWS(OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
-                    OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
-                    OPTION_DURATION(request, timeout_s, "timeout",
-                                    "the maximum wait; the run itself continues"),
-                    OPTION_GROUP(request, base, client_options)),
+    .arguments =
+        ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
+    .options = options,
     .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .with_agent = run_job,

@@ -1,5 +1,6 @@
 /* peal runs: what ran, when, and how it ended. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/listing.h"
@@ -22,11 +23,52 @@ static const struct option_row options[] = {
     {0},
 };
 
+static void print_params(const json_t *params)
+{
+    const char *name;
+    json_t *value;
+    printf("\n%s\n", tr("Parameters:"));
+    json_object_foreach ((json_t *)params, name, value) {
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        printf("  %s = %s\n", name, text ? text : "");
+        free(text);
+    }
+}
+
+/* One run, with what was handed over. */
+static enum exit_code show_run(struct client *client, const char *run_id,
+                               const struct list_request *request)
+{
+    struct strbuf path;
+    json_t *run = NULL;
+    strbuf_init(&path);
+    enum exit_code code = client_get(client, run_path(&path, run_id, ""), &run);
+    strbuf_release(&path);
+    if (code != EXIT_OK)
+        return code;
+    json_t *runs = json_pack("[O]", run);
+    const json_t *params = json_object_get(run, "params");
+    code = runs ? runs_print(runs, request->output, nodes_are_many(client)) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK && request->output <= OUTPUT_WIDE && json_object_size(params))
+        print_params(params);
+    json_decref(runs);
+    json_decref(run);
+    return code;
+}
+
 static enum exit_code show(struct client *client, void *place)
 {
     const struct list_request *request = place;
-    struct strbuf path;
+    struct strbuf path, run_id;
     json_t *runs = NULL;
+    strbuf_init(&run_id);
+    enum exit_code found = request->job ? run_by_id(client, request->job, &run_id) : EXIT_OK;
+    if (found == EXIT_OK && run_id.length)
+        found = show_run(client, run_id.text, request);
+    bool is_shown = found != EXIT_OK || run_id.length;
+    strbuf_release(&run_id);
+    if (is_shown)
+        return found;
     strbuf_init(&path);
     enum exit_code code = url_query(client, "/runs?", options, request, request->job, &path);
     if (code == EXIT_OK)
@@ -47,6 +89,7 @@ const struct command cmd_runs = {
     .summary = "list runs",
     .examples = EXAMPLES({"peal runs", NULL}, {"peal runs backup -n 5", NULL},
                          {"peal runs --state failed,timed_out,lost --since 24h", NULL},
+                         {"peal runs 01K9ZQ3V7C", "one run, with its parameters"},
                          {"peal runs backup --ledger", "with skipped and missed ticks"},
                          {"peal runs backup -o json | jq '.[0].exit_code'", NULL}),
     .more = WHEN_TEXT,

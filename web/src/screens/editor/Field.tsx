@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ProblemItem } from "../../api/client";
 import { Icon } from "../../ui/icons";
-import { arePairs, formatPairs, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
+import { areParams, arePairs, formatPairs, formatParams, parseParams, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
 import { helpOf, labelOf, namesOf, valueOf, type Field } from "./fields";
 import { t } from "./words";
 
@@ -111,6 +111,28 @@ function Pairs({ field, draft, onChange, ...rest }: InputProps) {
     );
 }
 
+// The same value, whether its default is a number or the text of one.
+function asTyped(value: unknown): unknown {
+    return areParams(value) ? parseParams(formatParams(value)) : value;
+}
+
+function Params({ field, draft, onChange, ...rest }: InputProps) {
+    const value = readAt(draft, field.path);
+    const [text, type] = useText(asTyped(value), formatParams, parseParams as (text: string) => unknown);
+    if (!areParams(value)) return <p class="note">{t("params.text")}</p>;
+    return (
+        <textarea
+            {...rest}
+            class="mono"
+            rows={Math.min(10, Math.max(2, text.split("\n").length))}
+            placeholder={field.sample}
+            spellcheck={false}
+            value={text}
+            onInput={(event) => onChange(writeAt(draft, field.path, type(event.currentTarget.value)))}
+        />
+    );
+}
+
 // What is being typed may end in a comma.
 function Names({ field, draft, onChange, ...rest }: InputProps) {
     const format = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value ?? ""));
@@ -145,6 +167,8 @@ function Input(props: InputProps) {
     switch (field.kind) {
         case "pairs":
             return <Pairs {...props} />;
+        case "params":
+            return <Params {...props} />;
         case "names":
             return <Names {...props} />;
         case "area":
@@ -191,9 +215,10 @@ export function FieldRow({ field, form, disabled }: { field: Field; form: FormPr
     if (field.alone) {
         items.push(...form.mistakes.filter((item) => item.pointer.replace(/\/\d+$/, "") === `/${field.path[0]}`));
     }
-    const help = field.kind === "pairs" ? `${helpOf(field.name)} ${t("pairs")}` : helpOf(field.name);
+    const lines = field.kind === "pairs" || field.kind === "params" ? ` ${t(field.kind)}` : "";
+    const isWide = field.kind === "area" || lines !== "";
     return (
-        <Row id={id} label={labelOf(field.name)} help={help} items={items} wide={field.kind === "area" || field.kind === "pairs"}>
+        <Row id={id} label={labelOf(field.name)} help={helpOf(field.name) + lines} items={items} wide={isWide}>
             <Input
                 field={field}
                 draft={form.draft}

@@ -156,6 +156,42 @@ export function arePairs(value: unknown): boolean {
     return value === undefined || (isMap(value) && Object.values(value).every((text) => !/\n/.test(String(text))));
 }
 
+// ---- parameters: "day", "count: integer = 5" ----
+
+export function parseParams(text: string): Draft | undefined {
+    const params: Draft = {};
+    for (const line of text.split("\n")) {
+        const [, name = "", type = "", , initial] = /^\s*([^:=\s]+)\s*(?::\s*(\w*)\s*)?(=\s?(.*))?$/.exec(line) ?? [];
+        if (name) params[name] = { ...(type && type !== "string" ? { type } : {}), ...(initial === undefined ? {} : { default: initial }) };
+    }
+    return Object.keys(params).length ? params : undefined;
+}
+
+export function formatParams(value: unknown): string {
+    if (!isMap(value)) return "";
+    return Object.entries(value)
+        .map(([name, param]) => {
+            const { type, default: initial } = (param ?? {}) as { type?: unknown; default?: unknown };
+            return name + (type ? `: ${String(type)}` : "") + (initial === undefined ? "" : ` = ${String(initial)}`);
+        })
+        .join("\n");
+}
+
+// What the lines can say: no allowed values, no help, no value of several lines.
+export function areParams(value: unknown): boolean {
+    return (
+        value === undefined ||
+        (isMap(value) &&
+            Object.values(value).every(
+                (param) =>
+                    param === null ||
+                    (isMap(param) &&
+                        Object.keys(param).every((key) => key === "type" || key === "default") &&
+                        !/\n|^\s/.test(String(param["default"] ?? ""))),
+            ))
+    );
+}
+
 // ---- somebody else saved meanwhile ----
 
 export interface Conflict {

@@ -6,7 +6,7 @@ import { jobFields } from "./job_fields";
 export interface JobField {
     name: string; // "overlap.queue"
     section: "name" | "when" | "what" | "http" | "limits" | "how" | "notify" | "kept";
-    kind: "text" | "number" | "names" | "area" | "pairs" | "choice" | "switch";
+    kind: "text" | "number" | "names" | "area" | "pairs" | "params" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
     defines?: boolean; // only who may define can change it

@@ -139,6 +139,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["环境变量", "加在 agent 自身的少数变量之上。名称表明是机密的值仅对有 define 权限的用户显示。"],
     },
     {
+        name: "params", section: "what", kind: "params", sample: "day", defines: true,
+        en: ["Parameters", "Values that a request for a run may choose: PEAL_PARAM_NAME in the environment, ${NAME} in the words of a command and in an HTTP call."],
+        zh: ["参数", "请求运行时可以选择的值：环境变量 PEAL_PARAM_NAME，以及命令参数和 HTTP 调用中的 ${NAME}。"],
+    },
+    {
         name: "stdin", section: "what", kind: "area", defines: true, ofProcess: true,
         en: ["Standard input", "The text of the standard input, shown only with the right to define the job."],
         zh: ["标准输入", "标准输入的文本，仅对有 define 权限的用户显示。"],

@@ -22,6 +22,7 @@ import { AfterWords, DependenciesPanel } from "./Dependencies";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WhyPanel } from "./Why";
+import { paramsOf, RunDialog } from "./RunDialog";
 import { t } from "./words";
 import "../jobs/jobs.css";
 import "./job.css";
@@ -241,6 +242,7 @@ function Tabs({ name, tab, versions }: { name: string; tab: Tab; versions: Versi
 
 function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onAsk: (asked: Asked) => void }) {
     const { status } = job;
+    const [asking, setAsking] = useState(false);
     const skip = (): void =>
         void attempt(async () => {
             const { skipped } = await api.post<{ skipped: string[] }>(jobPath(job.name, "/skip-next"), { count: 1 });
@@ -254,9 +256,10 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
         });
     return (
         <>
-            <Button icon="play" kind="primary" onClick={run}>
-                {t("run")}
+            <Button icon="play" kind="primary" onClick={paramsOf(job).length ? () => setAsking(true) : run}>
+                {t(paramsOf(job).length ? "run.ask" : "run")}
             </Button>
+            {asking && <RunDialog job={job} onClose={() => setAsking(false)} />}
             {status.paused ? (
                 <Button icon="play" onClick={() => void act("resume", [job.name]).then(onChange)}>
                     {t("resume")}

@@ -51,6 +51,7 @@ function RunFacts({ run }: { run: Run }) {
                 (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
                 run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
                 run.pinned !== null && [t("pinned"), run.pinned],
+                ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
                 exit !== null && [t("exit"), exit],
                 cpu !== null && [t("cpu"), cpu],
                 run.max_rss_kb !== null && run.max_rss_kb > 0 && [t("memory"), bytesText(run.max_rss_kb * 1024)],
@@ -202,7 +203,7 @@ export default function RunScreen({ params }: ScreenProps) {
                     )}
                 </div>
             </Panel>
-            <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set(() => ended)} />
+            <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set((old) => ({ ...old, ...ended }))} />
             {killing && <KillDialog run={run} onClose={() => setKilling(false)} onDone={(changed) => resource.set(() => changed)} />}
         </div>
     );

@@ -1,0 +1,129 @@
+#include "params/run_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status fail(struct input_error *err, const char *name, const char *why)
+{
+    snprintf(err->name, sizeof(err->name), "%s", name);
+    snprintf(err->why, sizeof(err->why), "%s", why);
+    return E_INVALID;
+}
+
+/* ---- choosing ---- */
+
+/* A text, a number or a boolean of JSON as the text that a run gets; NULL: neither. */
+static char *value_text(const json_t *value)
+{
+    if (json_is_string(value))
+        return strdup(json_string_value(value));
+    if (!json_is_number(value) && !json_is_boolean(value))
+        return NULL;
+    return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+}
+
+static enum status check(const struct job *job, const struct job_param *param, const char *text,
+                         struct input_error *err)
+{
+    char why[PARAM_WHY_SIZE];
+    if (param_value_check(param, text, why) != OK)
+        return fail(err, param->name, why);
+    if (job->kind == JOB_COMMAND && param_value_is_option(param, text, job->command))
+        return fail(err, param->name,
+                    "begins with a dash, and the program would read it as an option");
+    return OK;
+}
+
+static enum status check_names(const struct job *job, const json_t *given, struct input_error *err)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)given, name, value) {
+        (void)value;
+        if (!job_params_find(&job->params, name, strlen(name)))
+            return fail(err, name,
+                        job->params.count ? "is no parameter of this job"
+                                          : "is no parameter of this job, which has none");
+    }
+    return OK;
+}
+
+static enum status choose(const struct job *job, const struct job_param *param, const json_t *given,
+                          json_t *values, struct input_error *err)
+{
+    const json_t *value = json_object_get(given, param->name);
+    char *text = value ? value_text(value) : NULL;
+    if (value && !text)
+        return fail(err, param->name, "expected a text, a number, true or false");
+    if (!value && !param->initial)
+        return fail(err, param->name, "is required");
+    enum status st = text ? check(job, param, text, err) : OK;
+    if (st == OK &&
+        json_object_set_new(values, param->name, json_string(text ? text : param->initial)) != 0)
+        st = E_NOMEM;
+    free(text);
+    return st;
+}
+
+enum status input_choose_params(const struct job *job, const json_t *given, json_t **ret,
+                                struct input_error *reterr)
+{
+    json_t *values = json_object();
+    enum status st = values ? check_names(job, given, reterr) : E_NOMEM;
+    for (size_t i = 0; i < job->params.count && st == OK; i++)
+        st = choose(job, &job->params.items[i], given, values, reterr);
+    if (st == OK)
+        *ret = values;
+    else
+        json_decref(values);
+    return st;
+}
+
+/* ---- the document ---- */
+
+enum status input_encode(const json_t *params, char **ret)
+{
+    *ret = NULL;
+    if (!json_object_size(params))
+        return OK;
+    json_t *document = json_pack("{s:O}", "params", params);
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    json_decref(document);
+    if (!text)
+        return E_NOMEM;
+    if (strlen(text) > INPUT_JSON_MAX) {
+        free(text);
+        return E_TOO_LARGE;
+    }
+    *ret = text;
+    return OK;
+}
+
+static enum status apply_params(struct job *job, const json_t *given, struct input_error *err)
+{
+    enum status st = check_names(job, given, err);
+    for (size_t i = 0; i < job->params.count && st == OK; i++) {
+        struct job_param *param = &job->params.items[i];
+        const char *text = json_string_value(json_object_get(given, param->name));
+        if (text)
+            st = check(job, param, text, err);
+        else if (!param->initial)
+            st = fail(err, param->name, "is required");
+        if (st == OK && text)
+            st = job_set_text(&param->value, text);
+    }
+    return st;
+}
+
+enum status input_apply(struct job *job, const char *text, struct input_error *reterr)
+{
+    json_t *document = text ? json_loads(text, 0, NULL) : NULL;
+    if (text && !json_is_object(document)) {
+        json_decref(document);
+        return fail(reterr, "", "what was handed over with the request can't be read");
+    }
+    enum status st = apply_params(job, json_object_get(document, "params"), reterr);
+    json_decref(document);
+    return st;
+}

@@ -1,0 +1,66 @@
+/* The input of a run: a document that is made with the run, and goes with the last attempt at its
+ * tick, or at the last part of it. */
+#include <stdio.h>
+
+#include "params/run_input.h"
+#include "rules/rules_internal.h"
+
+enum status rules_put_input(struct rules *rules, const struct store_add_run *add)
+{
+    char name[ID_TEXT + 1];
+    struct store_put_doc put = {.kind = INPUT_DOC, .json = add->input, .expected_revision = -1};
+    id_format(&add->run.input, name);
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    return rules_put_doc(rules, &put);
+}
+
+/* *ret: is this attempt at the part still in the store, with the same input? It is read, so that it
+ * can't be forgotten at the same moment without one of the two seeing the other. */
+static enum status shares_input(struct rules *rules, const struct run *run, int attempt, int part,
+                                bool *ret)
+{
+    struct id id;
+    struct run_row row;
+    *ret = false;
+    if (attempt == run->attempt && part == run->part)
+        return OK;
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, attempt, part, &id);
+    if (st == OK)
+        st = rules->ops->get_run(rules->tables, &id, &row);
+    *ret = st == OK && id_compare(&row.run.input, &run->input) == 0;
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Another attempt at the tick of this run, of any of its parts. */
+static enum status has_other(struct rules *rules, const struct run *run, bool *ret)
+{
+    int last = (run->attempts > run->attempt ? run->attempts : run->attempt) + 1;
+    int parts = run->parts ? run->parts : 1;
+    enum status st = OK;
+    *ret = false;
+    for (int part = 0; part < parts; part++)
+        for (int attempt = 1; st == OK && attempt <= last && !*ret; attempt++)
+            st = shares_input(rules, run, attempt, part, ret);
+    return st;
+}
+
+enum status rules_drop_input(struct rules *rules, const struct id *run_id)
+{
+    struct run_row row;
+    bool is_shared;
+    char name[ID_TEXT + 1];
+    enum status st = rules->ops->get_run(rules->tables, run_id, &row);
+    if (st == E_NOT_FOUND ||
+        (st == OK && (id_is_zero(&row.run.input) || state_is_open(row.run.state))))
+        return OK;
+    if (st == OK)
+        st = has_other(rules, &row.run, &is_shared);
+    if (st != OK || is_shared)
+        return st;
+    struct store_put_doc put = {.kind = INPUT_DOC, .expected_revision = -1};
+    id_format(&row.run.input, name);
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    st = rules_put_doc(rules, &put);
+    return st == E_SET_ASIDE ? OK : st;
+}

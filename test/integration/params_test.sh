@@ -1,0 +1,203 @@
+#!/bin/bash
+# Parameters of a job: declared, chosen by a request, given to the run, kept with it, used again.
+. "$(dirname "$0")/lib.sh"
+start_agent data --listen none
+log=$scratch/log
+
+cat >"$scratch/jobs.yaml" <<YAML
+name: report
+schedule: "@manual"
+command: [/usr/bin/printf, '[%s]\n', '\${day}', 'n=\${count}', '\$\${day}', '\${other}', 'x\${flag}\${flag}y']
+params:
+  day: {help: "Which day"}
+  count: {type: integer, default: 5}
+  flag: {type: boolean, default: false}
+---
+name: scripted
+schedule: "@every 1h"
+shell: 'printf "[%s]" "\$PEAL_PARAM_zone" "\$PEAL_PARAM_ratio"; echo'
+params:
+  zone: {default: eu, allowed: [eu, us, "a b"]}
+  ratio: {type: number, default: 1.5}
+---
+name: fails
+schedule: "@manual"
+retries: {count: 1, wait: 0s}
+shell: 'echo "\$PEAL_ATTEMPT \$PEAL_PARAM_who" >>$log; exit 3'
+params: {who: {}}
+---
+name: plain
+schedule: "@manual"
+command: ["true"]
+YAML
+run peal apply -f "$scratch/jobs.yaml"
+expect_status 0
+# A second look finds nothing to change: what is written is what was read.
+run peal diff -f "$scratch/jobs.yaml"
+expect_status 0
+run peal get report -o json
+expect_json .params '{"day":{"help":"Which day"},"count":{"type":"integer","default":5},"flag":{"type":"boolean","default":false}}'
+
+# ---- values ----
+run peal run report -p day=2026-11-01 -p flag=true --follow
+expect_status 0
+expect_stdout '[2026-11-01]
+[n=5]
+[${day}]
+[${other}]
+[xtruetruey]'
+id=$(head -n 1 "$scratch/err")
+run peal runs "$id" -o json
+expect_json '.[0].params' '{"day":"2026-11-01","count":"5","flag":"true"}'
+run peal runs "$id"
+expect_stdout_has 'day = "2026-11-01"'
+run peal logs "$id"
+expect_stdout_lacks params
+
+# A value is never read by a shell, nor again as a template, nor as more than one word.
+run peal run report -p 'day=$(touch x); ${count} `id` "'"'"' ${day}
+second line' --follow
+expect_stdout '[$(touch x); ${count} `id` "'"'"' ${day}
+second line]
+[n=5]
+[${day}]
+[${other}]
+[xfalsefalsey]'
+
+# ---- again ----
+run peal run --again "$id" --follow
+expect_stdout_has '[2026-11-01]'
+expect_stdout_has '[xtruetruey]'
+run peal run --again "$id" -p count=7 --follow
+expect_stdout_has '[2026-11-01]'
+expect_stdout_has '[n=7]'
+run peal run --again "$id" report
+expect_status 2
+run peal run
+expect_status 2
+
+# ---- refused ----
+# (what, words of the message)
+while IFS='|' read -r arguments words; do
+    # shellcheck disable=SC2086 # words
+    run peal run $arguments
+    [ "$status" -ne 0 ] || mismatch 'expected a refusal'
+    expect_stderr_has "$words"
+done <<'END'
+report|params.day: is required
+report -p day=1 -p dya=2|params.dya: is no parameter of this job
+plain -p day=1|which has none
+report -p day=1 -p count=five|params.count: "five" is not a whole number
+report -p day=1 -p count=99999999999999999999|is not a whole number
+report -p day=1 -p count=1e3|is not a whole number
+report -p day=1 -p flag=yes|is not true or false
+report -p day=--force|params.day: begins with a dash
+scripted -p zone=asia|params.zone: "asia" is not allowed; choose eu, us, a b
+scripted -p ratio=1,5|is not a number
+END
+run peal run report -p "day=$(head -c 9000 /dev/zero | tr '\0' x)"
+expect_stderr_has 'params.day: is longer than 8192 bytes'
+run peal run report -p "day=$(printf '\377')"
+expect_status 2
+expect_stderr_has 'not text in UTF-8'
+run peal runs report --state queued,due,claimed -o json
+expect_json length 0
+
+# ---- a tick has the defaults; so has a run without parameters of its own ----
+run peal run scripted --follow
+expect_stdout '[eu][1.5]'
+run peal run scripted -p 'zone=a b' -p ratio=-2e3 --follow
+expect_stdout '[a b][-2e3]'
+run peal add tick '@every 1s' --param word=hello --param n:integer=3 -- /bin/echo '${word}' '${n}'
+expect_status 0
+wait_until newest_is tick ok
+run peal logs tick
+expect_stdout 'hello 3'
+run peal delete tick
+
+# ---- attempts of one tick share them, and each is recorded with them ----
+run peal run fails -p who=ann --wait
+expect_status 10
+# shellcheck disable=SC2317 # wait_until calls it
+has_two() { [ "$(peal runs fails -o json | jq '[.[] | select(.finished_at)] | length')" = 2 ]; }
+wait_until has_two
+run cat "$log"
+expect_stdout '1 ann
+2 ann'
+for id in $(peal runs fails -o json | jq -r '.[].run_id'); do
+    run peal runs "$id" -o json
+    expect_json '.[0].params' '{"who":"ann"}'
+done
+run peal run --again "$id" --wait
+expect_status 10
+
+# ---- the definition changes between the request and the start ----
+cat >"$scratch/slow.yaml" <<YAML
+name: slow
+schedule: "@manual"
+overlap: queue
+shell: 'while [ ! -e $scratch/go ]; do sleep 0.05; done; echo "\$PEAL_PARAM_a"'
+params: {a: {}}
+YAML
+run peal apply -f "$scratch/slow.yaml"
+run peal run slow -p a=1
+wait_until newest_is slow running
+run peal run slow -p a=2
+id=$(cat "$scratch/out")
+sed -i 's/params: .*/params: {a: {type: boolean, default: true}}/' "$scratch/slow.yaml"
+run peal apply -f "$scratch/slow.yaml"
+expect_status 0
+touch "$scratch/go"
+# shellcheck disable=SC2317 # wait_until calls it
+is_over() { peal runs "$1" -o json | jq -e '.[0].finished_at'; }
+wait_until is_over "$id"
+run peal runs "$id" -o json
+expect_json '.[0] | [.state, .reason, .detail]' '["failed","no_start","parameter a: \"2\" is not true or false"]'
+
+# ---- they survive the agent ----
+rm "$scratch/go"
+run peal run slow -p a=false
+id=$(cat "$scratch/out")
+wait_until newest_is slow running
+run peal run slow -p a=true
+waiting=$(cat "$scratch/out")
+run peal restart
+expect_status 0
+run peal runs "$waiting" -o json
+expect_json '.[0] | [.state, .params.a]' '["queued","true"]'
+touch "$scratch/go"
+wait_until is_over "$waiting"
+run peal logs "$waiting"
+expect_stdout true
+run peal runs "$id" -o json
+expect_json '.[0] | [.state, .params.a]' '["ok","false"]'
+
+# ---- where a value would be code ----
+while IFS='|' read -r line words; do
+    printf 'name: bad\nschedule: "@manual"\n%s\nparams: {a: {}}\n' "$line" >"$scratch/bad.yaml"
+    run peal validate "$scratch/bad.yaml"
+    expect_status 6
+    expect_stderr_has "$words"
+done <<'END'
+shell: 'echo ${a}'|use "$PEAL_PARAM_a"
+command: [sh, -c, 'echo ${a}']|use "$PEAL_PARAM_a"
+command: [/usr/bin/env, bash, -euc, 'echo ${a}']|would be read as code
+command: [python3, -c, 'print(${a})']|would be read as code
+command: ['${a}']|the program can't be a parameter
+END
+printf 'name: bad\nschedule: "@daily"\ncommand: ["true"]\nparams: {a: {}}\n' >"$scratch/bad.yaml"
+run peal validate "$scratch/bad.yaml"
+expect_status 6
+expect_stderr_has 'needs a "default"'
+printf 'name: good\nschedule: "@manual"\ncommand: [sh, -c, "echo $1", sh, "${a}"]\nparams: {a: {}}\n' >"$scratch/good.yaml"
+run peal validate "$scratch/good.yaml"
+expect_status 0
+
+# ---- nothing is left in the store ----
+# shellcheck disable=SC2317 # wait_until calls it
+run peal stop
+command -v sqlite3 >/dev/null && {
+    run sqlite3 "$scratch/data/peal.db" "SELECT count(*) FROM docs WHERE kind = 'input'"
+    expect_stdout 0
+}
+finish
