@@ -82,4 +82,56 @@ expect_status 0
 wait_until has_lines "$log.moves" 3
 run sh -c "tail -n 1 '$log.moves' | cut -d' ' -f2-"
 expect_stdout 'a b'
+
+# On one node and on no other; a node that is not there, or may not run the job, is refused.
+for node in a b c; do
+    [ $node = "$dead" ] || alive="${alive:-} $node"
+done
+cat >"$scratch/where.yaml" <<YAML
+name: where
+schedule: "@manual"
+shell: echo "\$PEAL_NODE" >>$log.where
+---
+name: held
+schedule: "@manual"
+overlap: queue
+shell: 'while [ ! -e $scratch/go ]; do sleep 0.05; done'
+---
+name: labelled
+schedule: "@manual"
+where: gpu
+command: ["true"]
+YAML
+run peal apply -f "$scratch/where.yaml"
+for node in $alive $alive; do
+    run peal run where --on "$node" --wait
+    expect_status 0
+done
+run cat "$log.where"
+expect_stdout "$(for node in $alive $alive; do echo "$node"; done)"
+run peal run where --on "$dead"
+expect_stderr_has "$dead is away"
+run peal run where --on mars
+expect_stderr_has 'there is no node mars'
+run peal run labelled --on "${alive##* }"
+expect_stderr_has 'does not have the labels gpu'
+
+# The node dies before the begin of the run: nobody else takes it, and it ends with the reason.
+last=${alive##* } first=${alive% *}
+first=${first# }
+export PEAL_DATA=$scratch/$first
+run peal run held --on "$first"
+wait_until newest_is held running
+run peal run held --on "$last"
+id=$(tail -n 1 "$scratch/out")
+for word in "--dir $scratch/$last/" "$scratch/$last"; do
+    processes_with "$word" | xargs -r kill -9 2>/dev/null
+done
+touch "$scratch/go"
+# shellcheck disable=SC2317 # wait_until calls it
+is_missed() { [ "$(peal runs "$1" -o json | jq -r '.[0].state')" = missed ]; }
+patience=120
+wait_until is_missed "$id"
+run peal runs "$id" -o json
+expect_json '.[0] | [.reason, .detail]' "[\"no_node\",\"for node $last, which is gone or drained\"]"
 finish

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Parameters of a job: declared, chosen by a request, given to the run, kept with it, used again.
 . "$(dirname "$0")/lib.sh"
-start_agent data --listen none
+port=$(free_ports | head -n 1)
+start_agent data --listen "127.0.0.1:$port"
 log=$scratch/log
 
 cat >"$scratch/jobs.yaml" <<YAML
@@ -192,6 +193,60 @@ expect_stderr_has 'needs a "default"'
 printf 'name: good\nschedule: "@manual"\ncommand: [sh, -c, "echo $1", sh, "${a}"]\nparams: {a: {}}\n' >"$scratch/good.yaml"
 run peal validate "$scratch/good.yaml"
 expect_status 0
+
+# ---- another environment, time limit and node, for one run ----
+run peal add env @manual --env A=job --env B=job --shell 'echo "$A $B $C"; sleep "$D"'
+expect_status 0
+run peal run env --env A=mine --env 'C=x y' --env D=0 --env PEAL_RUN_ID=forged --follow
+expect_status 0
+expect_stdout 'mine job x y'
+id=$(head -n 1 "$scratch/err")
+run peal runs "$id" -o json
+expect_json '.[0] | [.env, .timeout, .pinned]' '[{"A":"mine","C":"x y","D":"0","PEAL_RUN_ID":"forged"},null,null]'
+run peal runs "$id"
+expect_stdout_has 'Environment: A, C, D, PEAL_RUN_ID'
+run peal audit --action run -n 1 -o json
+expect_json '.[0].detail' '"env A, env C, env D, env PEAL_RUN_ID"'
+run peal run env --env D=0 --follow
+expect_stdout 'job job '
+run peal run --again "$id" --follow
+expect_stdout 'mine job x y'
+run peal run env --env D=600 --time-limit 1s --wait
+expect_status 10
+expect_stderr_has 'timed_out (timeout)'
+node=$(peal nodes -o json | jq -r '.[0].node // .[0].name')
+run peal run env --env D=0 --on "$node" --wait
+expect_status 0
+run peal runs "$(tail -n 1 "$scratch/out")" -o json
+expect_json '.[0] | [.pinned == .node, .pinned != null]' '[true,true]'
+while IFS='|' read -r arguments words; do
+    # shellcheck disable=SC2086 # words
+    run peal run env $arguments
+    [ "$status" -ne 0 ] || mismatch 'expected a refusal'
+    expect_stderr_has "$words"
+done <<'END'
+--on nowhere|there is no node nowhere
+--time-limit soon|a duration is numbers with units
+--env =x|
+END
+
+# The right to run a job is not the right to define it.
+run peal token create ops --role operator -o json
+expect_status 0
+token=$(jq -r .token "$scratch/out")
+# shellcheck disable=SC2317 # called below
+as_ops() { env -u PEAL_DATA PEAL_TOKEN="$token" peal "$@" --url "http://127.0.0.1:$port"; }
+run as_ops run env --env LD_PRELOAD=/tmp/x.so
+expect_status 1
+expect_stderr_has define
+run as_ops run env --time-limit 1h
+expect_status 1
+run as_ops run --again "$id"
+expect_status 1
+run as_ops run report -p day=1 --wait
+expect_status 0
+run as_ops runs "$id" -o json
+expect_json '.[0].env' '{"A":"********","C":"********","D":"********","PEAL_RUN_ID":"********"}'
 
 # ---- nothing is left in the store ----
 # shellcheck disable=SC2317 # wait_until calls it

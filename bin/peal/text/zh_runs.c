@@ -132,11 +132,19 @@ const struct message zh_runs[] = {
     {"Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not end in "
      "time. Of a job with spread, all runs of the tick count, and --follow shows the first of "
      "them. 4: the overlap policy does not allow a run now, or its output can't be shown from "
-     "here. Ctrl-C ends the command, not the run.",
+     "here. Ctrl-C ends the command, not the run. --env and --time-limit need the right to define "
+     "the "
+     "job.",
      "使用 --wait 或 --follow 时的退出状态：0 运行成功，10 运行未成功，7 "
      "未在限定时间内结束。设置了 spread 的任务以本次触发的全部运行为准，--follow "
      "显示其中第一个的输出。4：重叠策略不允许现在运行，或无法从此处查看其输出。Ctrl-C "
-     "只结束本命令，不影响运行。"},
+     "只结束本命令，不影响运行。--env 和 --time-limit 需要对该任务的 define 权限。"},
+    {"run it on this node, and on no other", "只在此节点上运行"},
+    {"a variable of the environment, for this run; may repeat", "本次运行的环境变量；可重复"},
+    {"end this run after D, instead of the job's timeout",
+     "本次运行最多持续 D，代替任务的超时时间"},
+    {"Environment: %s", "环境变量：%s"},
+    {"Time limit: %s", "时间限制：%s"},
     {"prints the id of the run", "输出运行的编号"},
     {"with a parameter of the job", "给出任务的一个参数"},
     {"as that run was asked for", "与那次运行的请求相同"},

@@ -185,8 +185,16 @@ bool run_is_out_of_reach(const struct call *call, const struct run *run);
 bool run_input_read(struct call *call, const struct job *definition, const char *before,
                     char **ret);
 
-/* Adds what was handed over to a run as the API shows it, and takes it over. NULL: out of memory.
- */
-json_t *run_input_show(json_t *run, const char *input);
+/* The node that the body asks for, if it does: the run is pinned to it. False: the call has failed,
+ * since there is no such node, or the job can't run there now. */
+bool run_node_read(struct call *call, const struct job *definition, struct run *run);
+
+/* Adds what was handed over to a run as the API shows it, and takes it over. NULL: out of
+ * memory. */
+json_t *run_input_show(const struct call *call, const char *job_name, json_t *run,
+                       const char *text);
+
+/* Adds to the last change what is other than the job says, without values. */
+void run_input_note(struct call *call, const struct run *run, const char *text);
 
 #endif

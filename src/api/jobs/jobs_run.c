@@ -71,6 +71,7 @@ static void run_added(struct call *call)
     }
     if (add->added) {
         note_run(call, state->action, &add->run);
+        run_input_note(call, &add->run, state->input);
         note_write(call, reply_started);
         return;
     }
@@ -127,7 +128,8 @@ static void start_run(struct call *call, const struct catalog_job *job, enum cha
         if (state->input)
             state->add.run.input = state->add.run.id;
         take_traceparent(call, &state->add.run);
-        call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
+        if (run_node_read(call, definition, &state->add.run))
+            call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
     }
     job_free(definition);
 }

@@ -60,7 +60,9 @@ static void recorded_run(struct call *call)
     else if (!call->log.found)
         fail_no_run(call);
     else
-        call_reply(call, 200, run_input_show(encode_recorded(&call->log), call->log.input));
+        call_reply(call, 200,
+                   run_input_show(call, call->log.run.job_name, encode_recorded(&call->log),
+                                  call->log.input));
 }
 
 void get_run(struct call *call)
@@ -74,7 +76,7 @@ void get_run(struct call *call)
         snprintf(shown.job_name, sizeof(shown.job_name), "%s",
                  job_name_now(call, &open->job_uid, open->job_name));
         call_reply(call, 200,
-                   run_input_show(encode_run(&shown),
+                   run_input_show(call, shown.job_name, encode_run(&shown),
                                   engine_find_input(call->api->ports.engine, &open->input)));
         return;
     }

@@ -6,6 +6,7 @@
 
 static enum status fail(struct input_error *err, const char *name, const char *why)
 {
+    snprintf(err->field, sizeof(err->field), "params");
     snprintf(err->name, sizeof(err->name), "%s", name);
     snprintf(err->why, sizeof(err->why), "%s", why);
     return E_INVALID;
@@ -82,12 +83,45 @@ enum status input_choose_params(const struct job *job, const json_t *given, json
 
 /* ---- the document ---- */
 
-enum status input_encode(const json_t *params, char **ret)
+static enum status fail_env(struct input_error *err, const char *name, const char *why)
+{
+    fail(err, name, why);
+    snprintf(err->field, sizeof(err->field), "env");
+    return E_INVALID;
+}
+
+enum status input_check_env(const json_t *env, struct input_error *reterr)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(env))
+        return fail_env(reterr, "", "expected a map of names and texts");
+    json_object_foreach ((json_t *)env, name, value) {
+        if (!*name || strchr(name, '='))
+            return fail_env(reterr, name, "is no name of a variable");
+        if (!json_is_string(value))
+            return fail_env(reterr, name, "expected a text");
+    }
+    return OK;
+}
+
+static json_t *none_if_empty(json_t *map)
+{
+    return json_object_size(map) ? map : NULL;
+}
+
+enum status input_encode(const struct run_input *input, char **ret)
 {
     *ret = NULL;
-    if (!json_object_size(params))
+    if (!json_object_size(input->params) && !json_object_size(input->env) && input->timeout_s < 0)
         return OK;
-    json_t *document = json_pack("{s:O}", "params", params);
+    json_t *document = json_pack("{s:O*, s:O*}", "params", none_if_empty(input->params), "env",
+                                 none_if_empty(input->env));
+    if (document && input->timeout_s >= 0 &&
+        json_object_set_new(document, "timeout_s", json_integer(input->timeout_s)) != 0) {
+        json_decref(document);
+        document = NULL;
+    }
     char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
     json_decref(document);
     if (!text)
@@ -98,6 +132,27 @@ enum status input_encode(const json_t *params, char **ret)
     }
     *ret = text;
     return OK;
+}
+
+struct run_input input_decode(const char *text)
+{
+    json_t *document = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *params = json_object_get(document, "params"), *env = json_object_get(document, "env");
+    json_t *timeout = json_object_get(document, "timeout_s");
+    struct run_input input = {
+        .params = json_is_object(params) ? json_incref(params) : NULL,
+        .env = json_is_object(env) ? json_incref(env) : NULL,
+        .timeout_s = json_is_integer(timeout) ? json_integer_value(timeout) : -1,
+    };
+    json_decref(document);
+    return input;
+}
+
+void input_release(struct run_input *input)
+{
+    json_decref(input->params);
+    json_decref(input->env);
+    *input = (struct run_input){.timeout_s = -1};
 }
 
 static enum status apply_params(struct job *job, const json_t *given, struct input_error *err)
@@ -116,6 +171,32 @@ static enum status apply_params(struct job *job, const json_t *given, struct inp
     return st;
 }
 
+/* A variable of the job with this name is replaced. Twice is as good as once. */
+static enum status set_variable(struct job_pairs *env, const char *name, const char *value)
+{
+    for (size_t i = 0; i < env->count; i++) {
+        if (strcmp(env->items[i].name, name) == 0)
+            return job_set_text(&env->items[i].value, value);
+    }
+    return job_pairs_add(env, name, value);
+}
+
+/* The environment and the time limit. The request had the right to define the job. */
+static enum status apply_rest(struct job *job, const json_t *document)
+{
+    const json_t *timeout = json_object_get(document, "timeout_s");
+    json_t *env = json_object_get(document, "env"), *value;
+    const char *name;
+    enum status st = OK;
+    json_object_foreach (env, name, value) {
+        if (st == OK && *name && !strchr(name, '=') && json_is_string(value))
+            st = set_variable(&job->env, name, json_string_value(value));
+    }
+    if (json_is_integer(timeout) && json_integer_value(timeout) >= 0)
+        job->timeout_s = json_integer_value(timeout);
+    return st;
+}
+
 enum status input_apply(struct job *job, const char *text, struct input_error *reterr)
 {
     json_t *document = text ? json_loads(text, 0, NULL) : NULL;
@@ -124,6 +205,8 @@ enum status input_apply(struct job *job, const char *text, struct input_error *r
         return fail(reterr, "", "what was handed over with the request can't be read");
     }
     enum status st = apply_params(job, json_object_get(document, "params"), reterr);
+    if (st == OK)
+        st = apply_rest(job, document);
     json_decref(document);
     return st;
 }

@@ -12,9 +12,17 @@
 
 enum { INPUT_JSON_MAX = 48 * 1024 };
 
-/* What is wrong with a parameter: its name, and the rest of a sentence. */
+/* What one run has other than its definition says. */
+struct run_input {
+    json_t *params;    /* names to texts; NULL: none */
+    json_t *env;       /* names to texts, beside and before those of the job; NULL: none */
+    int64_t timeout_s; /* -1: the job's */
+};
+
+/* What is wrong with a value: its name, and the rest of a sentence. */
 struct input_error {
-    char name[PARAM_NAME_MAX + 1]; /* cut, if it is longer; empty: not one parameter's */
+    char field[8];                 /* "params" or "env" */
+    char name[PARAM_NAME_MAX + 1]; /* cut, if it is longer; empty: not one value's */
     char why[PARAM_WHY_SIZE];
 };
 
@@ -24,9 +32,16 @@ struct input_error {
 MUST_CHECK enum status input_choose_params(const struct job *job, const json_t *given, json_t **ret,
                                            struct input_error *reterr);
 
+/* Is it a map of variables of an environment to texts? E_INVALID: *reterr. */
+MUST_CHECK enum status input_check_env(const json_t *env, struct input_error *reterr);
+
 /* The document as text, from malloc; *ret is NULL if there is nothing to hand over. E_TOO_LARGE:
  * over INPUT_JSON_MAX. */
-MUST_CHECK enum status input_encode(const json_t *params, char **ret);
+MUST_CHECK enum status input_encode(const struct run_input *input, char **ret);
+
+/* The parts of a document; NULL: nothing was handed over. What can't be read is left out. */
+struct run_input input_decode(const char *text);
+void input_release(struct run_input *input);
 
 /* Applies the document to the definition that a run is to start from. E_INVALID: it can't be read,
  * or does not fit the definition, which may have been changed since the request; *reterr says why.

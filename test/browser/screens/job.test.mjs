@@ -63,6 +63,35 @@ describe("a job", () => {
         await page.context().close();
     });
 
+    test("asks for its parameters, says what is wrong with one, and runs again with them", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/asking", {
+            schedule: "@manual",
+            command: ["/bin/echo", "day=${day}", "${zone}"],
+            params: { day: { help: "Which day" }, zone: { default: "eu", allowed: ["eu", "us"] }, count: { type: "integer", default: 5 } },
+        });
+        const page = await world.page();
+        await page.goto("/#/jobs/asking");
+        await page.getByRole("button", { name: "Run now…" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("day").fill("2026-11-01");
+        await dialog.getByLabel("zone").selectOption("us");
+        await dialog.getByLabel("count").fill("five");
+        await dialog.getByRole("button", { name: "Run now" }).click();
+        await dialog.getByText('"five" is not a whole number').waitFor();
+        await dialog.getByLabel("count").fill("7");
+        await dialog.getByText("Another node").click();
+        await dialog.getByLabel("Environment variables").fill("DEBUG=1");
+        await dialog.getByRole("button", { name: "Run now" }).click();
+        await page.locator(".log-row", { hasText: "day=2026-11-01 us" }).waitFor();
+        expect(await page.locator(".facts").innerText()).toMatch(/Parameter day\s+2026-11-01[\s\S]*Parameter count\s+7[\s\S]*DEBUG/);
+        const first = page.url();
+        await page.getByRole("button", { name: "Run again" }).click();
+        await page.waitForURL((url) => String(url) !== first);
+        await page.locator(".log-row", { hasText: "day=2026-11-01 us" }).waitFor();
+        await page.context().close();
+    });
+
     test("that is not there is told with the request's id", async () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/nothing");

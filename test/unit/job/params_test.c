@@ -219,6 +219,20 @@ static void an_input_is_applied(void **state)
     assert_int_equal(input_apply(job, "{\"params\":{\"a\":\"y\",\"b\":\"6\"},\"later\":1}", &why),
                      OK);
     assert_string_equal(job_param_value(&job->params.items[0]), "y");
+
+    /* The environment and the time limit; twice is as good as once. */
+    assert_int_equal(job_pairs_add(&job->env, "A", "job"), OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            input_apply(job,
+                        "{\"params\":{\"a\":\"y\"},\"env\":{\"A\":\"1\",\"B\":\"2\",\"\":"
+                        "\"x\",\"C=D\":\"x\",\"E\":5},\"timeout_s\":90}",
+                        &why),
+            OK);
+    assert_int_equal(job->env.count, 2);
+    assert_string_equal(job->env.items[0].value, "1");
+    assert_string_equal(job->env.items[1].name, "B");
+    assert_int_equal(job->timeout_s, 90);
     static const struct {
         int line;
         const char *text, *why;

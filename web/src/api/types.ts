@@ -50,6 +50,8 @@ export interface Run {
     output_truncated: boolean;
     by: string | null;
     params?: Record<string, string> | null; // of one run; a page of runs does not have them
+    env?: Record<string, string> | null; // likewise
+    timeout?: string | null; // likewise
     spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 

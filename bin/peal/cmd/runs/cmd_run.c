@@ -15,7 +15,8 @@ struct request {
     struct request_base base;
     const char *name;
     const char *again; /* id of a run; NULL: none */
-    struct option_list params;
+    struct option_list params, env;
+    const char *node, *time_limit;
     bool wait, follow;
     int64_t timeout_s; /* 0: none */
 };
@@ -23,6 +24,12 @@ struct request {
 static const struct option_row options[] = {
     OPTION_ROW(take_pairs, request, params, struct option_list, 'p', "param", "NAME=VALUE",
                "the value of a parameter; may repeat", .field = "params"),
+    OPTION_TEXT(request, node, 0, "on", "NODE", "run it on this node, and on no other",
+                .field = "node", .complete = COMPLETE_NODES),
+    OPTION_ROW(take_pairs, request, env, struct option_list, 0, "env", "NAME=VALUE",
+               "a variable of the environment, for this run; may repeat", .field = "env"),
+    OPTION_TEXT(request, time_limit, 0, "time-limit", "D",
+                "end this run after D, instead of the job's timeout", .field = "timeout"),
     OPTION_TEXT(request, again, 0, "again", "RUN", "run it again as it was, with its parameters"),
     OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
     OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
@@ -180,12 +187,15 @@ const struct command cmd_run = {
                          {"peal run backup --wait && echo good", NULL},
                          {"peal run report -p day=2026-11-01", "with a parameter of the job"},
                          {"peal run --again 01K9ZQ3V7C", "as that run was asked for"},
+                         {"peal run backup --on web-2 --time-limit 5m", NULL},
                          {"peal run backup --follow", "shows the output until the run ends"}),
-    .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
-             "end in time. Of a job with spread, all runs of the tick count, and --follow shows "
-             "the first of them. 4: the overlap policy does not allow a run now, or its output "
-             "can't be shown "
-             "from here. Ctrl-C ends the command, not the run.",
+    .notes =
+        "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
+        "end in time. Of a job with spread, all runs of the tick count, and --follow shows "
+        "the first of them. 4: the overlap policy does not allow a run now, or its output can't be "
+        "shown "
+        "from here. Ctrl-C ends the command, not the run. --env and --time-limit need the right to "
+        "define the job.",
     .arguments =
         ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = options,

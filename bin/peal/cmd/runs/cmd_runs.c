@@ -35,6 +35,29 @@ static void print_params(const json_t *params)
     }
 }
 
+/* What the run had other than its job says. Values of variables are left to -o json. */
+static void print_rest(const json_t *run)
+{
+    const char *name, *before = "";
+    struct strbuf names;
+    json_t *value, *env = json_object_get(run, "env");
+    strbuf_init(&names);
+    json_object_foreach (env, name, value) {
+        (void)value;
+        strbuf_addf(&names, "%s%s", before, name);
+        before = ", ";
+    }
+    if (names.length) {
+        printf(tr("Environment: %s"), names.text);
+        putchar('\n');
+    }
+    if (*answer_text(run, "timeout")) {
+        printf(tr("Time limit: %s"), answer_text(run, "timeout"));
+        putchar('\n');
+    }
+    strbuf_release(&names);
+}
+
 /* One run, with what was handed over. */
 static enum exit_code show_run(struct client *client, const char *run_id,
                                const struct list_request *request)
@@ -51,6 +74,8 @@ static enum exit_code show_run(struct client *client, const char *run_id,
     code = runs ? runs_print(runs, request->output, nodes_are_many(client)) : cli_fail(E_NOMEM);
     if (code == EXIT_OK && request->output <= OUTPUT_WIDE && json_object_size(params))
         print_params(params);
+    if (code == EXIT_OK && request->output <= OUTPUT_WIDE)
+        print_rest(run);
     json_decref(runs);
     json_decref(run);
     return code;

@@ -277,6 +277,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
             <Menu
                 label={t("more")}
                 items={[
+                    { icon: "play", text: t("run.other"), onClick: () => setAsking(true) },
                     { icon: "skip", text: t("skip"), disabled: !status.next_at, onClick: skip },
                     {
                         icon: "stop",
