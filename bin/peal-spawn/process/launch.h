@@ -10,7 +10,8 @@
  * thousands of runs in it that costs more than all the rest. The process shares the table, and
  * parts with it by its first system call, which copies the numbers below LAUNCH_FDS alone. The ends
  * of its pipes are moved to reserved numbers below that, and stay open until it says that it is
- * apart. There are such numbers for LAUNCH_APART processes at a time; others copy the table.
+ * apart. There are such numbers for LAUNCH_APART processes at a time; others copy the table, and so
+ * do those with an input of their own.
  *
  * A process may be made before its time, and held at a gate right before its exec. It dies with the
  * spawner while it is held, and never executes unless the gate was opened.

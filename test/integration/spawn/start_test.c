@@ -138,6 +138,30 @@ static void stdin_is_given(void **state)
     free(text);
 }
 
+/* Without cgroups, whose descriptors are open for long, an input has a low number, which the next
+ * input has again as soon as it is closed. */
+static void each_run_of_a_burst_has_its_own_stdin(void **state)
+{
+    struct harness *h = *state;
+    enum { COUNT = 100 };
+    char id[32];
+    for (int i = 0; i < COUNT; i++) {
+        struct shell shell;
+        snprintf(id, sizeof(id), "run-%d", i);
+        shell_init(&shell, id, "cat");
+        shell.request.stdin_bytes = id;
+        shell.request.stdin_length = strlen(id);
+        harness_start(h, &shell.request);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "run-%d", i);
+        assert_int_equal(harness_ended(h, id)->reason, SPAWN_EXITED);
+        char *text = harness_output(h, id, 0, NULL, NULL);
+        assert_string_equal(text, id);
+        free(text);
+    }
+}
+
 static void failures_to_start_are_told(void **state)
 {
     struct harness *h = *state;
@@ -528,6 +552,8 @@ int main(void)
         TEST(surroundings_are_as_asked_for),
         TEST(only_three_descriptors_are_inherited),
         TEST(stdin_is_given),
+        cmocka_unit_test_setup_teardown(each_run_of_a_burst_has_its_own_stdin,
+                                        harness_setup_without_cgroup, harness_teardown),
         TEST(failures_to_start_are_told),
         TEST(starts_do_not_mix),
         TEST(environments_of_every_size_arrive),
