@@ -11,7 +11,7 @@ run peal add env @manual --env MINE=yes --shell 'env | sort'
 expect_status 0
 run peal run env --follow
 expect_status 0
-for name in PEAL_JOB=env PEAL_RUN_ID= PEAL_TICK=20 PEAL_ATTEMPT=1 PEAL_FENCE= PEAL_NODE= MINE=yes; do
+for name in PEAL_JOB=env PEAL_RUN_ID= PEAL_TICK=20 PEAL_ATTEMPT=1 PEAL_FENCE= PEAL_NODE= PEAL_GRACE=10 MINE=yes; do
     expect_stdout_has "$name"
 done
 

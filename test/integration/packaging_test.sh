@@ -19,6 +19,10 @@ after=$(grep -n '^EnvironmentFile=' "$unit" | cut -d: -f1)
 checks=$((checks + 1))
 [ "$before" -lt "$after" ] || mismatch 'expected the operator to have the last word'
 
+run "$scratch/usr/bin/peal-container"
+expect_status 125
+expect_stderr_has usage
+
 if command -v systemd-sysusers >/dev/null; then
     mkdir -p "$scratch/root/etc"
     for _ in first second; do

@@ -128,6 +128,8 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     snprintf(number, sizeof(number), "%" PRId64, run->fence);
     also(st, environment, "PEAL_FENCE", number);
     also(st, environment, "PEAL_NODE", node);
+    snprintf(number, sizeof(number), "%" PRId64, job->grace_s);
+    also(st, environment, "PEAL_GRACE", number);
     set_part(st, environment, run);
     if (run->cause == CAUSE_AFTER) {
         also(st, environment, "PEAL_AFTER_JOB", after_noted_job(run));
