@@ -52,7 +52,6 @@ function RunFacts({ run }: { run: Run }) {
                 run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
                 run.pinned !== null && [t("pinned"), run.pinned],
                 ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
-                run.pinned !== null && [t("pinned"), run.pinned],
                 !!run.timeout && [t("timeout"), run.timeout],
                 !!run.env && [t("env"), <span class="mono">{Object.keys(run.env).join(" ")}</span>],
                 exit !== null && [t("exit"), exit],
