@@ -230,7 +230,7 @@ const struct message parsed_messages[] = {
     {"\"%.40s\" is not allowed; choose %s", "不允许“%s”；可选 %s"},
     {"expected a map of names and texts", "应为名称和文本的映射"},
     {"is no name of a variable", "不是变量名"},
-    {"expected a text", "应为文本"},
+    {"the value is no text", "值不是文本"},
     {"is required", "必须给出"},
     {"is no parameter of this job", "不是此任务的参数"},
     {"is no parameter of this job, which has none", "不是此任务的参数；此任务没有参数"},

@@ -100,7 +100,7 @@ enum status input_check_env(const json_t *env, struct input_error *reterr)
         if (!*name || strchr(name, '='))
             return fail_env(reterr, name, "is no name of a variable");
         if (!json_is_string(value))
-            return fail_env(reterr, name, "expected a text");
+            return fail_env(reterr, name, "the value is no text");
     }
     return OK;
 }
