@@ -447,6 +447,11 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
     wish->item.add.run.not_before_ms = is_backfill ? wish->item.add.run.tick_ms : wall_of(node);
     snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", name_now(job));
+    if (!is_backfill &&
+        wish->item.add.run.id.bytes[sizeof(struct id) - 1] & 1) { /* with something in hand */
+        wish->item.add.run.input = wish->item.add.run.id;
+        wish->item.add.input = "{\"timeout_s\":0}";
+    }
     stage_log(node->machine.stage, "%s %s", is_backfill ? "backfill" : "trigger", job->name);
     submit(node, wish);
 }
