@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "params/run_input.h"
 #include "store_world.h"
 
 enum { PARTS = 3 };
@@ -374,7 +375,38 @@ static void a_tick_has_many_parts(struct world *world)
     assert_int_equal(outcomes, 1);
 }
 
+/* What was handed over for a run that is spread is there until its last part is forgotten. */
+static void parts_share_an_input(struct world *world)
+{
+    struct id job = make_job(world, "sync");
+    struct store_add_run add = an_add(world, job, 7000, OVERLAP_ALLOW);
+    struct tick tick;
+    char name[ID_TEXT + 1];
+    add.run.input = add.run.id;
+    add.input = "{}";
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+    id_format(&add.run.id, name);
+    struct store_take take = {.run_id = add.run.id, .nonce = 4710, .now_ms = 900000};
+    take.parts = some_parts(world, &tick, add.run.id);
+    snprintf(take.node, sizeof(take.node), "node-1");
+    world_do_one(world, STORE_TAKE, &take);
+    assert_true(take.taken);
+    begin_all(world, &tick);
+    for (size_t i = 0; i < PARTS; i++) {
+        assert_memory_equal(&tick.runs[i].input, &add.run.id, sizeof(add.run.id));
+        end_part(world, &tick, i, RUN_OK);
+    }
+    for (size_t i = 0; i < PARTS; i++) {
+        assert_non_null(look_for_doc(world, INPUT_DOC, name));
+        forget_run(world, tick.parts[i].id);
+    }
+    assert_null(look_for_doc(world, INPUT_DOC, name));
+    world_reopen(world);
+}
+
 const struct contract_test part_tests[] = {
+    CONTRACT_TEST(parts_share_an_input),
     CONTRACT_TEST(a_claim_makes_all_parts),
     CONTRACT_TEST(a_tick_blocks_until_its_last_part_has_ended),
     CONTRACT_TEST(the_last_part_has_the_outcome),
