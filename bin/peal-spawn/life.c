@@ -376,7 +376,8 @@ void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
 }
 
 /* One snapshot of /proc serves all runs of the same turn. A process is told once: the second
- * SIGTERM ends many a program at once that cleans up after the first. */
+ * SIGTERM ends many a program at once that cleans up after the first. Those of the cgroup that are
+ * not in the snapshot come first: later there are also those that clean up for a told one. */
 static int signal_tree(struct spawner *s, struct run *run, int signal)
 {
     if (!s->tree_is_fresh)
@@ -384,8 +385,9 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
     s->tree_is_fresh = true;
     char name[CGROUP_NAME_SIZE];
     cgroup_name(run->cgroup, run->info.id, name);
-    int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
+    tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, 0); /* only finds */
     int in_cgroup = run->cgroup ? cgroup_signal(&s->cgroups, name, &s->tree, signal) : 0;
+    int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }
 

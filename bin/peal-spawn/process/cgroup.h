@@ -86,7 +86,7 @@ void cgroups_distrust(struct cgroups *groups);
 /* Its name below the base. */
 const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE]);
 
-/* Sends the signal to every process in it but those that were told through the tree; 0 sends
+/* Sends the signal to every process in it but those that the tree tells itself; 0 sends
  * nothing. Returns how many there were. */
 int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *told, int signal);
 

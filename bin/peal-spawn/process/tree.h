@@ -35,7 +35,7 @@ void tree_release(struct tree *tree);
  * main process had ended before the snapshot, a process with its pid is not part of the run. */
 int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const char *id, int signal);
 
-/* Was it among those of the last tree_signal? */
+/* Was it among those of the last tree_signal, also if that sent none? */
 bool tree_was_told(const struct tree *tree, pid_t pid);
 
 #endif

@@ -146,6 +146,24 @@ static void a_process_is_told_once(void **state)
     free(text);
 }
 
+/* What a process starts when it is told to end is not told. The many others give it time to. */
+static void who_cleans_up_is_not_told(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "cleans",
+               "trap \"sh -c 'sleep 0.3; echo clean'; exit 3\" TERM\n"
+               "i=0; while [ $i -lt 200 ]; do sleep 100 & i=$((i + 1)); done\n"
+               "echo up; while :; do wait; done");
+    harness_start(h, &shell.request);
+    harness_wait(h, harness_seen(h, "cleans")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "cleans", 0, 20000), OK);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "cleans")->wait_status), 3);
+    char *text = harness_output(h, "cleans", 0, NULL, NULL);
+    assert_non_null(strstr(text, "clean\n"));
+    free(text);
+}
+
 static void the_first_signal_can_be_chosen(void **state)
 {
     struct harness *h = *state;
@@ -348,6 +366,7 @@ static void nobody_gets_a_cgroup_that_is_in_use(void **state)
         cmocka_unit_test_setup_teardown(a_timeout_kills_the_whole_tree, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(grace_lets_it_clean_up, setup, harness_teardown),          \
         cmocka_unit_test_setup_teardown(a_process_is_told_once, setup, harness_teardown),          \
+        cmocka_unit_test_setup_teardown(who_cleans_up_is_not_told, setup, harness_teardown),       \
         cmocka_unit_test_setup_teardown(the_first_signal_can_be_chosen, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(no_grace_is_sigkill_at_once, setup, harness_teardown),     \
         cmocka_unit_test_setup_teardown(others_are_not_touched, setup, harness_teardown),          \
