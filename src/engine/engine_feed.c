@@ -4,6 +4,7 @@
 
 #include "engine_internal.h"
 #include "params/run_input.h"
+#include "stages/again.h"
 
 void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not_before_ms)
 {
@@ -210,6 +211,20 @@ static enum open_phase phase_of(const struct engine *engine, const struct run *r
     return OPEN_ORPHAN;
 }
 
+/* For how much longer an attempt waits, as far as the clock tells that now. If that was set back
+ * since the attempt was made, nobody knows; it may follow a run that was lost and can still start.
+ */
+static int64_t wait_of_attempt(const struct engine *engine, const struct open_run *open)
+{
+    const struct run *run = &open->run;
+    if (run->attempt == 1 || run->state != RUN_DUE)
+        return 0;
+    if (open_run_is_set_back(open, engine->now.wall))
+        return AGAIN_LOST_WAIT_MS;
+    int64_t left_ms = run->not_before_ms - engine->now.wall.ms;
+    return left_ms > 0 ? left_ms : 0;
+}
+
 static void take_new_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_add(&engine->runs, run, phase_of(engine, run));
@@ -220,6 +235,7 @@ static void take_new_run(struct engine *engine, const struct run *run)
     if (run->not_before_ms) /* else its tick, which may be a moment ahead for a manual run */
         open->start_at_ms = run->not_before_ms;
     open->seen = engine->now.boot;
+    open->waits_ms = wait_of_attempt(engine, open);
     follow(engine, open, run, open->phase);
     replan_job_of(engine, run);
 }

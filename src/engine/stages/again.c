@@ -6,10 +6,6 @@
 #include "definition/job_codec.h"
 #include "definition/retry.h"
 
-/* A lost run may still start so long after its begin: the window of starts, and what clocks and
- * the store add to it. */
-enum { LOST_WAIT_MS = 7000 };
-
 static void add_detail(struct run *run, const char *text)
 {
     size_t length = strlen(run->detail);
@@ -19,7 +15,8 @@ static void add_detail(struct run *run, const char *text)
 static void fill(const struct engine_ports *ports, struct now now, const struct job *job,
                  int64_t job_revision, struct store_finish *finish)
 {
-    int64_t at_ms = retry_at_ms(&job->retries, &finish->run, ports_new_nonce(ports), LOST_WAIT_MS);
+    int64_t at_ms =
+        retry_at_ms(&job->retries, &finish->run, ports_new_nonce(ports), AGAIN_LOST_WAIT_MS);
     if (at_ms < 0) {
         add_detail(&finish->run, "not retried: too late for its retries.within");
         return;

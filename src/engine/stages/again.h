@@ -7,6 +7,10 @@
 #include "ports.h"
 #include "state/catalog.h"
 
+/* A lost run may still start so long after its begin: the window of starts, and what clocks and the
+ * store add to it. No attempt follows it sooner. */
+enum { AGAIN_LOST_WAIT_MS = 7000 };
+
 /* Sets finish->again from the job's definition; the run of the finish is set. An end that is not
  * retried though the job has attempts left says why in its detail. E_NOMEM: the finish must not be
  * sent yet, but filled again later. */

@@ -423,7 +423,7 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
-    int64_t base_ms = wall_at(now, open->seen);
+    int64_t base_ms = wall_at(now, open->seen) + (is_claimed ? 0 : open->waits_ms);
     bool is_set_back = open_run_is_set_back(open, now.wall);
     if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;

@@ -331,7 +331,7 @@ static int64_t waits_until_ms(const struct sweeper *sweeper, struct now now,
     bool is_for_one = open_run_only_node(&open->run) != NULL;
     if (!(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
         return untaken_until_ms(sweeper, now, open);
-    int64_t since_ms = wall_at(now, open->seen);
+    int64_t since_ms = wall_at(now, open->seen) + open->waits_ms;
     if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
         since_ms = open->run.not_before_ms;
     return since_ms + (is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job));

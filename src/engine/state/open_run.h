@@ -106,6 +106,8 @@ struct open_run {
     uint64_t take_nonce;  /* TAKING: of the take that is under way */
     struct boot_ms seen;  /* WAITING, CLAIMED_ELSEWHERE: since when it can be taken;
                              ENDED_ELSEWHERE: since when it is known */
+    int64_t waits_ms;     /* a further attempt that is DUE: so long from `seen` on, whatever happens
+                             to the wall clock */
     int rank;             /* this node's rank for it, in the placement of generation `ranked` */
     unsigned ranked;
 };
