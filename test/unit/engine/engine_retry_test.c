@@ -178,6 +178,34 @@ static void a_lost_run_is_retried_if_asked_for(void **state)
     }
 }
 
+/* The lost run may start until its window is over, whatever the clocks say meanwhile. */
+static void no_clock_shortens_the_wait_after_a_loss(void **state)
+{
+    static const int64_t steps_ms[] = {60 * MINUTE, -60 * MINUTE};
+    (void)state;
+    for (size_t i = 0; i < sizeof(steps_ms) / sizeof(steps_ms[0]); i++) {
+        struct cluster *cluster = cluster_new(3);
+        struct world *node;
+        for (size_t k = 0; k < 3; k++)
+            cluster->nodes[k]->duration_ms = 10 * MINUTE;
+        struct id uid = world_add(cluster->nodes[0], "name: a\nschedule: '@manual'\ncommand: [x]\n"
+                                                     "retries: {count: 1, wait: 0s, on: lost}\n");
+        assert_true(world_trigger(cluster->nodes[0], &uid));
+        cluster_pass(cluster, 5 * SECOND);
+        cluster_process(cluster, "a", &node);
+        cluster_freeze(node);
+        cluster_expire(node);
+        cluster_pass(cluster, SECOND);
+        for (size_t k = 0; k < 3; k++)
+            world_set_clock(cluster->nodes[k], steps_ms[i]);
+        cluster_pass(cluster, 4 * SECOND);
+        assert_int_equal(cluster_starts(cluster, "a"), 1);
+        cluster_pass(cluster, 60 * SECOND);
+        assert_int_equal(cluster_starts(cluster, "a"), 2);
+        cluster_free(cluster);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +217,7 @@ int main(void)
         WITH_WORLD(a_pause_ends_the_attempt_that_waits),
         cmocka_unit_test(an_attempt_goes_where_none_has_failed),
         cmocka_unit_test(a_lost_run_is_retried_if_asked_for),
+        cmocka_unit_test(no_clock_shortens_the_wait_after_a_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
