@@ -47,7 +47,14 @@ is_alive() { # PID; a zombie is dead
     [ -n "$state" ] && [ "$state" != Z ] && [ "$state" != X ]
 }
 
-is_gone() { ! is_alive "$1"; } # PID
+# A zombie may still have threads that are ending, and with them its sockets.
+is_gone() { # PID
+    local task
+    ! is_alive "$1" || return 1
+    for task in "/proc/$1/task/"[0-9]*; do
+        [ "${task##*/}" = "$1" ] || ! [ -e "$task" ] || return 1
+    done
+}
 
 agent_pid() {
     local pid
