@@ -1,5 +1,6 @@
 #!/bin/bash
 # Parameters of a job: declared, chosen by a request, given to the run, kept with it, used again.
+# shellcheck disable=SC2016 # values and jobs have ${NAME}, which this shell is not to expand
 . "$(dirname "$0")/lib.sh"
 port=$(free_ports | head -n 1)
 start_agent data --listen "127.0.0.1:$port"

@@ -48,7 +48,7 @@ static enum status has_other(struct rules *rules, const struct run *run, bool *r
 enum status rules_drop_input(struct rules *rules, const struct id *run_id)
 {
     struct run_row row;
-    bool is_shared;
+    bool is_shared = false;
     char name[ID_TEXT + 1];
     enum status st = rules->ops->get_run(rules->tables, run_id, &row);
     if (st == E_NOT_FOUND ||
