@@ -189,9 +189,9 @@ peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
     "!ended || ended->deleted" "!ended || finish->run.state == RUN_LOST"
     "what waits for a failure does not hear of a loss: P6")
 
-peal_sim_mistake(retried_twice memory races store/rules/rules_again.c
-    "|| before->retried ||" "||"
-    "an amended end makes an attempt that was made with the loss: P1")
+peal_sim_mistake(amended_decides memory races store/rules/rules_run.c
+    "if (before->retried)" "if (false)"
+    "an amended end decides a tick that its next attempt decides")
 peal_sim_mistake(lost_is_tried_at_once memory races job/definition/retry.c
     "(end->state == RUN_LOST || is_window_over(end)) && wait_ms < window_ms" "false"
     "a lost run starts while its next attempt does: P1")
