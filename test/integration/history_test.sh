@@ -50,6 +50,8 @@ run peal runs shared --data "$scratch/b"
 expect_stdout_has shared
 run peal restart --data "$scratch/b" --history sqlite
 expect_status 0
+run peal stop --data "$scratch/a" # which would be asked for the runs that its history has
+expect_status 0
 run peal runs shared --data "$scratch/b"
 expect_stderr_has "no runs"
 finish
