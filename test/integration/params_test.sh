@@ -86,8 +86,8 @@ while IFS='|' read -r arguments words; do
     [ "$status" -ne 0 ] || mismatch 'expected a refusal'
     expect_stderr_has "$words"
 done <<'END'
-report|params.day: is required
-report -p day=1 -p dya=2|params.dya: is no parameter of this job
+report|params.day: has no default; give a value
+report -p day=1 -p dya=2|params.dya: is no parameter of this job; it has day
 plain -p day=1|which has none
 report -p day=1 -p count=five|params.count: "five" is not a whole number
 report -p day=1 -p count=99999999999999999999|is not a whole number

@@ -43,6 +43,32 @@ expect_stdout_has 'manual, 3 of 6'
 run peal why third
 expect_stdout_has 'It was attempt 3 of 6.'
 
+# Who waits for the run waits for its attempts, sees the output of each, and goes by the last one.
+# shellcheck disable=SC2016 # likewise
+put waited '{count: 5, wait: 0s}' 'echo out $PEAL_ATTEMPT; test $PEAL_ATTEMPT = 2'
+run peal run waited --follow
+expect_status 0
+expect_stdout 'out 1
+out 2'
+expect_stderr_has 'waited: attempt 1 of 6: failed (exit code 1)'
+expect_stderr_has 'waited: ok'
+put in_vain '{count: 1, wait: 0s}' 'false'
+run peal run in_vain --wait
+expect_status 10
+expect_stderr_has 'in_vain: attempt 1 of 2: failed'
+expect_stderr_has 'in_vain: failed'
+# An attempt that waits has no output yet; that of the one before is shown.
+put slow '{count: 1, wait: 1h}' 'echo first; false'
+run peal run slow
+wait_until attempts_are slow '1 failed' '2 due'
+run peal logs slow
+expect_status 0
+expect_stdout 'first'
+run peal run slow --wait --timeout 1s
+expect_status 4
+run peal kill slow
+expect_status 0
+
 # All fail: as many as there are, and the last one is the end.
 put never '{count: 2, wait: 0s, on: [exit 7]}' 'exit 7'
 run peal run never

@@ -15,6 +15,7 @@ enum {
     NOT_SEEN_MS = 5000, /* how long a new run may not be found yet */
     SHORTEST_ID = 4,    /* letters of an id that are taken for its beginning */
     CANDIDATES = 20,
+    LOOKED_AT = 20, /* newest runs of a job, for one that has begun */
 };
 
 void run_outcome(const json_t *run, struct strbuf *out)
@@ -220,6 +221,18 @@ enum exit_code run_by_id(struct client *client, const char *word, struct strbuf 
     return code == EXIT_OK ? cli_fail(strbuf_status(run_id)) : code;
 }
 
+/* One that waits to start has nothing to show: it counts if there is no other. */
+static const char *newest_begun(const json_t *runs)
+{
+    const json_t *run;
+    size_t i;
+    json_array_foreach (runs, i, run) {
+        if (run_is_over(run) || answer_time(run, "started_at") != NO_TIME)
+            return answer_text(run, "run_id");
+    }
+    return answer_text(json_array_get(runs, 0), "run_id");
+}
+
 enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id)
 {
     struct reply job;
@@ -238,11 +251,11 @@ enum exit_code run_find(struct client *client, const char *word, struct strbuf *
     strbuf_init(&path);
     strbuf_adds(&path, "/runs?");
     url_param(&path, "job", word);
-    code = client_list(client, path.text, 1, &runs);
+    code = client_list(client, path.text, LOOKED_AT, &runs);
     strbuf_release(&path);
     if (code != EXIT_OK)
         return code;
-    const char *newest = answer_text(json_array_get(runs, 0), "run_id");
+    const char *newest = newest_begun(runs);
     strbuf_adds(run_id, strcmp(newest, last) > 0 ? newest : last); /* ids sort by age */
     json_decref(runs);
     if (run_id->length)

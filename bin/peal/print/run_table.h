@@ -28,7 +28,7 @@ bool run_is_ok(const json_t *run);
  * EXIT_USAGE: several runs begin so, which are listed. */
 MUST_CHECK enum exit_code run_by_id(struct client *client, const char *word, struct strbuf *run_id);
 
-/* The same, and for a job that of its newest run. */
+/* The same, and for a job that of its newest run that has begun. */
 MUST_CHECK enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id);
 
 /* Sleeps a little longer each time, from 20 ms to half a second. */

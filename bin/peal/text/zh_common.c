@@ -158,6 +158,7 @@ const struct message zh_common[] = {
     {"the ids of %zu runs begin with %s:", "有 %zu 个运行的编号以 %s 开头："},
     {"the ids of at least %zu runs begin with %s:", "至少有 %zu 个运行的编号以 %s 开头："},
     {"%s has not run yet; run it now: peal run %s", "%s 尚未运行过；立即运行：peal run %s"},
+    {"%s: attempt %d of %d: %s", "%s：第 %d 次，共 %d 次：%s"},
     {"still not over: %s; it goes on", "运行 %s 仍未结束，将继续进行"},
     {"those marked with * (%zu) wait on the node's disk for the history's database",
      "标有 * 的 %zu 个运行暂存在节点的磁盘上，尚未写入历史数据库"},

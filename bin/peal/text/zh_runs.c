@@ -130,13 +130,13 @@ const struct message zh_runs[] = {
     /* peal run */
     {"run a job now", "立即运行一个任务"},
     {"Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not end in "
-     "time. Of a job with spread, all runs of the tick count, and --follow shows the first of "
-     "them. 4: the overlap policy does not allow a run now, or its output can't be shown from "
-     "here. Ctrl-C ends the command, not the run. --env and --time-limit need the right to define "
-     "the "
-     "job.",
+     "time. Further attempts are waited for, and the last one counts. Of a job with spread, all "
+     "runs of the tick count, and --follow shows the first of them. 4: the overlap policy does not "
+     "allow a run now, or its output can't be shown from here. Ctrl-C ends the command, not the "
+     "run. --env and --time-limit need the right to define the job.",
      "使用 --wait 或 --follow 时的退出状态：0 运行成功，10 运行未成功，7 "
-     "未在限定时间内结束。设置了 spread 的任务以本次触发的全部运行为准，--follow "
+     "未在限定时间内结束。会等待后续重试，以最后一次为准。设置了 spread "
+     "的任务以本次触发的全部运行为准，--follow "
      "显示其中第一个的输出。4：重叠策略不允许现在运行，或无法从此处查看其输出。Ctrl-C "
      "只结束本命令，不影响运行。--env 和 --time-limit 需要对该任务的 define 权限。"},
     {"run it on this node, and on no other", "只在此节点上运行"},

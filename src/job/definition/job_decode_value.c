@@ -300,12 +300,12 @@ static enum status get_integer(const struct decoder *d, const struct field *fiel
     enum status st = get_scalar(d, spot, "a number", &text);
     if (st != OK)
         return st;
-    if (!spot->node->plain)
-        return spot_fail(d->err, spot, "expected a number, found a text; leave out the quotes");
     bool negative = *text == '-';
     const char *digits = text + negative;
     if (digits[strspn(digits, "0123456789")] || !*digits)
         return spot_fail(d->err, spot, "\"%.40s\" is not a whole number", text);
+    if (!spot->node->plain)
+        return spot_fail(d->err, spot, "expected a number, found a text; leave out the quotes");
     if (digits[0] == '0' && digits[1])
         return spot_fail(d->err, spot, "%.40s is octal to some readers; leave out the leading 0",
                          text);

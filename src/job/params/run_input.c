@@ -36,6 +36,25 @@ static enum status check(const struct job *job, const struct job_param *param, c
     return OK;
 }
 
+/* With the names that it could be, as far as there is room. */
+static enum status fail_unknown(const struct job *job, const char *name, struct input_error *err)
+{
+    char known[PARAM_WHY_SIZE * 3 / 5] = "", why[PARAM_WHY_SIZE];
+    size_t used = 0;
+    if (!job->params.count)
+        return fail(err, name, "is no parameter of this job, which has none");
+    for (size_t i = 0; i < job->params.count; i++) {
+        const char *each = job->params.items[i].name;
+        bool fits = used + strlen(each) + sizeof(", , ...") <= sizeof(known);
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+                                 fits ? each : "...");
+        if (!fits)
+            break;
+    }
+    snprintf(why, sizeof(why), "is no parameter of this job; it has %s", known);
+    return fail(err, name, why);
+}
+
 static enum status check_names(const struct job *job, const json_t *given, struct input_error *err)
 {
     const char *name;
@@ -43,9 +62,7 @@ static enum status check_names(const struct job *job, const json_t *given, struc
     json_object_foreach ((json_t *)given, name, value) {
         (void)value;
         if (!job_params_find(&job->params, name, strlen(name)))
-            return fail(err, name,
-                        job->params.count ? "is no parameter of this job"
-                                          : "is no parameter of this job, which has none");
+            return fail_unknown(job, name, err);
     }
     return OK;
 }
@@ -58,7 +75,7 @@ static enum status choose(const struct job *job, const struct job_param *param, 
     if (value && !text)
         return fail(err, param->name, "expected a text, a number, true or false");
     if (!value && !param->initial)
-        return fail(err, param->name, "is required");
+        return fail(err, param->name, "has no default; give a value");
     enum status st = text ? check(job, param, text, err) : OK;
     if (st == OK &&
         json_object_set_new(values, param->name, json_string(text ? text : param->initial)) != 0)
@@ -164,7 +181,7 @@ static enum status apply_params(struct job *job, const json_t *given, struct inp
         if (text)
             st = check(job, param, text, err);
         else if (!param->initial)
-            st = fail(err, param->name, "is required");
+            st = fail(err, param->name, "has no default; give a value");
         if (st == OK && text)
             st = job_set_text(&param->value, text);
     }

@@ -212,6 +212,7 @@ static const struct {
     {__LINE__, JOB "nice: 20\n", "4:7 /nice nice: 20 is out of range -20 to 19"},
     {__LINE__, JOB "nice: '5'\n",
      "4:7 /nice nice: expected a number, found a text; leave out the quotes"},
+    {__LINE__, JOB "nice: 'five'\n", "4:7 /nice nice: \"five\" is not a whole number"},
     {__LINE__, JOB "nice: 010\n",
      "4:7 /nice nice: 010 is octal to some readers; leave out the leading 0"},
     {__LINE__, JOB "nice: 1.5\n", "4:7 /nice nice: \"1.5\" is not a whole number"},

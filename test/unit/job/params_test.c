@@ -172,10 +172,10 @@ static void values_are_checked(void **state)
         {__LINE__, "{\"s\":\"\",\"i\":-9223372036854775808,\"n\":-1.25,\"b\":false}",
          "{\"s\":\"\",\"i\":\"-9223372036854775808\",\"n\":\"-1.25\",\"b\":\"false\"}"},
         {__LINE__, "{\"s\":7}", "{\"s\":\"7\",\"i\":\"5\",\"n\":\"1.5\",\"b\":\"true\"}"},
-        {__LINE__, "{}", "s: is required"},
+        {__LINE__, "{}", "s: has no default; give a value"},
         {__LINE__, "{\"s\":null}", "s: expected a text"},
         {__LINE__, "{\"s\":[\"a\"]}", "s: expected a text"},
-        {__LINE__, "{\"s\":\"x\",\"t\":\"y\"}", "t: is no parameter of this job"},
+        {__LINE__, "{\"s\":\"x\",\"t\":\"y\"}", "t: is no parameter of this job; it has s, i, n, b"},
         {__LINE__, "{\"s\":\"x\",\"i\":\"1.0\"}", "i: \"1.0\" is not a whole number"},
         {__LINE__, "{\"s\":\"x\",\"i\":\"007\"}", "i: \"007\" is not a whole number"},
         {__LINE__, "{\"s\":\"x\",\"i\":\" 7\"}", "i: \" 7\" is not a whole number"},
@@ -237,9 +237,9 @@ static void an_input_is_applied(void **state)
         int line;
         const char *text, *why;
     } cases[] = {
-        {__LINE__, NULL, "a: is required"},
-        {__LINE__, "{}", "a: is required"},
-        {__LINE__, "{\"params\":{\"a\":\"x\",\"c\":\"1\"}}", "c: is no parameter of this job"},
+        {__LINE__, NULL, "a: has no default; give a value"},
+        {__LINE__, "{}", "a: has no default; give a value"},
+        {__LINE__, "{\"params\":{\"a\":\"x\",\"c\":\"1\"}}", "c: is no parameter of this job; it has a, b"},
         {__LINE__, "{\"params\":{\"a\":\"x\",\"b\":\"y\"}}", "b: \"y\" is not a whole number"},
         {__LINE__, "{\"params\":", ": what was handed over"},
         {__LINE__, "[]", ": what was handed over"},

@@ -7,8 +7,8 @@
 #include "client/body.h"
 #include "client/client.h"
 #include "duration.h"
-#include "print/log_print.h"
 #include "print/run_table.h"
+#include "print/tick_follow.h"
 #include "text/tr.h"
 
 struct request {
@@ -51,87 +51,25 @@ static enum exit_code tell_end(const char *name, const json_t *run)
     return run_is_ok(run) ? EXIT_OK : EXIT_RUN_FAILED;
 }
 
-/* ---- a tick with several runs ---- */
-
-enum { RUNS_OF_A_TICK = 2000 }; /* and of ticks since then, and their attempts */
-
-/* An attempt that was not needed any more stands for the success of the one before. */
-static bool is_good(const json_t *run)
-{
-    return run_is_ok(run) || strcmp(answer_text(run, "reason"), "not_needed") == 0;
-}
-
-/* Has each run of the tick ended, with its attempts? *ret_bad is one that was not ok. */
-static bool all_are_over(const json_t *runs, const json_t *first, json_t **ret_bad)
-{
-    int parts = (int)answer_int(first, "parts", 0), over = 0;
-    json_t *run;
-    size_t i;
-    *ret_bad = NULL;
-    json_array_foreach (runs, i, run) {
-        bool is_of_tick = strcmp(answer_text(run, "tick"), answer_text(first, "tick")) == 0;
-        if (!is_of_tick || !run_is_over(run) || json_is_true(json_object_get(run, "retried")))
-            continue;
-        over++;
-        if (!is_good(run))
-            *ret_bad = run;
-    }
-    return over >= parts;
-}
-
-/* Waits for the other runs of the tick as well; *inout_run becomes one that was not ok, if there is
- * one. */
-static enum exit_code wait_for_all(struct client *client, int64_t deadline_ms, json_t **inout_run)
-{
-    struct strbuf path;
-    enum exit_code code = EXIT_OK;
-    bool is_over = answer_int(*inout_run, "parts", 0) < 2;
-    int delay_ms = 0;
-    strbuf_init(&path);
-    strbuf_adds(&path, "/runs?");
-    url_param(&path, "job", answer_text(*inout_run, "job"));
-    url_param(&path, "since", answer_text(*inout_run, "tick"));
-    while (code == EXIT_OK && !is_over) {
-        json_t *runs = NULL, *bad = NULL;
-        code = client_list(client, path.text, RUNS_OF_A_TICK, &runs);
-        is_over = code == EXIT_OK && all_are_over(runs, *inout_run, &bad);
-        if (is_over && bad) {
-            json_decref(*inout_run);
-            *inout_run = json_incref(bad);
-        }
-        json_decref(runs);
-        if (code == EXIT_OK && !is_over && deadline_ms != NO_TIME && now_ms() >= deadline_ms) {
-            cli_error("still not over: %s; it goes on", answer_text(*inout_run, "run_id"));
-            code = EXIT_TIMED_OUT;
-        } else if (code == EXIT_OK && !is_over) {
-            pause_longer(&delay_ms);
-        }
-    }
-    strbuf_release(&path);
-    return code;
-}
-
 /* With --follow stdout is the run's output, and the id goes to stderr. */
 static enum exit_code watch(struct client *client, const struct request *request,
                             const char *run_id)
 {
     int64_t deadline_ms = request->timeout_s ? now_ms() + request->timeout_s * 1000 : NO_TIME;
-    struct log_printer printer = {.is_new = true};
     const char *name = request->name ? request->name : run_id;
     json_t *run = NULL;
-    enum exit_code code = EXIT_OK;
     fprintf(request->follow ? stderr : stdout, "%s\n", run_id);
     fflush(stdout);
     if (!request->wait && !request->follow)
         return EXIT_OK;
     interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
                   name, run_id, run_id);
-    if (request->follow)
-        code = log_follow(client, run_id, &printer, deadline_ms, &run);
-    if (!request->follow || code == EXIT_NOT_FOUND) /* it may have been passed over */
-        code = run_wait(client, name, run_id, deadline_ms, &run);
-    if (code == EXIT_OK)
-        code = wait_for_all(client, deadline_ms, &run);
+    enum exit_code code = tick_follow(client,
+                                      &(struct tick_watch){.name = name,
+                                                           .run_id = run_id,
+                                                           .with_output = request->follow,
+                                                           .deadline_ms = deadline_ms},
+                                      &run);
     interrupt_end();
     if (code == EXIT_OK)
         code = tell_end(name, run);
@@ -191,10 +129,10 @@ const struct command cmd_run = {
                          {"peal run backup --follow", "shows the output until the run ends"}),
     .notes =
         "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
-        "end in time. Of a job with spread, all runs of the tick count, and --follow shows "
-        "the first of them. 4: the overlap policy does not allow a run now, or its output can't be "
-        "shown "
-        "from here. Ctrl-C ends the command, not the run. --env and --time-limit need the right to "
+        "end in time. Further attempts are waited for, and the last one counts. Of a job with "
+        "spread, all runs of the tick count, and --follow shows the first of them. 4: the overlap "
+        "policy does not allow a run now, or its output can't be shown from here. Ctrl-C ends the "
+        "command, not the run. --env and --time-limit need the right to "
         "define the job.",
     .arguments =
         ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
