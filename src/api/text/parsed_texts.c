@@ -161,6 +161,7 @@ const struct message parsed_messages[] = {
     {"name a time zone in all schedules or in none, or use \"timezone\"",
      "所有计划都指明时区，或都不指明；也可以使用 \"timezone\""},
     {"unknown field \"%.60s\"; did you mean \"%s\"?", "未知字段“%s”；是否指“%s”？"},
+    {"unknown field \"%.60s\"; known: %s", "未知字段“%s”；可用字段：%s"},
     {"unknown field \"%.60s\"", "未知字段“%s”"},
     {"expected a job (a map with name, schedule and command), found %s",
      "应为任务（含 name、schedule 和 command 的映射），实际为%s"},

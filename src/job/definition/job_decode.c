@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,17 +11,34 @@
 
 enum { FIELDS_MAX = 64 }; /* of a table */
 
+/* "policy, queue": the fields that a group has. */
+static void list_fields(const struct decoder *d, const struct field *fields, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    for (; fields->name && used < size; fields++) {
+        if (d->with_meta || !fields->meta)
+            used +=
+                (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", fields->name);
+    }
+}
+
 static enum status unknown_field(const struct decoder *d, const struct field *fields,
                                  const struct spot *spot, const struct node *key)
 {
     const char *nearest = field_nearest(fields, d->with_meta, key->text);
     struct spot at_key = {spot->up, spot->name, spot->index, key};
     struct spot field = {spot, key->text, 0, key};
-    if (nearest)
+    char known[160];
+    if (nearest) {
         spot_set(d->err, &at_key, "unknown field \"%.60s\"; did you mean \"%s\"?", key->text,
                  nearest);
-    else
+    } else if (fields == job_fields) { /* too many to name */
         spot_set(d->err, &at_key, "unknown field \"%.60s\"", key->text);
+    } else {
+        list_fields(d, fields, known, sizeof(known));
+        spot_set(d->err, &at_key, "unknown field \"%.60s\"; known: %s", key->text, known);
+    }
     spot_point(d->err, &field);
     return status_invalid();
 }
