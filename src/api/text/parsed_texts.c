@@ -271,7 +271,7 @@ const struct message parsed_messages[] = {
     {"is a URL without a host", "是没有主机名的 URL"},
     {"is not a URL: it holds a blank or a control character", "不是 URL：包含空格或控制字符"},
     {"is not one of GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS",
-     "不是 GET、HEAD、POST、PUT、PATCH、DELETE 或 OPTIONS 之一"},
+     "不是 GET, HEAD, POST, PUT, PATCH, DELETE 或 OPTIONS 之一"},
     {"the name of a header may hold letters, digits and - only, like X-Request-Id",
      "请求头名称只能包含字母、数字和 -，例如 X-Request-Id"},
     {"this header is part of the framing of a request, which peal writes itself",
