@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "hash.h"
-#include "journal.h"
+#include "serve/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -17,7 +17,8 @@
 
 #include "call_address.h"
 #include "call_request.h"
-#include "output.h"
+#include "serve/agent_link.h"
+#include "serve/output.h"
 #include "spawn_message.h"
 #include "strbuf.h"
 
@@ -29,14 +30,6 @@ enum call_state {
     CALL_WAITING,
     CALL_UNDER_WAY,
     CALL_ENDED,
-};
-
-/* Pending reports to the agent, sent in this order. */
-enum call_report {
-    REPORT_KNOWN = 1 << 0,
-    REPORT_STARTED = 1 << 1,
-    REPORT_GREW = 1 << 2,
-    REPORT_ENDED = 1 << 3,
 };
 
 /* A text that is looked for in a stream of bytes. */
@@ -77,9 +70,9 @@ struct call {
     struct lookup *lookup;
     bool looks_up; /* it is the one that does */
 
-    unsigned report; /* enum call_report */
-    bool is_queued, is_growing;
-    TAILQ_ENTRY(call) all, queue, growing, line;
+    struct reported reported;
+    bool is_growing;
+    TAILQ_ENTRY(call) all, growing, line;
 };
 
 TAILQ_HEAD(call_list, call);

@@ -2,55 +2,12 @@
 #include "caller.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "clock.h"
 
 #define EVENTS_PER_TURN 256
 
-void caller_log(const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(line, sizeof(line) - 1, format, args);
-    va_end(args);
-    if (length < 0)
-        return;
-    size_t end = (size_t)length < sizeof(line) - 2 ? (size_t)length : sizeof(line) - 2;
-    line[end] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line, end + 1);
-    (void)ignored;
-}
-
-enum status caller_watch(struct caller *caller, struct watch *watch, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.ptr = watch};
-    return epoll_ctl(caller->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) == 0 ? OK : E_IO;
-}
-
-void caller_unwatch(struct caller *caller, struct watch *watch)
-{
-    if (watch->fd < 0)
-        return;
-    epoll_ctl(caller->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
-    close(watch->fd);
-    watch->fd = -1;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    if (!a || !b)
-        return a ? a : b;
-    return a < b ? a : b;
-}
-
-/* Boot time, so that a timeout counts while the machine sleeps. */
 static void arm_timer(struct caller *caller)
 {
     int64_t due = caller->timers.count ? caller->timers.entries[0].key : 0;
@@ -59,15 +16,8 @@ static void arm_timer(struct caller *caller)
     if (caller->journal.is_dirty)
         due =
             earlier(due, caller->journal.sync_at_boot_ms > 0 ? caller->journal.sync_at_boot_ms : 1);
-    if (caller->idle_since_boot_ms)
-        due = earlier(due, caller->idle_since_boot_ms + caller->options.idle_ms);
-    if (due == caller->armed_boot_ms)
-        return;
-    struct itimerspec when = {
-        .it_value = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000},
-    };
-    timerfd_settime(caller->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
-    caller->armed_boot_ms = due;
+    due = earlier(due, idle_due_ms(&caller->idle));
+    boot_timer_arm(&caller->timer, due * 1000);
 }
 
 static void look_at_due(struct caller *caller)
@@ -84,7 +34,7 @@ static void look_at_due(struct caller *caller)
         if (call->state == CALL_ENDED)
             continue;
         calls_flush(caller, call);
-        link_report(caller, call, REPORT_GREW);
+        agent_report(caller, call, REPORT_GREW);
     }
 }
 
@@ -96,12 +46,8 @@ static void begin_waiting(struct caller *caller)
 
 static void look_for_idleness(struct caller *caller)
 {
-    bool is_idle = caller->agent.fd < 0 && caller->active == 0;
-    if (!is_idle)
-        caller->idle_since_boot_ms = 0;
-    else if (!caller->idle_since_boot_ms)
-        caller->idle_since_boot_ms = caller->now_boot_ms;
-    else if (caller->now_boot_ms >= caller->idle_since_boot_ms + caller->options.idle_ms)
+    bool is_idle = !agent_link_is_up(&caller->link) && caller->active == 0;
+    if (idle_is_over(&caller->idle, is_idle, caller->now_boot_ms))
         caller->is_done = true;
     if ((caller->is_stopping || caller->wants_end) && caller->active == 0)
         caller->is_done = true;
@@ -110,17 +56,14 @@ static void look_for_idleness(struct caller *caller)
 static void turn(struct caller *caller, const struct epoll_event *events, int count)
 {
     caller->now_boot_ms = clock_now().boot.ms;
-    for (int i = 0; i < count; i++) {
-        struct watch *watch = events[i].data.ptr;
-        if (watch->fd >= 0) /* an earlier event of this turn may have closed it */
-            watch->ready(caller, watch, events[i].events);
-    }
+    watch_dispatch(caller, events, count);
+    start_batch(caller);
     look_at_due(caller);
     begin_waiting(caller);
     sockets_timer(caller);
     begin_waiting(caller);
     calls_write_journal(caller);
-    link_flush(caller);
+    agent_link_flush(&caller->link);
     journal_sync(&caller->journal, caller->now_boot_ms);
     if (journal_is_stale(&caller->journal, caller->calls.count))
         calls_compact(caller);
@@ -140,5 +83,5 @@ void caller_loop(struct caller *caller)
             break;
         turn(caller, events, count > 0 ? count : 0);
     }
-    link_flush(caller);
+    agent_link_flush(&caller->link);
 }

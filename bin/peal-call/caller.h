@@ -3,7 +3,7 @@
  *
  *   main.c      options, user, lock, socket, signals
  *   caller.c    the loop
- *   link.c      the connection to the agent, with the spawner's messages (spawn_message.h)
+ *   agent.c     what the agent asks for, on serve/agent_link.h
  *   calls.c     the calls by id, their journal and their ends
  *   start.c     a start request becomes a call
  *   transfer.c  the request and its answer, on libcurl
@@ -22,17 +22,12 @@
 #include "call.h"
 #include "heap.h"
 #include "lookups.h"
-#include "peal-spawn/journal.h"
+#include "serve/agent_link.h"
+#include "serve/journal.h"
+#include "serve/process.h"
+#include "serve/watch.h"
 #include "spares.h"
 #include "table.h"
-
-struct caller;
-
-/* A descriptor that the loop watches. */
-struct watch {
-    int fd; /* -1: none */
-    void (*ready)(struct caller *caller, struct watch *watch, uint32_t events);
-};
 
 /* A descriptor of libcurl's. */
 struct socket_watch {
@@ -50,17 +45,13 @@ struct options {
 struct caller {
     struct options options;
     int folder_fd, output_fd, lock_fd;
-    int spare_fd; /* closed to accept an agent when descriptors have run out */
     int epoll_fd;
-    struct watch listener, signals, timer, agent;
-    bool agent_said_hello;
-    bool agent_wants_ready; /* READY follows when the queue is empty */
-    bool agent_is_full;     /* waits until the socket can take more */
-    bool agent_awaits_build;
+    struct watch signals;
+    struct boot_timer timer;
+    struct agent_link link;
 
     struct table calls; /* by id */
     struct call_list all;
-    struct call_list reports;  /* with pending reports */
     struct call_list growing;  /* whose output grew since the last report */
     struct call_list starting; /* accepted, and not in the journal yet */
     struct call_list buried;   /* freed at the end of the turn */
@@ -80,25 +71,18 @@ struct caller {
     bool is_done;
     int64_t now_boot_ms;     /* sampled once per turn */
     int64_t grew_at_boot_ms; /* when that is reported; 0: nothing grew */
-    int64_t idle_since_boot_ms;
-    int64_t armed_boot_ms;
-    char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
-    char frame[SPAWN_FRAME_MESSAGES * SPAWN_FIXED_MAX] __attribute__((aligned(16)));
+    struct idle idle;
 };
 
 /* build.c */
 extern const struct spawn_build caller_build;
 
 /* caller.c */
-MUST_CHECK enum status caller_watch(struct caller *caller, struct watch *watch, uint32_t events);
-void caller_unwatch(struct caller *caller, struct watch *watch); /* and closes; fd becomes -1 */
 void caller_loop(struct caller *caller);
-void caller_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* link.c */
-void link_accept(struct caller *caller, struct watch *watch, uint32_t events);
-void link_report(struct caller *caller, struct call *call, enum call_report what);
-void link_flush(struct caller *caller);
+/* agent.c */
+extern const struct agent_link_type agent_type;
+void agent_report(struct caller *caller, struct call *call, enum report what);
 
 /* start.c: start_add takes a request, or reports why not; start_batch makes the calls of all that
  * were taken. To be called before anything that may concern one of them, and before the turn ends.

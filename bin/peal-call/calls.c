@@ -17,7 +17,6 @@ void calls_init(struct caller *caller)
 {
     table_init(&caller->calls, &by_id_type);
     TAILQ_INIT(&caller->all);
-    TAILQ_INIT(&caller->reports);
     TAILQ_INIT(&caller->growing);
     TAILQ_INIT(&caller->starting);
     TAILQ_INIT(&caller->buried);
@@ -57,7 +56,7 @@ static struct journal_record record_of(const struct call *call)
 
 static void log_lost_records(void)
 {
-    caller_log("event=journal_failed error=\"%s\"", strerror(errno));
+    serve_log("event=journal_failed error=\"%s\"", strerror(errno));
 }
 
 static void note(struct caller *caller, const struct call *call, enum journal_type type)
@@ -158,7 +157,7 @@ void calls_set_due(struct caller *caller, struct call *call, int64_t due_boot_ms
     else if (due_boot_ms && call->timer_place != HEAP_NONE)
         heap_update(&caller->timers, call->timer_place, due_boot_ms);
     else if (due_boot_ms && heap_push(&caller->timers, due_boot_ms, call) != OK)
-        caller_log("event=timer_lost run=%s reason=\"out of memory\"", call->info.id);
+        serve_log("event=timer_lost run=%s reason=\"out of memory\"", call->info.id);
 }
 
 void calls_due(struct caller *caller, struct call *call)
@@ -237,7 +236,7 @@ static void end(struct caller *caller, struct call *call, enum spawn_reason reas
     call->state = CALL_ENDED;
     caller->active--;
     note(caller, call, JOURNAL_ENDED);
-    link_report(caller, call, REPORT_ENDED);
+    agent_report(caller, call, REPORT_ENDED);
 }
 
 void calls_finish(struct caller *caller, struct call *call, enum call_end how, int error,
@@ -263,8 +262,7 @@ void calls_forget(struct caller *caller, struct call *call)
     note(caller, call, JOURNAL_FORGOTTEN);
     table_remove(&caller->calls, call);
     TAILQ_REMOVE(&caller->all, call, all);
-    if (call->is_queued)
-        TAILQ_REMOVE(&caller->reports, call, queue);
+    agent_link_forget(&caller->link, &call->reported);
     if (call->is_growing)
         TAILQ_REMOVE(&caller->growing, call, growing);
     TAILQ_INSERT_TAIL(&caller->buried, call, all);

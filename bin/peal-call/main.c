@@ -6,7 +6,6 @@
  * Ends by itself after --idle-ms without calls and an agent. It is never root: started by root it
  * becomes --user, once it is in its folder. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <grp.h>
 #include <limits.h>
@@ -16,33 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "caller.h"
 #include "clock.h"
-#include "spawn_record.h"
 
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_TROUBLE = 1,
-    EXIT_USAGE = 2,
-    EXIT_BUSY = 3, /* another one has this folder */
-};
-
-#define LOCK_NAME "lock"
-#define LOG_NAME  "peal-call.log"
+#define LOG_NAME "peal-call.log"
 
 /* ---- the loop's own descriptors ---- */
 
-static void signal_ready(struct caller *caller, struct watch *watch, uint32_t events)
+static void signal_ready(void *context, struct watch *watch, uint32_t events)
 {
+    struct caller *caller = context;
     struct signalfd_siginfo info;
     struct call *call;
     (void)events;
@@ -52,14 +39,6 @@ static void signal_ready(struct caller *caller, struct watch *watch, uint32_t ev
     TAILQ_FOREACH (call, &caller->all, all) {
         calls_stop(caller, call, SPAWN_KILLED, NULL);
     }
-}
-
-static void timer_ready(struct caller *caller, struct watch *watch, uint32_t events)
-{
-    uint64_t count;
-    (void)events;
-    if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
-        caller->armed_boot_ms = 0; /* what is due is looked at in every turn anyway */
 }
 
 static void timer_moved(void *item, uint32_t place)
@@ -84,63 +63,7 @@ static enum status open_signals(struct caller *caller)
         .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
         .ready = signal_ready,
     };
-    return caller->signals.fd >= 0 ? caller_watch(caller, &caller->signals, EPOLLIN) : E_IO;
-}
-
-static enum status open_timer(struct caller *caller)
-{
-    caller->timer = (struct watch){
-        .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK),
-        .ready = timer_ready,
-    };
-    return caller->timer.fd >= 0 ? caller_watch(caller, &caller->timer, EPOLLIN) : E_IO;
-}
-
-/* ---- the folder ---- */
-
-/* The current folder, which is only this user's: its content is trusted. */
-static enum status open_folder(struct caller *caller)
-{
-    struct stat st;
-    caller->folder_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (caller->folder_fd < 0 || fstat(caller->folder_fd, &st) < 0)
-        return E_IO;
-    if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH))) {
-        errno = EPERM;
-        return E_IO;
-    }
-    if (mkdirat(caller->folder_fd, SPAWN_OUTPUT_FOLDER, 0700) < 0 && errno != EEXIST)
-        return E_IO;
-    caller->output_fd =
-        openat(caller->folder_fd, SPAWN_OUTPUT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    caller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (caller->output_fd >= 0)
-        spares_open(&caller->spares, caller->output_fd);
-    return caller->output_fd >= 0 && caller->spare_fd >= 0 ? OK : E_IO;
-}
-
-static enum status lock_folder(struct caller *caller)
-{
-    caller->lock_fd =
-        openat(caller->folder_fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (caller->lock_fd < 0)
-        return E_IO;
-    if (flock(caller->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? E_BUSY : E_IO;
-    return OK;
-}
-
-static enum status listen_in_folder(struct caller *caller)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = CALL_SOCKET};
-    unlink(CALL_SOCKET); /* of a dead one: the lock is ours */
-    caller->listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (caller->listener.fd < 0 ||
-        bind(caller->listener.fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        chmod(CALL_SOCKET, 0600) < 0 || listen(caller->listener.fd, 8) < 0)
-        return E_IO;
-    caller->listener.ready = link_accept;
-    return caller_watch(caller, &caller->listener, EPOLLIN);
+    return caller->signals.fd >= 0 ? watch_add(caller->epoll_fd, &caller->signals, EPOLLIN) : E_IO;
 }
 
 static void raise_nofile(struct caller *caller)
@@ -156,18 +79,24 @@ static enum status open_all(struct caller *caller)
 {
     raise_nofile(caller);
     caller->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    enum status st = caller->epoll_fd >= 0 ? open_folder(caller) : E_IO;
+    enum status st = caller->epoll_fd >= 0
+                         ? serve_open_folder(".", &caller->folder_fd, &caller->output_fd)
+                         : E_IO;
     if (st == OK)
-        st = lock_folder(caller);
+        st = serve_lock_folder(caller->folder_fd, -1, &caller->lock_fd);
     if (st == OK)
         st = open_signals(caller);
     if (st == OK)
-        st = open_timer(caller);
+        st = boot_timer_open(&caller->timer, caller->epoll_fd);
     if (st == OK)
         st = sockets_init(caller);
+    if (st != OK)
+        return st;
+    spares_open(&caller->spares, caller->output_fd);
+    st = calls_recover(caller);
     if (st == OK)
-        st = calls_recover(caller);
-    return st == OK ? listen_in_folder(caller) : st;
+        st = serve_listen(caller->folder_fd, CALL_SOCKET, &caller->link.listener.fd);
+    return st == OK ? agent_link_open(&caller->link, caller->epoll_fd) : st;
 }
 
 /* A journal that is there tells the next agent that there are calls to ask for. */
@@ -205,14 +134,6 @@ static _Noreturn void usage(enum exit_code code)
     exit((int)code);
 }
 
-static _Noreturn void print_version(void)
-{
-    const char *revision = caller_build.revision;
-    printf("peal-call %s%s%s%s\n", caller_build.version, *revision ? " (" : "", revision,
-           *revision ? ")" : "");
-    exit(EXIT_OK);
-}
-
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
@@ -224,7 +145,7 @@ static void parse(int argc, char **argv, struct options *options)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    *options = (struct options){.idle_ms = 60000};
+    *options = (struct options){.idle_ms = SERVE_IDLE_MS};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == 'd')
             options->folder = optarg;
@@ -235,7 +156,7 @@ static void parse(int argc, char **argv, struct options *options)
         else if (c == 'D')
             options->is_daemon = true;
         else if (c == 'v')
-            print_version();
+            serve_print_version("peal-call", &caller_build);
         else
             usage(c == 'h' ? EXIT_OK : EXIT_USAGE);
     }
@@ -245,7 +166,7 @@ static void parse(int argc, char **argv, struct options *options)
 
 static void fail_start(const char *what)
 {
-    caller_log("event=start_failed what=\"%s\" error=\"%s\"", what, strerror(errno));
+    serve_log("event=start_failed what=\"%s\" error=\"%s\"", what, strerror(errno));
 }
 
 /* A folder of another user is put aside: what is in it is not to be trusted, nor to be given away.
@@ -257,7 +178,7 @@ static bool put_aside(const char *folder, uid_t uid)
     if (stat(folder, &st) != 0 || st.st_uid == uid)
         return true;
     snprintf(aside, sizeof(aside), "%s.%u", folder, (unsigned)st.st_uid);
-    caller_log("event=put_aside folder=\"%s\" reason=\"of another user\"", aside);
+    serve_log("event=put_aside folder=\"%s\" reason=\"of another user\"", aside);
     return rename(folder, aside) == 0;
 }
 
@@ -319,45 +240,11 @@ static void confine(void)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* The parent waits for the status of the child and exits with it, so that the starter knows when it
- * can connect. Returns, in the child, the descriptor for that status. */
-static int become_daemon(void)
-{
-    int ends[2];
-    char code = EXIT_TROUBLE;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        exit(EXIT_TROUBLE);
-    pid_t pid = fork();
-    if (pid < 0)
-        exit(EXIT_TROUBLE);
-    if (pid > 0) {
-        close(ends[1]);
-        if (read(ends[0], &code, 1) != 1)
-            code = EXIT_TROUBLE;
-        _exit(code);
-    }
-    close(ends[0]);
-    setsid();
-    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int log_fd = open(LOG_NAME, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    dup2(null_fd, 0);
-    dup2(null_fd, 1);
-    dup2(log_fd >= 0 ? log_fd : null_fd, 2);
-    return ends[1];
-}
-
-static void keep_standard_fds(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 3)
-        ;
-    if (fd >= 3)
-        close(fd);
-}
-
 static void init(struct caller *caller)
 {
-    caller->agent.fd = caller->listener.fd = caller->lock_fd = caller->journal.fd = -1;
+    caller->lock_fd = caller->journal.fd = -1;
+    caller->idle.limit_ms = caller->options.idle_ms;
+    agent_link_init(&caller->link, &agent_type, caller);
     calls_init(caller);
     lookups_init(&caller->lookups);
     heap_init(&caller->timers, timer_moved);
@@ -366,7 +253,7 @@ static void init(struct caller *caller)
 
 int main(int argc, char **argv)
 {
-    keep_standard_fds();
+    serve_keep_standard_fds();
     struct caller *caller = calloc(1, sizeof(*caller));
     if (!caller)
         return EXIT_TROUBLE;
@@ -377,18 +264,17 @@ int main(int argc, char **argv)
         return EXIT_TROUBLE;
     }
     confine();
-    int word_fd = caller->options.is_daemon ? become_daemon() : -1;
+    int word_fd = caller->options.is_daemon ? serve_become_daemon(LOG_NAME) : -1;
     init(caller);
     enum status st = open_all(caller);
-    char code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
+    enum exit_code code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
     if (st != OK)
         fail_start(status_text(st));
-    if (word_fd >= 0 && write(word_fd, &code, 1) == 1)
-        close(word_fd);
+    serve_tell_start(word_fd, code);
     if (st == OK) {
         caller_loop(caller);
         close_all(caller);
     }
     free(caller);
-    return code;
+    return (int)code;
 }

@@ -14,8 +14,9 @@ static void act(struct caller *caller, curl_socket_t fd, int ready)
     transfer_take_ended(caller);
 }
 
-static void socket_ready(struct caller *caller, struct watch *watch, uint32_t events)
+static void socket_ready(void *context, struct watch *watch, uint32_t events)
 {
+    struct caller *caller = context;
     act(caller, watch->fd,
         (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));

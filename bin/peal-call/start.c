@@ -71,13 +71,13 @@ void start_add(struct caller *caller, const struct spawn_request *request, int b
 {
     struct call *call = table_find(&caller->calls, request->id);
     if (call) {
-        link_report(caller, call, REPORT_KNOWN);
+        agent_report(caller, call, REPORT_KNOWN);
         return;
     }
     call = calls_new(caller, request->id);
     if (!call) {
-        caller_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
-        caller_unwatch(caller, &caller->agent); /* it reconnects, and sees that it is unknown */
+        serve_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
+        agent_link_drop(&caller->link); /* it reconnects, and sees that it is unknown */
         return;
     }
     TAILQ_INSERT_TAIL(&caller->starting, call, line);
@@ -136,7 +136,7 @@ void start_batch(struct caller *caller)
         }
         TAILQ_REMOVE(&caller->starting, call, line);
         call->state = CALL_WAITING;
-        link_report(caller, call, REPORT_STARTED);
+        agent_report(caller, call, REPORT_STARTED);
         calls_set_due(caller, call, call->timeout_at_boot_ms);
         if (lookups_enter(&caller->lookups, call))
             start_begin(caller, call);

@@ -129,17 +129,16 @@ bool early_clear(struct spawner *s)
 {
     struct early *early;
     TAILQ_FOREACH (early, &s->early, link) {
-        if (early->is_told || s->agent.fd < 0)
+        if (early->is_told || !agent_link_is_up(&s->link))
             return false;
     }
     if (!TAILQ_EMPTY(&s->early))
-        spawner_unwatch(s, &s->agent);
+        agent_link_drop(&s->link);
     while ((early = TAILQ_FIRST(&s->early))) {
         struct run *run = early->run;
         early_drop(s, run);
         run_move(&s->runs, run, RUN_ENDED);
-        if (run->is_queued)
-            TAILQ_REMOVE(&s->reports, run, queue);
+        agent_link_forget(&s->link, &run->reported);
         run_bury(&s->runs, run);
     }
     run_sweep(&s->runs);

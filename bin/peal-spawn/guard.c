@@ -73,7 +73,7 @@ static _Noreturn void become_spawner(const struct guard *guard, int word_fd)
         words_add(&words, word);
     }
     execv(guard->program, words.argv);
-    spawner_log("event=start_failed file=\"%s\" error=\"%s\"", guard->program, strerror(errno));
+    serve_log("event=start_failed file=\"%s\" error=\"%s\"", guard->program, strerror(errno));
     _exit(1);
 }
 
@@ -84,7 +84,7 @@ static void start_spawner(struct guard *guard, int word_fd)
         become_spawner(guard, word_fd);
     if (guard->spawner > 0)
         return;
-    spawner_log("event=start_failed error=\"%s\"", strerror(errno));
+    serve_log("event=start_failed error=\"%s\"", strerror(errno));
     guard->spawner = 0;
 }
 
@@ -112,7 +112,7 @@ static void note_end(const struct guard *guard, const siginfo_t *info, const str
         .max_rss_kib = usage->ru_maxrss,
     };
     if (!ends_append(guard->folder_fd, &record))
-        spawner_log("event=end_lost pid=%d error=\"%s\"", (int)record.pid, strerror(errno));
+        serve_log("event=end_lost pid=%d error=\"%s\"", (int)record.pid, strerror(errno));
 }
 
 /* The next ended child, with its end written down unless it is the spawner. 0: none has ended.
@@ -182,10 +182,10 @@ int guard_main(const struct options *options, const char *program, int word_fd)
     ignore_signals();
     umask(077);
     guard.folder_fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    guard.lock_fd = openat(guard.folder_fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    guard.lock_fd = openat(guard.folder_fd, SERVE_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (guard.lock_fd < 0) {
-        spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", options->folder,
-                    strerror(errno));
+        serve_log("event=start_failed folder=\"%s\" error=\"%s\"", options->folder,
+                  strerror(errno));
         return 1;
     }
     start_spawner(&guard, word_fd);
@@ -197,7 +197,7 @@ int guard_main(const struct options *options, const char *program, int word_fd)
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             return 0;
         if (WIFSIGNALED(status)) /* else it has said why itself */
-            spawner_log("event=spawner_died pid=%d signal=%d", (int)spawner, WTERMSIG(status));
+            serve_log("event=spawner_died pid=%d signal=%d", (int)spawner, WTERMSIG(status));
         short_lives = clock_now().boot.ms - started < SHORT_LIFE_MS ? short_lives + 1 : 0;
         if (!note_ends_for(&guard, short_lives > SHORT_LIVES ? PAUSE_MS : 0))
             return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -27,7 +27,7 @@ void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
     else if (due_boot_ms && run->timer_place != HEAP_NONE)
         heap_update(&s->timers, run->timer_place, due_boot_ms);
     else if (due_boot_ms && heap_push(&s->timers, due_boot_ms, run) != OK)
-        spawner_log("event=timer_lost run=%s reason=\"out of memory\"", run->info.id);
+        serve_log("event=timer_lost run=%s reason=\"out of memory\"", run->info.id);
 }
 
 static bool streams_closed(const struct run *run)
@@ -60,7 +60,7 @@ static void close_stream(struct spawner *s, struct run_stream *stream)
 
 static void log_lost_records(void)
 {
-    spawner_log("event=journal_failed error=\"%s\"", strerror(errno));
+    serve_log("event=journal_failed error=\"%s\"", strerror(errno));
 }
 
 void life_note(struct spawner *s, const struct run *run, enum journal_type type)
@@ -115,11 +115,11 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
     run->slot = SLOT_NONE;
     for (int i = 0; i < 2; i++)
         close_stream(s, &run->streams[i]);
-    run->report &= ~(unsigned)REPORT_STARTED; /* not reported yet: it never started */
+    run->reported.pending &= ~(unsigned)REPORT_STARTED; /* not reported yet: it never started */
     end(s, run);
 }
 
-static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events);
+static void life_stream_ready(void *context, struct watch *watch, uint32_t events);
 
 /* From now on its output is read as it comes. */
 static void listen_to(struct spawner *s, struct run *run)
@@ -242,8 +242,9 @@ static void stop_listening(struct spawner *s, struct run *run)
     end(s, run);
 }
 
-static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
+static void life_stream_ready(void *context, struct watch *watch, uint32_t events)
 {
+    struct spawner *s = context;
     (void)events;
     struct run_stream *stream = watch_owner(watch, struct run_stream, watch);
     struct run *run = stream->run;
@@ -366,8 +367,9 @@ static void look_for_end(struct spawner *s, struct run *run)
     exited(s, run, SPAWN_UNKNOWN);
 }
 
-void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
+void life_pidfd_ready(void *context, struct watch *watch, uint32_t events)
 {
+    struct spawner *s = context;
     (void)events;
     struct run *run = watch_owner(watch, struct run, pidfd);
     spawner_unwatch(s, watch);
@@ -476,11 +478,10 @@ void life_forget(struct spawner *s, struct run *run)
     if (run->state != RUN_ENDED)
         return;
     life_note(s, run, JOURNAL_FORGOTTEN);
-    if (run->is_queued)
-        TAILQ_REMOVE(&s->reports, run, queue);
+    agent_link_forget(&s->link, &run->reported);
     if (run->is_growing)
         TAILQ_REMOVE(&s->growing, run, growing);
-    run->is_queued = run->is_growing = false;
+    run->is_growing = false;
     run_drop_id(&s->runs, run);
     run->is_forgotten = true;
     if (streams_closed(run))

@@ -14,30 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "allowed_users.h"
 #include "clock.h"
 #include "descent.h"
-#include "spawn_record.h"
 #include "spawner.h"
 
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_TROUBLE = 1,
-    EXIT_USAGE = 2,
-    EXIT_BUSY = 3, /* another spawner has this folder */
-};
-
-static void signal_ready(struct spawner *s, struct watch *watch, uint32_t events)
+static void signal_ready(void *context, struct watch *watch, uint32_t events)
 {
+    struct spawner *s = context;
     (void)events;
     struct signalfd_siginfo info;
     while (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
@@ -56,14 +45,6 @@ static void timer_moved(void *item, uint32_t place)
 {
     struct run *run = item;
     run->timer_place = place;
-}
-
-static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
-{
-    (void)events;
-    uint64_t count;
-    if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
-        s->armed_boot_us = 0; /* what is due is looked at in every turn anyway */
 }
 
 /* Children inherit the dispositions, so they are reset here once; the mask is reset in each. */
@@ -88,62 +69,12 @@ static enum status open_signals(struct spawner *s)
     return s->signals.fd >= 0 ? spawner_watch(s, &s->signals, EPOLLIN) : E_IO;
 }
 
-static enum status open_timer(struct spawner *s)
-{
-    s->timer = (struct watch){
-        .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK),
-        .ready = timer_ready,
-    };
-    return s->timer.fd >= 0 ? spawner_watch(s, &s->timer, EPOLLIN) : E_IO;
-}
-
-/* The folder is only the spawner's: its content is trusted. */
 static enum status open_folder(struct spawner *s)
 {
-    struct stat st;
-    s->folder_fd = open(s->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (s->folder_fd < 0 || fstat(s->folder_fd, &st) < 0)
-        return E_IO;
-    if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH))) {
-        errno = EPERM;
-        return E_IO;
-    }
-    if (mkdirat(s->folder_fd, SPAWN_OUTPUT_FOLDER, 0700) < 0 && errno != EEXIST)
-        return E_IO;
-    s->output_fd = openat(s->folder_fd, SPAWN_OUTPUT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum status st = serve_open_folder(s->options.folder, &s->folder_fd, &s->output_fd);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     s->own_fds_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return s->output_fd >= 0 && s->null_fd >= 0 && s->own_fds_fd >= 0 && s->spare_fd >= 0 ? OK
-                                                                                          : E_IO;
-}
-
-static enum status lock_folder(struct spawner *s)
-{
-    s->lock_fd = s->options.lock_fd; /* locked already if an earlier spawner of the guard had it */
-    if (s->lock_fd < 0)
-        s->lock_fd =
-            openat(s->folder_fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (s->lock_fd < 0 || fcntl(s->lock_fd, F_SETFD, FD_CLOEXEC) < 0)
-        return E_IO;
-    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? E_BUSY : E_IO;
-    return OK;
-}
-
-/* Through /proc, since the folder's path may be longer than sun_path. */
-static enum status listen_in_folder(struct spawner *s)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SPAWN_SOCKET,
-             s->folder_fd);
-    unlinkat(s->folder_fd, SPAWN_SOCKET, 0); /* of a dead spawner: the lock is ours */
-    s->listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->listener.fd < 0 ||
-        bind(s->listener.fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        fchmodat(s->folder_fd, SPAWN_SOCKET, 0600, 0) < 0 || listen(s->listener.fd, 8) < 0)
-        return E_IO;
-    return OK;
+    return s->null_fd >= 0 && s->own_fds_fd >= 0 ? st : E_IO;
 }
 
 static void raise_nofile(struct spawner *s)
@@ -174,15 +105,14 @@ static enum status open_all(struct spawner *s)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     look_at_oom_score(s);
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    s->listener.ready = agent_accept;
     enum status st = s->epoll_fd >= 0 ? open_folder(s) : E_IO;
     bool resumes = s->options.resume_fd >= 0;
-    if (st == OK && !resumes)
-        st = lock_folder(s);
+    if (st == OK && !resumes) /* a guard's lock is locked if it had a spawner before */
+        st = serve_lock_folder(s->folder_fd, s->options.lock_fd, &s->lock_fd);
     if (st == OK)
         st = open_signals(s);
     if (st == OK)
-        st = open_timer(s);
+        st = boot_timer_open(&s->timer, s->epoll_fd);
     spawn_tag(s->options.folder, tag);
     snprintf(s->tag_mark, sizeof(s->tag_mark), SPAWN_TAG_MARK "=%s", tag);
     causes_init(&s->causes);
@@ -196,10 +126,10 @@ static enum status open_all(struct spawner *s)
         if (st == OK)
             st = recover(s);
         if (st == OK)
-            st = listen_in_folder(s);
+            st = serve_listen(s->folder_fd, SPAWN_SOCKET, &s->link.listener.fd);
     }
     if (st == OK)
-        st = spawner_watch(s, &s->listener, EPOLLIN);
+        st = agent_link_open(&s->link, s->epoll_fd);
     launches_init(&s->launches, s->null_fd);
     return st;
 }
@@ -218,35 +148,15 @@ static void close_all(struct spawner *s)
     users_release(&s->users);
 }
 
-/* The parent waits for the status of the spawner and exits with it, so that the starter knows when
- * it can connect. The child becomes a guard, which starts the spawner. Returns only if it can't,
- * with the descriptor for that status: then it is the spawner itself, without a guard. */
+/* The child becomes a guard, which starts the spawner. Returns only if it can't, with the
+ * descriptor for the status: then it is the spawner itself, without a guard. */
 static int become_daemon(const struct spawner *s)
 {
-    int ends[2];
-    char code = EXIT_TROUBLE;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        exit(EXIT_TROUBLE);
-    pid_t pid = fork();
-    if (pid < 0)
-        exit(EXIT_TROUBLE);
-    if (pid > 0) {
-        close(ends[1]);
-        if (read(ends[0], &code, 1) != 1)
-            code = EXIT_TROUBLE;
-        _exit(code);
-    }
-    close(ends[0]);
-    setsid();
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/peal-spawn.log", s->options.folder);
-    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    dup2(null_fd, 0);
-    dup2(null_fd, 1);
-    dup2(log_fd >= 0 ? log_fd : null_fd, 2);
-    guard_become(&s->options, s->self_path, ends[1]);
-    return ends[1];
+    int word_fd = serve_become_daemon(path);
+    guard_become(&s->options, s->self_path, word_fd);
+    return word_fd;
 }
 
 void words_add(struct words *words, const char *word)
@@ -292,14 +202,6 @@ static _Noreturn void usage(enum exit_code code)
     exit((int)code);
 }
 
-static _Noreturn void print_version(void)
-{
-    const char *revision = spawner_build.revision;
-    printf("peal-spawn %s%s%s%s\n", spawner_build.version, *revision ? " (" : "", revision,
-           *revision ? ")" : "");
-    exit(EXIT_OK);
-}
-
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
@@ -322,7 +224,7 @@ static void parse(int argc, char **argv, struct options *options)
     };
     *options = (struct options){
         .allow_file = ALLOWED_USERS_FILE,
-        .idle_ms = 60000,
+        .idle_ms = SERVE_IDLE_MS,
         .resume_fd = -1,
         .guard_fd = -1,
         .lock_fd = -1,
@@ -354,7 +256,7 @@ static void parse(int argc, char **argv, struct options *options)
         else if (c == 'w')
             options->word_fd = atoi(optarg);
         else if (c == 'v')
-            print_version();
+            serve_print_version("peal-spawn", &spawner_build);
         else if (c == 'c')
             exit(upgrade_knows(atoi(optarg)) ? EXIT_OK : EXIT_TROUBLE);
         else
@@ -385,18 +287,9 @@ static void close_memory(void)
         prctl(PR_SET_DUMPABLE, 0);
 }
 
-static void keep_standard_fds(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 3)
-        ;
-    if (fd >= 3)
-        close(fd);
-}
-
 int main(int argc, char **argv)
 {
-    keep_standard_fds();
+    serve_keep_standard_fds();
     struct spawner *s = calloc(1, sizeof(*s));
     if (!s)
         return EXIT_TROUBLE;
@@ -411,8 +304,8 @@ int main(int argc, char **argv)
     s->self_path[length > 0 ? length : 0] = '\0';
     char *folder = prepare_folder(s->options.folder);
     if (!folder) {
-        spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,
-                    strerror(errno));
+        serve_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,
+                  strerror(errno));
         free(s);
         return EXIT_TROUBLE;
     }
@@ -426,23 +319,23 @@ int main(int argc, char **argv)
     int word_fd = s->options.word_fd;
     if (s->options.is_daemon)
         word_fd = become_daemon(s);
-    s->agent.fd = s->listener.fd = s->lock_fd = -1;
+    s->lock_fd = -1;
+    s->idle.limit_ms = s->options.idle_ms;
+    agent_link_init(&s->link, &agent_type, s);
     s->cgroups.base_fd = s->cgroups.control_fd = -1;
     run_table_init(&s->runs);
     heap_init(&s->timers, timer_moved);
-    TAILQ_INIT(&s->reports);
     TAILQ_INIT(&s->growing);
     TAILQ_INIT(&s->young);
     TAILQ_INIT(&s->early);
 
     s->now_boot_ms = clock_now().boot.ms; /* runs are looked at before the first turn, too */
     enum status st = open_all(s);
-    char code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
+    enum exit_code code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
     if (st != OK)
-        spawner_log("event=start_failed folder=\"%s\" status=\"%s\" error=\"%s\"",
-                    s->options.folder, status_text(st), strerror(errno));
-    if (word_fd >= 0 && write(word_fd, &code, 1) == 1)
-        close(word_fd);
+        serve_log("event=start_failed folder=\"%s\" status=\"%s\" error=\"%s\"", s->options.folder,
+                  status_text(st), strerror(errno));
+    serve_tell_start(word_fd, code);
     if (st == OK) {
         cgroups_prepare(&s->cgroups);
         life_reap(s); /* children that ended during the exec */
@@ -451,5 +344,5 @@ int main(int argc, char **argv)
     }
     free(folder);
     free(s);
-    return code;
+    return (int)code;
 }

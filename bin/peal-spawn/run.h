@@ -25,9 +25,10 @@
 #include <sys/types.h>
 
 #include "heap.h"
-#include "journal.h"
-#include "output.h"
-#include "process/watch.h"
+#include "serve/agent_link.h"
+#include "serve/journal.h"
+#include "serve/output.h"
+#include "serve/watch.h"
 #include "spawn_message.h"
 
 #define DRAIN_MS 200
@@ -38,14 +39,6 @@ enum run_state {
     RUN_KILLING,
     RUN_DRAINING,
     RUN_ENDED,
-};
-
-/* Pending reports to the agent, sent in this order. */
-enum run_report {
-    REPORT_KNOWN = 1 << 0,
-    REPORT_STARTED = 1 << 1,
-    REPORT_GREW = 1 << 2,
-    REPORT_ENDED = 1 << 3,
 };
 
 /* A pipe from the run. */
@@ -79,13 +72,11 @@ struct run {
     struct run_stream streams[2];
     struct watch pidfd;
 
-    unsigned report;           /* enum run_report */
-    bool is_queued;            /* in the queue of reports */
+    struct reported reported;
     bool is_growing;           /* in the queue of grown outputs */
     bool is_young;             /* in the queue of those whose pipes are not watched yet ... */
     int64_t listen_at_boot_ms; /* ... until then */
     struct early *early;       /* it waits for its time; NULL: it does not */
-    TAILQ_ENTRY(run) queue;
     TAILQ_ENTRY(run) growing;
     TAILQ_ENTRY(run) young;
     TAILQ_ENTRY(run) all;

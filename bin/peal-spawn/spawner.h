@@ -2,7 +2,7 @@
  *
  *   main.c        options, lock, socket, signals
  *   spawner.c     the loop
- *   agent_link.c  the connection to the agent
+ *   agent.c       what the agent asks for, on serve/agent_link.h
  *   start.c       a start request becomes a run
  *   early.c       ... at its time, if it came ahead of it
  *   process/      makes its process, up to the exec
@@ -25,6 +25,8 @@
 #include "process/tree.h"
 #include "process/user.h"
 #include "run.h"
+#include "serve/agent_link.h"
+#include "serve/process.h"
 #include "slots.h"
 
 struct options {
@@ -41,8 +43,6 @@ struct options {
     int lock_fd;   /* -1, or the guard's */
     int word_fd;   /* -1, or takes the exit code of the start, EXIT_OK when it listens */
 };
-
-#define LOCK_NAME "lock"
 
 /* A command line of the spawner's own file. */
 struct words {
@@ -70,23 +70,14 @@ struct spawner {
     int output_fd; /* the folder of the output files */
     int null_fd;
     int own_fds_fd; /* /proc/self/fd */
-    int spare_fd;   /* closed to accept an agent when descriptors have run out */
     int lock_fd;
     int epoll_fd;
     uint32_t held_count; /* of `early`: have a process that is held */
-    struct watch listener;
     struct watch signals;
-    struct watch timer;
-    struct watch agent; /* fd -1: none is attached */
-    bool agent_said_hello;
-    bool agent_wants_ready;  /* READY follows when the queue is empty */
-    bool agent_is_full;      /* waits until the socket can take more */
-    bool agent_wants_build;  /* it knows BUILD ... */
-    bool agent_awaits_build; /* ... and has not been sent it by this image */
-    bool agent_knows_frames;
+    struct boot_timer timer;
+    struct agent_link link;
 
     struct run_table runs;
-    struct run_queue reports;              /* runs with pending reports */
     struct run_queue growing;              /* runs whose output grew since the last report */
     struct run_queue young;                /* runs whose pipes are not watched yet, oldest first */
     struct starting starting[START_BATCH]; /* the batch of starts that is read */
@@ -110,11 +101,8 @@ struct spawner {
     bool wants_upgrade;
     bool lacks_guard; /* upgraded from a version without: ends when nothing is left to lose by it */
     bool is_done;
-    int64_t now_boot_ms;        /* sampled once per turn */
-    int64_t idle_since_boot_ms; /* 0: not idle */
-    int64_t armed_boot_us;      /* expiry of the timer */
-    char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
-    char frame[SPAWN_FRAME_MESSAGES * SPAWN_FIXED_MAX] __attribute__((aligned(16))); /* to send */
+    int64_t now_boot_ms; /* sampled once per turn */
+    struct idle idle;
     char chunk[SPAWN_RECORD_MAX];
 };
 
@@ -125,7 +113,6 @@ extern const struct spawn_build spawner_build;
 MUST_CHECK enum status spawner_watch(struct spawner *s, struct watch *watch, uint32_t events);
 void spawner_unwatch(struct spawner *s, struct watch *watch); /* and closes; fd becomes -1 */
 void spawner_loop(struct spawner *s);
-void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* main.c: the words of its options, without those of a guard, behind `name`. */
 void spawner_words(struct words *words, const char *name, const struct options *options);
@@ -140,11 +127,9 @@ int guard_main(const struct options *options, const char *program, int word_fd);
  * line; its first word is replaced. Returns the exit code. */
 int launcher_main(const struct options *options, char **argv);
 
-/* agent_link.c */
-void agent_accept(struct spawner *s, struct watch *watch, uint32_t events);
-void agent_ready(struct spawner *s, struct watch *watch, uint32_t events);
-void agent_report(struct spawner *s, struct run *run, enum run_report what);
-void agent_flush(struct spawner *s);
+/* agent.c */
+extern const struct agent_link_type agent_type;
+void agent_report(struct spawner *s, struct run *run, enum report what);
 
 /* start.c: start_add takes a request, with its block, into the batch, or reports why not;
  * start_batch starts all of it. That is done by itself when there are START_BATCH; otherwise before
@@ -179,7 +164,7 @@ void life_due(struct spawner *s, struct run *run);
 void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enum spawn_step step,
                int error);
 void life_forget(struct spawner *s, struct run *run);
-void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events);
+void life_pidfd_ready(void *context, struct watch *watch, uint32_t events);
 bool life_take_end(struct spawner *s, struct run *run); /* from the file of ends, if it is there */
 int64_t life_milliseconds(struct timeval time);
 

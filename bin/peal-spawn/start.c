@@ -239,8 +239,8 @@ struct run *start_new(struct spawner *s, const struct spawn_request *request)
     }
     run = run_new(&s->runs, request->id);
     if (!run) {
-        spawner_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
-        spawner_unwatch(s, &s->agent); /* it reconnects, and sees that the run is unknown */
+        serve_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
+        agent_link_drop(&s->link); /* it reconnects, and sees that the run is unknown */
         return NULL;
     }
     int64_t now = clock_now().boot.ms; /* not the turn's: many starts may precede this one */

@@ -38,7 +38,7 @@ static bool save_run(int fd, const struct run *run)
         .is_adopted = run->is_adopted,
         .cgroup = run->cgroup,
         .slot = run->slot,
-        .report = run->report | (run->is_growing ? REPORT_GREW : 0u),
+        .report = run->reported.pending | (run->is_growing ? REPORT_GREW : 0u),
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
         .kill_at_boot_ms = run->kill_at_boot_ms,
         .due_boot_ms = run->due_boot_ms,
@@ -61,15 +61,15 @@ static int save(struct spawner *s)
         .version = STATE_VERSION,
         .run_size = sizeof(struct saved_run),
         .lock_fd = s->lock_fd,
-        .listener_fd = s->listener.fd,
-        .agent_fd = s->agent.fd,
+        .listener_fd = s->link.listener.fd,
+        .agent_fd = s->link.agent.fd,
         .slots_fd = s->slots.fd,
         .journal_fd = s->journal.fd,
-        .said_hello = !s->agent_said_hello    ? SAID_NOTHING
-                      : s->agent_knows_frames ? SAID_HELLO_FOR_FRAMES
-                      : s->agent_wants_build  ? SAID_HELLO_FOR_BUILD
-                                              : SAID_HELLO,
-        .wants_ready = s->agent_wants_ready,
+        .said_hello = !s->link.said_hello    ? SAID_NOTHING
+                      : s->link.knows_frames ? SAID_HELLO_FOR_FRAMES
+                      : s->link.wants_build  ? SAID_HELLO_FOR_BUILD
+                                             : SAID_HELLO,
+        .wants_ready = s->link.wants_ready,
         .is_stopping = s->is_stopping,
         .journal_records = s->journal.records,
         .nofile_soft = s->nofile.rlim_cur,
@@ -91,8 +91,8 @@ static int save(struct spawner *s)
 /* Clears, or sets again, close-on-exec of all descriptors that are handed over. */
 static void keep_fds(struct spawner *s, int state_fd, bool keep)
 {
-    const int fds[] = {state_fd,    s->lock_fd,  s->listener.fd,
-                       s->agent.fd, s->slots.fd, s->journal.fd};
+    const int fds[] = {state_fd,         s->lock_fd,  s->link.listener.fd,
+                       s->link.agent.fd, s->slots.fd, s->journal.fd};
     int flags = keep ? 0 : FD_CLOEXEC;
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
@@ -126,12 +126,12 @@ static bool ask(const struct spawner *s)
 void upgrade(struct spawner *s)
 {
     if (!ask(s)) {
-        spawner_log("event=upgrade_refused file=\"%s\"", s->self_path);
+        serve_log("event=upgrade_refused file=\"%s\"", s->self_path);
         return;
     }
     int state_fd = save(s);
     if (state_fd < 0) {
-        spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
+        serve_log("event=upgrade_failed error=\"%s\"", strerror(errno));
         return;
     }
     char resume[16];
@@ -142,7 +142,7 @@ void upgrade(struct spawner *s)
     words_add(&words, resume);
     keep_fds(s, state_fd, true);
     execv(s->self_path, words.argv);
-    spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
+    serve_log("event=upgrade_failed error=\"%s\"", strerror(errno));
     keep_fds(s, state_fd, false);
     close(state_fd);
 }
@@ -218,7 +218,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
         run_drop_id(&s->runs, run);
         run->is_forgotten = true;
     } else if (saved->report) {
-        agent_report(s, run, (enum run_report)saved->report);
+        agent_report(s, run, (enum report)saved->report);
     }
 }
 
@@ -246,13 +246,13 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     if (!is_sound(&saved))
         return E_CORRUPT;
     s->lock_fd = saved.lock_fd;
-    s->listener.fd = saved.listener_fd;
-    s->agent = (struct watch){.fd = saved.agent_fd, .ready = agent_ready};
-    s->agent_said_hello = saved.said_hello != SAID_NOTHING;
-    s->agent_knows_frames = saved.said_hello == SAID_HELLO_FOR_FRAMES;
-    s->agent_wants_build = s->agent_awaits_build =
-        s->agent_knows_frames || saved.said_hello == SAID_HELLO_FOR_BUILD;
-    s->agent_wants_ready = saved.wants_ready;
+    s->link.listener.fd = saved.listener_fd;
+    s->link.agent.fd = saved.agent_fd;
+    s->link.said_hello = saved.said_hello != SAID_NOTHING;
+    s->link.knows_frames = saved.said_hello == SAID_HELLO_FOR_FRAMES;
+    s->link.wants_build = s->link.awaits_build =
+        s->link.knows_frames || saved.said_hello == SAID_HELLO_FOR_BUILD;
+    s->link.wants_ready = saved.wants_ready;
     s->is_stopping = saved.is_stopping;
     s->lacks_guard = getsid(0) == getpid(); /* else the guard leads the session of both */
     s->nofile = (struct rlimit){saved.nofile_soft, saved.nofile_hard};
@@ -278,10 +278,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     free(used_slots);
     close(state_fd);
     keep_fds(s, -1, false);
-    if (s->agent.fd >= 0 && spawner_watch(s, &s->agent, EPOLLIN) != OK)
-        return E_IO;
     if (st == OK)
-        spawner_log("event=upgraded build=\"%s %s\" runs=%u", spawner_build.version,
-                    spawner_build.revision, saved.run_count);
+        serve_log("event=upgraded build=\"%s %s\" runs=%u", spawner_build.version,
+                  spawner_build.revision, saved.run_count);
     return st;
 }

@@ -1,7 +1,7 @@
 /* Writes the output of one run to the files that spawn_record.h describes. Never fails and never
  * waits: bytes that can't be written are dropped and counted. */
-#ifndef PEAL_SPAWNER_OUTPUT_H
-#define PEAL_SPAWNER_OUTPUT_H
+#ifndef PEAL_SERVE_OUTPUT_H
+#define PEAL_SERVE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * what they say. That is enough to survive a killed spawner. Against a power failure the file is
  * synced in groups, at most 1/50 of the time: a run whose end was not synced counts as ended by the
  * power failure. */
-#ifndef PEAL_SPAWNER_JOURNAL_H
-#define PEAL_SPAWNER_JOURNAL_H
+#ifndef PEAL_SERVE_JOURNAL_H
+#define PEAL_SERVE_JOURNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

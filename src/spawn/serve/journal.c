@@ -1,4 +1,4 @@
-#include "journal.h"
+#include "serve/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

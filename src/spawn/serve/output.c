@@ -1,4 +1,4 @@
-#include "output.h"
+#include "serve/output.h"
 
 #include <fcntl.h>
 #include <stdio.h>
