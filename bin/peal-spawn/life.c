@@ -321,7 +321,7 @@ void life_reap(struct spawner *s)
 {
     int status;
     struct rusage usage;
-    s->tree_is_fresh = false;
+    s->wants_reap = s->tree_is_fresh = false;
     launches_settle(&s->launches); /* else the pipes of short runs would not be at their end */
     for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         struct run *run = run_by_pid(&s->runs, pid);

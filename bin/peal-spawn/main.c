@@ -38,7 +38,7 @@ static void signal_ready(void *context, struct watch *watch, uint32_t events)
         for (struct run *run = run_first(&s->runs); run; run = run_next(run))
             life_stop(s, run, SPAWN_KILLED, SIGTERM, run->grace_ms);
     }
-    life_reap(s);
+    s->wants_reap = true;
 }
 
 static void timer_moved(void *item, uint32_t place)

@@ -76,6 +76,8 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
     s->tree_is_fresh = false;
     early_release(s); /* first: they are to be on time */
     watch_dispatch(s, events, count);
+    if (s->wants_reap) /* after the pipes: their order says what was written first */
+        life_reap(s);
     launches_settle(&s->launches);
     look_at_due(s);
     life_listen(s);

@@ -356,6 +356,7 @@ void start_batch(struct spawner *s)
         user_release(&starting->user);
     }
     s->starting_count = 0;
-    life_reap(s);
+    if (count >= MANY) /* more may come at once, and those that have ended are in their way */
+        life_reap(s);
     life_write(s);
 }
