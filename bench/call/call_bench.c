@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "call_request.h"
+#include "pack/spawn_packs.h"
 #include "spawn_client.h"
-#include "spawn_output.h"
 
 enum {
     CALLS = 20000,
@@ -29,7 +29,7 @@ struct bench {
     struct loop *loop;
     struct spawn_client *client;
     struct call_words words;
-    const char *folder;
+    struct spawn_packs *packs;
     bool is_ready;
     uint32_t pid;
     int round, started, ended, want, failed;
@@ -93,6 +93,16 @@ static void start_one(struct bench *b)
         die("start");
 }
 
+/* Reads the whole answer and gives it up, as an agent does. */
+static void take_output(struct bench *b, const struct spawn_run *run)
+{
+    struct spawn_pack_entry entry;
+    char bytes[SPAWN_PACK_BYTES];
+    if (!spawn_packs_read(b->packs, run->id, &entry, bytes) || entry.length != run->output_bytes)
+        die("output");
+    spawn_packs_take(b->packs, run->id);
+}
+
 static void on_wake(void *context)
 {
     struct bench *b = context;
@@ -108,7 +118,7 @@ static void on_wake(void *context)
         b->ended++;
         if (spawn_client_ack(b->client, event.run.id) != OK)
             die("ack");
-        spawn_output_recycle(b->folder, event.run.id);
+        take_output(b, &event.run);
         if (b->started < b->want)
             start_one(b);
     }
@@ -205,7 +215,7 @@ static void raise_limit(void)
 int main(int argc, char **argv)
 {
     char base[] = "/tmp/peal-call-bench-XXXXXX", folder[64], url[64], hold[64];
-    struct bench b = {.folder = folder};
+    struct bench b = {0};
     int port;
     if (!mkdtemp(base) || curl_global_init(CURL_GLOBAL_ALL) != CURLE_OK || loop_new(&b.loop) != OK)
         die("set-up");
@@ -221,7 +231,8 @@ int main(int argc, char **argv)
         .is_call = true,
         .call_user = geteuid() == 0 ? "nobody" : NULL,
     };
-    if (spawn_client_new(b.loop, &config, on_wake, &b, &b.client) != OK)
+    b.packs = spawn_packs_new(folder);
+    if (!b.packs || spawn_client_new(b.loop, &config, on_wake, &b, &b.client) != OK)
         die("client");
     while (!b.is_ready)
         loop_run_once(b.loop);
@@ -230,6 +241,7 @@ int main(int argc, char **argv)
     if (b.failed)
         printf("%d calls failed\n", b.failed);
     spawn_client_free(b.client);
+    spawn_packs_free(b.packs);
     loop_free(b.loop);
     kill(responder, SIGKILL);
     waitpid(responder, NULL, 0);

@@ -72,6 +72,7 @@ struct call {
 
     struct reported reported;
     bool is_growing;
+    bool is_packing; /* it has ended, and its output waits to be written with others */
     TAILQ_ENTRY(call) all, growing, line;
 };
 

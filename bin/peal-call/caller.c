@@ -62,6 +62,7 @@ static void turn(struct caller *caller, const struct epoll_event *events, int co
     begin_waiting(caller);
     sockets_timer(caller);
     begin_waiting(caller);
+    calls_write_packs(caller);
     calls_write_journal(caller);
     agent_link_flush(&caller->link);
     journal_sync(&caller->journal, caller->now_boot_ms);

@@ -9,7 +9,7 @@
  *   transfer.c  the request and its answer, on libcurl
  *   sockets.c   libcurl on the loop
  *   lookups.c   name lookups, one at a time for each host
- *   spares.c    output files that are used again
+ *   packs.c     the outputs of short calls, many in a file
  */
 #ifndef PEAL_CALLER_H
 #define PEAL_CALLER_H
@@ -22,11 +22,11 @@
 #include "call.h"
 #include "heap.h"
 #include "lookups.h"
+#include "packs.h"
 #include "serve/agent_link.h"
 #include "serve/journal.h"
 #include "serve/process.h"
 #include "serve/watch.h"
-#include "spares.h"
 #include "table.h"
 
 /* A descriptor of libcurl's. */
@@ -54,6 +54,7 @@ struct caller {
     struct call_list all;
     struct call_list growing;  /* whose output grew since the last report */
     struct call_list starting; /* accepted, and not in the journal yet */
+    struct call_list packing;  /* ended, and their output not in its pack yet */
     struct call_list buried;   /* freed at the end of the turn */
     size_t active;             /* not ended */
     struct heap timers;        /* calls by due_boot_ms */
@@ -63,7 +64,7 @@ struct caller {
     int64_t curl_at_boot_ms; /* libcurl's own timer; 0: none */
     SLIST_HEAD(dead_sockets, socket_watch) dead_sockets;
     struct lookups lookups;
-    struct spares spares;
+    struct packs packs;
 
     struct rlimit limit; /* of descriptors */
     bool is_stopping;    /* SIGTERM: starts nothing, ends all calls */
@@ -109,6 +110,7 @@ void calls_stop(struct caller *caller, struct call *call, enum spawn_reason reas
                 const char *line);
 void calls_forget(struct caller *caller, struct call *call);
 void calls_sweep(struct caller *caller);
+void calls_write_packs(struct caller *caller); /* the ends of short calls are told after that */
 void calls_write_journal(struct caller *caller);
 
 /* transfer.c: prepares the request, without sending anything. False: *ret_why (for people). */

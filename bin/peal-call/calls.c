@@ -19,6 +19,7 @@ void calls_init(struct caller *caller)
     TAILQ_INIT(&caller->all);
     TAILQ_INIT(&caller->growing);
     TAILQ_INIT(&caller->starting);
+    TAILQ_INIT(&caller->packing);
     TAILQ_INIT(&caller->buried);
 }
 
@@ -99,6 +100,22 @@ static void seen(void *context, const struct journal_record *record, bool same_b
     output_init(&call->output, record->head_bytes, record->tail_bytes);
 }
 
+/* It was packed, but peal-call was killed before its end was in the journal. So that no output is
+ * in two places, it goes to a file of its own, to which a line can be added. */
+static bool unpack(void *context, const struct spawn_pack_entry *entry, const char *bytes)
+{
+    struct caller *caller = context;
+    struct call *call = table_find(&caller->calls, entry->id);
+    if (!call || call->info.reason != SPAWN_NOT_ENDED)
+        return false;
+    output_recover(&call->output, caller->output_fd, call->info.id);
+    if (call->output.position == 0) /* else it was killed here before */
+        output_append(&call->output, caller->output_fd, entry->id, SPAWN_STDOUT, bytes,
+                      entry->length, entry->wall_ms);
+    output_close(&call->output);
+    return true;
+}
+
 static void restore(struct caller *caller, struct call *call)
 {
     static const char line[] =
@@ -140,6 +157,7 @@ enum status calls_recover(struct caller *caller)
     enum status st = journal_open(&caller->journal, caller->folder_fd, seen, caller);
     if (st != OK)
         return st;
+    packs_walk(&caller->packs, unpack, caller);
     TAILQ_FOREACH (call, &caller->all, all) {
         restore(caller, call);
     }
@@ -171,9 +189,6 @@ void calls_due(struct caller *caller, struct call *call)
 static void append(struct caller *caller, struct call *call, enum spawn_stream stream,
                    const char *bytes, size_t length)
 {
-    if (call->output.position == 0)
-        call->output.head_used =
-            spares_take(&caller->spares, caller->output_fd, call->info.id, caller->now_boot_ms);
     for (size_t done = 0; done < length;) {
         size_t piece = length - done < SPAWN_RECORD_MAX ? length - done : SPAWN_RECORD_MAX;
         output_append(&call->output, caller->output_fd, call->info.id, stream, bytes + done, piece,
@@ -216,27 +231,69 @@ static void write_line(struct caller *caller, struct call *call, const char *lin
     append(caller, call, SPAWN_STDERR, text, (size_t)length);
 }
 
+/* A short answer that came in one go, and with which nothing is wrong: its output goes to a pack,
+ * with those of others. */
+static bool pack(struct caller *caller, struct call *call)
+{
+    const struct strbuf *pending = &call->pending;
+    if (call->output.position || !pending->length || pending->length > call->output.head_limit ||
+        !packs_add(&caller->packs, call->info.id, pending->text, pending->length,
+                   clock_now().wall.ms))
+        return false;
+    call->output.position = call->info.output_bytes = pending->length;
+    TAILQ_INSERT_TAIL(&caller->packing, call, line);
+    call->is_packing = true;
+    return true;
+}
+
+static void tell_end(struct caller *caller, struct call *call)
+{
+    strbuf_release(&call->pending);
+    note(caller, call, JOURNAL_ENDED);
+    agent_report(caller, call, REPORT_ENDED);
+}
+
+void calls_write_packs(struct caller *caller)
+{
+    struct call *call;
+    if (TAILQ_EMPTY(&caller->packing))
+        return;
+    enum status st = packs_write(&caller->packs);
+    if (st != OK)
+        serve_log("event=pack_failed error=\"%s\"", strerror(errno));
+    while ((call = TAILQ_FIRST(&caller->packing))) {
+        TAILQ_REMOVE(&caller->packing, call, line);
+        call->is_packing = false;
+        if (st != OK) {
+            call->output.position = 0;
+            calls_flush(caller, call);
+            output_close(&call->output);
+        }
+        tell_end(caller, call);
+    }
+}
+
 /* The last step of every call. */
 static void end(struct caller *caller, struct call *call, enum spawn_reason reason,
-                const char *line)
+                const char *line, bool may_pack)
 {
     lookups_leave(&caller->lookups, call);
     transfer_drop(caller, call);
     calls_set_due(caller, call, 0);
     if (call->state == CALL_STARTING)
         TAILQ_REMOVE(&caller->starting, call, line);
-    calls_flush(caller, call);
-    strbuf_release(&call->pending);
-    if (line)
-        write_line(caller, call, line);
-    output_close(&call->output);
     call->info.reason = reason;
     call->info.ended_boot_ms = clock_now().boot.ms;
     call->info.ended_wall_ms = clock_now().wall.ms;
     call->state = CALL_ENDED;
     caller->active--;
-    note(caller, call, JOURNAL_ENDED);
-    agent_report(caller, call, REPORT_ENDED);
+    if (may_pack && pack(caller, call))
+        return;
+    calls_flush(caller, call);
+    if (line)
+        write_line(caller, call, line);
+    output_close(&call->output);
+    tell_end(caller, call);
 }
 
 void calls_finish(struct caller *caller, struct call *call, enum call_end how, int error,
@@ -244,7 +301,7 @@ void calls_finish(struct caller *caller, struct call *call, enum call_end how, i
 {
     call->info.wait_status = (int32_t)how << 8;
     call->info.error = error;
-    end(caller, call, SPAWN_EXITED, line);
+    end(caller, call, SPAWN_EXITED, line, how == CALL_OK && !line);
 }
 
 void calls_stop(struct caller *caller, struct call *call, enum spawn_reason reason,
@@ -252,12 +309,12 @@ void calls_stop(struct caller *caller, struct call *call, enum spawn_reason reas
 {
     if (call->state == CALL_ENDED)
         return;
-    end(caller, call, reason, line);
+    end(caller, call, reason, line, false);
 }
 
 void calls_forget(struct caller *caller, struct call *call)
 {
-    if (call->state != CALL_ENDED)
+    if (call->state != CALL_ENDED || call->is_packing)
         return;
     note(caller, call, JOURNAL_FORGOTTEN);
     table_remove(&caller->calls, call);

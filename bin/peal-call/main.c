@@ -92,7 +92,7 @@ static enum status open_all(struct caller *caller)
         st = sockets_init(caller);
     if (st != OK)
         return st;
-    spares_open(&caller->spares, caller->output_fd);
+    packs_open(&caller->packs, caller->output_fd);
     st = calls_recover(caller);
     if (st == OK)
         st = serve_listen(caller->folder_fd, CALL_SOCKET, &caller->link.listener.fd);
@@ -113,6 +113,7 @@ static void close_all(struct caller *caller)
         free(call);
     }
     calls_sweep(caller);
+    packs_close(&caller->packs);
     lookups_release(&caller->lookups);
     sockets_release(caller);
     table_release(&caller->calls);

@@ -72,20 +72,11 @@ static void next_file(struct spawn_output *output)
     output->end = 0;
 }
 
-/* Where the first record of a file begins. */
-static uint64_t skip_zero(int fd)
-{
-    char first;
-    return pread(fd, &first, 1, 0) == 1 && !first ? SPAWN_RECORD_SKIP : 0;
-}
-
 /* The next record of the current file. E_NOT_FOUND: none that is whole. */
 static enum status next_record(struct spawn_output *output, struct spawn_record *ret)
 {
     int fd = output->fds[output->current];
     struct spawn_record record;
-    if (fd >= 0 && output->offset == 0)
-        output->offset = skip_zero(fd);
     if (fd < 0 || pread(fd, &record, sizeof(record), (off_t)output->offset) != sizeof(record))
         return E_NOT_FOUND;
     if (!spawn_record_valid(&record, output->end))
@@ -146,34 +137,6 @@ void spawn_output_remove(const char *folder, const char *id)
 {
     for (int i = 0; spawn_id_valid(id) && i < FILES; i++) {
         char path[PATH_MAX];
-        file_path(folder, id, i, path);
-        unlink(path);
-    }
-}
-
-/* The file becomes SPAWN_RECORD_SKIP zero bytes. */
-static bool empty_file(const char *path)
-{
-    static const char zero[SPAWN_RECORD_SKIP];
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool done = fd >= 0 && pwrite(fd, zero, sizeof(zero), 0) == (ssize_t)sizeof(zero) &&
-                ftruncate(fd, sizeof(zero)) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
-void spawn_output_recycle(const char *folder, const char *id)
-{
-    char path[PATH_MAX], spare[PATH_MAX];
-    if (!spawn_id_valid(id))
-        return;
-    file_path(folder, id, 0, path);
-    snprintf(spare, sizeof(spare), "%s/" SPAWN_OUTPUT_FOLDER "/" SPAWN_SPARE_FOLDER "/%s", folder,
-             id);
-    if (!empty_file(path) || rename(path, spare) != 0)
-        unlink(path);
-    for (int i = 1; i < FILES; i++) {
         file_path(folder, id, i, path);
         unlink(path);
     }

@@ -38,7 +38,4 @@ struct spawn_output *spawn_output_free(struct spawn_output *output);
 /* Removes the files of a run that has ended; there need not be any. */
 void spawn_output_remove(const char *folder, const char *id);
 
-/* The same, but keeps the file, empty, for the next call of peal-call (bin/peal-call/spares.h). */
-void spawn_output_recycle(const char *folder, const char *id);
-
 #endif

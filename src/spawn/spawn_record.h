@@ -10,9 +10,8 @@
  * A file is a sequence of records, each a spawn_record and then `length` bytes as they came from
  * the child. `position` counts the bytes of both streams from the run's start; where a record does
  * not begin at the end of the one before it, the bytes between were dropped. An incomplete record
- * at the end of a file is still being written. The file ID may begin with SPAWN_RECORD_SKIP zero
- * bytes: peal-call uses files again, and one that is cut to nothing would be written to the disk by
- * ext4 when it is closed. */
+ * at the end of a file is still being written. The outputs of short calls are elsewhere:
+ * pack/spawn_pack.h. */
 #ifndef PEAL_SPAWN_RECORD_H
 #define PEAL_SPAWN_RECORD_H
 
@@ -20,10 +19,8 @@
 #include <stdint.h>
 
 #define SPAWN_OUTPUT_FOLDER "out"
-#define SPAWN_SPARE_FOLDER  "spare" /* in it, of peal-call: empty files that are used again */
 #define SPAWN_RECORD_MAGIC  0x7265u
 #define SPAWN_RECORD_MAX    65536 /* bytes in one record */
-#define SPAWN_RECORD_SKIP   1
 
 enum spawn_stream {
     SPAWN_STDOUT = 1,

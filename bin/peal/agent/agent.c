@@ -414,6 +414,7 @@ static void tear_down(struct agent *agent)
     engine_free(agent->engine);
     executor_spawn_free(agent->executor);
     executor_call_free(agent->calls);
+    run_output_release(&agent->output);
     free(agent->spawn_folder);
     free(agent->call_folder);
     loop_timer_free(agent->zones_timer);

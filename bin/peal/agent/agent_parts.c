@@ -150,8 +150,7 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
     if (st != OK)
         return st;
     executor_route_init(&agent->route, agent->executor, agent->calls);
-    agent->output = (struct run_output){agent->spawn_folder, agent->call_folder};
-    return OK;
+    return run_output_init(&agent->output, agent->spawn_folder, agent->call_folder);
 }
 
 enum status agent_set_up_engine(struct agent *agent)

@@ -183,9 +183,6 @@ static bool sum_file(int folder_fd, const char *name, struct file_sum *ret)
         return false;
     struct file_sum sum = {0};
     struct spawn_record record;
-    char first = 1;
-    if (pread(fd, &first, 1, 0) == 1 && !first)
-        sum.used = SPAWN_RECORD_SKIP;
     while (fstat(fd, &st) == 0 && pread(fd, &record, HEADER, (off_t)sum.used) == (ssize_t)HEADER &&
            spawn_record_valid(&record, sum.end) &&
            sum.used + HEADER + record.length <= (uint64_t)st.st_size) {
