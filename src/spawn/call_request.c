@@ -101,6 +101,16 @@ static bool take_text(struct call_request *request, const char *word)
     return value_of(word, "header") != NULL;
 }
 
+/* Has a word before it the same name? Only headers may. */
+static bool is_repeated(char *const *argv, size_t at)
+{
+    size_t length = strcspn(argv[at], "=") + 1;
+    for (size_t i = 1; i < at && !value_of(argv[at], "header"); i++)
+        if (strncmp(argv[i], argv[at], length) == 0)
+            return true;
+    return false;
+}
+
 enum status call_request_read(char *const *argv, struct call_request *ret, const char **ret_word)
 {
     struct call_request request = {
@@ -115,7 +125,8 @@ enum status call_request_read(char *const *argv, struct call_request *ret, const
         return E_INVALID;
     for (size_t i = 1; argv[i]; i++) {
         *ret_word = argv[i];
-        if (!take_text(&request, argv[i]) && !take_number(&request, argv[i]))
+        if (is_repeated(argv, i) ||
+            (!take_text(&request, argv[i]) && !take_number(&request, argv[i])))
             return E_INVALID;
     }
     *ret_word = "url";

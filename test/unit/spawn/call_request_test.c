@@ -57,6 +57,8 @@ static void what_is_not_known_is_refused(void **state)
     } cases[] = {
         {__LINE__, {"http", "url=http://h"}, NULL},
         {__LINE__, {"http"}, "url"},
+        {__LINE__, {"http", "url=http://h", "url=http://g"}, "url=http://g"},
+        {__LINE__, {"http", "url=http://h", "header=A: b", "header=A: b"}, NULL},
         {__LINE__, {"ftp", "url=http://h"}, "ftp"},
         {__LINE__, {"http", "url=http://h", "retries=3"}, "retries=3"},
         {__LINE__, {"http", "url=http://h", "redirects"}, "redirects"},
