@@ -9,6 +9,7 @@
  *   transfer.c  the request and its answer, on libcurl
  *   sockets.c   libcurl on the loop
  *   lookups.c   name lookups, one at a time for each host
+ *   sandbox.c   what it gives up before it talks to anybody
  *   packs.c     the outputs of short calls, many in a file
  */
 #ifndef PEAL_CALLER_H
@@ -38,6 +39,7 @@ struct socket_watch {
 struct options {
     const char *folder;
     const char *user; /* NULL: the own one, which must not be root then */
+    bool no_sandbox;
     int64_t idle_ms;
     bool is_daemon;
 };

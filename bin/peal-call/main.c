@@ -22,6 +22,7 @@
 
 #include "caller.h"
 #include "clock.h"
+#include "sandbox.h"
 
 #define LOG_NAME "peal-call.log"
 
@@ -135,6 +136,12 @@ static _Noreturn void usage(enum exit_code code)
     exit((int)code);
 }
 
+static bool is_sandbox_off(void)
+{
+    const char *sandbox = getenv("PEAL_SANDBOX");
+    return sandbox && strcmp(sandbox, "off") == 0;
+}
+
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
@@ -146,7 +153,7 @@ static void parse(int argc, char **argv, struct options *options)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    *options = (struct options){.idle_ms = SERVE_IDLE_MS};
+    *options = (struct options){.idle_ms = SERVE_IDLE_MS, .no_sandbox = is_sandbox_off()};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == 'd')
             options->folder = optarg;
@@ -241,6 +248,19 @@ static void confine(void)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* Once everything is open. Without it calls are made all the same. */
+static void enter_sandbox(const struct caller *caller)
+{
+    if (caller->options.no_sandbox) {
+        serve_log("event=sandbox detail=off");
+        return;
+    }
+    if (!sandbox_files(caller->folder_fd))
+        serve_log("event=sandbox detail=\"files are not confined\" error=\"%s\"", strerror(errno));
+    if (!sandbox_calls())
+        serve_log("event=sandbox detail=\"calls are not filtered\" error=\"%s\"", strerror(errno));
+}
+
 static void init(struct caller *caller)
 {
     caller->lock_fd = caller->journal.fd = -1;
@@ -273,6 +293,7 @@ int main(int argc, char **argv)
         fail_start(status_text(st));
     serve_tell_start(word_fd, code);
     if (st == OK) {
+        enter_sandbox(caller);
         caller_loop(caller);
         close_all(caller);
     }
