@@ -68,8 +68,11 @@ bool packs_add(struct packs *packs, const char *id, const char *bytes, size_t le
     if (packs->folder_fd < 0 || length > SPAWN_PACK_BYTES)
         return false;
     strbuf_reserve(&packs->gathered, sizeof(entry) + length);
-    if (strbuf_status(&packs->gathered) != OK)
+    if (strbuf_status(&packs->gathered) != OK) {
+        if (!packs->gathered.length) /* else packs_write does it */
+            strbuf_reset(&packs->gathered);
         return false;
+    }
     spawn_pack_fill(&entry, id, bytes, length, wall_ms);
     strbuf_add(&packs->gathered, &entry, sizeof(entry));
     strbuf_add(&packs->gathered, bytes, length);

@@ -84,13 +84,15 @@ void spawn_pack_fill(struct spawn_pack_entry *entry, const char *id, const char 
 enum status spawn_pack_read(int fd, uint64_t offset, struct spawn_pack_entry *ret,
                             char bytes[SPAWN_PACK_BYTES])
 {
-    struct iovec parts[] = {{ret, sizeof(*ret)}, {bytes, SPAWN_PACK_BYTES}};
+    struct spawn_pack_entry entry = {0};
+    struct iovec parts[] = {{&entry, sizeof(entry)}, {bytes, SPAWN_PACK_BYTES}};
     ssize_t got = preadv(fd, parts, 2, (off_t)offset);
-    if (got < (ssize_t)sizeof(*ret) || ret->magic != SPAWN_PACK_MAGIC ||
-        ret->length > SPAWN_PACK_BYTES || got < (ssize_t)(sizeof(*ret) + ret->length) ||
-        ret->id[sizeof(ret->id) - 1] || !spawn_id_valid(ret->id) ||
-        ret->checksum != checksum(ret, bytes))
+    if (got < (ssize_t)sizeof(entry) || entry.magic != SPAWN_PACK_MAGIC ||
+        entry.length > SPAWN_PACK_BYTES || got < (ssize_t)(sizeof(entry) + entry.length) ||
+        entry.id[sizeof(entry.id) - 1] || !spawn_id_valid(entry.id) ||
+        entry.checksum != checksum(&entry, bytes))
         return E_NOT_FOUND;
+    *ret = entry;
     return OK;
 }
 

@@ -52,6 +52,14 @@ expect_status 0
 wait_until state_is alone ok
 expect_requests /hold/alone 1
 
+# ---- peal-call is confined ----
+run sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$(caller)/status"
+expect_stdout 1
+if grep -q '^Seccomp_filters:' /proc/self/status; then
+    run sed -n 's/^Seccomp:[[:space:]]*//p' "/proc/$(caller)/status"
+    expect_stdout 2
+fi
+
 # ---- peal-call is killed ----
 hold lost
 first=$(caller)
