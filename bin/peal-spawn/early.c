@@ -11,6 +11,7 @@
 
 #define MANY            4 /* that are let go at once are a burst, see start.c */
 #define LISTEN_LATER_MS 20
+#define HELD_BATCH      128
 
 static void early_free(struct early *early)
 {
@@ -85,9 +86,9 @@ enum status early_add(struct spawner *s, const struct spawn_message *message, in
     early->run = run;
     run->early = early;
     enqueue(s, early);
-    if (s->held_count < LAUNCH_HELD &&
-        start_hold(s, run, &early->request, early->stdin_fd, &early->held))
-        s->held_count++;
+    if (s->launches.held < LAUNCH_HELD &&
+        !start_hold(s, run, &early->request, early->stdin_fd, &early->held))
+        early->held = NULL; /* it is made at its time */
     return OK;
 }
 
@@ -98,9 +99,8 @@ static void let_down(struct spawner *s, struct early *early)
 {
     if (!early->held)
         return;
-    launch_drop(early->held);
+    launch_drop(&s->launches, early->held);
     early->held = NULL;
-    s->held_count--;
     start_unhold(s, early->run);
 }
 
@@ -163,14 +163,16 @@ static size_t look_at_deadlines(struct spawner *s, int64_t now_us)
     return due;
 }
 
-/* From here on these ids never start again. Returns an errno. */
-static int write_held(struct spawner *s, int64_t now_us)
+/* Writes the first of those that are due and held to the journal, HELD_BATCH at most: a spawner
+ * that is killed right then can't tell which of them have run. From here on these ids never start
+ * again. Returns their number; *ret_error is an errno, or 0. */
+static size_t write_held(struct spawner *s, int64_t now_us, int *ret_error)
 {
     const struct early *early;
     enum status st = OK;
-    life_write(s);
+    size_t count = 0;
     TAILQ_FOREACH (early, &s->early, link) {
-        if (early->request.at_boot_us > now_us)
+        if (early->request.at_boot_us > now_us || count == HELD_BATCH)
             break;
         if (!early->held)
             continue;
@@ -178,10 +180,12 @@ static int write_held(struct spawner *s, int64_t now_us)
         struct journal_record record = run_record(early->run);
         if (st == OK)
             st = journal_append(&s->journal, JOURNAL_STARTED, &record);
+        count++;
     }
     if (st == OK)
         st = journal_write(&s->journal);
-    return st == OK ? 0 : errno;
+    *ret_error = st == OK ? 0 : errno;
+    return count;
 }
 
 /* If its process has failed meanwhile, it stays, and is one of those that are not held. */
@@ -193,15 +197,30 @@ static void let_go(struct spawner *s, struct early *early, int error, bool is_ma
         life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_JOURNAL, error);
         return;
     }
-    if (!launch_open(early->held)) {
+    if (!launch_open(&s->launches, early->held)) {
         let_down(s, early);
         return;
     }
-    s->held_count--;
     take_out(s, early);
     early_free(early);
     agent_report(s, run, REPORT_STARTED);
     life_began(s, run, is_many ? LISTEN_LATER_MS : 0);
+}
+
+static void release_held(struct spawner *s, int64_t now_us, bool is_many)
+{
+    struct early *early, *next;
+    int error;
+    life_write(s);
+    for (size_t written; (written = write_held(s, now_us, &error));) {
+        for (early = TAILQ_FIRST(&s->early); early && written; early = next) {
+            next = TAILQ_NEXT(early, link);
+            if (!early->held)
+                continue;
+            let_go(s, early, error, is_many);
+            written--;
+        }
+    }
 }
 
 int64_t early_due_us(const struct spawner *s)
@@ -219,15 +238,9 @@ void early_release(struct spawner *s)
     if (early_due_us(s) > now_us)
         return;
     struct early_queue others = TAILQ_HEAD_INITIALIZER(others);
-    struct early *early, *next;
+    struct early *early;
     size_t due = look_at_deadlines(s, now_us);
-    int error = write_held(s, now_us);
-    for (early = TAILQ_FIRST(&s->early); early && early->request.at_boot_us <= now_us;
-         early = next) {
-        next = TAILQ_NEXT(early, link);
-        if (early->held)
-            let_go(s, early, error, due >= MANY);
-    }
+    release_held(s, now_us, due >= MANY);
     while ((early = TAILQ_FIRST(&s->early)) && early->request.at_boot_us <= now_us) {
         void *block = early->block;
         take_out(s, early);

@@ -332,6 +332,13 @@ void life_reap(struct spawner *s)
     }
 }
 
+void life_look(struct spawner *s)
+{
+    sigset_t pending;
+    if (s->wants_reap || sigpending(&pending) < 0 || sigismember(&pending, SIGCHLD))
+        life_reap(s);
+}
+
 bool life_take_end(struct spawner *s, struct run *run)
 {
     struct end_record record;

@@ -72,7 +72,6 @@ struct spawner {
     int own_fds_fd; /* /proc/self/fd */
     int lock_fd;
     int epoll_fd;
-    uint32_t held_count; /* of `early`: have a process that is held */
     struct watch signals;
     struct boot_timer timer;
     struct agent_link link;
@@ -159,6 +158,9 @@ void life_listen(struct spawner *s); /* watches the pipes of runs that are old e
 void life_note(struct spawner *s, const struct run *run, enum journal_type type);
 void life_write(struct spawner *s); /* what was noted, to the journal */
 void life_reap(struct spawner *s);
+/* The same, if a process has ended since: a wait looks at every child, and beside thousands of them
+ * costs as much as a start. */
+void life_look(struct spawner *s);
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
                int64_t grace_ms);
 void life_due(struct spawner *s, struct run *run);

@@ -159,8 +159,8 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
  * can't be read. The limit is asked for once a second, and before anything is refused. */
 static bool has_fds_left(struct spawner *s)
 {
-    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->held_count + 2 * s->cgroups.made +
-                  3 + OWN_FDS;
+    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->launches.held +
+                  2 * s->cgroups.made + 3 + OWN_FDS;
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
@@ -357,6 +357,6 @@ void start_batch(struct spawner *s)
     }
     s->starting_count = 0;
     if (count >= MANY) /* more may come at once, and those that have ended are in their way */
-        life_reap(s);
+        life_look(s);
     life_write(s);
 }

@@ -151,11 +151,15 @@ static long execute(char *const *argv, char *const *env)
     return error;
 }
 
-/* Leaves the spawner's descriptors to it, but for those with low numbers, see launch.h. */
+/* Leaves the spawner's descriptors to it, but for those up to its own, see launch.h: each that is
+ * copied has to be closed again. */
 static void part(const struct child_setup *setup)
 {
+    const int *fds = setup->fds;
+    int last = fds[0] > fds[1] ? fds[0] : fds[1];
+    last = last > fds[2] ? last : fds[2];
     check(setup, SPAWN_STEP_FDS,
-          raw_call(SYS_close_range, LAUNCH_FDS, UINT_MAX, CLOSE_RANGE_UNSHARE, 0));
+          raw_call(SYS_close_range, last + 1, UINT_MAX, CLOSE_RANGE_UNSHARE, 0));
     __atomic_store_n(setup->is_apart, 1, __ATOMIC_RELEASE);
 }
 

@@ -98,6 +98,15 @@ static struct launch *find_free(struct launches *launches, int from, int to)
     return NULL;
 }
 
+/* They are taken from the first on, and mostly let go together: the next one is behind as many as
+ * are held. A look at each of those would cost more than the process. */
+static struct launch *find_free_to_hold(struct launches *launches)
+{
+    int likely = LAUNCH_COUNT + (int)launches->held;
+    struct launch *launch = find_free(launches, likely, ALL);
+    return launch ? launch : find_free(launches, LAUNCH_COUNT, likely);
+}
+
 /* The number of a free pair of descriptors, or pair_count. */
 static int find_pair(const struct launches *launches)
 {
@@ -242,7 +251,7 @@ pid_t launch_process(struct launches *launches, const struct child_setup *setup)
 pid_t launch_held(struct launches *launches, const struct child_setup *setup, struct launch **ret)
 {
     struct clone_args args = clone_args_of(setup);
-    struct launch *launch = may_borrow(setup) ? find_free(launches, LAUNCH_COUNT, ALL) : NULL;
+    struct launch *launch = may_borrow(setup) ? find_free_to_hold(launches) : NULL;
     if (!launch || !fill(launch, setup))
         return -1;
     launch->gate = GATE_SHUT;
@@ -252,14 +261,16 @@ pid_t launch_held(struct launches *launches, const struct child_setup *setup, st
     if (pid < 0)
         return -1;
     launch->is_held = 1;
+    launches->held++;
     *ret = launch;
     return pid;
 }
 
 /* False: the process had failed before. */
-static bool set_gate(struct launch *launch, enum child_gate gate)
+static bool set_gate(struct launches *launches, struct launch *launch, enum child_gate gate)
 {
     uint32_t shut = GATE_SHUT;
+    launches->held -= launch->is_held;
     launch->is_held = 0;
     if (!__atomic_compare_exchange_n(&launch->gate, &shut, gate, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
@@ -268,12 +279,12 @@ static bool set_gate(struct launch *launch, enum child_gate gate)
     return true;
 }
 
-bool launch_open(struct launch *launch)
+bool launch_open(struct launches *launches, struct launch *launch)
 {
-    return set_gate(launch, GATE_OPEN);
+    return set_gate(launches, launch, GATE_OPEN);
 }
 
-void launch_drop(struct launch *launch)
+void launch_drop(struct launches *launches, struct launch *launch)
 {
-    set_gate(launch, GATE_DROPPED);
+    set_gate(launches, launch, GATE_DROPPED);
 }

@@ -8,10 +8,10 @@
  *
  * Nor is the table of descriptors copied, only for the exec to close them: with the pipes of
  * thousands of runs in it that costs more than all the rest. The process shares the table, and
- * parts with it by its first system call, which copies the numbers below LAUNCH_FDS alone. The ends
- * of its pipes are moved to reserved numbers below that, and stay open until it says that it is
- * apart. There are such numbers for LAUNCH_APART processes at a time; others copy the table, and so
- * do those with an input of their own.
+ * parts with it by its first system call, which copies nothing beyond the ends of its pipes. Those
+ * are moved to reserved numbers below LAUNCH_FDS, the lowest that are free, and stay open until it
+ * says that it is apart. There are such numbers for LAUNCH_APART processes at a time; others copy
+ * the table, and so do those with an input of their own.
  *
  * A process may be made before its time, and held at a gate right before its exec. It dies with the
  * spawner while it is held, and never executes unless the gate was opened.
@@ -28,7 +28,7 @@
 #include "process/child.h"
 
 #define LAUNCH_COUNT 64
-#define LAUNCH_HELD  128 /* as many more at their gates */
+#define LAUNCH_HELD  256 /* as many more at their gates */
 #define LAUNCH_APART 20
 #define LAUNCH_FDS   64
 
@@ -40,6 +40,7 @@ struct launches {
     int fds[LAUNCH_APART][2];                       /* the reserved numbers ... */
     struct launch *users[LAUNCH_APART];             /* ... and who has them; NULL: nobody */
     int pair_count;                                 /* so many there are */
+    uint32_t held;                                  /* processes at their gates */
 };
 
 /* Reserves descriptors by copies of `null_fd`; without close_range none: then all launches copy the
@@ -63,7 +64,7 @@ pid_t launch_held(struct launches *launches, const struct child_setup *setup, st
 
 /* The process executes its command; false: it has failed before, and has said nothing. Or it ends
  * without. The launch is no longer the caller's. */
-bool launch_open(struct launch *launch);
-void launch_drop(struct launch *launch);
+bool launch_open(struct launches *launches, struct launch *launch);
+void launch_drop(struct launches *launches, struct launch *launch);
 
 #endif

@@ -76,15 +76,24 @@ static void a_start_waits_for_its_time(void **state)
     assert_int_equal(count_ran(h), 1);
 }
 
-/* More than are held, in an order that is not that of their times. */
-static void many_run_once_each(void **state)
+/* More than are held, in an order that is not that of their times; and all at once by a spawner
+ * that was asleep: so many are not written to its journal in one go. */
+static void many_run_once(struct harness *h, bool is_asleep)
 {
-    enum { COUNT = 200 };
-    struct harness *h = *state;
+    enum { COUNT = 400 };
     char id[32];
+    int64_t last_us = 0;
     for (int i = 0; i < COUNT; i++) {
         snprintf(id, sizeof(id), "run-%d", i);
-        start_in(h, id, (600 - i % 7 * 10) * MS);
+        int64_t at_us = start_in(h, id, (900 - i % 7 * 10) * MS);
+        last_us = at_us > last_us ? at_us : last_us;
+    }
+    if (is_asleep) {
+        harness_wait(h, child_of(h->hello.pid));
+        kill((pid_t)h->hello.pid, SIGSTOP);
+        while (clock_boot_us() < last_us)
+            usleep(1000);
+        kill((pid_t)h->hello.pid, SIGCONT);
     }
     harness_wait(h, h->ended_count == COUNT);
     assert_int_equal(count_ran(h), COUNT);
@@ -93,6 +102,16 @@ static void many_run_once_each(void **state)
         assert_int_equal(harness_ended(h, id)->reason, SPAWN_EXITED);
         assert_int_equal(WEXITSTATUS(harness_ended(h, id)->wait_status), 3);
     }
+}
+
+static void many_run_once_each(void **state)
+{
+    many_run_once(*state, false);
+}
+
+static void many_of_an_instant_run_once_each(void **state)
+{
+    many_run_once(*state, true);
 }
 
 static void a_time_that_has_passed_is_now(void **state)
@@ -317,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_start_waits_for_its_time),
         TEST(many_run_once_each),
+        TEST(many_of_an_instant_run_once_each),
         TEST(a_time_that_has_passed_is_now),
         TEST(a_kill_before_its_time_ends_it),
         TEST(what_is_held_dies_with_the_spawner),
