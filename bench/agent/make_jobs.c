@@ -44,8 +44,9 @@ static void put_done(struct store_request *request, enum status st)
 
 static void fill(struct maker *maker, struct store_put_job *put, char *name, long number)
 {
-    uint8_t random[10] = {0};
-    memcpy(random, &number, sizeof(number));
+    uint8_t random[10] = {0}; /* ids of jobs ascend in the order in which they are created */
+    for (size_t i = 0; i < sizeof(number); i++)
+        random[sizeof(random) - 1 - i] = (uint8_t)(number >> 8 * i);
     snprintf(name, sizeof(maker->names[0]), "%s-%07ld", maker->prefix, number);
     maker->job.name = name;
     maker->job.uid = id_make(maker->now, random);

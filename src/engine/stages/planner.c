@@ -5,6 +5,23 @@ enum {
     PUT_OFF_MS = 2000,      /* for a tick that is blocked by a run whose owner is silent */
 };
 
+/* Jobs that are due at the same time come group by group: a commit of their claims, begins and ends
+ * then writes a few pages of the store, not one for each job. The key of a job is its time and its
+ * group. */
+enum { GROUPS = 1 << 14 };
+
+static int64_t key_of(const struct catalog_job *job, int64_t at_ms)
+{
+    const int64_t last_ms = INT64_MAX / GROUPS - 1; /* beyond the year 9999 */
+    return (at_ms < last_ms ? at_ms : last_ms) * GROUPS + job->group % GROUPS;
+}
+
+static int64_t first_ms(const struct heap *due)
+{
+    int64_t key = due->entries[0].key;
+    return key / GROUPS - (key % GROUPS < 0);
+}
+
 static void job_moved(void *item, uint32_t place)
 {
     ((struct catalog_job *)item)->heap_place = place;
@@ -48,8 +65,8 @@ enum status planner_put(struct planner *planner, struct catalog_job *job, int64_
     if (at_ms < not_before_ms)
         at_ms = not_before_ms;
     if (job->heap_place == HEAP_NONE)
-        return heap_push(&planner->due, at_ms, job);
-    heap_update(&planner->due, job->heap_place, at_ms);
+        return heap_push(&planner->due, key_of(job, at_ms), job);
+    heap_update(&planner->due, job->heap_place, key_of(job, at_ms));
     return OK;
 }
 
@@ -138,7 +155,7 @@ static bool is_over_now(const struct catalog_job *job, struct now now)
 
 enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret)
 {
-    while (planner->due.count && planner->due.entries[0].key <= now.wall.ms) {
+    while (planner->due.count && first_ms(&planner->due) <= now.wall.ms) {
         struct catalog_job *job = planner->due.entries[0].item;
         bool nobody;
         if (is_over_now(job, now)) {
@@ -152,7 +169,7 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
         if (turn_ms <= now.wall.ms && !nobody)
             turn_ms = put_off(planner, now, job);
         if (turn_ms > now.wall.ms) {
-            heap_update(&planner->due, job->heap_place, turn_ms);
+            heap_update(&planner->due, job->heap_place, key_of(job, turn_ms));
             continue;
         }
         enum status st = plan_ticks(&planner->rules, now, job, nobody, ret);
@@ -163,12 +180,12 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             catalog_job_set_claiming(job, true);
             return OK;
         }
-        heap_update(&planner->due, job->heap_place, look_at(planner, job));
+        heap_update(&planner->due, job->heap_place, key_of(job, look_at(planner, job)));
     }
     return E_NOT_FOUND;
 }
 
 int64_t planner_wake_at(const struct planner *planner)
 {
-    return planner->due.count ? planner->due.entries[0].key : NEVER_MS;
+    return planner->due.count ? first_ms(&planner->due) : NEVER_MS;
 }

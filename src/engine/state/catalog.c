@@ -266,6 +266,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
         job->heap_place = HEAP_NONE;
         job->next_ms = NEVER_MS;
         job->cursor_ms = INT64_MIN;
+        job->group = (uint16_t)(catalog->added++ / CATALOG_GROUP);
     } else {
         unindex_name(catalog, job);
     }

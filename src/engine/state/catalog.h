@@ -37,6 +37,10 @@ struct rewound {
     bool is_over; /* the clock has passed all repeated ticks */
 };
 
+/* Jobs come from the store in the order in which they were created, and lie there in that order:
+ * those of a group are in a few pages of it. */
+enum { CATALOG_GROUP = 256 };
+
 /* Only the functions here write to it, except for heap_place, which is the planner's. */
 struct catalog_job {
     struct id uid;
@@ -60,6 +64,7 @@ struct catalog_job {
     uint32_t rewinds;          /* how often the cursor was moved back */
     uint32_t open_runs;        /* number of its runs in QUEUED to RUNNING */
     uint32_t heap_place;       /* the planner's; HEAP_NONE while a claim is under way */
+    uint16_t group;            /* the same for CATALOG_GROUP jobs that came one after the other */
     uint8_t schedule_count;
     bool claiming : 1;
     bool paused : 1, deleted : 1;
@@ -73,6 +78,7 @@ struct catalog {
     struct name_order in_order;   /* with deleted jobs; see catalog_sort */
     struct waits waits;           /* without deleted jobs */
     bool is_sorted;
+    uint32_t added;               /* jobs that came, ever */
     struct table calendars;       /* of known_calendar */
     struct namespaces namespaces; /* of the jobs in by_name */
     size_t json_bytes;            /* of all definitions, including deleted jobs */

@@ -180,6 +180,40 @@ static void a_job_under_claim_is_left_alone(void **state)
     planner_release(&planner);
 }
 
+/* Those of one instant: whatever the order in which they were put; and one that is due earlier
+ * before all of them. */
+static void jobs_of_an_instant_come_in_groups(void **state)
+{
+    enum { COUNT = 12, EACH = 4 };
+    struct shelf *shelf = *state;
+    struct planner planner;
+    struct plan plan;
+    struct catalog_job *jobs[COUNT + 1];
+    char name[16];
+    init(&planner);
+    for (int i = 0; i <= COUNT; i++) {
+        snprintf(name, sizeof(name), "job-%d", i);
+        shelf->catalog.added = (uint32_t)(CATALOG_GROUP * (i / EACH) + i % EACH);
+        jobs[i] =
+            shelf_put(shelf, (uint8_t)(i + 1), name, i < COUNT ? "'0 * * * *'" : "'* * * * *'", "");
+        assert_int_equal(jobs[i]->group, i / EACH);
+    }
+    for (int i = 0; i <= COUNT; i++)
+        assert_int_equal(planner_put(&planner, jobs[i * 7 % (COUNT + 1)], INT64_MIN), OK);
+    assert_int_equal(planner_wake_at(&planner), SHELF_MS + MINUTE - 5);
+    assert_int_equal(planner_next_due(&planner, at(HOUR), &plan), OK);
+    assert_ptr_equal(plan.job, jobs[COUNT]);
+    plan_release(&plan);
+    assert_int_equal(planner_wake_at(&planner), SHELF_MS + HOUR - 5);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(planner_next_due(&planner, at(HOUR), &plan), OK);
+        assert_int_equal(plan.job->group, i / EACH);
+        plan_release(&plan);
+    }
+    assert_int_equal(planner_next_due(&planner, at(HOUR), &plan), E_NOT_FOUND);
+    planner_release(&planner);
+}
+
 static void nothing_to_plan(void **state)
 {
     struct shelf *shelf = *state;
@@ -200,11 +234,9 @@ static void nothing_to_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SHELF(plans_of_a_minutely_job),
-        WITH_SHELF(a_change_passes_what_is_due),
-        WITH_SHELF(the_most_urgent_comes_first),
-        WITH_SHELF(a_job_under_claim_is_left_alone),
-        WITH_SHELF(nothing_to_plan),
+        WITH_SHELF(plans_of_a_minutely_job),           WITH_SHELF(a_change_passes_what_is_due),
+        WITH_SHELF(the_most_urgent_comes_first),       WITH_SHELF(a_job_under_claim_is_left_alone),
+        WITH_SHELF(jobs_of_an_instant_come_in_groups), WITH_SHELF(nothing_to_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
