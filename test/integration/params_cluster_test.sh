@@ -1,12 +1,9 @@
 #!/bin/bash
 # Three nodes on one etcd: a request to one node, its parameters on whichever node runs it, also
 # when the first that had the run dies; seen and asked for again from any of them.
-. "$(dirname "$0")/lib.sh"
-etcd_start
+. "$(dirname "$0")/nodes.sh"
+start_nodes
 log=$scratch/log
-for node in a b c; do
-    start_agent $node --node-id $node --store "$etcd_url/test" --listen none
-done
 
 cat >"$scratch/jobs.yaml" <<YAML
 name: everywhere
@@ -27,21 +24,10 @@ run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
 
 # shellcheck disable=SC2317 # wait_until calls it
-has_lines() { # FILE COUNT
-    [ "$(wc -l <"$1")" -eq "$2" ]
-}
-
-# shellcheck disable=SC2317 # likewise
-all_take_runs() {
-    [ "$(peal nodes -o json | jq '[.[] | select(.state == "ready")] | length')" = 3 ]
-}
-
-# shellcheck disable=SC2317 # likewise
 has_params() { # RUN JSON
     [ "$(peal runs "$1" -o json | jq -c '.[0] | [.params.day, (.finished_at != null)]')" = "$2" ]
 }
 
-wait_until all_take_runs
 run peal run everywhere -p day=2026-11-01
 wait_until has_lines "$log" 3
 run sh -c "sort '$log'"
@@ -56,17 +42,12 @@ for id in $ids; do
     done
 done
 
-# The machine of a run is gone: its agent, its spawner, and what they have started.
+# The machine of a run is gone.
 run peal run moves -p 'day=a b'
 id=$(tail -n 1 "$scratch/out")
 wait_until has_lines "$log.moves" 1
 dead=$(cut -d' ' -f1 "$log.moves")
-for word in "--dir $scratch/$dead/" "$scratch/$dead" "$log.moves"; do
-    processes_with "$word" | xargs -r kill -9 2>/dev/null
-done
-for node in a b c; do
-    [ $node = "$dead" ] || export PEAL_DATA=$scratch/$node
-done
+kill_machine "$dead" "$log.moves"
 wait_until has_lines "$log.moves" 2
 run sh -c "cut -d' ' -f2- '$log.moves'"
 expect_stdout 'a b
@@ -124,9 +105,8 @@ run peal run held --on "$first"
 wait_until newest_is held running
 run peal run held --on "$last"
 id=$(tail -n 1 "$scratch/out")
-for word in "--dir $scratch/$last/" "$scratch/$last"; do
-    processes_with "$word" | xargs -r kill -9 2>/dev/null
-done
+kill_machine "$last"
+export PEAL_DATA=$scratch/$first
 touch "$scratch/go"
 # shellcheck disable=SC2317 # wait_until calls it
 is_missed() { [ "$(peal runs "$1" -o json | jq -r '.[0].state')" = missed ]; }

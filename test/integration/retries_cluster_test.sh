@@ -1,12 +1,9 @@
 #!/bin/bash
 # Three nodes on one etcd: an attempt goes to a node that has not failed yet, and a node that dies
 # with a run leaves its tick to another, if the job says so.
-. "$(dirname "$0")/lib.sh"
-etcd_start
+. "$(dirname "$0")/nodes.sh"
+start_nodes
 log=$scratch/log
-for node in a b c; do
-    start_agent $node --node-id $node --store "$etcd_url/test" --listen none
-done
 
 cat >"$scratch/jobs.yaml" <<YAML
 name: everywhere
@@ -24,22 +21,6 @@ YAML
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
 
-# shellcheck disable=SC2317 # wait_until calls it
-has_lines() { # FILE COUNT
-    [ "$(wc -l <"$1")" -eq "$2" ]
-}
-
-# shellcheck disable=SC2317 # likewise
-ends_are() { # JSON
-    [ "$(peal runs moves -o json | jq -c 'sort_by(.attempt) | [.[] | [.attempt, .state, .retried]]')" = "$1" ]
-}
-
-# shellcheck disable=SC2317 # likewise
-all_take_runs() {
-    [ "$(peal nodes -o json | jq '[.[] | select(.state == "ready")] | length')" = 3 ]
-}
-
-wait_until all_take_runs
 run peal run everywhere
 wait_until has_lines "$log" 3
 run cut -d' ' -f2 "$log"
@@ -51,19 +32,15 @@ expect_stdout 'a
 b
 c'
 
-# The machine of a run is gone: its agent, its spawner, and what they have started.
+# The machine of a run is gone.
 run peal run moves
 id=$(tail -n 1 "$scratch/out")
 wait_until has_lines "$log.moves" 1
 dead=$(cut -d' ' -f1 "$log.moves")
-for word in "--dir $scratch/$dead/" "$scratch/$dead" "$log.moves"; do
-    processes_with "$word" | xargs -r kill -9 2>/dev/null
-done
-for node in a b c; do
-    [ $node = "$dead" ] || export PEAL_DATA=$scratch/$node
-done
+kill_machine "$dead" "$log.moves"
 wait_until has_lines "$log.moves" 2
-wait_until ends_are '[[1,"lost",true],[2,"ok",false]]'
+wait_until ends_are moves 'sort_by(.attempt) | [.[] | [.attempt, .state, .retried]]' \
+    '[[1,"lost",true],[2,"ok",false]]'
 run peal runs moves -o json
 expect_json 'sort_by(.attempt) | [.[0].run_id, .[0].node != .[1].node]' "[\"$id\",true]"
 

@@ -2,33 +2,9 @@
 # Three nodes on one etcd: a broadcast has a run on each, also while nodes come and go; shards are
 # shared, and the shard of a node that dies is taken over; the ticks of a schedule are started once
 # on each node.
-. "$(dirname "$0")/lib.sh"
-etcd_start
+. "$(dirname "$0")/nodes.sh"
+start_nodes
 log=$scratch/log
-for node in a b c; do
-    start_agent $node --node-id $node --store "$etcd_url/test" --listen none
-done
-
-# shellcheck disable=SC2317 # wait_until calls it
-all_take_runs() { # COUNT
-    [ "$(peal nodes -o json | jq '[.[] | select(.state == "ready")] | length')" = "$1" ]
-}
-
-# shellcheck disable=SC2317 # likewise
-has_lines() { # FILE COUNT
-    [ "$(wc -l <"$1")" -ge "$2" ]
-}
-
-# shellcheck disable=SC2317 # likewise
-ends_are() { # JOB FILTER JSON
-    [ "$(peal runs "$1" -o json | jq -c "$2")" = "$3" ]
-}
-
-kill_machine() { # NODE WORD...: its agent, its spawner, and what they have started
-    for word in "--dir $scratch/$1/" "$scratch/$1" "${@:2}"; do
-        processes_with "$word" | xargs -r kill -9 2>/dev/null
-    done
-}
 
 cat >"$scratch/jobs.yaml" <<YAML
 name: everywhere
@@ -67,7 +43,6 @@ shell: echo "\$PEAL_AFTER_JOB" >>$log.follows
 YAML
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
-wait_until all_take_runs 3
 
 # One on each, and the tick is followed once.
 run peal run everywhere --wait
@@ -134,10 +109,9 @@ expect_stdout 3
 run peal resume ticks
 wait_until has_lines "$log.ticks" 6
 kill_machine c
-export PEAL_DATA=$scratch/a
 wait_until all_take_runs 2
 wait_until has_lines "$log.ticks" 18
-start_agent c --node-id c --store "$etcd_url/test" --listen none
+start_node c
 wait_until all_take_runs 3
 # shellcheck disable=SC2317 # wait_until calls it
 is_back() { tail -n 3 "$log.ticks" | grep -q ' c$'; }
@@ -157,9 +131,6 @@ expect_status 0
 wait_until grep -q ' 1 1' "$log.dies"
 dead=$(sed -n 's/ 1 1$//p' "$log.dies")
 kill_machine "$dead" "$log.dies"
-for node in a b c; do
-    [ $node = "$dead" ] || export PEAL_DATA=$scratch/$node
-done
 wait_until grep -q ' 1 2' "$log.dies"
 run sh -c "grep -c ' 1 2' '$log.dies'"
 expect_stdout 1
