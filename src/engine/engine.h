@@ -126,6 +126,9 @@ const char *engine_find_input(const struct engine *engine, const struct id *id);
 /* 0: no limit. Running jobs go on. */
 void engine_set_max_running(struct engine *engine, int max_running);
 
+/* Sets the pressures of the machine, as they are now. */
+void engine_read_pressure(const struct engine *engine, struct peer *ret);
+
 /* This node has records that no other node has: others are told with the next heartbeat. */
 void engine_set_has_history(struct engine *engine, bool has_history);
 

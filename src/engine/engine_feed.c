@@ -90,6 +90,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         catalog_job_move_last(job, &change->last);
     else
         catalog_job_ended(job, &change->last);
+    catalog_job_ran_on(job, change->last_node);
     engine_see_cursor(engine, job);
     if (engine->loaded)
         engine_put_plan(engine, job, INT64_MIN);

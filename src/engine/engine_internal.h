@@ -77,7 +77,8 @@ struct engine {
     struct open_runs runs;
     struct peers peers;
     struct placement placement;
-    unsigned placed; /* generation of the peers that the placement was made from */
+    unsigned placed;  /* generation of the peers that the placement was made from */
+    unsigned weighed; /* their `loads`, likewise */
     struct outbox outbox;
     struct marks marks;
     struct boot_marks boot_marks;

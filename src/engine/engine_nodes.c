@@ -87,6 +87,11 @@ void engine_set_has_history(struct engine *engine, bool has_history)
     engine->config.self.has_history = has_history;
 }
 
+void engine_read_pressure(const struct engine *engine, struct peer *ret)
+{
+    ports_read_pressure(&engine->ports, ret);
+}
+
 static const char *spawner_version(const struct engine *engine)
 {
     const struct executor *executor = engine->ports.executor;
@@ -158,6 +163,7 @@ static void announce(struct engine *engine)
     self->max_running = engine->config.max_running;
     snprintf(self->spawner_version, sizeof(self->spawner_version), "%s", spawner_version(engine));
     self->running = (int)engine_open_runs(engine);
+    ports_read_pressure(&engine->ports, self);
     self->wall_ms = engine->now.wall.ms;
     self->boot_ms = engine->now.boot.ms;
     self->skew_ms = engine->peers.skew_ms;
@@ -220,6 +226,9 @@ static void follow(struct engine *engine)
     bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
     if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)
         engine->placed = engine->peers.generation;
+    if (!is_placed || engine->weighed != engine->peers.loads)
+        placement_weigh(&engine->placement, &engine->peers);
+    engine->weighed = engine->peers.loads;
     engine->runner.is_shared = engine->placement.count > 1;
     set_may_run(engine);
 }

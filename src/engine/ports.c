@@ -50,3 +50,10 @@ void ports_log(const struct engine_ports *ports, const char *event, const char *
     va_end(args);
     ports->log.write(ports->log.context, event, particulars);
 }
+
+void ports_read_pressure(const struct engine_ports *ports, struct peer *ret)
+{
+    ret->cpu_pressure = ret->memory_pressure = -1;
+    if (ports->pressure.read)
+        ports->pressure.read(ports->pressure.context, ret);
+}

@@ -4,6 +4,7 @@
 
 #include "executor.h"
 #include "history.h"
+#include "peer.h"
 #include "store.h"
 #include "zone/zone_db.h"
 
@@ -32,6 +33,13 @@ struct output_source {
                         size_t *ret_count);
     void (*release)(void *context, struct output_chunk *chunks, size_t count);
     void (*remove)(void *context, const struct id *run_id);
+    void *context;
+};
+
+/* How much the machine's processes wait for processor and memory: sets cpu_pressure and
+ * memory_pressure, -1 where it is not known. Read with each heartbeat. */
+struct pressure_gauge {
+    void (*read)(void *context, struct peer *ret);
     void *context;
 };
 
@@ -86,6 +94,7 @@ struct engine_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct output_source output;          /* read NULL: runs have no output */
+    struct pressure_gauge pressure;       /* read NULL: not known */
     struct event_log log;                 /* write NULL: no log */
     struct change_observer observer;      /* changed NULL: none */
     struct clock_observer clock_observer; /* stepped NULL: none */
@@ -96,6 +105,7 @@ struct engine_ports {
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
 void ports_observe(const struct engine_ports *ports, const struct store_change *change);
 void ports_step(const struct engine_ports *ports, const struct clock_step *step);
+void ports_read_pressure(const struct engine_ports *ports, struct peer *ret);
 uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
 void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

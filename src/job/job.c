@@ -267,6 +267,13 @@ const char *const catch_up_names[] = {
     NULL,
 };
 
+const char *const place_names[] = {
+    [PLACE_EVEN] = "even",
+    [PLACE_STICKY] = "sticky",
+    [PLACE_LEAST_LOADED] = "least_loaded",
+    NULL,
+};
+
 const char *const output_mode_names[] = {
     [OUTPUT_SEPARATE] = "separate",
     [OUTPUT_MERGED] = "merged",

@@ -34,6 +34,14 @@ enum catch_up_policy {
     CATCH_UP_ALL,  /* all run, oldest first, at most `catch_up_limit` */
 };
 
+/* Which of the nodes that may run the job goes first. The others follow in the order of `even`, or
+ * by their free shares. */
+enum place_choice {
+    PLACE_EVEN,         /* by a hash, in proportion to the nodes' capacities */
+    PLACE_STICKY,       /* the node of its last run */
+    PLACE_LEAST_LOADED, /* by a hash, in proportion to what is free of the nodes' capacities */
+};
+
 /* How stdout and stderr of a run are kept. */
 enum output_mode {
     OUTPUT_SEPARATE, /* each by its name; their order is that in which they were read */
@@ -150,6 +158,7 @@ struct job {
     int64_t grace_s;    /* between TERM and KILL */
     int64_t deadline_s; /* a run that is later than this does not start; 0: none */
     struct job_retries retries;
+    enum place_choice place;
     bool paused;
     enum output_mode output;
     int64_t linger_s;     /* output is kept so long after the end of the main process */

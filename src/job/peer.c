@@ -36,6 +36,28 @@ const char *peer_refusal_text(enum peer_refusal refusal)
     return refusals[refusal < PEER_REFUSALS ? refusal : PEER_OTHER].text;
 }
 
+/* ---- load ---- */
+
+/* In eighths, rounded; 1/16 instead of nothing. */
+static double coarse(double share)
+{
+    int eighths = (int)(share * 8 + 0.5);
+    return eighths < 1 ? 1.0 / 16 : eighths > 8 ? 1 : eighths / 8.0;
+}
+
+double peer_free_share(const struct peer *peer)
+{
+    if (peer->cpu_pressure < 0)
+        return 0.5;
+    double running = peer->running > 0 ? peer->running : 0;
+    double capacity = peer->capacity > 0 ? peer->capacity : 1;
+    double room =
+        peer->max_running > 0 ? 1 - running / peer->max_running : capacity / (capacity + running);
+    int waits =
+        peer->cpu_pressure > peer->memory_pressure ? peer->cpu_pressure : peer->memory_pressure;
+    return coarse(room) * coarse(1 - waits / 100.0);
+}
+
 /* ---- ownership ---- */
 
 /* A record of an older peal has only the node's name. */

@@ -46,6 +46,8 @@ struct peer {
     int capacity;             /* weight in the placement of runs; at least 1 */
     int max_running;          /* 0: no limit */
     int running;              /* runs that it owns */
+    int cpu_pressure;    /* in %: time in which processes waited for a processor, and for ... */
+    int memory_pressure; /* ... memory, over the last 10 s; -1: not known, as of an older peal */
     enum peer_refusal refusal;
     char refusal_word[32];    /* PEER_OTHER: the reason as the node sent it */
     int64_t started_ms;       /* start of its agent, by its own clock */
@@ -65,6 +67,11 @@ static inline bool peer_can_lead(const struct peer *peer)
 {
     return (peer->roles & PEER_WORKER) && peer->refusal != PEER_STOPPING;
 }
+
+/* What is free of the node, by its heartbeat: its room for runs times the share of time in which
+ * nothing waited for processor or memory. More than 0, at most 1, and in coarse steps, so that
+ * nodes that have seen different heartbeats mostly get the same. Half if it tells no pressure. */
+double peer_free_share(const struct peer *peer);
 
 static inline struct incarnation peer_incarnation(const struct peer *peer)
 {

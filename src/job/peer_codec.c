@@ -15,13 +15,14 @@
 /* In the order of the encoded object. The INT64 is written in hex, the WORD as the text of
  * peer_refusal_word. */
 static const struct column fields[] = {
-    PEER(instance, ID),      PEER(home, INT64),           PEER(address, TEXT),
-    PEER(has_history, BOOL), PEER(history_address, TEXT), PEER(fingerprint, TEXT),
-    PEER(version, TEXT),     PEER(spawner_version, TEXT), PEER(labels, TEXT),
-    PEER(roles, INT),        PEER(capacity, INT),         PEER(max_running, INT),
-    PEER(running, INT),      PEER(refusal, WORD),         PEER(started_ms, MS),
-    PEER(wall_ms, MS),       PEER(boot_ms, MS),           PEER(skew_ms, MS),
-    PEER(lag_ms, MS),        PEER(beats_ms, MS),
+    PEER(instance, ID),         PEER(home, INT64),           PEER(address, TEXT),
+    PEER(has_history, BOOL),    PEER(history_address, TEXT), PEER(fingerprint, TEXT),
+    PEER(version, TEXT),        PEER(spawner_version, TEXT), PEER(labels, TEXT),
+    PEER(roles, INT),           PEER(capacity, INT),         PEER(max_running, INT),
+    PEER(running, INT),         PEER(refusal, WORD),         PEER(started_ms, MS),
+    PEER(wall_ms, MS),          PEER(boot_ms, MS),           PEER(skew_ms, MS),
+    PEER(lag_ms, MS),           PEER(beats_ms, MS),          PEER(cpu_pressure, INT),
+    PEER(memory_pressure, INT),
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -256,9 +257,15 @@ static bool take_plain(struct reading *reading, const char *text, size_t length)
     return skip(&span, "}") && span.at == span.end;
 }
 
+static int at_most_all(int percent)
+{
+    return percent < 0 ? -1 : percent > 100 ? 100 : percent;
+}
+
 enum status peer_decode(const char *name, const char *text, size_t length, struct peer *ret)
 {
-    const struct reading empty = {.peer = {.lag_ms = -1}};
+    const struct reading empty = {
+        .peer = {.lag_ms = -1, .cpu_pressure = -1, .memory_pressure = -1}};
     struct reading reading = empty;
     if (!take_plain(&reading, text, length)) {
         json_t *json = json_loadb(text, length, 0, NULL);
@@ -271,6 +278,8 @@ enum status peer_decode(const char *name, const char *text, size_t length, struc
         return E_CORRUPT;
     memcpy(peer->name, name, strlen(name) + 1);
     peer->capacity = peer->capacity < 1 ? 1 : peer->capacity > 1000000 ? 1000000 : peer->capacity;
+    peer->cpu_pressure = at_most_all(peer->cpu_pressure);
+    peer->memory_pressure = at_most_all(peer->memory_pressure);
     *ret = *peer;
     return OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "words.h"
 
 static const char *const state_names[] = {
@@ -156,6 +157,12 @@ enum run_state run_worse_end(enum run_state first, enum run_state second)
     if (badness(second) > badness(first))
         return second;
     return first == RUN_QUEUED ? second : first;
+}
+
+uint32_t node_mark(const char *node)
+{
+    uint32_t mark = (uint32_t)hash_text(0, node);
+    return mark ? mark : 1;
 }
 
 struct last_run last_run_of(const struct run *run)

@@ -181,6 +181,10 @@ enum run_state run_worse_end(enum run_state first, enum run_state second);
 /* The last_run of a job whose only ended run is this one, which ends its tick. */
 struct last_run last_run_of(const struct run *run);
 
+/* A hash of a node's name, in which two nodes of a cluster hardly ever agree; never 0. The same in
+ * every version. */
+uint32_t node_mark(const char *node);
+
 /* Merges what is known of another run, or an update of the same one. The run that ended latest
  * wins, in whatever order they arrive. False: nothing has changed. */
 bool last_run_take(struct last_run *last, const struct last_run *told);

@@ -432,6 +432,7 @@ struct store_change {
     int64_t cursor_ms;
     struct rewinds rewinds; /* of the cursor */
     struct last_run last;   /* of the job */
+    uint32_t last_node;     /* node_mark of the node that runs it, or ran it last; 0: not known */
     const char *job_name;
     const char *job_json;
     bool job_deleted; /* JOB, only while loading: a deleted job, kept for a restore. DELETE: true */

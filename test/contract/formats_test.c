@@ -170,18 +170,22 @@ static void read_back_run(const struct strbuf *value, const struct run_row *row)
     assert_memory_equal(&read.run, &row->run, sizeof(read.run));
 }
 
-static void read_back_rest(const struct strbuf *entry, const struct strbuf *cursor)
+static void read_back_cursor(const struct strbuf *cursor, const struct job_row *want)
+{
+    struct etcd_kv kv = {.value = {cursor->text, cursor->length}};
+    struct job_row row = {.uid = job_uid, .revision = 17, .paused = true};
+    enum tell tell;
+    assert_int_equal(value_read_cursor(&kv, &row, &tell), OK);
+    assert_memory_equal(&row, want, sizeof(row));
+}
+
+static void read_back_entry(const struct strbuf *entry)
 {
     struct etcd_kv kv = {.value = {entry->text, entry->length}};
     struct ledger_entry read;
     assert_int_equal(value_read_entry(&kv, &read), OK);
     read.id = full_entry.id;
     assert_memory_equal(&read, &full_entry, sizeof(read));
-    struct etcd_kv cursor_kv = {.value = {cursor->text, cursor->length}};
-    struct job_row row = {.uid = job_uid, .revision = 17, .paused = true};
-    enum tell tell;
-    assert_int_equal(value_read_cursor(&cursor_kv, &row, &tell), OK);
-    assert_memory_equal(&row, &full_job, sizeof(row));
 }
 
 static void add_etcd(struct strbuf *lines)
@@ -202,9 +206,15 @@ static void add_etcd(struct strbuf *lines)
     add_hex(lines, "etcd.newer_run", &value);
     value_write_entry(&value, &full_entry);
     value_write_cursor(&cursor, &full_job, TELL_CHANGE);
-    read_back_rest(&value, &cursor);
+    read_back_entry(&value);
+    read_back_cursor(&cursor, &full_job);
     add_hex(lines, "etcd.entry", &value);
     add_hex(lines, "etcd.cursor", &cursor);
+    struct job_row placed = full_job;
+    placed.last_node = 0xfedcba98;
+    value_write_cursor(&cursor, &placed, TELL_CHANGE);
+    read_back_cursor(&cursor, &placed);
+    add_hex(lines, "etcd.placed_cursor", &cursor);
     value_write_job(&value, &full_job, "etl/load", "{\"a\":1}");
     add_hex(lines, "etcd.job", &value);
     strbuf_release(&value);

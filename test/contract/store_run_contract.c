@@ -411,6 +411,55 @@ static void finish_becomes_the_last_run(struct world *world)
     assert_int_equal(world->picture.changes[STORE_CHANGE_CURSOR], 0);
 }
 
+/* The node of the newest run, for a store of several nodes: told by its claim, or by its end if
+ * another node has taken it. */
+static void the_node_of_the_newest_run_is_known(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    if (!world->backend->open_other)
+        return;
+    assert_int_equal(see_job(world, job)->last_node, 0);
+    struct run first = claim_run(world, job, 5000);
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-1"));
+    snprintf(first.node, sizeof(first.node), "node-2"); /* taken over */
+    first.started_ms = 5001;
+    struct run second = claim_run(world, job, 6000);
+    snprintf(second.node, sizeof(second.node), "node-3");
+    second.started_ms = 6001;
+    end_run(world, &second, RUN_OK, 7000);
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-3"));
+    end_run(world, &first, RUN_OK, 8000); /* it is older */
+    assert_int_equal(id_compare(&see_job(world, job)->last.run_id, &first.id), 0);
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-3"));
+
+    struct run lost = claim_run(world, job, 9000);
+    snprintf(lost.node, sizeof(lost.node), "node-4");
+    lost.started_ms = 9001;
+    end_run(world, &lost, RUN_LOST, 9500);
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-1"));
+
+    struct store_add_run add = an_add(world, job, 10000, OVERLAP_ALLOW);
+    snprintf(add.run.pinned, sizeof(add.run.pinned), "node-5");
+    world_do_one(world, STORE_ADD_RUN, &add);
+    struct store_take take = {.run_id = add.run.id, .nonce = 77, .now_ms = 10000};
+    snprintf(take.node, sizeof(take.node), "node-5");
+    world_do_one(world, STORE_TAKE, &take);
+    assert_true(take.taken);
+    take.run.started_ms = 10001;
+    end_run(world, &take.run, RUN_OK, 11000); /* asked for on that node */
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-1"));
+
+    struct store_claim claim = a_claim(world, job, 12000, OVERLAP_SKIP);
+    snprintf(claim.run.node, sizeof(claim.run.node), "node-6");
+    claim.without_run = true;
+    world_do_one(world, STORE_CLAIM, &claim); /* passed over */
+    assert_int_equal(see_job(world, job)->last_node, node_mark("node-1"));
+    if (world->backend->durable) {
+        world_reopen(world);
+        assert_int_equal(see_job(world, job)->last_node, node_mark("node-1"));
+    }
+}
+
 static void the_last_success_stays_known(struct world *world)
 {
     static const struct {
@@ -569,6 +618,7 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(a_loss_by_a_restore_is_amended_by_who_started_it),
     CONTRACT_TEST(a_begin_that_the_store_does_not_know_gave_the_fence),
     CONTRACT_TEST(finish_becomes_the_last_run),
+    CONTRACT_TEST(the_node_of_the_newest_run_is_known),
     CONTRACT_TEST(the_last_success_stays_known),
     CONTRACT_TEST(queued_runs_go_one_by_one_in_order),
     CONTRACT_TEST(a_queue_waits_for_all_that_is_open),

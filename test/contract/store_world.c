@@ -59,6 +59,7 @@ static void draw_job(struct picture *picture, const struct store_change *change)
     job->cursor_ms = change->cursor_ms;
     job->rewinds = change->rewinds;
     job->last = change->last;
+    job->last_node = change->last_node;
     job->deleted = change->job_deleted;
     if (change->kind == STORE_CHANGE_CURSOR)
         return;

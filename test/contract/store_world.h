@@ -16,6 +16,7 @@ struct seen_job {
     int64_t revision, cursor_ms;
     struct rewinds rewinds;
     struct last_run last;
+    uint32_t last_node;
     char name[128], json[256];
     bool deleted;
 };

@@ -129,6 +129,7 @@ static void reload_job(struct store_memory *store, const struct memory_job *job)
                                                       .cursor_ms = job->row.cursor_ms,
                                                       .rewinds = job->row.rewinds,
                                                       .last = job->row.last,
+                                                      .last_node = job->row.last_node,
                                                       .job_name = job->name,
                                                       .job_json = job->json,
                                                       .job_deleted = job->row.deleted});

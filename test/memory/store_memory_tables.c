@@ -99,6 +99,7 @@ static enum status move_job(struct tables *tables, const struct job_row *row)
     job->row.cursor_ms = row->cursor_ms;
     job->row.rewinds = row->rewinds;
     job->row.last = row->last;
+    job->row.last_node = row->last_node;
     return OK;
 }
 

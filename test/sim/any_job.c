@@ -89,6 +89,13 @@ static void add_spread(uint64_t *random, struct strbuf *yaml)
         strbuf_addf(yaml, "spread: %s\n", PICK(random, spreads));
 }
 
+void any_place_write(uint64_t *random, struct strbuf *yaml)
+{
+    static const char *const places[] = {"sticky", "least_loaded", "least_loaded", "even"};
+    if (any_chance(random, 40))
+        strbuf_addf(yaml, "place: %s\n", PICK(random, places));
+}
+
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    bool has_boots, struct strbuf *yaml)
 {

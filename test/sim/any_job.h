@@ -16,6 +16,9 @@ bool any_chance(uint64_t *random, int percent);
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    bool has_boots, struct strbuf *yaml);
 
+/* Which node is to go first, or nothing. */
+void any_place_write(uint64_t *random, struct strbuf *yaml);
+
 /* One that runs after one or two others. */
 void any_after_write(uint64_t *random, const char *name, int version, const char *const others[2],
                      struct strbuf *yaml);

@@ -207,6 +207,7 @@ struct cluster {
         refuses_strangers; /* its store compares who asks with who has joined, where it is played */
     bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
     bool has_boots;        /* many of its jobs run when a node boots */
+    bool has_places;       /* some of its jobs choose the node that goes first */
     bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
     int picky;             /* percent of its jobs that only some nodes may run */
     uint64_t names;        /* for ids that people make */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "world.h"
 
 enum { TURNS_AT_ONCE = 3000 }; /* without time passing; more is a busy loop */
@@ -77,6 +78,16 @@ static void fill_entropy(void *context, void *bytes, size_t length)
         ((uint8_t *)bytes)[i] = (uint8_t)(stage_random(context) >> 32);
 }
 
+/* Another one every few seconds; of an older peal, or a kernel without figures, none. */
+static void read_pressure(void *context, struct peer *ret)
+{
+    const struct node *node = context;
+    int64_t number[2] = {node->machine.number, node->machine.stage->now_ms / (7 * SECOND)};
+    uint64_t hash = hash_bytes(0, number, sizeof(number));
+    ret->cpu_pressure = (int)hash_below(hash, 102) - 1;
+    ret->memory_pressure = (int)(hash % 5 ? 0 : hash_below(hash, 50));
+}
+
 static void log_event(void *context, const char *event, const char *particulars)
 {
     const struct node *node = context;
@@ -127,6 +138,7 @@ static void on_start(struct task *task)
         .history = &node->history,
         .zones = node->cluster->zones,
         .entropy = {fill_entropy, stage},
+        .pressure = {read_pressure, node},
         .log = {log_event, node},
     };
     uint8_t random[10];

@@ -146,12 +146,14 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
 {
     if (job != cluster->jobs && any_chance(random, 20)) {
         write_after(cluster, job, random, yaml);
-        return;
+    } else {
+        any_job_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense,
+                      cluster->has_boots, yaml);
+        if (cluster->has_calendar && any_chance(random, 25))
+            strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
     }
-    any_job_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense,
-                  cluster->has_boots, yaml);
-    if (cluster->has_calendar && any_chance(random, 25))
-        strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
+    if (cluster->has_places)
+        any_place_write(random, yaml);
 }
 
 /* A copy of the job as it is in the store. */

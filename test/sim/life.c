@@ -99,6 +99,7 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     *life = (struct life){.seed = seed};
     enum fault_mix other = any_mix(&random);
     life->mix = mix == MIX_COUNT ? other : mix;
+    life->is_wanted = mix != MIX_COUNT;
     life->kind = mix != MIX_COUNT || any_chance(&random, 40) ? LIFE_DRILL
                  : any_chance(&random, 70)                   ? LIFE_HOUR
                                                              : LIFE_DAYS;
@@ -146,6 +147,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->latency_ms = life->latency_ms;
     cluster->is_quiet = life->is_quiet;
     cluster->is_dense = life->kind != LIFE_DAYS;
+    cluster->has_places = !life->is_wanted;
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
     cluster->has_boots = has_boots(cluster, life);
     cluster->refuses_strangers = stage_chance(&cluster->stage, 500);

@@ -26,6 +26,7 @@ struct life {
     bool is_quiet;  /* its nodes seldom say that nothing is new */
     enum life_kind kind;
     enum fault_mix mix;
+    bool is_wanted; /* the mix was named: planted mistakes are found by drills that are known */
     struct step steps[STEPS_MAX];
     size_t step_count;
     char expected[STAGE_LOG_TEXT]; /* how it has failed, while it is shrunk */

@@ -373,6 +373,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     }
     agent->open_files = descriptors_raise(agent->log);
     agent->memory = agent_memory_new();
+    agent_pressure_init(&agent->pressure);
     agent_confine(agent); /* before there are threads, which would not be confined */
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
@@ -412,6 +413,7 @@ static void tear_down(struct agent *agent)
     agent->memory = agent_memory_free(agent->memory);
     api_free(agent->api);
     engine_free(agent->engine);
+    agent_pressure_release(&agent->pressure);
     executor_spawn_free(agent->executor);
     executor_call_free(agent->calls);
     run_output_release(&agent->output);

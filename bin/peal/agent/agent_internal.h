@@ -6,6 +6,7 @@
 #include "agent_chores.h"
 #include "agent_memory.h"
 #include "agent_notify.h"
+#include "agent_pressure.h"
 #include "api.h"
 #include "config/agent_data.h"
 #include "executor/executor_route.h"
@@ -36,6 +37,7 @@ struct agent {
     struct api *api;
     struct agent_chores *chores;
     struct agent_memory *memory; /* NULL: nothing is given back */
+    struct agent_pressure pressure;
     struct notifier *notifier;
     int wake_fd, timer_fd, signal_fd;
     struct loop_fd *wake_watch, *timer_watch, *signal_watch, *launcher_watch;

@@ -168,6 +168,7 @@ enum status agent_set_up_engine(struct agent *agent)
         .history = agent->data.history,
         .zones = agent->zones,
         .entropy = {random_from_block, &agent->random},
+        .pressure = agent_pressure_gauge(&agent->pressure),
         .log = {agent_log_write, agent->log},
         .teller = agent_notify_teller(agent->notifier),
     };

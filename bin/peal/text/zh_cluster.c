@@ -60,16 +60,21 @@ const struct message zh_cluster[] = {
      "large); clock_doubt (the clock jumped, and is not trusted yet); spawner (no process can be "
      "started); api (serves the API only); stopping; gone; or shut_out (this agent: another agent, "
      "in the line above, uses its name). LEADS marks the leader, which does the cluster's "
-     "maintenance. SKEW is the difference between the node's clock and the cluster's. HISTORY, "
-     "with -o wide, is shared (one for all nodes), own (one per node, readable), or the reason why "
-     "it can't be read.",
+     "maintenance. SKEW is the difference between the node's clock and the cluster's. FREE is the "
+     "share of the node's capacity that jobs with place: least_loaded count with: its room for "
+     "runs, less the share of time in which processes waited. CPU and MEMORY, with -o wide, are "
+     "those shares over the last 10 seconds, for a processor and for memory. HISTORY, with -o "
+     "wide, is shared (one for all nodes), own (one per node, readable), or the reason why it "
+     "can't be read.",
      "“状态”为：就绪（ready）；排空中（draining）或已排空（drained），见 peal "
      "drain；已满（full），达到 "
      "max_running；时钟偏差（clock），偏差过大；时钟不可信（clock_"
      "doubt），时钟发生过跳变；无法启动运行（spawner），不能启动进程；仅 "
      "API（api）；停止中（stopping）；已离线（gone）；名称冲突（shut_out），即上一行的另一个 agent "
      "使用了此 agent "
-     "的名称。“主节点”列标出负责集群维护工作的节点。“时钟偏差”是节点时钟与集群时钟之差。“历史”（-o "
+     "的名称。“主节点”列标出负责集群维护工作的节点。“时钟偏差”是节点时钟与集群时钟之差。“空闲”是 "
+     "place: least_loaded 的任务所依据的空闲容量比例：剩余的运行名额，再扣除进程等待的时间比例。"
+     "“CPU 等待”和“内存等待”（-o wide）是最近 10 秒内的这些比例。“历史”（-o "
      "wide）为共享（所有节点共用）、独立（每个节点各有一个，可读取），或无法读取的原因。"},
     {"stop new runs on a node", "停止在节点上启动新的运行"},
     {"Current runs continue; other nodes take over new runs. The node stays drained until peal "

@@ -66,8 +66,8 @@ void boots_take_doc(struct boots *boots, const struct store_doc *doc)
 
 static bool is_for_us(const struct boots *boots, const struct catalog_job *job)
 {
-    return catalog_job_has_reboot(job) &&
-           placement_rank(boots->placement, &job->uid, job->where, "") != NOT_ELIGIBLE;
+    struct placement_ask ask = placement_ask_of(job);
+    return catalog_job_has_reboot(job) && placement_rank(boots->placement, &ask) != NOT_ELIGIBLE;
 }
 
 static void ask_again(struct boots *boots, struct now now)

@@ -379,6 +379,26 @@ static const struct outbox_kind takes_kind = {.op = STORE_TAKE,
                                               .answered = takes_answered,
                                               .release = release_takes};
 
+/* The parts of a tick that any node may run go to the nodes in turn, or each to a node with room.
+ */
+static int compute_rank(const struct claimer *claimer, const struct run *run)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
+    struct placement_ask ask = {.id = &run->id,
+                                .where = job ? job->where : NULL,
+                                .without = run->node,
+                                .failed_on = run->failed_on,
+                                .tick_ms = run->tick_ms,
+                                .place = job ? catalog_job_place(job) : PLACE_EVEN,
+                                .last_node = job ? job->last_node : 0};
+    bool is_new_part = run->parts && !run->node[0] && !run->failed_on[0];
+    if (!is_new_part || ask.place == PLACE_LEAST_LOADED)
+        return placement_rank(claimer->placement, &ask);
+    ask.id = &run->job_uid;
+    ask.place = PLACE_EVEN;
+    return placement_rank_part(claimer->placement, &ask, run->part);
+}
+
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed
  * once per placement. A run may be for one node alone. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
@@ -387,14 +407,7 @@ static int rank_of(const struct claimer *claimer, struct open_run *open)
     if (only)
         return strcmp(only, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {
-        const struct run *run = &open->run;
-        const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
-        const char *where = job ? job->where : NULL;
-        bool is_new_part = run->parts && !run->node[0] && !run->failed_on[0];
-        open->rank = is_new_part
-                         ? placement_rank_part(claimer->placement, &run->job_uid, where, run->part)
-                         : placement_rank_again(claimer->placement, &run->id, where, run->node,
-                                                run->failed_on);
+        open->rank = compute_rank(claimer, &open->run);
         open->ranked = claimer->placement->generation;
     }
     return open->rank;
@@ -405,6 +418,14 @@ static bool is_others_turn(const struct claimer *claimer, const struct open_run 
 {
     return peers_is_in_life(claimer->peers, open->run.node, &open->run.owner) &&
            peer_whose(claimer->self, open->run.node, &open->run.owner) == WHOSE_OTHERS;
+}
+
+/* A definition with something in it that only a newer peal knows is for nodes that have one. If
+ * none takes the run in time, it is taken to be ended with that reason. */
+static bool is_for_newer(const struct claimer *claimer, const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+    return job && job->broken && !job->deleted;
 }
 
 /* When this node is to take a run that waits, or that another node has claimed and does not begin;
@@ -432,7 +453,9 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
             return NEVER_MS;
         rank++;
     }
-    return base_ms + rank * STEP_IN_MS;
+    int64_t at_ms = base_ms + rank * STEP_IN_MS;
+    bool is_left = at_ms <= now.wall.ms && is_for_newer(claimer, open);
+    return is_left ? at_ms + claimer->on_time_ms : at_ms;
 }
 
 /* The definition says whether the run becomes several. E_NOMEM. */

@@ -84,7 +84,8 @@ static int rank_of(const struct planner *planner, const struct catalog_job *job)
         return NOT_ELIGIBLE;
     if (!planner->placement)
         return 0;
-    return placement_rank(planner->placement, &job->uid, job->where, "");
+    struct placement_ask ask = placement_ask_of(job);
+    return placement_rank(planner->placement, &ask);
 }
 
 static bool has_node(const struct planner *planner, const struct catalog_job *job)
@@ -118,8 +119,9 @@ static int64_t turn_at(const struct planner *planner, struct now now, struct cat
 static bool is_left(const struct planner *planner, const struct catalog_job *job,
                     const struct run *run)
 {
+    struct placement_ask ask = placement_ask_of(job);
     return !peers_is_alive(planner->peers, run->node, &run->owner) ||
-           placement_is_before(planner->placement, &job->uid, job->where, run->node);
+           placement_is_before(planner->placement, &ask, run->node);
 }
 
 /* Is the tick blocked by nothing but runs that may soon be lost? */

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
 /* A node that the job may run on. */
 struct candidate {
     const struct placement_node *node;
@@ -32,14 +30,13 @@ static int by_rank(const void *a, const void *b)
 static struct candidate *find_candidates(struct placement *placement, const struct catalog_job *job,
                                          size_t *ret_count)
 {
-    uint64_t id_hash = hash_bytes(0, job->uid.bytes, sizeof(job->uid.bytes));
+    struct placement_ask ask = placement_ask_of(job);
     struct candidate *found = calloc(placement->count + 1, sizeof(*found));
     *ret_count = 0;
     for (size_t i = 0; found && i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
         if (node->is_there && placement_fits(placement, i, job->where))
-            found[(*ret_count)++] =
-                (struct candidate){node, placement_score(node->hash, id_hash, node->capacity)};
+            found[(*ret_count)++] = (struct candidate){node, placement_node_score(node, &ask)};
     }
     return found;
 }

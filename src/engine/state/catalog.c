@@ -25,6 +25,7 @@ static struct job_policy policy_of(const struct job *definition)
         .queue_limit = definition->queue_limit,
         .catch_up = definition->catch_up,
         .overlap = definition->overlap,
+        .place = definition->place,
     };
 }
 
@@ -128,6 +129,11 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
 int catalog_job_attempts(const struct catalog_job *job)
 {
     return job->policy ? (int)job->policy->attempts : 0;
+}
+
+enum place_choice catalog_job_place(const struct catalog_job *job)
+{
+    return job->policy ? job->policy->place : PLACE_EVEN;
 }
 
 struct job_policy catalog_job_policy(const struct catalog_job *job)
@@ -276,6 +282,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
     job->revision = change->job_revision;
     catalog_job_move(job, change->cursor_ms, &change->rewinds);
     job->last = change->last;
+    job->last_node = change->last_node;
     if (is_new && (st = table_insert(&catalog->by_uid, job)) != OK)
         goto out;
     is_new = false;

@@ -29,6 +29,7 @@ struct job_policy {
     int catch_up_limit, queue_limit;
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;
+    enum place_choice place;
 };
 
 /* A job whose cursor was moved back with the clock, so that it passes some ticks again. */
@@ -63,6 +64,7 @@ struct catalog_job {
     struct rewound *rewound;   /* NULL: the cursor was not moved back */
     uint32_t rewinds;          /* how often the cursor was moved back */
     uint32_t open_runs;        /* number of its runs in QUEUED to RUNNING */
+    uint32_t last_node;        /* node_mark of the node of its newest run; 0: not known */
     uint32_t heap_place;       /* the planner's; HEAP_NONE while a claim is under way */
     uint16_t group;            /* the same for CATALOG_GROUP jobs that came one after the other */
     uint8_t schedule_count;
@@ -204,6 +206,9 @@ void catalog_job_set_back(struct catalog_job *job, int64_t now_ms);
 /* A run of the job has ended, or a lost one was amended: sets `last` and `was_bad`. */
 void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
+/* The node_mark of the node of its newest run. */
+void catalog_job_ran_on(struct catalog_job *job, uint32_t last_node);
+
 /* The last end was moved back with the clock. */
 void catalog_job_move_last(struct catalog_job *job, const struct last_run *last);
 
@@ -211,6 +216,9 @@ struct job_policy catalog_job_policy(const struct catalog_job *job);
 
 /* How many attempts a tick of the job may have; 0: only one, the job has no retries. */
 int catalog_job_attempts(const struct catalog_job *job);
+
+/* Which of the nodes goes first. */
+enum place_choice catalog_job_place(const struct catalog_job *job);
 
 /* The delay of all its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

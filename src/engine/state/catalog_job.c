@@ -315,6 +315,11 @@ void catalog_job_ended(struct catalog_job *job, const struct last_run *last)
         job->was_bad = is_bad(before, job->was_bad);
 }
 
+void catalog_job_ran_on(struct catalog_job *job, uint32_t last_node)
+{
+    job->last_node = last_node;
+}
+
 void catalog_job_move_last(struct catalog_job *job, const struct last_run *last)
 {
     catalog_job_ended(job, last);

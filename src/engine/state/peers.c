@@ -232,6 +232,7 @@ static enum status take_peer(struct peers *peers, const struct peer *news, struc
     }
     peers->alive_count += (size_t)known->peer.is_alive - (size_t)was.is_alive;
     peers->generation += is_other_choice(&was, &known->peer);
+    peers->loads += peer_free_share(&was) != peer_free_share(&known->peer);
     peers->is_reckoned = false;
     if (was.is_alive != known->peer.is_alive)
         drop_old(peers, now);

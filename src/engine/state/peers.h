@@ -44,7 +44,8 @@ struct peers {
     bool is_live;                /* the initial state is loaded: changes are news now */
     struct boot_ms live_since;
     size_t alive_count;    /* including this node, if it has joined */
-    unsigned generation;   /* grows with every change that matters to placement */
+    unsigned generation;   /* grows with every change that matters to placement ... */
+    unsigned loads;        /* ... and this with every change of a node's free share */
     bool is_reckoned;      /* skew_ms is up to date */
     int64_t ahead_ms;      /* wall clock minus boot clock, when skew_ms was computed */
     struct boot_ms turned; /* boot time of the last turn */

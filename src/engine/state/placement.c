@@ -37,7 +37,9 @@ static void add(struct placement *placement, const struct peer *peer, bool accep
 {
     struct placement_node *node = &placement->nodes[placement->count++];
     node->hash = hash_text(0, peer->name);
+    node->mark = node_mark(peer->name);
     node->capacity = peer->capacity > 0 ? peer->capacity : 1;
+    node->free = 1;
     node->accepts = accepts;
     node->is_there = is_there;
     snprintf(node->name, sizeof(node->name), "%s", peer->name);
@@ -68,6 +70,14 @@ enum status placement_set(struct placement *placement, const struct peers *peers
     return OK;
 }
 
+void placement_weigh(struct placement *placement, const struct peers *peers)
+{
+    for (size_t i = 0; i < placement->count; i++) {
+        const struct known_peer *known = peers_find(peers, placement->nodes[i].name);
+        placement->nodes[i].free = known ? peer_free_share(&known->peer) : 0.5;
+    }
+}
+
 /* Combines two well-mixed hashes into a third. */
 static uint64_t combine(uint64_t a, uint64_t b)
 {
@@ -77,10 +87,39 @@ static uint64_t combine(uint64_t a, uint64_t b)
     return z ^ (z >> 31);
 }
 
-double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity)
+double placement_score(uint64_t name_hash, uint64_t id_hash, double weight)
 {
     double u = ((double)(combine(name_hash, id_hash) >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
-    return -capacity / log(u);
+    return -weight / log(u);
+}
+
+static uint64_t hash_of(const struct placement_ask *ask)
+{
+    uint64_t hash = hash_bytes(0, ask->id->bytes, sizeof(ask->id->bytes));
+    return ask->place == PLACE_LEAST_LOADED ? combine(hash, (uint64_t)ask->tick_ms) : hash;
+}
+
+struct placement_ask placement_ask_of(const struct catalog_job *job)
+{
+    return (struct placement_ask){
+        .id = &job->uid,
+        .where = job->where,
+        .tick_ms = job->next_ms,
+        .place = catalog_job_place(job),
+        .last_node = job->last_node,
+    };
+}
+
+static double score_of(const struct placement_node *node, const struct placement_ask *ask,
+                       uint64_t id_hash)
+{
+    double free = ask->place == PLACE_LEAST_LOADED ? node->free : 1;
+    return placement_score(node->hash, id_hash, node->capacity * free);
+}
+
+double placement_node_score(const struct placement_node *node, const struct placement_ask *ask)
+{
+    return score_of(node, ask, hash_of(ask));
 }
 
 /* NULL: out of memory. */
@@ -123,14 +162,6 @@ static bool fits(const struct placement *placement, size_t node, const char *whe
     return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
 }
 
-/* Does the node rank before this one, whose score is `own`? */
-static bool is_before(const struct placement *placement, size_t i, uint64_t id_hash, double own)
-{
-    const struct placement_node *self = &placement->nodes[0], *node = &placement->nodes[i];
-    double score = placement_score(node->hash, id_hash, node->capacity);
-    return score > own || (score == own && strcmp(node->name, self->name) < 0);
-}
-
 static bool is_named(const char *names, const char *name)
 {
     size_t length = strlen(name);
@@ -140,53 +171,70 @@ static bool is_named(const char *names, const char *name)
     return false;
 }
 
-int placement_rank(struct placement *placement, const struct id *id, const char *where,
-                   const char *without)
+/* What decides the order of two nodes, the first first. */
+struct standing {
+    bool has_failed;
+    bool is_kept; /* a sticky job is there */
+    double score;
+    const char *name;
+};
+
+static struct standing standing_of(const struct placement_node *node,
+                                   const struct placement_ask *ask, uint64_t id_hash)
 {
-    return placement_rank_again(placement, id, where, without, "");
+    return (struct standing){
+        .has_failed = ask->failed_on && *ask->failed_on && is_named(ask->failed_on, node->name),
+        .is_kept = ask->place == PLACE_STICKY && ask->last_node == node->mark,
+        .score = score_of(node, ask, id_hash),
+        .name = node->name,
+    };
+}
+
+static bool is_before(const struct standing *one, const struct standing *other)
+{
+    if (one->has_failed != other->has_failed)
+        return other->has_failed;
+    if (one->is_kept != other->is_kept)
+        return one->is_kept;
+    return one->score > other->score ||
+           (one->score == other->score && strcmp(one->name, other->name) < 0);
 }
 
 /* *ret_count: how many nodes are ranked, with this one. */
-static int rank_among(struct placement *placement, const struct id *id, const char *where,
-                      const char *without, const char *failed_on, int *ret_count)
+static int rank_among(struct placement *placement, const struct placement_ask *ask, int *ret_count)
 {
-    const struct placement_node *self = &placement->nodes[0];
+    const char *where = ask->where;
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
     if (!fits(placement, 0, where, choice))
         return NOT_ELIGIBLE;
     *ret_count = 1;
     if (placement->count == 1)
         return 0;
-    uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
-    double own = placement_score(self->hash, id_hash, self->capacity);
-    bool has_failed = is_named(failed_on, self->name);
+    uint64_t id_hash = hash_of(ask);
+    struct standing own = standing_of(&placement->nodes[0], ask, id_hash);
     int rank = 0;
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
         if (!node->accepts || !fits(placement, i, where, choice) ||
-            strcmp(node->name, without) == 0)
+            (ask->without && strcmp(node->name, ask->without) == 0))
             continue;
         ++*ret_count;
-        if (*failed_on && is_named(failed_on, node->name) != has_failed)
-            rank += has_failed;
-        else
-            rank += is_before(placement, i, id_hash, own);
+        struct standing other = standing_of(node, ask, id_hash);
+        rank += is_before(&other, &own);
     }
     return rank;
 }
 
-int placement_rank_again(struct placement *placement, const struct id *id, const char *where,
-                         const char *without, const char *failed_on)
+int placement_rank(struct placement *placement, const struct placement_ask *ask)
 {
-    int count;
-    return rank_among(placement, id, where, without, failed_on, &count);
+    int count = 0;
+    return rank_among(placement, ask, &count);
 }
 
-int placement_rank_part(struct placement *placement, const struct id *job_uid, const char *where,
-                        int part)
+int placement_rank_part(struct placement *placement, const struct placement_ask *ask, int part)
 {
-    int count;
-    int rank = rank_among(placement, job_uid, where, "", "", &count);
+    int count = 1;
+    int rank = rank_among(placement, ask, &count);
     return rank == NOT_ELIGIBLE ? rank : (rank + count - part % count) % count;
 }
 
@@ -195,18 +243,18 @@ bool placement_fits(struct placement *placement, size_t node, const char *where)
     return fits(placement, node, where, where ? choice_of(placement, where) : NULL);
 }
 
-bool placement_is_before(struct placement *placement, const struct id *id, const char *where,
+bool placement_is_before(struct placement *placement, const struct placement_ask *ask,
                          const char *name)
 {
-    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
-    uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
-    const struct placement_node *self = &placement->nodes[0];
-    double own = placement_score(self->hash, id_hash, self->capacity);
+    const struct placement_choice *choice = ask->where ? choice_of(placement, ask->where) : NULL;
+    uint64_t id_hash = hash_of(ask);
+    struct standing own = standing_of(&placement->nodes[0], ask, id_hash);
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
-        if (strcmp(node->name, name) == 0)
-            return node->accepts && fits(placement, i, where, choice) &&
-                   is_before(placement, i, id_hash, own);
+        if (strcmp(node->name, name) != 0)
+            continue;
+        struct standing other = standing_of(node, ask, id_hash);
+        return node->accepts && fits(placement, i, ask->where, choice) && is_before(&other, &own);
     }
     return false;
 }

@@ -194,6 +194,8 @@ static void add_remarks(struct strbuf *out, const struct job *job, bool system)
         strbuf_addf(out, "# not in cron: where: %s\n", job->where);
     if (spread_read(job->spread).kind != SPREAD_ONE)
         strbuf_addf(out, "# not in cron: spread: %s\n", job->spread);
+    if (job->place != PLACE_EVEN)
+        strbuf_addf(out, "# not in cron: place: %s\n", place_names[job->place]);
     if (memcmp(&job->limits, &none, sizeof(none)) != 0)
         strbuf_adds(out, "# not in cron: limits\n");
     if (job->user && !system) {

@@ -396,6 +396,14 @@ const struct field job_fields[] = {
            "shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。",
            .unset = "one", .sample = "all", .see = "#runs-on-several-nodes", .option = "spread",
            .value = "S")},
+    {"place", FIELD_CHOICE, AT(place), .initial = PLACE_EVEN, .words = place_names,
+     .also = "placement strategy affinity routing",
+     ABOUT(SECTION_HOW, "Choice of node", "节点选择",
+           "The node that goes first. even: by the nodes' capacities. sticky: the node of the last "
+           "run, while it takes runs. least_loaded: by what is free of their capacities.",
+           "优先由哪个节点运行。even：按节点容量分配。sticky：沿用上次运行的节点，只要它接受运行。"
+           "least_loaded：按节点的空闲容量分配。",
+           .see = "#which-node-goes-first", .option = "place", .value = "P")},
     {"paused", FIELD_BOOL, AT(paused), .also = "enabled disabled suspend",
      ABOUT(SECTION_HOW, "Paused", "暂停", "No runs start until the job is resumed.",
            "恢复之前不会启动运行。", .option = "paused")},

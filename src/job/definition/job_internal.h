@@ -13,6 +13,7 @@ enum {
 /* Names by value of the policy; NULL at the end. */
 extern const char *const overlap_names[];
 extern const char *const catch_up_names[];
+extern const char *const place_names[];
 extern const char *const output_mode_names[];
 extern const char *const retry_backoff_names[];
 extern const char *const retry_notify_names[];

@@ -273,8 +273,10 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
     write_number(to, (int64_t)tell);
     write_columns(to, &columns, NULL, 0, row);
     write_gaps(to, row);
-    if (row->last.retried)
-        write_number(to, 1);
+    if (row->last.retried || row->last_node)
+        write_number(to, row->last.retried);
+    if (row->last_node)
+        write_number(to, row->last_node);
 }
 
 /* One of a newer peal is news, at least. */
@@ -300,6 +302,7 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
         read_gaps(&from, &read);
     }
     read.last.retried = has_more(&from) && read_number(&from) != 0;
+    read.last_node = has_more(&from) ? (uint32_t)read_within(&from, 0, UINT32_MAX) : 0;
     if (from.failed != OK)
         return from.failed;
     *row = read;

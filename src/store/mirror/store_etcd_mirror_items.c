@@ -52,6 +52,7 @@ void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store
                                           .cursor_ms = job->row.cursor_ms,
                                           .rewinds = job->row.rewinds,
                                           .last = job->row.last,
+                                          .last_node = job->row.last_node,
                                           .job_name = is_cursor ? NULL : job->name,
                                           .job_json = is_cursor ? NULL : job->json,
                                           .job_deleted = job->row.deleted});
@@ -117,6 +118,7 @@ void mirror_feed_purge(struct feed *feed, const struct mirror_job *job)
                                           .cursor_ms = job->row.cursor_ms,
                                           .rewinds = job->row.rewinds,
                                           .last = job->row.last,
+                                          .last_node = job->row.last_node,
                                           .job_deleted = true});
 }
 

@@ -79,6 +79,7 @@ void rules_feed_cursor(struct rules *rules, const struct job_row *job)
                                                  .cursor_ms = job->cursor_ms,
                                                  .rewinds = job->rewinds,
                                                  .last = job->last,
+                                                 .last_node = job->last_node,
                                                  .job_deleted = job->deleted});
 }
 

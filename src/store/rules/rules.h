@@ -14,6 +14,7 @@ struct job_row {
     int64_t cursor_ms;
     struct rewinds rewinds;
     struct last_run last;
+    uint32_t last_node; /* node_mark; not kept by a store of one node */
     bool paused, deleted;
 };
 

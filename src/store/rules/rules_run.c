@@ -74,6 +74,8 @@ static enum status move_cursor(struct rules *rules, const struct job_row *from,
     struct job_row job = *from;
     rewinds_move_on(&job.rewinds, job.cursor_ms, claim->tick_ms, unstarted_ms(claim));
     job.cursor_ms = claim->tick_ms;
+    if (claim->result != CLAIM_SKIPPED && !claim->without_run && !claim->parts.count)
+        job.last_node = node_mark(claim->run.node);
     enum status st = rules->ops->move_job(rules->tables, &job);
     if (st == OK)
         rules_feed_cursor(rules, &job);
@@ -296,6 +298,14 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
     return rules_set_run(rules, &row);
 }
 
+/* The node of the job's newest run: an older one that ends later does not count, nor does one that
+ * was asked for on a node. Of a lost one the claim has told the node. */
+static bool is_newest(const struct job_row *job, const struct run *run)
+{
+    return run->tick_ms >= job->cursor_ms && run->started_ms && run->state != RUN_LOST &&
+           !run->pinned[0] && !run->parts;
+}
+
 static enum status set_last_run(struct rules *rules, const struct run *run)
 {
     struct job_row job;
@@ -307,6 +317,8 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
     struct last_run told = last_run_of(run);
     if (!last_run_take(&job.last, &told))
         return OK;
+    if (is_newest(&job, run))
+        job.last_node = node_mark(run->node);
     st = rules->ops->move_job(rules->tables, &job);
     if (st == OK)
         rules_feed_cursor(rules, &job);

@@ -146,6 +146,7 @@ bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret, int *ret_next)
 {
     char gaps[REWIND_GAPS_TEXT];
     int next;
+    ret->last_node = 0;
     bool is_good = read_row(stmt, STORED_JOBS, ret, &next);
     sqlite_read_text(stmt, next, gaps, sizeof(gaps));
     if (ret_next)

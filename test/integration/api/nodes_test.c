@@ -33,7 +33,9 @@ static void other_joins(struct other *other, struct world *world, const char *na
     other->peer = (struct peer){.home = 7,
                                 .roles = PEER_WORKER,
                                 .capacity = 3,
-                                .max_running = 5,
+                                .max_running = 4,
+                                .cpu_pressure = 40,
+                                .memory_pressure = -1,
                                 .started_ms = clock_now().wall.ms};
     snprintf(other->peer.name, sizeof(other->peer.name), "%s", name);
     snprintf(other->peer.labels, sizeof(other->peer.labels), "disk,zone=eu");
@@ -89,7 +91,12 @@ static void shows_nodes(void **state)
     assert_string_equal(member_text(nodes, "items.1.labels.disk"), "");
     assert_string_equal(member_text(nodes, "items.1.roles.0"), "worker");
     assert_int_equal(member_number(nodes, "items.1.capacity"), 3);
-    assert_int_equal(member_number(nodes, "items.1.max_running"), 5);
+    assert_int_equal(member_number(nodes, "items.1.max_running"), 4);
+    assert_int_equal(member_number(nodes, "items.1.cpu_pressure"), 40);
+    assert_true(json_is_null(member(nodes, "items.1.memory_pressure")));
+    assert_int_equal(member_number(nodes, "items.1.free"), 63); /* five eighths */
+    assert_true(json_is_null(member(nodes, "items.0.cpu_pressure")));
+    assert_int_equal(member_number(nodes, "items.0.free"), 50);
     assert_false(json_is_true(member(nodes, "items.1.self")));
     json_decref(nodes);
     store_free(other.store);

@@ -29,11 +29,17 @@ static void tell(struct cluster *cluster, size_t node)
     assert_int_equal(peers_take(&cluster->peers, &change, (struct now){{0}, {1}}), OK);
 }
 
+static void look_from(struct cluster *cluster, size_t node, const struct peers *peers)
+{
+    struct placement *view = &cluster->views[node];
+    assert_int_equal(placement_set(view, peers, &cluster->nodes[node]), OK);
+    placement_weigh(view, peers);
+}
+
 static void look(struct cluster *cluster)
 {
     for (size_t i = 0; i < NODES; i++)
-        assert_int_equal(placement_set(&cluster->views[i], &cluster->peers, &cluster->nodes[i]),
-                         OK);
+        look_from(cluster, i, &cluster->peers);
 }
 
 static const struct peer nobody;
@@ -63,18 +69,29 @@ static int tear_down(void **state)
     return 0;
 }
 
-static size_t first_of(struct cluster *cluster, uint32_t number)
+static int rank_of(struct cluster *cluster, size_t node, const struct id *id, const char *where)
 {
-    struct id id = id_of(number);
+    struct placement_ask ask = {.id = id, .where = where};
+    return placement_rank(&cluster->views[node], &ask);
+}
+
+static size_t first_for(struct cluster *cluster, const struct placement_ask *ask)
+{
     size_t first = NODES;
     for (size_t i = 0; i < NODES; i++) {
-        if (cluster->nodes[i].is_alive && placement_rank(&cluster->views[i], &id, NULL, "") == 0) {
+        if (cluster->nodes[i].is_alive && placement_rank(&cluster->views[i], ask) == 0) {
             assert_int_equal(first, NODES); /* no two think so */
             first = i;
         }
     }
     assert_int_not_equal(first, NODES);
     return first;
+}
+
+static size_t first_of(struct cluster *cluster, uint32_t number)
+{
+    struct id id = id_of(number);
+    return first_for(cluster, &(struct placement_ask){.id = &id});
 }
 
 /* The ranks of an id are 0, 1, 2 ..., each on one node. */
@@ -85,7 +102,7 @@ static void test_all_agree(void **state)
         struct id id = id_of(number);
         unsigned seen = 0;
         for (size_t i = 0; i < NODES; i++)
-            seen |= 1u << placement_rank(&cluster->views[i], &id, NULL, "");
+            seen |= 1u << rank_of(cluster, i, &id, NULL);
         assert_int_equal(seen, (1u << NODES) - 1);
     }
 }
@@ -100,12 +117,12 @@ static void test_failed_come_last(void **state)
     for (uint32_t number = 0; number < 200; number++) {
         struct id id = id_of(number);
         int ranks[NODES];
+        struct placement_ask ask = {.id = &id, .failed_on = failed};
         for (size_t i = 0; i < NODES; i++)
-            ranks[i] = placement_rank_again(&cluster->views[i], &id, NULL, "", failed);
+            ranks[i] = placement_rank(&cluster->views[i], &ask);
         for (size_t i = 0; i < NODES; i++)
             assert_int_equal(ranks[i] >= NODES - 2, i == 1 || i == 4);
-        bool is_first = placement_rank(&cluster->views[1], &id, NULL, "") <
-                        placement_rank(&cluster->views[4], &id, NULL, "");
+        bool is_first = rank_of(cluster, 1, &id, NULL) < rank_of(cluster, 4, &id, NULL);
         assert_int_equal(ranks[1] < ranks[4], is_first);
     }
 }
@@ -170,12 +187,12 @@ static void test_labels_and_refusals(void **state)
     look(cluster);
     for (uint32_t number = 0; number < 100; number++) {
         struct id id = id_of(number);
-        assert_int_equal(placement_rank(&cluster->views[0], &id, "zone=eu", ""), 0);
+        assert_int_equal(rank_of(cluster, 0, &id, "zone=eu"), 0);
         /* Full as the others know it; itself it may know better, and then goes behind node 0 or
          * before it. */
-        assert_in_range(placement_rank(&cluster->views[1], &id, "zone=eu", ""), 0, 1);
-        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=eu", ""), NOT_ELIGIBLE);
-        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=us", ""), 0);
+        assert_in_range(rank_of(cluster, 1, &id, "zone=eu"), 0, 1);
+        assert_int_equal(rank_of(cluster, 2, &id, "zone=eu"), NOT_ELIGIBLE);
+        assert_int_equal(rank_of(cluster, 2, &id, "zone=us"), 0);
     }
     assert_true(placement_has_node(&cluster->views[4], "zone=us"));
     assert_true(placement_has_node(&cluster->views[4], NULL));
@@ -195,11 +212,12 @@ static void test_parts_go_round(void **state)
 {
     struct cluster *cluster = *state;
     struct id id = id_of(7);
+    struct placement_ask ask = {.id = &id};
     int firsts[NODES] = {0};
     for (int part = 0; part < 3 * NODES; part++) {
         bool is_taken[NODES] = {false};
         for (size_t i = 0; i < NODES; i++) {
-            int rank = placement_rank_part(&cluster->views[i], &id, NULL, part);
+            int rank = placement_rank_part(&cluster->views[i], &ask, part);
             assert_in_range(rank, 0, NODES - 1);
             assert_false(is_taken[rank]);
             is_taken[rank] = true;
@@ -208,7 +226,152 @@ static void test_parts_go_round(void **state)
     }
     for (size_t i = 0; i < NODES; i++)
         assert_int_equal(firsts[i], 3);
-    assert_int_equal(placement_rank_part(&cluster->views[1], &id, "gpu", 0), NOT_ELIGIBLE);
+    ask.where = "gpu";
+    assert_int_equal(placement_rank_part(&cluster->views[1], &ask, 0), NOT_ELIGIBLE);
+}
+
+/* ---- the choice of a job ---- */
+
+/* The kept node is first unless the run has failed there; the others keep their order. */
+static void test_sticky_keeps_its_node(void **state)
+{
+    struct cluster *cluster = *state;
+    for (uint32_t number = 0; number < 200; number++) {
+        struct id id = id_of(number);
+        size_t kept = number % NODES;
+        struct placement_ask even = {.id = &id}, ask = even;
+        ask.place = PLACE_STICKY;
+        ask.last_node = node_mark(cluster->nodes[kept].name);
+        assert_int_equal(first_for(cluster, &ask), kept);
+        int of_kept = placement_rank(&cluster->views[kept], &even);
+        for (size_t i = 0; i < NODES; i++) {
+            int was = placement_rank(&cluster->views[i], &even);
+            int is = placement_rank(&cluster->views[i], &ask);
+            assert_int_equal(is, i == kept ? 0 : was + (was < of_kept));
+        }
+        ask.failed_on = cluster->nodes[kept].name;
+        assert_int_equal(placement_rank(&cluster->views[kept], &ask), NODES - 1);
+    }
+}
+
+/* It is as with `even` where the kept node is not known, is gone, full, or does not match. */
+static void test_sticky_moves_on(void **state)
+{
+    struct cluster *cluster = *state;
+    for (size_t i = 0; i < NODES; i++)
+        snprintf(cluster->nodes[i].labels, sizeof(cluster->nodes[i].labels),
+                 i == 6 ? "gpu" : "zone=eu");
+    cluster->nodes[3].is_alive = false;
+    cluster->nodes[4].refusal = PEER_FULL;
+    for (size_t i = 0; i < NODES; i++)
+        tell(cluster, i);
+    look(cluster);
+    uint32_t marks[] = {0, node_mark("elsewhere"), node_mark(cluster->nodes[3].name),
+                        node_mark(cluster->nodes[4].name), node_mark(cluster->nodes[6].name)};
+    for (uint32_t number = 0; number < 100; number++) {
+        struct id id = id_of(number);
+        for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++) {
+            struct placement_ask even = {.id = &id, .where = "zone=eu"}, ask = even;
+            ask.place = PLACE_STICKY;
+            ask.last_node = marks[k];
+            for (size_t i = 0; i < 3; i++)
+                assert_int_equal(placement_rank(&cluster->views[i], &ask),
+                                 placement_rank(&cluster->views[i], &even));
+        }
+    }
+}
+
+/* What each tells of itself, and the share of the capacity that is free by that. */
+static const struct {
+    int capacity, running, max_running, cpu, memory;
+    double free;
+} loads[NODES] = {
+    {4, 0, 0, 0, 0, 1},                 /* idle */
+    {4, 0, 0, 50, 0, 0.5},              /* processes of others */
+    {4, 4, 0, 0, 0, 0.5},               /* as many runs as processors */
+    {4, 75, 100, 0, 0, 0.25},           /* of its limit */
+    {4, 0, 0, 0, 75, 0.25},             /* memory */
+    {8, 0, 0, 25, 10, 0.75},            /* a larger one */
+    {4, 98, 100, 99, 0, 1.0 / 16 / 16}, /* next to nothing */
+    {4, 0, 100, -1, -1, 0.5},           /* an older peal */
+};
+
+static void tell_loads(struct cluster *cluster, int more)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        struct peer *node = &cluster->nodes[i];
+        node->capacity = loads[i].capacity;
+        node->running = loads[i].running;
+        node->max_running = loads[i].max_running;
+        node->cpu_pressure = loads[i].cpu > 0 ? loads[i].cpu + more : loads[i].cpu;
+        node->memory_pressure = loads[i].memory;
+        tell(cluster, i);
+    }
+}
+
+static double weight(size_t node)
+{
+    return loads[node].capacity * loads[node].free;
+}
+
+/* 20,000 jobs that are due at one instant, or as many ticks of one job. */
+static void test_least_loaded_is_by_what_is_free(void **state)
+{
+    struct cluster *cluster = *state;
+    double all = 0;
+    tell_loads(cluster, 0);
+    look(cluster);
+    for (size_t i = 0; i < NODES; i++) {
+        if (peer_free_share(&cluster->nodes[i]) != loads[i].free)
+            fail_msg("node %zu: %f is free", i, peer_free_share(&cluster->nodes[i]));
+        all += weight(i);
+    }
+    for (int by_tick = 0; by_tick < 2; by_tick++) {
+        size_t counts[NODES] = {0};
+        for (uint32_t number = 0; number < IDS; number++) {
+            struct id id = id_of(by_tick ? 0 : number);
+            int64_t tick_ms = INT64_C(1800000000000) + (by_tick ? 1000 * (int64_t)number : 0);
+            struct placement_ask ask = {.id = &id, .tick_ms = tick_ms, .place = PLACE_LEAST_LOADED};
+            counts[first_for(cluster, &ask)]++;
+        }
+        for (size_t i = 0; i < NODES; i++) {
+            double share = (double)counts[i] / IDS, want = weight(i) / all;
+            if (share < want * 0.9 - 0.002 || share > want * 1.1 + 0.002)
+                fail_msg("by_tick %d, node %zu: %.4f instead of %.4f", by_tick, i, share, want);
+        }
+    }
+}
+
+/* The ids for which no node is first, or more than one. */
+static size_t count_disagreements(struct cluster *cluster)
+{
+    size_t count = 0;
+    for (uint32_t number = 0; number < IDS; number++) {
+        struct id id = id_of(number);
+        struct placement_ask ask = {.id = &id, .place = PLACE_LEAST_LOADED};
+        size_t firsts = 0;
+        for (size_t i = 0; i < NODES; i++)
+            firsts += placement_rank(&cluster->views[i], &ask) == 0;
+        count += firsts != 1;
+    }
+    return count;
+}
+
+/* Heartbeats that came to some of the nodes only. */
+static void test_views_that_differ(void **state)
+{
+    struct cluster *cluster = *state;
+    tell_loads(cluster, 0);
+    look(cluster);
+    tell_loads(cluster, 3);
+    for (size_t i = 0; i < NODES; i += 2)
+        look_from(cluster, i, &cluster->peers);
+    assert_int_equal(count_disagreements(cluster), 0); /* less than a step makes no difference */
+    cluster->nodes[0].running = 2;                     /* a step for one of them */
+    tell(cluster, 0);
+    for (size_t i = 0; i < NODES; i += 2)
+        look_from(cluster, i, &cluster->peers);
+    assert_in_range(count_disagreements(cluster), 1, IDS / 10);
 }
 
 int main(void)
@@ -221,6 +384,10 @@ int main(void)
         IN_CLUSTER(test_little_moves),
         IN_CLUSTER(test_labels_and_refusals),
         IN_CLUSTER(test_parts_go_round),
+        IN_CLUSTER(test_sticky_keeps_its_node),
+        IN_CLUSTER(test_sticky_moves_on),
+        IN_CLUSTER(test_least_loaded_is_by_what_is_free),
+        IN_CLUSTER(test_views_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,11 @@ static void remove_output(void *context, const struct id *run_id)
     world->removed_outputs++;
 }
 
+static void read_pressure(void *context, struct peer *ret)
+{
+    ret->cpu_pressure = ((const struct world *)context)->cpu_pressure;
+}
+
 static void new_engine(struct world *world)
 {
     struct engine_ports ports = {
@@ -98,6 +103,7 @@ static void new_engine(struct world *world)
         .history = &world->history,
         .zones = world->zones,
         .entropy = {fill_random, world},
+        .pressure = {read_pressure, world},
         .teller = {tell, world},
         .output = {read_output, release_output, remove_output, world},
     };

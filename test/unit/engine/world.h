@@ -76,6 +76,7 @@ struct world {
     size_t ready_sent; /* processes whose start was told */
     bool tell_ready;
     int64_t duration_ms; /* of the processes that start from now on */
+    int cpu_pressure;    /* of its machine */
     int exit_code;
     int64_t ahead_ms;   /* so long before their time it takes starts */
     bool executor_away; /* refuses starts: E_BUSY */

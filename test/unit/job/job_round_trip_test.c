@@ -167,6 +167,7 @@ static struct job *random_job(struct dice *dice)
     if (job->kind != JOB_HTTP)
         random_process(dice, job);
     job->overlap = (enum overlap_policy)roll(dice, 4);
+    job->place = (enum place_choice)roll(dice, 3);
     job->queue_limit = 1 + (int)roll(dice, 12);
     job->catch_up = (enum catch_up_policy)roll(dice, 3);
     job->catch_up_window_s = (int64_t)roll(dice, 100000);

@@ -32,7 +32,9 @@ static struct peer some_peer(void)
                         .wall_ms = 1774706999123,
                         .boot_ms = 123456,
                         .skew_ms = -17,
-                        .lag_ms = 3};
+                        .lag_ms = 3,
+                        .cpu_pressure = 41,
+                        .memory_pressure = -1};
     assert_int_equal(id_parse(instance, &peer.instance), OK);
     return peer;
 }

@@ -69,6 +69,30 @@ static void print_running(const json_t *node, struct strbuf *out)
         strbuf_addf(out, "/%" PRId64, max);
 }
 
+static void print_percent(const json_t *node, const char *member, struct strbuf *out)
+{
+    const json_t *percent = json_object_get(node, member);
+    if (json_is_integer(percent))
+        strbuf_addf(out, "%lld%%", (long long)json_integer_value(percent));
+    else
+        strbuf_adds(out, "-");
+}
+
+static void print_cpu(const json_t *node, struct strbuf *out)
+{
+    print_percent(node, "cpu_pressure", out);
+}
+
+static void print_memory(const json_t *node, struct strbuf *out)
+{
+    print_percent(node, "memory_pressure", out);
+}
+
+static void print_free(const json_t *node, struct strbuf *out)
+{
+    print_percent(node, "free", out);
+}
+
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
@@ -80,6 +104,9 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN_BY("SKEW", print_skew),
         COLUMN_BY("RUNNING", print_running),
         COLUMN("CAPACITY", "capacity", .form = COLUMN_NUMBER),
+        COLUMN_BY("FREE", print_free),
+        COLUMN_BY("CPU", print_cpu, .is_wide = true),
+        COLUMN_BY("MEMORY", print_memory, .is_wide = true),
         COLUMN("VERSION", "version"),
         COLUMN("SPAWNER", "spawner_version", .is_wide = true),
         COLUMN_BY("LAG", print_lag, .is_wide = true),
@@ -102,13 +129,17 @@ const struct command cmd_nodes = {
         EXAMPLES({"peal nodes", NULL},
                  {"peal nodes -o wide", "with the reason why a node takes no new runs, and more"},
                  {"peal nodes -o json | jq '.[] | select(.state != \"ready\")'", NULL}),
-    .notes = "STATE is ready; draining or drained (peal drain); full (max_running); clock (its "
-             "skew is too large); clock_doubt (the clock jumped, and is not trusted yet); spawner "
-             "(no process can be started); api (serves the API only); stopping; gone; or shut_out "
-             "(this agent: another agent, in the line above, uses its name). LEADS marks the "
-             "leader, which does the cluster's maintenance. SKEW is the difference between the "
-             "node's clock and the cluster's. HISTORY, with -o wide, is shared (one for all "
-             "nodes), own (one per node, readable), or the reason why it can't be read.",
+    .notes =
+        "STATE is ready; draining or drained (peal drain); full (max_running); clock (its "
+        "skew is too large); clock_doubt (the clock jumped, and is not trusted yet); spawner "
+        "(no process can be started); api (serves the API only); stopping; gone; or shut_out "
+        "(this agent: another agent, in the line above, uses its name). LEADS marks the "
+        "leader, which does the cluster's maintenance. SKEW is the difference between the "
+        "node's clock and the cluster's. FREE is the share of the node's capacity that jobs with "
+        "place: least_loaded count with: its room for runs, less the share of time in which "
+        "processes waited. CPU and MEMORY, with -o wide, are those shares over the last 10 "
+        "seconds, for a processor and for memory. HISTORY, with -o wide, is shared (one for all "
+        "nodes), own (one per node, readable), or the reason why it can't be read.",
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
                     OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),

@@ -279,6 +279,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["每次触发的运行", "one：在一个节点上运行。all：在每个节点上各运行一次。数字：在这么多个节点上运行。shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。"],
     },
     {
+        name: "place", section: "how", kind: "choice", choices: ["even", "sticky", "least_loaded"],
+        en: ["Choice of node", "The node that goes first. even: by the nodes' capacities. sticky: the node of the last run, while it takes runs. least_loaded: by what is free of their capacities."],
+        zh: ["节点选择", "优先由哪个节点运行。even：按节点容量分配。sticky：沿用上次运行的节点，只要它接受运行。least_loaded：按节点的空闲容量分配。"],
+    },
+    {
         name: "paused", section: "how", kind: "switch",
         en: ["Paused", "No runs start until the job is resumed."],
         zh: ["暂停", "恢复之前不会启动运行。"],

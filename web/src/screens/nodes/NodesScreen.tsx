@@ -34,6 +34,9 @@ interface Node {
     running: number;
     max_running: number;
     capacity: number;
+    free: number; // percent of the capacity, as jobs with place: least_loaded count it
+    cpu_pressure: number | null;
+    memory_pressure: number | null;
     labels: Record<string, string>;
     version: string | null;
     address: string | null;
@@ -85,6 +88,11 @@ function Load({ node }: { node: Node }) {
             {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
             <span class="num">{text}</span>
             <span class="faint small">{t("capacity", { n: node.capacity })}</span>
+            {node.cpu_pressure !== null && (
+                <span class="faint small" title={t("pressure.text")}>
+                    {t("pressure", { free: node.free, cpu: node.cpu_pressure, memory: node.memory_pressure ?? 0 })}
+                </span>
+            )}
         </span>
     );
 }
