@@ -15,7 +15,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak compat tsan bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,11 @@ soak: ## push RUNS=1000000 through a node and see that nothing grows
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/cluster/soak.sh build/release $(RUNS)
+
+versions: ## run clusters of an earlier peal and this one [COMMIT=c]
+	@tools/deps.sh build test
+	@tools/build.sh asan
+	@tools/versions.sh $(COMMIT)
 
 compat: ## run what speaks to etcd against 3.5 and 3.6 (built with Go)
 	@tools/deps.sh build test

@@ -227,6 +227,15 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     return OK;
 }
 
+/* The value at the end of the plan's bytes, from `at` on. */
+static void leave_to_newer(struct etcd_plan *plan, size_t at, const struct run *run)
+{
+    const struct mirror_job *job =
+        run->state == RUN_DUE ? mirror_find_job(plan->mirror, &run->job_uid) : NULL;
+    if (job && job->json)
+        value_leave_to_newer(&plan->bytes, at, job->json);
+}
+
 static enum status add_run(struct tables *tables, const struct run *run)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
@@ -236,6 +245,7 @@ static enum status add_run(struct tables *tables, const struct run *run)
     struct plan_key key = plan_run_key(plan, &run->id);
     size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
+    leave_to_newer(plan, value_at, run);
     enum status st = plan_put(plan, (struct plan_write){.key = key, .tell = TELL_CHANGE}, value_at);
     if (st == OK)
         st = plan_overlay_new_run(plan, &row);
@@ -296,6 +306,7 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
     size_t value_at = plan->bytes.length;
     write_run(plan, run, row, tell);
+    leave_to_newer(plan, value_at, &row->run);
     st =
         plan_put(plan, (struct plan_write){.key = key, .is_step = is_step, .tell = tell}, value_at);
     if (st == OK)

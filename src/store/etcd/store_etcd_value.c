@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_codec.h"
 #include "document/utf8.h"
 #include "rules/row_columns.h"
 #include "words.h"
@@ -17,6 +18,9 @@ enum { VALUE_VERSION_SPECIAL = 3 };
 
 /* And a part of a tick, which a peal that does not spread jobs must leave alone. */
 enum { VALUE_VERSION_PART = 4 };
+
+/* And a run that waits for a node, of a job with `place`: see value_leave_to_newer. */
+enum { VALUE_VERSION_PLACED = 5 };
 
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
@@ -118,8 +122,8 @@ static struct reader open_cursor(const struct etcd_kv *kv)
 static struct reader open_run_value(const struct etcd_kv *kv)
 {
     struct reader from = open_value(kv);
-    if (from.failed == E_VERSION &&
-        (from.at[-1] == VALUE_VERSION_SPECIAL || from.at[-1] == VALUE_VERSION_PART))
+    if (from.failed == E_VERSION && from.at[-1] >= VALUE_VERSION_SPECIAL &&
+        from.at[-1] <= VALUE_VERSION_PLACED)
         from.failed = OK;
     return from;
 }
@@ -320,6 +324,28 @@ static char version_of(const struct run *run)
     return run->parts        ? VALUE_VERSION_PART
            : is_special(run) ? VALUE_VERSION_SPECIAL
                              : VALUE_VERSION;
+}
+
+/* The first version of a run's value that came with a field of the definition, or after it. */
+static char version_for(const struct job *job)
+{
+    if (job->place != PLACE_EVEN)
+        return VALUE_VERSION_PLACED;
+    if (job->spread)
+        return VALUE_VERSION_PART;
+    return job->params.count || job->retries.count ? VALUE_VERSION_SPECIAL : VALUE_VERSION;
+}
+
+void value_leave_to_newer(struct strbuf *value, size_t at, const char *json)
+{
+    struct job *job = NULL;
+    struct job_error error;
+    if (at >= value->length || job_decode_stored(json, NULL, &job, &error) != OK)
+        return;
+    char version = version_for(job);
+    if (value->text[at] < version)
+        value->text[at] = version;
+    job_free(job);
 }
 
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)

@@ -39,6 +39,10 @@ void value_write_job(struct strbuf *to, const struct job_row *row, const char *n
 void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell tell);
 /* A seq of 0, and a BEGUN run's fence of 0, are the number of the write itself. */
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place);
+/* The value of a run that waits for a node, at `at`: a peal that does not know all fields of the
+ * job's definition can't read it. Such nodes would take the run, and could not start it. Out of
+ * memory: any peal can. */
+void value_leave_to_newer(struct strbuf *value, size_t at, const char *json);
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry);
 void value_write_doc(struct strbuf *to, const struct store_doc *doc);
 void value_write_name(struct strbuf *to, const struct id *uid);

@@ -197,6 +197,48 @@ static void runs_are_range_checked(void **state)
     }
 }
 
+/* The first byte is the version. */
+static void runs_of_newer_jobs_are_for_newer_nodes(void **state)
+{
+#define JOB_WITH(fields)                                                                           \
+    "{\"uid\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"name\":\"a\",\"schedule\":\"@manual\","             \
+    "\"command\":[\"true\"]" fields "}"
+    static const struct {
+        int line;
+        const char *json;
+        int parts;
+        char want;
+    } cases[] = {
+        {__LINE__, JOB_WITH(""), 0, 1},
+        {__LINE__, JOB_WITH(",\"retries\":{\"count\":1}"), 0, 3},
+        {__LINE__, JOB_WITH(",\"params\":{\"day\":{}}"), 0, 3},
+        {__LINE__, JOB_WITH(",\"params\":{\"day\":{}}"), 2, 4}, /* as it is anyway */
+        {__LINE__, JOB_WITH(",\"spread\":\"all\""), 0, 4},
+        {__LINE__, JOB_WITH(",\"place\":\"sticky\",\"spread\":\"2\""), 0, 5},
+        {__LINE__, JOB_WITH(",\"place\":\"even\""), 0, 1},
+        {__LINE__, JOB_WITH(",\"newest\":1"), 0, 1}, /* unknown here, too */
+        {__LINE__, "no JSON", 0, 1},
+    };
+    const struct epoch epoch = {.generation = 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run_row read, row = {.run = {.state = RUN_DUE, .parts = cases[i].parts}};
+        struct strbuf value;
+        enum tell tell;
+        strbuf_init(&value);
+        strbuf_adds(&value, "before it");
+        size_t at = value.length;
+        value_write_run(&value, &row, TELL_CHANGE, 0);
+        value_leave_to_newer(&value, at, cases[i].json);
+        if (value.text[at] != cases[i].want)
+            fail_msg("line %d: version %d", cases[i].line, value.text[at]);
+        struct etcd_kv kv = {.value = {value.text + at, value.length - at}};
+        assert_int_equal(value_read_run(&kv, &epoch, &read, &tell), OK);
+        assert_int_equal(read.run.state, RUN_DUE);
+        strbuf_release(&value);
+    }
+}
+
 static void cursors_and_entries_are_range_checked(void **state)
 {
     static const struct {
@@ -240,6 +282,7 @@ int main(void)
         cmocka_unit_test(fences_go_on_when_an_epoch_is_completed),
         cmocka_unit_test(fences_are_exact),
         cmocka_unit_test(runs_are_range_checked),
+        cmocka_unit_test(runs_of_newer_jobs_are_for_newer_nodes),
         cmocka_unit_test(cursors_and_entries_are_range_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
