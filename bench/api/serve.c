@@ -161,7 +161,7 @@ static void set_up(struct server *server, const char *dir, const char *path)
                               .history = server->history,
                               .zones = server->zones,
                               .entropy = {fill, NULL},
-                              .step = wake,
+                              .ended = wake,
                               .drain = nothing,
                               .context = server};
     require(api_new(&config, &ports, &server->api, &why) == OK, why.text);

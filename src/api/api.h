@@ -92,7 +92,7 @@ struct api_ports {
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
      * then its user alone gives it no rights. NULL: it starts nothing. */
     bool (*may_be_run)(void *context, int fd);
-    void (*step)(void *context); /* ask for a turn of the engine soon */
+    void (*ended)(void *context); /* a call has ended, or the like: a graceful stop may go on */
     void (*drain)(void *context);
     /* Lifts the halt after the store was restored from a backup, as `by` decided; `done` comes
      * once, from the loop. E_NOT_FOUND: no halt; E_BUSY: under way already. NULL: not possible. */

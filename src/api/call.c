@@ -126,7 +126,7 @@ void call_free(struct call *call)
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= call->is_served && !call->is_detached;
     if (call->has_waited) /* a graceful stop may wait for the last open call */
-        api->ports.step(api->ports.context);
+        api->ports.ended(api->ports.context);
     free(call);
 }
 

@@ -39,7 +39,7 @@ static const struct rate default_unknown_rate = {.per_s = 50, .burst = 500};
 static void on_sent(void *context)
 {
     const struct listener *listener = context;
-    listener->api->ports.step(listener->api->ports.context);
+    listener->api->ports.ended(listener->api->ports.context);
 }
 
 /* Continues new and answered calls, a few per turn of the loop, so that due runs are not delayed.

@@ -226,6 +226,14 @@ static bool may_be_run(void *context, int fd)
     return executor_spawn_may_be_run(agent->executor, fd);
 }
 
+/* Else no turn is needed: the store wakes the loop for what a call has changed. */
+static void call_ended(void *context)
+{
+    const struct agent *agent = context;
+    if (agent->stopping)
+        agent_wake(context);
+}
+
 static struct api_ports api_ports(struct agent *agent)
 {
     struct api_ports ports = {
@@ -239,7 +247,7 @@ static struct api_ports api_ports(struct agent *agent)
         .notifier = agent->notifier,
         .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
-        .step = agent_wake,
+        .ended = call_ended,
         .drain = agent_drain,
         .advance = agent->config->store.is_etcd ? advance : NULL,
         .context = agent,

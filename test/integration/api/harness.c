@@ -268,7 +268,7 @@ static void open_api(struct world *world)
         .log = {keep_line, world},
         .notifier = world->notifier,
         .may_be_run = may_be_run,
-        .step = wake,
+        .ended = wake,
         .drain = drain,
         .context = world,
     };
