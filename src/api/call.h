@@ -79,10 +79,12 @@ struct call {
     struct history_changes changes;
     struct history_stats stats;
     struct part part;
-    struct note *note;    /* changes to be recorded; NULL: none yet */
-    struct note *writing; /* changes that are being recorded; NULL: none */
-    bool note_failed;     /* a change could not be recorded */
-    bool note_is_late;    /* the history has timed out: do not wait for it again */
+    struct note *note;      /* changes to be recorded; NULL: none yet */
+    struct note *writing;   /* changes that are being recorded; NULL: none */
+    bool note_failed;       /* a change could not be recorded */
+    bool note_is_late;      /* the history has timed out: do not wait for it again */
+    uint64_t trail_number;  /* waits until the history has the changes up to this one ... */
+    int64_t trail_until_ms; /* ... or until this boot time */
     enum status answer;
     call_then *then;
     struct job_puts *puts; /* of job_puts_submit; NULL: none */
@@ -94,7 +96,7 @@ struct call {
     void *state; /* the handler's */
     void (*release)(void *state);
 
-    TAILQ_ENTRY(call) link, in_ready;
+    TAILQ_ENTRY(call) link, in_ready, in_trail;
 };
 
 /* Made with the head of a request, which it owns. NULL: out of memory. */

@@ -40,6 +40,13 @@ void note_release(struct call *call)
     call->note = call->writing = NULL;
 }
 
+void note_drop(struct call *call)
+{
+    if (call->note)
+        note_free(call->note);
+    call->note = NULL;
+}
+
 /* ---- lines ---- */
 
 static enum change_via via_of(const struct principal *principal)
@@ -175,6 +182,23 @@ void note_detail(struct call *call, const char *format, ...)
 }
 
 /* ---- writing ---- */
+
+bool note_hand_over(struct call *call, struct store_put_doc *ret)
+{
+    const struct note *note = call->note;
+    const struct change_record *change = note && note->count == 1 ? note->changes : NULL;
+    if (!change || change_record_bytes(change) > DOC_JSON_MAX || !trail_has_room(&call->api->trail))
+        return false;
+    char *json = change_encode_text(change, call->api->node);
+    if (!json || strlen(json) > DOC_JSON_MAX) {
+        free(json);
+        return false;
+    }
+    *ret = (struct store_put_doc){.kind = CHANGE_DOC, .json = json, .expected_revision = -1};
+    id_format(&change->id, ret->name);
+    note_drop(call);
+    return true;
+}
 
 /* The change is done, even if it could not be recorded. */
 static void warn(struct call *call, const char *why)

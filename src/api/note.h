@@ -5,6 +5,9 @@
  *     note_job(call, CHANGE_PAUSE, &job);
  *     note_write(call, reply);
  *
+ * Or it notes a change before the store is asked, and has it written there (note_hand_over); from
+ * there it goes to the history by itself, see trail.h.
+ *
  * A history that is away does not delay the answer: with a spool the record is on disk in any case;
  * a history that can't write, or takes longer than two seconds, and out of memory cause a warning
  * in the answer (X-Peal-Warning) and a line in the log. */
@@ -39,6 +42,14 @@ void note_other(struct call *call, enum change_action action, enum change_target
 
 /* The same, but the definitions are taken over, and freed. */
 void note_job_over(struct call *call, enum change_action action, const struct noted_job *job);
+
+/* Has the store write the noted change, the only one, together with the definition: *ret is the
+ * document to put with it (store_put_job), whose json the caller frees. False: it is too large, or
+ * the like, and stays noted, for note_write. */
+bool note_hand_over(struct call *call, struct store_put_doc *ret);
+
+/* Drops what was noted: it is not done after all. */
+void note_drop(struct call *call);
 
 /* A detail of the last noted change. */
 void note_detail(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -347,6 +347,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = kept_batches_init(&api->kept, api);
     if (st == OK)
+        st = trail_init(&api->trail, api);
+    if (st == OK)
         st = open_events(api, config);
     if (st == OK)
         st = hasher_new(api->ports.loop, &api->hasher);
@@ -382,6 +384,7 @@ struct api *api_free(struct api *api)
         call_free(call);
     idempotency_release(&api->idempotency);
     kept_batches_release(&api->kept);
+    trail_release(&api->trail);
     events_free(api->events);
     accounts_release(&api->accounts);
     undecoded_release(&api->undecoded);
@@ -447,7 +450,7 @@ enum status api_reload_tls(struct api *api, struct strbuf *why)
 
 size_t api_open_requests(const struct api *api)
 {
-    size_t count = api->call_count;
+    size_t count = api->call_count + trail_open(&api->trail);
     for (size_t i = 0; i < api->listener_count; i++)
         count += http_server_sending(api->listeners[i].http);
     return count;

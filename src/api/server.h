@@ -18,6 +18,7 @@
 #include "jobs/quota.h"
 #include "live/metrics.h"
 #include "proxy.h"
+#include "trail.h"
 
 struct events;
 struct http_server;
@@ -57,6 +58,7 @@ struct api {
     struct loop_timer *later; /* fires in that turn */
     struct idempotency idempotency;
     struct kept_batches kept;
+    struct trail trail;
     struct events *events;
     struct metrics metrics;
     struct made_id last_made;   /* by call_make_id */

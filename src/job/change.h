@@ -98,6 +98,17 @@ MUST_CHECK enum status change_record_copy(const struct change_record *change, bo
                                           struct change_record *ret);
 void change_record_release(struct change_record *change);
 
+/* A change that the store keeps until the history has it: a document of this kind, with the id of
+ * the change as its name. `node` is the one that is to bring it there. */
+#define CHANGE_DOC "change"
+
+/* JSON; NULL: out of memory, or a text is not UTF-8. */
+char *change_encode_text(const struct change_record *change, const char *node);
+
+/* *ret owns its definitions. E_INVALID: it can't be read, or the name is no id; E_NOMEM. */
+MUST_CHECK enum status change_decode_text(const char *name, const char *json,
+                                          struct change_record *ret, char ret_node[64]);
+
 /* Length of both definitions in bytes. */
 size_t change_record_bytes(const struct change_record *change);
 

@@ -280,7 +280,9 @@ struct store_want {
  * `passed` are the entries of due ticks of the old definition that the new cursor passes, counted
  * from the cursor `seen_cursor_ms`. If that has moved meanwhile, nothing is done: PUT_CONFLICT,
  * with the revision that was expected. So it is if the job of one of the `wants` no longer has that
- * name: a definition never comes to wait for another job than the one that it was checked with. */
+ * name: a definition never comes to wait for another job than the one that it was checked with.
+ *
+ * A definition that is written takes the document `with` along: both are there, or neither. */
 struct store_put_job {
     struct id uid;
     const char *name;
@@ -296,6 +298,8 @@ struct store_put_job {
     size_t passed_count;         /* at most STORE_PASSED_MAX */
     struct store_want *wants;    /* likewise */
     size_t want_count;
+    struct store_put_doc *with; /* likewise; NULL: none. Its expected_revision must be -1; not with
+                                   `purge` */
     enum put_result result;
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the current one */
 };

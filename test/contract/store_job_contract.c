@@ -113,6 +113,40 @@ static void put_wants_names(struct world *world)
     check_put(world, made, PUT_OK, 1);
 }
 
+/* A document that a definition takes along is written if the definition is, and only then. */
+static void put_takes_a_document_along(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_put_doc doc = {
+        .kind = "change", .name = "one", .json = "{\"by\":1}", .expected_revision = -1};
+    struct store_put_job put = a_put(job, "backup", 7);
+    put.with = &doc;
+    check_put(world, put, PUT_CONFLICT, 1);
+    assert_null(look_for_doc(world, "change", "one"));
+    put.expected_revision = 1;
+    world_mark(world);
+    check_put(world, put, PUT_OK, 2);
+    assert_string_equal(look_for_doc(world, "change", "one")->json, "{\"by\":1}");
+    struct store_put_job made = a_put(world_id(world), "backup", 0);
+    struct store_put_doc other = doc;
+    snprintf(other.name, sizeof(other.name), "two");
+    made.with = &other;
+    world_do_one(world, STORE_PUT_JOB, &made);
+    assert_int_equal(made.result, PUT_EXISTS);
+    assert_null(look_for_doc(world, "change", "two"));
+    made.name = "made";
+    check_put(world, made, PUT_OK, 1);
+    world_reopen(world);
+    assert_non_null(look_for_doc(world, "change", "one"));
+    assert_non_null(look_for_doc(world, "change", "two"));
+    struct store_put_doc gone[] = {doc, other};
+    gone[0].json = gone[1].json = NULL;
+    world_do(world, STORE_PUT_DOC, gone, 2);
+    assert_null(look_for_doc(world, "change", "one"));
+    assert_null(look_for_doc(world, "change", "two"));
+    assert_int_equal(see_job(world, job)->revision, 2);
+}
+
 static void put_moves_the_cursor_forward_only(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -335,6 +369,7 @@ const struct contract_test job_tests[] = {
     CONTRACT_TEST(put_renames),
     CONTRACT_TEST(a_rename_keeps_what_the_job_has),
     CONTRACT_TEST(put_wants_names),
+    CONTRACT_TEST(put_takes_a_document_along),
     CONTRACT_TEST(put_moves_the_cursor_forward_only),
     CONTRACT_TEST(put_keeps_cursor_and_last_run),
     CONTRACT_TEST(delete_frees_the_name_and_keeps_the_job),

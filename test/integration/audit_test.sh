@@ -119,6 +119,45 @@ run api GET '/audit?job=backup&action=rollback'
 expect_stdout_has '"before":{'
 expect_stdout_has '"command":["echo","second"]'
 
+# An agent that is killed between the commit of a definition and its record in the history: the record
+# is in the store, with the definition, and is brought later.
+waiting() {
+    sqlite3 "$PEAL_DATA/peal.db" "SELECT count(*) FROM docs WHERE kind = 'change'"
+}
+# shellcheck disable=SC2317 # called by its name
+none_waits() {
+    [ "$(waiting)" = 0 ]
+}
+command -v sqlite3 >/dev/null && {
+    made=0
+    caught=0
+    while [ "$caught" = 0 ]; do # in the tenth of a second in which records wait for others
+        made=$((made + 1))
+        api PUT "/jobs/caught-$made" -d '{"schedule":"@daily","command":["true"]}' -o /dev/null
+        api PUT "/jobs/caught-$made" -d '{"schedule":"@daily","command":["false"]}' -o /dev/null
+        kill -9 "$(cat "$PEAL_DATA/peal.pid")"
+        caught=$(waiting)
+        run peal start -d --listen none
+        expect_status 0
+    done
+    for i in $(seq "$made"); do
+        run peal versions "caught-$i" -o name
+        expect_stdout "2
+1"
+    done
+    run peal audit --action change -o json
+    expect_stdout_has "\"job\": \"caught-$made\""
+    wait_until none_waits
+    api PUT /jobs/caught-1 -d '{"schedule":"@hourly","command":["true"]}' -o /dev/null
+    run peal stop # brings them before it ends
+    [ "$(waiting)" = 0 ] || mismatch 'changes are left in the store'
+    run peal start -d --listen none
+    run peal versions caught-1 -o name
+    expect_stdout "3
+2
+1"
+}
+
 # Statistics.
 run peal stats
 expect_status 0

@@ -328,6 +328,7 @@ void job_write_note(struct call *call, enum change_action action, const struct j
 struct put_state {
     struct job_write write;
     struct store_put_job put;
+    struct store_put_doc record; /* of the change, for the store; json NULL: the history gets it */
     json_t *patch;    /* to be merged into the stored definition; NULL: the body is complete */
     int64_t rollback; /* the revision to roll back to; 0: none */
     bool conditional; /* If-Match, If-None-Match: a concurrent change is a conflict */
@@ -339,6 +340,7 @@ static void release_put(void *state)
 {
     struct put_state *put = state;
     job_write_release(&put->write);
+    free((char *)put->record.json);
     json_decref(put->patch);
 }
 
@@ -373,16 +375,21 @@ static void reply_put(struct call *call)
         reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
 }
 
+/* Before it is written: with the revision that it will have. */
 static void note_put(struct call *call)
 {
-    const struct put_state *state = call->state;
+    struct put_state *state = call->state;
     enum change_action action = state->rollback                     ? CHANGE_ROLLBACK
                                 : state->write.kind == WRITE_CREATE ? CHANGE_CREATE
                                                                     : CHANGE_CHANGE;
-    job_write_note(call, action, &state->write, state->put.revision);
+    note_drop(call); /* of a first attempt */
+    free((char *)state->record.json);
+    state->record.json = NULL;
+    job_write_note(call, action, &state->write, state->write.revision + 1);
     if (state->rollback)
         note_detail(call, "to revision %lld", (long long)state->rollback);
-    note_write(call, reply_put);
+    if (note_hand_over(call, &state->record))
+        state->put.with = &state->record;
 }
 
 static void put_done(struct call *call)
@@ -390,8 +397,10 @@ static void put_done(struct call *call)
     struct put_state *state = call->state;
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
+    } else if (state->put.result == PUT_OK && state->put.with) {
+        reply_put(call);
     } else if (state->put.result == PUT_OK) {
-        note_put(call);
+        note_write(call, reply_put);
     } else if ((!state->conditional || put_met_a_tick(&state->put)) &&
                !state->repeated) { /* a POST then finds the other job */
         state->repeated = true;    /* a concurrent change: the last writer wins */
@@ -408,6 +417,7 @@ static void submit_put(struct call *call)
     struct put_state *state = call->state;
     struct quota_excess excess;
     state->put = job_write_put(&state->write);
+    note_put(call);
     enum status st = job_puts_submit(call, &state->put, 1, PUT_TO_DEFINE, put_done, &excess);
     if (st != OK)
         call_fail_put(call, st, &excess);

@@ -23,6 +23,7 @@ void watch_change(void *context, const struct store_change *change)
     entry_take(api, change);
     channels_take(api, change);
     kept_batches_take(&api->kept, change);
+    trail_take(api, change);
     undecoded_take(&api->undecoded, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);

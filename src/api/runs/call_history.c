@@ -205,6 +205,12 @@ static void changes_answered(struct history_changes *changes, enum status st)
     call_answer(call, st);
 }
 
+static void ask_changes(struct call *call)
+{
+    call_wait(call, call->part.then);
+    history_changes(call->api->ports.history, &call->changes);
+}
+
 void call_read_changes(struct call *call, call_then *then)
 {
     call_wait(call, then);
@@ -218,7 +224,7 @@ void call_read_changes(struct call *call, call_then *then)
         call->changes.more = false;
         call_answer(call, OK);
     } else {
-        history_changes(call->api->ports.history, &call->changes);
+        trail_settle(call, ask_changes);
     }
 }
 

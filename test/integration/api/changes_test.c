@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define JOB     "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
 #define CHANGED "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"false\"],\"overlap\":\"allow\"}"
@@ -209,45 +210,114 @@ static void test_who_sees_what(void **state)
 
 /* ---- a history that does not take it ---- */
 
+static void expect_warning(struct world *world, const char *request, const char *words)
+{
+    struct answer answer = ask(world, request, NULL);
+    char *warning = answer_header(&answer, "X-Peal-Warning");
+    assert_int_equal(answer.status, 200); /* it is done */
+    assert_non_null(warning);
+    assert_non_null(strstr(warning, words));
+    free(warning);
+    answer_release(&answer);
+}
+
+/* The record of a definition is in the store, with it. */
+static void put_without_warning(struct world *world, const char *request)
+{
+    struct answer answer = ask(world, request, JOB);
+    assert_int_equal(answer.status, 201);
+    assert_null(answer_header(&answer, "X-Peal-Warning"));
+    answer_release(&answer);
+}
+
+static size_t lines_of(struct world *world, const char *request)
+{
+    json_t *page = EXPECT(world, 200, request, NULL);
+    size_t count = member_count(page, "items");
+    json_decref(page);
+    return count;
+}
+
 static void test_history_fails(void **state)
 {
     struct world *world = *state;
     world->api_history.fails = true;
-    struct answer answer = ask(world, "PUT /jobs/a", JOB);
-    char *warning = answer_header(&answer, "X-Peal-Warning");
-    assert_int_equal(answer.status, 201); /* it is done */
-    assert_non_null(warning);
-    assert_non_null(strstr(warning, "not on record: history.db is damaged"));
-    free(warning);
-    answer_release(&answer);
+    put_without_warning(world, "PUT /jobs/a");
+    expect_warning(world, "POST /jobs/a/pause", "not on record: history.db is damaged");
     EXPECT_STATUS(world, 503, "GET /audit", NULL);
     EXPECT_STATUS(world, 503, "GET /jobs/a/versions", NULL);
     EXPECT_STATUS(world, 503, "GET /stats", NULL);
     EXPECT_STATUS(world, 503, "POST /jobs/a/rollback", "{\"revision\":9}");
     world->api_history.fails = false;
-    answer = ask(world, "POST /jobs/a/pause", NULL);
+    struct answer answer = ask(world, "POST /jobs/a/resume", NULL);
     assert_null(answer_header(&answer, "X-Peal-Warning"));
     answer_release(&answer);
+    while (lines_of(world, "GET /audit?action=create") == 0) /* it is brought a moment later */
+        ;
+    assert_int_equal(lines_of(world, "GET /audit"), 2); /* create and resume */
+    assert_int_equal(lines_of(world, "GET /jobs/a/versions"), 2);
 }
 
 /* Nobody waits longer than a little while; the line is written when it can be. */
 static void test_history_is_silent(void **state)
 {
     struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    assert_int_equal(lines_of(world, "GET /audit"), 1);
     world->api_history.is_silent = true;
-    struct answer answer = ask(world, "PUT /jobs/a", JOB);
-    char *warning = answer_header(&answer, "X-Peal-Warning");
-    assert_int_equal(answer.status, 201);
-    assert_non_null(warning);
-    assert_non_null(strstr(warning, "does not answer"));
-    free(warning);
-    answer_release(&answer);
+    expect_warning(world, "POST /jobs/a/pause", "does not answer");
     world->api_history.is_silent = false;
     assert_non_null(world->api_history.unanswered);
     history_append(world->history, world->api_history.unanswered);
-    json_t *page = EXPECT(world, 200, "GET /audit", NULL);
-    assert_int_equal(member_count(page, "items"), 1);
-    json_decref(page);
+    assert_int_equal(lines_of(world, "GET /audit"), 2);
+}
+
+/* Readers wait for what the store still has, but no longer than a little while. */
+static void test_readers_wait(void **state)
+{
+    struct world *world = *state;
+    world->api_history.is_silent = true;
+    put_without_warning(world, "PUT /jobs/a");
+    put_without_warning(world, "PUT /jobs/b");
+    assert_int_equal(lines_of(world, "GET /audit"), 0);
+    world->api_history.is_silent = false;
+    assert_non_null(world->api_history.unanswered);
+    history_append(world->history, world->api_history.unanswered);
+    while (lines_of(world, "GET /audit") == 0)
+        ;
+    EXPECT_STATUS(world, 200, "PUT /jobs/a", CHANGED);
+    assert_int_equal(lines_of(world, "GET /audit?job=a"), 2);
+    assert_int_equal(lines_of(world, "GET /audit"), 3);
+}
+
+/* A record that another node has left in the store: the leader brings it, after a while in which
+ * that node could have started again. Nobody waits for it. */
+static void test_nodes_that_are_gone(void **state)
+{
+    struct world *world = *state;
+    world_put_doc(world, "change", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                  "{\"node\":\"gone\",\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"actor\":\"anna\"}");
+    world_put_doc(world, "change", "unread", "{}"); /* stays where it is */
+    assert_int_equal(lines_of(world, "GET /audit"), 0);
+    while (lines_of(world, "GET /audit?actor=anna") == 0)
+        usleep(50000);
+}
+
+/* What is too large for a document of the store goes straight to the history. */
+static void test_large_definitions(void **state)
+{
+    struct world *world = *state;
+    size_t length = 70000;
+    char *body = malloc(length + 100), *at = body;
+    assert_non_null(body);
+    at += sprintf(at, "{\"schedule\":\"@daily\",\"shell\":\"");
+    memset(at, 'x', length);
+    snprintf(at + length, 4, "\"}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", body);
+    free(body);
+    assert_int_equal(lines_of(world, "GET /audit"), 1);
+    EXPECT_STATUS(world, 200, "PUT /jobs/a", JOB); /* before it, the large one */
+    assert_int_equal(lines_of(world, "GET /audit"), 2);
 }
 
 /* ---- versions ---- */
@@ -492,6 +562,9 @@ int main(void)
         TEST(test_who_sees_what),
         TEST(test_history_fails),
         TEST(test_history_is_silent),
+        TEST(test_readers_wait),
+        TEST(test_large_definitions),
+        TEST(test_nodes_that_are_gone),
         TEST(test_versions),
         TEST(test_rollback),
         TEST(test_stats),

@@ -122,7 +122,13 @@ static enum status health(struct store *store, struct strbuf *why)
     return E_IO;
 }
 
-static const struct store_ops failing_store_ops = {.submit = submit, .health = health};
+static bool leads(const struct store *store)
+{
+    return store_leads(((const struct failing_store *)(const void *)store)->real);
+}
+
+static const struct store_ops failing_store_ops = {
+    .submit = submit, .leads = leads, .health = health};
 
 static void submit_history(struct history *history, struct history_request *request)
 {
