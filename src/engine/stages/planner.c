@@ -13,7 +13,8 @@ enum { GROUPS = 1 << 14 };
 static int64_t key_of(const struct catalog_job *job, int64_t at_ms)
 {
     const int64_t last_ms = INT64_MAX / GROUPS - 1; /* beyond the year 9999 */
-    return (at_ms < last_ms ? at_ms : last_ms) * GROUPS + job->group % GROUPS;
+    int64_t ms = at_ms > last_ms ? last_ms : at_ms < -last_ms ? -last_ms : at_ms;
+    return ms * GROUPS + job->group % GROUPS;
 }
 
 static int64_t first_ms(const struct heap *due)
