@@ -48,7 +48,7 @@ enum status spawn_output_open(const char *folder, const char *id, uint64_t posit
     for (int i = 0; i < FILES; i++) {
         char path[PATH_MAX];
         file_path(folder, id, i, path);
-        output->fds[i] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        output->fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
         if (output->fds[i] < 0 && errno != ENOENT)
             st = E_IO;
     }
