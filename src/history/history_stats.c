@@ -85,7 +85,8 @@ static void add_run(struct stats_cell *cell, const struct run *run, int sign)
         cell->min_ms = sign > 0 ? duration_ms : INT64_MAX;
         cell->max_ms = sign > 0 ? duration_ms : INT64_MIN;
     }
-    if (run->started_ms && run->cause == CAUSE_TICK && run->attempt == 1) {
+    /* Further runs of a tick may have waited for their turn. */
+    if (run->started_ms && run->cause == CAUSE_TICK && run->attempt == 1 && !run->part) {
         int64_t late_ms = run->started_ms - run->tick_ms;
         cell->punctual = sign;
         cell->late_sum_ms = late_ms > 0 ? sign * late_ms : 0;

@@ -77,6 +77,7 @@ static const struct column run_rows[] = {
     RUN("failed_on", TEXT, failed_on, IN_STORE | IDENTITY | SINCE_4),
     RUN("input", ID, input, IN_STORE | IDENTITY | SINCE_4),
     RUN("outcome", STATE, outcome, IN_STORE | SINCE_5),
+    RUN("rolling", INT, rolling, IN_STORE | SINCE_6),
 };
 
 static const struct column entry_rows[] = {

@@ -99,6 +99,12 @@ struct job_retries {
     enum retry_notify notify;
 };
 
+/* The runs of a tick that is spread go one after the other. */
+struct job_rolling {
+    int at_once;          /* that are under way at the same time; 0: all of them */
+    bool stop_on_failure; /* those that wait are not started after a run that was not OK */
+};
+
 /* -1: not limited. */
 struct job_limits {
     int64_t open_files, processes, core_bytes, memory_bytes, cpu_s, file_bytes;
@@ -171,6 +177,7 @@ struct job {
 
     char *where;  /* selector of the nodes that may run it (selector.h); NULL: all */
     char *spread; /* on how many of them a tick runs (selector.h); NULL: one */
+    struct job_rolling rolling;
     struct job_pairs labels;
     char *owner, *notes;
 

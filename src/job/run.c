@@ -56,6 +56,7 @@ static const char *const reason_names[] = {
     [REASON_HTTP_STATUS] = "http_status",
     [REASON_HTTP_BODY] = "http_body",
     [REASON_HTTP_ERROR] = "http_error",
+    [REASON_PART_FAILED] = "part_failed",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -135,6 +136,11 @@ bool run_may_be_spread(const struct run *run)
 {
     return run->state == RUN_DUE && run->attempt == 1 && !run->parts && !run->pinned[0] &&
            run->cause != CAUSE_REBOOT;
+}
+
+bool run_waits_for_turn(const struct run *run)
+{
+    return run->state == RUN_QUEUED && run->parts;
 }
 
 bool run_ends_tick(const struct run *run)

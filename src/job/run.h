@@ -84,6 +84,7 @@ enum run_reason {
     REASON_HTTP_STATUS,   /* failed: an HTTP status that the job does not expect */
     REASON_HTTP_BODY,     /* failed: a body that the job does not expect */
     REASON_HTTP_ERROR,    /* failed: no HTTP answer, or not a whole one; detail says why */
+    REASON_PART_FAILED,   /* skipped: an earlier run of the tick was not OK (rolling); see detail */
     REASONS,
 };
 
@@ -128,6 +129,16 @@ struct run {
                                before it and were not OK; QUEUED: none. Ended: the result of the
                                tick, if it was the last part to end; else QUEUED. In the store
                                only */
+    int rolling;            /* bits of enum run_rolling; 0: not a part of a rolling tick. In the
+                               store only */
+};
+
+/* A tick that goes node by node: the first of its parts are DUE at once, the others are QUEUED, and
+ * the end of one that was under way is the turn of the next. */
+enum run_rolling {
+    ROLLING_PART = 1,   /* a part of such a tick */
+    ROLLING_STOPS = 2,  /* if one is not OK, those that wait are not started */
+    ROLLING_WAITED = 4, /* it has waited for its turn, which has come */
 };
 
 /* Limit of the runs of one tick, which are made in one transaction. */
@@ -166,6 +177,9 @@ const char *run_cause_name(enum run_cause cause);
 /* A run that waits, as one, may become the parts of its tick: not a further attempt, one for a
  * single node, or a part. */
 bool run_may_be_spread(const struct run *run);
+
+/* A part that waits for the end of another one, not for a run of another tick. */
+bool run_waits_for_turn(const struct run *run);
 
 /* Is the tick over with the end of this run? Not if it is a part, and others of them are open, or
  * its next attempt. */

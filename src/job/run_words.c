@@ -105,6 +105,10 @@ static const struct run_words reasons[] = {
                           "HTTP 响应正文"},
     [REASON_HTTP_ERROR] = {{"the HTTP request got no whole answer", "HTTP 请求未得到完整响应"},
                            "HTTP 请求出错"},
+    [REASON_PART_FAILED] =
+        {{"an earlier run of the tick did not succeed (rolling: stop_on_failure)",
+          "同一触发中先前的运行未成功（rolling: stop_on_failure）"},
+         "先前运行未成功"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -15,10 +15,11 @@ void notice_release(struct notice *notice)
 
 /* ---- what happened ---- */
 
-/* Can its start be late? A manual run has no due time. */
+/* Can its start be late? A manual run has no due time, nor has one that waited for its turn. */
 static bool has_due_time(const struct run *run)
 {
-    return (run->cause == CAUSE_TICK || run->cause == CAUSE_CATCH_UP) && run->attempt == 1;
+    return (run->cause == CAUSE_TICK || run->cause == CAUSE_CATCH_UP) && run->attempt == 1 &&
+           !(run->rolling & ROLLING_WAITED);
 }
 
 unsigned run_events(const struct run *run, bool was_bad, int64_t late_ms, int64_t jitter_ms)

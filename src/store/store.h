@@ -58,7 +58,15 @@ enum claim_result {
  * its result is the worst of their ends (run_worse_end): only the end of that part sets `outcome`,
  * becomes the job's last run, with the outcome as its state, and makes nexts, by the outcome. Until
  * then an open part keeps the worst end so far. A part that is amended later is so by itself alone.
- * If the last part is ended by the store, the tick has no last run and no nexts. */
+ * If the last part is ended by the store, the tick has no last run and no nexts.
+ *
+ * With `at_once` the tick is rolling: so many parts are DUE, and the others QUEUED, with no
+ * claimed_ms. They wait for their turn, not for other ticks: they count as open, and not as QUEUED
+ * in the overlap rule. Whenever a part that was not waiting is over with all its attempts, however
+ * it ended and whoever wrote that, the next one, in the order of their numbers, becomes DUE in the
+ * same transaction. But if it `stops` and the part was not OK, all that wait end as SKIPPED
+ * (PART_FAILED) instead; likewise, with its reason, if the part was skipped because the job was
+ * paused, deleted or replaced. A part that is ended while it waits makes room for nobody. */
 struct store_part {
     struct id id;
     char pinned[64]; /* empty: any node that is eligible */
@@ -67,6 +75,8 @@ struct store_part {
 struct store_parts {
     struct store_part *parts; /* owned by the caller until done */
     size_t count;             /* at most RUN_PARTS_MAX; 0: the tick has one run */
+    size_t at_once;           /* that are under way at the same time; 0: all */
+    bool stops;               /* rolling: at the first that is not OK */
 };
 
 /* Limit of ledger entries with a claim or a change of a job: they are written in the same
@@ -270,8 +280,9 @@ struct store_want {
 
 /* Creates (expected_revision 0: the uid is new and the name must be free) or replaces a definition.
  * expected_revision -1: any. `deleted` frees its name; the job is no longer planned, and its QUEUED
- * and DUE runs end as SKIPPED (DELETED); attempts after the first that are DUE end as SKIPPED
- * (PAUSED) when it comes to be `paused`, unless a person asked for their run. It is kept, so that
+ * and DUE runs end as SKIPPED (DELETED); attempts after the first that are DUE, and parts that wait
+ * for their turn, end as SKIPPED (PAUSED) when it comes to be `paused`, unless a person asked for
+ * their run. It is kept, so that
  * it can be restored (put again without `deleted`), or removed for good with `purge`, which needs
  * neither name nor json. `cursor_ms` is the new cursor, or -1 to keep it; this never moves it back.
  * Ticks that it passes count as not started, unless the job is imported with its cursor

@@ -197,6 +197,10 @@ static void add_etcd(struct strbuf *lines)
     value_write_run(&value, &row, TELL_KILL, 9);
     read_back_run(&value, &row);
     add_hex(lines, "etcd.run", &value);
+    row.run.rolling = ROLLING_PART | ROLLING_STOPS;
+    value_write_run(&value, &row, TELL_KILL, 9);
+    read_back_run(&value, &row);
+    add_hex(lines, "etcd.rolling_run", &value);
     row.run = plain_run();
     value_write_run(&value, &row, TELL_KILL, 9);
     read_back_run(&value, &row);

@@ -20,7 +20,7 @@ static struct store_parts some_parts(struct world *world, struct tick *tick, str
         tick->parts[i].id = i ? world_id(world) : first;
         snprintf(tick->parts[i].pinned, sizeof(tick->parts[i].pinned), "node-%zu", i + 1);
     }
-    return (struct store_parts){tick->parts, PARTS};
+    return (struct store_parts){.parts = tick->parts, .count = PARTS};
 }
 
 static struct store_claim spread_claim(struct world *world, struct id job, int64_t tick_ms,
@@ -361,7 +361,7 @@ static void a_tick_has_many_parts(struct world *world)
         many[i].id = i ? world_id(world) : claim.run.id;
         snprintf(many[i].pinned, sizeof(many[i].pinned), "a-node-with-a-rather-long-name-%zu", i);
     }
-    claim.parts = (struct store_parts){many, RUN_PARTS_MAX};
+    claim.parts = (struct store_parts){.parts = many, .count = RUN_PARTS_MAX};
     world_do_one(world, STORE_CLAIM, &claim);
     assert_int_equal(claim.result, CLAIM_SPREAD);
     assert_int_equal(count_runs(world, job, RUN_DUE), RUN_PARTS_MAX);

@@ -177,7 +177,10 @@ static void fill_run(struct pair *pair, const struct id *uid, int64_t tick_ms, s
 /* Now and then a tick has several runs. */
 static struct store_parts any_parts(struct pair *pair, const struct id *first)
 {
-    struct store_parts parts = {pair->parts, any(pair, 3) ? 0 : 1 + any(pair, PARTS)};
+    struct store_parts parts = {.parts = pair->parts,
+                                .count = any(pair, 3) ? 0 : 1 + any(pair, PARTS),
+                                .at_once = any(pair, 3),
+                                .stops = any(pair, 2) == 0};
     memset(pair->parts, 0, sizeof(pair->parts));
     for (size_t i = 0; i < parts.count; i++) {
         pair->parts[i].id = i ? new_id(pair) : *first;

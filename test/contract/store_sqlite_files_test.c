@@ -301,6 +301,7 @@ static void make_older(const char *path, int last_state)
              " attempts; ALTER TABLE runs DROP COLUMN part; ALTER TABLE runs DROP COLUMN parts;"
              "ALTER TABLE runs DROP COLUMN pinned; ALTER TABLE runs DROP COLUMN failed_on;"
              "ALTER TABLE runs DROP COLUMN input; ALTER TABLE runs DROP COLUMN outcome;"
+             "ALTER TABLE runs DROP COLUMN rolling;"
              " ALTER TABLE jobs DROP COLUMN last_retried;"
              "ALTER TABLE jobs DROP COLUMN succeeded_ms; ALTER TABLE jobs DROP COLUMN rewinds;"
              "ALTER TABLE jobs DROP COLUMN high_ms; ALTER TABLE jobs DROP COLUMN gaps;"

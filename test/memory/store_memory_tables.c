@@ -144,7 +144,7 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
     *ret_open = *ret_queued = 0;
     TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
         *ret_open += state_is_open(run->row.run.state);
-        *ret_queued += run->row.run.state == RUN_QUEUED;
+        *ret_queued += run_row_is_queued(&run->row);
     }
     return OK;
 }
@@ -168,7 +168,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
 {
     const struct memory_run *run;
     TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
-        if (run->row.run.state == RUN_QUEUED) {
+        if (run_row_is_queued(&run->row)) {
             *ret = run->row;
             return OK;
         }

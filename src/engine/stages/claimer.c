@@ -439,7 +439,7 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
         return NEVER_MS;
     if (is_claimed && open_run_is_too_late(open, claimer->on_time_ms, now.wall))
         return NEVER_MS;
-    if (!is_claimed && open_run_untaken_at(open, claimer->on_time_ms) <= now.wall.ms)
+    if (!is_claimed && open_run_untaken_at(open, claimer->on_time_ms, now) <= now.wall.ms)
         return NEVER_MS;
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)

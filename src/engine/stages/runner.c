@@ -321,12 +321,19 @@ static enum status fit_input(const struct runner *runner, struct open_run *open,
     return st;
 }
 
+/* When the run could have started, if only its node had been ready: at its tick, or when it was
+ * taken after the runs of its tick that go before it. */
+static int64_t could_start_ms(const struct open_run *open)
+{
+    return open->run.rolling & ROLLING_WAITED ? open->run.claimed_ms : open->start_at_ms;
+}
+
 /* The run waited, in its job's queue or for the store, longer than its job's deadline. */
 static bool is_past_deadline(const struct runner *runner, struct now now,
                              const struct open_run *open)
 {
     bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
-    int64_t late_ms = now.wall.ms - open->start_at_ms;
+    int64_t late_ms = now.wall.ms - could_start_ms(open);
     return !asked_for && !runner->is_doubted && open->job->deadline_s &&
            late_ms > open->job->deadline_s * 1000;
 }

@@ -75,7 +75,8 @@ enum status spread_fill(const struct engine_ports *ports, struct placement *plac
                         struct now now, const struct catalog_job *job, const struct id *first,
                         struct store_parts *ret)
 {
-    struct spread spread = catalog_job_policy(job).spread;
+    struct job_policy policy = catalog_job_policy(job);
+    struct spread spread = policy.spread;
     *ret = (struct store_parts){.count = 0};
     if (spread.kind == SPREAD_ONE)
         return OK;
@@ -90,6 +91,8 @@ enum status spread_fill(const struct engine_ports *ports, struct placement *plac
         *ret = (struct store_parts){.count = 0};
         return st;
     }
+    ret->at_once = (size_t)policy.rolling.at_once;
+    ret->stops = policy.rolling.stop_on_failure;
     for (size_t i = 0; i < ret->count; i++)
         ret->parts[i].id = i ? ports_new_id(ports, now.wall) : *first;
     return OK;

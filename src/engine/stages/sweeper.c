@@ -318,7 +318,7 @@ static void sweep_claimed(struct sweeper *sweeper, struct now now)
 static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
                                 const struct open_run *open)
 {
-    int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms);
+    int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms, now);
     bool is_set_back = at_ms != NEVER_MS && open_run_is_set_back(open, now.wall);
     return is_set_back ? wall_at(now, open->seen) + sweeper->on_time_ms : at_ms;
 }

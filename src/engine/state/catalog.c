@@ -21,6 +21,7 @@ static struct job_policy policy_of(const struct job *definition)
         .skip_until_ms = definition->skip_until_ms,
         .attempts = definition->retries.count ? definition->retries.count + 1 : 0,
         .spread = spread_read(definition->spread),
+        .rolling = definition->rolling,
         .catch_up_limit = definition->catch_up_limit,
         .queue_limit = definition->queue_limit,
         .catch_up = definition->catch_up,

@@ -26,6 +26,7 @@ struct job_policy {
     int64_t paused_ms, resumed_ms, skip_until_ms;
     int64_t attempts; /* that a tick may have; 0: one */
     struct spread spread;
+    struct job_rolling rolling;
     int catch_up_limit, queue_limit;
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;

@@ -242,12 +242,17 @@ int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)
     return open->run.cause == CAUSE_TICK ? since_ms + on_time_ms + 1 : NEVER_MS;
 }
 
-/* A further attempt was not made with the others. */
-int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms)
+/* A further attempt was not made with the others. One that has waited for its turn has no other
+ * time than that at which this node has seen its turn come. */
+int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms, struct now now)
 {
     const struct run *run = &open->run;
-    bool is_part = run->state == RUN_DUE && run->parts && run->claimed_ms;
-    return is_part ? open_run_too_late_at(open, on_time_ms) : NEVER_MS;
+    bool has_waited = run->rolling & ROLLING_WAITED && run->attempt == 1;
+    if (run->state != RUN_DUE || !run->parts || (!run->claimed_ms && !has_waited))
+        return NEVER_MS;
+    int64_t late_at_ms = open_run_too_late_at(open, on_time_ms);
+    return has_waited && late_at_ms != NEVER_MS ? wall_at(now, open->seen) + on_time_ms + 1
+                                                : late_at_ms;
 }
 
 bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now)

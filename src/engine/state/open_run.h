@@ -184,8 +184,8 @@ bool open_runs_are_behind(const struct open_runs *runs, struct wall_ms now);
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms);
 
 /* The same for a part that is DUE, and whose node, or any that may run it, has not taken it since
- * it was made. */
-int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms);
+ * it was made, or since its turn has come. */
+int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms, struct now now);
 
 /* Sets the end of a run that never had a process, or whose process is gone, and moves it on. */
 void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,

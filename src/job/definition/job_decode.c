@@ -8,6 +8,7 @@
 
 #include "array.h"
 #include "definition/job_internal.h"
+#include "definition/selector.h"
 
 enum { FIELDS_MAX = 64 }; /* of a table */
 
@@ -200,6 +201,19 @@ static enum status check_what(const struct decoder *d, const struct spot *root)
     return job->http.url ? check_http(d, root) : OK;
 }
 
+/* Only the runs of one tick go one after the other. */
+static enum status check_rolling(const struct decoder *d, const struct spot *root)
+{
+    const struct job *job = d->job;
+    struct spot rolling = {root, "rolling", 0, node_get(root->node, "rolling")};
+    if (job->rolling.at_once && spread_read(job->spread).kind == SPREAD_ONE)
+        return spot_fail(d->err, &rolling,
+                         "needs a \"spread\" over several runs: all, a number of nodes or shards");
+    if (job->rolling.stop_on_failure && !job->rolling.at_once)
+        return spot_fail(d->err, &rolling, "needs \"at_once\", the number of runs at a time");
+    return OK;
+}
+
 /* Checks that concern several fields. */
 static enum status check_whole(const struct decoder *d, const struct spot *root)
 {
@@ -218,6 +232,8 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
     enum status st = check_what(d, root);
     if (st == OK)
         st = check_params(d, root);
+    if (st == OK)
+        st = check_rolling(d, root);
     if (st != OK)
         return st;
     if (job->start_s != TIME_UNSET && job->end_s != TIME_UNSET && job->start_s >= job->end_s) {

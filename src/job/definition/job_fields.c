@@ -221,6 +221,22 @@ static const struct field retry_fields[] = {
     {0},
 };
 
+static const struct field rolling_fields[] = {
+    {"at_once", FIELD_INT, AT(rolling.at_once), 0, RUN_PARTS_MAX, .alone = true,
+     ABOUT(SECTION_HOW, "Runs of a tick at once", "同时进行的运行数",
+           "With spread: so many runs of a tick are under way at the same time; the others wait "
+           "for their turn, in the order of the nodes' names. 0: all at once.",
+           "配合 spread：一次触发中同时进行的运行数，其余按节点名称顺序依次等待。0：全部同时进行。",
+           .unset = "all of them", .sample = "1", .see = "#one-node-after-the-other",
+           .option = "rolling", .value = "N")},
+    {"stop_on_failure", FIELD_BOOL, AT(rolling.stop_on_failure),
+     ABOUT(SECTION_HOW, "Stop at the first failure", "失败即停止",
+           "With rolling: once a run of the tick does not succeed, those that wait are skipped.",
+           "配合 rolling：一次触发中有运行未成功后，等待中的运行全部跳过。",
+           .see = "#one-node-after-the-other", .option = "stop-on-failure")},
+    {0},
+};
+
 static const struct field retention_fields[] = {
     {"runs", FIELD_INT64, AT(keep_runs), 0, COUNT_LIMIT,
      ABOUT(SECTION_KEPT, "Runs to keep", "保留的运行数", "The number of runs to keep.",
@@ -396,6 +412,8 @@ const struct field job_fields[] = {
            "shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。",
            .unset = "one", .sample = "all", .see = "#runs-on-several-nodes", .option = "spread",
            .value = "S")},
+    {"rolling", FIELD_GROUP, .fields = rolling_fields,
+     .also = "rolling_update serial max_unavailable batch_size"},
     {"place", FIELD_CHOICE, AT(place), .initial = PLACE_EVEN, .words = place_names,
      .also = "placement strategy affinity routing",
      ABOUT(SECTION_HOW, "Choice of node", "节点选择",

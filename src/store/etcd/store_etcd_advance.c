@@ -78,12 +78,12 @@ static bool is_to_be_lost(const struct run *run)
     return state_is_open(run->state) || (run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
 }
 
-static size_t collect_runs(struct advance *advance)
+/* Those that wait for their turn, or the others. */
+static size_t collect_some(struct advance *advance, bool in_turn, size_t count)
 {
     const struct mirror_run *run;
-    size_t count = 0;
     for (size_t at = 0; count < CHUNK && (run = table_next(&advance->store->mirror.runs, &at));) {
-        if (!is_to_be_lost(&run->row.run))
+        if (!is_to_be_lost(&run->row.run) || run_waits_for_turn(&run->row.run) != in_turn)
             continue;
         struct run lost = run->row.run;
         lost.state = RUN_LOST;
@@ -97,6 +97,13 @@ static size_t collect_runs(struct advance *advance)
         advance->finishes[count++] = (struct store_finish){.run = lost};
     }
     return count;
+}
+
+/* Parts that wait for their turn come first: the loss of those before them would make them due, or
+ * end them with a reason that nobody knows to be true. */
+static size_t collect_runs(struct advance *advance)
+{
+    return collect_some(advance, false, collect_some(advance, true, 0));
 }
 
 /* ---- what was due is missed ---- */

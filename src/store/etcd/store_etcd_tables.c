@@ -190,7 +190,7 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
         st = compare_aside_cursor((struct etcd_plan *)tables, job_uid);
     for (; st == OK && run; run = TAILQ_NEXT(run, of_job)) {
         *ret_open += state_is_open(run->row.run.state);
-        *ret_queued += run->row.run.state == RUN_QUEUED;
+        *ret_queued += run_row_is_queued(&run->row);
     }
     return st;
 }
@@ -219,7 +219,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     enum status st = first_run((struct etcd_plan *)tables, job_uid, &run);
     if (st != OK)
         return st;
-    while (run && run->row.run.state != RUN_QUEUED)
+    while (run && !run_row_is_queued(&run->row))
         run = TAILQ_NEXT(run, of_job);
     if (!run)
         return E_NOT_FOUND;
@@ -302,8 +302,9 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     if (earlier)
         plan_drop_write(plan, earlier);
     /* Ending a DUE run is no step: it goes with the last part, so that a queue always has a run
-     * that releases it. */
-    bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
+     * that releases it. Nor is ending a part that waits for its turn: the others must know. */
+    bool is_step =
+        is_kill || (before == RUN_QUEUED && !row->run.parts && row->run.state == RUN_SKIPPED);
     size_t value_at = plan->bytes.length;
     write_run(plan, run, row, tell);
     leave_to_newer(plan, value_at, &row->run);

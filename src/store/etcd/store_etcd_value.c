@@ -22,6 +22,9 @@ enum { VALUE_VERSION_PART = 4 };
 /* And a run that waits for a node, of a job with `place`: see value_leave_to_newer. */
 enum { VALUE_VERSION_PLACED = 5 };
 
+/* And a part of a rolling tick, whose end is the turn of the next. */
+enum { VALUE_VERSION_ROLLING = 6 };
+
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
@@ -123,7 +126,7 @@ static struct reader open_run_value(const struct etcd_kv *kv)
 {
     struct reader from = open_value(kv);
     if (from.failed == E_VERSION && from.at[-1] >= VALUE_VERSION_SPECIAL &&
-        from.at[-1] <= VALUE_VERSION_PLACED)
+        from.at[-1] <= VALUE_VERSION_ROLLING)
         from.failed = OK;
     return from;
 }
@@ -321,7 +324,8 @@ static bool is_special(const struct run *run)
 
 static char version_of(const struct run *run)
 {
-    return run->parts        ? VALUE_VERSION_PART
+    return run->rolling      ? VALUE_VERSION_ROLLING
+           : run->parts      ? VALUE_VERSION_PART
            : is_special(run) ? VALUE_VERSION_SPECIAL
                              : VALUE_VERSION;
 }
@@ -329,6 +333,8 @@ static char version_of(const struct run *run)
 /* The first version of a run's value that came with a field of the definition, or after it. */
 static char version_for(const struct job *job)
 {
+    if (job->rolling.at_once)
+        return VALUE_VERSION_ROLLING;
     if (job->place != PLACE_EVEN)
         return VALUE_VERSION_PLACED;
     if (job->spread)
@@ -351,7 +357,9 @@ void value_leave_to_newer(struct strbuf *value, size_t at, const char *json)
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
     bool has_more = is_special(&row->run) || row->run.retried || row->run.attempts;
-    unsigned without = row->run.parts ? 0 : has_more ? SINCE_5 : SINCE_4 | SINCE_5;
+    unsigned without = has_more ? 0 : SINCE_4;
+    without |= row->run.parts ? 0 : SINCE_5;
+    without |= row->run.rolling ? 0 : SINCE_6;
     const struct column_set columns = run_columns(IN_ETCD, without);
     strbuf_addc(to, version_of(&row->run));
     write_number(to, (int64_t)tell);

@@ -62,12 +62,13 @@ enum status rules_next_open(struct rules *rules, const struct id *job_uid, struc
 enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
                            const char *by)
 {
-    bool is_last;
+    bool is_last, has_waited = run_waits_for_turn(&row->run);
     row->run.state = RUN_SKIPPED;
     row->run.reason = reason;
     if (*by)
         snprintf(row->run.by, sizeof(row->run.by), "%s", by);
-    enum status st = reason == REASON_NOT_NEEDED ? OK : rules_end_part(rules, &row->run, &is_last);
+    enum status st =
+        reason == REASON_NOT_NEEDED ? OK : rules_end_part(rules, &row->run, has_waited, &is_last);
     return st == OK ? rules_set_run(rules, row) : st;
 }
 

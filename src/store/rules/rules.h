@@ -48,6 +48,7 @@ struct tables_ops {
     /* `part`: ANY_PART, or exactly that one. */
     enum status (*find_run)(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
                             int attempt, int part, struct id *ret);
+    /* *ret_queued: those that run_row_is_queued; so in oldest_queued. */
     enum status (*count_open)(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
                               int64_t *ret_queued);
     /* The job's first open run after (seq, part): parts that are made together may have the same
@@ -97,6 +98,12 @@ _Static_assert(RUN_QUEUED == 0 && RUN_OK == 5 && RUN_MISSED == RUN_STATES - 1, "
 static inline bool state_is_open(enum run_state state)
 {
     return state < RUN_OK || !run_state_is_known(state);
+}
+
+/* Does it wait for a run of another tick? A part of its own tick may wait for its turn. */
+static inline bool run_row_is_queued(const struct run_row *row)
+{
+    return row->run.state == RUN_QUEUED && !row->run.parts;
 }
 
 /* Is it that attempt at that tick, and that part of it, or any? */

@@ -74,6 +74,7 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
         .exit_code = -1,
         .part = run->part,
         .parts = run->parts,
+        .rolling = run->rolling,
         .input = run->input,
         .outcome = run->outcome,
     };

@@ -92,9 +92,11 @@ enum status rules_make_parts(struct rules *rules, const struct run *run,
 /* The run that waits becomes the first of the parts. */
 enum status rules_spread_run(struct rules *rules, struct run_row *row,
                              const struct store_parts *parts);
-/* The run, whose end is to be written, is over with all its attempts. *ret_is_last: so is its tick,
- * and the run has the outcome; else another part knows of this end. */
-enum status rules_end_part(struct rules *rules, struct run *run, bool *ret_is_last);
+/* The run, whose end is to be written, is over with all its attempts; `has_waited`: it still waited
+ * for its turn, else that goes on to the next. *ret_is_last: its tick is over, too, and the run has
+ * the outcome; else another part knows of this end. */
+enum status rules_end_part(struct rules *rules, struct run *run, bool has_waited,
+                           bool *ret_is_last);
 
 /* rules_input.c */
 enum status rules_put_input(struct rules *rules, const struct store_add_run *add);

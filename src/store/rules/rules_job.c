@@ -35,15 +35,21 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
     return OK;
 }
 
-/* Attempts that wait for their time end with the pause; those of a run that a person has asked for
- * go on. */
-static enum status skip_retries(struct rules *rules, const struct id *job_uid)
+/* What waits after the start of its tick: a further attempt for its time, a part for its turn. */
+static bool is_yet_to_come(const struct run *run)
+{
+    bool is_asked_for = run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
+    bool is_retry = run->state == RUN_DUE && run->attempt > 1;
+    return !is_asked_for && (is_retry || run_waits_for_turn(run));
+}
+
+/* That ends with the pause; where a person has asked for the run, it goes on. */
+static enum status skip_what_is_to_come(struct rules *rules, const struct id *job_uid)
 {
     struct run_row row = {.seq = 0};
     enum status st;
     while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
-        bool is_asked_for = row.run.cause == CAUSE_MANUAL || row.run.cause == CAUSE_BACKFILL;
-        if (row.run.state != RUN_DUE || row.run.attempt == 1 || is_asked_for)
+        if (!is_yet_to_come(&row.run))
             continue;
         st = rules_skip_run(rules, &row, REASON_PAUSED, "");
         if (st != OK)
@@ -68,7 +74,7 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     else if (st == OK && is_pause)
-        st = skip_retries(rules, &job->uid);
+        st = skip_what_is_to_come(rules, &job->uid);
     assert(put->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < put->passed_count && st == OK; i++)
         st = rules_add_entry(rules, &put->passed[i]);

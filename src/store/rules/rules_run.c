@@ -359,6 +359,7 @@ static void set_end(struct run_row *row, const struct run *end, bool is_again)
     row->run.attempts = before.attempts;
     row->run.part = before.part;
     row->run.parts = before.parts;
+    row->run.rolling = before.rolling;
     memcpy(row->run.pinned, before.pinned, sizeof(before.pinned));
     row->run.input = before.input;
     memcpy(row->run.failed_on, before.failed_on, sizeof(before.failed_on));
@@ -392,7 +393,7 @@ static enum status settle(struct rules *rules, struct run *run, const struct run
     }
     if (run->parts && !state_is_open(before->state) && !before->retried)
         return OK;
-    st = rules_end_part(rules, run, &is_last);
+    st = rules_end_part(rules, run, run_waits_for_turn(before), &is_last);
     if (st == OK && is_last)
         *ret = SETTLED_TICK;
     return st;

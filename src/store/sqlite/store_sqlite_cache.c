@@ -261,7 +261,7 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
     *ret_open = *ret_queued = 0;
     TAILQ_FOREACH (run, &job->runs, link) {
         *ret_open += state_is_open(run->row.run.state);
-        *ret_queued += run->row.run.state == RUN_QUEUED;
+        *ret_queued += run_row_is_queued(&run->row);
     }
     return OK;
 }
@@ -297,7 +297,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     if (!job)
         return sqlite_tables_ops.oldest_queued(tables, job_uid, ret);
     TAILQ_FOREACH (run, &job->runs, link) {
-        if (run->row.run.state != RUN_QUEUED)
+        if (!run_row_is_queued(&run->row))
             continue;
         *ret = run->row;
         return OK;

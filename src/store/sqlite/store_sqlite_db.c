@@ -31,14 +31,15 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_GET_RUN] = "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE id = ?1",
     [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3"
                      " AND ?4 IN (part, -1) ORDER BY part",
-    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM ("
-                       "SELECT state FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
-                       " SELECT state FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
+    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0 AND parts = 0) FROM ("
+                       "SELECT state, parts FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
+                       " SELECT state, parts FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
     [SQL_NEXT_OPEN] = "SELECT * FROM (SELECT * FROM (" NEXT_RUN(
         "state < 5") ") UNION ALL"
                      " SELECT * FROM (" NEXT_RUN(NEWER_STATE) ")) ORDER BY seq LIMIT 1",
     [SQL_OLDEST_QUEUED] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
-                          " WHERE job = ?1 AND state < 5 AND state = 0 ORDER BY seq LIMIT 1",
+                          " WHERE job = ?1 AND state < 5 AND state = 0 AND parts = 0"
+                          " ORDER BY seq LIMIT 1",
     [SQL_ADD_RUN] = "INSERT INTO runs (#runs, kill_reason, kill_by) VALUES (%runs, 0, '')",
     [SQL_SET_RUN] = "UPDATE runs SET ~runs, kill_reason = ?, kill_by = ? WHERE seq = ?",
     [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state BETWEEN 5 AND 11",

@@ -76,6 +76,9 @@ static const char *const migrations[] = {
 
     /* The result of a tick with several runs. */
     "ALTER TABLE runs ADD COLUMN outcome INTEGER NOT NULL DEFAULT 0;",
+
+    /* Ticks whose runs go one after the other. */
+    "ALTER TABLE runs ADD COLUMN rolling INTEGER NOT NULL DEFAULT 0;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -159,7 +159,7 @@ int64_t cluster_passed(const struct cluster *cluster, const char *job_name, enum
 static void check_pair(const struct world *node, size_t i, const struct world *other, size_t k)
 {
     const struct world_process *one = &node->processes[i], *two = &other->processes[k];
-    if (one->tick_ms == two->tick_ms && one->attempt == two->attempt &&
+    if (one->tick_ms == two->tick_ms && one->attempt == two->attempt && one->part == two->part &&
         strcmp(one->job_name, two->job_name) == 0)
         fail_msg("tick %lld of %s is started by %s and by %s", (long long)one->tick_ms,
                  one->job_name, node->config.node, other->config.node);

@@ -16,7 +16,7 @@ struct world_process {
     char job_name[128], command[32];
     int64_t tick_ms, asked_ms, started_ms, ends_ms, fence;
     struct boot_ms at; /* when it starts, if it was asked for ahead */
-    int attempt, exit_code;
+    int attempt, part, exit_code;
     bool ended, killed, acknowledged;
     bool was_dropped; /* killed before its time: it was never a process */
     bool is_named;    /* to an engine that came while it waited for its time */

@@ -206,6 +206,7 @@ static enum status start(struct executor *executor, const struct run *run, const
         .run_id = run->id,
         .tick_ms = run->tick_ms,
         .attempt = run->attempt,
+        .part = run->part,
         .asked_ms = world->now.wall.ms,
         .at = at,
         .started_ms = wall_at(world->now, at),

@@ -84,6 +84,8 @@ static void check_sample(struct zone_db *zones, const struct field *field,
         json_object_set_new(definition, "schedule", json_string("@daily"));
     if (field->kind != FIELD_ARGV && field->about->section != SECTION_HTTP)
         json_object_set_new(definition, "command", json_pack("[s]", "true"));
+    if (strcmp(name, "rolling") == 0)
+        json_object_set_new(definition, "spread", json_string("all"));
     json_object_set_new(definition, name, group ? sample_group(field) : sample_value(field));
     if (job_decode_json(definition, false, "UTC", zones, &job, &err) != OK)
         fail_msg("the sample of %s: %s", field->name, err.message);
