@@ -85,8 +85,13 @@ static void add_retries(uint64_t *random, struct strbuf *yaml)
 static void add_spread(uint64_t *random, struct strbuf *yaml)
 {
     static const char *const spreads[] = {"all", "all", "2", "shards 3", "shards 1", "one"};
-    if (any_chance(random, 25))
-        strbuf_addf(yaml, "spread: %s\n", PICK(random, spreads));
+    if (!any_chance(random, 25))
+        return;
+    const char *spread = PICK(random, spreads);
+    strbuf_addf(yaml, "spread: %s\n", spread);
+    if (strcmp(spread, "one") != 0 && any_chance(random, 50))
+        strbuf_addf(yaml, "rolling: {at_once: %d, stop_on_failure: %s}\n",
+                    any_chance(random, 70) ? 1 : 2, any_chance(random, 50) ? "true" : "false");
 }
 
 void any_place_write(uint64_t *random, struct strbuf *yaml)

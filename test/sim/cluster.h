@@ -13,6 +13,7 @@
  *   cluster_absence.c   and after a time in which nobody was there
  *   cluster_follow.c    and what must follow an end
  *   cluster_spread.c    and of ticks with several runs
+ *   cluster_rolling.c   which may go one after the other
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
@@ -162,6 +163,8 @@ struct known_run {
     size_t begun_epoch; /* of its job, then */
     bool was_lost;
     enum run_state ended_as; /* when it first ended; QUEUED: it did not */
+    int at_once;             /* of a part of a rolling tick, when it was made; else 0 */
+    bool has_turn;           /* of a part: it does not wait for others, or no longer */
     uint32_t must_have;      /* a bit for each machine whose node must have a part of its tick */
     bool is_undone;          /* a backup was restored since it was made */
     uint32_t must_follow, has_followed; /* a bit for each job: a run of it comes after this one */
@@ -235,7 +238,7 @@ struct cluster {
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
     size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions,
-        retries, spreads;
+        retries, spreads, part_turns, part_stops;
 };
 
 /* ---- cluster_node.c ---- */
@@ -397,6 +400,20 @@ void spread_see_end(struct cluster *cluster, const struct known_run *known, cons
 void spread_see_start(struct cluster *cluster, const struct known_run *known,
                       const struct child *child);
 void check_spread(struct cluster *cluster); /* at the end */
+/* That attempt at a part of the run's tick; NULL: there is none. */
+const struct known_run *spread_find_part(const struct cluster *cluster, const struct run *run,
+                                         int part, int attempt);
+/* How a part of the run's tick ended, with all its attempts, when it did; QUEUED: it is open. */
+enum run_state spread_end_of(const struct cluster *cluster, const struct run *run, int part);
+
+/* ---- cluster_rolling.c ---- */
+
+/* The run was written; `was` is what it was before. */
+void rolling_see(struct cluster *cluster, const struct known_job *job, struct known_run *known,
+                 const struct run *was);
+/* It waits for its turn, and no other part is under way. */
+bool rolling_is_stuck(const struct cluster *cluster, const struct known_run *known);
+void check_rolling(struct cluster *cluster, const struct known_run *known); /* at the end */
 
 /* ---- cluster_boot.c ---- */
 

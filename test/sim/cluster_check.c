@@ -41,7 +41,8 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
                                         cluster->jobs[known->job].definition->deadline_s * SECOND;
     bool is_lonely =
         run->state == RUN_BEGUN && !(known->child && child_is_alive(known->child, MINUTE));
-    if (known->is_stored && is_old && (is_due || is_lonely || is_left))
+    bool is_stuck = rolling_is_stuck(cluster, known);
+    if (known->is_stored && is_old && (is_due || is_lonely || is_left || is_stuck))
         stage_fail(&cluster->stage, "tick %lld of %s is %s since %lld s, and nobody cares",
                    (long long)run->tick_ms / 1000, name, run_state_name(run->state),
                    (long long)(cluster->stage.now_ms - known->since_ms) / 1000);

@@ -386,6 +386,7 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
         follow_see_new(cluster, known);
     if (is_new || was.parts != run->parts)
         spread_see_new(cluster, job, known);
+    rolling_see(cluster, job, known, &was);
     if (run_state_is_end(run->state))
         see_end(cluster, job, known, &was);
 }

@@ -7,7 +7,7 @@
 
 enum { WELL_MS = 20 * SECOND }; /* so long after all is well everybody knows who is there */
 
-static const struct known_run *find_part(const struct cluster *cluster, const struct run *run,
+const struct known_run *spread_find_part(const struct cluster *cluster, const struct run *run,
                                          int part, int attempt)
 {
     struct known_run key = {.run = *run};
@@ -67,7 +67,7 @@ void spread_see_new(struct cluster *cluster, const struct known_job *job, struct
         stage_fail(stage, "tick %lld of %s has part %d of %d", tick_s(known), job->name, run->part,
                    run->parts);
     for (int i = 0; i < run->parts && !cluster->restored_ms; i++) {
-        const struct known_run *other = find_part(cluster, run, i, 1);
+        const struct known_run *other = spread_find_part(cluster, run, i, 1);
         if (!other || i == run->part)
             continue;
         bool is_same_node = run->pinned[0] && strcmp(run->pinned, other->run.pinned) == 0;
@@ -101,12 +101,11 @@ static int badness(enum run_state end)
     return end == RUN_OK ? 0 : end == RUN_SKIPPED ? 1 : 2;
 }
 
-/* How the part ended, when it did; QUEUED: it is open. An attempt that was not needed any more ends
- * with the success of the one before. */
-static enum run_state end_of(const struct cluster *cluster, const struct run *run, int part)
+/* An attempt that was not needed any more ends with the success of the one before. */
+enum run_state spread_end_of(const struct cluster *cluster, const struct run *run, int part)
 {
-    const struct known_run *last = find_part(cluster, run, part, 1), *next;
-    for (int attempt = 2; last && (next = find_part(cluster, run, part, attempt)); attempt++)
+    const struct known_run *last = spread_find_part(cluster, run, part, 1), *next;
+    for (int attempt = 2; last && (next = spread_find_part(cluster, run, part, attempt)); attempt++)
         last = next;
     if (!last || last->run.retried)
         return RUN_QUEUED;
@@ -123,7 +122,7 @@ void spread_see_end(struct cluster *cluster, const struct known_run *known, cons
     if (!run->parts || cluster->restored_ms || !is_over || was_over)
         return;
     for (int i = 0; i < run->parts; i++) {
-        enum run_state end = end_of(cluster, run, i);
+        enum run_state end = spread_end_of(cluster, run, i);
         if (end == RUN_QUEUED)
             stage_fail(stage, "tick %lld of %s is over, and its part %d is not", tick_s(known),
                        run->job_name, i);
@@ -141,7 +140,7 @@ static int count_outcomes(const struct cluster *cluster, const struct run *run)
     const struct known_run *known;
     int count = 0;
     for (int i = 0; i < run->parts; i++)
-        for (int attempt = 1; (known = find_part(cluster, run, i, attempt)); attempt++)
+        for (int attempt = 1; (known = spread_find_part(cluster, run, i, attempt)); attempt++)
             count += run_state_is_end(known->run.outcome);
     return count;
 }
@@ -152,10 +151,11 @@ static void check_tick(struct cluster *cluster, const struct known_run *first)
     const struct run *run = &first->run;
     uint32_t have = 0;
     for (int i = 0; i < run->parts; i++) {
-        const struct known_run *part = find_part(cluster, run, i, 1);
+        const struct known_run *part = spread_find_part(cluster, run, i, 1);
         if (!part || part->run.parts != run->parts)
             stage_fail(stage, "tick %lld of %s has no part %d of %d", tick_s(first), run->job_name,
                        i, run->parts);
+        check_rolling(cluster, part);
         for (int k = 0; k < cluster->node_count; k++)
             if (strcmp(cluster->nodes[k].config.node, part->run.pinned) == 0)
                 have |= UINT32_C(1) << k;

@@ -227,6 +227,22 @@ peal_sim_mistake(retry_forgets_parts memory races store/rules/rules_again.c
     ".outcome = run->outcome," ""
     "a tick is ok though a part failed while another was tried again")
 
+peal_sim_mistake(all_at_once memory races store/rules/rules_part.c
+    "i >= parts->at_once" "false"
+    "the parts of a rolling tick go all at once")
+peal_sim_mistake(turn_with_the_retry memory races store/rules/rules_run.c
+    "if (is_again) {" "if (is_again && run->rolling) (void)rules_end_part(rules, run, false, &is_last); if (is_again) {"
+    "a part that is tried again has passed its turn on already")
+peal_sim_mistake(turn_not_passed_on memory any store/rules/rules_part.c
+    "run->rolling && !has_waited" "run->rolling && !has_waited && run->state != RUN_SKIPPED"
+    "a part that is called off in its turn leaves the others waiting: P2")
+peal_sim_mistake(turn_of_nobody memory people store/rules/rules_part.c
+    "run->rolling && !has_waited" "run->rolling"
+    "a part that is called off while it waits makes room for another")
+peal_sim_mistake(failure_goes_on memory races store/rules/rules_part.c
+    "end->rolling & ROLLING_STOPS && end->state != RUN_OK" "end->rolling & ROLLING_STOPS && end->state == RUN_FAILED"
+    "a rolling tick goes on after a loss")
+
 # ---- the store in etcd, and the etcd client ----
 
 peal_sim_mistake(guard_not_compared etcd any store/etcd/store_etcd_plan.c
