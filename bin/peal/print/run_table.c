@@ -23,6 +23,8 @@ void run_outcome(const json_t *run, struct strbuf *out)
     const char *reason = answer_text(run, "reason");
     int64_t code = answer_int(run, "exit_code", -1), number = answer_int(run, "signal", 0);
     strbuf_adds(out, state_word(answer_text(run, "state")));
+    if (strcmp(answer_text(run, "state"), "queued") == 0 && answer_int(run, "parts", 0))
+        strbuf_adds(out, tr(" (waits for its turn)"));
     if (!*reason)
         return;
     if (strcmp(reason, "exit_code") == 0)

@@ -138,6 +138,7 @@ const struct message zh_common[] = {
     {"%d ticks", "%d 次触发"},
     {"retrying", "等待重试"},
     {", on %s", "，节点 %s"},
+    {" (waits for its turn)", "（等待轮到它）"},
     {", shard %d of %d", "，分片 %d/%d"},
     {", %d of %d", "，第 %d/%d 次"},
 

@@ -107,7 +107,13 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
     answer->reason = run->reason;
     switch (run->state) {
     case RUN_QUEUED:
-        tell(answer, "It waits for an earlier run of the job to end.");
+        if (run_waits_for_turn(run))
+            tell(answer,
+                 "It waits for its turn: of the %d runs of its tick, this is number %d, and an "
+                 "earlier one has not ended.",
+                 run->parts, run->part + 1);
+        else
+            tell(answer, "It waits for an earlier run of the job to end.");
         return;
     case RUN_DUE:
         if (run->attempt > 1 && run->not_before_ms > now_ms)

@@ -372,6 +372,9 @@ const struct message messages[] = {
     {"It was missed", "已错过"},
     {" So were all %lld ticks from %s to %s.", "共 %lld 次触发均是如此，从 %s 到 %s。"},
     {"It waits for an earlier run of the job to end.", "正在等待该任务先前的运行结束。"},
+    {"It waits for its turn: of the %d runs of its tick, this is number %d, and an earlier one has "
+     "not ended.",
+     "正在等待轮到它：本次触发共有 %d 个运行，这是其中第 %d 个，先前的运行尚未结束。"},
     {"It is due and waits for a node to take it.", "已到触发时间，正在等待节点认领。"},
     {"Attempt %d of %d starts at %s, since the one before it has failed.",
      "第 %d/%d 次尝试将于 %s 启动，因为前一次尝试失败。"},

@@ -279,6 +279,16 @@ export const jobFields: readonly JobField[] = [
         zh: ["每次触发的运行", "one：在一个节点上运行。all：在每个节点上各运行一次。数字：在这么多个节点上运行。shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。"],
     },
     {
+        name: "rolling.at_once", section: "how", kind: "number", sample: "1", alone: true,
+        en: ["Runs of a tick at once", "With spread: so many runs of a tick are under way at the same time; the others wait for their turn, in the order of the nodes' names. 0: all at once."],
+        zh: ["同时进行的运行数", "配合 spread：一次触发中同时进行的运行数，其余按节点名称顺序依次等待。0：全部同时进行。"],
+    },
+    {
+        name: "rolling.stop_on_failure", section: "how", kind: "switch",
+        en: ["Stop at the first failure", "With rolling: once a run of the tick does not succeed, those that wait are skipped."],
+        zh: ["失败即停止", "配合 rolling：一次触发中有运行未成功后，等待中的运行全部跳过。"],
+    },
+    {
         name: "place", section: "how", kind: "choice", choices: ["even", "sticky", "least_loaded"],
         en: ["Choice of node", "The node that goes first. even: by the nodes' capacities. sticky: the node of the last run, while it takes runs. least_loaded: by what is free of their capacities."],
         zh: ["节点选择", "优先由哪个节点运行。even：按节点容量分配。sticky：沿用上次运行的节点，只要它接受运行。least_loaded：按节点的空闲容量分配。"],

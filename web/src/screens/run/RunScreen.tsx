@@ -50,6 +50,7 @@ function RunFacts({ run }: { run: Run }) {
                 run.by !== null && [t("by"), run.by],
                 (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
                 run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
+                run.state === "queued" && run.parts !== null && [t("turn"), t("inTurn")],
                 run.pinned !== null && [t("pinned"), run.pinned],
                 ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
                 !!run.timeout && [t("timeout"), run.timeout],

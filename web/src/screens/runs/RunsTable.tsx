@@ -71,6 +71,7 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             </td>
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
+                {run.state === "queued" && run.parts !== null && t("inTurn")}
                 {run.spooled && <span class="faint"> {t("spooled")}</span>}
             </td>
         </tr>
