@@ -344,6 +344,11 @@ struct catalog *engine_catalog(struct engine *engine)
     return &engine->catalog;
 }
 
+size_t engine_input_bytes(const struct engine *engine)
+{
+    return engine->inputs.bytes;
+}
+
 const char *engine_find_input(const struct engine *engine, const struct id *id)
 {
     return inputs_find(&engine->inputs, id);

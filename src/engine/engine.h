@@ -123,6 +123,9 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
  * it is gone from the store. Valid until the next turn. */
 const char *engine_find_input(const struct engine *engine, const struct id *id);
 
+/* Of all such documents of open runs. */
+size_t engine_input_bytes(const struct engine *engine);
+
 /* 0: no limit. Running jobs go on. */
 void engine_set_max_running(struct engine *engine, int max_running);
 

@@ -13,7 +13,8 @@ _Static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_
                "actions are kept as numbers");
 _Static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
                "ways and targets are kept as numbers");
-_Static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5, "causes are kept as numbers");
+_Static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5 && CAUSE_WEBHOOK == 6,
+               "causes are kept as numbers");
 _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and written as int");
 
 /* ---- the tables ---- */

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "definition/job_fields.h"
 #include "definition/job_internal.h"
+#include "params/run_body.h"
 
 /* Members whose default is 0 are zero already. */
 static void set_defaults(const struct field *fields, struct job *job)
@@ -116,6 +117,7 @@ struct job *job_free(struct job *job)
     free_texts(job->schedules, job->schedule_count);
     free_texts(job->calendars, job->calendar_count);
     release_fields(job_fields, job);
+    run_body_free(job->body);
     free(job);
     return NULL;
 }

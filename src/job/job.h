@@ -126,6 +126,8 @@ struct job_http {
 
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
+struct run_body;
+
 struct job {
     struct id uid;    /* made at creation; zero before */
     int64_t revision; /* in the store; 0: not stored yet */
@@ -190,6 +192,9 @@ struct job {
     struct job_pairs former_names; /* of a renamed job: each with the time, in ms, at which it was
                                     * given up; oldest first, at most JOB_FORMER_MAX */
     char *hash_name;               /* its first name, the seed of `H`; NULL: its name */
+
+    /* Not of the definition, but of the one run that is about to start. */
+    struct run_body *body; /* what its request has sent: run_body.h; NULL: nothing */
 };
 
 enum { JOB_FORMER_MAX = 32 };

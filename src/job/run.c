@@ -18,6 +18,7 @@ static const char *const state_names[] = {
 static const char *const cause_names[] = {
     [CAUSE_TICK] = "tick",         [CAUSE_CATCH_UP] = "catch_up", [CAUSE_MANUAL] = "manual",
     [CAUSE_BACKFILL] = "backfill", [CAUSE_REBOOT] = "reboot",     [CAUSE_AFTER] = "after",
+    [CAUSE_WEBHOOK] = "webhook",
 };
 
 static const char *const reason_names[] = {
@@ -130,6 +131,12 @@ int run_http_status(const struct run *run)
         return -1;
     int status = atoi(run->detail + sizeof(sign) - 1);
     return status >= 100 && status <= 599 ? status : -1;
+}
+
+bool run_is_asked_for(const struct run *run)
+{
+    return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL ||
+           run->cause == CAUSE_WEBHOOK;
 }
 
 bool run_may_be_spread(const struct run *run)

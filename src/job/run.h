@@ -25,6 +25,7 @@ enum run_cause {
     CAUSE_BACKFILL, /* requested by a user for a past tick */
     CAUSE_REBOOT,   /* the machine booted */
     CAUSE_AFTER,    /* the jobs that it waits for have ended; `by` is the last of their runs */
+    CAUSE_WEBHOOK,  /* requested by a webhook; `by` is its kind and the id of the delivery */
     CAUSES,
 };
 
@@ -173,6 +174,10 @@ struct ledger_entry {
 const char *run_state_name(enum run_state state);    /* "timed_out" */
 const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
 const char *run_cause_name(enum run_cause cause);
+
+/* Requested by a person or a program, not by a schedule: it runs also while its job is paused, and
+ * has no deadline. */
+bool run_is_asked_for(const struct run *run);
 
 /* A run that waits, as one, may become the parts of its tick: not a further attempt, one for a
  * single node, or a part. */

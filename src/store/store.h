@@ -284,9 +284,9 @@ struct store_want {
  * for their turn, end as SKIPPED (PAUSED) when it comes to be `paused`, unless a person asked for
  * their run. It is kept, so that
  * it can be restored (put again without `deleted`), or removed for good with `purge`, which needs
- * neither name nor json. `cursor_ms` is the new cursor, or -1 to keep it; this never moves it back.
- * Ticks that it passes count as not started, unless the job is imported with its cursor
- * (`from_elsewhere`).
+ * neither name nor json, and takes its WEBHOOK_DOC with it. `cursor_ms` is the new cursor, or -1 to
+ * keep it; this never moves it back. Ticks that it passes count as not started, unless the job is
+ * imported with its cursor (`from_elsewhere`).
  *
  * `passed` are the entries of due ticks of the old definition that the new cursor passes, counted
  * from the cursor `seen_cursor_ms`. If that has moved meanwhile, nothing is done: PUT_CONFLICT,
@@ -318,15 +318,20 @@ struct store_put_job {
 /* Adds a run without a scheduled tick. It is DUE where a claim would be CLAIMED, or by the overlap
  * rule QUEUED, or not made: then added is false, and `open_run` is the run that blocks it; zero:
  * the job is deleted or purged. An existing run of the same (job, tick, attempt) blocks it, too,
- * unless the run is for now; the same run id is a repeat. */
+ * unless the run is for now; the same run id is a repeat. A delivery makes one run at most, also
+ * when several nodes get it at the same time. */
 struct store_add_run {
     struct run run; /* the caller fills all but state, node, nonce and claimed_ms */
     bool
         is_for_now; /* its tick becomes the first millisecond that is free, from the given one on */
     enum overlap_policy overlap;
     int queue_limit;
-    const char *input; /* the document that run.input names (run_input.h), written with the run;
-                          NULL: none. Owned by the caller until done */
+    const char *input;    /* the document that run.input names (run_input.h), written with the run;
+                             NULL: none. Owned by the caller until done; so are: */
+    const char *delivery; /* the name of a DELIVERY_DOC, which is written with the run; NULL:
+                             none. If there is one, no run is made: is_delivered */
+    const char *delivery_json; /* its text */
+    bool is_delivered;
     bool added;
     struct id open_run;
 };

@@ -1,5 +1,6 @@
 /* STORE_FINISH with another attempt: the end of one and the making of the next are one write. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "params/run_input.h"
@@ -419,7 +420,117 @@ static void attempts_share_an_input(struct world *world)
     world_reopen(world);
 }
 
+/* ---- webhooks ---- */
+
+static struct store_add_run a_delivery(struct world *world, struct id job, const char *name)
+{
+    struct store_add_run add = an_add(world, job, 7000, OVERLAP_ALLOW);
+    add.run.input = add.run.id;
+    add.run.cause = CAUSE_WEBHOOK;
+    add.is_for_now = true;
+    add.input = "{}";
+    add.delivery = name;
+    add.delivery_json = "{\"run_id\":\"x\"}";
+    return add;
+}
+
+static void a_delivery_makes_one_run(struct world *world)
+{
+    struct id job = make_job(world, "extract"), other = make_job(world, "load");
+    struct store_add_run first = a_delivery(world, job, "uid.one"), again = first;
+    world_do_one(world, STORE_ADD_RUN, &first);
+    assert_true(first.added && !first.is_delivered);
+    assert_string_equal(look_for_doc(world, DELIVERY_DOC, "uid.one")->json, "{\"run_id\":\"x\"}");
+    /* the same request once more, another one of the same delivery, and one of its own */
+    struct store_add_run repeats[] = {again, a_delivery(world, job, "uid.one"),
+                                      a_delivery(world, other, "uid.one"),
+                                      a_delivery(world, job, "uid.two")};
+    assert_int_equal(world_do(world, STORE_ADD_RUN, repeats, 4), OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(repeats[i].is_delivered && !repeats[i].added);
+        if (i)
+            assert_null(look_for_run(world, repeats[i].run.id));
+        if (i)
+            assert_null(input_of(world, &repeats[i].run.id));
+    }
+    assert_true(repeats[3].added && !repeats[3].is_delivered);
+    world_reopen(world);
+    repeats[0] = a_delivery(world, job, "uid.two");
+    world_do_one(world, STORE_ADD_RUN, &repeats[0]);
+    assert_true(repeats[0].is_delivered);
+    /* both of a pair that comes at once */
+    struct store_add_run pair[] = {a_delivery(world, job, "uid.both"),
+                                   a_delivery(world, job, "uid.both")};
+    assert_int_equal(world_do(world, STORE_ADD_RUN, pair, 2), OK);
+    assert_true(pair[0].added && !pair[1].added && pair[1].is_delivered);
+}
+
+/* What the overlap rule refuses can be delivered again. */
+static void a_refused_run_is_not_delivered(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    struct run open = claim_run(world, job, 2000);
+    struct store_add_run add = a_delivery(world, job, "uid.one");
+    add.overlap = OVERLAP_SKIP;
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_false(add.added || add.is_delivered);
+    assert_null(look_for_doc(world, DELIVERY_DOC, "uid.one"));
+    begin_run(world, &open);
+    end_run(world, &open, RUN_OK, 3000);
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+}
+
+/* Base 64 of the largest body and what is beside it: larger than any other document. */
+static void a_large_input_is_kept_whole(struct world *world)
+{
+    struct id job = make_job(world, "extract");
+    char *input = malloc(INPUT_DOC_MAX + 2);
+    assert_non_null(input);
+    memset(input, 'x', INPUT_DOC_MAX + 1);
+    input[INPUT_DOC_MAX] = '\0';
+    struct run run = add_with_input(world, job, input), taken;
+    assert_string_equal(input_of(world, &run.id), input);
+    world_reopen(world);
+    assert_string_equal(input_of(world, &run.id), input);
+    assert_true(take(world, run.id, 9000, &taken));
+    begin_run(world, &taken);
+    end_run(world, &taken, RUN_OK, 9500);
+    forget_run(world, run.id);
+    assert_null(input_of(world, &run.id));
+    input[INPUT_DOC_MAX] = 'x';
+    input[INPUT_DOC_MAX + 1] = '\0';
+    struct store_add_run add = an_add(world, job, 8000, OVERLAP_ALLOW);
+    add.run.input = add.run.id;
+    add.input = input;
+    assert_int_equal(world_do(world, STORE_ADD_RUN, &add, 1), E_TOO_LARGE);
+    assert_null(look_for_run(world, add.run.id));
+    free(input);
+}
+
+static void a_purge_takes_the_webhook(struct world *world)
+{
+    struct id jobs[] = {make_job(world, "extract"), make_job(world, "load")};
+    char names[2][ID_TEXT + 1];
+    for (size_t i = 0; i < 2; i++) {
+        id_format(&jobs[i], names[i]);
+        struct store_put_doc put = {.kind = WEBHOOK_DOC, .json = "{}"};
+        snprintf(put.name, sizeof(put.name), "%s", names[i]);
+        world_do_one(world, STORE_PUT_DOC, &put);
+    }
+    struct store_put_job purge = {.uid = jobs[0], .purge = true, .expected_revision = -1};
+    world_do_one(world, STORE_PUT_JOB, &purge);
+    assert_int_equal(purge.result, PUT_OK);
+    assert_null(look_for_doc(world, WEBHOOK_DOC, names[0]));
+    assert_non_null(look_for_doc(world, WEBHOOK_DOC, names[1]));
+    world_reopen(world);
+}
+
 const struct contract_test again_tests[] = {
+    CONTRACT_TEST(a_delivery_makes_one_run),
+    CONTRACT_TEST(a_refused_run_is_not_delivered),
+    CONTRACT_TEST(a_large_input_is_kept_whole),
+    CONTRACT_TEST(a_purge_takes_the_webhook),
     CONTRACT_TEST(an_input_comes_and_goes_with_its_run),
     CONTRACT_TEST(a_refused_run_leaves_no_input),
     CONTRACT_TEST(attempts_share_an_input),

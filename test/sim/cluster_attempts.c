@@ -56,8 +56,7 @@ void attempts_see_new(struct cluster *cluster, const struct known_job *job, cons
 /* Settled: whoever has written the end knew this definition. */
 void attempts_see_end(struct cluster *cluster, const struct known_job *job, const struct run *run)
 {
-    bool is_asked_for = run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
-    bool is_settled = job->revision && !job->deleted && (!job->paused || is_asked_for) &&
+    bool is_settled = job->revision && !job->deleted && (!job->paused || run_is_asked_for(run)) &&
                       cluster->stage.now_ms - job->defined_ms > SETTLED_MS;
     if (is_settled && !cluster->restored_ms && is_retried_by(job->definition, run) && !run->retried)
         stage_fail(&cluster->stage, "tick %lld of %s is %s, and not tried again",

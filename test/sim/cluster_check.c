@@ -168,8 +168,7 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
                                                     .count = record->entry.count,
                                                     .reason = record->entry.reason};
         else if (!record->is_entry && !run->retried && !run->part &&
-                 id_compare(&run->job_uid, &job->uid) == 0 && run->cause != CAUSE_MANUAL &&
-                 run->cause != CAUSE_BACKFILL)
+                 id_compare(&run->job_uid, &job->uid) == 0 && !run_is_asked_for(run))
             covers[count++] = (struct ledger_cover){.from_ms = run->tick_ms,
                                                     .to_ms = run->tick_ms,
                                                     .count = 1,

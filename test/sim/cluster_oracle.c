@@ -148,7 +148,7 @@ void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cu
 
 static bool is_asked_for(const struct run *run)
 {
-    return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
+    return run_is_asked_for(run);
 }
 
 /* What other nodes' boots have made is not in the way of what a boot makes, nor are the parts of a
@@ -271,7 +271,21 @@ static bool may_be_claimed_again(const struct cluster *cluster, const struct kno
  * which one followed an end, and the store has forgotten that one. */
 static bool may_be_asked_for(const struct run *run, const struct known_run *same)
 {
-    return run->cause == CAUSE_MANUAL && same->run.cause == CAUSE_AFTER && !same->is_stored;
+    return run_is_asked_for(run) && run->cause != CAUSE_BACKFILL &&
+           same->run.cause == CAUSE_AFTER && !same->is_stored;
+}
+
+/* What a webhook delivers makes one run, whichever nodes got it. */
+static void check_delivery(struct cluster *cluster, const struct run *run)
+{
+    const struct known_run *other;
+    if (run->cause != CAUSE_WEBHOOK || run->attempt > 1 || run->part)
+        return;
+    for (size_t at = 0; (other = table_next(&cluster->runs, &at));)
+        if (other->run.cause == CAUSE_WEBHOOK && other->run.attempt == 1 && !other->run.part &&
+            !other->is_undone && id_compare(&other->id, &run->id) != 0 &&
+            strcmp(other->run.by, run->by) == 0)
+            stage_fail(&cluster->stage, "%s has two runs", run->by);
 }
 
 static struct known_run *new_run(struct cluster *cluster, const struct run *run)
@@ -282,6 +296,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->id = run->id;
     known->run = *run;
     known->job = (size_t)(find_job(cluster, &run->job_uid) - cluster->jobs);
+    check_delivery(cluster, run);
     struct known_run *same = table_find(&cluster->attempts, known);
     if (same && !may_be_claimed_again(cluster, same) && !may_be_asked_for(run, same))
         stage_fail(&cluster->stage, "tick %lld of %s has two runs", (long long)run->tick_ms / 1000,

@@ -21,6 +21,7 @@ struct wish {
     char name[JOB_NAME_SIZE];
     struct store_want *wants; /* of a put */
     bool is_rename;           /* that is completed: the dependents get the new name, too */
+    char delivery[32];        /* of a webhook's run */
     union {
         struct store_put_job put;
         struct store_add_run add;
@@ -429,6 +430,18 @@ static void purge(struct node *node, struct known_job *job)
 
 /* ---- runs and nodes ---- */
 
+/* By a webhook, which sends some of its deliveries again, through other nodes. */
+static void fill_delivery(const struct cluster *cluster, struct wish *wish)
+{
+    struct store_add_run *add = &wish->item.add;
+    snprintf(wish->delivery, sizeof(wish->delivery), "delivery.%lld",
+             (long long)cluster->requests / 8);
+    snprintf(add->run.by, sizeof(add->run.by), "%s", wish->delivery);
+    add->run.cause = CAUSE_WEBHOOK;
+    add->delivery = wish->delivery;
+    add->delivery_json = "{}";
+}
+
 /* By hand, or for a tick of the past that was never one of the job's. */
 static void trigger(struct node *node, const struct known_job *job, uint64_t *random)
 {
@@ -453,6 +466,7 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
         wish->item.add.run.id.bytes[sizeof(struct id) - 1] & 1) { /* with something in hand */
         wish->item.add.run.input = wish->item.add.run.id;
         wish->item.add.input = "{\"timeout_s\":0}";
+        fill_delivery(cluster, wish);
     }
     stage_log(node->machine.stage, "%s %s", is_backfill ? "backfill" : "trigger", job->name);
     submit(node, wish);

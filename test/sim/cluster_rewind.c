@@ -80,8 +80,7 @@ static struct word *add_word(struct known_job *job)
 
 void rewind_see_run(struct known_job *job, const struct run *run)
 {
-    bool is_no_tick =
-        run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL || run->cause == CAUSE_REBOOT;
+    bool is_no_tick = run_is_asked_for(run) || run->cause == CAUSE_REBOOT;
     *add_word(job) = (struct word){.id = run->id,
                                    .from_ms = run->tick_ms,
                                    .to_ms = run->tick_ms,

@@ -76,6 +76,9 @@ struct store_request *request_copy(const struct store_request *request)
     for (size_t i = 0; request->op == STORE_ADD_RUN && i < request->count; i++) {
         struct store_add_run *add = &new->items.adds[i];
         add->input = add->input ? copy(add->input, strlen(add->input) + 1) : NULL;
+        add->delivery = add->delivery ? copy(add->delivery, strlen(add->delivery) + 1) : NULL;
+        add->delivery_json =
+            add->delivery_json ? copy(add->delivery_json, strlen(add->delivery_json) + 1) : NULL;
     }
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++) {
         struct store_put_doc *put = &new->items.docs[i];
@@ -102,8 +105,11 @@ struct store_request *request_free(struct store_request *request)
         free(request->items.puts[i].passed);
         free(request->items.puts[i].wants);
     }
-    for (size_t i = 0; request->op == STORE_ADD_RUN && i < request->count; i++)
+    for (size_t i = 0; request->op == STORE_ADD_RUN && i < request->count; i++) {
         free((char *)request->items.adds[i].input);
+        free((char *)request->items.adds[i].delivery);
+        free((char *)request->items.adds[i].delivery_json);
+    }
     for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++)
         free((char *)request->items.docs[i].json);
     free(request->items.claims);

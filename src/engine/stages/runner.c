@@ -332,9 +332,8 @@ static int64_t could_start_ms(const struct open_run *open)
 static bool is_past_deadline(const struct runner *runner, struct now now,
                              const struct open_run *open)
 {
-    bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
     int64_t late_ms = now.wall.ms - could_start_ms(open);
-    return !asked_for && !runner->is_doubted && open->job->deadline_s &&
+    return !run_is_asked_for(&open->run) && !runner->is_doubted && open->job->deadline_s &&
            late_ms > open->job->deadline_s * 1000;
 }
 

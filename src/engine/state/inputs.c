@@ -14,6 +14,7 @@ static const struct table_type inputs_type = {.key_at = offsetof(struct known_in
 void inputs_init(struct inputs *inputs)
 {
     table_init(&inputs->by_id, &inputs_type);
+    inputs->bytes = 0;
 }
 
 void inputs_release(struct inputs *inputs)
@@ -29,6 +30,7 @@ enum status inputs_take(struct inputs *inputs, const struct store_doc *doc)
     struct known_input *old = table_find(&inputs->by_id, &id);
     if (old) {
         table_remove(&inputs->by_id, old);
+        inputs->bytes -= strlen(old->text);
         free(old);
     }
     if (!doc->json)
@@ -40,7 +42,9 @@ enum status inputs_take(struct inputs *inputs, const struct store_doc *doc)
     input->id = id;
     memcpy(input->text, doc->json, size);
     enum status st = table_insert(&inputs->by_id, input);
-    if (st != OK)
+    if (st == OK)
+        inputs->bytes += size - 1;
+    else
         free(input);
     return st;
 }

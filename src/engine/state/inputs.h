@@ -7,6 +7,7 @@
 
 struct inputs {
     struct table by_id;
+    size_t bytes; /* of all of them */
 };
 
 void inputs_init(struct inputs *inputs);

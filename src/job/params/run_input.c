@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/run_body.h"
+
 static enum status fail(struct input_error *err, const char *name, const char *why)
 {
     snprintf(err->field, sizeof(err->field), "params");
@@ -130,10 +132,11 @@ static json_t *none_if_empty(json_t *map)
 enum status input_encode(const struct run_input *input, char **ret)
 {
     *ret = NULL;
-    if (!json_object_size(input->params) && !json_object_size(input->env) && input->timeout_s < 0)
+    if (!json_object_size(input->params) && !json_object_size(input->env) && !input->body &&
+        input->timeout_s < 0)
         return OK;
-    json_t *document = json_pack("{s:O*, s:O*}", "params", none_if_empty(input->params), "env",
-                                 none_if_empty(input->env));
+    json_t *document = json_pack("{s:O*, s:O*, s:O*}", "params", none_if_empty(input->params),
+                                 "env", none_if_empty(input->env), "body", input->body);
     if (document && input->timeout_s >= 0 &&
         json_object_set_new(document, "timeout_s", json_integer(input->timeout_s)) != 0) {
         json_decref(document);
@@ -143,7 +146,7 @@ enum status input_encode(const struct run_input *input, char **ret)
     json_decref(document);
     if (!text)
         return E_NOMEM;
-    if (strlen(text) > INPUT_JSON_MAX) {
+    if (strlen(text) > (input->body ? INPUT_DOC_MAX : INPUT_JSON_MAX)) {
         free(text);
         return E_TOO_LARGE;
     }
@@ -156,10 +159,12 @@ struct run_input input_decode(const char *text)
     json_t *document = text ? json_loads(text, 0, NULL) : NULL;
     json_t *params = json_object_get(document, "params"), *env = json_object_get(document, "env");
     json_t *timeout = json_object_get(document, "timeout_s");
+    json_t *body = json_object_get(document, "body");
     struct run_input input = {
         .params = json_is_object(params) ? json_incref(params) : NULL,
         .env = json_is_object(env) ? json_incref(env) : NULL,
         .timeout_s = json_is_integer(timeout) ? json_integer_value(timeout) : -1,
+        .body = json_is_object(body) ? json_incref(body) : NULL,
     };
     json_decref(document);
     return input;
@@ -169,6 +174,7 @@ void input_release(struct run_input *input)
 {
     json_decref(input->params);
     json_decref(input->env);
+    json_decref(input->body);
     *input = (struct run_input){.timeout_s = -1};
 }
 
@@ -214,6 +220,32 @@ static enum status apply_rest(struct job *job, const json_t *document)
     return st;
 }
 
+static enum status fail_body(struct input_error *err, const char *why)
+{
+    fail(err, "", why);
+    snprintf(err->field, sizeof(err->field), "body");
+    return E_INVALID;
+}
+
+enum status input_check_body(const struct job *job, struct input_error *reterr)
+{
+    return job->stdin_text
+               ? fail_body(reterr,
+                           "the job has a `stdin` of its own, which leaves none for PEAL_INPUT")
+               : OK;
+}
+
+/* An HTTP call has no file: the body is kept with its run, and that is all. */
+static enum status apply_body(struct job *job, const json_t *body, struct input_error *err)
+{
+    if (!body || job->kind == JOB_HTTP)
+        return OK;
+    enum status st = input_check_body(job, err);
+    if (st == OK && !job->body)
+        st = run_body_decode(body, &job->body);
+    return st == E_CORRUPT ? fail_body(err, "what was sent with the request can't be read") : st;
+}
+
 enum status input_apply(struct job *job, const char *text, struct input_error *reterr)
 {
     json_t *document = text ? json_loads(text, 0, NULL) : NULL;
@@ -224,6 +256,8 @@ enum status input_apply(struct job *job, const char *text, struct input_error *r
     enum status st = apply_params(job, json_object_get(document, "params"), reterr);
     if (st == OK)
         st = apply_rest(job, document);
+    if (st == OK)
+        st = apply_body(job, json_object_get(document, "body"), reterr);
     json_decref(document);
     return st;
 }

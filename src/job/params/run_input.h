@@ -8,20 +8,24 @@
 
 #include "job.h"
 
-#define INPUT_DOC "input" /* the kind of the document; its name is the id as text */
+#define INPUT_DOC    "input"    /* the kind of the document; its name is the id as text */
+#define WEBHOOK_DOC  "webhook"  /* a webhook of a job; its name is the uid as text */
+#define DELIVERY_DOC "delivery" /* what a webhook was sent, and the run that was made of it */
 
-enum { INPUT_JSON_MAX = 48 * 1024 };
+/* Of the text without a body, and with one: base 64 takes a third more than its bytes. */
+enum { INPUT_JSON_MAX = 48 * 1024, INPUT_DOC_MAX = 400 * 1024 };
 
 /* What one run has other than its definition says. */
 struct run_input {
     json_t *params;    /* names to texts; NULL: none */
     json_t *env;       /* names to texts, beside and before those of the job; NULL: none */
     int64_t timeout_s; /* -1: the job's */
+    json_t *body;      /* as run_body_encode makes it; NULL: none */
 };
 
 /* What is wrong with a value: its name, and the rest of a sentence. */
 struct input_error {
-    char field[8];                 /* "params" or "env" */
+    char field[8];                 /* "params", "env" or "body" */
     char name[PARAM_NAME_MAX + 1]; /* cut, if it is longer; empty: not one value's */
     char why[PARAM_WHY_SIZE];
 };
@@ -35,8 +39,11 @@ MUST_CHECK enum status input_choose_params(const struct job *job, const json_t *
 /* Is it a map of variables of an environment to texts? E_INVALID: *reterr. */
 MUST_CHECK enum status input_check_env(const json_t *env, struct input_error *reterr);
 
+/* Could a run of the job have a body? E_INVALID: *reterr. */
+MUST_CHECK enum status input_check_body(const struct job *job, struct input_error *reterr);
+
 /* The document as text, from malloc; *ret is NULL if there is nothing to hand over. E_TOO_LARGE:
- * over INPUT_JSON_MAX. */
+ * over INPUT_JSON_MAX, or INPUT_DOC_MAX with a body. */
 MUST_CHECK enum status input_encode(const struct run_input *input, char **ret);
 
 /* The parts of a document; NULL: nothing was handed over. What can't be read is left out. */

@@ -460,9 +460,16 @@ bool plan_is_same_job(const struct etcd_plan *plan, const struct store_request *
     return job && job == job_of(plan, request, i + 1);
 }
 
+/* Whether a delivery is known is read from the mirror, which does not have what the item before
+ * would write. */
+static bool is_delivery(const struct store_request *request, size_t i)
+{
+    return request->op == STORE_ADD_RUN && request->items.adds[i].delivery;
+}
+
 bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i)
 {
-    if (i + 1 >= request->count)
+    if (i + 1 >= request->count || is_delivery(request, i) || is_delivery(request, i + 1))
         return false;
     return plan_is_same_job(plan, request, i) ||
            (request->op == STORE_FINISH && job_of(plan, request, i) &&

@@ -230,12 +230,12 @@ static enum status drain(struct rules *rules, const struct store_drain *drain)
     return st;
 }
 
-enum status rules_put_doc(struct rules *rules, struct store_put_doc *put)
+enum status rules_put_large_doc(struct rules *rules, struct store_put_doc *put, size_t max)
 {
     struct store_doc doc = {.json = put->json};
     int64_t now = 0;
     put->revision = 0;
-    if (put->json && strlen(put->json) > DOC_JSON_MAX)
+    if (put->json && strlen(put->json) > max)
         return E_TOO_LARGE;
     enum status st = rules->ops->get_doc(rules->tables, put->kind, put->name, &now);
     if (st != OK && st != E_NOT_FOUND)
@@ -260,6 +260,11 @@ enum status rules_put_doc(struct rules *rules, struct store_put_doc *put)
     put->revision = doc.revision;
     feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_DOC, .doc = &doc});
     return OK;
+}
+
+enum status rules_put_doc(struct rules *rules, struct store_put_doc *put)
+{
+    return rules_put_large_doc(rules, put, DOC_JSON_MAX);
 }
 
 static enum status apply_item(struct rules *rules, struct store_request *request, size_t i)

@@ -30,8 +30,7 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     enum status st = rules->ops->get_job(rules->tables, &before->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
-    bool is_asked_for = before->cause == CAUSE_MANUAL || before->cause == CAUSE_BACKFILL;
-    if (st != OK || job.deleted || (job.paused && !is_asked_for))
+    if (st != OK || job.deleted || (job.paused && !run_is_asked_for(before)))
         return st;
     /* A backfill of the tick may have met attempts of its first run. */
     struct id same;

@@ -1,5 +1,5 @@
 /* The input of a run: a document that is made with the run, and goes with the last attempt at its
- * tick, or at the last part of it. */
+ * tick, or at the last part of it. And what is known of the webhook that asked for the run. */
 #include <stdio.h>
 
 #include "params/run_input.h"
@@ -11,7 +11,34 @@ enum status rules_put_input(struct rules *rules, const struct store_add_run *add
     struct store_put_doc put = {.kind = INPUT_DOC, .json = add->input, .expected_revision = -1};
     id_format(&add->run.input, name);
     snprintf(put.name, sizeof(put.name), "%s", name);
+    return rules_put_large_doc(rules, &put, INPUT_DOC_MAX);
+}
+
+enum status rules_find_delivery(struct rules *rules, struct store_add_run *add)
+{
+    int64_t revision;
+    if (!add->delivery)
+        return OK;
+    enum status st = rules->ops->get_doc(rules->tables, DELIVERY_DOC, add->delivery, &revision);
+    add->is_delivered = st == OK || st == E_SET_ASIDE;
+    return st == E_NOT_FOUND || st == E_SET_ASIDE ? OK : st;
+}
+
+enum status rules_put_delivery(struct rules *rules, const struct store_add_run *add)
+{
+    struct store_put_doc put = {.kind = DELIVERY_DOC, .json = add->delivery_json};
+    snprintf(put.name, sizeof(put.name), "%s", add->delivery);
     return rules_put_doc(rules, &put);
+}
+
+enum status rules_drop_webhook(struct rules *rules, const struct id *job_uid)
+{
+    char name[ID_TEXT + 1];
+    struct store_put_doc put = {.kind = WEBHOOK_DOC, .expected_revision = -1};
+    id_format(job_uid, name);
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    enum status st = rules_put_doc(rules, &put);
+    return st == E_SET_ASIDE ? OK : st;
 }
 
 /* *ret: is this attempt at the part still in the store, with the same input? It is read, so that it

@@ -52,8 +52,9 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, co
 /* A run of the job has ended: makes its oldest QUEUED run DUE if nothing else is open. */
 enum status rules_release_queue(struct rules *rules, const struct id *job_uid);
 
-/* Creates, changes or deletes a document. */
+/* Creates, changes or deletes a document; the same for one that may be larger than DOC_JSON_MAX. */
 enum status rules_put_doc(struct rules *rules, struct store_put_doc *put);
+enum status rules_put_large_doc(struct rules *rules, struct store_put_doc *put, size_t max);
 
 /* Moves the run's tick to the first millisecond without a run of its job. */
 enum status rules_find_free_tick(struct rules *rules, struct run *run);
@@ -99,6 +100,10 @@ enum status rules_end_part(struct rules *rules, struct run *run, bool has_waited
                            bool *ret_is_last);
 
 /* rules_input.c */
+/* Is the delivery of the run known? Sets is_delivered. */
+enum status rules_find_delivery(struct rules *rules, struct store_add_run *add);
+enum status rules_put_delivery(struct rules *rules, const struct store_add_run *add);
+enum status rules_drop_webhook(struct rules *rules, const struct id *job_uid);
 enum status rules_put_input(struct rules *rules, const struct store_add_run *add);
 /* Removes the input of an ended run that is about to be forgotten, unless another attempt has it.
  */

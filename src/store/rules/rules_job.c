@@ -25,6 +25,8 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
 {
     enum status st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     if (st == OK)
+        st = rules_drop_webhook(rules, &job->uid);
+    if (st == OK)
         st = rules->ops->remove_job(rules->tables, &job->uid);
     if (st != OK)
         return st;
@@ -38,9 +40,8 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
 /* What waits after the start of its tick: a further attempt for its time, a part for its turn. */
 static bool is_yet_to_come(const struct run *run)
 {
-    bool is_asked_for = run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
     bool is_retry = run->state == RUN_DUE && run->attempt > 1;
-    return !is_asked_for && (is_retry || run_waits_for_turn(run));
+    return !run_is_asked_for(run) && (is_retry || run_waits_for_turn(run));
 }
 
 /* That ends with the pause; where a person has asked for the run, it goes on. */
@@ -175,6 +176,8 @@ static enum status make_run(struct rules *rules, struct store_add_run *add, stru
     enum status st = note_start(rules, job, add->run.tick_ms);
     if (st == OK && add->input)
         st = rules_put_input(rules, add);
+    if (st == OK && add->delivery)
+        st = rules_put_delivery(rules, add);
     if (st == OK)
         st = rules_make_run(rules, &add->run, state);
     if (st != OK)
@@ -209,9 +212,12 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
     struct id same;
     enum overlap_decision decision;
     const struct run *run = &add->run;
-    add->added = false;
+    add->added = add->is_delivered = false;
     add->open_run = (struct id){{0}};
-    enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
+    enum status st = rules_find_delivery(rules, add);
+    if (st != OK || add->is_delivered)
+        return st;
+    st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE || (st == OK && job.deleted))
         return OK;
     if (st != OK)

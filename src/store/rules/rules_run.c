@@ -240,12 +240,11 @@ enum status rules_take(struct rules *rules, struct store_take *take)
 /* Why a claimed run must not begin; NONE: it may. `job` NULL: purged. */
 static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
 {
-    bool asked_for = row->run.cause == CAUSE_MANUAL || row->run.cause == CAUSE_BACKFILL;
     if (!job || job->deleted)
         return REASON_DELETED;
     if (row->kill_reason != REASON_NONE)
         return row->kill_reason;
-    return job->paused && !asked_for ? REASON_PAUSED : REASON_NONE;
+    return job->paused && !run_is_asked_for(&row->run) ? REASON_PAUSED : REASON_NONE;
 }
 
 static enum status refuse(struct rules *rules, struct store_begin *begin, struct run_row *row,

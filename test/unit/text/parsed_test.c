@@ -211,6 +211,7 @@ static const struct text_call calls[] = {
     {"fail(", 2, 2, true, "params/run_input.c"},
     {"fail_env(", 2, 2, true, "params/run_input.c"},
     {"snprintf(why, ", 1, 1, true, "params/run_input.c"},
+    {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
     {0},

@@ -13,6 +13,7 @@
 #include "executor/run_environment.h"
 #include "executor/spawner_state.h"
 #include "executor/start_notes.h"
+#include "params/run_body.h"
 #include "version.h"
 
 static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision = PEAL_REVISION};
@@ -71,7 +72,10 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     request->is_merged = job->output == OUTPUT_MERGED;
     request->linger_s = (int32_t)job->linger_s;
     request->head_bytes = request->tail_bytes = (uint64_t)job->output_limit;
-    if (job->stdin_text) {
+    if (job->body) { /* becomes PEAL_INPUT: run_environment.h */
+        request->stdin_bytes = job->body->bytes;
+        request->stdin_length = job->body->length;
+    } else if (job->stdin_text) {
         request->stdin_bytes = job->stdin_text;
         request->stdin_length = strlen(job->stdin_text);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "params/run_body.h"
 #include "timestamp.h"
 
 enum { VARIABLES_STEP = 16 };
@@ -151,6 +152,45 @@ static void set_params(enum status *st, struct run_environment *environment, con
     }
 }
 
+/* What is known of the body; its file is made by set_input_argv. */
+static void set_body(enum status *st, struct run_environment *environment,
+                     const struct run_body *body)
+{
+    if (!body)
+        return;
+    if (*body->type)
+        also(st, environment, "PEAL_INPUT_TYPE", body->type);
+    if (!*body->source)
+        return;
+    also(st, environment, "PEAL_WEBHOOK", body->source);
+    also(st, environment, "PEAL_WEBHOOK_EVENT", body->event);
+    also(st, environment, "PEAL_WEBHOOK_DELIVERY", body->delivery);
+}
+
+/* The body comes as standard input, in a sealed memory file. A shell, as the user of the run, moves
+ * it to descriptor 3, names that for all processes of the run, and becomes the command: standard
+ * input is empty as in any other run. Nothing is left of the file when the main process ends,
+ * however it ends, and nobody but the run's user can open it. */
+static void set_input_argv(enum status *st, struct run_environment *environment)
+{
+    static char sh[] = "/bin/sh", run_text[] = "-c", name[] = "peal-input";
+    static char script[] = "exec 3<&0 </dev/null && PEAL_INPUT=/proc/$$/fd/3 && "
+                           "export PEAL_INPUT && exec \"$@\"";
+    static char *const before[] = {sh, run_text, script, name};
+    enum { BEFORE = sizeof(before) / sizeof(before[0]) };
+    size_t count = 0;
+    while (environment->argv[count])
+        count++;
+    environment->input_argv = calloc(BEFORE + count + 1, sizeof(char *));
+    if (!environment->input_argv) {
+        *st = E_NOMEM;
+        return;
+    }
+    memcpy(environment->input_argv, before, sizeof(before));
+    memcpy(environment->input_argv + BEFORE, environment->argv, count * sizeof(char *));
+    environment->argv = environment->input_argv;
+}
+
 static void set_argv(enum status *st, struct run_environment *environment, const struct job *job)
 {
     static char bash[] = "/bin/bash", sh[] = "/bin/sh", run_text[] = "-c";
@@ -178,6 +218,9 @@ enum status run_environment_init(struct run_environment *environment, const stru
     for (size_t i = 0; i < job->env.count; i++)
         also(&st, environment, job->env.items[i].name, job->env.items[i].value);
     set_params(&st, environment, job);
+    set_body(&st, environment, job->body);
+    if (st == OK && job->body)
+        set_input_argv(&st, environment);
     set_run(&st, environment, run, job, node);
     if (job->cwd) {
         free(home);
@@ -198,5 +241,6 @@ void run_environment_release(struct run_environment *environment)
     free(environment->variables);
     free(environment->cwd);
     job_names_free(environment->expanded);
+    free(environment->input_argv);
     *environment = (struct run_environment){0};
 }

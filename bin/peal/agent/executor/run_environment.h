@@ -12,7 +12,8 @@ struct run_environment {
     char *cwd;
     size_t variable_count;
     char *shell_argv[4];
-    char **expanded; /* argv with the values of parameters; NULL: the job's own */
+    char **expanded;   /* argv with the values of parameters; NULL: the job's own */
+    char **input_argv; /* argv of a run with a body; NULL: it has none */
 };
 
 /* A small environment, as cron gives: PATH of the agent, HOME, LOGNAME, USER and SHELL of the job's
@@ -20,8 +21,10 @@ struct run_environment {
  * PEAL_FENCE, PEAL_NODE and PEAL_GRACE, of a tick with several runs PEAL_PART and PEAL_PARTS, and
  * of a shard PEAL_SHARD and PEAL_SHARDS; the TRACEPARENT of a run that has one, and of a run that
  * comes after another job's PEAL_AFTER_JOB and PEAL_AFTER_RUN_ID; and PEAL_PARAM_NAME for each
- * parameter. In the words of a command ${NAME} is replaced by the value. `user` is the user of the
- * run. `job` and `run` must outlive it. */
+ * parameter. A run with a body (job->body, which is its standard input) has PEAL_INPUT, the path of
+ * a file with it, PEAL_INPUT_TYPE, and that of a webhook PEAL_WEBHOOK, PEAL_WEBHOOK_EVENT and
+ * PEAL_WEBHOOK_DELIVERY. In the words of a command ${NAME} is replaced by the value. `user` is the
+ * user of the run. `job` and `run` must outlive it. */
 MUST_CHECK enum status run_environment_init(struct run_environment *environment,
                                             const struct run *run, const struct job *job,
                                             const struct job_user *user, const char *node);
