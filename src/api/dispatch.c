@@ -193,7 +193,7 @@ static bool read_body(struct call *call)
         call->body = json_object();
         return true;
     }
-    if (call->route->flags & ROUTE_LARGE)
+    if (call->route->flags & (ROUTE_LARGE | ROUTE_HOOK))
         return take_large_body(call);
     if (call->route->flags & ROUTE_FORM)
         return read_form(call);

@@ -26,6 +26,17 @@ void put_doc(struct call *call);
 void change_doc(struct call *call);
 void delete_doc(struct call *call);
 
+/* hooks/hooks.c */
+void list_webhooks(struct call *call);
+void get_webhook(struct call *call);
+void add_webhook(struct call *call);
+void change_webhook(struct call *call);
+void rotate_webhook(struct call *call);
+void delete_webhook(struct call *call);
+
+/* hooks/hook_receive.c */
+void receive_hook(struct call *call);
+
 /* documents/channels.c */
 void list_channels(struct call *call);
 void test_channel(struct call *call);

@@ -49,8 +49,11 @@ void note_drop(struct call *call)
 
 /* ---- lines ---- */
 
-static enum change_via via_of(const struct principal *principal)
+static enum change_via via_of(const struct call *call)
 {
+    const struct principal *principal = &call->principal;
+    if (call->route && call->route->flags & ROUTE_HOOK)
+        return VIA_WEBHOOK;
     switch (principal->kind) {
     case PRINCIPAL_SOCKET:
         return VIA_SOCKET;
@@ -101,7 +104,7 @@ static void add(struct call *call, struct change_record *what)
     *change = *what;
     change->at_ms = clock_now().wall.ms;
     change->id = made_id_next(&call->api->last_change, &call->api->ports.entropy, change->at_ms);
-    change->via = via_of(&call->principal);
+    change->via = via_of(call);
     copy(change->actor, sizeof(change->actor), call->principal.name);
     copy(change->address, sizeof(change->address), call->address);
     copy(change->request_id, sizeof(change->request_id), call->request_id);

@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "document/utf8.h"
+#include "params/run_body.h"
 
 /* ---- text ---- */
 
@@ -134,6 +135,8 @@ enum route_result router_find(const struct route *routes, size_t count, unsigned
 size_t route_body_max(const struct route *route)
 {
     enum { SMALL = 16 << 10, DEFINITION = 1 << 20, BATCH = 12 << 20 };
+    if (route->flags & ROUTE_HOOK)
+        return RUN_BODY_MAX;
     if (route->right == RIGHT_PUBLIC || !*route->fields)
         return SMALL;
     return route->flags & ROUTE_LARGE ? BATCH : DEFINITION;

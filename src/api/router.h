@@ -24,6 +24,7 @@ enum route_flag {
     ROUTE_DKRON = 1 << 6,  /* of a facade, which may be disabled; likewise: */
     ROUTE_TUTORIAL = 1 << 7,
     ROUTE_FACADES = ROUTE_DKRON | ROUTE_TUTORIAL,
+    ROUTE_HOOK = 1 << 10, /* its body is any bytes, and signed */
     /* Where the right is needed; without one of these flags: everywhere. */
     ROUTE_JOB = 1 << 8,    /* on the job in its path */
     ROUTE_SCOPED = 1 << 9, /* in any namespace: its handler hides the others */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "handlers.h"
+#include "hooks/hooks.h"
 #include "http.h"
 #include "listen.h"
 #include "live/events.h"
@@ -329,6 +330,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     metrics_init(&api->metrics);
     accounts_init(&api->accounts);
     undecoded_init(&api->undecoded);
+    webhooks_init(&api->webhooks);
     limits_init(&api->limits, ASKERS_MAX, ASKERS_KEEP_MS);
     guesses_init(&api->guesses);
     api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
@@ -344,6 +346,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
         st = read_proxies(config->trusted_proxies, &api->proxies, why);
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
+    if (st == OK)
+        st = loop_timer_new_patient(api->ports.loop, hooks_sweep, api, &api->hooks_timer);
     if (st == OK)
         st = kept_batches_init(&api->kept, api);
     if (st == OK)
@@ -388,6 +392,7 @@ struct api *api_free(struct api *api)
     events_free(api->events);
     accounts_release(&api->accounts);
     undecoded_release(&api->undecoded);
+    webhooks_release(&api->webhooks);
     one_time_release(&api->one_time);
     limits_release(&api->limits);
     guesses_release(&api->guesses);
@@ -397,6 +402,7 @@ struct api *api_free(struct api *api)
     for (size_t i = 0; i < api->listener_count; i++)
         free(api->listeners[i].text);
     loop_timer_free(api->later);
+    loop_timer_free(api->hooks_timer);
     server_tls_free(api->tls);
     proxy_list_release(&api->proxies);
     free(api->listeners);

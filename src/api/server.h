@@ -14,6 +14,7 @@
 #include "batch/batch_keep.h"
 #include "call.h"
 #include "definition/undecoded.h"
+#include "hooks/webhook.h"
 #include "idempotency.h"
 #include "jobs/quota.h"
 #include "live/metrics.h"
@@ -65,6 +66,9 @@ struct api {
     struct made_id last_change; /* of a noted change */
     struct accounts accounts;
     struct undecoded undecoded;
+    struct webhooks webhooks;
+    struct loop_timer *hooks_timer; /* sweeps old deliveries; set while there are any */
+    bool is_hooks_timer_set;
     struct hasher *hasher;
     struct one_time one_time;
     struct limits limits;
@@ -79,6 +83,9 @@ struct api {
 
 /* Takes in a change of the feed. When all is loaded and there is no account, opens the setup. */
 void entry_take(struct api *api, const struct store_change *change);
+
+/* "https://host:7325", of the first TCP address; false: none. */
+bool entry_url(const struct api *api, struct strbuf *out);
 
 /* The session cookie; the text "" ends the session. */
 const char *session_cookie_name(const struct call *call);

@@ -36,10 +36,16 @@ static const char *const action_names[] = {
     [CHANGE_CHANNEL_CHANGE] = "channel_change",
     [CHANGE_CHANNEL_DELETE] = "channel_delete",
     [CHANGE_RENAME] = "rename",
+    [CHANGE_WEBHOOK_CREATE] = "webhook_create",
+    [CHANGE_WEBHOOK_CHANGE] = "webhook_change",
+    [CHANGE_WEBHOOK_ROTATE] = "webhook_rotate",
+    [CHANGE_WEBHOOK_DELETE] = "webhook_delete",
 };
 
 static const char *const via_names[] = {
-    [VIA_NODE] = "node", [VIA_SOCKET] = "socket", [VIA_SESSION] = "session", [VIA_TOKEN] = "token"};
+    [VIA_NODE] = "node",   [VIA_SOCKET] = "socket",   [VIA_SESSION] = "session",
+    [VIA_TOKEN] = "token", [VIA_WEBHOOK] = "webhook",
+};
 
 static const char *const target_names[] = {
     [TARGET_JOB] = "job",           [TARGET_RUN] = "run",         [TARGET_NODE] = "node",

@@ -42,6 +42,10 @@ enum change_action {
     CHANGE_CHANNEL_CHANGE,
     CHANGE_CHANNEL_DELETE,
     CHANGE_RENAME,
+    CHANGE_WEBHOOK_CREATE,
+    CHANGE_WEBHOOK_CHANGE,
+    CHANGE_WEBHOOK_ROTATE,
+    CHANGE_WEBHOOK_DELETE,
     CHANGE_ACTIONS,
 };
 
@@ -51,6 +55,7 @@ enum change_via {
     VIA_SOCKET,  /* a user of the machine, by the UNIX socket */
     VIA_SESSION, /* a browser, with a session or at the login */
     VIA_TOKEN,
+    VIA_WEBHOOK, /* a request that the secret of a webhook has signed */
     CHANGE_VIAS,
 };
 

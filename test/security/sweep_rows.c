@@ -124,6 +124,17 @@ const struct row sweep_rows[] = {
     {__LINE__, "POST", V1 "/jobs/{name}/skip-next", OPERATE, ON_JOB, "200 409 422",
      V1 "/jobs/$PATH/skip-next", "{\"count\":0}"},
     {__LINE__, "POST", V1 "/jobs/{name}/run", OPERATE, ON_JOB, "202", V1 "/jobs/$PATH/run", NULL},
+    /* it has a `stdin`, which leaves none for a body: so there is no webhook either */
+    {__LINE__, "POST", V1 "/jobs/{name}/webhook", EDIT, ON_JOB, "422", V1 "/jobs/$PATH/webhook", NULL},
+    {__LINE__, "GET", V1 "/jobs/{name}/webhook", LOOK, ON_JOB, "404", V1 "/jobs/$PATH/webhook", NULL},
+    {__LINE__, "PATCH", V1 "/jobs/{name}/webhook", EDIT, ON_JOB, "404", V1 "/jobs/$PATH/webhook",
+     "{\"rate\":\"1/h\"}"},
+    {__LINE__, "POST", V1 "/jobs/{name}/webhook/rotate", EDIT, ON_JOB, "404",
+     V1 "/jobs/$PATH/webhook/rotate", NULL},
+    {__LINE__, "DELETE", V1 "/jobs/{name}/webhook", EDIT, ON_JOB, "404", V1 "/jobs/$PATH/webhook", NULL},
+    {__LINE__, "GET", V1 "/webhooks", LOOK, SOMEWHERE, "200", NULL, NULL},
+    /* wrong signatures, which end in pauses, are for webhook_test.sh */
+    {__LINE__, "POST", "/hooks/{id}", 0, ANYBODY, "422", "/hooks/01ARZ3NDEKTSV4RRFFQ69G5FAV?x=1", "{}"},
     {__LINE__, "POST", V1 "/jobs/{name}/backfill", OPERATE, ON_JOB, "200 422", V1 "/jobs/$PATH/backfill",
      "{\"from\":\"2020-01-01\",\"to\":\"2020-01-02\"}"},
     {__LINE__, "GET", V1 "/jobs/{name}/next", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/next", NULL},

@@ -24,7 +24,8 @@
     X(rollback)                                                                                    \
     X(calendar)                                                                                    \
     X(audit)                                                                                       \
-    X(channel)
+    X(channel)                                                                                     \
+    X(webhook)
 #define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill) X(stats)
 #define COMMANDS_FILES(X)     X(apply) X(diff) X(import) X(export)
 #define COMMANDS_SCHEDULES(X) X(next) X(explain) X(validate)

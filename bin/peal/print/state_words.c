@@ -151,6 +151,10 @@ const char *action_word(const char *name)
         {"channel_create", TR("create")},
         {"channel_change", TR("change")},
         {"channel_delete", TR("delete")},
+        {"webhook_create", TR("create webhook")},
+        {"webhook_change", TR("change webhook")},
+        {"webhook_rotate", TR("new webhook secret")},
+        {"webhook_delete", TR("delete webhook")},
         {0},
     };
     return find_word(words, name);

@@ -14,8 +14,7 @@ enum { COOKIE_LINE = SESSION_TEXT + 128 };
 
 /* ---- the address ---- */
 
-/* "https://host:7325", of the first TCP address; false: none. */
-static bool entry_url(const struct api *api, struct strbuf *out)
+bool entry_url(const struct api *api, struct strbuf *out)
 {
     if (api->listener_count < 2)
         return false;

@@ -8,6 +8,8 @@
 #include "auth/account.h"
 #include "calendar_codec.h"
 #include "channel.h"
+#include "hooks/webhook.h"
+#include "params/run_input.h"
 #include "text/message.h"
 
 /* ---- readers ---- */
@@ -46,14 +48,19 @@ static enum status read_channel(const struct store_doc *doc, struct job_error *r
     return st;
 }
 
+static enum status read_webhook(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct webhook hook;
+    (void)reterr;
+    return webhook_decode(doc->name, doc->json, &hook);
+}
+
 static const struct {
     const char *kind;
     enum status (*read)(const struct store_doc *doc, struct job_error *reterr);
 } readers[] = {
-    {USER_DOC, read_user},
-    {TOKEN_DOC, read_token},
-    {CALENDAR_DOC, read_calendar},
-    {CHANNEL_DOC, read_channel},
+    {USER_DOC, read_user},       {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
+    {CHANNEL_DOC, read_channel}, {WEBHOOK_DOC, read_webhook},
 };
 
 /* ---- the feed ---- */

@@ -7,6 +7,7 @@
 #include "definition/job_codec.h"
 #include "definition/job_secrets.h"
 #include "jobs/quota.h"
+#include "params/run_input.h"
 
 /* Writes the job as the API shows it, with its load and its problems; `fields` as for
  * job_text_write. */
@@ -184,6 +185,12 @@ bool run_is_out_of_reach(const struct call *call, const struct run *run);
  */
 bool run_input_read(struct call *call, const struct job *definition, const char *before,
                     char **ret);
+
+/* What input_choose_params and its like say. False: the call has failed; true: `st` is OK. */
+bool call_fail_input(struct call *call, enum status st, const struct input_error *why);
+
+/* 409 or 404: why the store has not made the run. */
+void call_fail_not_added(struct call *call, const struct store_add_run *add);
 
 /* The node that the body asks for, if it does: the run is pinned to it. False: the call has failed,
  * since there is no such node, or the job can't run there now. */

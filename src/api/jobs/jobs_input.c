@@ -8,12 +8,13 @@
 #include "duration.h"
 #include "jobs/jobs.h"
 #include "note.h"
+#include "params/run_body.h"
 #include "params/run_input.h"
 #include "server.h"
 
 enum { TIMEOUT_MAX_S = 365 * 86400 };
 
-static bool fail_input(struct call *call, enum status st, const struct input_error *why)
+bool call_fail_input(struct call *call, enum status st, const struct input_error *why)
 {
     struct job_error error = {0};
     char *message = error.message; /* translated by its parts */
@@ -52,7 +53,7 @@ static bool read_params(struct call *call, const struct job *definition, struct 
     enum status st = input_choose_params(definition, inout->params, &chosen, &why);
     json_decref(inout->params);
     inout->params = chosen;
-    return fail_input(call, st, &why);
+    return call_fail_input(call, st, &why);
 }
 
 static bool read_env(struct call *call, struct run_input *inout)
@@ -61,7 +62,8 @@ static bool read_env(struct call *call, struct run_input *inout)
     json_t *fresh = json_object_get(call->body, "env");
     if (!fresh)
         return true;
-    return fail_input(call, input_check_env(fresh, &why), &why) && merge(call, "env", &inout->env);
+    return call_fail_input(call, input_check_env(fresh, &why), &why) &&
+           merge(call, "env", &inout->env);
 }
 
 static bool read_timeout(struct call *call, struct run_input *inout)
@@ -179,12 +181,27 @@ static json_t *shown_timeout(const struct run_input *input)
     return shown;
 }
 
+/* What is known of a body, without its bytes. */
+static json_t *shown_body(const json_t *body)
+{
+    static const char *const names[] = {"type", "source", "event", "delivery"};
+    if (!body)
+        return json_null();
+    json_t *shown = json_pack("{s:I}", "size", (json_int_t)run_body_length(body));
+    for (size_t i = 0; shown && i < sizeof(names) / sizeof(names[0]); i++) {
+        json_t *value = json_object_get(body, names[i]);
+        json_object_set(shown, names[i], json_is_string(value) ? value : json_null());
+    }
+    return shown;
+}
+
 json_t *run_input_show(const struct call *call, const char *job_name, json_t *run, const char *text)
 {
     struct run_input input = input_decode(text);
     json_t *env = shown_env(call, job_name, input.env);
-    json_t *more = json_pack("{s:O, s:O, s:o}", "params", input.params ? input.params : json_null(),
-                             "env", env ? env : json_null(), "timeout", shown_timeout(&input));
+    json_t *more = json_pack(
+        "{s:O, s:O, s:o, s:o}", "params", input.params ? input.params : json_null(), "env",
+        env ? env : json_null(), "timeout", shown_timeout(&input), "input", shown_body(input.body));
     json_decref(env);
     input_release(&input);
     if (run && more && json_object_update(run, more) == 0) {

@@ -52,6 +52,14 @@ static void fail_overlap(struct call *call, const struct store_add_run *add)
                        add->run.job_name, overlap_policy_name(add->overlap));
 }
 
+void call_fail_not_added(struct call *call, const struct store_add_run *add)
+{
+    if (id_is_zero(&add->open_run))
+        call_fail(call, 404, "\"%s\" no longer exists", add->run.job_name);
+    else
+        fail_overlap(call, add);
+}
+
 static void reply_started(struct call *call)
 {
     const struct order_state *state = call->state;
@@ -75,11 +83,7 @@ static void run_added(struct call *call)
         note_write(call, reply_started);
         return;
     }
-    if (id_is_zero(&add->open_run)) {
-        call_fail(call, 404, "\"%s\" no longer exists", add->run.job_name);
-        return;
-    }
-    fail_overlap(call, add);
+    call_fail_not_added(call, add);
 }
 
 /* "00-TRACE-SPAN-FLAGS" (W3C trace context), lower case. An invalid one is ignored, as the standard

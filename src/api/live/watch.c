@@ -5,6 +5,7 @@
 #include "auth/visible.h"
 #include "documents/channels.h"
 #include "handlers.h"
+#include "hooks/hooks.h"
 #include "input.h"
 #include "live/events.h"
 #include "live/health.h"
@@ -25,6 +26,7 @@ void watch_change(void *context, const struct store_change *change)
     kept_batches_take(&api->kept, change);
     trail_take(api, change);
     undecoded_take(&api->undecoded, change);
+    hooks_take(api, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))

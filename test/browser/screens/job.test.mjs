@@ -92,6 +92,33 @@ describe("a job", () => {
         await page.context().close();
     });
 
+    test("has a webhook, whose secret is shown once", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/hooked", { schedule: "@manual", command: ["true"] });
+        const page = await world.page();
+        await page.goto("/#/jobs/hooked");
+        await page.getByRole("button", { name: "Create…" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("Sender").selectOption("gitlab");
+        await dialog.getByRole("button", { name: "Create" }).click();
+        await dialog.getByText("not shown again").waitFor();
+        const [url, secret] = await dialog.locator("code").allInnerTexts();
+        expect(url).toMatch(/^https?:\/\/.*\/hooks\/[0-9A-Z]{26}$/);
+        expect(secret).toMatch(/^whsec_/);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        await page.getByText("GitLab", { exact: true }).waitFor();
+        expect(await page.content()).not.toContain(secret);
+        await page.getByRole("button", { name: "New secret…" }).click();
+        await dialog.getByRole("button", { name: "Make it" }).click();
+        await dialog.getByText("whsec_").waitFor();
+        expect(await dialog.locator("code").last().innerText()).not.toBe(secret);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        await page.locator(".hook-actions").getByRole("button", { name: "Delete…" }).click();
+        await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+        await page.getByText("No webhook").waitFor();
+        await page.context().close();
+    });
+
     test("that is not there is told with the request's id", async () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/nothing");

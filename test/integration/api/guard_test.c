@@ -133,8 +133,8 @@ static void test_no_route_without_credentials(void **state)
 static void test_public_routes(void **state)
 {
     static const char *const public[] = {
-        "GET /",           "GET /assets/{name}", "GET /livez",       "GET /readyz",
-        "GET " V1 "/auth", "POST " V1 "/setup",  "POST " V1 "/login"};
+        "GET /",           "GET /assets/{name}", "GET /livez",        "GET /readyz",
+        "GET " V1 "/auth", "POST " V1 "/setup",  "POST " V1 "/login", "POST /hooks/{id}"};
     const size_t count = sizeof(public) / sizeof(public[0]);
     size_t found = 0;
     (void)state;

@@ -380,6 +380,7 @@ static bool is_left_out(const struct route *route)
         {"get", "/assets/{name}"},
         {"get", V1 "/events"}, /* have no end */
         {"get", V1 "/runs/{id}/log/stream"},
+        {"post", "/hooks/{id}"},                 /* nobody has signed it */
         {"post", V1 "/setup"},                   /* there is an account */
         {"post", V1 "/logout"},                  /* on the UNIX socket there are no sessions */
         {"post", V1 "/cluster/advance-cursors"}, /* the store was not restored */
@@ -430,7 +431,8 @@ static void test_answers_have_their_shape(void **state)
         }
         if ((status >= 200 && status < 300) == is_left_out(&api_routes[i]))
             fail_msg("%s %s: %d", method_name(api_routes[i].method), api_routes[i].pattern, status);
-        if (api_routes[i].method == HTTP_DELETE && strstr(api_routes[i].pattern, "/jobs/"))
+        if (api_routes[i].method == HTTP_DELETE && strstr(api_routes[i].pattern, "/jobs/") &&
+            !strstr(api_routes[i].pattern, "/webhook"))
             EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
         snprintf(ended_id, sizeof(ended_id), "%s", run_id);
     }

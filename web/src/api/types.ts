@@ -32,7 +32,7 @@ export interface Run {
     parts: number | null;
     retried: boolean;
     pinned: string | null;
-    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after";
+    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after" | "webhook";
     state: RunState;
     reason: string | null;
     detail: string | null;
@@ -52,7 +52,19 @@ export interface Run {
     params?: Record<string, string> | null; // of one run; a page of runs does not have them
     env?: Record<string, string> | null; // likewise
     timeout?: string | null; // likewise
+    input?: { size: number; type: string | null; event: string | null } | null; // likewise
     spooled?: boolean; // on its node's disk, and not in the history's database yet
+}
+
+// A URL that runs a job; without its secret.
+export interface Webhook {
+    job: string;
+    uid: string;
+    kind: "github" | "gitlab" | "generic";
+    rate: string;
+    path: string;
+    url: string | null;
+    last_at: string | null;
 }
 
 // Ticks that did not run.

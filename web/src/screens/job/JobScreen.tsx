@@ -21,6 +21,7 @@ import { Calendar } from "./Calendar";
 import { AfterWords, DependenciesPanel } from "./Dependencies";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
+import { WebhookPanel } from "./Webhook";
 import { WhyPanel } from "./Why";
 import { paramsOf, RunDialog } from "./RunDialog";
 import { t } from "./words";
@@ -172,6 +173,7 @@ function Overview({ job, version }: { job: Job; version: string }) {
                 <DependenciesPanel name={job.name} version={version} />
                 <Calendar job={job.name} version={version} />
                 <About job={job} />
+                <WebhookPanel name={job.name} />
             </div>
         </div>
     );

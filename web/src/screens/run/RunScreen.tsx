@@ -53,6 +53,7 @@ function RunFacts({ run }: { run: Run }) {
                 run.state === "queued" && run.parts !== null && [t("turn"), t("inTurn")],
                 run.pinned !== null && [t("pinned"), run.pinned],
                 ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
+                !!run.input && [t("input"), [bytesText(run.input.size), run.input.event, run.input.type].filter(Boolean).join(", ")],
                 !!run.timeout && [t("timeout"), run.timeout],
                 !!run.env && [t("env"), <span class="mono">{Object.keys(run.env).join(" ")}</span>],
                 exit !== null && [t("exit"), exit],
