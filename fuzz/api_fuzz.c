@@ -109,7 +109,7 @@ static void set_up(struct world *world)
                               .zones = world->zones,
                               .entropy = {fill, NULL},
                               .output = {fake_executor_read, world->executor},
-                              .step = wake,
+                              .ended = wake,
                               .drain = nothing,
                               .context = world};
     require(api_new(&config, &ports, &world->api, &why) == OK);
