@@ -22,7 +22,7 @@ static const struct run_words causes[] = {
     [CAUSE_BACKFILL] = {{"backfill", "回填"}, NULL},
     [CAUSE_REBOOT] = {{"reboot", "系统启动"}, NULL},
     [CAUSE_AFTER] = {{"after another job", "上游任务"}, NULL},
-    [CAUSE_WEBHOOK] = {{"webhook", "Webhook"}, NULL},
+    [CAUSE_WEBHOOK] = {{"webhook", "Webhook 触发"}, NULL},
 };
 
 static const struct run_words reasons[] = {

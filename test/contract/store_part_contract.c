@@ -272,6 +272,9 @@ static void a_run_that_waited_is_spread_when_it_is_taken(struct world *world)
     again.nonce = 4712;
     world_do_one(world, STORE_TAKE, &again);
     assert_false(again.taken);
+    again.parts = (struct store_parts){.count = 0}; /* as by an older definition, without spread */
+    world_do_one(world, STORE_TAKE, &again);
+    assert_false(again.taken);
     assert_int_equal(count_runs(world, job, RUN_DUE), PARTS);
     begin_all(world, &tick);
     end_part(world, &tick, 0, RUN_OK);

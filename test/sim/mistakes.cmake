@@ -212,8 +212,11 @@ peal_sim_mistake(node_left_out memory races engine/stages/spread.c
     "node->is_there &&" "i < 2 &&"
     "a broadcast leaves out nodes that are there")
 peal_sim_mistake(spread_twice memory races store/rules/rules_run.c
-    "return take->parts.count > 0;" "return false;"
+    "return take->parts.count > 0 || take->job_revision;" "return false;"
     "a run that was spread is spread again: P1")
+peal_sim_mistake(spread_unseen memory people store/rules/rules_run.c
+    "return take->parts.count > 0 || take->job_revision;" "return take->parts.count > 0;"
+    "a run that was spread meanwhile starts on a node that it is not for")
 peal_sim_mistake(spread_by_old_rules memory people store/rules/rules_run.c
     "take->job_revision && job->revision != take->job_revision" "false"
     "a run is spread by a definition that its job had: P4")

@@ -19,11 +19,10 @@ enum { VALUE_VERSION_SPECIAL = 3 };
 /* And a part of a tick, which a peal that does not spread jobs must leave alone. */
 enum { VALUE_VERSION_PART = 4 };
 
-/* And a run that waits for a node, of a job with `place`: see value_leave_to_newer. */
-enum { VALUE_VERSION_PLACED = 5 };
-
-/* And a part of a rolling tick, whose end is the turn of the next. */
-enum { VALUE_VERSION_ROLLING = 6 };
+/* And what came with rolling ticks, `place` and webhooks: a part whose end is the turn of the next,
+ * a run that has a body, and one that waits for a node, of a job with `place` (see
+ * value_leave_to_newer). */
+enum { VALUE_VERSION_ROLLING = 5 };
 
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
@@ -324,8 +323,9 @@ static bool is_special(const struct run *run)
 
 static char version_of(const struct run *run)
 {
-    return run->rolling      ? VALUE_VERSION_ROLLING
-           : run->parts      ? VALUE_VERSION_PART
+    if (run->rolling || run->cause == CAUSE_WEBHOOK)
+        return VALUE_VERSION_ROLLING;
+    return run->parts        ? VALUE_VERSION_PART
            : is_special(run) ? VALUE_VERSION_SPECIAL
                              : VALUE_VERSION;
 }
@@ -333,10 +333,8 @@ static char version_of(const struct run *run)
 /* The first version of a run's value that came with a field of the definition, or after it. */
 static char version_for(const struct job *job)
 {
-    if (job->rolling.at_once)
+    if (job->rolling.at_once || job->place != PLACE_EVEN)
         return VALUE_VERSION_ROLLING;
-    if (job->place != PLACE_EVEN)
-        return VALUE_VERSION_PLACED;
     if (job->spread)
         return VALUE_VERSION_PART;
     return job->params.count || job->retries.count ? VALUE_VERSION_SPECIAL : VALUE_VERSION;

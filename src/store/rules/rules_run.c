@@ -192,7 +192,7 @@ static bool is_spread_otherwise(const struct run *run, const struct job_row *job
                                 const struct store_take *take)
 {
     if (!run_may_be_spread(run))
-        return take->parts.count > 0;
+        return take->parts.count > 0 || take->job_revision;
     return take->job_revision && job->revision != take->job_revision;
 }
 

@@ -233,7 +233,7 @@ export const t = words(
         "cause.backfill": "回填",
         "cause.reboot": "系统启动",
         "cause.after": "上游任务",
-        "cause.webhook": "Webhook",
+        "cause.webhook": "Webhook 触发",
         "reason.exit_code": "退出码不为 0",
         "reason.signal": "被外部信号终止",
         "reason.no_start": "进程无法启动",
