@@ -98,7 +98,7 @@ struct spawner {
     bool reset_oom;
     bool is_stopping; /* SIGTERM: starts nothing, exits after the last run */
     bool wants_upgrade;
-    bool wants_reap; /* a child has ended, perhaps */
+    bool wants_reap;  /* a child has ended, perhaps */
     bool lacks_guard; /* upgraded from a version without: ends when nothing is left to lose by it */
     bool is_done;
     int64_t now_boot_ms; /* sampled once per turn */

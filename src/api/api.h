@@ -129,9 +129,13 @@ MUST_CHECK enum status api_set_quotas(struct api *api, const struct quotas *quot
 /* Reads the certificate and its key again. On failure the old one stays, and *why says why. */
 MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);
 
-/* Calls under way, answers that have been sending for less than a second, and changes that the
- * history is about to take, for a graceful end; without event streams. */
+/* Calls under way, and answers that have been sending for less than a second; without event
+ * streams. */
 size_t api_open_requests(const struct api *api);
+
+/* May a graceful end go on? Neither those are open nor changes that the history is about to take.
+ */
+bool api_is_idle(const struct api *api);
 
 /* Of all listeners: open connections; bytes that clients have not read yet; connections closed for
  * time or memory, ever. */

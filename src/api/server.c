@@ -456,10 +456,15 @@ enum status api_reload_tls(struct api *api, struct strbuf *why)
 
 size_t api_open_requests(const struct api *api)
 {
-    size_t count = api->call_count + trail_open(&api->trail);
+    size_t count = api->call_count;
     for (size_t i = 0; i < api->listener_count; i++)
         count += http_server_sending(api->listeners[i].http);
     return count;
+}
+
+bool api_is_idle(const struct api *api)
+{
+    return !api_open_requests(api) && !trail_open(&api->trail);
 }
 
 size_t api_connections(const struct api *api)

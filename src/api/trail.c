@@ -72,15 +72,15 @@ void trail_release(struct trail *trail)
 {
     size_t at = 0;
     struct trail_item *item;
-    while (trail->timer && (item = table_next(&trail->by_id, &at)))
-        free_item(item);
-    for (size_t i = 0; i < trail->batch.count; i++) {
-        if (trail->batch.items[i]->is_gone) /* and not in the table */
+    for (size_t i = 0; i < trail->batch.count; i++) { /* else the table has them */
+        if (trail->batch.items[i]->is_gone)
             free_item(trail->batch.items[i]);
     }
+    free_batch(&trail->batch);
+    while (trail->timer && (item = table_next(&trail->by_id, &at)))
+        free_item(item);
     if (trail->timer)
         table_release(&trail->by_id);
-    free_batch(&trail->batch);
     loop_timer_free(trail->timer);
     loop_timer_free(trail->patience);
 }

@@ -216,8 +216,9 @@ void world_restore(struct world *world, const struct row *row)
 /* What changes by itself: by time, by being looked at, by attempts that fail. */
 static void strip(json_t *value)
 {
-    static const char *const own[] = {"used_at",    "heard_at", "skew_ms", "watch_lag_ms",
-                                      "started_at", "delivery", "running", "capacity"};
+    static const char *const own[] = {
+        "used_at", "heard_at", "skew_ms", "watch_lag_ms", "started_at",     "delivery",
+        "running", "capacity", "free",    "cpu_pressure", "memory_pressure"};
     const char *key;
     json_t *item;
     size_t i;

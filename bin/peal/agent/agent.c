@@ -175,7 +175,7 @@ static void turn(struct agent *agent)
         wait_to_join(agent, now);
     if (agent->failed != OK)
         return;
-    if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
+    if (agent->stopping && engine_is_idle(agent->engine) && api_is_idle(agent->api)) {
         loop_stop(agent->loop);
         return;
     }

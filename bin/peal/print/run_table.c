@@ -299,18 +299,37 @@ struct wait {
     int64_t since_ms;
 };
 
+/* Asks for the run. What the job says of its last run is less: that is for a run that is not to be
+ * had here, and not for one that began and ended since it was asked for. */
+static enum status ask_for(struct client *client, const struct wait *wait, struct reply *ret,
+                           json_t **ret_last)
+{
+    struct client_request request = {.path = wait->path};
+    enum status st = client_try(client, &request, ret);
+    *ret_last = NULL;
+    if (st != OK || ret->status != 404)
+        return st;
+    *ret_last = last_of_job(client, wait->job, wait->run_id);
+    if (!*ret_last)
+        return OK;
+    reply_release(ret);
+    return client_try(client, &request, ret);
+}
+
 /* *ret is the run; NULL: a new run may not be known yet. */
 static enum exit_code look(struct client *client, const struct wait *wait, json_t **ret)
 {
     struct reply reply = {0};
-    enum status st = client_try(client, &(struct client_request){.path = wait->path}, &reply);
+    json_t *last = NULL;
+    enum status st = ask_for(client, wait, &reply, &last);
     bool is_missing = st == OK && reply.status == 404;
     enum exit_code code = EXIT_OK;
-    *ret = is_missing ? last_of_job(client, wait->job, wait->run_id) : NULL;
+    *ret = is_missing ? json_incref(last) : NULL;
     if (!*ret && (!is_missing || now_ms() - wait->since_ms >= NOT_SEEN_MS))
         code = client_report(client, st, &reply);
     if (code == EXIT_OK && !is_missing)
         *ret = json_incref(reply.body);
+    json_decref(last);
     reply_release(&reply);
     return code;
 }

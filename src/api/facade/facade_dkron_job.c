@@ -193,26 +193,47 @@ static bool read_disabled(struct reading *reading, const struct dkron_field *fie
     return set(reading, field->ours, json_boolean(json_is_true(value)));
 }
 
-/* {"zone":"eu:1"}: on one of these nodes. Without the number dkron runs it on all of them. */
+/* "eu:2" is the label's value and a number of nodes. No number: 0, for all that have the label. -1:
+ * the number is none. */
+static int read_tag(const char *text, size_t *ret_length)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    *ret_length = colon ? (size_t)(colon - text) : strlen(text);
+    if (!colon)
+        return 0;
+    long count = strtol(colon + 1, &end, 10);
+    bool is_number = isdigit((unsigned char)colon[1]) && !*end;
+    return is_number && count >= 1 && count <= RUN_PARTS_MAX ? (int)count : -1;
+}
+
+/* {"zone":"eu:1"}: on one of these nodes; "eu:3": on three; "eu": on all. Of several numbers dkron
+ * goes by the least. */
 static bool read_tags(struct reading *reading, const struct dkron_field *field, const json_t *value)
 {
     const char *name;
     json_t *item;
     struct strbuf where;
+    int least = 0;
     strbuf_init(&where);
     json_object_foreach ((json_t *)value, name, item) {
+        size_t length = 0;
         const char *text = json_string_value(item);
-        const char *colon = text ? strrchr(text, ':') : NULL;
-        if (!colon || strcmp(colon, ":1") != 0) {
+        int count = text ? read_tag(text, &length) : -1;
+        if (count < 0) {
             char pointer[120];
             strbuf_release(&where);
             snprintf(pointer, sizeof(pointer), "/tags/%.100s", name);
             return refuse(reading, pointer,
-                          "peal runs a job on one node at a time: say so with \"VALUE:1\"");
+                          "expected a label's value, perhaps with a number of nodes, 1 to 256: "
+                          "\"eu:1\"");
         }
-        strbuf_addf(&where, "%s%s=%.*s", where.length ? "," : "", name, (int)(colon - text), text);
+        least = count && (!least || count < least) ? count : least;
+        strbuf_addf(&where, "%s%s=%.*s", where.length ? "," : "", name, (int)length, text);
     }
     bool is_set = !where.length || set(reading, field->ours, json_string(where.text));
+    if (is_set && where.length && least != 1)
+        is_set = set(reading, "spread", least ? json_sprintf("%d", least) : json_string("all"));
     strbuf_release(&where);
     return is_set;
 }
@@ -404,17 +425,23 @@ static json_t *share(const json_t *object, const char *name, json_t *otherwise)
     return json_incref(value);
 }
 
-/* {"zone":"eu:1"} of "zone=eu"; what is no equation is left out. */
-static json_t *show_tags(const char *where)
+/* {"zone":"eu:1"} of "zone=eu", by `spread` also "eu:3" and "eu"; what is no equation is left out.
+ */
+static json_t *show_tags(const char *where, const char *spread)
 {
     json_t *tags = json_object();
+    int nodes = spread ? atoi(spread) : 1; /* "3", or "all" */
+    char count[16] = "";
+    if (nodes)
+        snprintf(count, sizeof(count), ":%d", nodes);
     while (where && *where) {
         size_t length = strcspn(where, ","), name = strcspn(where, "=!");
         if (name < length && where[name] == '=') {
             char *key = strndup(where, name);
             if (key)
                 json_object_set_new(
-                    tags, key, json_sprintf("%.*s:1", (int)(length - name - 1), where + name + 1));
+                    tags, key,
+                    json_sprintf("%.*s%s", (int)(length - name - 1), where + name + 1, count));
             free(key);
         }
         where += length + (where[length] == ',');
@@ -495,9 +522,10 @@ json_t *dkron_show_job(const json_t *native)
         "name", name, "displayname", share(native, "notes", json_string("")), "schedule",
         show_schedule(native), "timezone", share(native, "timezone", json_string("")), "disabled",
         json_is_true(json_object_get(status, "paused")), "tags",
-        show_tags(json_string_value(json_object_get(native, "where"))), "metadata",
-        share(native, "labels", json_object()), "retries", show_retries(native), "parent_job",
-        show_parent(native), "dependent_jobs", "processors", "concurrency",
+        show_tags(json_string_value(json_object_get(native, "where")),
+                  json_string_value(json_object_get(native, "spread"))),
+        "metadata", share(native, "labels", json_object()), "retries", show_retries(native),
+        "parent_job", show_parent(native), "dependent_jobs", "processors", "concurrency",
         policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor",
         json_object_get(native, "http") ? "http" : "shell", "executor_config",
         json_object_get(native, "http") ? dkron_show_http(native) : show_executor(native));

@@ -36,7 +36,7 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
-    if (run_ends_tick(run))
+    if (run_ends_tick(run) && !run->retried) /* else the feed says whether it counts */
         take_answer(job, run, now);
     if (id_compare(&job->last.run_id, &open->run.id) == 0)
         open->was_bad = job->was_bad;

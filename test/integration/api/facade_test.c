@@ -110,8 +110,10 @@ static void test_dkron_refusals(void **state)
         {__LINE__, "\"parent_job\":7", "/parent_job"},
         {__LINE__, "\"processors\":{\"files\":{}}", "/processors"},
         {__LINE__, "\"ephemeral\":true", "/ephemeral"},
-        {__LINE__, "\"tags\":{\"zone\":\"eu\"}", "/tags/zone"},
-        {__LINE__, "\"tags\":{\"zone\":\"eu:3\"}", "/tags/zone"},
+        {__LINE__, "\"tags\":{\"zone\":\"eu:0\"}", "/tags/zone"},
+        {__LINE__, "\"tags\":{\"zone\":\"eu:x\"}", "/tags/zone"},
+        {__LINE__, "\"tags\":{\"zone\":\"eu:257\"}", "/tags/zone"},
+        {__LINE__, "\"tags\":{\"zone\":7}", "/tags/zone"},
         {__LINE__, "\"concurrency\":\"maybe\"", "/concurrency"},
         {__LINE__, "\"disabled\":\"no\"", "/disabled"},
         {__LINE__, "\"shedule\":\"@hourly\"", "/shedule"},
@@ -141,6 +143,39 @@ static void test_dkron_refusals(void **state)
     EXPECT_STATUS(world, 422, "POST //v1/jobs", "{\"name\":\"a\",\"schedule\":\"@hourly\"}");
     EXPECT_STATUS(world, 422, "POST //v1/jobs", "[]");
     EXPECT_STATUS(world, 404, "GET //v1/jobs/a", NULL);
+}
+
+/* The number of nodes in a tag is peal's `spread`, and is shown again as it came. */
+static void test_dkron_tags(void **state)
+{
+    static const struct {
+        int line;
+        const char *tags, *where, *spread, *shown; /* shown: the first tag */
+    } cases[] = {
+        {__LINE__, "{\"zone\":\"eu:1\"}", "zone=eu", NULL, "eu:1"},
+        {__LINE__, "{\"zone\":\"eu:3\"}", "zone=eu", "\"3\"", "eu:3"},
+        {__LINE__, "{\"zone\":\"eu\"}", "zone=eu", "\"all\"", "eu"},
+        {__LINE__, "{\"zone\":\"eu:5\",\"disk\":\"ssd:2\"}", "zone=eu,disk=ssd", "\"2\"", "eu:2"},
+        {__LINE__, "{\"zone\":\"eu\",\"disk\":\"ssd:1\"}", "zone=eu,disk=ssd", NULL, "eu:1"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[300];
+        snprintf(body, sizeof(body),
+                 "{\"name\":\"a\",\"schedule\":\"@every 10s\",\"executor\":\"shell\","
+                 "\"executor_config\":{\"command\":\"a\"},\"tags\":%s}",
+                 cases[i].tags);
+        json_t *shown = EXPECT(world, 201, "POST //v1/jobs", body);
+        json_t *native = EXPECT(world, 200, "GET /jobs/a", NULL);
+        char *spread = json_dumps(member(native, "spread"), JSON_ENCODE_ANY);
+        check_text(shown, "tags.zone", cases[i].shown);
+        check_text(native, "where", cases[i].where);
+        if (!spread != !cases[i].spread || (spread && strcmp(spread, cases[i].spread) != 0))
+            fail_msg("line %d: %s", cases[i].line, spread ? spread : "one");
+        free(spread);
+        json_decref(native);
+        json_decref(shown);
+    }
 }
 
 static void dkron_calls_become_calls(void **state)
@@ -433,6 +468,7 @@ int main(void)
         TEST(test_dkron_parents),
         TEST(test_dkron_retries),
         TEST(test_dkron_refusals),
+        TEST(test_dkron_tags),
         TEST(dkron_calls_become_calls),
         TEST(test_dkron_life),
         TEST(test_dkron_list),
