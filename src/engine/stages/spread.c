@@ -91,8 +91,8 @@ enum status spread_fill(const struct engine_ports *ports, struct placement *plac
         *ret = (struct store_parts){.count = 0};
         return st;
     }
-    ret->at_once = (size_t)policy.rolling.at_once;
-    ret->stops = policy.rolling.stop_on_failure;
+    ret->at_once = (size_t)policy.at_once;
+    ret->stops = policy.stops_on_failure;
     for (size_t i = 0; i < ret->count; i++)
         ret->parts[i].id = i ? ports_new_id(ports, now.wall) : *first;
     return OK;

@@ -24,9 +24,9 @@
 struct job_policy {
     int64_t deadline_s, catch_up_window_s;
     int64_t paused_ms, resumed_ms, skip_until_ms;
-    int64_t attempts; /* that a tick may have; 0: one */
     struct spread spread;
-    struct job_rolling rolling;
+    int at_once, stops_on_failure; /* of `rolling`; without padding, for policies are compared */
+    int attempts;                  /* that a tick may have; 0: one */
     int catch_up_limit, queue_limit;
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;
