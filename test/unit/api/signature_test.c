@@ -75,7 +75,7 @@ static const struct {
     {__LINE__, WEBHOOK_GITHUB, EVERYBODY, HELLO, {{HUB, ""}}, NOW, false},
     {__LINE__, WEBHOOK_GITHUB, EVERYBODY, HELLO, {{HUB, "sha256="}}, NOW, false},
     {__LINE__, WEBHOOK_GITHUB, EVERYBODY, HELLO, {{HUB, HUB_GOOD "0"}}, NOW, false},
-    {__LINE__, WEBHOOK_GITHUB, EVERYBODY, HELLO, {{HUB, HUB_GOOD + 7}}, NOW, false},
+    {__LINE__, WEBHOOK_GITHUB, EVERYBODY, HELLO, {{HUB, &HUB_GOOD[7]}}, NOW, false},
     {__LINE__,
      WEBHOOK_GITHUB,
      EVERYBODY,
@@ -136,7 +136,7 @@ static const struct {
      {ID, {"webhook-timestamp", "99999999999999999999"}, SIGNED(GOOD)},
      NOW,
      false},
-    {__LINE__, WEBHOOK_GENERIC, KEY + 6, TEST, {ID, AT, SIGNED(GOOD)}, NOW, false},
+    {__LINE__, WEBHOOK_GENERIC, &KEY[6], TEST, {ID, AT, SIGNED(GOOD)}, NOW, false},
     {__LINE__, /* the signed text cut elsewhere */
      WEBHOOK_GENERIC,
      KEY,
