@@ -374,6 +374,15 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
     return open ? &open->run : NULL;
 }
 
+bool engine_may_retry(const struct engine *engine, const struct id *run_id)
+{
+    const struct open_run *open = open_runs_find(&engine->runs, run_id);
+    const struct catalog_job *job =
+        open ? catalog_by_uid(&engine->catalog, &open->run.job_uid) : NULL;
+    return open && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING) &&
+           open->run.state != RUN_OK && job && open->run.attempt < catalog_job_attempts(job);
+}
+
 bool engine_has_node(struct engine *engine, const char *where)
 {
     return !engine->placement.count || placement_has_node(&engine->placement, where);

@@ -119,6 +119,9 @@ void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);
 
+/* It has ended here, and only the store's answer tells whether another attempt follows. */
+bool engine_may_retry(const struct engine *engine, const struct id *run_id);
+
 /* What the request of a run has handed over: the document that run.input names. NULL: nothing, or
  * it is gone from the store. Valid until the next turn. */
 const char *engine_find_input(const struct engine *engine, const struct id *id);

@@ -151,6 +151,11 @@ bool run_is_over(const json_t *run)
     return run_state_by_name(answer_text(run, "state"), &state) == OK && run_state_is_end(state);
 }
 
+bool run_is_settled(const json_t *run)
+{
+    return run_is_over(run) && !json_is_null(json_object_get(run, "retried"));
+}
+
 bool run_is_ok(const json_t *run)
 {
     return strcmp(answer_text(run, "state"), "ok") == 0;
@@ -345,7 +350,7 @@ enum exit_code run_wait(struct client *client, const char *job, const char *run_
     for (;;) {
         json_t *run = NULL;
         code = look(client, &wait, &run);
-        if (code == EXIT_OK && run && run_is_over(run)) {
+        if (code == EXIT_OK && run && run_is_settled(run)) {
             *ret = run;
             break;
         }

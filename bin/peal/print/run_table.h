@@ -22,6 +22,8 @@ void run_end(const json_t *run, struct strbuf *out);
 
 /* Has the run ended, and did it succeed? */
 bool run_is_over(const json_t *run);
+bool run_is_settled(
+    const json_t *run); /* it is over, and whether another attempt follows is known */
 bool run_is_ok(const json_t *run);
 
 /* The id of a run, for a word that is an id or the beginning of only one; empty: it is for a job.

@@ -57,7 +57,12 @@ static enum exit_code follow_run(struct client *client, const struct tick_watch 
     enum exit_code code = EXIT_NOT_FOUND;
     if (watch->with_output)
         code = log_follow(client, run_id, &printer, watch->deadline_ms, ret);
-    if (code == EXIT_NOT_FOUND) /* with output, it may have been passed over */
+    bool is_open = code == EXIT_OK && !run_is_settled(*ret);
+    if (is_open) {
+        json_decref(*ret);
+        *ret = NULL;
+    }
+    if (code == EXIT_NOT_FOUND || is_open) /* with output, it may have been passed over */
         code = run_wait(client, watch->name, run_id, watch->deadline_ms, ret);
     return code;
 }
@@ -144,7 +149,7 @@ static bool all_are_over(const json_t *runs, const json_t *first, json_t **ret_b
     size_t i;
     *ret_bad = NULL;
     json_array_foreach (runs, i, run) {
-        if (!is_of_tick(run, first) || !run_is_over(run) || is_retried(run))
+        if (!is_of_tick(run, first) || !run_is_settled(run) || is_retried(run))
             continue;
         over++;
         if (!is_good(run))

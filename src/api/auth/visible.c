@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runs/encode.h"
 #include "server.h"
 
 bool call_sees(const struct call *call, const char *job_name)
@@ -46,6 +47,17 @@ const struct run *call_open_run(const struct call *call, const struct id *id)
 {
     const struct run *run = engine_find_run(call->api->ports.engine, id);
     return run && sees_run(call, run) ? run : NULL;
+}
+
+json_t *encode_open_run(const struct call *call, const struct run *run)
+{
+    json_t *value = encode_run(run);
+    if (value && engine_may_retry(call->api->ports.engine, &run->id) &&
+        json_object_set_new(value, "retried", json_null()) != 0) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
 }
 
 struct run_visit {

@@ -22,6 +22,10 @@ const char *job_name_now(const struct call *call, const struct id *uid, const ch
 
 /* An open run that the caller may see; NULL: none. */
 const struct run *call_open_run(const struct call *call, const struct id *id);
+
+/* A run that may be open. `retried` is null while it has ended and the store has not said yet
+ * whether it gets another attempt. */
+json_t *encode_open_run(const struct call *call, const struct run *run);
 /* With the name that its job has now. */
 void call_each_open_run(const struct call *call,
                         void (*visit)(void *context, const struct run *run), void *context);

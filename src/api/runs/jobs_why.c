@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/visible.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -52,12 +53,12 @@ static int64_t tick_before(const struct catalog_job *job, int64_t at_ms)
 
 /* ---- answers ---- */
 
-static json_t *encode_answer(const struct why_answer *answer)
+static json_t *encode_answer(const struct call *call, const struct why_answer *answer)
 {
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "tick", json_tick(answer->tick_ms), "state",
                      answer->state, "reason", json_words_or_null(run_reason_name(answer->reason)),
                      "text", json_words(answer->text.text), "run",
-                     answer->run ? encode_run(answer->run) : json_null(), "entry",
+                     answer->run ? encode_open_run(call, answer->run) : json_null(), "entry",
                      answer->entry ? encode_entry(answer->entry) : json_null());
 }
 
@@ -89,7 +90,7 @@ static json_t *encode_next(const struct call *call, const struct why_facts *fact
         why_explain(&next, &answer);
     else
         tell_after(call, facts, &answer);
-    json_t *value = encode_answer(&answer);
+    json_t *value = encode_answer(call, &answer);
     strbuf_release(&answer.text);
     return value;
 }
@@ -155,7 +156,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         why_tell_nobody(facts.job->where, &answer);
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;
-    json_t *value = encode_answer(&answer);
+    json_t *value = encode_answer(call, &answer);
     if (value && why->with_next &&
         json_object_set_new(value, "next", encode_next(call, &facts)) != 0) {
         json_decref(value);

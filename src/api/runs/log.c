@@ -74,10 +74,10 @@ static void reply_log(struct call *call, const struct piece *piece)
         }
     }
     bool complete = piece->is_last && run_state_is_end(piece->run->state);
-    json_t *answer =
-        json_pack("{s:o, s:o, s:I, s:b}", "run",
-                  piece->record ? encode_recorded(piece->record) : encode_run(piece->run), "chunks",
-                  chunks, "next_offset", (json_int_t)next, "complete", complete);
+    json_t *answer = json_pack(
+        "{s:o, s:o, s:I, s:b}", "run",
+        piece->record ? encode_recorded(piece->record) : encode_open_run(call, piece->run),
+        "chunks", chunks, "next_offset", (json_int_t)next, "complete", complete);
     if (answer && piece->absent &&
         json_object_set_new(answer, "incomplete",
                             json_pack("[{s:s, s:s}]", "node", piece->absent->node, "why",

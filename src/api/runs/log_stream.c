@@ -80,7 +80,7 @@ static void send_chunks(struct log_stream *log, const struct output_chunk *chunk
 
 static void end_stream(struct log_stream *log, const struct run *run)
 {
-    json_t *value = encode_run(run);
+    json_t *value = encode_open_run(log->call, run);
     char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
     json_decref(value);
     evbuffer_add_printf(log->out, "id: %lld\nevent: end\ndata: %s\n\n", (long long)log->offset,

@@ -69,7 +69,7 @@ void fail_output(struct call *call)
 {
     const struct live_read *read = &call->output;
     const struct run *run = call_open_run(call, &read->run_id);
-    json_t *more = run ? json_pack("{s:o}", "run", encode_run(run)) : NULL;
+    json_t *more = run ? json_pack("{s:o}", "run", encode_open_run(call, run)) : NULL;
     if (call->answer == E_UNREACHABLE)
         call_fail_with(call, 504, more,
                        "node %.63s, which has the output of run %s, %.80s; its output can be shown "

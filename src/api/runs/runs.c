@@ -76,7 +76,7 @@ void get_run(struct call *call)
         snprintf(shown.job_name, sizeof(shown.job_name), "%s",
                  job_name_now(call, &open->job_uid, open->job_name));
         call_reply(call, 200,
-                   run_input_show(call, shown.job_name, encode_run(&shown),
+                   run_input_show(call, shown.job_name, encode_open_run(call, &shown),
                                   engine_find_input(call->api->ports.engine, &open->input)));
         return;
     }
@@ -128,7 +128,7 @@ static void reply_killed(struct call *call)
     const struct store_order *order = &((struct kill *)call->state)->order;
     const struct run *run = call_open_run(call, &order->run_id);
     if (run) {
-        call_reply(call, 202, encode_run(run));
+        call_reply(call, 202, encode_open_run(call, run));
     } else {
         call->log.run_id = order->run_id;
         call_read_log(call, reply_ended_kill);
@@ -356,7 +356,7 @@ static bool add_open(struct call *call)
             reply_page(call, run_cursor(PART_OPEN, &page->open[i - 1].id));
             return false;
         }
-        if (json_array_append_new(page->items, encode_run(run)) != 0) {
+        if (json_array_append_new(page->items, encode_open_run(call, run)) != 0) {
             call_fail(call, 500, "out of memory");
             return false;
         }

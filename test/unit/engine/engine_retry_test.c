@@ -63,6 +63,30 @@ static void a_success_is_the_last_attempt(void **state)
     assert_int_equal(world_count(world, "a", RUN_OK), 1);
 }
 
+/* It has ended, the store has not answered: people are not told that it was the last attempt. */
+static void whether_an_attempt_follows_is_open_until_the_store_says(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("{count: 1, wait: 10s}"));
+    world->exit_code = 1;
+    world->duration_ms = SECOND;
+    world_pass(world, MINUTE + 500);
+    const struct id id = world->processes[0].run_id;
+    assert_false(engine_may_retry(world->engine, &id));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_FINISH;
+    world_pass(world, 2 * SECOND);
+    assert_int_equal(engine_find_run(world->engine, &id)->state, RUN_FAILED);
+    assert_true(engine_may_retry(world->engine, &id));
+    world->door = DOOR_OPEN;
+    world_pass(world, SECOND);
+    assert_false(engine_may_retry(world->engine, &id));
+    world_pass(world, 30 * SECOND); /* the last one is known as such at once */
+    const struct run *second = NULL;
+    assert_int_equal(attempts(world, 2, &second), 1);
+    assert_false(engine_may_retry(world->engine, &second->id));
+}
+
 /* A tick of the job that is due while another waits for its next attempt meets the overlap rule. */
 static void a_tick_with_an_attempt_to_come_is_under_way(void **state)
 {
@@ -211,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(attempts_follow_each_other),
         WITH_WORLD(a_success_is_the_last_attempt),
+        WITH_WORLD(whether_an_attempt_follows_is_open_until_the_store_says),
         WITH_WORLD(a_tick_with_an_attempt_to_come_is_under_way),
         WITH_WORLD(an_attempt_that_would_be_too_late_is_not_made),
         WITH_WORLD(an_end_is_retried_once_over_a_restart),

@@ -30,7 +30,7 @@ export interface Run {
     attempts: number | null;
     part: number | null;
     parts: number | null;
-    retried: boolean;
+    retried: boolean | null;
     pinned: string | null;
     cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after" | "webhook";
     state: RunState;
