@@ -1,12 +1,15 @@
 #!/bin/bash
-# One of three nodes dies (kill -9 of all its processes at once) at each phase of a second, on an etcd of one member whose writes reach
-# the disk: how long ticks that are due after that wait for their start, and what became of them. dkron's gap is shown
-# beside it where there is a dkron.
+# One of three nodes dies (kill -9 of all its processes at once) at each phase of a second: how long ticks that are due
+# after that wait for their start, and what became of them. Several clusters, each with an etcd and agents of its
+# own, go side by side, and share the kills: they are nearly idle at this load. How busy that keeps the machine is
+# printed, for a machine that is at its limit measures itself. dkron's gap is shown beside it where there is a dkron.
 # usage: bench/failover/run.sh [BUILD_DIR]
-#   BENCH_KILLS=3                       at each of twelve phases; each takes some 9 s, all together six minutes.
-#                                       20 is the full measurement: 40 minutes
+#   BENCH_KILLS=3         at each of twelve phases; each takes some 9 s, which the clusters share: a minute and a half
+#                         on two cores. 20 is the full measurement: seven minutes
+#   BENCH_CLUSTERS=6      three for each core, unless it says otherwise
 #   BENCH_PHASES='.05 .15 ... .95'
-#   PEAL_DKRON=FILE                     a dkron to measure; else the one on the PATH, if there is one
+#   PEAL_DKRON=FILE       a dkron to measure; else the one on the PATH, if there is one
+# What was measured stays in BUILD_DIR/bench/failover; table.sh makes Markdown of it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,11 +17,11 @@ build=$(cd "${1:-$here/../../build/release}" && pwd)
 bench=$build/bench/cluster_bench
 peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
+results=$build/bench/failover
 kills=${BENCH_KILLS:-3}
+clusters=${BENCH_CLUSTERS:-$((3 * $(nproc)))}
 phases=${BENCH_PHASES:-.05 .15 .25 .35 .45 .55 .65 .75 .85 .90 .95 .98}
-jobs=12
 . "$here/../figures.sh"
-. "$here/../etcd.sh"
 PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
 export PEAL_DEFAULT_USER
 
@@ -28,144 +31,83 @@ for program in "$bench" "$peal"; do
         exit 1
     fi
 done
+if ! command -v "${PEAL_ETCD:-etcd}" >/dev/null; then
+    echo 'skipped: there is no etcd here; Debian has it in etcd-server'
+    exit 0
+fi
+mkdir -p "$results"
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
-trace=$work/trace
-
-processes() { # NODE: of its agent, its spawner, and the guard above that, which would start another one
-    local pid
-    cat "$work/node-$1/peal.pid"
-    for pid in $(pgrep -f "^[^ ]*peal-spawn .*$work/node-$1/spawn"); do
-        echo "$pid"
-        pid=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
-        [ "$(cat "/proc/$pid/comm")" != peal-guard ] || echo "$pid"
-    done
-}
+running=()
 
 # shellcheck disable=SC2317 # by the trap
 end_all() {
-    for folder in "$work"/node-*; do
-        [ -d "$folder" ] || continue
-        # shellcheck disable=SC2046 # words
-        kill -9 $(processes "${folder##*/node-}") 2>/dev/null || true
-    done
-    exec 3>&-
+    [ ${#running[@]} -eq 0 ] || kill "${running[@]}" 2>/dev/null || true
     wait
     rm -rf "$work"
 }
 trap end_all EXIT
 trap 'exit 1' INT TERM
 
-start_etcd "$bench"
-need_etcd
-
-start() { # NODE
-    "$peal" start -d --data "$work/node-$1" --store "etcd://$etcd/bench" --node-id "$1" \
-        --capacity 1 --listen none 3>&- 2>"$work/start.log" || {
-        cat "$work/start.log" >&2
-        exit 1
-    }
+# Each phase goes to all clusters in turn, and so does each node.
+list_kills() { # CLUSTER
+    awk -v phases="$phases" -v kills="$kills" -v clusters="$clusters" -v cluster="$1" 'BEGIN {
+        count = split(phases, phase, " ")
+        for (i = 0; i < count * kills; i++)
+            if (i % clusters == cluster)
+                print phase[int(i / kills) + 1], substr("abc", int(i / clusters) % 3 + 1, 1)
+    }'
 }
 
-# Each job starts every second, and never beside itself. A start is a line: job, tick, unix time, node.
-for i in $(seq $jobs); do
-    cat <<END
----
-name: job-$i
-schedule: '* * * * * *'
-timezone: UTC
-overlap: skip
-command: [/bin/bash, -c, 'echo "\$PEAL_JOB \$PEAL_TICK \$EPOCHREALTIME \$PEAL_NODE" >>$trace']
-END
-done >"$work/jobs.yaml"
-
-# Waits until that part of a second has gone, and sets `at` to the unix time.
-until_phase() { # PHASE
-    local now=$EPOCHREALTIME wait
-    wait=$(awk -v now="$now" -v phase="$1" 'BEGIN {
-        left = phase - (now - int(now)); print (left < 0.02 ? left + 1 : left) - 0.004 }')
-    sleep "$wait"
-    at=$EPOCHREALTIME
+processor() { # of the whole machine, in clock ticks: BUSY ALL
+    awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat
 }
 
-has_run() { # NODE SINCE: it has started something since then
-    awk -v node="$1" -v since="$2" '$4 == node && $3 > since { found = 1 } END { exit !found }' "$trace"
+begin_cluster() { # CLUSTER
+    mkdir "$work/$1"
+    list_kills "$1" >"$work/$1/kills"
+    "$here/cluster.sh" "$bench" "$peal" "$work/$1" <"$work/$1/kills" >"$work/$1/waits" &
+    running+=($!)
 }
 
-# Of the jobs that the dead node had started last: a line for each tick that was due since, up to three
-# seconds later: PHASE STATE WAIT. What waits for its start is the job: a tick that has none, because its
-# run was begun by the node that died, waits for the next one's. STATE: claimed (or due), begun, skipped.
-waits() { # PHASE NODE AT
-    awk -v phase="$1" -v dead="$2" -v at="$3" '
-        {
-            split($2, part, /[-:TZ]/)
-            tick = mktime(part[1] " " part[2] " " part[3] " " part[4] " " part[5] " " part[6])
-            count[$1, tick]++
-            if (!(($1, tick) in start)) start[$1, tick] = $3
-            if ($3 < at) owner[$1] = $4
-        }
-        END {
-            for (job in owner) {
-                if (owner[job] != dead) continue
-                first = int(at) + 1
-                for (tick = first; tick < first + 3; tick++) {
-                    for (next_one = tick; next_one < tick + 9 && !((job, next_one) in start);) next_one++
-                    wait = next_one < tick + 9 ? start[job, next_one] - tick : 9
-                    state = (job, tick) in start ? "claimed" : tick == first ? "begun" : "skipped"
-                    print phase, state, wait, (count[job, tick] > 1 ? "doubled" : "once")
-                }
-            }
-        }' "$trace"
-}
-
-export TZ=UTC
-for node in a b c; do
-    start $node
+for ((i = 0; i < clusters; i++)); do
+    begin_cluster "$i"
 done
-"$peal" apply --data "$work/node-a" -f "$work/jobs.yaml" >"$work/apply.log"
-sleep 5
-for phase in $phases; do
-    for i in $(seq "$kills"); do
-        nodes=(a b c)
-        node=${nodes[$((i % 3))]}
-        : >"$trace"
-        sleep 1.5
-        mapfile -t pids < <(processes "$node")
-        until_phase "$phase"
-        kill -9 "${pids[@]}"
-        sleep 4
-        for _ in $(seq 50); do # until each of these ticks, or a later one, has started
-            waits "$phase" "$node" "$at" >"$work/last"
-            grep -q ' 9 ' "$work/last" || break
-            sleep 0.1
-        done
-        cat "$work/last"
-        start "$node"
-        since=$EPOCHREALTIME
-        for _ in $(seq 100); do
-            ! has_run "$node" "$since" || break
-            sleep 0.1
-        done
-    done
-done >"$work/waits"
-
-heading 'killed at' 'ticks' 'what became of them' '' 'wait p50, most'
-for phase in $phases all; do
-    for state in claimed begun; do
-        # shellcheck disable=SC2046 # words
-        set -- $(awk -v phase="$phase" -v state="$state" '
-            (phase == "all" || $1 == phase) && ($2 == "claimed") == (state == "claimed") {
-                print $3, $2 == "skipped", $4 == "doubled" }' "$work/waits" | sort -g | awk '
-            { wait[NR] = $1; skipped += $2; doubled += $3 }
-            END { if (NR) print NR, wait[int((NR + 1) / 2)], wait[NR], skipped, doubled }')
-        [ $# -gt 0 ] || continue
-        budget=1
-        [ $state = claimed ] || budget=2
-        line "$phase, its run was ${state/claimed/not begun}" "$1" "$4 skipped, $5 twice" '' \
-            "$(calculate "$2") $(calculate "$3") s, of $budget s" \
-            "$3 <= $budget && $5 == 0"
+for ((i = 0; i < clusters; i++)); do
+    until [ -e "$work/$i/ready" ]; do
+        kill -0 "${running[$i]}" || exit 1
+        sleep 0.1
     done
 done
-echo "$kills kills at each of $(wc -w <<<"$phases") phases"
+read -r load _ </proc/loadavg
+read -r busy_before all_before < <(processor)
+begun=$SECONDS
+for ((i = 0; i < clusters; i++)); do
+    : >"$work/$i/go"
+done
+for ((i = 0; i < clusters; i++)); do
+    wait "${running[$i]}"
+done
+running=()
+took=$((SECONDS - begun))
+read -r busy_after all_after < <(processor)
+busy=$(calculate "($busy_after - $busy_before) / ($all_after - $all_before) * $(nproc)")
+cat "$work"/*/waits | sort -gk 3 >"$results/waits"
+awk -f "$here/figures.awk" "$results/waits" | sort -sg -k 1,1 >"$work/figures"
+{
+    grep -v '^all' "$work/figures"
+    grep '^all' "$work/figures"
+} >"$results/figures"
+
+heading 'killed at' 'ticks' 'what became of them' '' 'wait p50, p90, p99, most'
+while read -r phase state ticks p50 p90 p99 most skipped doubled; do
+    budget=1
+    [ "$state" = claimed ] || budget=2
+    line "$phase, its run was ${state/claimed/not begun}" "$ticks" "$skipped skipped, $doubled twice" '' \
+        "$(calculate "$p50") $(calculate "$p90") $(calculate "$p99") $(calculate "$most") s, of $budget s" \
+        "$most <= $budget && $skipped == 0 && $doubled == 0"
+done <"$results/figures"
+echo "$kills kills at each of $(wc -w <<<"$phases") phases, by $clusters clusters side by side in $took s; \
+$busy of $(nproc) cores busy, load $load before" | tee "$results/machine"
 
 if dkron=$(command -v "${PEAL_DKRON:-dkron}"); then
     "$here/dkron.sh" "$dkron" 6

@@ -1,0 +1,54 @@
+#!/bin/bash
+# bench/failover/table.sh [--write] [BUILD_DIR]
+# What run.sh has measured last, as Markdown.
+#   --write   puts it into docs/BENCHMARKS.md, between its marks
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+document=$root/docs/BENCHMARKS.md
+begin_mark='<!-- bench/failover/table.sh: begin -->'
+end_mark='<!-- bench/failover/table.sh: end -->'
+task=${1-}
+case $task in
+--write) shift ;;
+--*)
+    sed -n '2s/^# /usage: /p' "$0" >&2
+    exit 2
+    ;;
+*) task= ;;
+esac
+results=$(cd "${1:-$root/build/release}" && pwd)/bench/failover
+[ -f "$results/figures" ] || {
+    echo "table: nothing is measured; run: bench/failover/run.sh" >&2
+    exit 1
+}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+draw() {
+    echo '| killed at | its run was | ticks | p50 | p90 | p99 | most | budget | skipped | twice |'
+    echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+    awk '{
+        begun = $2 == "begun"
+        printf "| %s | %s | %d | %.2f s | %.2f s | %.2f s | %.2f s | %d s | %d | %d |\n",
+            $1, begun ? "begun" : "not begun", $3, $4, $5, $6, $7, begun ? 2 : 1, $8, $9
+    }' "$results/figures"
+    echo
+    echo "$(cat "$results/machine")."
+}
+
+if [ -z "$task" ]; then
+    draw
+    exit
+fi
+printf '%s\n\n%s\n\n%s\n' "$begin_mark" "$(draw)" "$end_mark" >"$scratch/drawn"
+awk -v begin="$begin_mark" -v end="$end_mark" -v drawn="$scratch/drawn" '
+    $0 == begin {
+        while ((getline line <drawn) > 0)
+            print line
+        skip = 1
+    }
+    !skip
+    $0 == end { skip = 0 }' "$document" >"$scratch/document"
+cat "$scratch/document" >"$document"
