@@ -5,7 +5,7 @@
 # printed, for a machine that is at its limit measures itself. dkron's gap is shown beside it where there is a dkron.
 # usage: bench/failover/run.sh [BUILD_DIR]
 #   BENCH_KILLS=3         at each of twelve phases; each takes some 9 s, which the clusters share: a minute and a half
-#                         on two cores. 20 is the full measurement: seven minutes
+#                         on two cores. 20 is the full measurement: six minutes
 #   BENCH_CLUSTERS=6      three for each core, unless it says otherwise
 #   BENCH_PHASES='.05 .15 ... .95'
 #   PEAL_DKRON=FILE       a dkron to measure; else the one on the PATH, if there is one
