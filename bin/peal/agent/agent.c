@@ -2,14 +2,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "agent_gather.h"
 #include "agent_internal.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "sandbox/descriptors.h"
 #include "sandbox/jobs_user.h"
 
@@ -24,28 +22,7 @@ enum {
 void agent_wake(void *context)
 {
     const struct agent *agent = context;
-    uint64_t one = 1;
-    if (write(agent->wake_fd, &one, sizeof(one)) < 0)
-        return; /* EAGAIN: a turn is due already */
-}
-
-/* ---- turns ---- */
-
-/* On the wall clock, cancelled when that is set: a step of the clock causes a turn at once. */
-static void arm(struct agent *agent, struct wall_ms at)
-{
-    if (at.ms == agent->armed_ms)
-        return;
-    agent->armed_ms = at.ms;
-    struct itimerspec when = {0};
-    if (at.ms != NEVER_MS) {
-        int64_t ms = at.ms > 1 ? at.ms : 1;
-        when.it_value.tv_sec = ms / 1000;
-        when.it_value.tv_nsec = ms % 1000 * 1000000;
-    } else { /* far away, so that a set clock is still noticed */
-        when.it_value.tv_sec = INT32_MAX;
-    }
-    timerfd_settime(agent->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
+    turns_ask(agent->turns);
 }
 
 /* ---- being let in ---- */
@@ -179,27 +156,14 @@ static void turn(struct agent *agent)
         loop_stop(agent->loop);
         return;
     }
-    arm(agent, engine_wake_at(agent->engine));
+    turns_at(agent->turns, engine_wake_at(agent->engine));
     agent_memory_turned(agent->memory);
 }
 
-static void on_wake(void *context, unsigned events)
+static void on_turn(void *context, bool was_set)
 {
     struct agent *agent = context;
-    uint64_t count;
-    (void)events;
-    if (read(agent->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-        agent_log_event(agent->log, "wake_failed", "error=\"%s\"", strerror(errno));
-    turn(agent);
-}
-
-static void on_timer(void *context, unsigned events)
-{
-    struct agent *agent = context;
-    uint64_t count;
-    (void)events;
-    agent->armed_ms = 0; /* fired or cancelled: set it again in any case */
-    if (read(agent->timer_fd, &count, sizeof(count)) < 0 && errno == ECANCELED)
+    if (was_set)
         agent_log_event(agent->log, "clock_set", "action=\"planned again\"");
     turn(agent);
 }
@@ -311,7 +275,7 @@ static void on_launcher(void *context, unsigned events)
 
 /* ---- setting up ---- */
 
-static enum status open_descriptors(struct agent *agent, struct strbuf *why)
+static enum status take_signals(struct agent *agent, struct strbuf *why)
 {
     sigset_t signals;
     sigemptyset(&signals);
@@ -321,12 +285,10 @@ static enum status open_descriptors(struct agent *agent, struct strbuf *why)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a size limit fails with EFBIG instead */
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    agent->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     agent->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (agent->wake_fd >= 0 && agent->timer_fd >= 0 && agent->signal_fd >= 0)
+    if (agent->signal_fd >= 0)
         return OK;
-    strbuf_addf(why, "can't open descriptors: %s", strerror(errno));
+    strbuf_addf(why, "can't take signals: %s", strerror(errno));
     return E_IO;
 }
 
@@ -340,13 +302,11 @@ static enum status watch(struct agent *agent, int fd, loop_fd_ready *handler, st
 
 static enum status set_up_loop(struct agent *agent, struct strbuf *why)
 {
-    enum status st = open_descriptors(agent, why);
+    enum status st = take_signals(agent, why);
     if (st == OK)
         st = loop_new(&agent->loop);
     if (st == OK)
-        st = watch(agent, agent->wake_fd, on_wake, &agent->wake_watch);
-    if (st == OK)
-        st = watch(agent, agent->timer_fd, on_timer, &agent->timer_watch);
+        st = turns_new(agent->loop, on_turn, agent, &agent->turns);
     if (st == OK)
         st = watch(agent, agent->signal_fd, on_signal, &agent->signal_watch);
     if (st == OK && agent->launcher)
@@ -398,12 +358,6 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     return st;
 }
 
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
 static void tear_down(struct agent *agent)
 {
     agent->is_set_up = false; /* closing the store may run the loop */
@@ -424,12 +378,10 @@ static void tear_down(struct agent *agent)
     loop_timer_free(agent->stop_timer);
     loop_fd_free(agent->launcher_watch);
     loop_fd_free(agent->signal_watch);
-    loop_fd_free(agent->timer_watch);
-    loop_fd_free(agent->wake_watch);
+    agent->turns = turns_free(agent->turns);
     loop_free(agent->loop);
-    close_fd(agent->signal_fd);
-    close_fd(agent->timer_fd);
-    close_fd(agent->wake_fd);
+    if (agent->signal_fd >= 0)
+        close(agent->signal_fd);
     spawn_launcher_free(agent->launcher);
     zone_db_free(agent->zones);
     agent_data_unlock(&agent->data);
@@ -441,8 +393,6 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
 {
     struct agent agent = {.config = config,
                           .data.lock_fd = -1,
-                          .wake_fd = -1,
-                          .timer_fd = -1,
                           .signal_fd = -1,
                           .started_ms = clock_now().wall.ms,
                           .ready = ready,

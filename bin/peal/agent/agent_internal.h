@@ -11,13 +11,10 @@
 #include "config/agent_data.h"
 #include "executor/executor_route.h"
 #include "executor/run_output.h"
+#include "machine.h"
 #include "sandbox/sandbox.h"
 #include "spawn_launcher.h"
-
-struct random_block {
-    uint8_t bytes[4096];
-    size_t left; /* unused, from the beginning */
-};
+#include "turns.h"
 
 struct agent {
     struct agent_config *config;
@@ -39,13 +36,13 @@ struct agent {
     struct agent_memory *memory; /* NULL: nothing is given back */
     struct agent_pressure pressure;
     struct notifier *notifier;
-    int wake_fd, timer_fd, signal_fd;
-    struct loop_fd *wake_watch, *timer_watch, *signal_watch, *launcher_watch;
+    struct turns *turns;
+    int signal_fd;
+    struct loop_fd *signal_watch, *launcher_watch;
     struct loop_timer *stop_timer, *join_timer, *zones_timer;
     int64_t started_ms;
     int64_t open_files;           /* RLIMIT_NOFILE of jobs */
     struct boot_ms joining_since; /* since when it could have been registered; 0: not yet */
-    int64_t armed_ms;             /* expiry of timer_fd */
     bool is_set_up;               /* else no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
     bool history_is_away; /* as it was logged */

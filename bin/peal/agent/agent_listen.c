@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "peer.h"
 
 static const char default_address[] = "127.0.0.1:7325";

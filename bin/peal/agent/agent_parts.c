@@ -3,14 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "agent_gather.h"
 #include "agent_internal.h"
 #include "agent_listen.h"
 #include "agent_self.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "etcd/store_etcd.h"
 #include "executor/executor_none.h"
 #include "history_gather.h"
@@ -18,38 +17,10 @@
 #include "sandbox/sandbox.h"
 #include "version.h"
 
-static void random_bytes(void *context, void *bytes, size_t length)
-{
-    (void)context;
-    for (size_t done = 0; done < length;) {
-        ssize_t got = getrandom((char *)bytes + done, length - done, 0);
-        if (got > 0)
-            done += (size_t)got;
-    }
-}
-
-/* For ids and nonces, of which a burst needs thousands: taken from a block. What was used is wiped.
- */
-static void random_from_block(void *context, void *bytes, size_t length)
-{
-    struct random_block *block = context;
-    if (length > sizeof(block->bytes)) {
-        random_bytes(NULL, bytes, length);
-        return;
-    }
-    if (length > block->left) {
-        random_bytes(NULL, block->bytes, sizeof(block->bytes));
-        block->left = sizeof(block->bytes);
-    }
-    block->left -= length;
-    memcpy(bytes, block->bytes + block->left, length);
-    explicit_bzero(block->bytes + block->left, length);
-}
-
 static struct id make_id(const struct agent *agent)
 {
     uint8_t random[10];
-    random_bytes(NULL, random, sizeof(random));
+    machine_random(NULL, random, sizeof(random));
     return id_make((struct wall_ms){agent->started_ms}, random);
 }
 
@@ -61,16 +32,6 @@ enum status agent_default_zone(const struct agent *agent, struct strbuf *out)
         agent_log_event(agent->log, "timezone_unknown", "TZ=\"%s\" taken=%s", getenv("TZ"),
                         out->text);
     return strbuf_status(out);
-}
-
-static void read_boot_id(char boot_id[40])
-{
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(boot_id, 40, file))
-        snprintf(boot_id, 40, "unknown");
-    boot_id[strcspn(boot_id, "\n")] = '\0';
-    if (file)
-        fclose(file);
 }
 
 /* Whom peal-call becomes: HTTP calls need no rights, and are not made as root. NULL: an agent of
@@ -158,7 +119,7 @@ enum status agent_set_up_engine(struct agent *agent)
     struct executor_spawn *spawn = agent->executor;
     struct engine_config config = engine_config_default();
     memcpy(config.node, agent->data.node, sizeof(config.node));
-    read_boot_id(config.boot_id);
+    machine_boot_id(config.boot_id);
     config.max_running = agent->config->max_running;
     config.self = agent_self(agent->config, agent->data.node, make_id(agent), agent->started_ms);
     agent_gather_announce(agent->config, &agent->data, &config.self);
@@ -242,7 +203,7 @@ static struct api_ports api_ports(struct agent *agent)
         .store = agent->data.store,
         .history = agent->data.history,
         .zones = agent->zones,
-        .entropy = {random_bytes, NULL},
+        .entropy = {machine_random, NULL},
         .log = {agent_log_write, agent->log},
         .notifier = agent->notifier,
         .sandbox = look_at_sandbox,

@@ -1,21 +1,10 @@
 #include "agent_self.h"
 
-#include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "config/data_folder.h"
+#include "data_folder.h"
+#include "machine.h"
 #include "version.h"
-
-/* The processors that this process may use: fewer than the machine's in a container. */
-static int processors(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
-    if (count < 1)
-        count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count;
-}
 
 struct peer agent_self(const struct agent_config *config, const char *node, struct id instance,
                        int64_t started_ms)
@@ -24,7 +13,7 @@ struct peer agent_self(const struct agent_config *config, const char *node, stru
         .instance = instance,
         .home = data_folder_home(config->data),
         .roles = config->roles,
-        .capacity = config->capacity ? config->capacity : processors(),
+        .capacity = config->capacity ? config->capacity : machine_processors(),
         .started_ms = started_ms,
     };
     snprintf(self.name, sizeof(self.name), "%s", node);

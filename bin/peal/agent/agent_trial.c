@@ -8,9 +8,9 @@
 
 #include "agent_gather.h"
 #include "agent_listen.h"
-#include "agent_store.h"
 #include "config/agent_data.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
+#include "node_store.h"
 
 enum { PORTS_MAX = 20 }; /* of one agent: the addresses of its API, and one for other nodes */
 
@@ -62,13 +62,14 @@ static enum status try_addresses(const struct agent_config *config, struct strbu
 enum status agent_try(const struct agent_config *config, struct strbuf *why)
 {
     char node[64];
+    const struct store_access access = agent_config_store(config);
     enum status st = try_log(config->log_file, why);
     if (st == OK)
         st = agent_data_node(config, node, why);
     if (st == OK)
         st = try_addresses(config, why);
     if (st == OK && config->store.is_etcd)
-        st = agent_store_try_etcd(config, why);
+        st = node_store_try_etcd(&access, why);
     if (st != OK && !why->length)
         strbuf_adds(why, status_text(st));
     return st;

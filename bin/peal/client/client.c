@@ -11,7 +11,7 @@
 #include "cli/text_width.h"
 #include "cli/when.h"
 #include "client/remote.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "print/state_words.h"
 #include "text/tr.h"
 

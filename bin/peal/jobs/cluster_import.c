@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent_store.h"
 #include "definition/job_codec.h"
 #include "jobs/import_docs.h"
+#include "node_store.h"
 #include "print/state_words.h"
 #include "store_look.h"
 #include "text/tr.h"
@@ -274,10 +274,11 @@ static enum status write_items(const struct agent_config *config, struct items *
     struct loop *loop = NULL;
     struct store *store = NULL;
     signal(SIGPIPE, SIG_IGN);
+    const struct store_access access = agent_config_store(config);
     enum status st = loop_new(&loop);
     if (st == OK)
-        st = agent_store_open_etcd(config, loop, NULL, NULL, (struct store_wake){no_wake, NULL},
-                                   &store, why);
+        st = node_store_open_etcd(&access, loop, NULL, NULL, (struct store_wake){no_wake, NULL},
+                                  &store, why);
     if (st == OK) {
         st = write_store(loop, store, source, why);
         if (st != OK && !why->length && store_health(store, why) == OK)

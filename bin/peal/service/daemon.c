@@ -18,7 +18,7 @@
 #include "agent_trial.h"
 #include "client/client.h"
 #include "client/starts.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "peer.h"
 #include "proc.h"
 #include "sandbox/jobs_user.h"

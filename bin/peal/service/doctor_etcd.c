@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent_store.h"
 #include "etcd_watch.h"
+#include "node_store.h"
 #include "service/doctor.h"
 #include "text/tr.h"
 
@@ -407,7 +407,8 @@ void doctor_etcd(struct report *report, const struct agent_config *config)
     struct strbuf why;
     strbuf_init(&why);
     signal(SIGPIPE, SIG_IGN);
-    enum status st = etcd_login_make(config, &doctor.login, &why);
+    const struct store_access access = agent_config_store(config);
+    enum status st = etcd_login_make(&access, &doctor.login, &why);
     if (st == OK)
         st = loop_new(&doctor.loop);
     if (st != OK)

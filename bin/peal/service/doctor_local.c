@@ -8,8 +8,8 @@
 
 #include "cli/when.h"
 #include "client/starts.h"
-#include "config/data_folder.h"
 #include "data_dir.h"
+#include "data_folder.h"
 #include "history_open.h"
 #include "print/run_table.h"
 #include "print/state_words.h"

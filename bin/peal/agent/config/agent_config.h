@@ -5,17 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/store_url.h"
 #include "jobs/quota.h"
+#include "node_store.h"
 #include "status.h"
 #include "strbuf.h"
-
-/* Credentials for etcd. */
-struct etcd_access {
-    char *user; /* NULL: that of the store's URL, if any */
-    char *password_file;
-    char *ca_file, *cert_file, *key_file; /* PEM */
-};
 
 struct agent_config {
     char *data;          /* the data folder, absolute */
@@ -111,5 +104,11 @@ MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct s
 /* Reads config->file into *config. E_INVALID, E_NOT_FOUND, E_IO: *why names file, line and
  * mistake. */
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
+
+/* How its store is reached; valid as long as the configuration. */
+static inline struct store_access agent_config_store(const struct agent_config *config)
+{
+    return (struct store_access){&config->store, &config->etcd, config->file};
+}
 
 #endif

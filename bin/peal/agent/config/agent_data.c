@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "agent_gather.h"
-#include "agent_store.h"
-#include "config/data_folder.h"
 #include "data_dir.h"
+#include "data_folder.h"
 #include "history_open.h"
+#include "node_store.h"
 #include "store_look.h"
 
 enum status agent_data_node(const struct agent_config *config, char node[64], struct strbuf *why)
@@ -49,11 +49,12 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
         enum status st = store_sqlite_open(config->data, wake, &data->store, why);
         return st == OK ? agent_data_node(config, data->node, why) : st;
     }
+    const struct store_access access = agent_config_store(config);
     enum status st = data_dir_lock(config->data, &data->lock_fd, why);
     if (st == OK)
         st = agent_data_node(config, data->node, why);
     if (st == OK)
-        st = agent_store_open_etcd(config, loop, data->node, config->data, wake, &data->store, why);
+        st = node_store_open_etcd(&access, loop, data->node, config->data, wake, &data->store, why);
     if (st == OK)
         look_for_jobs(config, log);
     return st;

@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/text_width.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "service/daemon.h"
 #include "service/doctor.h"
 #include "text/tr.h"

@@ -7,7 +7,7 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "client/starts.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "print/state_words.h"
 #include "service/daemon.h"
 #include "text/tr.h"

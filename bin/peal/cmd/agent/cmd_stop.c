@@ -3,7 +3,7 @@
 
 #include "cli/when.h"
 #include "client/client.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "service/daemon.h"
 #include "text/tr.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "service/self_signed.h"
 #include "text/tr.h"
 

@@ -9,7 +9,7 @@
 #include "cli/json_out.h"
 #include "cli/when.h"
 #include "client/client.h"
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "jobs/check/job_check.h"
 #include "jobs/definition.h"
 #include "jobs/input_file.h"

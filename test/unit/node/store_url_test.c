@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "config/store_url.h"
+#include "store_url.h"
 
 /* What is understood, printed in full. */
 static void reads(void **state)

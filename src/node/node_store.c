@@ -1,4 +1,4 @@
-#include "agent_store.h"
+#include "node_store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/data_folder.h"
+#include "data_folder.h"
 #include "etcd/store_etcd.h"
 
 enum {
@@ -43,31 +43,31 @@ static enum status read_password(const char *path, char **ret, struct strbuf *wh
     return *ret ? OK : E_NOMEM;
 }
 
-static enum status find_password(const struct agent_config *config, char **ret, struct strbuf *why)
+static enum status find_password(const struct store_access *access, char **ret, struct strbuf *why)
 {
     const char *given = getenv("PEAL_ETCD_PASSWORD");
     if (given && *given) {
         *ret = strdup(given);
         return *ret ? OK : E_NOMEM;
     }
-    if (config->etcd.password_file)
-        return read_password(config->etcd.password_file, ret, why);
+    if (access->etcd->password_file)
+        return read_password(access->etcd->password_file, ret, why);
     *ret = NULL;
     return OK;
 }
 
 /* ---- the login ---- */
 
-static enum status check_login(const struct agent_config *config, const char *user,
+static enum status check_login(const struct store_access *access, const char *user,
                                const char *password, struct strbuf *why)
 {
-    const struct etcd_access *etcd = &config->etcd;
+    const struct etcd_access *etcd = access->etcd;
     if (user && !password)
         strbuf_addf(why,
                     "etcd's user %s needs a password: etcd.password_file in the configuration, or "
                     "PEAL_ETCD_PASSWORD",
                     user);
-    else if (!config->store.is_tls && (etcd->ca_file || etcd->cert_file || etcd->key_file))
+    else if (!access->url->is_tls && (etcd->ca_file || etcd->cert_file || etcd->key_file))
         strbuf_adds(why, "certificates are configured, but the store is etcd://, without TLS: "
                          "write etcds://");
     else if (!etcd->cert_file != !etcd->key_file)
@@ -75,15 +75,15 @@ static enum status check_login(const struct agent_config *config, const char *us
     return why->length ? E_INVALID : OK;
 }
 
-enum status etcd_login_make(const struct agent_config *config, struct etcd_login *ret,
+enum status etcd_login_make(const struct store_access *access, struct etcd_login *ret,
                             struct strbuf *why)
 {
-    const struct store_url *url = &config->store;
-    const char *user = url->user ? url->user : config->etcd.user;
+    const struct store_url *url = access->url;
+    const char *user = url->user ? url->user : access->etcd->user;
     char *password = NULL;
-    enum status st = user ? find_password(config, &password, why) : OK;
+    enum status st = user ? find_password(access, &password, why) : OK;
     if (st == OK)
-        st = check_login(config, user, password, why);
+        st = check_login(access, user, password, why);
     if (st != OK) {
         free(password);
         return st;
@@ -94,9 +94,9 @@ enum status etcd_login_make(const struct agent_config *config, struct etcd_login
                    .endpoint_count = url->endpoint_count,
                    .user = user,
                    .password = password,
-                   .ca_file = config->etcd.ca_file,
-                   .cert_file = config->etcd.cert_file,
-                   .key_file = config->etcd.key_file},
+                   .ca_file = access->etcd->ca_file,
+                   .cert_file = access->etcd->cert_file,
+                   .key_file = access->etcd->key_file},
     };
     return OK;
 }
@@ -161,47 +161,47 @@ static enum status open_store(struct loop *loop, const struct etcd_login *login,
     return st == OK ? store_etcd_open(loop, config, wake, ret, why) : st;
 }
 
-static void tell_not_opened(const struct agent_config *config, enum status st, const char *problem,
+static void tell_not_opened(const struct store_access *access, enum status st, const char *problem,
                             struct strbuf *why)
 {
     struct strbuf name;
     strbuf_init(&name);
-    store_url_print(&config->store, &name);
+    store_url_print(access->url, &name);
     strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor", name.text,
                 *problem ? problem : status_text(st));
-    if (config->file) /* has the user, the password and the certificates */
-        strbuf_addf(why, " --config %s", config->file);
+    if (access->config_file) /* has the user, the password and the certificates */
+        strbuf_addf(why, " --config %s", access->config_file);
     strbuf_addf(why, " --store %s", name.text);
     strbuf_release(&name);
 }
 
-enum status agent_store_try_etcd(const struct agent_config *config, struct strbuf *why)
+enum status node_store_try_etcd(const struct store_access *access, struct strbuf *why)
 {
     struct etcd_login login;
     struct strbuf problem;
     struct loop *loop = NULL;
-    enum status st = etcd_login_make(config, &login, why);
+    enum status st = etcd_login_make(access, &login, why);
     if (st != OK)
         return st;
     strbuf_init(&problem);
     st = loop_new(&loop);
     if (st == OK)
-        st = knock(loop, &login, config->store.prefix, &problem);
+        st = knock(loop, &login, access->url->prefix, &problem);
     if (st != OK)
-        tell_not_opened(config, st, problem.text, why);
+        tell_not_opened(access, st, problem.text, why);
     loop_free(loop);
     strbuf_release(&problem);
     etcd_login_release(&login);
     return st;
 }
 
-enum status agent_store_open_etcd(const struct agent_config *config, struct loop *loop,
-                                  const char *node, const char *data, struct store_wake wake,
-                                  struct store **ret, struct strbuf *why)
+enum status node_store_open_etcd(const struct store_access *access, struct loop *loop,
+                                 const char *node, const char *data, struct store_wake wake,
+                                 struct store **ret, struct strbuf *why)
 {
     struct etcd_login login;
     struct strbuf problem;
-    enum status st = etcd_login_make(config, &login, why);
+    enum status st = etcd_login_make(access, &login, why);
     if (st != OK)
         return st;
     char *revision_file = data ? data_folder_file(data, "store.revision") : NULL;
@@ -213,14 +213,14 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
         .ca_file = login.client.ca_file,
         .cert_file = login.client.cert_file,
         .key_file = login.client.key_file,
-        .prefix = config->store.prefix,
+        .prefix = access->url->prefix,
         .node = node,
         .revision_file = revision_file,
     };
     strbuf_init(&problem);
     st = open_store(loop, &login, &etcd, wake, ret, &problem);
     if (st != OK)
-        tell_not_opened(config, st, problem.text, why);
+        tell_not_opened(access, st, problem.text, why);
     strbuf_release(&problem);
     free(revision_file);
     etcd_login_release(&login);

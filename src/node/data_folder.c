@@ -1,4 +1,4 @@
-#include "config/data_folder.h"
+#include "data_folder.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "config/store_url.h"
+#include "store_url.h"
 
 #include <ctype.h>
 #include <stdio.h>
