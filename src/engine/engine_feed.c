@@ -208,7 +208,7 @@ static enum open_phase phase_of(const struct engine *engine, const struct run *r
         return ended ? OPEN_ENDED_ELSEWHERE : OPEN_BEGUN_ELSEWHERE;
     if (ended)
         return run->state == RUN_LOST && !engine->runner.executor_ready ? OPEN_ORPHAN
-                                                                        : OPEN_FINISHED;
+                                                                        : open_phase_of_end(run);
     return OPEN_ORPHAN;
 }
 
@@ -290,7 +290,7 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
     if (!is_given_up(engine, open) && !is_taken_over &&
         !open_phase_is(open->phase, PHASE_FED | PHASE_UNBEGUN | PHASE_ELSEWHERE))
         return;
-    follow(engine, open, run, for_us ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
+    follow(engine, open, run, for_us ? open_phase_of_end(run) : OPEN_ENDED_ELSEWHERE);
     if (was_open)
         replan_job_of(engine, run);
 }

@@ -155,6 +155,12 @@ bool run_ends_tick(const struct run *run)
     return !run->parts || run_state_is_end(run->outcome);
 }
 
+bool run_is_unfollowed(const struct run *run)
+{
+    return run->parts && run->state == RUN_SKIPPED && !run->finished_ms &&
+           run_state_is_end(run->outcome);
+}
+
 enum run_state run_tick_result(const struct run *run)
 {
     return run->parts ? run->outcome : run->state;

@@ -190,6 +190,10 @@ bool run_waits_for_turn(const struct run *run);
  * its next attempt. */
 bool run_ends_tick(const struct run *run);
 
+/* The store has ended this part before its start, as the last of its tick, and nothing has followed
+ * from that yet: the job's last run and the nexts are to be written, with a finish. */
+bool run_is_unfollowed(const struct run *run);
+
 /* The result of the tick that is over with this run: its state, or that of all parts together. */
 enum run_state run_tick_result(const struct run *run);
 

@@ -58,7 +58,10 @@ enum claim_result {
  * its result is the worst of their ends (run_worse_end): only the end of that part sets `outcome`,
  * becomes the job's last run, with the outcome as its state, and makes nexts, by the outcome. Until
  * then an open part keeps the worst end so far. A part that is amended later is so by itself alone.
- * If the last part is ended by the store, the tick has no last run and no nexts.
+ * If the last part is ended by the store, before its start, nobody has told what follows: the part
+ * has the outcome and no finished_ms (run_is_unfollowed). The first STORE_FINISH of it, by whoever
+ * is to record it, sets finished_ms and nothing else of it, makes it the job's last run, and makes
+ * the nexts, in one transaction; all later ones are repeats.
  *
  * With `at_once` the tick is rolling: so many parts are DUE, and the others QUEUED, with no
  * claimed_ms. They wait for their turn, not for other ticks: they count as open, and not as QUEUED
@@ -109,7 +112,8 @@ enum { STORE_PASSED_MAX = 32 };
  * (job_revision 0).
  *
  * A run that the store ends by itself (SKIPPED, here and below) never started: it has no
- * finished_ms, is not the job's last run, and stays until STORE_FORGET, like any ended run. */
+ * finished_ms, is not the job's last run, and stays until STORE_FORGET, like any ended run. The
+ * last part of a tick gets both with a finish: see struct store_part. */
 struct store_claim {
     struct id job_uid;
     int64_t job_revision;

@@ -193,7 +193,7 @@ static void a_part_is_retried_by_itself(struct world *world)
     assert_int_equal(end_part(world, &tick, 1, RUN_OK).run.outcome, RUN_KILLED);
 }
 
-/* What is called off counts as not done; if nobody tells of the last end, nothing follows it. */
+/* What is called off counts as not done; what follows the last end is not known yet. */
 static void parts_are_called_off(struct world *world)
 {
     struct id job = make_job(world, "sync");

@@ -98,6 +98,27 @@ wait_until ends_are again '0 1 ok' '1 1 failed' '1 2 ok'
 run peal get again -o json
 expect_json '.status.last.state' '"ok"'
 
+# The last of its runs is called off: the tick is over all the same, and followed.
+# shellcheck disable=SC2016 # likewise
+put waits 'shards 3' 'test $PEAL_SHARD = 0 || exit 7$PEAL_SHARD' 'retries: {count: 1, wait: 1h, on: [exit 71]}'
+cat >"$scratch/after.yaml" <<YAML
+name: mourns-it
+after: {job: waits, on: failure}
+command: [sh, -c, "echo bad >>$log.waits"]
+YAML
+run peal apply -f "$scratch/after.yaml"
+expect_status 0
+run peal run waits
+expect_status 0
+wait_until ends_are waits '0 1 ok' '1 1 failed' '1 2 due' '2 1 failed'
+test ! -e "$log.waits"
+run peal kill waits
+expect_status 0
+wait_until ends_are waits '0 1 ok' '1 1 failed' '1 2 skipped' '2 1 failed'
+wait_until grep -q bad "$log.waits"
+run peal get waits -o json
+expect_json '.status.last.state' '"failed"'
+
 # The next tick waits for all of it, and the queue holds ticks, not runs.
 put slow 'shards 2' "echo \$PEAL_SHARD >>$log.slow; while ! test -e $scratch/go; do sleep 0.1; done" 'overlap: queue'
 run peal run slow

@@ -24,13 +24,14 @@ static bool must_follow(const struct cluster *cluster, const struct known_job *j
     return after_wants(on, state) && !after_wants(on, was);
 }
 
-/* Of a tick with several runs the last end counts, unless the store has called that run off. */
+/* Of a tick with several runs the last end counts; if the store has called that run off, once
+ * somebody has told of it. */
 static bool is_end_of_tick(const struct run *run, const struct run *was)
 {
     if (!run->parts)
         return !run->retried;
     bool was_over = run_state_is_end(was->state) && run_state_is_end(was->outcome);
-    return run_ends_tick(run) && !was_over && run->state != RUN_SKIPPED;
+    return run_ends_tick(run) && !run_is_unfollowed(run) && (!was_over || run_is_unfollowed(was));
 }
 
 void follow_see_end(struct cluster *cluster, struct known_run *known, const struct run *was)

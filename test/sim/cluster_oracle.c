@@ -332,6 +332,9 @@ static void see_run_gone(struct cluster *cluster, const struct id *id, struct kn
     if (!known || is_open(&known->run) || !record)
         stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
                    known ? known->run.job_name : "?");
+    if (run_is_unfollowed(&known->run))
+        stage_fail(&cluster->stage, "tick %lld of %s is over, and removed before anything follows",
+                   (long long)known->run.tick_ms / 1000, known->run.job_name);
     known->is_stored = false;
     if (!known->is_undone) /* else its node knows already, or has forgotten it */
         check_removed(cluster, &known->run, record);

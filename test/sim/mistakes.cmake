@@ -230,6 +230,13 @@ peal_sim_mistake(retry_forgets_parts memory races store/rules/rules_again.c
     ".outcome = run->outcome," ""
     "a tick is ok though a part failed while another was tried again")
 
+peal_sim_mistake(called_off_in_silence memory any engine/state/open_run.c
+    "return run_is_unfollowed(run) ? OPEN_UNFOLLOWED : OPEN_FINISHED;" "return OPEN_FINISHED;"
+    "a tick whose last part is called off is followed by nothing: P6")
+peal_sim_mistake(called_off_twice memory any store/rules/rules_run.c
+    "row->run.finished_ms = finish->run.finished_ms;" ""
+    "a tick whose last part is called off is followed twice: P1")
+
 peal_sim_mistake(all_at_once memory races store/rules/rules_part.c
     "i >= parts->at_once" "false"
     "the parts of a rolling tick go all at once")

@@ -78,6 +78,21 @@ static void finish_answered(struct recorder *recorder, struct now now, struct op
     job_ended(recorder, now, open);
 }
 
+/* Not accepted: it was recorded in this node's place, which followed it. */
+static void follow_answered(struct recorder *recorder, struct now now, struct open_run *open,
+                            const struct store_finish *finish, enum status st)
+{
+    if (st == OK && finish->is_stale)
+        recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
+    if (st != OK || finish->is_stale) {
+        open_runs_move(recorder->runs, open, OPEN_UNFOLLOWED);
+        return;
+    }
+    open->run = finish->run;
+    open_runs_move(recorder->runs, open, OPEN_FINISHED);
+    job_ended(recorder, now, open);
+}
+
 static void finishes_answered(void *stage, struct outbox_batch *batch, enum status st,
                               struct now now)
 {
@@ -87,6 +102,8 @@ static void finishes_answered(void *stage, struct outbox_batch *batch, enum stat
         struct open_run *open = open_runs_find(recorder->runs, &finish->run.id);
         if (open && open->phase == OPEN_FINISHING)
             finish_answered(recorder, now, open, finish, st);
+        else if (open && open->phase == OPEN_FOLLOWING)
+            follow_answered(recorder, now, open, finish, st);
     }
 }
 
@@ -111,6 +128,24 @@ static bool add_finish(struct recorder *recorder, struct now now, struct outbox_
         return false;
     }
     open_runs_move(recorder->runs, open, OPEN_FINISHING);
+    return true;
+}
+
+/* A part that the store has ended, as the last of its tick. False: out of memory. */
+static bool add_follow(struct recorder *recorder, struct now now, struct outbox_batch **batch,
+                       struct open_run *open)
+{
+    struct store_finish *finish = outbox_add(batch, &recorder->sender, &finishes_kind);
+    if (!finish)
+        return false;
+    finish->run = open->run;
+    finish->run.finished_ms = now.wall.ms;
+    if (follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
+        recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
+        outbox_drop_last(*batch);
+        return false;
+    }
+    open_runs_move(recorder->runs, open, OPEN_FOLLOWING);
     return true;
 }
 
@@ -190,6 +225,8 @@ struct boot_ms recorder_finish_at(const struct recorder *recorder)
 {
     struct boot_ms retry_at = recorder->sender.retry_at;
     const struct open_run *last = TAILQ_LAST(&recorder->runs->phases[OPEN_ENDED], open_list);
+    if (open_runs_first(recorder->runs, OPEN_UNFOLLOWED))
+        return retry_at;
     if (!last)
         return (struct boot_ms){INT64_MAX};
     bool is_new = !last->is_looked_at; /* ended later in this turn: to be looked at */
@@ -205,6 +242,11 @@ void recorder_send_finishes(struct recorder *recorder, struct now now)
     recorder->is_hurried = false;
     while ((open = open_runs_first(recorder->runs, OPEN_ENDED)) &&
            add_finish(recorder, now, &batch, open)) {
+        if (outbox_count(batch) == OUTBOX_MAX)
+            outbox_send(&batch, now);
+    }
+    while ((open = open_runs_first(recorder->runs, OPEN_UNFOLLOWED)) &&
+           add_follow(recorder, now, &batch, open)) {
         if (outbox_count(batch) == OUTBOX_MAX)
             outbox_send(&batch, now);
     }

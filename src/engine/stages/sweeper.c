@@ -367,12 +367,18 @@ static void adopt_run(struct sweeper *sweeper, struct now now, struct open_run *
 {
     int64_t kept_ms = open_run_kept_for_ms(open, now);
     if (!open->is_recorded || open->run.state != RUN_LOST)
-        open_runs_move(sweeper->runs, open, OPEN_FINISHED);
+        open_runs_move(sweeper->runs, open, open_phase_of_end(&open->run));
     else if (kept_ms > 0)
         look_again(sweeper, now, kept_ms);
     else if (!has_wrong_clock(
                  sweeper)) /* else there is a sweep when the clock is right or believed */
         open_runs_move(sweeper->runs, open, OPEN_RECORDED);
+}
+
+/* What follows from the end of a tick does not wait for a node that is gone. */
+static bool is_left_unfollowed(struct sweeper *sweeper, struct now now, const struct run *run)
+{
+    return run_is_unfollowed(run) && is_gone_for(sweeper, now, run->node, &run->owner, 0);
 }
 
 static void adopt(struct sweeper *sweeper, struct now now)
@@ -383,7 +389,8 @@ static void adopt(struct sweeper *sweeper, struct now now)
         if (open->is_to_tell && open->run.state == RUN_LOST)
             recorder_tell_lost(sweeper->recorder, open);
         open->is_to_tell = false;
-        if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner))
+        if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner) ||
+            is_left_unfollowed(sweeper, now, &open->run))
             adopt_run(sweeper, now, open);
     }
     recorder_adopt_entries(sweeper->recorder, now, is_to_adopt, sweeper);

@@ -7,8 +7,9 @@
 #include "heap.h"
 #include "store.h"
 
-#define TO(phase) (1u << (phase))
-#define ELSEWHERE (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
+#define TO(phase)      (1u << (phase))
+#define ENDED_BY_STORE (TO(OPEN_FINISHED) | TO(OPEN_UNFOLLOWED))
+#define ELSEWHERE      (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
 
 static const struct {
     const char *name;
@@ -19,26 +20,26 @@ static const struct {
                               PHASE_OPEN | PHASE_FED | PHASE_ELSEWHERE | PHASE_RESTS |
                                   PHASE_EXECUTED,
                               TO(OPEN_CLAIMED_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_CLAIMED) |
-                                  TO(OPEN_STARTED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                                  TO(OPEN_STARTED) | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_CLAIMED_ELSEWHERE] = {"claimed elsewhere",
                                 PHASE_OPEN | PHASE_FED | PHASE_ELSEWHERE | PHASE_RESTS |
                                     PHASE_TAKABLE,
                                 TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_TAKING) |
-                                    TO(OPEN_CLAIMED) | TO(OPEN_ORPHAN) | TO(OPEN_FINISHED) |
+                                    TO(OPEN_CLAIMED) | TO(OPEN_ORPHAN) | ENDED_BY_STORE |
                                     TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_WAITING] = {"waiting",
                       PHASE_OPEN | PHASE_FED | PHASE_RESTS | PHASE_TAKABLE | PHASE_UNSTARTED,
                       ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
-                          TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                          ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_TAKING] = {"taking", PHASE_OPEN | PHASE_FED | PHASE_OWNED,
                      TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
-                         TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                         ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_CLAIMED] = {"claimed", PHASE_OPEN | PHASE_OWNED | PHASE_UNBEGUN | PHASE_UNSTARTED,
                       TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) |
-                          ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                          ELSEWHERE | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGINNING] = {"beginning", PHASE_OPEN | PHASE_OWNED | PHASE_UNBEGUN,
                         TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) |
-                            ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                            ELSEWHERE | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGUN] = {"begun", PHASE_OPEN | PHASE_OWNED | PHASE_UNSTARTED,
                     TO(OPEN_STARTING) | TO(OPEN_ENDED)},
     [OPEN_STARTING] = {"starting", PHASE_OPEN | PHASE_OWNED | PHASE_EXECUTED | PHASE_PROCESS,
@@ -47,23 +48,24 @@ static const struct {
                       PHASE_OPEN | PHASE_OWNED | PHASE_RESTS | PHASE_EXECUTED | PHASE_PROCESS,
                       TO(OPEN_ENDED)},
     [OPEN_ORPHAN] = {"orphan", PHASE_OPEN | PHASE_OWNED | PHASE_EXECUTED,
-                     TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
-                         TO(OPEN_ENDED_ELSEWHERE)},
+                     TO(OPEN_STARTED) | TO(OPEN_ENDED) | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_REFUSED] = {"refused", PHASE_OPEN | PHASE_UNBEGUN,
-                      TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | TO(OPEN_FINISHED) |
+                      TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | ENDED_BY_STORE |
                           TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_ENDED] = {"ended", PHASE_OPEN,
                     TO(OPEN_WAITING) | TO(OPEN_FINISHING) | ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHING] = {"finishing", PHASE_OPEN,
                         TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) | ELSEWHERE |
                             TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_UNFOLLOWED] = {"unfollowed", 0, TO(OPEN_FOLLOWING)},
+    [OPEN_FOLLOWING] = {"following", 0, TO(OPEN_UNFOLLOWED) | TO(OPEN_FINISHED)},
     [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording", 0,
                         TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_RECORDED] = {"recorded", PHASE_RECORDED, TO(OPEN_FORGETTING)},
     [OPEN_FORGETTING] = {"forgetting", PHASE_RECORDED, TO(OPEN_RECORDED)},
     [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", PHASE_ELSEWHERE | PHASE_RESTS,
-                              TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
+                              TO(OPEN_WAITING) | ELSEWHERE | ENDED_BY_STORE | TO(OPEN_RECORDED)},
 };
 
 bool open_phase_is(enum open_phase phase, unsigned classes)
@@ -183,6 +185,11 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+}
+
+enum open_phase open_phase_of_end(const struct run *run)
+{
+    return run_is_unfollowed(run) ? OPEN_UNFOLLOWED : OPEN_FINISHED;
 }
 
 void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonce)

@@ -31,7 +31,8 @@
  * For runs that this incarnation does not own, the feed decides: a run that is not begun here moves
  * elsewhere when another incarnation has it, even if it has ended here, killed or too late, before
  * its begin.
- * A run that the store ends by itself goes from any phase before BEGUN to FINISHED. Where the
+ * A run that the store ends by itself goes from any phase before BEGUN to FINISHED; by way of
+ * UNFOLLOWED and FOLLOWING, if its tick is over with it (run_is_unfollowed). Where the
  * answer to a take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN: the
  * nonce was made by this incarnation, so nobody else can have sent that request.
  * ORPHAN is a run that an earlier agent of this home had begun, until the executor has said whether
@@ -50,6 +51,8 @@ enum open_phase {
     OPEN_REFUSED, /* the store ended it; the feed will show its record */
     OPEN_ENDED,   /* its end is to be written */
     OPEN_FINISHING,
+    OPEN_UNFOLLOWED, /* the store ended it, as the last part of its tick: what follows is next */
+    OPEN_FOLLOWING,
     OPEN_FINISHED, /* its end is in the store, the history is next */
     OPEN_RECORDING,
     OPEN_RECORDED, /* the history has it */
@@ -165,6 +168,9 @@ void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonc
  * the run may be under way. */
 struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,
                                        uint64_t nonce);
+
+/* The phase of a run that the store shows as ended, and that this node is to record. */
+enum open_phase open_phase_of_end(const struct run *run);
 
 /* The only writer of ->phase. */
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next);

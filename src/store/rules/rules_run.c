@@ -423,6 +423,19 @@ static enum status write_end(struct rules *rules, struct run_row *row, const str
                : st;
 }
 
+/* The store has ended the run, which was the last of its tick; now somebody tells when, and what
+ * follows. */
+static enum status follow_up(struct rules *rules, struct run_row *row, struct store_finish *finish)
+{
+    finish->accepted = true;
+    row->run.finished_ms = finish->run.finished_ms;
+    finish->run = row->run;
+    enum status st = rules_set_run(rules, row);
+    if (st == OK)
+        st = set_last_run(rules, &row->run);
+    return st == OK ? rules_make_nexts(rules, &row->run, RUN_QUEUED, finish) : st;
+}
+
 enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
@@ -437,7 +450,9 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         return st;
     if (row.run.nonce != finish->run.nonce || !run_state_is_known(row.run.state))
         return OK;
-    if (!state_is_open(row.run.state) && !is_better_known(&row.run, &finish->run)) {
+    bool is_unfollowed = run_is_unfollowed(&row.run) && finish->run.finished_ms;
+    if (!state_is_open(row.run.state) && !is_unfollowed &&
+        !is_better_known(&row.run, &finish->run)) {
         finish->accepted = true;
         finish->run = row.run;
         return OK;
@@ -445,6 +460,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     st = rules_nexts_are_stale(rules, finish, &finish->is_stale);
     if (st != OK || finish->is_stale)
         return st;
+    if (is_unfollowed)
+        return follow_up(rules, &row, finish);
     finish->accepted = true;
     struct run before = row.run;
     bool is_again;

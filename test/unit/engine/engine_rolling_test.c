@@ -1,4 +1,5 @@
-/* Ticks that go node by node: when each run starts, and what stops them. */
+/* Ticks that go node by node: when each run starts, and what stops them; and what follows a tick
+ * whose last run is called off. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,6 +174,82 @@ static void a_pause_ends_those_that_wait(void **state)
     cluster_free(cluster);
 }
 
+/* ---- the last run is called off ---- */
+
+enum trouble { NO_TROUBLE, NO_LEADER, ANSWER_LOST, STORE_AWAY, TROUBLES };
+
+/* The run of one node has failed; that of another waits for its next attempt, which a pause ends:
+ * the tick has failed. */
+static void until_called_off(struct cluster *cluster, const struct id *uid, enum trouble trouble)
+{
+    for (size_t i = 0; i < NODES; i++)
+        cluster->nodes[i]->duration_ms = SECOND;
+    cluster->nodes[1]->exit_code = 75;
+    cluster->nodes[2]->exit_code = 1;
+    int64_t hour_ms = 60 * MINUTE;
+    cluster_pass(cluster, hour_ms - cluster->nodes[0]->now.wall.ms % hour_ms + 10 * SECOND);
+    cluster->nodes[1]->exit_code = cluster->nodes[2]->exit_code = 0;
+    assert_int_equal(cluster_count(cluster, "a", RUN_OK), 1);
+    assert_int_equal(cluster_count(cluster, "a", RUN_FAILED), 2);
+    assert_int_equal(cluster_starts(cluster, "b"), 0);
+    if (trouble == NO_LEADER) {
+        cluster_freeze(cluster->nodes[0]);
+        cluster_expire(cluster->nodes[0]);
+    }
+    for (size_t i = 0; i < NODES && trouble >= ANSWER_LOST; i++) {
+        cluster->nodes[i]->door = trouble == ANSWER_LOST ? DOOR_ONE_WAY : DOOR_BROKEN;
+        cluster->nodes[i]->door_op = STORE_FINISH;
+        cluster->nodes[i]->door_status = E_UNREACHABLE;
+    }
+    world_change(cluster->nodes[2], uid, pause_job);
+    cluster_pass(cluster, 5 * SECOND);
+    for (size_t i = 0; i < NODES && trouble >= ANSWER_LOST; i++)
+        cluster->nodes[i]->door = DOOR_OPEN;
+}
+
+static void a_tick_that_is_called_off_is_followed(void **state)
+{
+    (void)state;
+    for (int trouble = NO_TROUBLE; trouble < TROUBLES; trouble++) {
+        struct cluster *cluster = cluster_new(NODES);
+        struct id uid = world_add(cluster->nodes[0],
+                                  "name: a\nschedule: '0 0 * * * *'\ncommand: [x]\n"
+                                  "spread: all\nretries: {count: 1, wait: 10m, on: [exit 75]}\n");
+        world_add(cluster->nodes[0], "name: b\nafter: {job: a, on: failure}\ncommand: [x]\n");
+        world_add(cluster->nodes[0], "name: c\nafter: a\ncommand: [x]\n");
+        until_called_off(cluster, &uid, (enum trouble)trouble);
+        cluster_pass(cluster, MINUTE);
+        if (trouble == NO_LEADER)
+            cluster_thaw(cluster, cluster->nodes[0]);
+        cluster_pass(cluster, 30 * MINUTE);
+        if (cluster_starts(cluster, "b") != 1 || cluster_starts(cluster, "c") != 0)
+            fail_msg("trouble %d: followed %zu times", trouble, cluster_starts(cluster, "b"));
+        assert_int_equal(cluster_count(cluster, "a", RUN_SKIPPED), 1);
+        const struct catalog_job *job =
+            catalog_by_uid(engine_catalog(cluster->nodes[2]->engine), &uid);
+        assert_int_equal(job->last.state, RUN_FAILED);
+        cluster_check(cluster);
+        cluster_free(cluster);
+    }
+}
+
+/* The notice is of the tick, by whoever records its end. */
+static void a_tick_that_is_called_off_is_told(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(NODES);
+    struct id uid = world_add(cluster->nodes[0],
+                              "name: a\nschedule: '0 0 * * * *'\ncommand: [x]\n"
+                              "spread: all\nretries: {count: 1, wait: 10m, on: [exit 75]}\n");
+    until_called_off(cluster, &uid, NO_TROUBLE);
+    cluster_pass(cluster, MINUTE);
+    size_t told = 0;
+    for (size_t n = 0; n < NODES; n++)
+        told += cluster->nodes[n]->told_count;
+    assert_int_equal(told, 1);
+    cluster_free(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +260,8 @@ int main(void)
         cmocka_unit_test(the_node_whose_turn_it_is_dies),
         cmocka_unit_test(a_node_that_does_not_take_it),
         cmocka_unit_test(a_pause_ends_those_that_wait),
+        cmocka_unit_test(a_tick_that_is_called_off_is_followed),
+        cmocka_unit_test(a_tick_that_is_called_off_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
