@@ -200,16 +200,26 @@ const struct message zh_jobs[] = {
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab", "从 crontab 导入任务"},
+    {"jobs from a crontab, or from gocron", "从 crontab 或 gocron 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
-     "--system or --user is given. Exit status 6: some lines could not be read.",
+     "--system or --user is given. A listing of another program is JSON; docs/FROM-OTHERS.md says "
+     "what becomes of each field. Exit status 6: some lines, or tasks, could not be read.",
      "任务以 YAML 输出到 stdout，无法转换的内容输出到 stderr。crontab 本身不会被修改：任务改由 "
      "peal 运行后，请删除其中对应的行。FILE 为 - 表示标准输入。除非给出 --system 或 "
-     "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool 目录相同。退出状态 "
-     "6：部分行无法读取。"},
-    {"what to import? It is: peal import crontab", "导入什么？用法：peal import crontab"},
+     "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool "
+     "目录相同。其他程序的列表为 "
+     "JSON；各字段的转换见 docs/FROM-OTHERS.md。退出状态 6：部分行或任务无法读取。"},
+    {"what to import? peal import crontab or gocron", "导入什么？peal import crontab 或 gocron"},
+    {"show the jobs of gocron's tasks, or add them", "显示或添加 gocron 中的任务"},
+    {"which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
+     "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应，- 表示标准输入"},
+    {"the answer of gocron's GET /api/task?page_size=1000",
+     "gocron 对 GET /api/task?page_size=1000 的响应"},
+    {"%zu task%s could not be imported", "%zu 个任务%.0s未能导入"},
+    {"task %s \"%s\": %s", "任务 %s“%s”：%s"},
+    {"job \"%s\": %s", "任务“%s”：%s"},
     {"your own crontab; only shows the jobs", "当前用户的 crontab；只显示任务"},
     {"adds the jobs", "添加这些任务"},
     {"/etc/crontab and /etc/cron.d", "/etc/crontab 和 /etc/cron.d"},

@@ -395,6 +395,65 @@ const struct message parsed_messages[] = {
     {"expected a command after the user; is this a user's crontab?",
      "用户之后应为命令；这是否是用户的 crontab？"},
     {"expected a command after the time", "时间之后应为命令"},
+
+    /* listings of other programs */
+    {"expected gocron's listing of tasks, the answer of GET /api/task, found %s",
+     "应为 gocron 的任务列表（GET /api/task 的响应），实际为%s"},
+    {"this is gocron's answer to a call that failed: code %.20s, \"%.100s\"",
+     "这是 gocron 对失败请求的响应：code %s，“%s”"},
+    {"there is a second document here; one is expected", "此处有第二个文档；应只有一个"},
+    {"the file is empty", "文件为空"},
+    {"expected a task of gocron: a map with id, name and command",
+     "应为 gocron 的任务：含有 id、name 和 command 的映射"},
+    {"%lld is out of range", "%s 超出范围"},
+    {"unknown field \"%.60s\" is not converted", "未知字段“%s”未转换"},
+    {"protocol is missing: 1 is HTTP, 2 is a shell command",
+     "缺少 protocol：1 为 HTTP，2 为 shell 命令"},
+    {"gocron waits 1 to %lld minutes between its attempts, a minute more each time; here each wait "
+     "is twice the one before, up to %lld minutes",
+     "gocron 两次尝试之间等待 1 到 %s 分钟，每次增加一分钟；此处每次等待时间加倍，最长 %s 分钟"},
+    {"has no hosts, so that gocron runs it nowhere; here it runs on one of the nodes",
+     "没有主机，gocron 不会运行它；此处在其中一个节点上运行"},
+    {"gocron runs it on the host %.120s, peal on any of its nodes: give that node a label, and "
+     "name it in the job's where",
+     "gocron 在主机 %s 上运行，peal 可在任一节点上运行：请为该节点设置标签，并写入任务的 where"},
+    {"gocron runs it on each of %zu hosts (%.120s), peal on one of its nodes: give those nodes a "
+     "label, name it in the job's where, and set spread: all",
+     "gocron 在 %s 台主机（%s）上各运行一次，peal "
+     "只在一个节点上运行：请为这些节点设置标签，写入任务的 "
+     "where，并设置 spread: all"},
+    {"gocron tells of failures by %s: make a channel with `peal channel set`, and name it in the "
+     "job's notify",
+     "gocron 在失败时以%s通知：请用 peal channel set 创建通知渠道，并写入任务的 notify"},
+    {"gocron tells of every end by %s: make a channel with `peal channel set`, and name it in the "
+     "job's notify, on failure and success",
+     "gocron 在每次结束时以%s通知：请用 peal channel set 创建通知渠道，并写入任务的 "
+     "notify，on 为 failure 和 success"},
+    {"gocron tells by %s of an output that holds \"%.60s\"; peal has no such event: let the "
+     "command "
+     "fail then, and name a channel in the job's notify",
+     "gocron 在输出包含“%2$s”时以%1$s通知；peal 没有这种事件：请让命令在此时失败，并在任务的 "
+     "notify "
+     "中写入通知渠道"},
+    {"gocron runs a child task also if it is disabled; the job is paused: resume it if it is to "
+     "run",
+     "gocron 也会运行已停用的子任务；此任务已暂停：如需运行请恢复"},
+    {"is in the listing twice; this one is left out", "在列表中出现两次；此项未导入"},
+    {"the listing has %zu of %lld tasks; ask gocron for the others as well, with "
+     "/api/task?page_size=1000",
+     "列表只有 %2$s 个任务中的 %1$s 个；请以 /api/task?page_size=1000 向 gocron 取得其余任务"},
+    {"its child task \"%.20s\" is not in this listing", "其子任务“%s”不在此列表中"},
+    {"task %lld is no child task: gocron does not run it after this one, and neither does peal",
+     "任务 %s 不是子任务：gocron 不会在此任务之后运行它，peal 也不会"},
+    {"the job is named \"%.128s\"", "任务命名为“%s”"},
+    {"its parent, task %s, could not be imported", "其父任务 %s 未能导入"},
+    {"runs after each of %zu tasks: there is a job for each of them",
+     "在 %s 个任务之后各运行一次：每个父任务对应一个任务"},
+    {"a child task that no task of this listing starts: its job runs on request alone (@manual)",
+     "此列表中没有任务触发此子任务：只在请求时运行（@manual）"},
+    {"HTTP calls reach public addresses alone, and those that http_allow of a node's "
+     "configuration lists",
+     "HTTP 调用只能访问公网地址，以及节点配置中 http_allow 列出的地址"},
     {0},
 };
 
@@ -463,5 +522,8 @@ const struct message parsed_words[] = {
     {"unknown error", "未知错误"},
     {"did you mean \"%s\"?", "是否指“%s”？"},
     {"make it with `peal calendar set`", "可用 peal calendar set 创建"},
+    {"mail", "邮件"},
+    {"Slack", "Slack"},
+    {"a webhook", " webhook "},
     {0},
 };

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "crontab/crontab.h"
+#include "foreign/foreign.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -129,6 +130,25 @@ static enum status import_and_export(void)
     return st;
 }
 
+static const char listing[] =
+    "[{\"id\":1,\"name\":\"a b\",\"protocol\":2,\"command\":\"x\",\"spec\":\"@every 1.5h\","
+    "\"retry_times\":4,\"tag\":\"t\",\"remark\":\"r\",\"hosts\":[{\"name\":\"h\"}],"
+    "\"dependency_task_id\":\"2,9\",\"notify_status\":1,\"timeout\":5},{\"id\":2,\"level\":2,"
+    "\"name\":\"a b\",\"protocol\":1,\"http_method\":2,\"command\":\"http://x/?a=${b}\"},"
+    "{\"id\":3,\"name\":\"c\",\"protocol\":2,\"command\":\"x\",\"spec\":\"@daily\","
+    "\"dependency_task_id\":\"2\"},{\"id\":4,\"name\":\"d\",\"protocol\":9,\"command\":\"x\"}]";
+
+static enum status import_listing(void)
+{
+    struct foreign foreign;
+    struct parse_error err;
+    const struct foreign_options options = {.prefix = "old/", .default_tz = "UTC"};
+    foreign_init(&foreign);
+    enum status st = gocron_import(listing, strlen(listing), &options, zones, &foreign, &err);
+    foreign_release(&foreign);
+    return st;
+}
+
 static void fail_each(enum status (*work)(void))
 {
     left = -1;
@@ -160,10 +180,17 @@ static void crontabs_survive(void **state)
     fail_each(import_and_export);
 }
 
+static void listings_survive(void **state)
+{
+    (void)state;
+    fail_each(import_listing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_survive),
+        cmocka_unit_test(listings_survive),
         cmocka_unit_test(crontabs_survive),
     };
     return cmocka_run_group_tests(tests, open_zones, close_zones);

@@ -1,4 +1,4 @@
-/* peal import: jobs from a crontab. */
+/* peal import: jobs from a crontab, or from the listing of another program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "client/batch/batch.h"
 #include "definition/job_fields.h"
 #include "jobs/crontab_source.h"
+#include "jobs/foreign_source.h"
 #include "text/tr.h"
 
 enum { PREFIX_MAX = 64 };
@@ -80,10 +81,29 @@ static const char *prefix_complaint(const char *prefix)
     return job_name_complaint(name);
 }
 
-/* Without --apply no agent is needed. */
-static enum exit_code import(void *place)
+static enum exit_code read_crontab(const struct request *request, const struct reading *reading,
+                                   struct job_list *jobs, size_t *ret_lost)
 {
-    const struct request *request = place;
+    return crontab_source_read(&request->from, reading, jobs, ret_lost);
+}
+
+static enum exit_code read_gocron(const struct request *request, const struct reading *reading,
+                                  struct job_list *jobs, size_t *ret_lost)
+{
+    const struct foreign_request from = {request->from.file, request->from.prefix, gocron_import};
+    return foreign_source_read(&from, reading, jobs, ret_lost);
+}
+
+/* Where the jobs come from. */
+struct origin {
+    enum exit_code (*read)(const struct request *request, const struct reading *reading,
+                           struct job_list *jobs, size_t *ret_lost);
+    bool has_lines; /* else tasks */
+};
+
+/* Without --apply no agent is needed. */
+static enum exit_code import_from(const struct request *request, const struct origin *origin)
+{
     struct client *client = NULL;
     struct reading reading = {0};
     struct job_list jobs;
@@ -92,14 +112,12 @@ static enum exit_code import(void *place)
     if (complaint)
         return cli_usage(request->base.command, "--prefix: a name that starts with \"%s\" %s",
                          request->from.prefix, tr(complaint));
-    if (request->from.user && request->from.system)
-        return cli_usage(request->base.command, "--user and --system exclude each other");
     job_list_init(&jobs);
     enum exit_code code = request->apply ? client_open(request->base.data, &client) : EXIT_OK;
     if (code == EXIT_OK)
         code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = crontab_source_read(&request->from, &reading, &jobs, &lost);
+        code = origin->read(request, &reading, &jobs, &lost);
     if (code == EXIT_OK && request->apply)
         code = apply(client, request, &jobs);
     else if (code == EXIT_OK)
@@ -110,7 +128,10 @@ static enum exit_code import(void *place)
         fputc('\n', stderr);
     }
     if (code == EXIT_OK && lost) {
-        cli_error("%zu line%s could not be read", lost, lost == 1 ? "" : "s");
+        if (origin->has_lines)
+            cli_error("%zu line%s could not be read", lost, lost == 1 ? "" : "s");
+        else
+            cli_error("%zu task%s could not be imported", lost, lost == 1 ? "" : "s");
         code = EXIT_INVALID;
     }
     job_list_release(&jobs);
@@ -118,6 +139,33 @@ static enum exit_code import(void *place)
     client_close(client);
     return code;
 }
+
+static enum exit_code import_crontab(void *place)
+{
+    static const struct origin origin = {read_crontab, .has_lines = true};
+    const struct request *request = place;
+    if (request->from.user && request->from.system)
+        return cli_usage(request->base.command, "--user and --system exclude each other");
+    return import_from(request, &origin);
+}
+
+static enum exit_code import_gocron(void *place)
+{
+    static const struct origin origin = {read_gocron, .has_lines = false};
+    return import_from(place, &origin);
+}
+
+static const struct option_row import_options[] = {
+    OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
+                "put in front of the names of the jobs, like team/"),
+    OPTION_FLAG(request, apply, 0, "apply", "add the jobs"),
+    OPTION_FLAG(request, replace, 0, "replace", "replace jobs that have the same name"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+/* The answer of another program, as a file. */
+#define LISTING ROWS(ARGUMENT(request, from.file, "FILE|-", .complete = COMPLETE_FILES))
 
 static const struct command subcommands[] = {
     {
@@ -129,33 +177,41 @@ static const struct command subcommands[] = {
             OPTION_TEXT(request, from.user, 0, "user", "USER",
                         "the crontab of this user; with FILE, the user of its jobs"),
             OPTION_FLAG(request, from.system, 0, "system", "lines have a user in the sixth field"),
-            OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
-                        "put in front of the names of the jobs, like team/"),
-            OPTION_FLAG(request, apply, 0, "apply", "add the jobs"),
-            OPTION_FLAG(request, replace, 0, "replace", "replace jobs that have the same name"),
-            OPTION_GROUP(request, base, client_options)),
+            OPTION_GROUP(request, base, import_options)),
         .too_many = "one file at a time",
-        .run = import,
+        .run = import_crontab,
+    },
+    {
+        .name = "import gocron",
+        .summary = "show the jobs of gocron's tasks, or add them",
+        .arguments = LISTING,
+        .options = import_options,
+        .too_few = "which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
+        .too_many = "one file at a time",
+        .run = import_gocron,
     },
     {0},
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .summary = "jobs from a crontab",
+    .summary = "jobs from a crontab, or from gocron",
     .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
                          {"peal import crontab --apply", "adds the jobs"},
                          {"peal import crontab /etc/crontab --system", NULL},
                          {"peal import crontab --system", "/etc/crontab and /etc/cron.d"},
                          {"peal import crontab /mnt/old/etc/cron.d --system --prefix old/", NULL},
-                         {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL}),
+                         {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL},
+                         {"peal import gocron tasks.json --prefix old/",
+                          "the answer of gocron's GET /api/task?page_size=1000"}),
     .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
              "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
              "- is stdin. The files of a folder are crontabs of the users that they are named "
-             "after, as in a spool, unless --system or --user is given. Exit status 6: some lines "
-             "could not be read.",
+             "after, as in a spool, unless --system or --user is given. A listing of another "
+             "program is JSON; docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: "
+             "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? It is: peal import crontab",
+    .too_few = "what to import? peal import crontab or gocron",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
