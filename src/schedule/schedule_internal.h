@@ -17,6 +17,8 @@ struct schedule {
     enum schedule_kind kind : 8;
     enum dst_policy dst : 8;
     struct cron_expr cron;
+    uint32_t
+        sharers; /* how often it was kept in a schedule_pool; 0: it is in none. The last member */
 };
 
 #endif

@@ -11,6 +11,14 @@ static const struct table_type uid_type = {.key_at = offsetof(struct catalog_job
 static const struct table_type name_type = {.key_at = offsetof(struct catalog_job, name),
                                             .is_pointer = true};
 
+/* Most jobs with a policy of their own have one that many others have, too. */
+struct shared_policy {
+    struct job_policy policy; /* first: the key */
+    uint32_t sharers;
+};
+
+static const struct table_type policies_type = {.key_size = sizeof(struct job_policy)};
+
 static struct job_policy policy_of(const struct job *definition)
 {
     return (struct job_policy){
@@ -45,26 +53,38 @@ void catalog_init(struct catalog *catalog)
     known_calendars_init(&catalog->calendars);
     waits_init(&catalog->waits);
     namespaces_init(&catalog->namespaces);
+    schedule_pool_init(&catalog->pool);
+    table_init(&catalog->policies, &policies_type);
 }
 
-static void free_schedules(struct catalog_job *job)
+static void free_schedules(struct catalog *catalog, struct catalog_job *job)
 {
     for (uint32_t i = 0; i < job->schedule_count; i++)
-        schedule_free(job->schedules[i]);
+        schedule_pool_drop(&catalog->pool, job->schedules[i]);
     if (job->schedules != &job->only)
         free(job->schedules);
     job->schedules = NULL;
     job->schedule_count = 0;
 }
 
+static void drop_policy(struct catalog *catalog, struct catalog_job *job)
+{
+    struct shared_policy *shared = job->policy ? table_find(&catalog->policies, job->policy) : NULL;
+    job->policy = NULL;
+    if (!shared || --shared->sharers)
+        return;
+    table_remove(&catalog->policies, shared);
+    free(shared);
+}
+
 static void free_job(struct catalog *catalog, struct catalog_job *job)
 {
-    free_schedules(job);
+    free_schedules(catalog, job);
     catalog->json_bytes -= job->json ? strlen(job->json) + 1 : 0;
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
     free(job->former);
-    free(job->policy);
+    drop_policy(catalog, job);
     free(job->rewound);
     free(job->json);
     free(job);
@@ -81,12 +101,15 @@ void catalog_release(struct catalog *catalog)
     name_order_release(&catalog->in_order);
     waits_release(&catalog->waits);
     namespaces_release(&catalog->namespaces);
+    schedule_pool_release(&catalog->pool);
+    table_release(&catalog->policies);
     catalog_init(catalog);
 }
 
 /* The job's schedules, parsed; a single one without a list around it. */
-static enum status read_schedules(struct catalog_job *job, const struct job *definition,
-                                  struct zone_db *zones, struct parse_error *reterr)
+static enum status read_schedules(struct catalog *catalog, struct catalog_job *job,
+                                  const struct job *definition, struct zone_db *zones,
+                                  struct parse_error *reterr)
 {
     struct schedule_set set;
     schedule_set_init(&set);
@@ -95,7 +118,9 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
         schedule_set_release(&set);
         return st;
     }
-    free_schedules(job);
+    free_schedules(catalog, job);
+    for (size_t i = 0; i < set.count; i++)
+        set.items[i] = schedule_pool_keep(&catalog->pool, set.items[i]);
     job->schedule_count = (uint8_t)set.count;
     if (set.count == 1) {
         job->only = set.items[0];
@@ -144,19 +169,21 @@ struct job_policy catalog_job_policy(const struct catalog_job *job)
 }
 
 /* `definition` NULL: it can't be decoded, and the job is not planned. */
-static enum status read_policy(const struct catalog *catalog, struct catalog_job *job,
+static enum status read_policy(struct catalog *catalog, struct catalog_job *job,
                                const struct job *definition)
 {
-    struct job_policy policy = definition ? policy_of(definition) : catalog->usual;
-    struct job_policy *kept = NULL;
-    if (memcmp(&policy, &catalog->usual, sizeof(policy)) != 0) {
-        kept = malloc(sizeof(*kept));
-        if (!kept)
+    struct shared_policy own = {.policy = definition ? policy_of(definition) : catalog->usual};
+    struct shared_policy *shared = NULL;
+    if (memcmp(&own.policy, &catalog->usual, sizeof(own.policy)) != 0) {
+        shared = table_find(&catalog->policies, &own.policy);
+        if (!shared)
+            shared = table_add(&catalog->policies, &own, sizeof(own));
+        if (!shared)
             return E_NOMEM;
-        *kept = policy;
+        shared->sharers++;
     }
-    free(job->policy);
-    job->policy = kept;
+    drop_policy(catalog, job);
+    job->policy = shared ? &shared->policy : NULL;
     return OK;
 }
 
@@ -212,7 +239,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     job->former = former;
     job->deleted = change->job_deleted;
     if (read == OK)
-        read = read_schedules(job, definition, zones, reterr);
+        read = read_schedules(catalog, job, definition, zones, reterr);
     else
         parse_fail(reterr, 0, "%s: %s", error.path, error.message);
     job->broken = read != OK;

@@ -11,6 +11,7 @@
 #include "definition/selector.h"
 #include "job.h"
 #include "run.h"
+#include "schedule_pool.h"
 #include "state/known_calendars.h"
 #include "state/name_order.h"
 #include "state/namespaces.h"
@@ -57,17 +58,17 @@ struct catalog_job {
     const char *name;                /* inside `json`'s block */
     const char *where;               /* selector, likewise; NULL: any node may run it */
     struct job_calendars *calendars; /* that exclude ticks; NULL: none */
-    struct schedule **schedules;
-    struct schedule *only;     /* `schedules` points here if there is only one */
-    struct job_waits *waits;   /* its dependencies (`after`); NULL: none */
-    struct job_former *former; /* the names that it had; NULL: it was never renamed */
-    struct job_policy *policy; /* NULL: the defaults, as most jobs have */
-    struct rewound *rewound;   /* NULL: the cursor was not moved back */
-    uint32_t rewinds;          /* how often the cursor was moved back */
-    uint32_t open_runs;        /* number of its runs in QUEUED to RUNNING */
-    uint32_t last_node;        /* node_mark of the node of its newest run; 0: not known */
-    uint32_t heap_place;       /* the planner's; HEAP_NONE while a claim is under way */
-    uint16_t group;            /* the same for CATALOG_GROUP jobs that came one after the other */
+    struct schedule **schedules;     /* each the pool's */
+    struct schedule *only;           /* `schedules` points here if there is only one */
+    struct job_waits *waits;         /* its dependencies (`after`); NULL: none */
+    struct job_former *former;       /* the names that it had; NULL: it was never renamed */
+    const struct job_policy *policy; /* shared by all jobs with the same; NULL: the defaults */
+    struct rewound *rewound;         /* NULL: the cursor was not moved back */
+    uint32_t rewinds;                /* how often the cursor was moved back */
+    uint32_t open_runs;              /* number of its runs in QUEUED to RUNNING */
+    uint32_t last_node;              /* node_mark of the node of its newest run; 0: not known */
+    uint32_t heap_place;             /* the planner's; HEAP_NONE while a claim is under way */
+    uint16_t group; /* the same for CATALOG_GROUP jobs that came one after the other */
     uint8_t schedule_count;
     bool claiming : 1;
     bool paused : 1, deleted : 1;
@@ -84,6 +85,8 @@ struct catalog {
     uint32_t added;               /* jobs that came, ever */
     struct table calendars;       /* of known_calendar */
     struct namespaces namespaces; /* of the jobs in by_name */
+    struct schedule_pool pool;    /* schedules of all jobs */
+    struct table policies;        /* of shared_policy: those of jobs that have not the defaults */
     size_t json_bytes;            /* of all definitions, including deleted jobs */
     struct job_policy usual;      /* the defaults */
 };

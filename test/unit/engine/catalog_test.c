@@ -223,6 +223,33 @@ static void nothing_outlives_a_step_back(void **state)
     assert_int_equal(job->calendars->out_until_ms, SHELF_MS + 120000);
 }
 
+/* Schedules and policies that many jobs have, once: a change of one job leaves the others alone. */
+static void what_is_equal_is_shared(void **state)
+{
+    struct shelf *shelf = *state;
+    struct catalog *catalog = &shelf->catalog;
+    struct catalog_job *a = shelf_put(shelf, 1, "a", "'0 2 * * *'", "overlap: queue\n");
+    struct catalog_job *b = shelf_put(shelf, 2, "b", "'0 2 * * *'", "overlap: queue\n");
+    const struct catalog_job *usual = shelf_put(shelf, 3, "c", "'0 3 * * *'", "");
+    assert_ptr_equal(a->schedules[0], b->schedules[0]);
+    assert_ptr_equal(a->policy, b->policy);
+    assert_null(usual->policy);
+    assert_int_equal(catalog->policies.count, 1);
+
+    shelf_put(shelf, 1, "a", "'0 4 * * *', '0 2 * * *'", "overlap: queue\ndeadline: 5m\n");
+    assert_ptr_equal(a->schedules[1], b->schedules[0]);
+    assert_int_equal(catalog_job_policy(a).deadline_s, 300);
+    assert_int_equal(catalog_job_policy(b).deadline_s, 0);
+    assert_int_equal(catalog_job_policy(b).overlap, OVERLAP_QUEUE);
+    assert_int_equal(catalog->pool.schedules.count, 3);
+
+    shelf_put(shelf, 1, "a", "'0 3 * * *'", "");
+    catalog_remove(catalog, b);
+    assert_ptr_equal(a->schedules[0], usual->schedules[0]);
+    assert_int_equal(catalog->pool.schedules.count, 1);
+    assert_int_equal(catalog->policies.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +260,7 @@ int main(void)
         WITH_SHELF(next_of_every_kind),
         WITH_SHELF(ticks_are_out_by_the_zone_of_their_schedule),
         WITH_SHELF(nothing_outlives_a_step_back),
+        WITH_SHELF(what_is_equal_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
