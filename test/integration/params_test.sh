@@ -256,4 +256,42 @@ command -v sqlite3 >/dev/null && {
     run sqlite3 "$scratch/data/peal.db" "SELECT count(*) FROM docs WHERE kind = 'input'"
     expect_stdout 0
 }
+# A run for a node that is full waits for it, says so, and not for ever.
+echo 'max_running: 1' >"$scratch/one.yaml"
+start_agent small --node-id small --listen none --config "$scratch/one.yaml"
+cat >"$scratch/jobs.yaml" <<YAML
+name: fills
+schedule: "@manual"
+shell: while ! test -e $scratch/filled; do sleep 0.1; done
+---
+name: waits
+schedule: "@manual"
+command: ["true"]
+deadline: 3s
+---
+name: waits-on
+schedule: "@manual"
+command: ["true"]
+YAML
+run peal apply -f "$scratch/jobs.yaml"
+expect_status 0
+run peal run fills --on small
+# shellcheck disable=SC2317 # wait_until calls it
+small_is() { [ "$(peal nodes -o json | jq -r '.[0].state')" = "$1" ]; }
+wait_until small_is full
+run peal run waits --on small
+expect_status 0
+run peal run waits-on --on small
+expect_status 0
+run peal why waits-on
+expect_stdout_has 'only node small may run it, which takes no runs now: it runs as much as it may (max_running)'
+# shellcheck disable=SC2317 # likewise
+state_is() { [ "$(peal runs "$1" -o json | jq -r '.[0].state')" = "$2" ]; }
+wait_until state_is waits missed
+run peal runs waits -o json
+expect_json '.[0] | [.reason, .detail]' '["deadline","for node small, which did not take it in time: it runs as much as it may (max_running)"]'
+wait_until state_is waits-on due
+touch "$scratch/filled"
+wait_until state_is waits-on ok
+
 finish

@@ -77,24 +77,29 @@ static json_t *encode_roles(unsigned roles)
     return NULL;
 }
 
-/* Why it takes no new runs, for people; null if it does. */
-static json_t *encode_detail(const struct known_peer *known, int64_t heard_ago_ms,
-                             enum language language)
+bool node_tell_refusal(const struct known_peer *known, struct now now, enum language language,
+                       char *text, size_t size)
+{
+    if (is_gone(known) && known->heard.ms)
+        snprintf(text, size, message_in(language, "has not been heard of for %lld s"),
+                 (long long)((now.boot.ms - known->heard.ms) / 1000));
+    else if (is_gone(known))
+        snprintf(text, size, "%s", message_in(language, "has never been heard of"));
+    else if (known->is_drained)
+        snprintf(text, size, message_in(language, "drained by %.64s"), known->drained_by);
+    else if (known->peer.refusal)
+        snprintf(text, size, "%s", message_in(language, peer_refusal_text(known->peer.refusal)));
+    else
+        return false;
+    return true;
+}
+
+/* Null: it takes them. */
+static json_t *encode_detail(const struct known_peer *known, struct now now, enum language language)
 {
     char text[200];
-    if (is_gone(known) && known->heard.ms)
-        snprintf(text, sizeof(text), message_in(language, "has not been heard of for %lld s"),
-                 (long long)(heard_ago_ms / 1000));
-    else if (is_gone(known))
-        snprintf(text, sizeof(text), "%s", message_in(language, "has never been heard of"));
-    else if (known->is_drained)
-        snprintf(text, sizeof(text), message_in(language, "drained by %.64s"), known->drained_by);
-    else if (known->peer.refusal)
-        snprintf(text, sizeof(text), "%s",
-                 message_in(language, peer_refusal_text(known->peer.refusal)));
-    else
-        return json_null();
-    return json_words(text);
+    return node_tell_refusal(known, now, language, text, sizeof(text)) ? json_words(text)
+                                                                       : json_null();
 }
 
 static json_t *encode_percent(int percent)
@@ -106,11 +111,11 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
                     enum language language)
 {
     const struct peer *peer = &known->peer;
-    int64_t heard_ago_ms = now.boot.ms - known->heard.ms, skew_ms = 0;
+    int64_t skew_ms = 0;
     bool has_skew = node_skew(peers, known, &skew_ms);
     json_t *value = json_pack(
         "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:I}", "node", json_words(peer->name),
-        "state", node_state(known), "detail", encode_detail(known, heard_ago_ms, language), "self",
+        "state", node_state(known), "detail", encode_detail(known, now, language), "self",
         is_self(peers, known), "leader", strcmp(peer->name, peers->leader) == 0, "drained",
         known->is_drained, "drained_by", json_words_or_null(known->drained_by), "heard_at",
         known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",

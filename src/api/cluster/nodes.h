@@ -15,6 +15,10 @@ struct known_peer node_as_it_is(const struct engine *engine, const struct known_
 /* "ready", "draining", "drained", "gone", or why it takes no new runs: "full", "clock" ... */
 const char *node_state(const struct known_peer *known);
 
+/* Why the node takes no new runs, for people. False: it does. */
+bool node_tell_refusal(const struct known_peer *known, struct now now, enum language language,
+                       char *text, size_t size);
+
 /* NULL: out of memory. */
 json_t *encode_node(const struct peers *peers, const struct known_peer *known, struct now now,
                     enum language language);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
+#include "cluster/nodes.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -13,6 +14,7 @@
 #include "runs/pending.h"
 #include "runs/why_text.h"
 #include "server.h"
+#include "state/open_run.h"
 
 enum {
     ROWS = 200,
@@ -128,6 +130,22 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     return true;
 }
 
+/* The run is due, and for one node alone: does that take it? */
+static void tell_held(const struct call *call, const struct run *run, struct why_answer *answer)
+{
+    struct engine *engine = call->api->ports.engine;
+    struct now now = clock_now();
+    const char *only =
+        run->state == RUN_DUE && run->not_before_ms <= now.wall.ms ? open_run_only_node(run) : NULL;
+    const struct known_peer *known = only ? peers_find(engine_peers(engine), only) : NULL;
+    char text[200];
+    if (!known)
+        return;
+    struct known_peer node = node_as_it_is(engine, known, now);
+    if (node_tell_refusal(&node, now, call->language, text, sizeof(text)))
+        why_tell_held(only, text, answer);
+}
+
 /* `run` or `entry` is the record, or both are NULL. */
 static void answer_why(struct call *call, const struct run *run, const struct ledger_entry *entry)
 {
@@ -154,6 +172,8 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         why_explain(&facts, &answer);
     if (run && run->state == RUN_DUE && facts.nobody)
         why_tell_nobody(facts.job->where, &answer);
+    else if (run)
+        tell_held(call, run, &answer);
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;
     json_t *value = encode_answer(call, &answer);

@@ -169,6 +169,13 @@ void why_tell_nobody(const char *where, struct why_answer *answer)
          where);
 }
 
+void why_tell_held(const char *node, const char *lack, struct why_answer *answer)
+{
+    strbuf_reset(&answer->text);
+    tell(answer, "It is due, and only node %s may run it, which takes no runs now: %s.", node,
+         lack);
+}
+
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)
 {
     answer->entry = entry;

@@ -22,6 +22,8 @@ void why_answer_init(struct why_answer *answer, enum language language, int64_t 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
 /* The run is due, and no node matches the job's `where`. */
 void why_tell_nobody(const char *where, struct why_answer *answer);
+/* The run is due, for one node alone, which does not take it now: `lack` says why not. */
+void why_tell_held(const char *node, const char *lack, struct why_answer *answer);
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer);
 
 /* The facts about a tick without a record. */

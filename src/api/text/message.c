@@ -402,6 +402,8 @@ const struct message messages[] = {
     {" The tick has %d runs, and this is number %d of them.",
      "本次触发共有 %d 个运行，这是其中第 %d 个。"},
     {"It is due, and waits for node %s to take it.", "已到期，等待节点 %s 领取。"},
+    {"It is due, and only node %s may run it, which takes no runs now: %s.",
+     "已到期，只能由节点 %s 运行，而该节点目前不接受运行：%s。"},
     {"It is in a state that only a newer peal knows; a node of that version goes on with it.",
      "它所处的状态只有更新版本的 peal 才认识；该版本的节点会继续处理。"},
     {"It is about to start on %s.", "即将在 %s 上启动。"},

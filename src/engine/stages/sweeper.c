@@ -10,6 +10,7 @@ enum {
     COMING_BACK_MS = 1000, /* for nodes that lost their lease to register again */
     UNSURE_MS = 10000,     /* after an outage, in which all may have lost their leases */
     RETRY_AFTER_MS = 1000,
+    ALONE_MS = 3600 * 1000, /* a run for one node alone, which is there and does not take it */
 };
 
 void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, struct outbox *outbox,
@@ -171,6 +172,14 @@ static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
     return only && (!node || !node->peer.is_alive || node->is_drained);
 }
 
+/* Why the node, which is there, does not take runs. NULL: it does, as far as known. */
+static const char *why_not(const struct sweeper *sweeper, const char *node)
+{
+    const struct known_peer *known = peers_find(sweeper->peers, node);
+    bool is_told = known && known->peer.refusal != PEER_ACCEPTS;
+    return is_told ? peer_refusal_text(known->peer.refusal) : NULL;
+}
+
 /* Why the run is ended: it was left behind by its node, nobody has taken it in time, or no node may
  * run it. */
 static enum run_reason tell_why(const struct sweeper *sweeper, const struct run *run, bool was_left,
@@ -179,18 +188,21 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct run 
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
     const char *only = open_run_only_node(run);
     bool is_nobodys_run = only ? is_for_nobody(sweeper, run) : is_nobodys(sweeper, job);
+    bool is_untaken = !is_nobodys_run && (only || run->parts);
+    const char *lack = only ? why_not(sweeper, only) : NULL;
     if (was_left)
         snprintf(detail, size, "claimed by a node that went away, and not taken over in time");
-    else if (run->parts && !is_nobodys_run && only)
-        snprintf(detail, size, "for node %s, which did not take it in time", only);
-    else if (run->parts && !is_nobodys_run)
+    else if (is_untaken && only)
+        snprintf(detail, size, "for node %s, which did not take it in time%s%s", only,
+                 lack ? ": " : "", lack ? lack : "");
+    else if (is_untaken)
         snprintf(detail, size, "no node took it in time");
     else if (only)
         snprintf(detail, size, "for %snode %s, which is gone or drained",
                  run->pinned[0] ? "" : "the boot of ", only);
     else
         placement_tell_nobody(job ? job->where : NULL, detail, size);
-    return was_left || (run->parts && !is_nobodys_run) ? REASON_DEADLINE : REASON_NO_NODE;
+    return was_left || is_untaken ? REASON_DEADLINE : REASON_NO_NODE;
 }
 
 static void end(struct sweeper *sweeper, struct now now, struct open_run *open, bool was_left)
@@ -261,11 +273,17 @@ static bool is_time(struct sweeper *sweeper, struct now now, int64_t at_ms)
     return at_ms <= now.wall.ms;
 }
 
+/* The deadline of the job, or so long. */
+static int64_t deadline_ms(const struct catalog_job *job, int64_t otherwise_ms)
+{
+    int64_t deadline_s = job ? catalog_job_policy(job).deadline_s : 0;
+    return deadline_s ? deadline_s * 1000 : otherwise_ms;
+}
+
 /* How long a run of the job waits for an eligible node. */
 static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_job *job)
 {
-    int64_t deadline_s = catalog_job_policy(job).deadline_s;
-    return deadline_s ? deadline_s * 1000 : sweeper->on_time_ms;
+    return deadline_ms(job, sweeper->on_time_ms);
 }
 
 /* Since its claim, even if the leader has restarted meanwhile; or, if the claim's clock was ahead,
@@ -314,11 +332,24 @@ static void sweep_claimed(struct sweeper *sweeper, struct now now)
     outbox_send(&batch, now);
 }
 
-/* When a part that nobody has taken is missed. */
+/* Since when a run that waits could have been taken. */
+static int64_t due_since_ms(struct now now, const struct open_run *open)
+{
+    int64_t since_ms = wall_at(now, open->seen) + open->waits_ms;
+    bool is_later = open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall);
+    return is_later ? open->run.not_before_ms : since_ms;
+}
+
+/* When a run is missed that the node that it is for, or any, could take and has not: a part of a
+ * tick as soon as the tick is too late, what is for one node alone after a longer while. */
 static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
                                 const struct open_run *open)
 {
     int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms, now);
+    if (at_ms == NEVER_MS && open_run_only_node(&open->run)) {
+        const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+        return due_since_ms(now, open) + deadline_ms(job, ALONE_MS);
+    }
     bool is_set_back = at_ms != NEVER_MS && open_run_is_set_back(open, now.wall);
     return is_set_back ? wall_at(now, open->seen) + sweeper->on_time_ms : at_ms;
 }
@@ -331,10 +362,7 @@ static int64_t waits_until_ms(const struct sweeper *sweeper, struct now now,
     bool is_for_one = open_run_only_node(&open->run) != NULL;
     if (!(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
         return untaken_until_ms(sweeper, now, open);
-    int64_t since_ms = wall_at(now, open->seen) + open->waits_ms;
-    if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
-        since_ms = open->run.not_before_ms;
-    return since_ms + (is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job));
+    return due_since_ms(now, open) + (is_for_one ? sweeper->on_time_ms : patience_ms(sweeper, job));
 }
 
 /* Due runs that no node may run, and parts that none has taken in time. */

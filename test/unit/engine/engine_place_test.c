@@ -217,6 +217,94 @@ static void a_run_of_an_unknown_definition_waits(void **state)
     cluster_free(cluster);
 }
 
+/* ---- for one node alone, which is there and does not take it ---- */
+
+/* The record of the run for node-2, on any node; NULL: there is none. */
+static const struct run *record_for(const struct cluster *cluster, const char *node)
+{
+    for (size_t n = 0; n < cluster->count; n++)
+        for (size_t i = 0; i < cluster->nodes[n]->run_count; i++)
+            if (strcmp(cluster->nodes[n]->runs[i].pinned, node) == 0)
+                return &cluster->nodes[n]->runs[i];
+    return NULL;
+}
+
+static void a_run_waits_for_its_node_and_not_for_ever(void **state)
+{
+    static const struct {
+        int line;
+        const char *yaml;
+        bool is_asked_for;
+        int64_t waits_ms;
+    } cases[] = {
+        {__LINE__, "name: a\nschedule: '@manual'\ncommand: [x]\nspread: all\n", true, 60 * MINUTE},
+        {__LINE__, "name: a\nschedule: '@manual'\ncommand: [x]\nspread: all\ndeadline: 5m\n", true,
+         5 * MINUTE},
+        {__LINE__, "name: a\nschedule: '0 0 * * * *'\ncommand: [x]\nspread: all\n", false, 30000},
+    };
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct cluster *cluster = cluster_new(3);
+        struct world *leader = cluster->nodes[0], *held = cluster->nodes[1];
+        struct id uid = world_add(leader, cases[c].yaml);
+        held->executor_away = held->tell_gone = true;
+        cluster_pass(cluster, 5000);
+        if (cases[c].is_asked_for)
+            assert_true(world_trigger(leader, &uid));
+        else
+            cluster_pass(cluster, 60 * MINUTE - leader->now.wall.ms % (60 * MINUTE));
+        cluster_pass(cluster, cases[c].waits_ms - 2000);
+        if (record_for(cluster, held->config.node))
+            fail_msg("line %d: it does not wait", cases[c].line);
+        cluster_pass(cluster, 5000);
+        const struct run *run = record_for(cluster, held->config.node);
+        if (!run || run->state != RUN_MISSED || run->reason != REASON_DEADLINE)
+            fail_msg("line %d: it waits on", cases[c].line);
+        assert_non_null(strstr(run->detail, "did not take it in time: its spawner"));
+        assert_int_equal(cluster_count(cluster, "a", RUN_OK), 2);
+        world_attach(held);
+        cluster_pass(cluster, MINUTE);
+        assert_int_equal(cluster_starts(cluster, "a"), 2);
+        cluster_free(cluster);
+    }
+}
+
+/* It is there again within that time. */
+static void a_run_is_taken_when_its_node_can(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(3);
+    struct world *held = cluster->nodes[1];
+    struct id uid =
+        world_add(cluster->nodes[0], "name: a\nschedule: '@manual'\ncommand: [x]\nspread: all\n");
+    held->executor_away = held->tell_gone = true;
+    cluster_pass(cluster, 5000);
+    assert_true(world_trigger(cluster->nodes[0], &uid));
+    cluster_pass(cluster, 50 * MINUTE);
+    world_attach(held);
+    cluster_pass(cluster, 20 * MINUTE);
+    assert_int_equal(cluster_count(cluster, "a", RUN_OK), 3);
+    cluster_free(cluster);
+}
+
+/* So does a further attempt, from the time on at which it is due. */
+static void an_attempt_waits_for_its_node_and_not_for_ever(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *held = cluster->nodes[1];
+    world_add(cluster->nodes[0], "name: a\nschedule: '0 0 * * * *'\ncommand: [x]\nspread: all\n"
+                                 "retries: {count: 1, wait: 10m}\ndeadline: 2m\n");
+    held->exit_code = 1;
+    cluster_pass(cluster, 60 * MINUTE - held->now.wall.ms % (60 * MINUTE) + 5000);
+    held->executor_away = held->tell_gone = true;
+    cluster_pass(cluster, 11 * MINUTE);
+    assert_int_equal(cluster_count(cluster, "a", RUN_MISSED), 0);
+    cluster_pass(cluster, 2 * MINUTE);
+    assert_int_equal(cluster_count(cluster, "a", RUN_MISSED), 1);
+    cluster_free(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +314,9 @@ int main(void)
         cmocka_unit_test(a_busy_machine_gets_less),
         cmocka_unit_test(views_that_differ_cost_a_step),
         cmocka_unit_test(a_run_of_an_unknown_definition_waits),
+        cmocka_unit_test(a_run_waits_for_its_node_and_not_for_ever),
+        cmocka_unit_test(a_run_is_taken_when_its_node_can),
+        cmocka_unit_test(an_attempt_waits_for_its_node_and_not_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
