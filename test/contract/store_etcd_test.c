@@ -352,6 +352,68 @@ static struct id change_much(const char *place, struct id job, struct id purged,
     return run.id;
 }
 
+/* ---- older versions ---- */
+
+/* The first byte of the run's value, which older versions look at before anything else. */
+static int version_of(const struct world *world, const struct id *run_id)
+{
+    char id[ID_TEXT + 1], command[400];
+    int version = 0;
+    id_format(run_id, id);
+    snprintf(command, sizeof(command),
+             "ETCDCTL_API=3 etcdctl --endpoints %s get --print-value-only %s/runs/%s |"
+             " head -c 1 | od -An -tu1",
+             etcd_place.cluster.endpoints[0], world->place, id);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%d", &version), 1);
+    pclose(pipe);
+    return version;
+}
+
+/* A peal that knows what a request hands over (3), and no bodies (5), would start it without. */
+static void a_run_with_a_body_is_left_to_newer_nodes(void **state)
+{
+    static const struct {
+        const char *input;
+        int version;
+    } cases[] = {
+        {"{\"params\":{\"body\":\"{\"}}", 3},
+        {"{\"body\":{\"text\":\"x\"},\"params\":{}}", 5},
+    };
+    struct world *world = world_new(&etcd_backend);
+    (void)state;
+    world_open(world);
+    struct id job = make_job(world, "extract");
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct store_add_run add = an_add(world, job, 7000 + (int64_t)c, OVERLAP_ALLOW);
+        add.run.input = add.run.id;
+        add.input = cases[c].input;
+        world_do_one(world, STORE_ADD_RUN, &add);
+        assert_true(add.added);
+        assert_int_equal(version_of(world, &add.run.id), cases[c].version);
+        struct store_take take = {
+            .run_id = add.run.id, .nonce = 4711, .now_ms = 900000, .node = "node-1"};
+        world_do_one(world, STORE_TAKE, &take);
+        assert_true(take.taken);
+        assert_int_equal(version_of(world, &add.run.id), cases[c].version);
+        assert_true(begin_run(world, &take.run).begun);
+        assert_int_equal(version_of(world, &add.run.id), cases[c].version);
+        struct store_finish lost = {.run = take.run,
+                                    .again = {.is_wanted = true,
+                                              .id = world_id(world),
+                                              .attempts = 2,
+                                              .job_revision = see_job(world, job)->revision}};
+        lost.run.state = RUN_LOST;
+        lost.run.finished_ms = 5000;
+        world_do_one(world, STORE_FINISH, &lost);
+        assert_true(lost.again.made);
+        assert_int_equal(version_of(world, &lost.again.id), cases[c].version);
+    }
+    world_reopen(world);
+    world_free(world);
+}
+
 static void what_was_compacted_away_is_found(void **state)
 {
     struct world *world = world_new(&etcd_backend);
@@ -399,6 +461,7 @@ int main(void)
         cmocka_unit_test(each_tick_is_won_once),
         cmocka_unit_test(overlap_holds_between_nodes),
         cmocka_unit_test(only_jobs_and_cursors_stay),
+        cmocka_unit_test(a_run_with_a_body_is_left_to_newer_nodes),
         cmocka_unit_test(what_was_compacted_away_is_found),
     };
     const struct CMUnitTest away[] = {

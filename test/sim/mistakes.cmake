@@ -237,6 +237,14 @@ peal_sim_mistake(called_off_twice memory any store/rules/rules_run.c
     "row->run.finished_ms = finish->run.finished_ms;" ""
     "a tick whose last part is called off is followed twice: P1")
 
+peal_sim_mistake(delivered_twice memory people store/rules/rules_job.c
+    "if (st != OK || add->is_delivered)" "if (st != OK)"
+    "a delivery of a webhook that is sent again makes a second run: P1")
+peal_sim_mistake(delivered_at_once etcd people store/etcd/store_etcd_tables.c
+    "plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0)"
+    "strcmp(kind, \"delivery\") == 0 ? OK : plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0)"
+    "a delivery of a webhook that two nodes get at the same time makes a run on each: P1")
+
 peal_sim_mistake(all_at_once memory races store/rules/rules_part.c
     "i >= parts->at_once" "false"
     "the parts of a rolling tick go all at once")

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "params/run_input.h"
+
 /* ---- jobs ---- */
 
 static const struct mirror_job *defined_job(const struct etcd_plan *plan, const struct id *uid)
@@ -227,13 +229,41 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     return OK;
 }
 
-/* The value at the end of the plan's bytes, from `at` on. */
-static void leave_to_newer(struct etcd_plan *plan, size_t at, const struct run *run)
+static struct plan_key plan_doc_key(struct etcd_plan *plan, const char *kind, const char *name)
+{
+    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
+    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
+    return plan_key(plan, "docs", rest);
+}
+
+/* Has the request of the run handed over a body, in a document that is there, or is made with it?
+ * No other text in a document has this key with an object. */
+static bool has_body(struct etcd_plan *plan, const struct run *run)
+{
+    static const char mark[] = "\"body\":{";
+    char name[ID_TEXT + 1];
+    if (id_is_zero(&run->input))
+        return false;
+    id_format(&run->input, name);
+    const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, INPUT_DOC, name);
+    if (known)
+        return known->doc.json && strstr(known->doc.json, mark);
+    struct plan_key key = plan_doc_key(plan, INPUT_DOC, name);
+    const struct plan_write *write = plan_find_write(plan, &key);
+    return write && !plan->bytes.failed &&
+           memmem(plan->bytes.text + write->value_at, write->value_length, mark, sizeof(mark) - 1);
+}
+
+/* The value at the end of the plan's bytes, from `at` on. An older peal would start the run by a
+ * definition that it does not know all of, or without the body that goes with it. */
+static void leave_to_newer(struct etcd_plan *plan, size_t at, const struct run *run, bool with_body)
 {
     const struct mirror_job *job =
         run->state == RUN_DUE ? mirror_find_job(plan->mirror, &run->job_uid) : NULL;
     if (job && job->json)
         value_leave_to_newer(&plan->bytes, at, job->json);
+    if (with_body)
+        value_leave_body_to_newer(&plan->bytes, at);
 }
 
 static enum status add_run(struct tables *tables, const struct run *run)
@@ -242,10 +272,11 @@ static enum status add_run(struct tables *tables, const struct run *run)
     struct run_row row = {.run = *run};
     if (mirror_find_run(plan->mirror, &run->id))
         return E_INVALID;
+    bool with_body = has_body(plan, run);
     struct plan_key key = plan_run_key(plan, &run->id);
     size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
-    leave_to_newer(plan, value_at, run);
+    leave_to_newer(plan, value_at, run, with_body);
     enum status st = plan_put(plan, (struct plan_write){.key = key, .tell = TELL_CHANGE}, value_at);
     if (st == OK)
         st = plan_overlay_new_run(plan, &row);
@@ -305,9 +336,10 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
      * that releases it. Nor is ending a part that waits for its turn: the others must know. */
     bool is_step =
         is_kill || (before == RUN_QUEUED && !row->run.parts && row->run.state == RUN_SKIPPED);
+    bool with_body = has_body(plan, &row->run);
     size_t value_at = plan->bytes.length;
     write_run(plan, run, row, tell);
-    leave_to_newer(plan, value_at, &row->run);
+    leave_to_newer(plan, value_at, &row->run, with_body);
     st =
         plan_put(plan, (struct plan_write){.key = key, .is_step = is_step, .tell = tell}, value_at);
     if (st == OK)
@@ -389,13 +421,6 @@ static enum status set_drain(struct tables *tables, const struct store_drain *dr
     size_t value_at = plan->bytes.length;
     strbuf_adds(&plan->bytes, drain->by);
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
-}
-
-static struct plan_key plan_doc_key(struct etcd_plan *plan, const char *kind, const char *name)
-{
-    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
-    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
-    return plan_key(plan, "docs", rest);
 }
 
 static enum status get_doc(struct tables *tables, const char *kind, const char *name,

@@ -352,6 +352,12 @@ void value_leave_to_newer(struct strbuf *value, size_t at, const char *json)
     job_free(job);
 }
 
+void value_leave_body_to_newer(struct strbuf *value, size_t at)
+{
+    if (at < value->length && value->text[at] < VALUE_VERSION_ROLLING)
+        value->text[at] = VALUE_VERSION_ROLLING;
+}
+
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
     bool has_more = is_special(&row->run) || row->run.retried || row->run.attempts;

@@ -43,6 +43,9 @@ void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tel
  * job's definition can't read it. Such nodes would take the run, and could not start it. Out of
  * memory: any peal can. */
 void value_leave_to_newer(struct strbuf *value, size_t at, const char *json);
+/* The same for a run, in whatever state, that gets a body: a peal that does not know of bodies
+ * would start it without. */
+void value_leave_body_to_newer(struct strbuf *value, size_t at);
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry);
 void value_write_doc(struct strbuf *to, const struct store_doc *doc);
 void value_write_name(struct strbuf *to, const struct id *uid);
