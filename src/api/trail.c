@@ -1,5 +1,6 @@
 #include "trail.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,12 +155,28 @@ void trail_settle(struct call *call, call_then *then)
 
 /* ---- the feed ---- */
 
+/* It stays in the store: a later start, or a newer peal, can read it. Until then `undecoded` counts
+ * it, and `doctor` names it. */
+static void log_unread(const struct api *api, const char *name, enum status st)
+{
+    const struct event_log *log = &api->ports.log;
+    char particulars[DOC_NAME_SIZE + 100];
+    if (!log->write)
+        return;
+    snprintf(particulars, sizeof(particulars), "change=%.*s error=\"%s\"", DOC_NAME_SIZE - 1, name,
+             st == E_NOMEM ? status_text(st) : "this version can't read it");
+    log->write(log->context, "change_unread", particulars);
+}
+
 static void add_item(struct api *api, const struct store_doc *doc)
 {
     struct trail *trail = &api->trail;
     struct trail_item *item = calloc(1, sizeof(*item));
-    if (!item || change_decode_text(doc->name, doc->json, &item->change, item->node) != OK) {
-        free(item); /* it stays in the store: a later start, or a newer peal, can read it */
+    enum status st =
+        item ? change_decode_text(doc->name, doc->json, &item->change, item->node) : E_NOMEM;
+    if (st != OK) {
+        log_unread(api, doc->name, st);
+        free(item);
         return;
     }
     if (table_find(&trail->by_id, &item->change.id) || table_insert(&trail->by_id, item) != OK) {

@@ -7,6 +7,7 @@
 
 #include "auth/account.h"
 #include "calendar_codec.h"
+#include "change.h"
 #include "channel.h"
 #include "hooks/webhook.h"
 #include "params/run_input.h"
@@ -55,12 +56,31 @@ static enum status read_webhook(const struct store_doc *doc, struct job_error *r
     return webhook_decode(doc->name, doc->json, &hook);
 }
 
+static enum status read_change(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct change_record change;
+    char node[64];
+    (void)reterr;
+    enum status st = change_decode_text(doc->name, doc->json, &change, node);
+    if (st == OK)
+        change_record_release(&change);
+    return st;
+}
+
+static enum status read_delivery(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct delivery delivery;
+    (void)reterr;
+    return delivery_decode(doc, &delivery);
+}
+
 static const struct {
     const char *kind;
     enum status (*read)(const struct store_doc *doc, struct job_error *reterr);
 } readers[] = {
-    {USER_DOC, read_user},       {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
-    {CHANNEL_DOC, read_channel}, {WEBHOOK_DOC, read_webhook},
+    {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
+    {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
+    {DELIVERY_DOC, read_delivery},
 };
 
 /* ---- the feed ---- */

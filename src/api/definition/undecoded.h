@@ -1,6 +1,6 @@
 /* Documents in the store that this version can't decode: a user with a role of a newer peal, a
- * channel of an unknown type, a calendar. They have no effect; `/agent` lists them, so that an
- * operator can look into it. */
+ * channel of an unknown type, a calendar, the record of a change. They have no effect; `/agent`
+ * lists them, so that an operator can look into it. */
 #ifndef PEAL_API_UNDECODED_H
 #define PEAL_API_UNDECODED_H
 

@@ -166,7 +166,7 @@ static void count_delivery(struct webhooks *hooks, const char *name, bool is_new
     free(count);
 }
 
-static bool read_delivery(const struct store_doc *doc, struct delivery *ret)
+enum status delivery_decode(const struct store_doc *doc, struct delivery *ret)
 {
     json_t *value = doc->json ? json_loads(doc->json, 0, NULL) : NULL;
     const char *run_id = json_string_value(json_object_get(value, "run_id"));
@@ -176,13 +176,13 @@ static bool read_delivery(const struct store_doc *doc, struct delivery *ret)
     json_decref(value);
     if (is_good)
         snprintf(ret->name, sizeof(ret->name), "%.*s", DELIVERY_NAME_SIZE - 1, doc->name);
-    return is_good;
+    return is_good ? OK : E_CORRUPT;
 }
 
 static void take_delivery(struct webhooks *hooks, const struct store_doc *doc)
 {
     struct delivery read, *known = table_find(&hooks->deliveries, doc->name);
-    bool is_there = read_delivery(doc, &read);
+    bool is_there = delivery_decode(doc, &read) == OK;
     if (is_there && known) {
         *known = read;
     } else if (is_there && table_add(&hooks->deliveries, &read, sizeof(read))) {

@@ -77,6 +77,8 @@ void webhooks_take(struct webhooks *hooks, const struct store_change *change);
 struct webhook *webhooks_find(const struct webhooks *hooks, const char *uid);
 
 void delivery_name(const char *uid, const char *id, char ret[DELIVERY_NAME_SIZE]);
+/* E_CORRUPT: it is none, or is deleted. */
+MUST_CHECK enum status delivery_decode(const struct store_doc *doc, struct delivery *ret);
 void delivery_print(const struct id *run_id, int64_t at_ms, char *ret, size_t size);
 /* NULL: not known. */
 const struct delivery *webhooks_delivery(const struct webhooks *hooks, const char *name);

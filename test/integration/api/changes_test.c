@@ -297,10 +297,52 @@ static void test_nodes_that_are_gone(void **state)
     struct world *world = *state;
     world_put_doc(world, "change", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
                   "{\"node\":\"gone\",\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"actor\":\"anna\"}");
-    world_put_doc(world, "change", "unread", "{}"); /* stays where it is */
     assert_int_equal(lines_of(world, "GET /audit"), 0);
     while (lines_of(world, "GET /audit?actor=anna") == 0)
         usleep(50000);
+}
+
+static bool is_told(void *context)
+{
+    const struct world *world = context;
+    return strncmp(world->logged, "change_unread ", 14) == 0;
+}
+
+static void expect_aside(struct world *world, const char *key)
+{
+    json_t *agent = EXPECT(world, 200, "GET /agent", NULL), *item;
+    json_t *list = member(agent, "store.set_aside");
+    size_t i;
+    assert_int_equal(json_array_size(list), key ? 1 : 0);
+    json_array_foreach (list, i, item) {
+        assert_string_equal(member_text(item, "key"), key);
+    }
+    json_decref(agent);
+}
+
+/* It stays where it is, and does not go unseen; nobody waits for it. */
+static void test_a_record_that_cannot_be_read(void **state)
+{
+    static const struct {
+        const char *name, *json;
+    } cases[] = {
+        {"unread", "{}"},
+        {"01ARZ3NDEKTSV4RRFFQ69G5FAV", "{\"node\":\"gone\",\"id\":1}"},
+        {"01ARZ3NDEKTSV4RRFFQ69G5FAV", "no JSON"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char key[80];
+        world->logged[0] = '\0';
+        world_put_doc(world, "change", cases[i].name, cases[i].json);
+        world_until(world, is_told, world);
+        assert_non_null(strstr(world->logged, cases[i].name));
+        snprintf(key, sizeof(key), "docs/change/%s", cases[i].name);
+        expect_aside(world, key);
+        assert_int_equal(lines_of(world, "GET /audit"), 0);
+        world_put_doc(world, "change", cases[i].name, NULL);
+        expect_aside(world, NULL);
+    }
 }
 
 /* What is too large for a document of the store goes straight to the history. */
@@ -565,6 +607,7 @@ int main(void)
         TEST(test_readers_wait),
         TEST(test_large_definitions),
         TEST(test_nodes_that_are_gone),
+        TEST(test_a_record_that_cannot_be_read),
         TEST(test_versions),
         TEST(test_rollback),
         TEST(test_stats),
