@@ -173,6 +173,11 @@ static void only_the_end_of_a_tick_is_followed(struct world *world)
         assert_int_equal(finish.run.finished_ms, 0);
     }
     assert_true(id_is_zero(&see_job(world, job)->last.run_id));
+    for (size_t i = 1; i < PARTS;
+         i++) { /* what an open part knows of others, the feed leaves out */
+        call_off(world, job, &see_run(world, parts[i].id)->run);
+        assert_int_equal(run_is_unfollowed(&see_run(world, parts[i].id)->run), i == PARTS - 1);
+    }
 }
 
 const struct contract_test unfollowed_tests[] = {
