@@ -7,12 +7,23 @@
 #include "text/tr.h"
 #include "text/tr_parsed.h"
 
+/* What the note says, in the language of the command. A refusal of dkron's converter is in the
+ * words of the API, behind the name of a field. */
+static void translate(struct foreign_note *note)
+{
+    size_t end = strlen(note->text), length = note->why ? strlen(note->why) : 0;
+    if (!note->why)
+        tr_parsed(note->text, sizeof(note->text));
+    else if (length <= end && strcmp(note->text + end - length, note->why) == 0)
+        snprintf(note->text + end - length, sizeof(note->text) - end + length, "%s", tr(note->why));
+}
+
 /* gocron.json:1:20: warning: task 12 "backup": ... */
 static void tell_note(const char *place, struct foreign_note *note)
 {
     struct strbuf text;
     strbuf_init(&text);
-    tr_parsed(note->text, sizeof(note->text));
+    translate(note);
     if (*note->id)
         strbuf_addf(&text, tr("task %s \"%s\": %s"), note->id, note->name, note->text);
     else if (*note->name)

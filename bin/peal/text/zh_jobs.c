@@ -200,7 +200,7 @@ const struct message zh_jobs[] = {
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab, or from gocron", "从 crontab 或 gocron 导入任务"},
+    {"jobs from a crontab, from gocron or dkron", "从 crontab、gocron 或 dkron 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
@@ -211,7 +211,11 @@ const struct message zh_jobs[] = {
      "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool "
      "目录相同。其他程序的列表为 "
      "JSON；各字段的转换见 docs/FROM-OTHERS.md。退出状态 6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab or gocron", "导入什么？peal import crontab 或 gocron"},
+    {"what to import? peal import crontab, gocron or dkron",
+     "导入什么？peal import crontab、gocron 或 dkron"},
+    {"show the jobs of dkron, or add them", "显示或添加 dkron 中的任务"},
+    {"which file? Of dkron's answer to GET /v1/jobs, or - for stdin",
+     "请指定文件：dkron 对 GET /v1/jobs 的响应，- 表示标准输入"},
     {"show the jobs of gocron's tasks, or add them", "显示或添加 gocron 中的任务"},
     {"which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
      "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应，- 表示标准输入"},

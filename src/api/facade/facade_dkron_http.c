@@ -5,7 +5,8 @@
 
 #include "strbuf.h"
 
-#define TIMEOUT_S "30" /* dkron's own default */
+#define TIMEOUT_S "30"   /* dkron's own default */
+enum { REDIRECTS = 10 }; /* followed, as Go's client does */
 
 struct reading {
     const char *field, *why;
@@ -158,11 +159,27 @@ json_t *dkron_read_http(const json_t *config, json_t **ret_timeout, const char *
             json_object_set(http, fields[i].ours, ours);
         json_decref(ours);
     }
+    json_object_set_new(http, "redirects", json_integer(REDIRECTS));
     *ret_timeout = read_timeout(json_object_get(config, "timeout"));
     return http;
 }
 
 /* ---- back ---- */
+
+/* The text as dkron has it: what is no variable here looks like one there. */
+static json_t *show_plain(const char *text)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    for (const char *next; (next = strstr(text, "$${")); text = next + strlen("$${")) {
+        strbuf_add(&out, text, (size_t)(next - text));
+        strbuf_adds(&out, "${");
+    }
+    strbuf_adds(&out, text);
+    json_t *value = strbuf_status(&out) == OK ? json_string(out.text) : NULL;
+    strbuf_release(&out);
+    return value;
+}
 
 static void set_joined(json_t *config, const char *name, const json_t *list)
 {
@@ -185,7 +202,9 @@ static void set_headers(json_t *config, const json_t *headers)
     json_t *list = json_array(), *value;
     const char *name;
     json_object_foreach ((json_t *)headers, name, value) {
-        json_array_append_new(list, json_sprintf("%s: %s", name, json_string_value(value)));
+        json_t *plain = show_plain(json_string_value(value));
+        json_array_append_new(list, json_sprintf("%s: %s", name, json_string_value(plain)));
+        json_decref(plain);
     }
     char *text = json_array_size(list) ? json_dumps(list, 0) : NULL;
     if (text)
@@ -199,11 +218,13 @@ json_t *dkron_show_http(const json_t *native)
     const json_t *http = json_object_get(native, "http");
     json_t *config = json_object();
     if (json_is_string(http)) {
-        json_object_set(config, "url", (json_t *)http);
+        json_object_set_new(config, "url", show_plain(json_string_value(http)));
     } else {
         for (size_t i = 0; i < FIELDS; i++) {
             json_t *value = fields[i].ours ? json_object_get(http, fields[i].ours) : NULL;
-            if (json_is_string(value))
+            if (json_is_string(value) && fields[i].read == read_plain)
+                json_object_set_new(config, fields[i].theirs, show_plain(json_string_value(value)));
+            else if (json_is_string(value))
                 json_object_set(config, fields[i].theirs, value);
         }
         set_headers(config, json_object_get(http, "headers"));

@@ -1,3 +1,4 @@
+/* A job of dkron as a definition. */
 #include "facade/facade_dkron_job.h"
 
 #include <ctype.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 
 #include "facade/facade_dkron_http.h"
-#include "runs/encode.h"
+#include "foreign/foreign_build.h"
 
 /* ---- commands ---- */
 
@@ -45,35 +46,12 @@ json_t *command_split(const char *line)
     return NULL;
 }
 
-static void quote_word(const char *word, struct strbuf *out)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                "0123456789-_./:=,@%+";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        strbuf_adds(out, word);
-        return;
-    }
-    strbuf_addc(out, '\'');
-    for (; *word; word++)
-        strbuf_adds(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-    strbuf_addc(out, '\'');
-}
-
-void command_join(const json_t *words, struct strbuf *out)
-{
-    for (size_t i = 0; i < json_array_size(words); i++) {
-        if (i)
-            strbuf_addc(out, ' ');
-        quote_word(json_string_value(json_array_get(words, i)), out);
-    }
-}
-
 /* ---- from dkron ---- */
 
 struct reading {
-    struct call *call;
     const json_t *theirs;
     json_t *ours;
+    struct dkron_refusal *refusal;
 };
 
 struct dkron_field;
@@ -88,16 +66,13 @@ struct dkron_field {
 
 static bool set(struct reading *reading, const char *name, json_t *value)
 {
-    if (json_object_set_new(reading->ours, name, value) == 0)
-        return true;
-    call_fail(reading->call, 500, "out of memory");
-    return false;
+    return json_object_set_new(reading->ours, name, value) == 0; /* else out of memory */
 }
 
 static bool refuse(struct reading *reading, const char *pointer, const char *why)
 {
-    call_fail_at(reading->call, pointer, "%s: %s", pointer + 1,
-                 message_in(reading->call->language, why));
+    snprintf(reading->refusal->pointer, sizeof(reading->refusal->pointer), "%s", pointer);
+    reading->refusal->why = why;
     return false;
 }
 
@@ -146,6 +121,19 @@ static bool read_unknown(struct reading *reading, const struct dkron_field *fiel
     return is_unset(value) || refuse_field(reading, field, field->ours);
 }
 
+/* Go's durations have fractions, and units in any order. */
+static bool read_every(struct reading *reading, const struct dkron_field *field,
+                       const char *duration)
+{
+    struct strbuf schedule;
+    strbuf_init(&schedule);
+    foreign_every(duration, &schedule);
+    bool is_set =
+        strbuf_status(&schedule) == OK && set(reading, field->ours, json_string(schedule.text));
+    strbuf_release(&schedule);
+    return is_set;
+}
+
 static bool read_schedule(struct reading *reading, const struct dkron_field *field,
                           const json_t *value)
 {
@@ -158,6 +146,9 @@ static bool read_schedule(struct reading *reading, const struct dkron_field *fie
         text = "@manual";
     if (strcmp(text, "@minutely") == 0)
         text = "* * * * *";
+    static const char every[] = "@every ";
+    if (strncmp(text, every, strlen(every)) == 0)
+        return read_every(reading, field, text + strlen(every));
     return set(reading, field->ours, json_string(text));
 }
 
@@ -397,15 +388,14 @@ static bool read_fields(struct reading *reading, const json_t *object,
     return true;
 }
 
-json_t *dkron_read_job(struct call *call, const json_t *theirs)
+json_t *dkron_convert_job(const json_t *theirs, struct dkron_refusal *refusal)
 {
-    struct reading reading = {.call = call, .theirs = theirs, .ours = json_object()};
-    if (!json_is_object(theirs))
-        call_fail_at(call, "", "the body must be a JSON object");
-    else if (!json_is_string(json_object_get(theirs, "name")))
-        call_fail_at(call, "/name", "name: expected a text");
+    struct reading reading = {.theirs = theirs, .ours = json_object(), .refusal = refusal};
+    *refusal = (struct dkron_refusal){.why = NULL};
+    if (!json_is_string(json_object_get(theirs, "name")))
+        (void)refuse(&reading, "/name", "expected a text");
     else if (!text_of(&reading, "executor"))
-        call_fail_at(call, "/executor", "executor: expected shell or http");
+        (void)refuse(&reading, "/executor", "expected shell or http");
     else if (set(&reading, "overlap", json_string("allow")) &&
              set(&reading, "paused", json_false()) &&
              read_fields(&reading, theirs, dkron_fields, ""))
@@ -414,130 +404,18 @@ json_t *dkron_read_job(struct call *call, const json_t *theirs)
     return NULL;
 }
 
-/* ---- to dkron ---- */
-
-static json_t *share(const json_t *object, const char *name, json_t *otherwise)
+json_t *dkron_read_job(struct call *call, const json_t *theirs)
 {
-    json_t *value = json_object_get(object, name);
-    if (!value)
-        return otherwise;
-    json_decref(otherwise);
-    return json_incref(value);
-}
-
-/* {"zone":"eu:1"} of "zone=eu", by `spread` also "eu:3" and "eu"; what is no equation is left out.
- */
-static json_t *show_tags(const char *where, const char *spread)
-{
-    json_t *tags = json_object();
-    int nodes = spread ? atoi(spread) : 1; /* "3", or "all" */
-    char count[16] = "";
-    if (nodes)
-        snprintf(count, sizeof(count), ":%d", nodes);
-    while (where && *where) {
-        size_t length = strcspn(where, ","), name = strcspn(where, "=!");
-        if (name < length && where[name] == '=') {
-            char *key = strndup(where, name);
-            if (key)
-                json_object_set_new(
-                    tags, key,
-                    json_sprintf("%.*s%s", (int)(length - name - 1), where + name + 1, count));
-            free(key);
-        }
-        where += length + (where[length] == ',');
+    struct dkron_refusal refusal;
+    if (!json_is_object(theirs)) {
+        call_fail_at(call, "", "the body must be a JSON object");
+        return NULL;
     }
-    return tags;
-}
-
-static json_t *show_executor(const json_t *native)
-{
-    json_t *config = json_object();
-    json_t *script = json_object_get(native, "shell");
-    struct strbuf text;
-    strbuf_init(&text);
-    command_join(json_object_get(native, "command"), &text);
-    json_object_set_new(config, "command", script ? json_incref(script) : json_string(text.text));
-    json_object_set_new(config, "shell", json_string(script ? "true" : "false"));
-    strbuf_reset(&text);
-    const char *name;
-    json_t *value;
-    json_object_foreach (json_object_get(native, "env"), name, value) {
-        strbuf_addf(&text, "%s%s=%s", text.length ? "," : "", name, json_string_value(value));
-    }
-    if (text.length)
-        json_object_set_new(config, "env", json_string(text.text));
-    strbuf_release(&text);
-    static const char *const same[] = {"cwd", "timeout"};
-    for (size_t i = 0; i < 2; i++) {
-        if (json_object_get(native, same[i]))
-            json_object_set(config, same[i], json_object_get(native, same[i]));
-    }
-    return config;
-}
-
-static void show_owner(json_t *job, const char *owner)
-{
-    const char *open = owner ? strrchr(owner, '<') : NULL;
-    size_t name = open ? (size_t)(open - owner) : owner ? strlen(owner) : 0;
-    while (open && name && owner[name - 1] == ' ')
-        name--;
-    json_object_set_new(job, "owner", json_stringn(owner ? owner : "", name));
-    json_object_set_new(job, "owner_email",
-                        open ? json_stringn(open + 1, strcspn(open + 1, ">")) : json_string(""));
-}
-
-static const char *show_schedule(const json_t *native)
-{
-    const json_t *many = json_object_get(native, "schedules");
-    const char *text =
-        json_string_value(many ? json_array_get(many, 0) : json_object_get(native, "schedule"));
-    return !text ? "" : strcmp(text, "@manual") == 0 ? "@manually" : text;
-}
-
-static const char *show_parent(const json_t *native)
-{
-    const json_t *first = json_array_get(json_object_get(native, "after"), 0);
-    const char *name = json_string_value(json_object_get(first, "job"));
-    return name ? name : "";
-}
-
-static int show_retries(const json_t *native)
-{
-    const json_t *retries = json_object_get(native, "retries");
-    const json_t *count = json_is_integer(retries) ? retries : json_object_get(retries, "count");
-    return (int)json_integer_value(count);
-}
-
-json_t *dkron_show_job(const json_t *native)
-{
-    const json_t *status = json_object_get(native, "status");
-    const json_t *last = json_object_get(status, "last");
-    const json_t *overlap = json_object_get(native, "overlap");
-    const char *state = json_string_value(json_object_get(last, "state"));
-    const char *policy = json_string_value(overlap);
-    bool is_ok = state && strcmp(state, "ok") == 0;
-    json_t *name = json_object_get(native, "name");
-    json_t *job = json_pack(
-        "{s:O, s:O, s:o, s:s, s:o, s:b, s:o, s:o, s:i, s:s, s:n, s:{}, s:s, s:s, s:o}", "id", name,
-        "name", name, "displayname", share(native, "notes", json_string("")), "schedule",
-        show_schedule(native), "timezone", share(native, "timezone", json_string("")), "disabled",
-        json_is_true(json_object_get(status, "paused")), "tags",
-        show_tags(json_string_value(json_object_get(native, "where")),
-                  json_string_value(json_object_get(native, "spread"))),
-        "metadata", share(native, "labels", json_object()), "retries", show_retries(native),
-        "parent_job", show_parent(native), "dependent_jobs", "processors", "concurrency",
-        policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor",
-        json_object_get(native, "http") ? "http" : "shell", "executor_config",
-        json_object_get(native, "http") ? dkron_show_http(native) : show_executor(native));
-    json_t *more =
-        json_pack("{s:o, s:o, s:s, s:o}", "last_success",
-                  share(status, "succeeded_at", json_null()), "last_error",
-                  state && !is_ok ? share(last, "finished_at", json_null()) : json_null(), "status",
-                  !state  ? ""
-                  : is_ok ? "success"
-                          : "failed",
-                  "next", share(status, "next_at", json_null()));
-    if (job)
-        show_owner(job, json_string_value(json_object_get(native, "owner")));
-    return json_joined(job, more);
+    json_t *ours = dkron_convert_job(theirs, &refusal);
+    if (!ours && refusal.why)
+        call_fail_at(call, refusal.pointer, "%s: %s", refusal.pointer + 1,
+                     message_in(call->language, refusal.why));
+    else if (!ours)
+        call_fail(call, 500, "out of memory");
+    return ours;
 }

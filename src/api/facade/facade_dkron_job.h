@@ -4,8 +4,16 @@
 
 #include "call.h"
 
-/* A definition (docs/JOBS.md) from a dkron client's job. NULL: the call has failed, naming the
- * unsupported field. */
+/* The field that can't be converted, and why: a text of the API's table. */
+struct dkron_refusal {
+    char pointer[120]; /* JSON pointer: "/executor_config/env" */
+    const char *why;   /* NULL: out of memory */
+};
+
+/* A definition (docs/JOBS.md) from a job of dkron. NULL: *refusal says why. */
+json_t *dkron_convert_job(const json_t *theirs, struct dkron_refusal *refusal);
+
+/* The same for a client's job. NULL: the call has failed, naming the unsupported field. */
 json_t *dkron_read_job(struct call *call, const json_t *theirs);
 
 /* The other way, from a job as the native API shows it. NULL: out of memory. */

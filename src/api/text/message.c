@@ -343,8 +343,6 @@ const struct message messages[] = {
     {"there are more than %d jobs: ask for a part of them", "任务超过 %d 个：请只查询其中一部分"},
     {"there is no leader at the moment", "目前没有主节点"},
     {"this node is a follower", "此节点不是主节点"},
-    {"name: expected a text", "name：应为文本"},
-    {"executor: expected shell or http", "executor：应为 shell 或 http"},
     {"expected a text", "应为文本"},
     {"expected a schedule", "应为计划"},
     {"expected names and values", "应为名称和值"},

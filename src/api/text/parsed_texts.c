@@ -438,6 +438,13 @@ const struct message parsed_messages[] = {
     {"gocron runs a child task also if it is disabled; the job is paused: resume it if it is to "
      "run",
      "gocron 也会运行已停用的子任务；此任务已暂停：如需运行请恢复"},
+    {"expected dkron's list of jobs, the answer of GET /v1/jobs, found %s",
+     "应为 dkron 的任务列表（GET /v1/jobs 的响应），实际为%s"},
+    {"expected a job of dkron: a map with name, schedule and executor",
+     "应为 dkron 的任务：含有 name、schedule 和 executor 的映射"},
+    {"its parent \"%.100s\" is not among the imported jobs: this job runs on request alone "
+     "(@manual)",
+     "其父任务“%s”不在导入的任务中：此任务只在请求时运行（@manual）"},
     {"is in the listing twice; this one is left out", "在列表中出现两次；此项未导入"},
     {"the listing has %zu of %lld tasks; ask gocron for the others as well, with "
      "/api/task?page_size=1000",

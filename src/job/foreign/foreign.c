@@ -97,6 +97,32 @@ enum status foreign_fail_field(struct foreign_build *build, const struct foreign
     return st;
 }
 
+enum status foreign_refuse(struct foreign_build *build, const struct foreign_task *task,
+                           const struct node *at, const char *field, const char *why)
+{
+    enum status st = foreign_fail_field(build, task, at, field, "%s", why);
+    if (st == OK)
+        build->out->notes[build->out->note_count - 1].why = why;
+    return st;
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    const struct foreign_note *x = a, *y = b;
+    int x_line = x->line ? x->line : INT32_MAX, y_line = y->line ? y->line : INT32_MAX;
+    if (x_line != y_line)
+        return (x_line > y_line) - (x_line < y_line);
+    if (x->column != y->column)
+        return (x->column > y->column) - (x->column < y->column);
+    return strcmp(x->text, y->text);
+}
+
+void foreign_sort_notes(struct foreign *foreign)
+{
+    if (foreign->note_count)
+        qsort(foreign->notes, foreign->note_count, sizeof(*foreign->notes), compare_notes);
+}
+
 enum status foreign_add(struct foreign_build *build, const struct foreign_task *task,
                         const json_t *definition, const struct foreign_origin *origin,
                         bool *ret_done)

@@ -22,6 +22,7 @@ struct foreign_note {
     char id[24];    /* of the task there; "": none, or the note is about the whole listing */
     char name[132]; /* of the task there, perhaps cut; "": likewise */
     char text[400];
+    const char *why; /* the end of the text, in words of the API's table; NULL: a parser's */
 };
 
 struct foreign {

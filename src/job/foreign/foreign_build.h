@@ -35,6 +35,13 @@ MUST_CHECK enum status foreign_fail_field(struct foreign_build *build,
                                           const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The same with a reason of the API's table of messages, which lives on. */
+MUST_CHECK enum status foreign_refuse(struct foreign_build *build, const struct foreign_task *task,
+                                      const struct node *at, const char *field, const char *why);
+
+/* Into the order of the listing; what is about all of it comes last. */
+void foreign_sort_notes(struct foreign *foreign);
+
 /* Takes the next free name for what is called `wish`, a free text: "备份 (daily)" is 备份-daily,
  * with `id` or a number behind it where that is taken, and a name of `id` alone where nothing is
  * left of it. With the prefix. *ret lives as long as `build`. */
@@ -56,5 +63,9 @@ MUST_CHECK enum status foreign_add(struct foreign_build *build, const struct for
 
 /* Appends a text in which nothing is a variable: ${ becomes $${. */
 void foreign_plain(const char *text, struct strbuf *out);
+
+/* Appends the schedule @every for a duration as Go writes them: as it is, if peal reads the same
+ * from it; what is wrong with it stays in it. */
+void foreign_every(const char *duration, struct strbuf *out);
 
 #endif

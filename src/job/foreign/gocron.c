@@ -101,18 +101,15 @@ static enum status read_task(struct listing *listing, const struct node *node)
     return st;
 }
 
-static int compare_places(int line, int column, int other_line, int other_column)
-{
-    return line != other_line ? (line > other_line) - (line < other_line)
-                              : (column > other_column) - (column < other_column);
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     const struct gocron_task *x = a, *y = b;
     const struct node *left = x->who.node, *right = y->who.node;
-    return x->id != y->id ? (x->id > y->id) - (x->id < y->id)
-                          : compare_places(left->line, left->column, right->line, right->column);
+    if (x->id != y->id)
+        return (x->id > y->id) - (x->id < y->id);
+    return left->line != right->line
+               ? (left->line > right->line) - (left->line < right->line)
+               : (left->column > right->column) - (left->column < right->column);
 }
 
 static struct gocron_task *find_task(const struct listing *listing, int64_t id)
@@ -357,15 +354,6 @@ static enum status add_jobs(struct listing *listing)
     return st;
 }
 
-/* In the order of the listing; what is about all of it comes last. */
-static int compare_notes(const void *a, const void *b)
-{
-    const struct foreign_note *x = a, *y = b;
-    int order = compare_places(x->line ? x->line : INT32_MAX, x->column,
-                               y->line ? y->line : INT32_MAX, y->column);
-    return order ? order : strcmp(x->text, y->text);
-}
-
 enum status gocron_import(const char *text, size_t length, const struct foreign_options *options,
                           struct zone_db *zones, struct foreign *ret, struct parse_error *reterr)
 {
@@ -383,8 +371,7 @@ enum status gocron_import(const char *text, size_t length, const struct foreign_
         st = note_rest(&listing, list, total);
     if (st == OK)
         st = add_jobs(&listing);
-    if (ret->note_count)
-        qsort(ret->notes, ret->note_count, sizeof(*ret->notes), compare_notes);
+    foreign_sort_notes(ret);
     for (size_t i = 0; i < listing.count; i++)
         free(listing.tasks[i].parents);
     free(listing.tasks);

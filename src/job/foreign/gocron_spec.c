@@ -37,8 +37,7 @@ static int64_t read_go_duration(const char *text)
     return is_any && sum < 1e10 ? (int64_t)(sum + 1e-9) : -1;
 }
 
-/* As it is, if peal reads the same from it. */
-static void add_every(const char *duration, struct strbuf *out)
+void foreign_every(const char *duration, struct strbuf *out)
 {
     int64_t ours;
     int64_t theirs = read_go_duration(duration);
@@ -57,7 +56,7 @@ void gocron_schedule(const char *spec, struct strbuf *out)
     int fields = 0;
     spec += strspn(spec, blanks);
     if (strncmp(spec, every, strlen(every)) == 0) {
-        add_every(spec + strlen(every), out);
+        foreign_every(spec + strlen(every), out);
         return;
     }
     while (*spec) {

@@ -5,6 +5,7 @@
 #include "cli/when.h"
 #include "client/batch/batch.h"
 #include "definition/job_fields.h"
+#include "facade/facade_dkron_import.h"
 #include "jobs/crontab_source.h"
 #include "jobs/foreign_source.h"
 #include "text/tr.h"
@@ -94,6 +95,13 @@ static enum exit_code read_gocron(const struct request *request, const struct re
     return foreign_source_read(&from, reading, jobs, ret_lost);
 }
 
+static enum exit_code read_dkron(const struct request *request, const struct reading *reading,
+                                 struct job_list *jobs, size_t *ret_lost)
+{
+    const struct foreign_request from = {request->from.file, request->from.prefix, dkron_import};
+    return foreign_source_read(&from, reading, jobs, ret_lost);
+}
+
 /* Where the jobs come from. */
 struct origin {
     enum exit_code (*read)(const struct request *request, const struct reading *reading,
@@ -155,6 +163,12 @@ static enum exit_code import_gocron(void *place)
     return import_from(place, &origin);
 }
 
+static enum exit_code import_dkron(void *place)
+{
+    static const struct origin origin = {read_dkron, .has_lines = false};
+    return import_from(place, &origin);
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -190,12 +204,21 @@ static const struct command subcommands[] = {
         .too_many = "one file at a time",
         .run = import_gocron,
     },
+    {
+        .name = "import dkron",
+        .summary = "show the jobs of dkron, or add them",
+        .arguments = LISTING,
+        .options = import_options,
+        .too_few = "which file? Of dkron's answer to GET /v1/jobs, or - for stdin",
+        .too_many = "one file at a time",
+        .run = import_dkron,
+    },
     {0},
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .summary = "jobs from a crontab, or from gocron",
+    .summary = "jobs from a crontab, from gocron or dkron",
     .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
                          {"peal import crontab --apply", "adds the jobs"},
                          {"peal import crontab /etc/crontab --system", NULL},
@@ -203,7 +226,8 @@ const struct command cmd_import = {
                          {"peal import crontab /mnt/old/etc/cron.d --system --prefix old/", NULL},
                          {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL},
                          {"peal import gocron tasks.json --prefix old/",
-                          "the answer of gocron's GET /api/task?page_size=1000"}),
+                          "the answer of gocron's GET /api/task?page_size=1000"},
+                         {"curl DKRON/v1/jobs | peal import dkron - --apply", NULL}),
     .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
              "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
              "- is stdin. The files of a folder are crontabs of the users that they are named "
@@ -211,7 +235,7 @@ const struct command cmd_import = {
              "program is JSON; docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: "
              "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? peal import crontab or gocron",
+    .too_few = "what to import? peal import crontab, gocron or dkron",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
