@@ -33,8 +33,8 @@ peal_chaos_mistake(never_taken_over engine/stages/claimer.c
     "gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0")
 peal_chaos_mistake(lost_for_good engine/engine_feed.c
     "run->state == RUN_LOST && !engine->runner.executor_ready" "false")
-peal_chaos_mistake(never_adopted engine/stages/sweeper.c "if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner))"
-    "if (!open->run.node[0])")
+peal_chaos_mistake(never_adopted engine/stages/sweeper.c "if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner) ||"
+    "if (!open->run.node[0] ||")
 peal_chaos_mistake(entry_left engine/stages/sweeper.c
     "recorder_adopt_entries(sweeper->recorder, now, is_to_adopt, sweeper);" "")
 peal_chaos_mistake(forget_ignored engine/engine_feed.c "take_forget(engine, &change->gone_id);" "")
