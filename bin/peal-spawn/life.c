@@ -42,20 +42,22 @@ static void leave_young(struct spawner *s, struct run *run)
     run->is_young = false;
 }
 
-static void close_stream(struct spawner *s, struct run_stream *stream)
+/* `is_over`: it was read to its end. */
+static void close_stream(struct spawner *s, struct run_stream *stream, bool is_over)
 {
+    struct run *run = stream->run;
     if (stream->watch.fd < 0)
         return;
-    if (stream->is_watched) {
-        spawner_unwatch(s, &stream->watch);
-    } else {
-        close(stream->watch.fd);
-        stream->watch.fd = -1;
-    }
+    int fd = stream->is_watched ? watch_leave(s->epoll_fd, &stream->watch) : stream->watch.fd;
+    stream->watch.fd = -1;
     stream->is_watched = false;
+    if (is_over)
+        pipes_give(&s->pipes, fd, run->pipes[stream - run->streams]);
+    else
+        close(fd);
     s->runs.open_streams--;
-    if (streams_closed(stream->run))
-        leave_young(s, stream->run);
+    if (streams_closed(run))
+        leave_young(s, run);
 }
 
 static void log_lost_records(void)
@@ -114,7 +116,7 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
     for (int i = 0; i < 2; i++)
-        close_stream(s, &run->streams[i]);
+        close_stream(s, &run->streams[i], false);
     run->reported.pending &= ~(unsigned)REPORT_STARTED; /* not reported yet: it never started */
     end(s, run);
 }
@@ -131,7 +133,7 @@ static void listen_to(struct spawner *s, struct run *run)
             continue;
         stream->is_watched = spawner_watch(s, &stream->watch, EPOLLIN) == OK;
         if (!stream->is_watched)
-            close_stream(s, stream);
+            close_stream(s, stream, false);
     }
 }
 
@@ -184,7 +186,7 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     if (length < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (length <= 0) {
-        close_stream(s, stream);
+        close_stream(s, stream, length == 0);
         return false;
     }
     if (run->state == RUN_ENDED)

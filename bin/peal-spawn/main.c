@@ -72,9 +72,7 @@ static enum status open_signals(struct spawner *s)
 static enum status open_folder(struct spawner *s)
 {
     enum status st = serve_open_folder(s->options.folder, &s->folder_fd, &s->output_fd);
-    s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    s->own_fds_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return s->null_fd >= 0 && s->own_fds_fd >= 0 ? st : E_IO;
+    return pipes_init(&s->pipes) ? st : E_IO;
 }
 
 static void raise_nofile(struct spawner *s)
@@ -104,8 +102,10 @@ static enum status open_all(struct spawner *s)
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     look_at_oom_score(s);
+    s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    launches_init(&s->launches, s->null_fd); /* first: it takes the lowest descriptors */
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    enum status st = s->epoll_fd >= 0 ? open_folder(s) : E_IO;
+    enum status st = s->null_fd >= 0 && s->epoll_fd >= 0 ? open_folder(s) : E_IO;
     bool resumes = s->options.resume_fd >= 0;
     if (st == OK && !resumes) /* a guard's lock is locked if it had a spawner before */
         st = serve_lock_folder(s->folder_fd, s->options.lock_fd, &s->lock_fd);
@@ -130,7 +130,6 @@ static enum status open_all(struct spawner *s)
     }
     if (st == OK)
         st = agent_link_open(&s->link, s->epoll_fd);
-    launches_init(&s->launches, s->null_fd);
     return st;
 }
 
@@ -141,6 +140,7 @@ static void close_all(struct spawner *s)
     cgroups_release(&s->cgroups);
     causes_release(&s->causes);
     launches_release(&s->launches);
+    pipes_release(&s->pipes);
     slots_release(&s->slots);
     run_table_release(&s->runs);
     heap_release(&s->timers);

@@ -22,6 +22,7 @@
 #include "process/cause.h"
 #include "process/cgroup.h"
 #include "process/launch.h"
+#include "process/pipes.h"
 #include "process/tree.h"
 #include "process/user.h"
 #include "run.h"
@@ -69,7 +70,6 @@ struct spawner {
     int folder_fd;
     int output_fd; /* the folder of the output files */
     int null_fd;
-    int own_fds_fd; /* /proc/self/fd */
     int lock_fd;
     int epoll_fd;
     struct watch signals;
@@ -89,6 +89,7 @@ struct spawner {
     struct causes causes;
     struct slots slots;
     struct launches launches;
+    struct pipes pipes;
     struct tree tree;
     struct rlimit nofile; /* limits of jobs */
     struct rlimit limit;  /* its own, of descriptors */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -22,34 +21,6 @@
 #define MANY            4    /* starts in a batch that are a burst ... */
 #define LISTEN_LATER_MS 20   /* ... whose pipes are read after the end if that comes before this */
 
-/* A pipe whose write end can also be read. The run holds that end, so the pipe always has a reader:
- * if the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads
- * on through /proc/PID/fd. */
-static bool make_pipe(struct spawner *s, int *ret_read, int *ret_write, uint64_t *ret_inode)
-{
-    int ends[2];
-    struct stat st;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return false;
-    char name[16];
-    snprintf(name, sizeof(name), "%d", ends[1]);
-    int both = openat(s->own_fds_fd, name, O_RDWR | O_CLOEXEC); /* opened anew: it blocks */
-    if (both < 0 || fstat(both, &st) < 0) {
-        int error = errno;
-        if (both >= 0)
-            close(both);
-        close(ends[0]);
-        close(ends[1]);
-        errno = error;
-        return false;
-    }
-    close(ends[1]);
-    *ret_read = ends[0];
-    *ret_write = both;
-    *ret_inode = st.st_ino;
-    return true;
-}
-
 /* Both pipes, or one for both streams; fds[1] and fds[2] become the run's ends. A run of another
  * user owns them, so that it may open /dev/stderr. False and errno: the caller closes what was
  * made. */
@@ -57,10 +28,13 @@ static bool make_pipes(struct spawner *s, struct run *run, const struct user_ids
                        bool is_merged, int fds[3])
 {
     for (int i = 0; i < (is_merged ? 1 : 2); i++) {
-        int *read_fd = &run->streams[i].watch.fd;
-        if (!make_pipe(s, read_fd, &fds[i + 1], &run->pipes[i]))
+        struct pipe_ends ends;
+        if (!pipes_take(&s->pipes, &ends))
             return false;
-        if (user->must_switch && fchown(*read_fd, user->uid, user->gid) < 0)
+        run->streams[i].watch.fd = ends.read_fd;
+        run->pipes[i] = ends.inode;
+        fds[i + 1] = ends.write_fd;
+        if (user->must_switch && fchown(ends.read_fd, user->uid, user->gid) < 0)
             return false;
     }
     if (is_merged)
@@ -160,7 +134,7 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
 static bool has_fds_left(struct spawner *s)
 {
     rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->launches.held +
-                  2 * s->cgroups.made + 3 + OWN_FDS;
+                  2 * s->cgroups.made + s->pipes.count + 3 + OWN_FDS;
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)

@@ -20,7 +20,7 @@
 #define STACK_BYTES    32768 /* mostly for a path of 4 KiB */
 #define TEXT_BYTES     28672
 #define YIELDS         8
-#define FIRST_RESERVED (LAUNCH_FDS - 2 * LAUNCH_APART)
+#define FIRST_RESERVED 3
 #define ALL            (LAUNCH_COUNT + LAUNCH_HELD)
 
 struct launch {

@@ -30,7 +30,7 @@
 #define LAUNCH_COUNT 64
 #define LAUNCH_HELD  256 /* as many more at their gates */
 #define LAUNCH_APART 20
-#define LAUNCH_FDS   64
+#define LAUNCH_FDS   64 /* each that is below its own is copied, and has to be closed again */
 
 struct launch;
 
@@ -43,8 +43,8 @@ struct launches {
     uint32_t held;                                  /* processes at their gates */
 };
 
-/* Reserves descriptors by copies of `null_fd`; without close_range none: then all launches copy the
- * table. */
+/* Reserves the lowest descriptors that are free by copies of `null_fd`, so to be called before
+ * others are opened; without close_range none: then all launches copy the table. */
 void launches_init(struct launches *launches, int null_fd);
 
 /* Does not free launches that a process still uses. */

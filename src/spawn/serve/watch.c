@@ -15,14 +15,21 @@ void watch_change(int epoll_fd, struct watch *watch, uint32_t events)
     epoll_ctl(epoll_fd, EPOLL_CTL_MOD, watch->fd, &event);
 }
 
+int watch_leave(int epoll_fd, struct watch *watch)
+{
+    int fd = watch->fd;
+    if (fd >= 0)
+        epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    watch->fd = -1;
+    return fd;
+}
+
 void watch_close(int epoll_fd, struct watch *watch)
 {
-    if (watch->fd < 0)
-        return;
     /* Explicitly: a child that is about to exec may still hold the same open file. */
-    epoll_ctl(epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
-    close(watch->fd);
-    watch->fd = -1;
+    int fd = watch_leave(epoll_fd, watch);
+    if (fd >= 0)
+        close(fd);
 }
 
 void watch_dispatch(void *context, const struct epoll_event *events, int count)

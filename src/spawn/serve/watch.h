@@ -19,6 +19,7 @@ struct watch {
 MUST_CHECK enum status watch_add(int epoll_fd, struct watch *watch, uint32_t events);
 void watch_change(int epoll_fd, struct watch *watch, uint32_t events);
 void watch_close(int epoll_fd, struct watch *watch); /* the descriptor, too; it becomes -1 */
+int watch_leave(int epoll_fd, struct watch *watch);  /* returns the descriptor, the caller's */
 
 /* Calls `ready` of each, with `context`. */
 void watch_dispatch(void *context, const struct epoll_event *events, int count);

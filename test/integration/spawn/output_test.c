@@ -392,6 +392,36 @@ static void a_background_process_does_not_hold_the_run(void **state)
     assert_string_equal(text, "0\n");
 }
 
+/* Pipes are used again: what a run has left in the background is not in those of the next ones.
+ */
+static void outputs_of_many_are_not_mixed(void **state)
+{
+    struct harness *h = *state;
+    char id[32], script[128], want[32];
+    harness_sh(h, "noisy",
+               "(for i in 1 2 3 4 5 6 7 8 9; do echo noise; echo noise >&2; sleep 0.1; done) &");
+    for (int i = 0; i < 80; i++) {
+        snprintf(id, sizeof(id), "quiet-%d", i);
+        snprintf(script, sizeof(script), "echo out-%d; echo err-%d >&2", i, i);
+        harness_sh(h, id, i % 3 ? script : "exit 0");
+        if (i % 20 == 19)
+            harness_ended(h, id);
+    }
+    for (int i = 0; i < 80; i++) {
+        snprintf(id, sizeof(id), "quiet-%d", i);
+        harness_ended(h, id);
+        for (int stream = SPAWN_STDOUT; stream <= SPAWN_STDERR; stream++) {
+            snprintf(want, sizeof(want), "%s-%d\n", stream == SPAWN_STDOUT ? "out" : "err", i);
+            char *text = i % 3 ? harness_output(h, id, stream, NULL, NULL) : NULL;
+            if (text)
+                assert_string_equal(text, want);
+            free(text);
+        }
+        assert_int_equal(harness_seen(h, id)->run.output_bytes, i % 3 ? 2 * strlen(want) : 0);
+    }
+    harness_ended(h, "noisy");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
@@ -399,6 +429,7 @@ int main(void)
         TEST(streams_are_kept_apart),
         TEST(chunks_have_times_and_positions),
         TEST(bytes_are_bytes),
+        TEST(outputs_of_many_are_not_mixed),
         TEST(head_and_tail_are_kept),
         TEST(short_lines_count_by_their_bytes),
         TEST(a_gigabyte_leaves_memory_and_disk_flat),
