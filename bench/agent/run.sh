@@ -1,6 +1,6 @@
 #!/bin/sh
 # What one node does, measured on the built programs as they are installed, each figure beside the
-# machine's own limit from the same minute. Takes about six minutes.
+# machine's own limit from the same minute. Takes about eight minutes.
 # usage: bench/agent/run.sh [BUILD_DIR [PART...]]
 #   PART                 one of those at the end, all in this order unless some are named
 #   BENCH_JOBS=1000000   jobs of the large data folder
@@ -261,19 +261,39 @@ large() {
 }
 
 # Each once an hour, at its own time. What was due while they were made and read is caught up first.
-spread() {
-    fresh "$many" 'H H * * * *' /bin/true
+in_an_hour() { # JITTER_S: `from` is the second from which on they are measured, for 20 s; a timer beside them
+    rm -rf "$data"
+    : >"$noted"
+    "$bench" jobs "$data" bench "$many" 'H H * * * *' "$1" "$tiny $noted"
     start
     sleep 12
-    from=$(date +%s)
-    "$bench" timer 11 >"$work/timer"
+    from=$(($(date +%s) + 1))
+    "$bench" timer 21 >"$work/timer"
     sleep 2
     stop
+}
+
+# Spread over each second, too, by their jitter.
+spread() {
+    in_an_hour 1
     # shellcheck disable=SC2046
-    set -- $("$bench" starts "$data/history.db" $((from + 1)) $((from + 11))) $(cat "$work/timer")
+    set -- $("$bench" starts "$data/history.db" "$from" $((from + 20))) $(cat "$work/timer")
     line "lateness, $many jobs in an hour, p50" "$4 ms" "timer $7 ms" '' '' ''
-    line "  p99, $(($1 / 10)) runs/s" "$5 ms" "timer $8 ms" '' '20 ms' "$5 <= 20"
+    line "  p99, $(($1 / 20)) runs/s" "$5 ms" "timer $8 ms" '' '20 ms' "$5 <= 20"
     line '  doubled or failed' "$(($2 + $3))" '' '' '0' "$2 + $3 == 0"
+}
+
+# All those of a second at its beginning: as many processes in the same millisecond.
+spread_by_seconds() {
+    in_an_hour 0
+    # shellcheck disable=SC2046
+    set -- $("$bench" noted "$noted" "$from" 20)
+    each=$(($1 / 20))
+    bare 1 $each 6
+    # shellcheck disable=SC2046
+    set -- "$2" "$3" $(cat "$work/bare")
+    line "  $each at whole seconds, p50" "$1 ms" "1 process $4 ms" "$(calculate "$1 / $4")" '1.00' "$1 <= $4"
+    line '  p99' "$2 ms" "1 process $5 ms" "$(calculate "$2 / $5")" '1.25' "$2 <= 1.25 * $5"
 }
 
 starts() {
@@ -287,7 +307,7 @@ starts() {
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'
-[ $# -gt 0 ] || set -- lateness starts small created creates medium due_among_many large spread
+[ $# -gt 0 ] || set -- lateness starts small created creates medium due_among_many large spread spread_by_seconds
 for part; do
     case $part in
     lateness) lateness ;;
@@ -299,6 +319,7 @@ for part; do
     due_among_many) due_among_many ;;
     large) large ;;
     spread) spread ;;
+    spread_by_seconds) spread_by_seconds ;;
     *)
         echo "bench/agent: no such part: $part" >&2
         exit 2
