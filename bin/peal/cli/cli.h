@@ -23,11 +23,14 @@ enum exit_code {
     EXIT_TIMED_OUT = 7,
     EXIT_NO_STARTS = 8, /* the agent is running, and can't start runs */
     EXIT_RUN_FAILED = 10,
+    EXIT_NOT_GOT = 11, /* another holds the lock, leads, or was chosen */
+    EXIT_LOST = 12,    /* the lock, or the lead, was lost while the command ran */
 };
 
 #define EXIT_STATUS_TEXT                                                                           \
     "0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict, 5 unreachable, 6 "      \
-    "invalid input, 7 timed out waiting, 8 nothing can start, 10 the run failed."
+    "invalid input, 7 timed out waiting, 8 nothing can start, 10 the run failed, 11 held "         \
+    "by another, 12 lost while held."
 
 struct example {
     const char *line, *remark; /* NULL: no remark */

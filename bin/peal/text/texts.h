@@ -13,6 +13,7 @@ extern const struct message zh_runs[];    /* cmd/runs */
 extern const struct message zh_agent[];   /* cmd/agent, service */
 extern const struct message zh_cluster[]; /* cmd/cluster */
 extern const struct message zh_access[];  /* cmd/access */
+extern const struct message zh_coord[];   /* cmd/coord, coord */
 
 extern const struct message *const texts[]; /* ends with NULL */
 

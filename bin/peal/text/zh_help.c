@@ -22,15 +22,17 @@ const struct message zh_help[] = {
     {"Accounts", "账户"},
     {"Jobs", "任务"},
     {"Runs", "运行"},
+    {"One of many", "多选一"},
     {"Files", "文件"},
     {"Schedules", "计划"},
     {"Other", "其他"},
     {"the help of a command: peal help COMMAND", "查看命令的帮助：peal help COMMAND"},
     {"Exit status: ", "退出状态："},
     {"0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict, 5 unreachable, 6 "
-     "invalid input, 7 timed out waiting, 8 nothing can start, 10 the run failed.",
+     "invalid input, 7 timed out waiting, 8 nothing can start, 10 the run failed, 11 held by "
+     "another, 12 lost while held.",
      "0 成功，1 出错，2 用法有误，3 不存在或未运行，4 冲突，5 无法连接，6 输入无效，7 等待超时，8 "
-     "无法启动任何运行，10 运行失败。"},
+     "无法启动任何运行，10 运行失败，11 被其他进程持有，12 持有期间失去。"},
 
     /* the program itself */
     {"print the version", "显示版本"},
