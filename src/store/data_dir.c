@@ -45,59 +45,153 @@ static enum status make_dir(const char *dir, struct strbuf *why)
     return E_IO;
 }
 
+/* The pids that hold the lock, by the kernel's list: "12, 34". False: none is known. */
+static bool list_owners(int fd, struct strbuf *pids)
+{
+    struct stat file;
+    char line[256];
+    int count = 0;
+    FILE *locks = fstat(fd, &file) == 0 ? fopen("/proc/locks", "re") : NULL;
+    while (locks && count < 8 && fgets(line, sizeof(line), locks)) {
+        long pid;
+        unsigned long long inode;
+        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %*x:%*x:%llu", &pid, &inode) != 2 ||
+            inode != file.st_ino || pid <= 0)
+            continue;
+        strbuf_addf(pids, "%s%ld", count++ ? ", " : "", pid);
+    }
+    if (locks)
+        fclose(locks);
+    return count > 0;
+}
+
+/* Who holds the lock alone has its pid in the file; those who share it have a word. */
+static const char sharing[] = "shared\n";
+
+static bool is_shared(int fd)
+{
+    char text[sizeof(sharing)] = "";
+    return pread(fd, text, sizeof(text) - 1, 0) > 0 && strcmp(text, sharing) == 0;
+}
+
 /* The lock is taken; the file has the owner's pid, unless it is just being written. */
 static enum status name_the_owner(int fd, const char *dir, struct strbuf *why)
 {
     char text[24] = "";
+    struct strbuf pids;
     ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
     long pid = length > 0 ? strtol(text, NULL, 10) : 0;
+    strbuf_init(&pids);
     if (pid > 0)
         strbuf_addf(why, "another peal (pid %ld) uses %s: stop it, or name another data folder",
                     pid, dir);
+    else if (is_shared(fd) && list_owners(fd, &pids))
+        strbuf_addf(why,
+                    "programs that share %s use it (pid %s): stop them, or name another data "
+                    "folder",
+                    dir, pids.text);
     else
         strbuf_addf(why, "another peal uses %s: stop it, or name another data folder", dir);
+    strbuf_release(&pids);
     return E_BUSY;
+}
+
+static enum status open_lock(const char *dir, int *ret_fd, struct strbuf *why)
+{
+    struct strbuf path;
+    enum status st = make_dir(dir, why);
+    if (st != OK)
+        return st;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/peal.lock", dir);
+    st = strbuf_status(&path);
+    int fd = st == OK ? open(path.text, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (st == OK && fd < 0) {
+        strbuf_addf(why, "can't write %s: %s: give peal a data folder that its user may write to",
+                    path.text, strerror(errno));
+        st = E_IO;
+    }
+    strbuf_release(&path);
+    *ret_fd = fd;
+    return st;
+}
+
+/* E_BUSY: somebody else has it. */
+static enum status try_lock(int fd, int how, const char *dir, struct strbuf *why)
+{
+    if (flock(fd, how | LOCK_NB) == 0)
+        return OK;
+    if (errno == EWOULDBLOCK)
+        return E_BUSY;
+    strbuf_addf(why, "can't lock %s/peal.lock: %s", dir, strerror(errno));
+    return E_IO;
+}
+
+/* The text is only for messages; without it (full disk) the lock still holds. */
+static void write_owner(int fd, const char *text)
+{
+    ssize_t length = (ssize_t)strlen(text);
+    if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)length, 0) != length)
+        (void)!ftruncate(fd, 0);
 }
 
 enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why)
 {
     char pid[24];
-    enum status st = make_dir(dir, why);
+    int fd;
+    enum status st = open_lock(dir, &fd, why);
     if (st != OK)
         return st;
-    struct strbuf path;
-    strbuf_init(&path);
-    strbuf_addf(&path, "%s/peal.lock", dir);
-    int fd = -1;
-    st = strbuf_status(&path);
-    if (st != OK)
-        goto out;
-    fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        strbuf_addf(why, "can't write %s: %s: give peal a data folder that its user may write to",
-                    path.text, strerror(errno));
-        st = E_IO;
-        goto out;
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        st = E_IO;
-        if (errno == EWOULDBLOCK)
+    st = try_lock(fd, LOCK_EX, dir, why);
+    if (st != OK) {
+        if (st == E_BUSY)
             st = name_the_owner(fd, dir, why);
-        else
-            strbuf_addf(why, "can't lock %s: %s", path.text, strerror(errno));
-        goto out;
-    }
-    /* The pid is only for messages; without it (full disk) the lock still holds. */
-    int length = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
-        (void)!ftruncate(fd, 0);
-    *ret_fd = fd;
-    fd = -1;
-out:
-    if (fd >= 0)
         close(fd);
-    strbuf_release(&path);
-    return st;
+        return st;
+    }
+    snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+    write_owner(fd, pid);
+    *ret_fd = fd;
+    return OK;
+}
+
+/* Waits for a process that is alone only while it prepares the folder for the others. */
+static enum status join(const char *dir, int fd, struct strbuf *why)
+{
+    enum { STEP_US = 10 * 1000, SHARED_STEPS = 6000, OTHER_STEPS = 20 };
+    enum status st = try_lock(fd, LOCK_SH, dir, why);
+    for (int step = 0; st == E_BUSY && step < (is_shared(fd) ? SHARED_STEPS : OTHER_STEPS);
+         step++) {
+        usleep(STEP_US);
+        st = try_lock(fd, LOCK_SH, dir, why);
+    }
+    return st == E_BUSY ? name_the_owner(fd, dir, why) : st;
+}
+
+enum status data_dir_share(const char *dir, int *ret_fd, bool *ret_is_alone, struct strbuf *why)
+{
+    int fd;
+    enum status st = open_lock(dir, &fd, why);
+    if (st != OK)
+        return st;
+    st = try_lock(fd, LOCK_EX, dir, why);
+    *ret_is_alone = st == OK;
+    if (st == OK)
+        write_owner(fd, sharing);
+    else if (st == E_BUSY)
+        st = join(dir, fd, why);
+    if (st != OK) {
+        close(fd);
+        return st;
+    }
+    *ret_fd = fd;
+    return OK;
+}
+
+/* Another process may be faster: then it is waited for. */
+enum status data_dir_let_in(const char *dir, int fd, struct strbuf *why)
+{
+    return join(dir, fd, why);
 }
 
 /* The file stays: removing it would let two processes lock two files of the same name. */
@@ -105,7 +199,8 @@ void data_dir_unlock(int fd)
 {
     if (fd < 0)
         return;
-    (void)!ftruncate(fd, 0);
+    if (!is_shared(fd))
+        (void)!ftruncate(fd, 0);
     close(fd);
 }
 

@@ -2,6 +2,7 @@
 #ifndef PEAL_DATA_DIR_H
 #define PEAL_DATA_DIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "strbuf.h"
@@ -11,6 +12,13 @@
  * The SQLite store calls this itself. */
 MUST_CHECK enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why);
 void data_dir_unlock(int fd); /* -1: nothing */
+
+/* The same, together with other processes that do so, and without those that do not. *ret_is_alone:
+ * no other one is there, and nobody is let in until data_dir_let_in is called. Waits while another
+ * process is alone. E_BUSY: *why names the pid of the owner. */
+MUST_CHECK enum status data_dir_share(const char *dir, int *ret_fd, bool *ret_is_alone,
+                                      struct strbuf *why);
+MUST_CHECK enum status data_dir_let_in(const char *dir, int fd, struct strbuf *why);
 
 /* With less free space nothing new is claimed; running jobs can still end. */
 #define DISK_RESERVE_BYTES (16 * 1024 * 1024)

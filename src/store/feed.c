@@ -150,6 +150,12 @@ void feed_move(struct feed *to, struct feed *from)
     *from = (struct feed){0};
 }
 
+const struct store_change *feed_each(const struct feed *feed, const struct feed_item **at)
+{
+    *at = *at ? (*at)->next : feed->first;
+    return *at ? &(*at)->change : NULL;
+}
+
 static struct feed_item *take_first(struct feed *feed)
 {
     struct feed_item *item = feed->first;

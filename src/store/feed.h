@@ -21,6 +21,9 @@ void feed_add_run(struct feed *feed, enum store_change_kind kind, const struct r
 void feed_add_entry(struct feed *feed, const struct ledger_entry *entry);
 void feed_add_gone(struct feed *feed, const struct id *id);
 
+/* The change after that of *at (NULL: the first), which stays in the feed; NULL at its end. */
+const struct store_change *feed_each(const struct feed *feed, const struct feed_item **at);
+
 /* Appends all of `from`, which is empty afterwards. */
 void feed_move(struct feed *to, struct feed *from);
 

@@ -590,4 +590,10 @@ struct store_wake {
 MUST_CHECK enum status store_sqlite_open(const char *dir, struct store_wake wake,
                                          struct store **ret, struct strbuf *why);
 
+/* The same database for several processes of one machine, each of them a node: shared/README.md. An
+ * exclusive agent and they exclude each other (E_BUSY: *why names the pids). `node` is whose metas
+ * these are; NULL: nobody's. E_VERSION also if programs with another version of peal have it. */
+MUST_CHECK enum status store_shared_open(const char *dir, const char *node, struct store_wake wake,
+                                         struct store **ret, struct strbuf *why);
+
 #endif

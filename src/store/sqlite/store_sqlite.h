@@ -27,6 +27,10 @@ MUST_CHECK enum status sqlite_check_whole(sqlite3 *db, const char *path, struct 
  * E_CORRUPT, E_IO. */
 MUST_CHECK enum status sqlite_open_database(const char *path, sqlite3 **ret, struct strbuf *why);
 
+/* Opens a database that other processes have open: neither creates nor migrates it. E_VERSION: its
+ * format is not exactly this one. */
+MUST_CHECK enum status sqlite_join_database(const char *path, sqlite3 **ret, struct strbuf *why);
+
 /* ---- store_sqlite_db.c: the connection that writes ---- */
 
 enum sql {
@@ -79,6 +83,7 @@ struct sqlite_db {
     sqlite3_stmt *stmts[SQL_STATEMENTS];
     int log_pages;     /* length of the write-ahead log */
     struct strbuf why; /* explains the last failure */
+    void *context;     /* of who has put operations around its own */
 };
 
 /* Takes over `handle`, also on failure. `path` is the caller's. */
@@ -156,6 +161,9 @@ struct sqlite_loader;
 MUST_CHECK enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret,
                                          struct strbuf *why);
 struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader);
+
+/* Its connection, to read more of the snapshot before the first sqlite_loader_next. */
+sqlite3 *sqlite_loader_handle(const struct sqlite_loader *loader);
 
 /* OK: *ret is valid until the next call; the last one is LOADED. E_IO, E_CORRUPT: *why. */
 MUST_CHECK enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,

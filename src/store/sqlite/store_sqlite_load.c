@@ -175,7 +175,9 @@ enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, stru
     strbuf_init(&loader->key);
     int rc =
         sqlite3_open_v2(path, &loader->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK) /* the first read fixes the snapshot */
+    if (rc == SQLITE_OK)
+        sqlite3_busy_timeout(loader->handle, 5000); /* for other processes, in a shared one */
+    if (rc == SQLITE_OK)                            /* the first read fixes the snapshot */
         rc = sqlite3_exec(loader->handle, "BEGIN; SELECT value FROM counters", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
         enum status st = sqlite_explain(loader->handle, rc, path, why);
@@ -184,6 +186,11 @@ enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, stru
     }
     *ret = loader;
     return OK;
+}
+
+sqlite3 *sqlite_loader_handle(const struct sqlite_loader *loader)
+{
+    return loader->handle;
 }
 
 struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader)

@@ -295,6 +295,32 @@ static enum status open_existing(const char *path, bool was_cut_short, sqlite3 *
     return OK;
 }
 
+enum status sqlite_join_database(const char *path, sqlite3 **ret, struct strbuf *why)
+{
+    sqlite3 *db = NULL;
+    int version = 0;
+    enum status st = connect_to(path, &db, why);
+    if (st != OK)
+        return st;
+    st = check_kind(db, path, &version, why);
+    if (st == OK && version != NEWEST) {
+        strbuf_addf(why,
+                    "%s is in use by programs with an older peal (format %d, this one has %d): "
+                    "stop them first",
+                    path, version, NEWEST);
+        st = E_VERSION;
+    }
+    if (st == OK)
+        st = use_wal(db, path, why);
+    if (st != OK) {
+        sqlite3_close(db);
+        return st;
+    }
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    *ret = db;
+    return OK;
+}
+
 enum status sqlite_open_database(const char *path, sqlite3 **ret, struct strbuf *why)
 {
     struct strbuf wal;
