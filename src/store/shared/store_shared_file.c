@@ -41,10 +41,15 @@ enum status shared_open_files(const char *dir, const char *path, const char *fol
         st = prepare(path, folder, why);
     if (st == OK && is_alone)
         st = data_dir_let_in(dir, *ret_lock_fd, why);
+    sqlite3 *handle = NULL;
     if (st == OK)
-        st = sqlite_join_database(path, ret, why);
+        st = sqlite_join_database(path, &handle, why);
     if (st == OK)
-        st = shared_log_check(*ret, path, why);
+        st = shared_log_check(handle, path, why);
+    if (st == OK)
+        *ret = handle;
+    else
+        sqlite3_close(handle);
     return st;
 }
 
