@@ -59,6 +59,8 @@ MUST_CHECK enum status shared_log_add(struct shared_log *log, const struct feed 
 /* After the commit. */
 void shared_log_added(struct shared_log *log, int64_t stamp);
 
+/* Is it time to trim it? */
+bool shared_log_is_long(const struct shared_log *log);
 /* Inside a transaction: removes what is read by all, whose least seq this is. */
 MUST_CHECK enum status shared_log_trim(struct shared_log *log, int64_t least);
 

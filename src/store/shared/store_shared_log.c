@@ -170,10 +170,13 @@ static enum status take_row(struct shared_log *log, struct feed *feed)
     const void *bytes = sqlite3_column_blob(log->read, 2);
     if (seq != log->seq + 1)
         return E_CORRUPT;
-    feed->place = (struct store_place){log->lineage, seq};
-    enum status st = shared_decode(bytes, (size_t)sqlite3_column_bytes(log->read, 2), feed);
-    if (st != OK)
+    struct feed row = {.place = {log->lineage, seq}};
+    enum status st = shared_decode(bytes, (size_t)sqlite3_column_bytes(log->read, 2), &row);
+    if (st != OK) { /* all of a row, or nothing */
+        feed_release(&row);
         return st;
+    }
+    feed_move(feed, &row);
     log->seq = seq;
     log->stamp = sqlite3_column_int64(log->read, 1);
     return OK;
@@ -234,10 +237,13 @@ void shared_log_added(struct shared_log *log, int64_t stamp)
         strbuf_release(&log->bytes);
 }
 
+bool shared_log_is_long(const struct shared_log *log)
+{
+    return log->seq - log->trimmed >= TRIM_EVERY;
+}
+
 enum status shared_log_trim(struct shared_log *log, int64_t least)
 {
-    if (log->seq - log->trimmed < TRIM_EVERY)
-        return OK;
     log->trimmed = log->seq;
     int64_t from = least > log->seq - LAG_MAX ? least : log->seq - LAG_MAX;
     sqlite3_bind_int64(log->trim, 1, from);

@@ -92,6 +92,16 @@ static enum status apply(struct store_shared *store, struct store_request *reque
     return st;
 }
 
+/* Inside a transaction. A seat that is taken after this look has its snapshot after it, too, and so
+ * does not need what is removed. */
+static enum status trim(struct store_shared *store)
+{
+    struct shared_nodes *nodes = &store->nodes;
+    if (!shared_log_is_long(&store->log) || seats_read(&nodes->others, &nodes->seat) != OK)
+        return OK;
+    return shared_log_trim(&store->log, seats_least_seq(nodes->others, store->log.seq));
+}
+
 /* What others have written comes first in the feed, whatever becomes of this transaction. */
 static enum status fill_transaction(struct store_shared *store, struct store_request *first,
                                     const struct store_request *end, struct feed *changes,
@@ -102,7 +112,7 @@ static enum status fill_transaction(struct store_shared *store, struct store_req
     for (struct store_request *r = first; r != end && st == OK; r = r->next)
         st = apply(store, r, fresh);
     if (st == OK)
-        st = shared_log_trim(&store->log, seats_least_seq(store->nodes.others, store->log.seq));
+        st = trim(store);
     if (st == OK)
         st = shared_log_add(&store->log, fresh, ret_stamp);
     return st;
