@@ -93,12 +93,14 @@ static void on_wake(void *context)
         die("wake");
 }
 
-static struct store *open_store(const char *dir, int *wake_fd)
+static struct store *open_store(const char *dir, bool is_shared, int *wake_fd)
 {
     struct store *store = NULL;
     struct strbuf why;
+    struct store_wake wake = {on_wake, wake_fd};
     strbuf_init(&why);
-    if (store_sqlite_open(dir, (struct store_wake){on_wake, wake_fd}, &store, &why) != OK)
+    if ((is_shared ? store_shared_open(dir, NULL, wake, &store, &why)
+                   : store_sqlite_open(dir, wake, &store, &why)) != OK)
         die(why.text);
     strbuf_release(&why);
     return store;
@@ -111,10 +113,20 @@ static void wait_for_wake(void *context)
         die("read");
 }
 
+static void remove_nodes(const char *dir)
+{
+    static const char *const names[] = {"bell", "beats", "leader", ""};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[256];
+        snprintf(path, sizeof(path), "%s/nodes/%s", dir, names[i]);
+        remove(path);
+    }
+}
+
 static double measure_start(const char *dir, int *wake_fd)
 {
     double start = now_s();
-    struct store *store = open_store(dir, wake_fd);
+    struct store *store = open_store(dir, false, wake_fd);
     struct store_change change;
     int jobs = 0;
     while (store_next_change(store, &change) && change.kind != STORE_CHANGE_LOADED)
@@ -133,33 +145,43 @@ int main(int argc, char **argv)
     if (!mkdtemp(dir))
         die("mkdtemp");
     int wake_fd = eventfd(0, EFD_CLOEXEC);
-    struct store *store = open_store(dir, &wake_fd);
+    struct store *store = open_store(dir, false, &wake_fd);
     struct lanes lanes = {.store = store, .wait = wait_for_wake, .context = &wake_fd};
     lanes_put_jobs(&lanes, JOBS);
 
     double flushes = measure_flushes(dir);
     printf("%-34s %12.0f /s\n", "fdatasync of a page", flushes);
     static const struct {
-        const char *name;
+        const char *name, *shared;
         int batch, lanes;
     } rows[] = {
-        {"runs, one by one", 1, 1},
-        {"runs, 100 at a time", 100, 1},
-        {"runs, 100 at a time, 8 in flight", 100, LANES_MAX},
+        {"runs, one by one", "shared, one by one", 1, 1},
+        {"runs, 100 at a time", "shared, 100 at a time", 100, 1},
+        {"runs, 100 at a time, 8 in flight", "shared, 100, 8 in flight", 100, LANES_MAX},
     };
+    double alone[sizeof(rows) / sizeof(rows[0])];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         double bare = measure_bare(dir, rows[i].batch);
         double ours = lanes_measure(&lanes, rows[i].batch, rows[i].lanes, LANE_STEPS, SECONDS);
+        alone[i] = ours;
         printf("%-34s %12.0f /s   bare SQLite %8.0f /s   ratio %.2f\n", rows[i].name, ours, bare,
                ours / bare);
     }
-    lanes_release(&lanes);
     store_free(store);
+    lanes.store = open_store(dir, true, &wake_fd); /* the mode for several processes, with one */
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double shared = lanes_measure(&lanes, rows[i].batch, rows[i].lanes, LANE_STEPS, SECONDS);
+        printf("%-34s %12.0f /s   alone       %8.0f /s   ratio %.2f\n", rows[i].shared, shared,
+               alone[i], shared / alone[i]);
+    }
+    store_free(lanes.store);
+    lanes_release(&lanes);
     printf("%-34s %12.3f s\n", "start with 100,000 jobs", measure_start(dir, &wake_fd));
     snprintf(path, sizeof(path), "%s/peal.db", dir);
     remove_database(path);
     snprintf(path, sizeof(path), "%s/peal.lock", dir);
     unlink(path);
+    remove_nodes(dir);
     rmdir(dir);
     return 0;
 }
