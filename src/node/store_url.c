@@ -210,6 +210,24 @@ static enum status read_etcd(const struct reader *reader, const char *at)
     return st;
 }
 
+/* What follows "sqlite". */
+static enum status read_sqlite(const struct reader *reader, const char *at)
+{
+    size_t length = strlen(at);
+    if (!length)
+        return OK;
+    if (strncmp(at, ":///", 4) != 0 || length == 4)
+        return parse_fail(reader->err, COLUMN(reader, at),
+                          "sqlite alone is in the data folder, which --data names; "
+                          "sqlite:///FOLDER is shared by several agents");
+    reader->url->shared = strdup(at + 3);
+    if (!reader->url->shared)
+        return E_NOMEM;
+    while (length > 5 && reader->url->shared[length - 4] == '/')
+        reader->url->shared[--length - 3] = '\0';
+    return OK;
+}
+
 enum status store_url_parse(const char *text, struct store_url *ret, struct parse_error *reterr)
 {
     struct store_url url = {0};
@@ -217,9 +235,7 @@ enum status store_url_parse(const char *text, struct store_url *ret, struct pars
     size_t length = strcspn(text, ":");
     enum status st = OK;
     if (starts_with(text, length, "sqlite")) {
-        if (text[length])
-            st = parse_fail(reterr, (int)length + 1,
-                            "nothing follows sqlite: it is in the data folder, which --data names");
+        st = read_sqlite(&reader, text + length);
     } else if (starts_with(text, length, "etcd") || starts_with(text, length, "etcds")) {
         url.is_etcd = true;
         url.is_tls = text[length - 1] == 's';
@@ -245,13 +261,14 @@ void store_url_release(struct store_url *url)
     free(url->endpoints);
     free(url->user);
     free(url->prefix);
+    free(url->shared);
     *url = (struct store_url){0};
 }
 
 void store_url_print(const struct store_url *url, struct strbuf *out)
 {
     if (!url->is_etcd) {
-        strbuf_adds(out, "sqlite");
+        strbuf_addf(out, "sqlite%s%s", url->shared ? "://" : "", url->shared ? url->shared : "");
         return;
     }
     strbuf_adds(out, url->is_tls ? "etcds://" : "etcd://");

@@ -1,6 +1,8 @@
 /* The URL of a store:
  *
  *     sqlite                                    embedded, in the data folder
+ *     sqlite:///FOLDER                          embedded, in a folder that several agents of one
+ *                                               machine share
  *     etcd://[USER@]HOST[:PORT],.../PREFIX      in etcd; etcds:// is the same over TLS
  *
  * The default port is 2379, the default prefix /peal. A password is not allowed: command lines are
@@ -15,13 +17,20 @@
 #include "strbuf.h"
 
 struct store_url {
-    bool is_etcd; /* else sqlite, and the rest is unset */
+    bool is_etcd; /* else sqlite, and of the rest only this may be set: */
+    char *shared; /* the folder that several agents share; NULL: in the data folder */
     bool is_tls;
     char *user;       /* NULL: none */
     char **endpoints; /* "http://host:port", as the etcd client takes them */
     size_t endpoint_count;
     char *prefix; /* of all keys: starts with a slash, does not end in one */
 };
+
+/* Are there other nodes, or can there be? */
+static inline bool store_url_is_cluster(const struct store_url *url)
+{
+    return url->is_etcd || url->shared;
+}
 
 /* OK: release *ret. E_INVALID: *reterr says what is wrong and where; E_NOMEM. */
 MUST_CHECK enum status store_url_parse(const char *text, struct store_url *ret,

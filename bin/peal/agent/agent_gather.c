@@ -99,12 +99,15 @@ static bool find_own_address(const struct store_url *store, struct listen_addres
     return found;
 }
 
-/* The host of --address if it is numeric, else the route to the store. */
+/* The host of --address if it is numeric, else the route to the store, or to this machine's other
+ * agents. */
 static bool choose_address(const struct agent_config *config, struct listen_address *ret)
 {
     struct strbuf why;
     strbuf_init(&why);
-    bool is_told = *config->address && listen_parse(config->address, ret, &why) == OK;
+    const char *address =
+        !*config->address && config->store.shared ? "127.0.0.1:1" : config->address;
+    bool is_told = *address && listen_parse(address, ret, &why) == OK;
     strbuf_release(&why);
     if (!is_told && !find_own_address(&config->store, ret))
         return false;
@@ -155,7 +158,7 @@ enum status agent_gather_try(const struct agent_config *config, const int *held,
     struct listen_address address;
     const char *told = config->peer_listen;
     int fd = -1;
-    if (!config->store.is_etcd || !told || strcmp(told, "none") == 0)
+    if (!store_url_is_cluster(&config->store) || !told || strcmp(told, "none") == 0)
         return OK;
     enum status st = listen_parse_for(PEER_PORT, told, &address, why);
     for (size_t i = 0; st == OK && i < held_count; i++) {
@@ -211,7 +214,7 @@ enum status agent_gather(const struct agent_config *config, struct loop *loop,
                          struct agent_log *log, struct history_wake wake, struct agent_data *data,
                          struct strbuf *why)
 {
-    if (!config->store.is_etcd)
+    if (!store_url_is_cluster(&config->store))
         return OK;
     enum status st = gather_net_new(loop, &data->net);
     if (st == OK)

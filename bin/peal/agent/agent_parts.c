@@ -64,6 +64,8 @@ void agent_confine(struct agent *agent)
     struct sandbox_state state;
     if (data_folder_make(config->data) != OK)
         return; /* the error is reported when it is opened */
+    if (config->store.shared && data_folder_make(config->store.shared) != OK)
+        return; /* likewise */
     if (starts_jobs && !config->no_sandbox && start_launcher(agent) != OK)
         agent->sandbox = (struct sandbox){.extent = SANDBOX_NO_LAUNCHER, .launcher_error = errno};
     else

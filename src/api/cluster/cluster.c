@@ -62,16 +62,17 @@ static json_t *encode_endpoints(const char *hosts, size_t length)
     return NULL;
 }
 
-/* The store's URL in parts; "sqlite" has none. Addresses are only for callers who may view
+/* The store's URL in parts; that of a file has none. Addresses are only for callers who may view
  * everything. */
 static json_t *encode_url(const char *url, bool is_told)
 {
     const char *hosts = strstr(url, "://");
+    bool is_file = strncmp(url, "sqlite", strlen("sqlite")) == 0;
+    const char *kind = is_file || !hosts ? "sqlite" : "etcd";
     if (!is_told)
-        return json_pack("{s:s, s:n, s:[], s:n}", "kind", hosts ? "etcd" : url, "url", "endpoints",
-                         "prefix");
-    if (!hosts)
-        return json_pack("{s:s, s:s, s:[], s:n}", "kind", url, "url", url, "endpoints", "prefix");
+        return json_pack("{s:s, s:n, s:[], s:n}", "kind", kind, "url", "endpoints", "prefix");
+    if (!hosts || is_file)
+        return json_pack("{s:s, s:s, s:[], s:n}", "kind", kind, "url", url, "endpoints", "prefix");
     hosts += 3;
     size_t length = strcspn(hosts, "/");
     const char *prefix = hosts + length, *sign = memchr(hosts, '@', length);

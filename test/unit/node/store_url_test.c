@@ -16,6 +16,8 @@ static void reads(void **state)
         const char *text, *want;
     } cases[] = {
         {__LINE__, "sqlite", "sqlite"},
+        {__LINE__, "sqlite:///var/lib/shared", "sqlite:///var/lib/shared"},
+        {__LINE__, "sqlite:///var/lib/shared//", "sqlite:///var/lib/shared"},
         {__LINE__, "etcd://a", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a/", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a//", "etcd://a:2379/peal"},
@@ -60,6 +62,8 @@ static void refuses(void **state)
         {__LINE__, "https://a:2379", 1, "did you mean etcds://?"},
         {__LINE__, "sqlite3", 1, "did you mean sqlite?"},
         {__LINE__, "sqlite:/var/x", 7, "--data"},
+        {__LINE__, "sqlite://shared", 7, "sqlite:///FOLDER"},
+        {__LINE__, "sqlite:///", 7, "sqlite:///FOLDER"},
         {__LINE__, "etcd", 5, "write etcd://HOST"},
         {__LINE__, "etcd:a", 5, "write etcd://HOST"},
         {__LINE__, "etcds:/a", 6, "write etcds://HOST"},

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent_gather.h"
 #include "data_dir.h"
@@ -41,11 +42,29 @@ static void look_for_jobs(const struct agent_config *config, struct agent_log *l
     strbuf_release(&url);
 }
 
+/* The folder that agents share is none of theirs: each has its own for its history and its
+ * spawner. */
+static enum status open_shared(const struct agent_config *config, struct store_wake wake,
+                               struct agent_data *data, struct strbuf *why)
+{
+    struct stat own, shared;
+    const char *folder = config->store.shared;
+    if (stat(config->data, &own) == 0 && stat(folder, &shared) == 0 &&
+        own.st_dev == shared.st_dev && own.st_ino == shared.st_ino) {
+        strbuf_addf(why,
+                    "%s is this agent's own data folder: share another one, or choose another data "
+                    "folder with --data",
+                    folder);
+        return E_INVALID;
+    }
+    return store_shared_open(folder, data->node, wake, &data->store, why);
+}
+
 static enum status open_store(const struct agent_config *config, struct loop *loop,
                               struct agent_log *log, struct store_wake wake,
                               struct agent_data *data, struct strbuf *why)
 {
-    if (!config->store.is_etcd) {
+    if (!store_url_is_cluster(&config->store)) {
         enum status st = store_sqlite_open(config->data, wake, &data->store, why);
         return st == OK ? agent_data_node(config, data->node, why) : st;
     }
@@ -53,6 +72,8 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
     enum status st = data_dir_lock(config->data, &data->lock_fd, why);
     if (st == OK)
         st = agent_data_node(config, data->node, why);
+    if (st == OK && config->store.shared)
+        return open_shared(config, wake, data, why);
     if (st == OK)
         st = node_store_open_etcd(&access, loop, data->node, config->data, wake, &data->store, why);
     if (st == OK)

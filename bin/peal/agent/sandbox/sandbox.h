@@ -2,7 +2,8 @@
  *
  *   memory      no ptrace by other processes of its user, no core dumps
  *   privileges  no new privileges; root keeps three capabilities
- *   files       writes only to its data folder and its log; reads only what sandbox_files.c lists;
+ *   files       writes only to its data folder, a shared store and its log; reads only what
+ *               sandbox_files.c lists;
  *               executes nothing (Linux 5.13 with landlock)
  *   calls       the system calls in sandbox_calls.c are refused (libseccomp)
  *

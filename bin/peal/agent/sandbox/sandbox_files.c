@@ -258,6 +258,10 @@ static void allow_configured(struct rules *rules, const struct agent_config *con
 {
     allow(rules, config->data, WRITE);
     allow_links(rules, config->data);
+    if (config->store.shared) {
+        allow(rules, config->store.shared, WRITE);
+        allow_links(rules, config->store.shared);
+    }
     if (config->log_file) /* SIGHUP creates it again after a rotation */
         allow_folder_of(rules, config->log_file, LOG);
     allow_reading(rules, config->file);

@@ -89,8 +89,8 @@ static enum exit_code look(struct client *client, const struct request *request,
         report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
     if (config.store.is_etcd)
         doctor_etcd(report, &config);
-    else if (!is_closed)
-        doctor_sqlite(report, folder);
+    else if (config.store.shared || !is_closed)
+        doctor_sqlite(report, config.store.shared ? config.store.shared : folder);
 out:
     free(url);
     agent_config_release(&config);
