@@ -34,7 +34,7 @@ enum status coord_file_look(struct coord *coord, enum coord_kind kind, const cha
                             coord_seen *seen, void *context);
 enum status coord_file_watch(struct coord *coord, enum coord_kind kind, const char *name,
                              coord_changed *changed, void *context, struct coord_watch **ret);
-void coord_file_watch_free(struct coord_watch *watch);
+void coord_file_watch_free(struct coord_watch *base);
 enum status coord_file_select(struct coord *coord, const char *service, const char *id,
                               int64_t hold_ms, coord_chosen *chosen, void *context);
 void file_tasks_cancel(struct coord_file *file);

@@ -251,11 +251,11 @@ static enum status write_chosen(const struct file_task *task, const char *boot, 
                                 const char *path)
 {
     const struct coord_holder *self = &task->self;
+    const json_int_t until_ms = now_ms + task->hold_ms;
     json_t *tree =
         json_pack("{s:s, s:s, s:I, s:I, s:i, s:s, s:I, s:I}", "id", self->id, "host", self->host,
                   "pid", (json_int_t)self->pid, "since_ms", (json_int_t)self->since_ms, "fence", 0,
-                  "boot", boot, "until_boot_ms", (json_int_t)(now_ms + task->hold_ms), "hold_ms",
-                  (json_int_t)task->hold_ms);
+                  "boot", boot, "until_boot_ms", until_ms, "hold_ms", (json_int_t)task->hold_ms);
     char *text = tree ? json_dumps(tree, JSON_COMPACT) : NULL;
     enum status st = text ? file_record_write(path, text, strlen(text)) : E_NOMEM;
     free(text);

@@ -111,11 +111,9 @@ static void stop_after_loss(struct running *running)
 /* The command has ended, and with a loss all that it had started, too. */
 static void check_end(struct running *running)
 {
-    if (running->child)
-        return;
-    if (running->state == HELD_RUNNING)
-        leave(running);
-    else if (running->state == HELD_STOPPING && (running->is_killed || held_signal_all(0) == 0))
+    bool is_stopped =
+        running->state == HELD_STOPPING && (running->is_killed || held_signal_all(0) == 0);
+    if (!running->child && (running->state == HELD_RUNNING || is_stopped))
         leave(running);
 }
 
