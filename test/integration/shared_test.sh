@@ -49,13 +49,16 @@ run peal add tick '* * * * * *' --shell 'echo "$PEAL_TICK" >>'"'$ticks'"
 expect_status 0
 wait_until has_lines "$ticks" 3
 
-# One dies; the others know at once, and go on.
-victim=$(agent_pid b)
+# The one that runs it dies; the others know at once, and go on.
+first=$(peal runs tick -n 1 -o json | jq -r '.[0].node')
+victim=$(agent_pid "$first")
 kill -9 "$victim"
-export PEAL_DATA=$scratch/a
+for node in a b c; do
+    [ $node = "$first" ] || export PEAL_DATA=$scratch/$node
+done
 wait_until all_take_runs 2
 more_ticks 3
-start_node b
+start_node "$first"
 wait_until all_take_runs 3
 
 # One is stopped for a while; what it had claimed is taken over.
