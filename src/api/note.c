@@ -92,7 +92,18 @@ static struct change_record *reserve(struct call *call)
     return &note->changes[note->count];
 }
 
-/* Takes over the definitions of *what, and adds principal, time and address. */
+/* Principal, time and address. */
+static void add_particulars(struct call *call, struct change_record *change)
+{
+    change->at_ms = clock_now().wall.ms;
+    change->id = made_id_next(&call->api->last_change, &call->api->ports.entropy, change->at_ms);
+    change->via = via_of(call);
+    copy(change->actor, sizeof(change->actor), call->principal.name);
+    copy(change->address, sizeof(change->address), call->address);
+    copy(change->request_id, sizeof(change->request_id), call->request_id);
+}
+
+/* Takes over the definitions of *what. */
 static void add(struct call *call, struct change_record *what)
 {
     struct change_record *change = reserve(call);
@@ -102,12 +113,7 @@ static void add(struct call *call, struct change_record *what)
         return;
     }
     *change = *what;
-    change->at_ms = clock_now().wall.ms;
-    change->id = made_id_next(&call->api->last_change, &call->api->ports.entropy, change->at_ms);
-    change->via = via_of(call);
-    copy(change->actor, sizeof(change->actor), call->principal.name);
-    copy(change->address, sizeof(change->address), call->address);
-    copy(change->request_id, sizeof(change->request_id), call->request_id);
+    add_particulars(call, change);
     call->note->count++;
 }
 
@@ -186,21 +192,24 @@ void note_detail(struct call *call, const char *format, ...)
 
 /* ---- writing ---- */
 
-bool note_hand_over(struct call *call, struct store_put_doc *ret)
+bool note_for_store(struct call *call, enum change_action action, const struct noted_job *job,
+                    const char *detail, struct strbuf *out, struct id *ret_id)
 {
-    const struct note *note = call->note;
-    const struct change_record *change = note && note->count == 1 ? note->changes : NULL;
-    if (!change || change_record_bytes(change) > DOC_JSON_MAX || !trail_has_room(&call->api->trail))
+    struct change_record change = change_of(action, job);
+    size_t from = out->length;
+    if (change_record_bytes(&change) > RECORD_MAX || !trail_has_room(&call->api->trail))
         return false;
-    char *json = change_encode_text(change, call->api->node);
-    if (!json || strlen(json) > DOC_JSON_MAX) {
-        free(json);
-        return false;
+    add_particulars(call, &change);
+    copy(change.detail, sizeof(change.detail), detail ? detail : "");
+    bool is_written = change_write_record(&change, call->api->node, out);
+    size_t length = out->length - from;
+    strbuf_add(out, "", 1);
+    if (is_written && length <= RECORD_MAX && strbuf_status(out) == OK) {
+        *ret_id = change.id;
+        return true;
     }
-    *ret = (struct store_put_doc){.kind = CHANGE_DOC, .json = json, .expected_revision = -1};
-    id_format(&change->id, ret->name);
-    note_drop(call);
-    return true;
+    strbuf_truncate(out, from);
+    return false;
 }
 
 /* The change is done, even if it could not be recorded. */

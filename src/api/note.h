@@ -5,8 +5,8 @@
  *     note_job(call, CHANGE_PAUSE, &job);
  *     note_write(call, reply);
  *
- * Or it notes a change before the store is asked, and has it written there (note_hand_over); from
- * there it goes to the history by itself, see trail.h.
+ * Or it makes the record before the store is asked, which writes both together (note_for_store);
+ * from there it goes to the history by itself, see trail.h.
  *
  * A history that is away does not delay the answer: with a spool the record is on disk in any case;
  * a history that can't write, or takes longer than two seconds, and out of memory cause a warning
@@ -43,10 +43,11 @@ void note_other(struct call *call, enum change_action action, enum change_target
 /* The same, but the definitions are taken over, and freed. */
 void note_job_over(struct call *call, enum change_action action, const struct noted_job *job);
 
-/* Has the store write the noted change, the only one, together with the definition: *ret is the
- * document to put with it (store_put_job), whose json the caller frees. False: it is too large, or
- * the like, and stays noted, for note_write. */
-bool note_hand_over(struct call *call, struct store_put_doc *ret);
+/* Appends the record of a change that is about to be made, for the store to write together with it
+ * (store_put_job), and a NUL; *ret_id is its id. `detail` may be NULL. False: it is too large, or
+ * too many wait for the history, or the like: it is to be noted when the change is made. */
+bool note_for_store(struct call *call, enum change_action action, const struct noted_job *job,
+                    const char *detail, struct strbuf *out, struct id *ret_id);
 
 /* Drops what was noted: it is not done after all. */
 void note_drop(struct call *call);

@@ -10,6 +10,7 @@
 #include "id.h"
 #include "job_name.h"
 #include "status.h"
+#include "strbuf.h"
 
 enum change_action {
     CHANGE_CREATE,
@@ -103,12 +104,27 @@ MUST_CHECK enum status change_record_copy(const struct change_record *change, bo
                                           struct change_record *ret);
 void change_record_release(struct change_record *change);
 
-/* A change that the store keeps until the history has it: a document of this kind, with the id of
- * the change as its name. `node` is the one that is to bring it there. */
-#define CHANGE_DOC "change"
+/* ---- changes that the store keeps until the history has them ---- */
 
-/* JSON; NULL: out of memory, or a text is not UTF-8. */
-char *change_encode_text(const struct change_record *change, const char *node);
+/* Appends the change as a record of the store (store_put_job): its columns as JSON, and the
+ * definitions as they are, each in a line of its own. `node` is the one that is to bring it to the
+ * history. False: a text is not UTF-8, or a definition has a line break; nothing was appended. */
+MUST_CHECK bool change_write_record(const struct change_record *change, const char *node,
+                                    struct strbuf *out);
+
+/* The beginning of all documents of records of this node. */
+void change_records_head(const char *node, struct strbuf *out);
+
+/* The node that is to bring the records of a document to the history. E_INVALID, E_NOMEM. */
+MUST_CHECK enum status change_records_node(const char *json, char ret_node[64]);
+
+/* The changes of a document of records; *ret is to be freed, each released before. E_INVALID: one
+ * of them can't be read; E_NOMEM. */
+MUST_CHECK enum status change_records_read(const char *json, struct change_record **ret,
+                                           size_t *ret_count);
+
+/* An older peal has such a document for each change, with the id of the change as its name. */
+#define CHANGE_DOC "change"
 
 /* *ret owns its definitions. E_INVALID: it can't be read, or the name is no id; E_NOMEM. */
 MUST_CHECK enum status change_decode_text(const char *name, const char *json,

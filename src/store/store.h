@@ -297,7 +297,8 @@ struct store_want {
  * with the revision that was expected. So it is if the job of one of the `wants` no longer has that
  * name: a definition never comes to wait for another job than the one that it was checked with.
  *
- * A definition that is written takes the document `with` along: both are there, or neither. */
+ * A definition that is written takes its `record` along: both are there, or neither. Records of one
+ * transaction are gathered in documents, see RECORDS_DOC. */
 struct store_put_job {
     struct id uid;
     const char *name;
@@ -313,8 +314,8 @@ struct store_put_job {
     size_t passed_count;         /* at most STORE_PASSED_MAX */
     struct store_want *wants;    /* likewise */
     size_t want_count;
-    struct store_put_doc *with; /* likewise; NULL: none. Its expected_revision must be -1; not with
-                                   `purge` */
+    const char *record;  /* of this change; copied; NULL: none; not with `purge` */
+    struct id record_id; /* which no other record has */
     enum put_result result;
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the current one */
 };
@@ -382,6 +383,12 @@ struct store_put_doc {
     enum put_result result; /* PUT_CONFLICT instead of PUT_EXISTS */
     int64_t revision;       /* PUT_OK: the new one; PUT_CONFLICT: the current one */
 };
+
+/* A document of records, "[RECORD\n,RECORD...]", of some puts of one transaction, at least one. Its
+ * name is the id of the first. A record has no line breaks other than those before a comma, and
+ * RECORD_MAX bytes at most, else: E_TOO_LARGE. Who has taken the records deletes the document. */
+#define RECORDS_DOC "changes"
+enum { RECORD_MAX = DOC_JSON_MAX - 2 };
 
 struct store_request {
     enum store_op op;

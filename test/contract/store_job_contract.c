@@ -1,5 +1,6 @@
 /* STORE_PUT_JOB, STORE_ADD_RUN, STORE_ORDER, STORE_SET_META: what people ask for. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store_world.h"
@@ -113,38 +114,97 @@ static void put_wants_names(struct world *world)
     check_put(world, made, PUT_OK, 1);
 }
 
-/* A document that a definition takes along is written if the definition is, and only then. */
-static void put_takes_a_document_along(struct world *world)
+static struct store_put_doc a_forget(const char *name)
 {
-    struct id job = make_job(world, "backup");
-    struct store_put_doc doc = {
-        .kind = "change", .name = "one", .json = "{\"by\":1}", .expected_revision = -1};
+    struct store_put_doc doc = {.kind = RECORDS_DOC, .expected_revision = -1};
+    snprintf(doc.name, sizeof(doc.name), "%s", name);
+    return doc;
+}
+
+/* The record of a change is written if the definition is, and only then. */
+static void put_takes_its_record_along(struct world *world)
+{
+    struct id job = make_job(world, "backup"), ids[] = {world_id(world), world_id(world)};
     struct store_put_job put = a_put(job, "backup", 7);
-    put.with = &doc;
+    char one[ID_TEXT + 1], two[ID_TEXT + 1];
+    id_format(&ids[0], one);
+    id_format(&ids[1], two);
+    put.record = "{\"by\":1}\n,null";
+    put.record_id = ids[0];
     check_put(world, put, PUT_CONFLICT, 1);
-    assert_null(look_for_doc(world, "change", "one"));
+    assert_null(look_for_doc(world, RECORDS_DOC, one));
     put.expected_revision = 1;
     world_mark(world);
     check_put(world, put, PUT_OK, 2);
-    assert_string_equal(look_for_doc(world, "change", "one")->json, "{\"by\":1}");
+    assert_string_equal(look_for_doc(world, RECORDS_DOC, one)->json, "[{\"by\":1}\n,null]");
     struct store_put_job made = a_put(world_id(world), "backup", 0);
-    struct store_put_doc other = doc;
-    snprintf(other.name, sizeof(other.name), "two");
-    made.with = &other;
+    made.record = "{}";
+    made.record_id = ids[1];
     world_do_one(world, STORE_PUT_JOB, &made);
     assert_int_equal(made.result, PUT_EXISTS);
-    assert_null(look_for_doc(world, "change", "two"));
+    assert_null(look_for_doc(world, RECORDS_DOC, two));
     made.name = "made";
     check_put(world, made, PUT_OK, 1);
     world_reopen(world);
-    assert_non_null(look_for_doc(world, "change", "one"));
-    assert_non_null(look_for_doc(world, "change", "two"));
-    struct store_put_doc gone[] = {doc, other};
-    gone[0].json = gone[1].json = NULL;
+    assert_non_null(look_for_doc(world, RECORDS_DOC, one));
+    assert_non_null(look_for_doc(world, RECORDS_DOC, two));
+    struct store_put_doc gone[] = {a_forget(one), a_forget(two)};
     world_do(world, STORE_PUT_DOC, gone, 2);
-    assert_null(look_for_doc(world, "change", "one"));
-    assert_null(look_for_doc(world, "change", "two"));
+    assert_null(look_for_doc(world, RECORDS_DOC, one));
+    assert_null(look_for_doc(world, RECORDS_DOC, two));
     assert_int_equal(see_job(world, job)->revision, 2);
+}
+
+/* How often the record is in the documents that the store has now, be they one or several. */
+static int count_record(const struct world *world, const struct id *ids, size_t count,
+                        const char *record)
+{
+    int found = 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[ID_TEXT + 1];
+        id_format(&ids[i], name);
+        const struct seen_doc *doc = look_for_doc(world, RECORDS_DOC, name);
+        for (const char *at = doc ? doc->json : NULL; at && (at = strstr(at, record)); at++)
+            found++;
+        if (doc)
+            assert_true(strlen(doc->json) <= DOC_JSON_MAX);
+    }
+    return found;
+}
+
+/* Of one request those records are written whose changes are, each once; large ones are spread over
+ * several documents. */
+static void records_of_a_request_are_gathered(struct world *world)
+{
+    enum { JOBS = 5, TAKEN = 2, LARGE = RECORD_MAX / 2 };
+    struct store_put_job puts[JOBS];
+    struct id ids[JOBS];
+    char names[JOBS][16], *records[JOBS], start[24];
+    make_job(world, "job-2");
+    for (int i = 0; i < JOBS; i++) {
+        snprintf(names[i], sizeof(names[i]), "job-%d", i);
+        ids[i] = world_id(world);
+        puts[i] = a_put(world_id(world), names[i], 0);
+        records[i] = malloc(LARGE + 1);
+        assert_non_null(records[i]);
+        memset(records[i], ' ', LARGE);
+        memcpy(records[i], "\"record-0\"", 10);
+        records[i][8] = (char)('0' + i);
+        records[i][LARGE] = '\0';
+        puts[i].record = records[i];
+        puts[i].record_id = ids[i];
+    }
+    world_do(world, STORE_PUT_JOB, puts, JOBS);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < JOBS; i++) {
+            assert_int_equal(puts[i].result, i == TAKEN ? PUT_EXISTS : PUT_OK);
+            snprintf(start, sizeof(start), "\"record-%d\"", i);
+            assert_int_equal(count_record(world, ids, JOBS, start), i != TAKEN);
+        }
+        world_reopen(world);
+    }
+    for (int i = 0; i < JOBS; i++)
+        free(records[i]);
 }
 
 static void put_moves_the_cursor_forward_only(struct world *world)
@@ -369,7 +429,8 @@ const struct contract_test job_tests[] = {
     CONTRACT_TEST(put_renames),
     CONTRACT_TEST(a_rename_keeps_what_the_job_has),
     CONTRACT_TEST(put_wants_names),
-    CONTRACT_TEST(put_takes_a_document_along),
+    CONTRACT_TEST(put_takes_its_record_along),
+    CONTRACT_TEST(records_of_a_request_are_gathered),
     CONTRACT_TEST(put_moves_the_cursor_forward_only),
     CONTRACT_TEST(put_keeps_cursor_and_last_run),
     CONTRACT_TEST(delete_frees_the_name_and_keeps_the_job),

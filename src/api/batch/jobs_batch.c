@@ -11,6 +11,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
+#include "trail.h"
 
 enum {
     SLICE_MS = 3,
@@ -48,8 +49,14 @@ static void release_batch(void *state)
     json_decref(batch->errors);
     strbuf_release(&batch->answer);
     strbuf_release(&batch->item);
+    for (int i = 0; i < BATCH_CHUNKS; i++) {
+        if (batch->chunks[i].records.capacity)
+            strbuf_release(&batch->chunks[i].records);
+    }
     quota_sum_release(&batch->plan);
     free(batch->quota_error);
+    if (batch->trail)
+        trail_end_batch(batch->trail);
     kept_batch_free(batch->kept);
 }
 
@@ -473,6 +480,8 @@ void batch_jobs(struct call *call)
     after_check_init(&batch->after, call, planned_here, batch);
     strbuf_init(&batch->answer);
     strbuf_init(&batch->item);
+    for (int i = 0; i < BATCH_CHUNKS; i++)
+        strbuf_init(&batch->chunks[i].records);
     enum status st = quota_sum_init(&batch->plan, &call->api->quotas);
     batch->text = call->large_body ? call->large_body : "{}";
     batch->length = call->large_body ? call->large_length : 2;

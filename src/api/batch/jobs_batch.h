@@ -29,7 +29,8 @@ struct jobs_batch_item {
 
 /* Items that go to the store together. */
 struct jobs_batch_chunk {
-    struct job_puts puts; /* first */
+    struct job_puts puts;  /* first */
+    struct strbuf records; /* of its changes, for the store */
     size_t count;
     bool is_answered;
     enum status answer;
@@ -63,7 +64,8 @@ struct jobs_batch {
     size_t first_chunk;                           /* the oldest of them */
     size_t sent, taken;                           /* items: submitted, answered */
     bool is_any_written;
-    bool is_woken;      /* the call goes on in the next turn */
+    struct trail *trail; /* which knows that it is being written; NULL: it is not */
+    bool is_woken;       /* the call goes on in the next turn */
     enum status failed; /* of the first chunk that failed, after which no more are sent; OK: none */
     const char *stopped;   /* why no more are sent; NULL: they are */
     struct quota_sum plan; /* what the planned items add */

@@ -7,6 +7,7 @@
 #include "note.h"
 #include "server.h"
 #include "text/json_text.h"
+#include "trail.h"
 
 enum {
     CHUNK_ITEMS = 100, /* one transaction of etcd: with more, jobs would be in the catalog while
@@ -96,21 +97,46 @@ static void wake(struct call *call)
     call_later(call, write_on);
 }
 
+static enum change_action action_of(const struct jobs_batch_item *item)
+{
+    return item->is_delete              ? CHANGE_DELETE
+           : item->kind == WRITE_CREATE ? CHANGE_CREATE
+                                        : CHANGE_CHANGE;
+}
+
+static struct noted_job noted(const struct jobs_batch_item *item, int64_t revision)
+{
+    return (struct noted_job){.uid = &item->put->uid,
+                              .name = item->name,
+                              .revision = revision,
+                              .before = item->write.before,
+                              .after = item->write.json};
+}
+
 /* The note takes the definitions over. */
 static void note_item(struct call *call, struct jobs_batch_item *item)
 {
-    struct job_write *write = &item->write;
-    const struct noted_job job = {.uid = &item->put->uid,
-                                  .name = item->name,
-                                  .revision = item->put->revision,
-                                  .before = write->before,
-                                  .after = write->json};
-    write->before = write->json = NULL;
-    note_job_over(call,
-                  item->is_delete              ? CHANGE_DELETE
-                  : item->kind == WRITE_CREATE ? CHANGE_CREATE
-                                               : CHANGE_CHANGE,
-                  &job);
+    const struct noted_job job = noted(item, item->put->revision);
+    item->write.before = item->write.json = NULL;
+    note_job_over(call, action_of(item), &job);
+}
+
+/* The records of the chunk's changes, for the store to write with them. */
+static void make_records(struct call *call, struct jobs_batch_chunk *chunk)
+{
+    struct jobs_batch *batch = call->state;
+    size_t ends[CHUNK_ITEMS];
+    strbuf_reset(&chunk->records);
+    for (size_t i = 0; i < chunk->count; i++) {
+        const struct jobs_batch_item *item = batch->order[batch->sent + i];
+        const struct noted_job job = noted(item, item->put->expected_revision + 1);
+        note_for_store(call, action_of(item), &job, NULL, &chunk->records, &item->put->record_id);
+        ends[i] = chunk->records.length;
+    }
+    for (size_t i = 0; i < chunk->count; i++) {
+        size_t from = i ? ends[i - 1] : 0;
+        batch->puts[batch->sent + i].record = ends[i] > from ? chunk->records.text + from : NULL;
+    }
 }
 
 static void take_result(struct call *call, struct jobs_batch_item *item)
@@ -119,7 +145,8 @@ static void take_result(struct call *call, struct jobs_batch_item *item)
     switch (item->put->result) {
     case PUT_OK:
         batch->is_any_written = true;
-        note_item(call, item);
+        if (!item->put->record)
+            note_item(call, item);
         break;
     case PUT_EXISTS:
         item->error = "somebody else made a job of this name meanwhile";
@@ -196,7 +223,9 @@ static void send_chunk(struct call *call)
     struct quota_excess excess = {0};
     struct jobs_batch_chunk *chunk =
         &batch->chunks[(batch->first_chunk + batch->chunk_count) % BATCH_CHUNKS];
-    *chunk = (struct jobs_batch_chunk){.puts.done = chunk_answered, .count = chunk_size(batch)};
+    *chunk = (struct jobs_batch_chunk){
+        .puts.done = chunk_answered, .records = chunk->records, .count = chunk_size(batch)};
+    make_records(call, chunk);
     enum status st = job_puts_begin(&chunk->puts, call, batch->puts + batch->sent, chunk->count,
                                     PUT_TO_DEFINE, &excess);
     if (st == OK) {
@@ -331,5 +360,9 @@ void batch_write(struct call *call)
     }
     add_puts(call, true);
     add_puts(call, false);
+    if (!batch->dry_run) {
+        batch->trail = &call->api->trail;
+        trail_begin_batch(batch->trail);
+    }
     plan_slice(call);
 }

@@ -134,3 +134,11 @@ void undecoded_take(struct undecoded *undecoded, const struct store_change *chan
     snprintf(named.path, sizeof(named.path), "%.120s", error.path);
     (void)table_add(&undecoded->docs, &named, sizeof(named));
 }
+
+void undecoded_add(struct undecoded *undecoded, const char *kind, const char *name)
+{
+    struct undecoded_doc named = {.path = ""};
+    snprintf(named.key, sizeof(named.key), "docs/%s/%s", kind, name);
+    if (!table_find(&undecoded->docs, named.key))
+        (void)table_add(&undecoded->docs, &named, sizeof(named));
+}

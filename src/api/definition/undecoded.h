@@ -23,6 +23,10 @@ void undecoded_release(struct undecoded *undecoded);
 /* Handles a change of the feed; only documents matter. Drops the document when out of memory. */
 void undecoded_take(struct undecoded *undecoded, const struct store_change *change);
 
+/* Adds a document that its reader could not read, until it is deleted: for kinds that are read
+ * later than they come. */
+void undecoded_add(struct undecoded *undecoded, const char *kind, const char *name);
+
 enum { UNDECODED_WHY = 200 };
 
 /* The message for a definition that can't be decoded; `path` is the field, or empty. */

@@ -310,16 +310,21 @@ struct store_put_job job_write_put(const struct job_write *write)
     return put;
 }
 
-void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
-                    int64_t revision)
+static struct noted_job noted(const struct job_write *write, int64_t revision)
 {
-    struct noted_job job = {
+    return (struct noted_job){
         .uid = &write->job->uid,
         .name = write->job->name,
         .revision = revision,
         .before = write->before,
         .after = write->json,
     };
+}
+
+void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
+                    int64_t revision)
+{
+    struct noted_job job = noted(write, revision);
     note_job(call, action, &job);
 }
 
@@ -328,11 +333,11 @@ void job_write_note(struct call *call, enum change_action action, const struct j
 struct put_state {
     struct job_write write;
     struct store_put_job put;
-    struct store_put_doc record; /* of the change, for the store; json NULL: the history gets it */
-    json_t *patch;    /* to be merged into the stored definition; NULL: the body is complete */
-    int64_t rollback; /* the revision to roll back to; 0: none */
-    bool conditional; /* If-Match, If-None-Match: a concurrent change is a conflict */
-    bool is_post;     /* the job must be new */
+    struct strbuf record; /* of the change, for the store */
+    json_t *patch;        /* to be merged into the stored definition; NULL: the body is complete */
+    int64_t rollback;     /* the revision to roll back to; 0: none */
+    bool conditional;     /* If-Match, If-None-Match: a concurrent change is a conflict */
+    bool is_post;         /* the job must be new */
     bool repeated;
 };
 
@@ -340,7 +345,8 @@ static void release_put(void *state)
 {
     struct put_state *put = state;
     job_write_release(&put->write);
-    free((char *)put->record.json);
+    if (put->record.capacity)
+        strbuf_release(&put->record);
     json_decref(put->patch);
 }
 
@@ -382,14 +388,20 @@ static void note_put(struct call *call)
     enum change_action action = state->rollback                     ? CHANGE_ROLLBACK
                                 : state->write.kind == WRITE_CREATE ? CHANGE_CREATE
                                                                     : CHANGE_CHANGE;
-    note_drop(call); /* of a first attempt */
-    free((char *)state->record.json);
-    state->record.json = NULL;
-    job_write_note(call, action, &state->write, state->write.revision + 1);
+    struct noted_job job = noted(&state->write, state->write.revision + 1);
+    char detail[48] = "";
     if (state->rollback)
-        note_detail(call, "to revision %lld", (long long)state->rollback);
-    if (note_hand_over(call, &state->record))
-        state->put.with = &state->record;
+        snprintf(detail, sizeof(detail), "to revision %lld", (long long)state->rollback);
+    if (!state->record.capacity)
+        strbuf_init(&state->record);
+    note_drop(call); /* of a first attempt */
+    strbuf_reset(&state->record);
+    if (note_for_store(call, action, &job, detail, &state->record, &state->put.record_id)) {
+        state->put.record = state->record.text;
+        return;
+    }
+    note_job(call, action, &job);
+    note_detail(call, "%s", detail);
 }
 
 static void put_done(struct call *call)
@@ -397,7 +409,7 @@ static void put_done(struct call *call)
     struct put_state *state = call->state;
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
-    } else if (state->put.result == PUT_OK && state->put.with) {
+    } else if (state->put.result == PUT_OK && state->put.record) {
         reply_put(call);
     } else if (state->put.result == PUT_OK) {
         note_write(call, reply_put);

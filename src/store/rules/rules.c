@@ -298,13 +298,66 @@ static enum status apply_item(struct rules *rules, struct store_request *request
     return E_INVALID;
 }
 
-enum status rules_apply(struct tables *tables, struct feed *feed, struct store_request *request)
+/* ---- records ---- */
+
+enum status rules_records_write(struct tables *tables, struct feed *feed,
+                                struct rules_records *records)
 {
-    struct rules rules = {tables, tables->ops, feed};
+    struct store_doc doc = {.kind = RECORDS_DOC, .revision = 1};
+    if (!records->text.length)
+        return OK;
+    strbuf_addc(&records->text, ']');
+    enum status st = strbuf_status(&records->text);
+    doc.json = records->text.text;
+    id_format(&records->first, doc.name);
+    if (st == OK)
+        st = tables->ops->put_doc(tables, &doc);
+    if (st == OK)
+        feed_add(feed, &(struct store_change){.kind = STORE_CHANGE_DOC, .doc = &doc});
+    strbuf_reset(&records->text);
+    return st;
+}
+
+enum status rules_add_record(struct rules *rules, const struct id *id, const char *record)
+{
+    struct rules_records *records = rules->records;
+    struct strbuf *text = &records->text;
+    size_t length = strlen(record);
+    enum status st = OK;
+    if (length > RECORD_MAX)
+        return E_TOO_LARGE;
+    if (text->length && text->length + 2 + length + 1 > DOC_JSON_MAX)
+        st = rules_records_write(rules->tables, rules->feed, records);
+    if (st != OK)
+        return st;
+    if (!text->length)
+        records->first = *id;
+    strbuf_adds(text, text->length ? "\n," : "[");
+    strbuf_add(text, record, length);
+    return strbuf_status(text);
+}
+
+/* ---- requests ---- */
+
+enum status rules_apply_one(struct tables *tables, struct feed *feed, struct rules_records *records,
+                            struct store_request *request)
+{
+    struct rules rules = {tables, tables->ops, feed, records};
     for (size_t i = 0; i < request->count; i++) {
         enum status st = apply_item(&rules, request, i);
         if (st != OK)
             return st;
     }
     return feed->failed ? E_NOMEM : OK;
+}
+
+enum status rules_apply(struct tables *tables, struct feed *feed, struct store_request *request)
+{
+    struct rules_records records = {.first = {{0}}};
+    strbuf_init(&records.text);
+    enum status st = rules_apply_one(tables, feed, &records, request);
+    if (st == OK)
+        st = rules_records_write(tables, feed, &records);
+    strbuf_release(&records.text);
+    return st == OK && feed->failed ? E_NOMEM : st;
 }

@@ -127,4 +127,18 @@ void run_row_to_kill(struct run_row *row);
 MUST_CHECK enum status rules_apply(struct tables *tables, struct feed *feed,
                                    struct store_request *request);
 
+/* Records of puts (store_put_job) that are not written yet. */
+struct rules_records {
+    struct strbuf text; /* of the next document, without its end */
+    struct id first;    /* its name */
+};
+
+/* The same as rules_apply for one of several requests of a transaction, whose records are gathered
+ * in few documents. Before the commit the caller writes the last of them. */
+MUST_CHECK enum status rules_apply_one(struct tables *tables, struct feed *feed,
+                                       struct rules_records *records,
+                                       struct store_request *request);
+MUST_CHECK enum status rules_records_write(struct tables *tables, struct feed *feed,
+                                           struct rules_records *records);
+
 #endif

@@ -9,6 +9,7 @@ struct rules {
     struct tables *tables;
     const struct tables_ops *ops;
     struct feed *feed;
+    struct rules_records *records;
 };
 
 /* The overlap rule's decision about a new run. */
@@ -55,6 +56,9 @@ enum status rules_release_queue(struct rules *rules, const struct id *job_uid);
 /* Creates, changes or deletes a document; the same for one that may be larger than DOC_JSON_MAX. */
 enum status rules_put_doc(struct rules *rules, struct store_put_doc *put);
 enum status rules_put_large_doc(struct rules *rules, struct store_put_doc *put, size_t max);
+
+/* Adds the record of a put, which rules_records_write writes with those of other puts. */
+enum status rules_add_record(struct rules *rules, const struct id *id, const char *record);
 
 /* Moves the run's tick to the first millisecond without a run of its job. */
 enum status rules_find_free_tick(struct rules *rules, struct run *run);

@@ -79,8 +79,8 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     assert(put->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < put->passed_count && st == OK; i++)
         st = rules_add_entry(rules, &put->passed[i]);
-    if (st == OK && put->with)
-        st = rules_put_doc(rules, put->with);
+    if (st == OK && put->record)
+        st = rules_add_record(rules, &put->record_id, put->record);
     if (st != OK)
         return st;
     put->result = PUT_OK;

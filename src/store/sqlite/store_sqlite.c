@@ -3,7 +3,8 @@
  *     submit -> waiting -> [writer: one transaction for all that waits] -> answered -> dispatch
  *
  * Group commit: requests that come while a commit is being flushed go into the next one together,
- * so that one flush serves more requests under load. */
+ * so that one flush serves more requests under load. Of many definitions only some: while the next
+ * ones are written, the loop takes in the first. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,8 @@
 
 #include "data_dir.h"
 #include "sqlite/store_sqlite.h"
+
+enum { PUTS_MAX = 800 }; /* from so many definitions on a transaction is full */
 
 struct request_list {
     struct store_request *first, *last;
@@ -63,16 +66,40 @@ static struct request_list take_all(struct request_list *list)
     return taken;
 }
 
+/* What goes into one transaction. */
+static struct request_list take_some(struct request_list *list)
+{
+    size_t puts = 0;
+    for (struct store_request *r = list->first; r; r = r->next) {
+        puts += r->op == STORE_PUT_JOB ? r->count : 0;
+        if (puts < PUTS_MAX || !r->next)
+            continue;
+        struct request_list taken = {list->first, r};
+        list->first = r->next;
+        r->next = NULL;
+        return taken;
+    }
+    return take_all(list);
+}
+
 /* ---- the writer's thread ---- */
 
 /* One transaction of the requests from `first` up to `end` (exclusive). */
 static enum status write_together(struct store_sqlite *store, struct store_request *first,
                                   const struct store_request *end, struct feed *changes)
 {
+    struct tables *tables = &store->db->tables;
+    struct rules_records records = {.first = {{0}}};
     struct feed fresh = {0};
+    strbuf_init(&records.text);
     enum status st = sqlite_db_begin(store->db);
     for (struct store_request *r = first; r != end && st == OK; r = r->next)
-        st = rules_apply(&store->db->tables, &fresh, r);
+        st = rules_apply_one(tables, &fresh, &records, r);
+    if (st == OK)
+        st = rules_records_write(tables, &fresh, &records);
+    if (st == OK && fresh.failed)
+        st = E_NOMEM;
+    strbuf_release(&records.text);
     if (st == OK)
         st = sqlite_db_commit(store->db);
     else
@@ -125,7 +152,7 @@ static bool next_batch(struct store_sqlite *store, bool is_warm, struct request_
         else
             rc = pthread_cond_timedwait(&store->work, &store->mutex, &until);
     }
-    *ret = take_all(&store->waiting);
+    *ret = take_some(&store->waiting);
     *ret_wrong = store->trouble;
     bool more = ret->first || !store->stopping;
     pthread_mutex_unlock(&store->mutex);

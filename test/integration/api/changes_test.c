@@ -297,9 +297,67 @@ static void test_nodes_that_are_gone(void **state)
     struct world *world = *state;
     world_put_doc(world, "change", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
                   "{\"node\":\"gone\",\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"actor\":\"anna\"}");
+    world_put_doc(world, "changes", "01ARZ3NDEKTSV4RRFFQ69G5FAW",
+                  "[{\"node\":\"gone\",\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAW\",\"actor\":\"bea\"}\n"
+                  ",null\n,{}\n"
+                  ",{\"node\":\"gone\",\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAX\",\"actor\":\"bea\"}\n"
+                  ",null\n,null]");
     assert_int_equal(lines_of(world, "GET /audit"), 0);
     while (lines_of(world, "GET /audit?actor=anna") == 0)
         usleep(50000);
+    while (lines_of(world, "GET /audit?actor=bea") < 2)
+        usleep(50000);
+    assert_int_equal(lines_of(world, "GET /audit"), 3);
+}
+
+/* ---- many at once ---- */
+
+#define PUT(name) "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"command\":[\"true\"]}"
+
+/* The records of a batch are in the store, with its jobs, whatever the history does. */
+static void test_batch_without_history(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/old", JOB);
+    assert_int_equal(lines_of(world, "GET /audit"), 1);
+    world->api_history.fails = true;
+    struct answer answer =
+        ask(world, "POST /jobs:batch",
+            "{\"put\":[" PUT("a") "," PUT("b") "," PUT("c") "],\"delete\":[\"old\"]}");
+    assert_int_equal(answer.status, 200);
+    assert_null(answer_header(&answer, "X-Peal-Warning"));
+    answer_release(&answer);
+    world->api_history.fails = false;
+    while (lines_of(world, "GET /audit?action=create") < 4)
+        usleep(50000);
+    assert_int_equal(lines_of(world, "GET /audit"), 5);
+    json_t *page = EXPECT(world, 200, "GET /audit?action=delete", NULL);
+    assert_string_equal(member_text(page, "items.0.target.name"), "old");
+    assert_int_equal(member_number(page, "items.0.revision"), 2);
+    json_decref(page);
+    assert_int_equal(lines_of(world, "GET /jobs/b/versions"), 1);
+    json_t *made = EXPECT(world, 200, "GET /jobs/b/versions/1", NULL);
+    assert_string_equal(member_text(made, "command.0"), "true");
+    json_decref(made);
+}
+
+/* Hundreds of them, in several documents: a reader sees all. */
+static void test_large_batch(void **state)
+{
+    enum { JOBS = 700 };
+    struct world *world = *state;
+    struct strbuf body;
+    strbuf_init(&body);
+    for (int i = 0; i < JOBS; i++)
+        strbuf_addf(&body, "%s{\"name\":\"job-%d\",\"schedule\":\"@daily\",\"shell\":\"%0*d\"}",
+                    i ? "," : "{\"put\":[", i, 200 + i, i);
+    strbuf_adds(&body, "]}");
+    assert_int_equal(strbuf_status(&body), OK);
+    EXPECT_STATUS(world, 200, "POST /jobs:batch", body.text);
+    assert_int_equal(lines_of(world, "GET /jobs/job-0/versions"), 1);
+    assert_int_equal(lines_of(world, "GET /jobs/job-699/versions"), 1);
+    assert_int_equal(lines_of(world, "GET /audit?limit=1000"), JOBS);
+    strbuf_release(&body);
 }
 
 static bool is_told(void *context)
@@ -324,23 +382,26 @@ static void expect_aside(struct world *world, const char *key)
 static void test_a_record_that_cannot_be_read(void **state)
 {
     static const struct {
-        const char *name, *json;
+        const char *kind, *name, *json;
     } cases[] = {
-        {"unread", "{}"},
-        {"01ARZ3NDEKTSV4RRFFQ69G5FAV", "{\"node\":\"gone\",\"id\":1}"},
-        {"01ARZ3NDEKTSV4RRFFQ69G5FAV", "no JSON"},
+        {"change", "unread", "{}"},
+        {"change", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{\"node\":\"gone\",\"id\":1}"},
+        {"change", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "no JSON"},
+        {"changes", "unread", "[]"},
+        {"changes", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "[]"},
+        {"changes", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "[{\"node\":\"here\",\"id\":1}]"},
     };
     struct world *world = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char key[80];
         world->logged[0] = '\0';
-        world_put_doc(world, "change", cases[i].name, cases[i].json);
+        world_put_doc(world, cases[i].kind, cases[i].name, cases[i].json);
         world_until(world, is_told, world);
         assert_non_null(strstr(world->logged, cases[i].name));
-        snprintf(key, sizeof(key), "docs/change/%s", cases[i].name);
+        snprintf(key, sizeof(key), "docs/%s/%s", cases[i].kind, cases[i].name);
         expect_aside(world, key);
         assert_int_equal(lines_of(world, "GET /audit"), 0);
-        world_put_doc(world, "change", cases[i].name, NULL);
+        world_put_doc(world, cases[i].kind, cases[i].name, NULL);
         expect_aside(world, NULL);
     }
 }
@@ -608,6 +669,8 @@ int main(void)
         TEST(test_large_definitions),
         TEST(test_nodes_that_are_gone),
         TEST(test_a_record_that_cannot_be_read),
+        TEST(test_batch_without_history),
+        TEST(test_large_batch),
         TEST(test_versions),
         TEST(test_rollback),
         TEST(test_stats),

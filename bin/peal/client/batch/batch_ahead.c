@@ -7,6 +7,8 @@
 #include "client/batch/batch_call.h"
 #include "client/batch/digests.h"
 
+enum { STEP = 250 }; /* jobs between two looks at the calls under way */
+
 struct batch_ahead {
     struct batch *batch;
     struct client *client;      /* of the command */
@@ -136,7 +138,7 @@ static void take_job(void *context, const struct job *job)
         return;
     }
     ahead->waiting[ahead->waiting_count++] = job;
-    if (ahead->waiting_count < CALL_MAX)
+    if (ahead->waiting_count < (ahead->batch->digests ? STEP : CALL_MAX))
         return;
     if (!look_at_agent(ahead) || add_waiting(ahead) != OK)
         ahead->is_over = true;

@@ -8,9 +8,9 @@
 #include "client/batch/batch.h"
 
 /* What goes in one call, or more if jobs depend on each other: half of what the agent takes. */
-enum { CALL_MAX = 5000, CALL_BYTES = 6 << 20 };
+enum { CALL_MAX = 2500, CALL_BYTES = 6 << 20 };
 
-enum { AT_ONCE = 2 }; /* calls */
+enum { AT_ONCE = 3 }; /* calls */
 
 /* One call: some of the puts, some of the deletes. */
 struct batch_call {
