@@ -1,13 +1,16 @@
 /* Jobs that are created one by one by several clients at once: through the agent's socket, and
- * through the store alone. Each client waits for its answer before it creates the next. */
+ * through the store alone, with as many puts under way, each with the record of its change, which
+ * the agent has the store write, too. Each waits for its answer before it creates the next. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent_bench.h"
+#include "change.h"
 #include "definition/job_codec.h"
 #include "store.h"
 
@@ -59,6 +62,16 @@ static int read_answer(struct client *client)
     return 1;
 }
 
+/* Processor time of this process in microseconds. */
+static double used_us(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used) != 0)
+        die("getrusage");
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 int measure_creates(char **argv)
 {
     static struct client clients[CLIENTS_MAX];
@@ -87,7 +100,7 @@ int measure_creates(char **argv)
     }
     for (int i = 0; i < count; i++)
         close(clients[i].fd);
-    printf("%.0f\n", (double)done / (end - start));
+    printf("%.0f %.1f\n", (double)done / (end - start), used_us() / (double)done);
     return 0;
 }
 
@@ -99,6 +112,7 @@ struct put_lane {
     struct store_request request; /* first */
     struct putter *putter;
     struct store_put_job put;
+    struct strbuf record;
     char name[32];
 };
 
@@ -119,6 +133,27 @@ static void wake(void *context)
         die("write");
 }
 
+/* As the agent has it. */
+static void add_record(struct put_lane *lane, const uint8_t random[10])
+{
+    struct change_record change = {.via = VIA_SOCKET,
+                                   .action = CHANGE_CREATE,
+                                   .target_kind = TARGET_JOB,
+                                   .actor = "root",
+                                   .request_id = "01JD0000000000000000000000",
+                                   .job_uid = lane->put.uid,
+                                   .revision = 1,
+                                   .after = (char *)lane->put.json};
+    change.id = id_make(clock_now().wall, random);
+    snprintf(change.target, sizeof(change.target), "%s", lane->name);
+    snprintf(change.job_name, sizeof(change.job_name), "%s", lane->name);
+    strbuf_reset(&lane->record);
+    if (!change_write_record(&change, "bench", &lane->record))
+        die("record");
+    lane->put.record = lane->record.text;
+    lane->put.record_id = change.id;
+}
+
 static void put_next(struct put_lane *lane)
 {
     struct putter *putter = lane->putter;
@@ -134,6 +169,7 @@ static void put_next(struct put_lane *lane)
                                        .cursor_ms = clock_now().wall.ms};
     if (!lane->put.json)
         die("encode");
+    add_record(lane, random);
     store_submit(putter->store, &lane->request);
 }
 
@@ -177,6 +213,7 @@ int measure_puts(char **argv)
                                                  .items.puts = &lanes[i].put,
                                                  .done = put_done},
                                      .putter = &putter};
+        strbuf_init(&lanes[i].record);
         put_next(&lanes[i]);
     }
     while (putter.busy) {
@@ -190,6 +227,10 @@ int measure_puts(char **argv)
     printf("%.0f\n", (double)putter.done / (now_s() - start));
     store_free(putter.store);
     strbuf_release(&why);
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (lanes[i].record.capacity)
+            strbuf_release(&lanes[i].record);
+    }
     close(putter.wake_fd);
     job_free(defaults);
     return 0;

@@ -62,7 +62,8 @@ new_jobs() { # WHERE ROUND_FUNCTION
     done >"$work/rounds"
     # shellcheck disable=SC2046 # words
     set -- "$1" $(median <"$work/rounds")
-    line "apply of $many new jobs, $1" "$3 s" "the store alone $4 s" "$2" '0.80' "$2 >= 0.8"
+    line "apply of $many new jobs, $1" "$3 s" "store and history alone $4 s" "$2" '0.80' "$2 >= 0.8"
+    line '  until the history has their records, too' "$5 s more" '' '' '' ''
 }
 
 bare_s() { # sqlite|ETCD
@@ -75,8 +76,9 @@ round_of_sqlite() {
     bare=$(bare_s sqlite)
     start
     all=$(command_s apply -f "$jobs")
+    later=$(command_s audit --count 1)
     [ "$1" -eq "$rounds" ] || "$peal" stop --data "$data" 2>/dev/null
-    echo "$(calculate "$bare / $all") $all $bare"
+    echo "$(calculate "$bare / $all") $all $bare $later"
 }
 
 round_of_etcd() {
@@ -85,8 +87,9 @@ round_of_etcd() {
     start_etcd "$cluster"
     start --store "etcd://$etcd/bench"
     all=$(command_s apply -f "$jobs")
+    later=$(command_s audit --count 1)
     "$peal" stop --data "$data" 2>/dev/null
-    echo "$(calculate "$bare / $all") $all $bare"
+    echo "$(calculate "$bare / $all") $all $bare $later"
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'

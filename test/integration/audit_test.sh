@@ -122,7 +122,7 @@ expect_stdout_has '"command":["echo","second"]'
 # An agent that is killed between the commit of a definition and its record in the history: the record
 # is in the store, with the definition, and is brought later.
 waiting() {
-    sqlite3 "$PEAL_DATA/peal.db" "SELECT count(*) FROM docs WHERE kind = 'change'"
+    sqlite3 "$PEAL_DATA/peal.db" "SELECT count(*) FROM docs WHERE kind = 'changes'"
 }
 # shellcheck disable=SC2317 # called by its name
 none_waits() {
@@ -156,6 +156,46 @@ command -v sqlite3 >/dev/null && {
     expect_stdout "3
 2
 1"
+
+    # The same amid many new jobs, and right after the answer: each job has its record, and none is
+    # on record that is not there.
+    many() { # FROM TO
+        seq "$1" "$2" | awk '{
+            printf "---\nname: many/job-%d\nschedule: 0 0 * * *\nshell: \"true\"\n", $1
+        }' >"$scratch/many.yaml"
+    }
+    stored() {
+        sqlite3 "$PEAL_DATA/peal.db" "SELECT count(*) FROM jobs WHERE name LIKE 'many/%'"
+    }
+    # shellcheck disable=SC2317 # called by its name
+    some_are_stored() {
+        [ "$(stored)" -gt 0 ]
+    }
+    recorded() {
+        sqlite3 "$PEAL_DATA/history.db" \
+            "SELECT count(*) FROM changes WHERE job_name LIKE 'many/%' AND revision = 1"
+    }
+    compare() {
+        run peal start -d --listen none
+        expect_status 0
+        run peal audit --job many/job-1 -o name # waits for those before it
+        wait_until none_waits
+        checks=$((checks + 1))
+        [ "$(stored)" -gt 0 ] && [ "$(stored)" = "$(recorded)" ] ||
+            mismatch "$(stored) jobs, $(recorded) records"
+    }
+    many 1 6000
+    peal apply -f "$scratch/many.yaml" >"$scratch/applied" 2>&1 &
+    applying=$!
+    wait_until some_are_stored
+    kill -9 "$(cat "$PEAL_DATA/peal.pid")"
+    wait "$applying" || :
+    compare
+    many 6001 6500
+    run peal apply -f "$scratch/many.yaml"
+    expect_status 0
+    kill -9 "$(cat "$PEAL_DATA/peal.pid")"
+    compare
 }
 
 # Statistics.

@@ -117,12 +117,10 @@ static bool is_readable(const struct store_doc *doc, struct job_error *reterr)
     return st == OK || st == E_NOMEM;
 }
 
-void undecoded_take(struct undecoded *undecoded, const struct store_change *change)
+static void take_doc(struct undecoded *undecoded, const struct store_change *change)
 {
     struct job_error error = {0};
     struct undecoded_doc named, *doc;
-    if (change->kind != STORE_CHANGE_DOC)
-        return;
     snprintf(named.key, sizeof(named.key), "docs/%s/%s", change->doc->kind, change->doc->name);
     doc = table_find(&undecoded->docs, named.key);
     if (doc) {
@@ -133,6 +131,18 @@ void undecoded_take(struct undecoded *undecoded, const struct store_change *chan
         return;
     snprintf(named.path, sizeof(named.path), "%.120s", error.path);
     (void)table_add(&undecoded->docs, &named, sizeof(named));
+}
+
+/* Kinds without a reader here are added by undecoded_add, and leave when they are deleted. */
+void undecoded_take(struct undecoded *undecoded, const struct store_change *change)
+{
+    if (change->kind != STORE_CHANGE_DOC)
+        return;
+    bool matters = !change->doc->json && undecoded->docs.count;
+    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+        matters |= strcmp(readers[i].kind, change->doc->kind) == 0;
+    if (matters)
+        take_doc(undecoded, change);
 }
 
 void undecoded_add(struct undecoded *undecoded, const char *kind, const char *name)

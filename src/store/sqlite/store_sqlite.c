@@ -159,8 +159,8 @@ static bool next_batch(struct store_sqlite *store, bool is_warm, struct request_
     return more;
 }
 
-/* A damaged database stays unhealthy until it was repaired. */
-static void publish(struct store_sqlite *store, const struct request_list *batch,
+/* A damaged database stays unhealthy until it was repaired. True: more requests wait. */
+static bool publish(struct store_sqlite *store, const struct request_list *batch,
                     struct feed *changes, enum status st)
 {
     pthread_mutex_lock(&store->mutex);
@@ -173,9 +173,11 @@ static void publish(struct store_sqlite *store, const struct request_list *batch
         if (st != OK)
             strbuf_adds(&store->trouble_text, store->db->why.text);
     }
+    bool more = store->waiting.first != NULL;
     pthread_mutex_unlock(&store->mutex);
     if (store->wake.wake)
         store->wake.wake(store->wake.context);
+    return more;
 }
 
 static void *writer_main(void *context)
@@ -200,9 +202,9 @@ static void *writer_main(void *context)
         } else {
             st = sqlite_db_probe(store->db);
         }
-        publish(store, &batch, &changes, st);
+        bool is_busy = publish(store, &batch, &changes, st);
         if (st == OK)
-            sqlite_db_checkpoint(store->db);
+            sqlite_db_checkpoint(store->db, is_busy);
     }
     return NULL;
 }

@@ -111,9 +111,9 @@ MUST_CHECK enum status sqlite_db_probe(struct sqlite_db *db);
 /* Gives back the memory of cached pages, after a while without requests. */
 void sqlite_db_rest(struct sqlite_db *db);
 
-/* Checkpoints the write-ahead log when it has grown long. A failure loses nothing; it is
- * retried. */
-void sqlite_db_checkpoint(struct sqlite_db *db);
+/* Checkpoints the write-ahead log when it has grown long, or very long if requests wait meanwhile.
+ * A failure loses nothing; it is retried. */
+void sqlite_db_checkpoint(struct sqlite_db *db, bool is_busy);
 
 /* ---- store_sqlite_tables.c: the tables of rules.h as SQL ---- */
 

@@ -158,10 +158,10 @@ void sqlite_db_rest(struct sqlite_db *db)
     sqlite3_db_release_memory(db->handle);
 }
 
-void sqlite_db_checkpoint(struct sqlite_db *db)
+void sqlite_db_checkpoint(struct sqlite_db *db, bool is_busy)
 {
-    enum { LONG_PAGES = 2000 };
-    if (db->log_pages < LONG_PAGES)
+    enum { LONG_PAGES = 2000, LONGEST_PAGES = 8000 };
+    if (db->log_pages < (is_busy ? LONGEST_PAGES : LONG_PAGES))
         return;
     int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc == SQLITE_OK)
