@@ -493,6 +493,7 @@ struct store_ops {
                          void (*visit)(void *context, const struct store_aside *aside),
                          void *context); /* NULL: none are ever set aside */
     struct store *(*free)(struct store *store);
+    bool gathers_records;
 };
 
 /* Backends embed this as their first member. */
@@ -503,6 +504,13 @@ struct store {
 static inline void store_submit(struct store *store, struct store_request *request)
 {
     store->ops->submit(store, request);
+}
+
+/* Does it gather the records of a batch of puts in few documents? Else each is a document, and it
+ * costs less to bring the records of many puts to the history as soon as those are done. */
+static inline bool store_gathers_records(const struct store *store)
+{
+    return store->ops->gathers_records;
 }
 
 /* Calls `done` of the requests that have been answered. */

@@ -239,6 +239,7 @@ static const struct store_ops memory_ops = {
     .leads = memory_leads,
     .health = memory_health,
     .free = memory_free,
+    .gathers_records = true,
 };
 
 static enum status new_view(struct memory_data *data, struct store_wake wake, struct store **ret)

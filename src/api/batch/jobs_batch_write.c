@@ -130,7 +130,9 @@ static void make_records(struct call *call, struct jobs_batch_chunk *chunk)
     for (size_t i = 0; i < chunk->count; i++) {
         const struct jobs_batch_item *item = batch->order[batch->sent + i];
         const struct noted_job job = noted(item, item->put->expected_revision + 1);
-        note_for_store(call, action_of(item), &job, NULL, &chunk->records, &item->put->record_id);
+        if (store_gathers_records(call->api->ports.store))
+            note_for_store(call, action_of(item), &job, NULL, &chunk->records,
+                           &item->put->record_id);
         ends[i] = chunk->records.length;
     }
     for (size_t i = 0; i < chunk->count; i++) {

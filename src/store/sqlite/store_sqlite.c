@@ -369,6 +369,7 @@ static const struct store_ops sqlite_ops = {
     .health = sqlite_health,
     .each_aside = sqlite_each_aside,
     .free = sqlite_free,
+    .gathers_records = true,
 };
 
 /* ---- opening ---- */

@@ -128,7 +128,7 @@ static bool leads(const struct store *store)
 }
 
 static const struct store_ops failing_store_ops = {
-    .submit = submit, .leads = leads, .health = health};
+    .submit = submit, .leads = leads, .health = health, .gathers_records = true};
 
 static void submit_history(struct history *history, struct history_request *request)
 {
