@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SIZE_MAX_MB = 10 };
-static const size_t size_max = (size_t)SIZE_MAX_MB * 1024 * 1024;
+enum { SIZE_MAX_MB = 10, KIB = 1024 };
+static const size_t size_max = (size_t)SIZE_MAX_MB * KIB * KIB;
 
 static enum exit_code open_input(const char *path, int *ret_fd)
 {
@@ -28,7 +28,7 @@ static enum exit_code open_input(const char *path, int *ret_fd)
     return EXIT_OK;
 }
 
-static enum exit_code read_all(int fd, const char *path, struct strbuf *text)
+static enum exit_code read_all(int fd, const char *path, size_t most, struct strbuf *text)
 {
     char chunk[16384];
     ssize_t length;
@@ -40,8 +40,11 @@ static enum exit_code read_all(int fd, const char *path, struct strbuf *text)
             return EXIT_ERROR;
         }
         strbuf_add(text, chunk, (size_t)length);
-        if (text->length > size_max) {
-            cli_error("%s is larger than %d MB", path, SIZE_MAX_MB);
+        if (text->length > most) {
+            if (most == size_max)
+                cli_error("%s is larger than %d MB", path, SIZE_MAX_MB);
+            else
+                cli_error("%s is larger than %zu KiB", path, most / KIB);
             return EXIT_INVALID;
         }
     }
@@ -60,21 +63,39 @@ static enum exit_code refuse_binary(const char *path, const struct strbuf *text)
     return EXIT_INVALID;
 }
 
-enum exit_code input_file_read(const char *path, struct strbuf *out)
+static enum exit_code read_bytes(const char *path, size_t most, struct strbuf *bytes)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
-    struct strbuf text;
     int fd;
     enum exit_code code = open_input(path, &fd);
     if (code != EXIT_OK)
         return code;
-    strbuf_init(&text);
-    code = read_all(fd, name, &text);
+    code = read_all(fd, strcmp(path, "-") == 0 ? "stdin" : path, most, bytes);
     if (fd != STDIN_FILENO)
         close(fd);
+    return code;
+}
+
+enum exit_code input_bytes_read(const char *path, size_t most, struct strbuf *out)
+{
+    struct strbuf bytes;
+    strbuf_init(&bytes);
+    enum exit_code code = read_bytes(path, most, &bytes);
+    if (code == EXIT_OK) {
+        strbuf_add(out, bytes.text, bytes.length);
+        code = cli_fail(strbuf_status(out));
+    }
+    strbuf_release(&bytes);
+    return code;
+}
+
+enum exit_code input_file_read(const char *path, struct strbuf *out)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    struct strbuf text;
+    strbuf_init(&text);
+    enum exit_code code = read_bytes(path, size_max, &text);
     if (code == EXIT_OK)
-        code = refuse_binary(name, &text);
+        code = refuse_binary(strcmp(path, "-") == 0 ? "stdin" : path, &text);
     if (code == EXIT_OK) {
         size_t skip = strncmp(text.text, mark, 3) == 0 ? 3 : 0;
         strbuf_add(out, text.text + skip, text.length - skip);

@@ -387,6 +387,7 @@ const struct message zh_jobs[] = {
     {"can't read %s: %m", "无法读取 %s：%m"},
     {"can't read %s: %s", "无法读取 %s：%s"},
     {"%s is a directory, not a file", "%s 是目录，不是文件"},
+    {"%s is larger than %zu KiB", "%s 超过 %zu KiB"},
     {"%s is larger than %d MB", "%s 超过 %d MB"},
     {"%s is not a text file: line %d has a NUL byte", "%s 不是文本文件：第 %d 行含有 NUL 字节"},
     {"%s: and %zu more mistakes", "%s：以及另外 %zu 处错误"},

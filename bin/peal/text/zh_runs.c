@@ -174,23 +174,30 @@ const struct message zh_runs[] = {
      "time. Further attempts are waited for, and the last one counts. Of a job with spread, all "
      "runs of the tick count, and --follow shows the first of them. 4: the overlap policy does not "
      "allow a run now, or its output can't be shown from here. Ctrl-C ends the command, not the "
-     "run. --env and --time-limit need the right to define the job.",
+     "run. --env and --time-limit need the right to define the job. An input has up to 256 KiB, "
+     "and "
+     "is kept with the run.",
      "使用 --wait 或 --follow 时的退出状态：0 运行成功，10 运行未成功，7 "
      "未在限定时间内结束。会等待后续重试，以最后一次为准。设置了 spread "
      "的任务以本次触发的全部运行为准，--follow "
      "显示其中第一个的输出。4：重叠策略不允许现在运行，或无法从此处查看其输出。Ctrl-C "
-     "只结束本命令，不影响运行。--env 和 --time-limit 需要对该任务的 define 权限。"},
+     "只结束本命令，不影响运行。--env 和 --time-limit 需要对该任务的 define "
+     "权限。输入最大 256 KiB，随运行一起保存。"},
     {"run it on this node, and on no other", "只在此节点上运行"},
     {"a variable of the environment, for this run; may repeat", "本次运行的环境变量；可重复"},
     {"end this run after D, instead of the job's timeout",
      "本次运行最多持续 D，代替任务的超时时间"},
     {"Environment: %s", "环境变量：%s"},
     {"Time limit: %s", "时间限制：%s"},
+    {"Input: %lld bytes", "输入：%lld 字节"},
     {"prints the id of the run", "输出运行的编号"},
     {"with a parameter of the job", "给出任务的一个参数"},
     {"as that run was asked for", "与那次运行的请求相同"},
     {"the value of a parameter; may repeat", "参数的值；可重复"},
-    {"run it again as it was, with its parameters", "按原样重新运行，包括其参数"},
+    {"run it again as it was, with its parameters and input", "按原样重新运行，包括其参数和输入"},
+    {"what the run finds in the file $PEAL_INPUT; - is stdin",
+     "运行时文件 $PEAL_INPUT 的内容；- 表示标准输入"},
+    {"the file $PEAL_INPUT of the run", "即该次运行的文件 $PEAL_INPUT"},
     {"give the name of a job, or --again and a run", "请给出任务名称，或 --again 和一次运行"},
     {"there is no run %s", "没有运行 %s"},
     {"one run, with its parameters", "一次运行及其参数"},

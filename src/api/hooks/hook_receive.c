@@ -16,7 +16,6 @@
 #include "server.h"
 
 enum {
-    INPUTS_BYTES_MAX = 64 << 20, /* of the inputs of all open runs */
     SWEEP_MAX = 200,
     SWEEP_EVERY_MS = 60 * 1000,
 };
@@ -84,13 +83,7 @@ static bool has_room(struct call *call, struct webhook *hook)
         call_fail_later(call, wait_ms, "too many requests of this webhook");
         return false;
     }
-    if (engine_input_bytes(call->api->ports.engine) + call->large_length > INPUTS_BYTES_MAX) {
-        call_header(call, "Retry-After", "10");
-        call_fail(call, 503, "the inputs of open runs fill their limit of %d MiB; try again later",
-                  INPUTS_BYTES_MAX >> 20);
-        return false;
-    }
-    return true;
+    return run_input_has_room(call, call->large_length);
 }
 
 /* ---- the run ---- */

@@ -186,6 +186,11 @@ bool run_is_out_of_reach(const struct call *call, const struct run *run);
 bool run_input_read(struct call *call, const struct job *definition, const char *before,
                     char **ret);
 
+/* May so many bytes more be kept for runs that have not ended? False: the call has failed, with
+ * 503.
+ */
+bool run_input_has_room(struct call *call, size_t bytes);
+
 /* What input_choose_params and its like say. False: the call has failed; true: `st` is OK. */
 bool call_fail_input(struct call *call, enum status st, const struct input_error *why);
 

@@ -1,10 +1,13 @@
 /* What a request hands over for one run: fields of its body, over what the run had that is run
  * again. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auth/visible.h"
+#include "change.h"
 #include "definition/selector.h"
+#include "document/utf8.h"
 #include "duration.h"
 #include "jobs/jobs.h"
 #include "note.h"
@@ -84,6 +87,80 @@ static bool read_timeout(struct call *call, struct run_input *inout)
     return false;
 }
 
+/* ---- the file of the run ---- */
+
+bool run_input_has_room(struct call *call, size_t bytes)
+{
+    enum { INPUTS_BYTES_MAX = 64 << 20 }; /* of the inputs of all open runs */
+    if (engine_input_bytes(call->api->ports.engine) + bytes <= INPUTS_BYTES_MAX)
+        return true;
+    call_header(call, "Retry-After", "10");
+    call_fail(call, 503, "the inputs of open runs fill their limit of %d MiB; try again later",
+              INPUTS_BYTES_MAX >> 20);
+    return false;
+}
+
+/* "input": a text, or {"data": BASE64, "type": "application/json"}. False: the call has failed. */
+static bool decode_input(struct call *call, const json_t *value, struct run_body *ret)
+{
+    const json_t *data = json_object_get(value, "data"), *type = json_object_get(value, "type");
+    size_t known = data && type ? 2 : 1;
+    enum status st = OK;
+    if (json_is_string(value)) {
+        ret->length = json_string_length(value);
+        ret->bytes = malloc(ret->length + 1);
+        if (ret->bytes)
+            memcpy(ret->bytes, json_string_value(value), ret->length + 1);
+        st = ret->bytes ? OK : E_NOMEM;
+    } else if (!json_is_string(data) || (type && !json_is_string(type)) ||
+               json_object_size(value) != known) {
+        call_fail_at(call, "/input",
+                     "input: expected a text, or {\"data\", \"type\"} with base64 as data");
+        return false;
+    } else {
+        st = run_body_from_base64(json_string_value(data), json_string_length(data), &ret->bytes,
+                                  &ret->length);
+        run_body_clean(type ? json_string_value(type) : "", ret->type, sizeof(ret->type));
+    }
+    if (st == E_INVALID)
+        call_fail_at(call, "/input/data", "input.data: is not base64");
+    else if (st != OK)
+        call_fail(call, 500, "out of memory");
+    return st == OK;
+}
+
+/* In the place of what the run before had. */
+static bool take_input(struct call *call, const struct job *definition, const struct run_body *body,
+                       struct run_input *inout)
+{
+    struct input_error why = {0};
+    enum status st = input_check_body(definition, &why);
+    snprintf(why.field, sizeof(why.field), "input");
+    if (definition->kind == JOB_HTTP)
+        call_fail_at(call, "/input", "input: an HTTP call has no file for it; use parameters");
+    else if (body->length > RUN_BODY_MAX)
+        call_fail_at(call, "/input", "input: is larger than %d KiB", RUN_BODY_MAX >> 10);
+    else if (call_fail_input(call, st, &why) && run_input_has_room(call, body->length)) {
+        json_decref(inout->body);
+        inout->body = run_body_encode(body);
+        if (inout->body)
+            return true;
+        call_fail(call, 500, "out of memory");
+    }
+    return false;
+}
+
+static bool read_input(struct call *call, const struct job *definition, struct run_input *inout)
+{
+    struct run_body body = {.bytes = NULL};
+    const json_t *value = json_object_get(call->body, "input");
+    if (!value || json_is_null(value))
+        return true;
+    bool is_good = decode_input(call, value, &body) && take_input(call, definition, &body, inout);
+    free(body.bytes);
+    return is_good;
+}
+
 /* Who may only run a job must not say what runs: PATH or LD_PRELOAD of another run would. It is the
  * same for what a run before had, since that was allowed for that run alone. */
 static bool may_define(struct call *call, const struct job *definition,
@@ -97,7 +174,8 @@ bool run_input_read(struct call *call, const struct job *definition, const char 
 {
     struct run_input input = input_decode(before);
     bool is_good = read_params(call, definition, &input) && read_env(call, &input) &&
-                   read_timeout(call, &input) && may_define(call, definition, &input);
+                   read_timeout(call, &input) && may_define(call, definition, &input) &&
+                   read_input(call, definition, &input);
     enum status st = is_good ? input_encode(&input, ret) : OK;
     input_release(&input);
     if (st == E_TOO_LARGE)
@@ -213,6 +291,35 @@ json_t *run_input_show(const struct call *call, const char *job_name, json_t *ru
     return NULL;
 }
 
+static void add_words(struct strbuf *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_words(struct strbuf *words, const char *format, ...)
+{
+    va_list args;
+    if (words->length)
+        strbuf_adds(words, ", ");
+    va_start(args, format);
+    strbuf_addv(words, format, args);
+    va_end(args);
+}
+
+/* A value of a parameter: its beginning, on one line. */
+static void clean_value(const char *text, char *ret, size_t size)
+{
+    size_t used = 0, length = text ? strlen(text) : 0;
+    while (used < length) {
+        size_t next = utf8_length(text + used, length - used);
+        if (used + next >= size)
+            break;
+        used += next;
+    }
+    for (size_t i = 0; i < used; i++)
+        ret[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    ret[used] = '\0';
+}
+
+/* Values of variables are not on record; those of parameters are, as with the run. */
 void run_input_note(struct call *call, const struct run *run, const char *text)
 {
     struct run_input input = input_decode(text);
@@ -221,16 +328,24 @@ void run_input_note(struct call *call, const struct run *run, const char *text)
     json_t *value;
     strbuf_init(&words);
     if (*run->pinned)
-        strbuf_addf(&words, "on %s", run->pinned);
-    json_object_foreach (input.env, name, value) {
-        (void)value;
-        strbuf_addf(&words, "%senv %.40s", words.length ? ", " : "", name);
+        add_words(&words, "on %s", run->pinned);
+    json_object_foreach (json_object_get(call->body, "params"), name, value) {
+        char chosen[41];
+        clean_value(json_string_value(json_object_get(input.params, name)), chosen, sizeof(chosen));
+        add_words(&words, "param %.40s=%s", name, chosen);
     }
+    json_object_foreach (input.env, name, value) {
+        add_words(&words, "env %.40s", name);
+    }
+    (void)value;
     if (input.timeout_s >= 0)
-        strbuf_addf(&words, "%stimeout %llds", words.length ? ", " : "",
-                    (long long)input.timeout_s);
-    if (words.length)
-        note_detail(call, "%s", words.text);
+        add_words(&words, "timeout %llds", (long long)input.timeout_s);
+    if (input.body)
+        add_words(&words, "input of %lld bytes", run_body_length(input.body));
+    char detail[sizeof(((struct change_record *)0)->detail)];
+    clean_value(words.text, detail, sizeof(detail));
+    if (*detail)
+        note_detail(call, "%s", detail);
     strbuf_release(&words);
     input_release(&input);
 }

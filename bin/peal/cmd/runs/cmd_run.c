@@ -1,5 +1,6 @@
 /* peal run: a run of a job, now. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/interrupt.h"
@@ -7,6 +8,8 @@
 #include "client/body.h"
 #include "client/client.h"
 #include "duration.h"
+#include "jobs/input_file.h"
+#include "params/run_body.h"
 #include "print/run_table.h"
 #include "print/tick_follow.h"
 #include "text/tr.h"
@@ -17,6 +20,7 @@ struct request {
     const char *again; /* id of a run; NULL: none */
     struct option_list params, env;
     const char *node, *time_limit;
+    const char *input; /* a file, or "-"; NULL: none */
     bool wait, follow;
     int64_t timeout_s; /* 0: none */
 };
@@ -30,7 +34,11 @@ static const struct option_row options[] = {
                "a variable of the environment, for this run; may repeat", .field = "env"),
     OPTION_TEXT(request, time_limit, 0, "time-limit", "D",
                 "end this run after D, instead of the job's timeout", .field = "timeout"),
-    OPTION_TEXT(request, again, 0, "again", "RUN", "run it again as it was, with its parameters"),
+    OPTION_TEXT(request, input, 0, "input", "FILE|-",
+                "what the run finds in the file $PEAL_INPUT; - is stdin",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, again, 0, "again", "RUN",
+                "run it again as it was, with its parameters and input"),
     OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
     OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
     OPTION_DURATION(request, timeout_s, "timeout", "the maximum wait; the run itself continues"),
@@ -77,6 +85,21 @@ static enum exit_code watch(struct client *client, const struct request *request
     return code;
 }
 
+/* Any bytes; what else the body says is of the options. */
+static enum exit_code add_input(const char *path, json_t *body)
+{
+    struct strbuf bytes;
+    strbuf_init(&bytes);
+    enum exit_code code = input_bytes_read(path, RUN_BODY_MAX, &bytes);
+    char *data = code == EXIT_OK ? run_body_base64(bytes.text, bytes.length) : NULL;
+    if (code == EXIT_OK &&
+        json_object_set_new(body, "input", json_pack("{s:s}", "data", data)) != 0)
+        code = cli_fail(E_NOMEM);
+    free(data);
+    strbuf_release(&bytes);
+    return code;
+}
+
 static enum exit_code run_again(struct client *client, const char *word, const json_t *body,
                                 json_t **ret)
 {
@@ -107,6 +130,8 @@ static enum exit_code run_job(struct client *client, void *place)
         code = cli_usage(request->base.command, "give the name of a job, or --again and a run");
     else
         code = body_fill(body, options, request);
+    if (code == EXIT_OK && request->input)
+        code = add_input(request->input, body);
     if (code == EXIT_OK && request->again)
         code = run_again(client, request->again, body, &answer);
     else if (code == EXIT_OK)
@@ -124,6 +149,7 @@ const struct command cmd_run = {
     .examples = EXAMPLES({"peal run backup", "prints the id of the run"},
                          {"peal run backup --wait && echo good", NULL},
                          {"peal run report -p day=2026-11-01", "with a parameter of the job"},
+                         {"peal run import --input orders.csv", "the file $PEAL_INPUT of the run"},
                          {"peal run --again 01K9ZQ3V7C", "as that run was asked for"},
                          {"peal run backup --on web-2 --time-limit 5m", NULL},
                          {"peal run backup --follow", "shows the output until the run ends"}),
@@ -133,7 +159,7 @@ const struct command cmd_run = {
         "spread, all runs of the tick count, and --follow shows the first of them. 4: the overlap "
         "policy does not allow a run now, or its output can't be shown from here. Ctrl-C ends the "
         "command, not the run. --env and --time-limit need the right to "
-        "define the job.",
+        "define the job. An input has up to 256 KiB, and is kept with the run.",
     .arguments =
         ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = options,

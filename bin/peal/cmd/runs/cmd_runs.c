@@ -55,6 +55,12 @@ static void print_rest(const json_t *run)
         printf(tr("Time limit: %s"), answer_text(run, "timeout"));
         putchar('\n');
     }
+    const json_t *input = json_object_get(run, "input");
+    if (json_is_object(input)) {
+        printf(tr("Input: %lld bytes"),
+               (long long)json_integer_value(json_object_get(input, "size")));
+        putchar('\n');
+    }
     strbuf_release(&names);
 }
 

@@ -1,5 +1,5 @@
-// A run with something in hand: a field for each parameter that the job declares; and node, time limit and environment of
-// this run, if they are to be others than the job's.
+// A run with something in hand: a field for each parameter that the job declares, and one for a file; and node, time limit
+// and environment of this run, if they are to be others than the job's.
 import { useState } from "preact/hooks";
 import { api, jobPath, Problem } from "../../api/client";
 import type { Job, JobParam, Page } from "../../api/types";
@@ -129,10 +129,19 @@ function OnceFields({ job, once, onChange }: { job: Job; once: Once; onChange: (
     );
 }
 
+// The bytes of a file in base64, as the API takes them.
+async function inputOf(file: File): Promise<Record<string, string>> {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    let text = "";
+    for (const byte of bytes) text += String.fromCharCode(byte);
+    return { data: btoa(text), ...(file.type ? { type: file.type } : {}) };
+}
+
 export function RunDialog({ job, onClose }: { job: Job; onClose: () => void }) {
     const params = paramsOf(job);
     const [values, setValues] = useState(() => Object.fromEntries(params.map(([name, param]) => [name, initialOf(param)])));
     const [once, setOnce] = useState<Once>({ node: "", timeout: "", env: "" });
+    const [file, setFile] = useState<File | null>(null);
     const [problem, setProblem] = useState<Problem | null>(null);
     const [busy, setBusy] = useState(false);
     const submit = async (event: Event): Promise<void> => {
@@ -142,6 +151,7 @@ export function RunDialog({ job, onClose }: { job: Job; onClose: () => void }) {
             const started = await api.post<{ run_id: string }>(jobPath(job.name, "/run"), {
                 ...(params.length ? { params: values } : {}),
                 ...onceOf(once),
+                ...(file ? { input: await inputOf(file) } : {}),
             });
             go(hrefs.run(started.run_id));
         } catch (error) {
@@ -161,6 +171,12 @@ export function RunDialog({ job, onClose }: { job: Job; onClose: () => void }) {
                         onInput={(value) => setValues({ ...values, [name]: value })}
                     />
                 ))}
+                {!job["http"] && (
+                    <label>
+                        {t("run.input")}
+                        <input type="file" onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)} />
+                    </label>
+                )}
                 <OnceFields job={job} once={once} onChange={setOnce} />
                 {problem && <Failure problem={problem} />}
                 <div class="dialog-actions">
