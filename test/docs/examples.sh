@@ -27,6 +27,7 @@ here() { # COMMAND
         -e "s#127.0.0.1:7325#$PEAL_LISTEN#" \
         -e "s#--listen 0.0.0.0#&:${ports[1]}#" \
         -e "s#https://peal.example.com:7325#https://localhost:${ports[1]} --name anna#" \
+        -e "s#^curl .*(DKRON|GOCRON).*>#cat $scratch/\1.json >#" \
         -e "s#^peal (user add|login) .*#& --password-file $scratch/password#" \
         -e "s#^peal (drain|undrain) web-1#peal \1 $(node_name)#" \
         -e "s#^peal logs -f (.*)#peal run \1 --wait; timeout 3 & || [ \$? -eq 124 ]#" <<<"$1"
@@ -53,6 +54,9 @@ prepare() {
     printf 'name: nightly\nschedule: "0 3 * * *"\ncommand: ["true"]\n' >"$HOME/jobs/nightly.yaml"
     echo 'correct horse' >"$scratch/password"
     : >"$PEAL_CA"
+    echo '[{"name":"a","schedule":"@daily","executor":"shell","executor_config":{"command":"true"}}]' \
+        >"$scratch/DKRON.json"
+    echo '[{"id":1,"name":"b","spec":"@daily","protocol":2,"command":"true"}]' >"$scratch/GOCRON.json"
     chmod +x "$scratch/backup" "$scratch/bin/crontab"
     PATH=$scratch/bin:$PATH
     ! grep -q 'etcd://' "$document" || etcd_start

@@ -75,6 +75,12 @@ static enum status read_jobs(struct listing *listing, const struct node *documen
 {
     const struct node *root = documents->count == 1 ? documents->entries->value : documents;
     enum status st = OK;
+    if (!documents->count) {
+        parse_error_set(reterr, 1, "the file is empty");
+        if (reterr)
+            reterr->line = 1;
+        return E_INVALID;
+    }
     if (documents->count != 1 || root->kind != NODE_LIST)
         return fail_at(root, reterr);
     for (const struct entry *entry = root->entries; entry && st == OK; entry = entry->next)
