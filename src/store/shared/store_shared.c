@@ -218,6 +218,7 @@ static const struct store_ops shared_ops = {
     .health = shared_health,
     .each_aside = shared_each_aside,
     .free = shared_free,
+    .gathers_records = true,
 };
 
 /* ---- opening ---- */

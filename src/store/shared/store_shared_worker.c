@@ -272,7 +272,7 @@ static bool step(struct store_shared *store, struct bell_news news, bool is_due)
     tell_seq(store, is_due);
     publish(store, &batch, &changes, st);
     if (batch.first && st == OK)
-        sqlite_db_checkpoint(store->db);
+        sqlite_db_checkpoint(store->db, false);
     else if (is_due && !batch.first)
         sqlite_db_rest(store->db);
     return true;
