@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,49 @@ static void write_owner(int fd, const char *text)
         (void)!ftruncate(fd, 0);
 }
 
+/* A file of /proc as text; "": there is none. */
+static void read_proc(long pid, const char *name, char *text, size_t size)
+{
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/%ld/%s", pid, name);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, size - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+}
+
+/* Was the owner killed? Until the kernel has taken it apart it keeps its locks. */
+static bool owner_is_ending(int fd)
+{
+    enum { PF_EXITING = 0x4, KILL_BIT = 1 << (SIGKILL - 1) };
+    char text[4096] = "";
+    unsigned flags = 0;
+    unsigned long long pending = 0;
+    long pid = pread(fd, text, 24, 0) > 0 ? strtol(text, NULL, 10) : 0;
+    read_proc(pid, "status", text, sizeof(text));
+    const char *signals = strstr(text, "\nSigPnd:");
+    if (signals && sscanf(signals, " SigPnd: %llx", &pending) == 1 && pending & KILL_BIT)
+        return true;
+    read_proc(pid, "stat", text, sizeof(text));
+    const char *behind_name = strrchr(text, ')');
+    return behind_name && sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+           flags & PF_EXITING;
+}
+
+/* Whoever starts an agent right after the one before was killed need not wait himself. */
+static enum status lock_alone(int fd, const char *dir, struct strbuf *why)
+{
+    enum { STEP_US = 10 * 1000, STEPS = 1000, LOOKS = 3 };
+    enum status st = try_lock(fd, LOCK_EX, dir, why);
+    for (int step = 0, alive = 0; st == E_BUSY && step < STEPS && alive < LOOKS; step++) {
+        alive = owner_is_ending(fd) ? 0 : alive + 1; /* between the two signs there is a moment */
+        usleep(STEP_US);
+        st = try_lock(fd, LOCK_EX, dir, why);
+    }
+    return st;
+}
+
 enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why)
 {
     char pid[24];
@@ -142,7 +186,7 @@ enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why)
     enum status st = open_lock(dir, &fd, why);
     if (st != OK)
         return st;
-    st = try_lock(fd, LOCK_EX, dir, why);
+    st = lock_alone(fd, dir, why);
     if (st != OK) {
         if (st == E_BUSY)
             st = name_the_owner(fd, dir, why);
