@@ -24,6 +24,7 @@ here() { # COMMAND
     sed -E -e "s#etcd://(etcd-1,etcd-2,etcd-3|10.0.0.1,10.0.0.2,10.0.0.3)#$etcd_url#" \
         -e "s#/usr/local/bin/backup#$scratch/backup#" \
         -e "s#--from /var/lib/peal#--from $scratch/alone#" \
+        -e "s#/var/lib/peal-#$scratch/peal-#g" \
         -e "s#127.0.0.1:7325#$PEAL_LISTEN#" \
         -e "s#--listen 0.0.0.0#&:${ports[1]}#" \
         -e "s#https://peal.example.com:7325#https://localhost:${ports[1]} --name anna#" \
@@ -75,6 +76,7 @@ prepare() {
 # An agent that is started while there is one is that of another machine.
 make_way() { # COMMAND
     case $1 in
+    'peal start'*--data*) ;; # it has a place of its own
     'peal start'*)
         [ ! -S "$PEAL_DATA/api.sock" ] ||
             export PEAL_DATA=$scratch/other$checks PEAL_LISTEN=127.0.0.1:0
