@@ -24,7 +24,7 @@ release() { # NODE
 }
 
 # shellcheck disable=SC2317 # are_on_their_way calls it
-on_its_way() { etcdctl --endpoints "$etcd_endpoint" get --prefix / --keys-only | grep -c docs/change/; }
+on_its_way() { etcdctl --endpoints "$etcd_endpoint" get --prefix / --keys-only | grep -cE 'docs/changes?/'; }
 # shellcheck disable=SC2317 # wait_until calls it
 are_on_their_way() { [ "$(on_its_way)" = "$1" ]; } # COUNT
 # shellcheck disable=SC2317 # likewise
