@@ -76,7 +76,7 @@ prepare() {
 # An agent that is started while there is one is that of another machine.
 make_way() { # COMMAND
     case $1 in
-    'peal start'*--data*) ;; # it has a place of its own
+    'peal start'*--data*) export PEAL_LISTEN=127.0.0.1:0 ;; # it has a place of its own
     'peal start'*)
         [ ! -S "$PEAL_DATA/api.sock" ] ||
             export PEAL_DATA=$scratch/other$checks PEAL_LISTEN=127.0.0.1:0
