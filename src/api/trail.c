@@ -469,6 +469,7 @@ static bool fill_batch(struct api *api)
     struct trail_batch *batch = &trail->batch;
     struct trail_item *item, *next;
     size_t bytes = 0;
+    batch->count = 0;
     batch->items = calloc(BATCH_ITEMS, sizeof(struct trail_item *));
     batch->docs = calloc(BATCH_ITEMS, sizeof(*batch->docs));
     bool has_room = batch->items && batch->docs;

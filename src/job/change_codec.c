@@ -211,6 +211,7 @@ static enum status read_line(const char **at, char **ret)
         return E_INVALID;
     if (line.length == 4 && memcmp(line.text, "null", 4) == 0)
         return OK;
+    free(*ret); /* a damaged record may have it twice */
     *ret = strndup(line.text, line.length);
     return *ret ? OK : E_NOMEM;
 }

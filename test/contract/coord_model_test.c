@@ -138,10 +138,10 @@ static void on_notice(void *context, const struct coord_notice *notice)
         loop_timer_set(self->timer, rand_r(&self->seed) % HOLD_MS);
         break;
     case COORD_LOST:
-        clear_mark(self);
-        /* fall through */
     case COORD_FAILED:
     case COORD_RELEASED:
+        if (notice->event == COORD_LOST)
+            clear_mark(self);
         self->ended = self->claim;
         self->claim = NULL;
         loop_timer_set(self->timer, rand_r(&self->seed) % HOLD_MS);
