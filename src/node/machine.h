@@ -14,12 +14,12 @@ int machine_processors(void);
 /* The kernel's random bytes; `context` is not used. */
 void machine_random(void *context, void *bytes, size_t length);
 
-/* The same for ids and nonces, of which a burst needs thousands: taken from a block. What was used
- * is wiped. One thread. */
+/* The same for ids and nonces, of which a burst needs thousands: taken from a block, which is the
+ * context. What was used is wiped. One thread. */
 struct random_block {
     uint8_t bytes[4096];
     size_t left; /* unused, from the beginning */
 };
-void random_from_block(void *block, void *bytes, size_t length);
+void random_from_block(void *context, void *bytes, size_t length);
 
 #endif
