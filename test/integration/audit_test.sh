@@ -181,8 +181,9 @@ command -v sqlite3 >/dev/null && {
         run peal audit --job many/job-1 -o name # waits for those before it
         wait_until none_waits
         checks=$((checks + 1))
-        [ "$(stored)" -gt 0 ] && [ "$(stored)" = "$(recorded)" ] ||
+        if [ "$(stored)" -eq 0 ] || [ "$(stored)" != "$(recorded)" ]; then
             mismatch "$(stored) jobs, $(recorded) records"
+        fi
     }
     many 1 6000
     peal apply -f "$scratch/many.yaml" >"$scratch/applied" 2>&1 &
