@@ -6,6 +6,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
+. "$here/../marks.sh"
 document=$root/docs/BENCHMARKS.md
 begin_mark='<!-- bench/failover/table.sh: begin -->'
 end_mark='<!-- bench/failover/table.sh: end -->'
@@ -23,9 +24,6 @@ results=$(cd "${1:-$root/build/release}" && pwd)/bench/failover
     echo "table: nothing is measured; run: bench/failover/run.sh" >&2
     exit 1
 }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
 draw() {
     echo '| killed at | its run was | ticks | p50 | p90 | p99 | most | budget | skipped | twice |'
     echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
@@ -42,13 +40,4 @@ if [ -z "$task" ]; then
     draw
     exit
 fi
-printf '%s\n\n%s\n\n%s\n' "$begin_mark" "$(draw)" "$end_mark" >"$scratch/drawn"
-awk -v begin="$begin_mark" -v end="$end_mark" -v drawn="$scratch/drawn" '
-    $0 == begin {
-        while ((getline line <drawn) > 0)
-            print line
-        skip = 1
-    }
-    !skip
-    $0 == end { skip = 0 }' "$document" >"$scratch/document"
-cat "$scratch/document" >"$document"
+draw | put_between "$document" "$begin_mark" "$end_mark"

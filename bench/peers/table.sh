@@ -8,6 +8,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
+. "$here/../marks.sh"
 rows=(each thousand five_thousand sustained)
 begin_mark='<!-- bench/peers/table.sh: begin -->'
 end_mark='<!-- bench/peers/table.sh: end -->'
@@ -36,19 +37,6 @@ draw() { # FORM
     xargs awk -v form="$1" -f "$here/table.awk" <"$scratch/files"
 }
 
-write_into() { # DOCUMENT FORM
-    printf '%s\n\n%s\n\n%s\n' "$begin_mark" "$(draw "$2")" "$end_mark" >"$scratch/drawn"
-    awk -v begin="$begin_mark" -v end="$end_mark" -v drawn="$scratch/drawn" '
-        $0 == begin {
-            while ((getline line <drawn) > 0)
-                print line
-            skip = 1
-        }
-        !skip
-        $0 == end { skip = 0 }' "$1" >"$scratch/document"
-    cat "$scratch/document" >"$1"
-}
-
 case $task in
 '') draw short ;;
 --write | --anew)
@@ -56,8 +44,8 @@ case $task in
         # shellcheck disable=SC2086 # words; behind is no reason to stop
         ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || true
     done
-    write_into "$root/README.md" short
-    write_into "$root/docs/BENCHMARKS.md" long
+    draw short | put_between "$root/README.md" "$begin_mark" "$end_mark"
+    draw long | put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark"
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2

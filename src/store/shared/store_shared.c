@@ -9,23 +9,6 @@
 #include "data_dir.h"
 #include "shared/store_shared.h"
 
-void request_append(struct request_list *list, struct store_request *first,
-                    struct store_request *last)
-{
-    if (list->last)
-        list->last->next = first;
-    else
-        list->first = first;
-    list->last = last;
-}
-
-struct request_list request_take_all(struct request_list *list)
-{
-    struct request_list taken = *list;
-    *list = (struct request_list){NULL, NULL};
-    return taken;
-}
-
 /* ---- requests and changes ---- */
 
 static void shared_submit(struct store *base, struct store_request *request)
@@ -50,10 +33,7 @@ static void shared_dispatch(struct store *base)
     struct request_list answered = request_take_all(&store->answered);
     feed_move(&store->feed, &store->changes);
     pthread_mutex_unlock(&store->mutex);
-    for (struct store_request *r = answered.first, *next; r; r = next) {
-        next = r->next; /* `done` may free it */
-        r->done(r, r->answer);
-    }
+    request_answer_all(answered);
 }
 
 static void set_trouble(struct store_shared *store, enum status st, const char *why)
@@ -140,16 +120,7 @@ static enum status shared_health(struct store *base, struct strbuf *why)
         strbuf_adds(why, store->membership_text.text);
     st = st == OK ? store->membership : st;
     pthread_mutex_unlock(&store->mutex);
-    if (st != OK)
-        return st;
-    int64_t bytes = disk_free_bytes(store->path.text);
-    if (bytes < 0 || bytes >= DISK_RESERVE_BYTES)
-        return OK;
-    strbuf_addf(why,
-                "the disk of %s is nearly full (%lld MiB are free, peal wants %d): make room; "
-                "peal goes on by itself when it can",
-                store->path.text, (long long)bytes >> 20, DISK_RESERVE_BYTES >> 20);
-    return E_IO;
+    return st == OK ? sqlite_disk_health(store->path.text, why) : st;
 }
 
 /* Rows are checked when they are loaded; what is written since can be read. */
@@ -157,14 +128,7 @@ static size_t shared_each_aside(const struct store *base,
                                 void (*visit)(void *context, const struct store_aside *aside),
                                 void *context)
 {
-    const struct strbuf *asides = &((const struct store_shared *)base)->asides;
-    size_t count = 0;
-    for (size_t at = 0; at < asides->length; at += strlen(asides->text + at) + 1) {
-        if (visit)
-            visit(context, &(struct store_aside){asides->text + at, E_CORRUPT});
-        count++;
-    }
-    return count;
+    return sqlite_each_key(&((const struct store_shared *)base)->asides, visit, context);
 }
 
 /* ---- closing ---- */

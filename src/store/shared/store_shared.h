@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "sqlite/store_sqlite.h"
+#include "sqlite/store_sqlite_front.h"
 
 /* ---- store_shared_value.c: changes as bytes ---- */
 
@@ -160,14 +161,6 @@ MUST_CHECK enum status shared_open_files(const char *dir, const char *path, cons
 long shared_writer_pid(const char *path);
 
 /* ---- the store ---- */
-
-struct request_list {
-    struct store_request *first, *last;
-};
-
-void request_append(struct request_list *list, struct store_request *first,
-                    struct store_request *last);
-struct request_list request_take_all(struct request_list *list);
 
 struct shared_nodes {
     bool is_asked;    /* there is a heartbeat to be written */

@@ -144,12 +144,6 @@ static enum status write_together(struct store_shared *store, struct store_reque
     return st;
 }
 
-/* Is it a fault of one request, not of the disk? Then the other requests must not fail with it. */
-static bool is_request_fault(enum status st)
-{
-    return st == E_INVALID || st == E_NOMEM || st == E_TOO_LARGE;
-}
-
 /* Returns the worst fault of the store itself. */
 static enum status write_group(struct store_shared *store, struct store_request *first,
                                const struct store_request *end, struct feed *changes)

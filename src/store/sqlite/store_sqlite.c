@@ -14,12 +14,9 @@
 
 #include "data_dir.h"
 #include "sqlite/store_sqlite.h"
+#include "sqlite/store_sqlite_front.h"
 
 enum { PUTS_MAX = 800 }; /* from so many definitions on a transaction is full */
-
-struct request_list {
-    struct store_request *first, *last;
-};
 
 struct store_sqlite {
     struct store base;
@@ -49,23 +46,6 @@ struct store_sqlite {
     struct strbuf trouble_text;
 };
 
-static void append(struct request_list *list, struct store_request *first,
-                   struct store_request *last)
-{
-    if (list->last)
-        list->last->next = first;
-    else
-        list->first = first;
-    list->last = last;
-}
-
-static struct request_list take_all(struct request_list *list)
-{
-    struct request_list taken = *list;
-    *list = (struct request_list){NULL, NULL};
-    return taken;
-}
-
 /* What goes into one transaction. */
 static struct request_list take_some(struct request_list *list)
 {
@@ -79,7 +59,7 @@ static struct request_list take_some(struct request_list *list)
         r->next = NULL;
         return taken;
     }
-    return take_all(list);
+    return request_take_all(list);
 }
 
 /* ---- the writer's thread ---- */
@@ -110,12 +90,6 @@ static enum status write_together(struct store_sqlite *store, struct store_reque
     for (struct store_request *r = first; r != end; r = r->next)
         r->answer = st;
     return st;
-}
-
-/* Is it a fault of one request, not of the disk? Then the other requests must not fail with it. */
-static bool is_request_fault(enum status st)
-{
-    return st == E_INVALID || st == E_NOMEM || st == E_TOO_LARGE;
 }
 
 /* Returns the worst fault of the store itself. */
@@ -165,7 +139,7 @@ static bool publish(struct store_sqlite *store, const struct request_list *batch
 {
     pthread_mutex_lock(&store->mutex);
     if (batch->first)
-        append(&store->answered, batch->first, batch->last);
+        request_append(&store->answered, batch->first, batch->last);
     feed_move(&store->changes, changes);
     if (store->trouble != E_CORRUPT) {
         store->trouble = st == E_UNKNOWN ? E_IO : st;
@@ -218,9 +192,9 @@ static void sqlite_submit(struct store *base, struct store_request *request)
     pthread_mutex_lock(&store->mutex);
     if (store->closing) {
         request->answer = E_UNREACHABLE;
-        append(&store->answered, request, request);
+        request_append(&store->answered, request, request);
     } else {
-        append(&store->waiting, request, request);
+        request_append(&store->waiting, request, request);
     }
     pthread_cond_signal(&store->work);
     pthread_mutex_unlock(&store->mutex);
@@ -230,13 +204,10 @@ static void sqlite_dispatch(struct store *base)
 {
     struct store_sqlite *store = (struct store_sqlite *)base;
     pthread_mutex_lock(&store->mutex);
-    struct request_list answered = take_all(&store->answered);
+    struct request_list answered = request_take_all(&store->answered);
     feed_move(&store->feed, &store->changes);
     pthread_mutex_unlock(&store->mutex);
-    for (struct store_request *r = answered.first, *next; r; r = next) {
-        next = r->next; /* `done` may free it */
-        r->done(r, r->answer);
-    }
+    request_answer_all(answered);
 }
 
 static bool load_next(struct store_sqlite *store, struct store_change *ret)
@@ -297,16 +268,7 @@ static enum status sqlite_health(struct store *base, struct strbuf *why)
         strbuf_addf(why, "%s%s", store->trouble_text.text,
                     st == E_CORRUPT ? "" : "; peal goes on by itself when it can");
     pthread_mutex_unlock(&store->mutex);
-    if (st != OK)
-        return st;
-    int64_t bytes = disk_free_bytes(store->path.text);
-    if (bytes < 0 || bytes >= DISK_RESERVE_BYTES)
-        return OK;
-    strbuf_addf(why,
-                "the disk of %s is nearly full (%lld MiB are free, peal wants %d): make room; "
-                "peal goes on by itself when it can",
-                store->path.text, (long long)bytes >> 20, DISK_RESERVE_BYTES >> 20);
-    return E_IO;
+    return st == OK ? sqlite_disk_health(store->path.text, why) : st;
 }
 
 static void stop_writer(struct store_sqlite *store)
@@ -350,14 +312,7 @@ static size_t sqlite_each_aside(const struct store *base,
                                 void (*visit)(void *context, const struct store_aside *aside),
                                 void *context)
 {
-    const struct strbuf *asides = &((const struct store_sqlite *)base)->asides;
-    size_t count = 0;
-    for (size_t at = 0; at < asides->length; at += strlen(asides->text + at) + 1) {
-        if (visit)
-            visit(context, &(struct store_aside){asides->text + at, E_CORRUPT});
-        count++;
-    }
-    return count;
+    return sqlite_each_key(&((const struct store_sqlite *)base)->asides, visit, context);
 }
 
 static const struct store_ops sqlite_ops = {
