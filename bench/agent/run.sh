@@ -202,7 +202,7 @@ creates() {
     done >"$work/rounds"
     # shellcheck disable=SC2046
     set -- $(median <"$work/rounds")
-    line 'jobs created one by one, 8 clients' "$2 /s" "store, 8 puts under way $3 /s" "$1" '0.80' \
+    line 'jobs created one by one, 8 clients' "$2 /s" "store, 8 puts with their records under way $3 /s" "$1" '0.80' \
         "$1 >= 0.8"
     line '  processor time of a client for each' "$4 us" 'on the same processors' '' '' ''
 }
