@@ -14,9 +14,10 @@
 #include "schedule_set.h"
 
 enum job_kind {
-    JOB_COMMAND, /* argv, no shell */
-    JOB_SHELL,   /* a script for bash, or sh where there is no bash */
-    JOB_HTTP,    /* an HTTP request; no process */
+    JOB_COMMAND,  /* argv, no shell */
+    JOB_SHELL,    /* a script for bash, or sh where there is no bash */
+    JOB_HTTP,     /* an HTTP request; no process */
+    JOB_FUNCTION, /* a call inside a program that embeds the library */
 };
 
 /* What happens to a tick while an earlier run of the job is open. */
@@ -124,6 +125,16 @@ struct job_http {
     char *ca, *cert, *key; /* paths of files in PEM; NULL: the system's authorities, none */
 };
 
+/* The function of a JOB_FUNCTION: function/job_function.h. */
+struct job_function {
+    char *program;   /* NULL: the job is no JOB_FUNCTION */
+    char *name;      /* NULL: the job's */
+    char *digest;    /* of the definition that the program has registered; NULL: it has not */
+    int64_t version; /* of the program that has registered it */
+};
+
+enum { PROGRAM_MAX = 63 }; /* bytes of a program's name */
+
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
 struct run_body;
@@ -148,9 +159,10 @@ struct job {
     char **command;       /* NULL-terminated argv */
     char *script;         /* JOB_SHELL */
     struct job_http http; /* JOB_HTTP */
-    char *cwd;            /* NULL: the home of the run's user, else / */
-    char *user;           /* NULL: the agent's */
-    char *stdin_text;     /* NULL: empty */
+    struct job_function function;
+    char *cwd;        /* NULL: the home of the run's user, else / */
+    char *user;       /* NULL: the agent's */
+    char *stdin_text; /* NULL: empty */
     struct job_pairs env;
     struct job_params params;
     int umask_bits; /* -1: 022 */

@@ -42,7 +42,11 @@ struct peer {
     char version[32];         /* of peal */
     char spawner_version[32]; /* of its peal-spawn; empty: none, or not known */
     char labels[512];         /* "disk=ssd,zone=eu": sorted by name, each name once */
-    unsigned roles;           /* enum peer_role */
+    char program[64];         /* whose process it is, and whose functions alone it runs; "": it is
+                                 an agent */
+    int program_version;      /* as that program counts */
+    bool stands;              /* a program's: it has seen no agent that can lead, so it may lead */
+    unsigned roles;           /* enum peer_role; none of a program */
     int capacity;             /* weight in the placement of runs; at least 1 */
     int max_running;          /* 0: no limit */
     int running;              /* runs that it owns */
@@ -62,10 +66,29 @@ struct peer {
     int64_t joined;   /* smaller: joined earlier */
 };
 
-/* A worker whose agent is not about to end may lead. */
+/* A process of a program that embeds the library. Older versions, which do not know programs, take
+ * it for a node that runs nothing, since it has no PEER_WORKER. */
+static inline bool peer_is_program(const struct peer *peer)
+{
+    return peer->program[0] != '\0';
+}
+
+static inline bool peer_is_agent_worker(const struct peer *peer)
+{
+    return (peer->roles & PEER_WORKER) && !peer_is_program(peer);
+}
+
+/* Jobs of an agent, or functions of its program. */
+static inline bool peer_runs_jobs(const struct peer *peer)
+{
+    return (peer->roles & PEER_WORKER) || peer_is_program(peer);
+}
+
+/* A worker whose agent is not about to end may lead; a program only where no such agent is. */
 static inline bool peer_can_lead(const struct peer *peer)
 {
-    return (peer->roles & PEER_WORKER) && peer->refusal != PEER_STOPPING;
+    return (peer_is_agent_worker(peer) || (peer_is_program(peer) && peer->stands)) &&
+           peer->refusal != PEER_STOPPING;
 }
 
 /* What is free of the node, by its heartbeat: its room for runs times the share of time in which

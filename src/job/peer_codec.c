@@ -13,7 +13,7 @@
 #define PEER(member, kind) COLUMN(peer, #member, kind, member, 0)
 
 /* In the order of the encoded object. The INT64 is written in hex, the WORD as the text of
- * peer_refusal_word. */
+ * peer_refusal_word. The last ones are written for programs only. */
 static const struct column fields[] = {
     PEER(instance, ID),         PEER(home, INT64),           PEER(address, TEXT),
     PEER(has_history, BOOL),    PEER(history_address, TEXT), PEER(fingerprint, TEXT),
@@ -22,10 +22,11 @@ static const struct column fields[] = {
     PEER(running, INT),         PEER(refusal, WORD),         PEER(started_ms, MS),
     PEER(wall_ms, MS),          PEER(boot_ms, MS),           PEER(skew_ms, MS),
     PEER(lag_ms, MS),           PEER(beats_ms, MS),          PEER(cpu_pressure, INT),
-    PEER(memory_pressure, INT),
+    PEER(memory_pressure, INT), PEER(program, TEXT),         PEER(program_version, INT),
+    PEER(stands, BOOL),
 };
 
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OF_PROGRAM = 3 };
 
 static bool is_plain(char c)
 {
@@ -89,7 +90,8 @@ static enum status add_field(const struct peer *peer, const struct column *field
 enum status peer_encode(const struct peer *peer, struct strbuf *out)
 {
     enum status st = OK;
-    for (size_t i = 0; st == OK && i < FIELDS; i++) {
+    size_t count = peer_is_program(peer) ? FIELDS : FIELDS - OF_PROGRAM;
+    for (size_t i = 0; st == OK && i < count; i++) {
         strbuf_adds(out, i ? ",\"" : "{\"");
         strbuf_adds(out, fields[i].name);
         strbuf_adds(out, "\":");

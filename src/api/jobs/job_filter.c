@@ -51,7 +51,9 @@ static bool member_has(const char *definition, const char *name, const char *q)
     if (!json_text_get(definition, name, &span))
         return false;
     json_t *value = json_loadb(span.text, span.length, JSON_DECODE_ANY, NULL);
-    bool has = string_has(value, q) || string_has(json_object_get(value, "url"), q);
+    bool has = string_has(value, q) || string_has(json_object_get(value, "url"), q) ||
+               string_has(json_object_get(value, "program"), q) ||
+               string_has(json_object_get(value, "name"), q);
     json_array_foreach (value, i, word) {
         has |= string_has(word, q);
     }
@@ -65,6 +67,7 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
            (member_has(definition, "command", filter->q) ||
             member_has(definition, "shell", filter->q) ||
             member_has(definition, "http", filter->q) ||
+            member_has(definition, "function", filter->q) ||
             member_has(definition, "notes", filter->q));
 }
 

@@ -46,16 +46,23 @@ static void drop_ticks(json_t *definition, const json_t *patch)
     }
 }
 
-/* A job that becomes an HTTP call loses what only a process has. */
+static bool sets(const json_t *patch, const char *name)
+{
+    const json_t *value = json_object_get(patch, name);
+    return value && !json_is_null(value);
+}
+
+/* A job that becomes an HTTP call or a function loses what only a process has. */
 static void drop_process(json_t *definition, const json_t *patch)
 {
-    const json_t *http = json_object_get(patch, "http");
-    if (!http || json_is_null(http))
+    if (!sets(patch, "http") && !sets(patch, "function"))
         return;
     for (const struct field *field = job_fields; field->name; field++) {
         if (field->of_process)
             json_object_del(definition, field->name);
     }
+    if (sets(patch, "function"))
+        json_object_del(definition, "env");
 }
 
 /* A group that is given as the value of its first field becomes a map, into which a map can be
@@ -82,6 +89,9 @@ bool job_patch(json_t *definition, json_t *patch)
     drop_other(definition, patch, "command", "shell");
     drop_other(definition, patch, "command", "http");
     drop_other(definition, patch, "shell", "http");
+    drop_other(definition, patch, "command", "function");
+    drop_other(definition, patch, "shell", "function");
+    drop_other(definition, patch, "http", "function");
     drop_process(definition, patch);
     drop_ticks(definition, patch);
     return merge(definition, patch);

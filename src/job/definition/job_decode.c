@@ -9,6 +9,7 @@
 #include "array.h"
 #include "definition/job_internal.h"
 #include "definition/selector.h"
+#include "function/job_function.h"
 
 enum { FIELDS_MAX = 64 }; /* of a table */
 
@@ -181,24 +182,35 @@ static enum status check_schedules(const struct decoder *d, const struct spot *r
     return d->zone_is_given ? OK : check_zones_agree(d, root);
 }
 
-/* One of `command`, `shell` and `http`. */
+/* Exactly one of `command`, `shell`, `http` and `function`. */
 static enum status check_what(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;
-    const char *one = job->command ? "command" : job->script ? "shell" : NULL;
-    const char *other = job->http.url ? "http" : job->script ? "shell" : NULL;
     struct spot http = {root, "http", 0, node_get(root->node, "http")};
+    const struct node *function = node_get(root->node, "function");
+    const struct {
+        const char *name;
+        bool is_given;
+    } kinds[] = {{"command", job->command != NULL},
+                 {"shell", job->script != NULL},
+                 {"http", job->http.url != NULL},
+                 {"function", function != NULL}};
+    const char *first = NULL;
     if (http.node && !job->http.url)
         return spot_fail(d->err, &http, "needs a \"url\"");
-    if (one && other && strcmp(one, other) != 0)
-        return spot_fail(d->err, root, "job \"%s\" has both \"%s\" and \"%s\"", job->name, one,
-                         other);
-    if (!one && !other)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (first && kinds[i].is_given)
+            return spot_fail(d->err, root, "job \"%s\" has both \"%s\" and \"%s\"", job->name,
+                             first, kinds[i].name);
+        if (kinds[i].is_given)
+            first = kinds[i].name;
+    }
+    if (!first)
         return spot_fail(d->err, root,
-                         "job \"%s\" needs a \"command\" (a list), a \"shell\" (a script) or an "
-                         "\"http\" (a URL)",
+                         "job \"%s\" needs a \"command\" (a list), a \"shell\" (a script), an "
+                         "\"http\" (a URL) or a \"function\" (of a program)",
                          job->name);
-    return job->http.url ? check_http(d, root) : OK;
+    return job->http.url ? check_http(d, root) : function ? check_function(d, root) : OK;
 }
 
 /* Only the runs of one tick go one after the other. */
@@ -274,6 +286,8 @@ static enum status decode(struct decoder *d, const struct node *node, struct job
     }
     if (d->job->http.url)
         d->job->kind = JOB_HTTP;
+    if (d->job->function.program)
+        d->job->kind = JOB_FUNCTION;
     st = settle_zone(d);
     if (st == OK)
         st = check_whole(d, &root);

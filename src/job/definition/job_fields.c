@@ -6,6 +6,7 @@
 #include "definition/job_internal.h"
 #include "definition/retry.h"
 #include "definition/selector.h"
+#include "function/job_function.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
 #define DAY_S       INT64_C(86400)
@@ -140,6 +141,35 @@ static const struct field http_fields[] = {
            "A file on the node with the key of the client's certificate, in PEM.",
            "节点上的客户端证书私钥文件，PEM 格式。", .unset = "in the file of cert",
            .sample = "/etc/peal/client.key", .see = "#http-calls")},
+    {0},
+};
+
+static const char *digest_complaint(const char *digest)
+{
+    return digest[strspn(digest, "0123456789abcdef")] ? "is not a digest" : NULL;
+}
+
+static const struct field function_fields[] = {
+    {"program", FIELD_TEXT, AT(function.program), 1, PROGRAM_MAX, .complain = program_complaint,
+     .alone = true,
+     ABOUT(SECTION_FUNCTION, "Program", "程序",
+           "The program whose function is called, instead of starting a process. It runs on the "
+           "nodes of that program alone.",
+           "调用该程序中的函数，代替启动进程。只在该程序的节点上运行。", .unset = "none",
+           .sample = "billing", .see = "#functions-of-a-program")},
+    {"name", FIELD_TEXT, AT(function.name), 1, JOB_NAME_SIZE - 1, .complain = job_name_complaint,
+     ABOUT(SECTION_FUNCTION, "Function", "函数",
+           "The name under which the program has registered the function.",
+           "程序注册该函数时所用的名称。", .unset = "the job's name", .sample = "cleanup",
+           .see = "#functions-of-a-program")},
+    {"digest", FIELD_TEXT, AT(function.digest), 1, 64, .complain = digest_complaint,
+     ABOUT(SECTION_FUNCTION, "Registered definition", "注册的定义",
+           "The digest of the definition as the program has registered it, written by the library.",
+           "程序注册的定义的摘要，由库写入。", .unset = "none", .see = "#functions-of-a-program")},
+    {"version", FIELD_INT64, AT(function.version), 0, COUNT_LIMIT,
+     ABOUT(SECTION_FUNCTION, "Version of the program", "程序版本",
+           "The version of the program that has registered the definition, written by the library.",
+           "注册该定义的程序版本，由库写入。", .see = "#functions-of-a-program")},
     {0},
 };
 
@@ -332,13 +362,14 @@ const struct field job_fields[] = {
            "The program and its arguments, started without a shell: $, | and > have no special "
            "meaning.",
            "程序及其参数，不经过 shell 启动：$、| 和 > 没有特殊含义。",
-           .unset = "required, or shell, or http", .sample = "/usr/local/bin/backup")},
+           .unset = "required, or shell, http, function", .sample = "/usr/local/bin/backup")},
     {"shell", FIELD_SCRIPT, AT(script), 1, 131071, /* one argument, of which Linux takes no more */
      .defines = true, .also = "script",
      ABOUT(SECTION_WHAT, "Script", "脚本", "A script for bash, or for sh where there is no bash.",
-           "由 bash 执行的脚本；没有 bash 时由 sh 执行。", .unset = "required, or command, or http",
-           .option = "shell", .value = "SCRIPT")},
+           "由 bash 执行的脚本；没有 bash 时由 sh 执行。",
+           .unset = "required, or command, http, function", .option = "shell", .value = "SCRIPT")},
     {"http", FIELD_GROUP, .fields = http_fields, .defines = true, .also = "url webhook request"},
+    {"function", FIELD_GROUP, .fields = function_fields, .defines = true, .also = "program call"},
     {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint, .defines = true,
      .of_process = true, .also = "workdir working_directory dir",
      ABOUT(SECTION_WHAT, "Working directory", "工作目录",

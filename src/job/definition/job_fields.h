@@ -40,6 +40,7 @@ enum field_section {
     SECTION_WHEN,
     SECTION_WHAT,
     SECTION_HTTP,
+    SECTION_FUNCTION,
     SECTION_LIMITS,
     SECTION_HOW,
     SECTION_NOTIFY,
@@ -64,7 +65,7 @@ struct field {
     bool meta;        /* maintained by peal, not written by users */
     bool alone;       /* first of a group: its value may be given instead of the map */
     bool of_ticks;    /* needs a schedule; not allowed with `after` */
-    bool of_process;  /* needs a process; not allowed with `http` */
+    bool of_process;  /* needs a process; not allowed with `http` or `function` */
     bool numbers;     /* names, or the text, may be written as numbers */
     bool moves_ticks; /* a change moves the ticks */
     bool defines;     /* what runs, and as which user: a change needs the right to define */

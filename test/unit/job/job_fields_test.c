@@ -61,12 +61,15 @@ static json_t *sample_value(const struct field *field)
                                                    : json_string(sample);
 }
 
-/* The group with the sample. One of a call needs its URL, and a key its certificate. */
+/* The group with the sample. One of a call needs its URL, one of a function its program, and a key
+ * its certificate. */
 static json_t *sample_group(const struct field *field)
 {
     json_t *map = json_pack("{s:o}", field->name, sample_value(field));
     if (field->about->section == SECTION_HTTP && !field->alone)
         json_object_set_new(map, "url", json_string("https://example.org"));
+    if (field->about->section == SECTION_FUNCTION && !field->alone)
+        json_object_set_new(map, "program", json_string("billing"));
     if (strcmp(field->name, "key") == 0)
         json_object_set_new(map, "cert", json_string("/cert.pem"));
     return map;
@@ -82,7 +85,8 @@ static void check_sample(struct zone_db *zones, const struct field *field,
     json_t *definition = json_pack("{s:s}", "name", "a");
     if (field->kind != FIELD_AFTER && field->kind != FIELD_SCHEDULE)
         json_object_set_new(definition, "schedule", json_string("@daily"));
-    if (field->kind != FIELD_ARGV && field->about->section != SECTION_HTTP)
+    if (field->kind != FIELD_ARGV && field->about->section != SECTION_HTTP &&
+        field->about->section != SECTION_FUNCTION)
         json_object_set_new(definition, "command", json_pack("[s]", "true"));
     if (strcmp(name, "rolling") == 0)
         json_object_set_new(definition, "spread", json_string("all"));

@@ -69,6 +69,7 @@ static const struct {
     {"when", "When", "when", 1 << SECTION_WHEN},
     {"what", "What", "what", 1 << SECTION_WHAT | 1 << SECTION_LIMITS},
     {"http", "HTTP calls", "http-calls", 1 << SECTION_HTTP},
+    {"function", "Functions of a program", "functions-of-a-program", 1 << SECTION_FUNCTION},
     {"how", "How", "how", 1 << SECTION_HOW},
     {"notify", "Who is told", "who-is-told", 1 << SECTION_NOTIFY},
     {"kept", "What is kept", "what-is-kept", 1 << SECTION_KEPT},
@@ -271,7 +272,7 @@ static void add_sample(struct strbuf *out, const struct field *field)
 
 static void add_field(struct strbuf *out, const struct shown *shown)
 {
-    static const char *const sections[] = {"name",   "when", "what",   "http",
+    static const char *const sections[] = {"name",   "when", "what",   "http", "function",
                                            "limits", "how",  "notify", "kept"};
     static const char *const languages[] = {"en", "zh"};
     const struct field_about *about = shown->field->about;
@@ -407,6 +408,11 @@ static bool is_of_process(const struct field *field)
     return field->of_process;
 }
 
+static bool is_of_own_process(const struct field *field)
+{
+    return field->of_process || strcmp(field->name, "env") == 0;
+}
+
 static bool is_defining(const struct field *field)
 {
     return field->defines;
@@ -421,6 +427,7 @@ static void sentences_name_the_fields(void **state)
     } sentences[] = {
         {DOCUMENT, "There are no ticks, so ", "can't be", is_of_ticks},
         {DOCUMENT, "There is no process, so ", "can't be", is_of_process},
+        {DOCUMENT, "There is no process of its own, so ", "can't be", is_of_own_process},
         {"docs/API.md", "Changes of the command and its environment (", ")", is_defining},
     };
     (void)state;

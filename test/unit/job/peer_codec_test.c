@@ -163,12 +163,39 @@ static void test_any_byte_changed(void **state)
     strbuf_release(&out);
 }
 
+/* What agents say is as short as before; an older heartbeat is an agent's. */
+static void test_programs(void **state)
+{
+    (void)state;
+    struct peer peer = some_peer(), again;
+    struct strbuf out;
+    strbuf_init(&out);
+    assert_int_equal(peer_encode(&peer, &out), OK);
+    assert_null(strstr(out.text, "program"));
+    assert_int_equal(decode(out.text, out.length, &again), OK);
+    assert_false(peer_is_program(&again));
+    assert_true(peer_runs_jobs(&again) && peer_is_agent_worker(&again) && peer_can_lead(&again));
+    strbuf_reset(&out);
+    snprintf(peer.program, sizeof(peer.program), "billing");
+    peer.program_version = 7;
+    peer.roles = 0;
+    assert_int_equal(peer_encode(&peer, &out), OK);
+    assert_int_equal(decode(out.text, out.length, &again), OK);
+    assert_string_equal(again.program, "billing");
+    assert_int_equal(again.program_version, 7);
+    assert_true(peer_runs_jobs(&again) && !peer_is_agent_worker(&again) && !peer_can_lead(&again));
+    again.stands = true;
+    assert_true(peer_can_lead(&again));
+    again.refusal = PEER_STOPPING;
+    assert_false(peer_can_lead(&again));
+    strbuf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad_text_is_not_written),
-        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_bad_text_is_not_written),
+        cmocka_unit_test(test_documents),        cmocka_unit_test(test_programs),
         cmocka_unit_test(test_any_byte_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,8 @@ static enum status start(struct executor *port, const struct run *run, const str
                          struct boot_ms at, struct boot_ms deadline)
 {
     struct executor_route *route = from_port(port);
+    if (job->kind == JOB_FUNCTION) /* the engine leaves it to the nodes of its program */
+        return E_INVALID;
     struct executor *part =
         job->kind == JOB_HTTP ? executor_call_port(route->call) : executor_spawn_port(route->spawn);
     return part->ops->start(part, run, job, at, deadline);
@@ -89,7 +91,8 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
     const struct executor_route *route = (const struct executor_route *)port;
     const struct executor *spawn = executor_spawn_port(route->spawn);
-    return job->kind == JOB_HTTP ? 0 : spawn->ops->ahead_ms(spawn, job);
+    return job->kind == JOB_HTTP || job->kind == JOB_FUNCTION ? 0
+                                                              : spawn->ops->ahead_ms(spawn, job);
 }
 
 static const struct executor_ops ops = {start,      kill_run, acknowledge,

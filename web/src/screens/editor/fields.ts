@@ -5,13 +5,13 @@ import { jobFields } from "./job_fields";
 
 export interface JobField {
     name: string; // "overlap.queue"
-    section: "name" | "when" | "what" | "http" | "limits" | "how" | "notify" | "kept";
+    section: "name" | "when" | "what" | "http" | "function" | "limits" | "how" | "notify" | "kept";
     kind: "text" | "number" | "names" | "area" | "pairs" | "params" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
     defines?: boolean; // only who may define can change it
     ofTicks?: boolean; // goes with a schedule, not with `after`
-    ofProcess?: boolean; // goes with a program, not with `http`
+    ofProcess?: boolean; // goes with a process, not with `http` or `function`
     alone?: boolean; // may stand for the whole that it is in
     en: readonly [label: string, help: string];
     zh: readonly [label: string, help: string];
@@ -31,6 +31,8 @@ function fieldsOf(...names: JobField["section"][]): Field[] {
 }
 
 export const callFields: readonly Field[] = fieldsOf("http");
+
+export const functionFields: readonly Field[] = fieldsOf("function");
 
 export const whenFields: readonly Field[] = fieldsOf("when");
 

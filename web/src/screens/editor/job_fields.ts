@@ -124,6 +124,26 @@ export const jobFields: readonly JobField[] = [
         zh: ["客户端私钥", "节点上的客户端证书私钥文件，PEM 格式。"],
     },
     {
+        name: "function.program", section: "function", kind: "text", sample: "billing", defines: true, alone: true,
+        en: ["Program", "The program whose function is called, instead of starting a process. It runs on the nodes of that program alone."],
+        zh: ["程序", "调用该程序中的函数，代替启动进程。只在该程序的节点上运行。"],
+    },
+    {
+        name: "function.name", section: "function", kind: "text", sample: "cleanup", defines: true,
+        en: ["Function", "The name under which the program has registered the function."],
+        zh: ["函数", "程序注册该函数时所用的名称。"],
+    },
+    {
+        name: "function.digest", section: "function", kind: "text", defines: true,
+        en: ["Registered definition", "The digest of the definition as the program has registered it, written by the library."],
+        zh: ["注册的定义", "程序注册的定义的摘要，由库写入。"],
+    },
+    {
+        name: "function.version", section: "function", kind: "number", sample: "0", defines: true,
+        en: ["Version of the program", "The version of the program that has registered the definition, written by the library."],
+        zh: ["程序版本", "注册该定义的程序版本，由库写入。"],
+    },
+    {
         name: "cwd", section: "what", kind: "text", sample: "/srv/app", defines: true, ofProcess: true,
         en: ["Working directory", "An absolute path; empty: the home directory of the user."],
         zh: ["工作目录", "绝对路径；留空则为运行用户的主目录。"],
