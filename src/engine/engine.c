@@ -40,6 +40,7 @@ static void init_parts(struct engine *engine)
     engine->planner.placement = &engine->placement;
     engine->planner.peers = &engine->peers;
     engine->planner.runs = &engine->runs;
+    engine->planner.ports = ports;
     boot_marks_init(&engine->boot_marks);
     inputs_init(&engine->inputs);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
@@ -171,7 +172,7 @@ static bool may_plan(const struct engine *engine)
 static bool may_decide_boots(const struct engine *engine)
 {
     return is_in_touch(engine) && peers_trust_clock(&engine->peers) && !engine->draining &&
-           (engine->config.self.roles & PEER_WORKER);
+           peer_is_agent_worker(&engine->config.self);
 }
 
 static bool may_run_boots(const struct engine *engine)

@@ -97,14 +97,14 @@ const char *engine_doubt_text(enum clock_doubt doubt);
 int64_t engine_watch_lag_ms(const struct engine *engine, struct now now);
 
 /* The reason why, as far as this node knows, no node can start runs of a job with this `where`
- * (NULL: all nodes may): DISK_FULL, STORE_AWAY, CLOCK_DOUBTED, DRAINED; NONE: there is none, or the
+ * (eligible.h): DISK_FULL, STORE_AWAY, CLOCK_DOUBTED, DRAINED; NONE: there is none, or the
  * agent is stopping. */
 enum run_reason engine_hindrance(const struct engine *engine, const char *where);
 
 /* The jobs, for the API. */
 struct catalog *engine_catalog(struct engine *engine);
 
-/* Is there a node whose labels match the selector? `where` NULL: any does. */
+/* Is there a node that may run such a job (eligible.h)? */
 bool engine_has_node(struct engine *engine, const char *where);
 
 /* Replaces the observer; changed NULL: none. */

@@ -289,11 +289,13 @@ static struct outbox_batch *gather_rewinds(struct engine *engine)
     return batch;
 }
 
-/* Only with a trusted clock. */
+/* Only with a trusted clock; a program only where no agent is. */
 static bool may_move_back(const struct engine *engine)
 {
+    const struct peer *self = &engine->config.self;
     return engine->health == OK && peers_trust_clock(&engine->peers) &&
-           peers_am_alive(&engine->peers) && (engine->config.self.roles & PEER_WORKER);
+           peers_am_alive(&engine->peers) &&
+           (peer_is_agent_worker(self) || (peer_is_program(self) && !engine->peers.has_agent));
 }
 
 void engine_move_back(struct engine *engine)

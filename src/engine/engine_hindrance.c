@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "definition/selector.h"
 #include "engine_internal.h"
+#include "function/eligible.h"
 
 /* E_BUSY: etcd's database is full. A restored store and a node that is shut out are reported in
  * other ways. */
@@ -33,14 +33,14 @@ static enum run_reason for_this_node(const struct engine *engine)
     return engine_is_drained(engine) ? REASON_DRAINED : REASON_NONE;
 }
 
-static bool is_worker(const struct engine *engine)
+static bool runs_jobs(const struct engine *engine)
 {
-    return engine->config.self.roles & PEER_WORKER;
+    return peer_runs_jobs(&engine->config.self);
 }
 
-static bool fits(const char *where, const char *labels)
+static bool fits(const char *where, const struct peer *peer)
 {
-    return !where || selector_matches(where, labels);
+    return eligible_matches(where, peer->program, peer->labels);
 }
 
 /* Can another node start a run of such a job? *ret_drained: a drained one could, else. */
@@ -49,12 +49,11 @@ static bool another_can(const struct peers *peers, const char *where, bool *ret_
     size_t at = 0;
     *ret_drained = false;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
-        if (known == peers->me || !fits(where, known->peer.labels))
+        if (known == peers->me || !fits(where, &known->peer))
             continue;
         if (known_peer_accepts(known))
             return true;
-        *ret_drained |=
-            known->is_drained && known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+        *ret_drained |= known->is_drained && known->peer.is_alive && peer_runs_jobs(&known->peer);
     }
     return false;
 }
@@ -64,37 +63,41 @@ enum run_reason engine_hindrance(const struct engine *engine, const char *where)
     bool is_another_drained;
     if (!engine->loaded || engine->draining)
         return REASON_NONE;
-    enum run_reason of_all = is_worker(engine) ? for_all_nodes(engine) : REASON_NONE;
+    enum run_reason of_all = runs_jobs(engine) ? for_all_nodes(engine) : REASON_NONE;
     if (of_all || another_can(&engine->peers, where, &is_another_drained))
         return of_all;
-    if (is_worker(engine) && fits(where, engine->config.self.labels))
+    if (runs_jobs(engine) && fits(where, &engine->config.self))
         return for_this_node(engine);
     return is_another_drained ? REASON_DRAINED : REASON_NONE;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_kind(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct peer *one = *(const struct peer *const *)a;
+    const struct peer *other = *(const struct peer *const *)b;
+    int order = strcmp(one->program, other->program);
+    return order ? order : strcmp(one->labels, other->labels);
 }
 
-/* The labels of the other nodes that can start runs, each once and with a line; empty: none can. */
-static enum status labels_of_others(const struct peers *peers, struct strbuf *ret)
+/* The programs and labels of the other nodes that can start runs, each once and with a line, as
+ * struct hindrance has them; empty: none can. */
+static enum status kinds_of_others(const struct peers *peers, struct strbuf *ret)
 {
-    const char **labels = calloc(peers->by_name.count + 1, sizeof(*labels));
+    const struct peer **found = calloc(peers->by_name.count + 1, sizeof(const void *));
     size_t count = 0, at = 0;
-    if (!labels)
+    if (!found)
         return E_NOMEM;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
         if (known != peers->me && known_peer_accepts(known))
-            labels[count++] = known->peer.labels;
+            found[count++] = &known->peer;
     }
-    qsort(labels, count, sizeof(labels[0]), by_text);
+    qsort(found, count, sizeof(found[0]), by_kind);
     strbuf_reset(ret);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || strcmp(labels[i - 1], labels[i]) != 0)
-            strbuf_addf(ret, "%s\n", labels[i]);
+        if (i == 0 || by_kind(&found[i - 1], &found[i]) != 0)
+            strbuf_addf(ret, "%s %s\n", found[i]->program, found[i]->labels);
     }
-    free(labels);
+    free(found);
     return strbuf_status(ret);
 }
 
@@ -104,7 +107,7 @@ static bool look_at_others(struct engine *engine)
     struct attendance_watch *watch = &engine->attendance;
     if (watch->others_generation == engine->peers.generation)
         return true;
-    if (labels_of_others(&engine->peers, &watch->others) != OK)
+    if (kinds_of_others(&engine->peers, &watch->others) != OK)
         return false;
     watch->others_generation = engine->peers.generation;
     return true;
@@ -114,7 +117,7 @@ static bool look_at_others(struct engine *engine)
 static enum run_reason find_hindrance(struct engine *engine, const char **ret_others)
 {
     *ret_others = NULL;
-    if (!engine->loaded || engine->draining || !is_worker(engine))
+    if (!engine->loaded || engine->draining || !runs_jobs(engine))
         return REASON_NONE;
     enum run_reason reason = for_all_nodes(engine);
     if (reason)

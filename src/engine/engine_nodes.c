@@ -69,7 +69,7 @@ bool engine_is_drained(const struct engine *engine)
 
 enum peer_refusal engine_refusal(const struct engine *engine)
 {
-    if (!(engine->config.self.roles & PEER_WORKER))
+    if (!peer_runs_jobs(&engine->config.self))
         return PEER_NO_WORKER;
     if (engine->draining)
         return PEER_STOPPING;
@@ -98,6 +98,12 @@ static const char *spawner_version(const struct engine *engine)
     return executor->ops->version ? executor->ops->version(executor) : "";
 }
 
+/* A program leads only where no agent can. */
+static bool stands(const struct engine *engine)
+{
+    return peer_is_program(&engine->config.self) && !engine->peers.has_agent;
+}
+
 /* Since the others were told what it shows. */
 static bool clock_was_set(const struct engine *engine)
 {
@@ -112,7 +118,7 @@ bool engine_has_news(const struct engine *engine)
     const struct peer *said = &engine->config.self;
     bool runs = engine_open_runs(engine) > 0;
     return engine_refusal(engine) != said->refusal || clock_was_set(engine) ||
-           engine->config.max_running != said->max_running ||
+           engine->config.max_running != said->max_running || stands(engine) != said->stands ||
            strcmp(spawner_version(engine), said->spawner_version) != 0 ||
            (engine->draining && runs != (said->running > 0));
 }
@@ -161,6 +167,7 @@ static void announce(struct engine *engine)
     struct peer *self = &engine->config.self;
     self->refusal = engine_refusal(engine);
     self->max_running = engine->config.max_running;
+    self->stands = stands(engine);
     snprintf(self->spawner_version, sizeof(self->spawner_version), "%s", spawner_version(engine));
     self->running = (int)engine_open_runs(engine);
     ports_read_pressure(&engine->ports, self);

@@ -19,6 +19,12 @@ struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now)
     return made_id_next(ports->last_id, &ports->entropy, now.ms);
 }
 
+bool ports_can_run(const struct engine_ports *ports, const char *function)
+{
+    const struct function_book *book = &ports->functions;
+    return !book->has || book->has(book->context, function);
+}
+
 uint64_t ports_new_nonce(const struct engine_ports *ports)
 {
     uint64_t nonce = 0;

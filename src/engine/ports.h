@@ -43,6 +43,13 @@ struct pressure_gauge {
     void *context;
 };
 
+/* The functions that this program has registered. Another process of the same program may have
+ * more: it has been started from a newer build. */
+struct function_book {
+    bool (*has)(void *context, const char *function);
+    void *context;
+};
+
 /* One line of the log: an event and its particulars as key=value. */
 struct event_log {
     void (*write)(void *context, const char *event, const char *particulars);
@@ -95,6 +102,7 @@ struct engine_ports {
     struct entropy entropy;
     struct output_source output;          /* read NULL: runs have no output */
     struct pressure_gauge pressure;       /* read NULL: not known */
+    struct function_book functions;       /* has NULL: all, and an agent is asked for none */
     struct event_log log;                 /* write NULL: no log */
     struct change_observer observer;      /* changed NULL: none */
     struct clock_observer clock_observer; /* stepped NULL: none */
@@ -106,6 +114,8 @@ struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
 void ports_observe(const struct engine_ports *ports, const struct store_change *change);
 void ports_step(const struct engine_ports *ports, const struct clock_step *step);
 void ports_read_pressure(const struct engine_ports *ports, struct peer *ret);
+/* Can this node run the function? */
+bool ports_can_run(const struct engine_ports *ports, const char *function);
 uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
 void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

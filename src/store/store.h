@@ -530,8 +530,8 @@ static inline bool store_next_change(struct store *store, struct store_change *r
 /* Sends this node's heartbeat. The first one registers the node: it is alive for the others (and,
  * through the feed, for itself) until the store has had no sign of it for 5 s or is freed. After an
  * outage the store registers it again with the last heartbeat. Only nodes with peer_can_lead can
- * lead. Does not wait for the store: E_NOMEM is the only failure. A node whose name another agent
- * has is not registered: store_health is E_CONFLICT. */
+ * lead: a program says itself whether it stands. Does not wait for the store: E_NOMEM is the only
+ * failure. A node whose name another agent has is not registered: store_health is E_CONFLICT. */
 MUST_CHECK static inline enum status store_announce(struct store *store, const struct peer *self)
 {
     return store->ops->announce(store, self);

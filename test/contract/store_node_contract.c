@@ -16,6 +16,9 @@ static void assert_same_peer(const struct peer *seen, const struct peer *said)
     assert_string_equal(seen->version, said->version);
     assert_string_equal(seen->labels, said->labels);
     assert_int_equal(seen->roles, said->roles);
+    assert_string_equal(seen->program, said->program);
+    assert_int_equal(seen->program_version, said->program_version);
+    assert_int_equal(seen->stands, said->stands);
     assert_int_equal(seen->capacity, said->capacity);
     assert_int_equal(seen->max_running, said->max_running);
     assert_int_equal(seen->running, said->running);
@@ -71,6 +74,39 @@ static void who_is_no_worker_does_not_lead(struct world *world)
         world_pass(world, until_ms);
     assert_false(store_leads(world->store));
     assert_string_equal(world->picture.leader, "");
+}
+
+static struct peer a_program(bool stands)
+{
+    struct peer self = a_peer("node-1", 1);
+    self.roles = 0;
+    self.stands = stands;
+    self.program_version = 7;
+    snprintf(self.program, sizeof(self.program), "billing");
+    return self;
+}
+
+/* It has seen an agent. */
+static void a_program_that_does_not_stand_does_not_lead(struct world *world)
+{
+    struct peer self = a_program(false);
+    join(world, &self);
+    assert_same_peer(look_for_peer(world, "node-1"), &self);
+    self.running = 1;
+    announce(world, &self);
+    for (int64_t until_ms = soon_ms(); look_for_peer(world, "node-1")->running != 1;)
+        world_pass(world, until_ms);
+    assert_false(store_leads(world->store));
+    assert_string_equal(world->picture.leader, "");
+}
+
+static void a_program_that_stands_leads(struct world *world)
+{
+    struct peer self = a_program(true);
+    join(world, &self);
+    for (int64_t until_ms = soon_ms(); !store_leads(world->store);)
+        world_pass(world, until_ms);
+    assert_same_peer(look_for_peer(world, "node-1"), &self);
 }
 
 /* ---- drains ---- */
@@ -321,6 +357,22 @@ static void a_leader_that_is_no_worker_any_more_resigns(struct world *world)
     world_free(leader);
 }
 
+/* It leads, and sees an agent that can. */
+static void a_program_that_stands_no_longer_resigns(struct world *world)
+{
+    struct peer peer;
+    struct world *leader = open_leader(world, &peer);
+    if (!leader)
+        return;
+    peer.roles = 0;
+    snprintf(peer.program, sizeof(peer.program), "billing");
+    peer.stands = true;
+    announce(leader, &peer);
+    peer.stands = false;
+    resigns(world, leader, &peer);
+    world_free(leader);
+}
+
 static void a_leader_that_is_about_to_stop_resigns(struct world *world)
 {
     struct peer peer;
@@ -376,6 +428,8 @@ const struct contract_test node_tests[] = {
     CONTRACT_TEST(news_are_passed_on),
     CONTRACT_TEST(the_only_worker_leads),
     CONTRACT_TEST(who_is_no_worker_does_not_lead),
+    CONTRACT_TEST(a_program_that_does_not_stand_does_not_lead),
+    CONTRACT_TEST(a_program_that_stands_leads),
     CONTRACT_TEST(a_drain_holds_until_it_is_taken_back),
     CONTRACT_TEST(each_drain_of_a_request_is_done),
     CONTRACT_TEST(a_claimed_run_is_taken_over),
@@ -386,6 +440,7 @@ const struct contract_test node_tests[] = {
     CONTRACT_TEST(who_leaves_is_gone_for_the_other),
     CONTRACT_TEST(the_lead_moves_to_the_other),
     CONTRACT_TEST(a_leader_that_is_no_worker_any_more_resigns),
+    CONTRACT_TEST(a_program_that_stands_no_longer_resigns),
     CONTRACT_TEST(a_leader_that_is_about_to_stop_resigns),
     CONTRACT_TEST(what_one_node_does_the_other_hears),
     CONTRACT_TEST(one_of_two_nodes_wins_a_tick),

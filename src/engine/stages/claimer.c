@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function/eligible.h"
 #include "stages/spread.h"
 
 enum {
@@ -399,11 +400,22 @@ static int compute_rank(const struct claimer *claimer, const struct run *run)
     return placement_rank_part(claimer->placement, &ask, run->part);
 }
 
+/* Agents run no functions, and a program only its own, as far as this process has them. */
+static bool can_run(const struct claimer *claimer, const struct run *run)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
+    const char *function = job ? catalog_job_function(job) : NULL;
+    return !job || (eligible_is_kind(job->where, claimer->self->program) &&
+                    (!function || ports_can_run(claimer->ports, function)));
+}
+
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed
  * once per placement. A run may be for one node alone. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
     const char *only = open_run_only_node(&open->run);
+    if (!can_run(claimer, &open->run))
+        return NOT_ELIGIBLE;
     if (only)
         return strcmp(only, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {

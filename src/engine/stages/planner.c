@@ -79,6 +79,13 @@ void planner_remove(struct planner *planner, struct catalog_job *job)
 
 /* ---- whose turn it is ---- */
 
+/* A function that this process of its program has not registered is for the next rank. */
+static bool can_run(const struct planner *planner, const struct catalog_job *job)
+{
+    const char *function = catalog_job_function(job);
+    return !function || !planner->ports || ports_can_run(planner->ports, function);
+}
+
 static int rank_of(const struct planner *planner, const struct catalog_job *job)
 {
     if (!planner->may_run)
@@ -86,7 +93,8 @@ static int rank_of(const struct planner *planner, const struct catalog_job *job)
     if (!planner->placement)
         return 0;
     struct placement_ask ask = placement_ask_of(job);
-    return placement_rank(planner->placement, &ask);
+    int rank = placement_rank(planner->placement, &ask);
+    return rank != NOT_ELIGIBLE && can_run(planner, job) ? rank : NOT_ELIGIBLE;
 }
 
 static bool has_node(const struct planner *planner, const struct catalog_job *job)

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "heap.h"
+#include "ports.h"
 #include "stages/plan.h"
 #include "state/catalog.h"
 #include "state/open_run.h"
@@ -24,8 +25,9 @@ struct planner {
     struct placement *placement; /* ranks; NULL: this is the only node */
     const struct peers *peers;   /* NULL: likewise */
     const struct open_runs *runs;
-    bool may_run; /* false: this node leaves all runs to others */
-    bool leads;   /* the leader passes over ticks that no node may run; other nodes ignore them */
+    const struct engine_ports *ports; /* NULL: this node has all functions of its program */
+    bool may_run;                     /* false: this node leaves all runs to others */
+    bool leads; /* the leader passes over ticks that no node may run; other nodes ignore them */
 };
 
 void planner_init(struct planner *planner);

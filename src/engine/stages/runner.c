@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "function/job_function.h"
 #include "params/run_input.h"
 #include "state/inputs.h"
 
@@ -337,6 +338,15 @@ static bool is_past_deadline(const struct runner *runner, struct now now,
            late_ms > open->job->deadline_s * 1000;
 }
 
+/* The definition may be of another kind than the one that was claimed. */
+static bool is_for_this_node(const struct runner *runner, const struct job *job)
+{
+    if (job->kind != JOB_FUNCTION)
+        return !peer_is_program(runner->self);
+    return strcmp(job->function.program, runner->self->program) == 0 &&
+           ports_can_run(runner->ports, job_function_name(job));
+}
+
 static void start(struct runner *runner, struct now now, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
@@ -348,6 +358,10 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
     enum status st = find_definition(runner, open);
     if (st != OK && st != E_BUSY) {
         end(runner, now, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        return;
+    }
+    if (st == OK && !is_for_this_node(runner, open->job)) {
+        end(runner, now, open, RUN_MISSED, REASON_NO_NODE, RUNNER_OF_ANOTHER_KIND);
         return;
     }
     if (st == OK && is_past_deadline(runner, now, open)) {
@@ -479,11 +493,15 @@ void runner_begun_in_backup(struct runner *runner, struct now now, struct open_r
  * and that the executor has forgotten. */
 void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open)
 {
-    if (is_lost_for_good(open, now))
+    bool is_function = peer_is_program(runner->self); /* it has ended with its process */
+    if (is_lost_for_good(open, now) || (is_function && open->run.state == RUN_LOST))
         open_runs_move(runner->runs, open, OPEN_ENDED);
     else if (runner_has_backup(runner))
         end(runner, now, open, RUN_LOST, REASON_RESTORED,
             "it may have run to its end since the backup");
+    else if (is_function)
+        end(runner, now, open, RUN_LOST, REASON_NODE_DIED,
+            "the process of its program ended before it returned");
     else
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW,
             "the agent stopped between the begin and the start");

@@ -9,8 +9,9 @@
 #include "state/marks.h"
 #include "state/open_run.h"
 
-#define RUNNER_TOO_LATE "claimed, but not begun in time: the agent or the store was away"
-#define RUNNER_BOOTED   "the machine rebooted before it could begin"
+#define RUNNER_OF_ANOTHER_KIND "the job was changed after the claim, and is not for this node now"
+#define RUNNER_TOO_LATE        "claimed, but not begun in time: the agent or the store was away"
+#define RUNNER_BOOTED          "the machine rebooted before it could begin"
 
 struct runner {
     const struct engine_ports *ports;

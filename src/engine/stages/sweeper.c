@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "function/eligible.h"
 #include "stages/again.h"
 #include "stages/follow.h"
 
@@ -164,11 +165,21 @@ static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *
            !placement_has_node(sweeper->placement, job->where);
 }
 
-/* The run is for one node alone, and that node is gone or drained. */
+/* The job was changed since: an agent runs no functions, and a program nothing else. */
+static bool is_of_another_kind(const struct sweeper *sweeper, const struct run *run,
+                               const struct known_peer *node)
+{
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    return job && !job->broken && !eligible_is_kind(job->where, node->peer.program);
+}
+
+/* The run is for one node alone, and that node is gone or drained, or runs no such jobs. */
 static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
 {
     const char *only = open_run_only_node(run);
     const struct known_peer *node = only ? peers_find(sweeper->peers, only) : NULL;
+    if (node && is_of_another_kind(sweeper, run, node))
+        return true;
     return only && (!node || !node->peer.is_alive || node->is_drained);
 }
 
@@ -178,6 +189,13 @@ static const char *why_not(const struct sweeper *sweeper, const char *node)
     const struct known_peer *known = peers_find(sweeper->peers, node);
     bool is_told = known && known->peer.refusal != PEER_ACCEPTS;
     return is_told ? peer_refusal_text(known->peer.refusal) : NULL;
+}
+
+static const char *what_of_only(const struct sweeper *sweeper, const char *only)
+{
+    const struct known_peer *node = peers_find(sweeper->peers, only);
+    bool is_there = node && node->peer.is_alive && !node->is_drained;
+    return is_there ? "runs no such jobs" : "is gone or drained";
 }
 
 /* Why the run is ended: it was left behind by its node, nobody has taken it in time, or no node may
@@ -198,8 +216,8 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct run 
     else if (is_untaken)
         snprintf(detail, size, "no node took it in time");
     else if (only)
-        snprintf(detail, size, "for %snode %s, which is gone or drained",
-                 run->pinned[0] ? "" : "the boot of ", only);
+        snprintf(detail, size, "for %snode %s, which %s", run->pinned[0] ? "" : "the boot of ",
+                 only, what_of_only(sweeper, only));
     else
         placement_tell_nobody(job ? job->where : NULL, detail, size);
     return was_left || is_untaken ? REASON_DEADLINE : REASON_NO_NODE;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "function/eligible.h"
+#include "function/job_function.h"
 #include "heap.h"
 
 static const struct table_type uid_type = {.key_at = offsetof(struct catalog_job, uid),
@@ -187,24 +189,45 @@ static enum status read_policy(struct catalog *catalog, struct catalog_job *job,
     return OK;
 }
 
+const char *catalog_job_function(const struct catalog_job *job)
+{
+    return eligible_is_program(job->where) ? job->where + strlen(job->where) + 1 : NULL;
+}
+
+/* The nodes that may run the job, and behind it the name of its function; empty: any agent. */
+static void print_where(const struct job *definition, struct strbuf *out)
+{
+    if (!definition)
+        return;
+    eligible_print(definition, out);
+    if (out->length)
+        strbuf_addc(out, '\0');
+    if (definition->kind == JOB_FUNCTION)
+        strbuf_add(out, job_function_name(definition), strlen(job_function_name(definition)) + 1);
+}
+
 /* Copies the texts into one block. */
 static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
-                              const struct store_change *change, const char *where)
+                              const struct store_change *change, const struct job *definition)
 {
     size_t json_size = strlen(change->job_json) + 1, name_size = strlen(change->job_name) + 1;
-    size_t where_size = where ? strlen(where) + 1 : 0;
-    char *block = malloc(json_size + name_size + where_size);
-    if (!block)
+    struct strbuf where;
+    strbuf_init(&where);
+    print_where(definition, &where);
+    char *block = strbuf_status(&where) == OK ? malloc(json_size + name_size + where.length) : NULL;
+    if (!block) {
+        strbuf_release(&where);
         return E_NOMEM;
+    }
     memcpy(block, change->job_json, json_size);
     memcpy(block + json_size, change->job_name, name_size);
-    if (where)
-        memcpy(block + json_size + name_size, where, where_size);
+    memcpy(block + json_size + name_size, where.text, where.length);
     catalog->json_bytes += json_size - (job->json ? strlen(job->json) + 1 : 0);
     free(job->json);
     job->json = block;
     job->name = block + json_size;
-    job->where = where ? block + json_size + name_size : NULL;
+    job->where = where.length ? block + json_size + name_size : NULL;
+    strbuf_release(&where);
     return OK;
 }
 
@@ -220,7 +243,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     enum status read = job_decode_stored(change->job_json, NULL, &definition, &error);
     if (read == E_NOMEM)
         return read;
-    enum status st = keep_texts(catalog, job, change, definition ? definition->where : NULL);
+    enum status st = keep_texts(catalog, job, change, definition);
     if (st == OK)
         st = read_calendars(catalog, job, definition, change->cursor_ms);
     if (st == OK)

@@ -56,7 +56,8 @@ struct catalog_job {
     struct last_run last;            /* last.run_id zero: none yet */
     char *json;                      /* the stored definition, name and selector, in one block */
     const char *name;                /* inside `json`'s block */
-    const char *where;               /* selector, likewise; NULL: any node may run it */
+    const char *where;               /* which nodes may run it (eligible.h), likewise; NULL: any
+                                      * agent */
     struct job_calendars *calendars; /* that exclude ticks; NULL: none */
     struct schedule **schedules;     /* each the pool's */
     struct schedule *only;           /* `schedules` points here if there is only one */
@@ -223,6 +224,9 @@ int catalog_job_attempts(const struct catalog_job *job);
 
 /* Which of the nodes goes first. */
 enum place_choice catalog_job_place(const struct catalog_job *job);
+
+/* The name of the job's function in its program; NULL: it is none. */
+const char *catalog_job_function(const struct catalog_job *job);
 
 /* The delay of all its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

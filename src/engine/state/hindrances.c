@@ -1,9 +1,10 @@
 #include "state/hindrances.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "definition/selector.h"
+#include "function/eligible.h"
 #include "peer.h"
 
 void hindrances_release(struct hindrances *hindrances)
@@ -65,16 +66,14 @@ void hindrances_set_back(struct hindrances *hindrances, int64_t now_ms)
 
 bool hindrance_is_of(const struct hindrance *span, const char *where)
 {
-    char labels[sizeof(((struct peer *)NULL)->labels)];
+    char text[sizeof(((struct peer *)NULL)->program) + sizeof(((struct peer *)NULL)->labels)];
     if (!span->others)
         return true;
-    if (!where)
-        return false;
     for (const char *line = span->others, *end; (end = strchr(line, '\n')); line = end + 1) {
-        size_t length = (size_t)(end - line);
-        memcpy(labels, line, length);
-        labels[length] = '\0';
-        if (selector_matches(where, labels))
+        snprintf(text, sizeof(text), "%.*s", (int)(end - line), line);
+        char *labels = strchr(text, ' '); /* "billing disk=ssd,zone=eu" */
+        *labels++ = '\0';
+        if (eligible_matches(where, text, labels))
             return false;
     }
     return true;

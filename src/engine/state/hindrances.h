@@ -1,5 +1,6 @@
 /* The last spans of wall time in which this node could not start runs, each with its reason, and
- * with the labels of the nodes that could: a job that one of them may run was not hindered. */
+ * with the programs and labels of the nodes that could: a job that one of them may run was not
+ * hindered. */
 #ifndef PEAL_HINDRANCES_H
 #define PEAL_HINDRANCES_H
 
@@ -13,8 +14,8 @@ enum { HINDRANCES_MAX = 16, HINDRANCE_MERGE_MS = 2000 };
 struct hindrance {
     enum run_reason reason;
     int64_t from_ms, to_ms;
-    char
-        *others; /* labels of the nodes that could start runs, each with a line; NULL: none could */
+    char *others; /* the nodes that could start runs, each with a line: its program, a blank, its
+                   * labels; NULL: none could */
 };
 
 /* In order of time. Zeroed: empty. */
@@ -36,7 +37,7 @@ void hindrances_go_on(struct hindrances *hindrances, int64_t from_ms, int64_t no
 /* The clock was set back to `now_ms`: cuts off the spans there. */
 void hindrances_set_back(struct hindrances *hindrances, int64_t now_ms);
 
-/* Could no node start a run of a job with this `where` (NULL: all nodes may) in that span? */
+/* Could no node start a run of a job with this `where` (eligible.h) in that span? */
 bool hindrance_is_of(const struct hindrance *span, const char *where);
 
 /* The reason of the latest span with this time that is one of the job's, by its `where`;

@@ -123,7 +123,7 @@ bool peers_was_silent(const struct peers *peers, const char *name)
 
 bool known_peer_accepts(const struct known_peer *known)
 {
-    return known->peer.is_alive && (known->peer.roles & PEER_WORKER) && !known->is_drained &&
+    return known->peer.is_alive && peer_runs_jobs(&known->peer) && !known->is_drained &&
            known->peer.refusal == PEER_ACCEPTS;
 }
 
@@ -210,7 +210,18 @@ static bool is_other_choice(const struct peer *was, const struct peer *is)
 {
     return was->is_alive != is->is_alive || was->refusal != is->refusal ||
            was->roles != is->roles || was->capacity != is->capacity ||
-           strcmp(was->labels, is->labels) != 0;
+           strcmp(was->program, is->program) != 0 || strcmp(was->labels, is->labels) != 0;
+}
+
+static bool has_agent(const struct peers *peers)
+{
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        const struct peer *peer = &known->peer;
+        if (peer->is_alive && peer_is_agent_worker(peer) && peer_can_lead(peer))
+            return true;
+    }
+    return false;
 }
 
 static enum status take_peer(struct peers *peers, const struct peer *news, struct now now)
@@ -231,7 +242,10 @@ static enum status take_peer(struct peers *peers, const struct peer *news, struc
         known->gone = now.boot;
     }
     peers->alive_count += (size_t)known->peer.is_alive - (size_t)was.is_alive;
-    peers->generation += is_other_choice(&was, &known->peer);
+    if (is_other_choice(&was, &known->peer)) {
+        peers->generation++;
+        peers->has_agent = has_agent(peers);
+    }
     peers->loads += peer_free_share(&was) != peer_free_share(&known->peer);
     peers->is_reckoned = false;
     if (was.is_alive != known->peer.is_alive)
@@ -301,15 +315,24 @@ static void reckon_offset(struct known_peer *known, struct now now)
         best_ms + (known->peer.wall_ms - known->peer.boot_ms) - (now.wall.ms - now.boot.ms);
 }
 
-static bool is_worker(const struct known_peer *known)
+static bool is_agent(const struct known_peer *known)
 {
-    return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+    return known->peer.is_alive && peer_is_agent_worker(&known->peer);
+}
+
+/* Agents have the cluster's time. Programs have it only for each other, where no agent is: a
+ * machine may have many of them, and its clock is still one. */
+static bool has_time(const struct peers *peers, const struct known_peer *known)
+{
+    bool by_programs = peer_is_program(peers->self) && !peers->has_agent;
+    return is_agent(known) ||
+           (by_programs && known->peer.is_alive && peer_is_program(&known->peer));
 }
 
 /* A node that doubts its own clock does not count. */
-static bool counts(const struct known_peer *known)
+static bool counts(const struct peers *peers, const struct known_peer *known)
 {
-    return is_worker(known) && known->peer.refusal != PEER_DOUBT;
+    return known->peer.refusal != PEER_DOUBT && has_time(peers, known);
 }
 
 bool peers_trust_clock(const struct peers *peers)
@@ -323,7 +346,7 @@ bool peers_confirm(struct peers *peers, struct now now)
 {
     size_t others = 0, same = 0, at = 0;
     for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
-        if (known == peers->me || !is_worker(known))
+        if (known == peers->me || !has_time(peers, known))
             continue;
         others++;
         if (!known->heard_count)
@@ -360,7 +383,7 @@ void peers_reckon(struct peers *peers, struct now now)
     size_t count = 1, silent = 0, at = 0;
     peers->is_unsure = false;
     for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
-        if (known == peers->me || !counts(known))
+        if (known == peers->me || !counts(peers, known))
             continue;
         peers->is_unsure |= known->is_unsure;
         if (known->heard_count) {

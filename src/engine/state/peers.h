@@ -6,7 +6,8 @@
  * is the best estimate. That, and the sender's wall clock minus its boot clock, gives its wall
  * clock, and a step on either side shows at once. A heartbeat that may have lain in the feed while
  * this node slept is ignored, if that delay alone could make the clock look wrong. The cluster's
- * time is the median of all live workers. */
+ * time is the median of all live agents that are workers; where there is none, programs compare
+ * their clocks with each other. */
 #ifndef PEAL_PEERS_H
 #define PEAL_PEERS_H
 
@@ -44,6 +45,7 @@ struct peers {
     bool is_live;                /* the initial state is loaded: changes are news now */
     struct boot_ms live_since;
     size_t alive_count;    /* including this node, if it has joined */
+    bool has_agent;        /* one that can lead is alive */
     unsigned generation;   /* grows with every change that matters to placement ... */
     unsigned loads;        /* ... and this with every change of a node's free share */
     bool is_reckoned;      /* skew_ms is up to date */

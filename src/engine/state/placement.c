@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "definition/selector.h"
+#include "function/eligible.h"
 #include "hash.h"
 
 static void forget_choices(struct placement *placement)
@@ -43,6 +43,7 @@ static void add(struct placement *placement, const struct peer *peer, bool accep
     node->accepts = accepts;
     node->is_there = is_there;
     snprintf(node->name, sizeof(node->name), "%s", peer->name);
+    snprintf(node->program, sizeof(node->program), "%s", peer->program);
     snprintf(node->labels, sizeof(node->labels), "%s", peer->labels);
 }
 
@@ -63,7 +64,7 @@ enum status placement_set(struct placement *placement, const struct peers *peers
     add(placement, self, true, true);
     size_t at = 0;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
-        bool counts = known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+        bool counts = known->peer.is_alive && peer_runs_jobs(&known->peer);
         if (counts && strcmp(known->peer.name, self->name) != 0)
             add(placement, &known->peer, known_peer_accepts(known), is_there(known));
     }
@@ -134,7 +135,8 @@ static struct placement_choice *choose(const struct placement *placement, const 
     }
     choice->where = copy;
     for (size_t i = 0; i < placement->count; i++)
-        choice->fits[i] = selector_matches(where, placement->nodes[i].labels);
+        choice->fits[i] =
+            eligible_matches(where, placement->nodes[i].program, placement->nodes[i].labels);
     return choice;
 }
 
@@ -157,9 +159,8 @@ static const struct placement_choice *choice_of(struct placement *placement, con
 static bool fits(const struct placement *placement, size_t node, const char *where,
                  const struct placement_choice *choice)
 {
-    if (!where)
-        return true;
-    return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
+    const struct placement_node *of = &placement->nodes[node];
+    return choice ? choice->fits[node] : eligible_matches(where, of->program, of->labels);
 }
 
 static bool is_named(const char *names, const char *name)
@@ -262,6 +263,8 @@ bool placement_is_before(struct placement *placement, const struct placement_ask
 bool placement_has_node(struct placement *placement, const char *where)
 {
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
+    if (placement->count && placement->nodes[0].program[0] && !eligible_is_program(where))
+        return true;
     for (size_t i = 0; i < placement->count; i++) {
         if (fits(placement, i, where, choice))
             return true;
@@ -271,5 +274,14 @@ bool placement_has_node(struct placement *placement, const char *where)
 
 void placement_tell_nobody(const char *where, char *ret, size_t size)
 {
-    snprintf(ret, size, "no node has the labels of its where: %s", where ? where : "");
+    size_t length;
+    const char *program = eligible_program(where, &length);
+    const char *labels = eligible_where(where);
+    if (!length)
+        snprintf(ret, size, "no node has the labels of its where: %s", labels ? labels : "");
+    else if (labels)
+        snprintf(ret, size, "no process of the program %.*s has the labels of its where: %s",
+                 (int)length, program, labels);
+    else
+        snprintf(ret, size, "no process of the program %.*s is there", (int)length, program);
 }

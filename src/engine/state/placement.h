@@ -21,10 +21,11 @@ struct placement_node {
     bool accepts;
     bool is_there; /* it accepts runs, or may do so soon: not drained, not about to end */
     char name[64];
+    char program[64]; /* "": an agent */
     char labels[512];
 };
 
-/* The nodes that match a selector. */
+/* The nodes that match a job's `where` (eligible.h). */
 struct placement_choice {
     char *where;
     bool fits[]; /* by node */
@@ -32,7 +33,7 @@ struct placement_choice {
 
 enum { PLACEMENT_CHOICES = 64 };
 
-/* The live workers; the first is this node, whether it is registered or not. */
+/* The live workers and programs; the first is this node, whether it is registered or not. */
 struct placement {
     struct placement_node *nodes;
     size_t count, room;
@@ -55,7 +56,7 @@ void placement_weigh(struct placement *placement, const struct peers *peers);
  * on which it has; then the node that a sticky job is kept on; then by score. */
 struct placement_ask {
     const struct id *id;     /* hashed: of the job for its ticks, of a run that waits */
-    const char *where;       /* NULL: all nodes match */
+    const char *where;       /* as in eligible.h; NULL: all agents match */
     const char *without;     /* the name of a node that does not count; NULL: all do */
     const char *failed_on;   /* names with spaces between them; NULL: none */
     int64_t tick_ms;         /* LEAST_LOADED: hashed, too, so that each tick is placed anew */
@@ -76,17 +77,18 @@ int placement_rank(struct placement *placement, const struct placement_ask *ask)
  * its nodes in turn, so that each gets as many as the others. */
 int placement_rank_part(struct placement *placement, const struct placement_ask *ask, int part);
 
-/* Does the node match `where` (NULL: all do)? */
+/* Does the node match `where`? */
 bool placement_fits(struct placement *placement, size_t node, const char *where);
 
 /* Does the node of this name come before this one? False also if it takes no runs now. */
 bool placement_is_before(struct placement *placement, const struct placement_ask *ask,
                          const char *name);
 
-/* Does any node match, whether or not it accepts runs now? */
+/* Does any node match, whether or not it accepts runs now? A program does not judge for agents: a
+ * tick that none of them can run now is for their catch_up, when one is back. */
 bool placement_has_node(struct placement *placement, const char *where);
 
-/* A message that no node has these labels. */
+/* A message that no node is one of its program, or has these labels. */
 void placement_tell_nobody(const char *where, char *ret, size_t size);
 
 /* The node with the largest score has rank 0. `weight`: its share among all is that of the ids for

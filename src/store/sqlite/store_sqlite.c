@@ -246,7 +246,8 @@ static enum status sqlite_announce(struct store *base, const struct peer *self)
     alone.is_alive = true;
     alone.joined = 1;
     feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_PEER, .peer = &alone});
-    if (!store->leads && (self->roles & PEER_WORKER)) {
+    bool may_lead = peer_is_agent_worker(self) || (peer_is_program(self) && self->stands);
+    if (!store->leads && may_lead) {
         store->leads = true;
         feed_add(&store->feed,
                  &(struct store_change){.kind = STORE_CHANGE_LEADER, .leader = self->name});

@@ -35,10 +35,14 @@ struct cluster *cluster_free(struct cluster *cluster)
     return NULL;
 }
 
-struct world *cluster_join(struct cluster *cluster, const char *labels, int64_t ahead_ms)
+static struct world *join(struct cluster *cluster, const char *program, const char *labels,
+                          int64_t ahead_ms)
 {
     assert_true(cluster->count < CLUSTER_NODES);
     struct engine_config config = engine_config_default();
+    if (*program)
+        config.self.roles = 0;
+    snprintf(config.self.program, sizeof(config.self.program), "%s", program);
     snprintf(config.node, sizeof(config.node), "node-%zu", cluster->count + 1);
     snprintf(config.boot_id, sizeof(config.boot_id), "boot-%zu", cluster->count + 1);
     snprintf(config.self.labels, sizeof(config.self.labels), "%s", labels);
@@ -50,6 +54,16 @@ struct world *cluster_join(struct cluster *cluster, const char *labels, int64_t 
     first->now.wall.ms -= ahead_ms;
     cluster->nodes[cluster->count++] = world;
     return world;
+}
+
+struct world *cluster_join(struct cluster *cluster, const char *labels, int64_t ahead_ms)
+{
+    return join(cluster, "", labels, ahead_ms);
+}
+
+struct world *cluster_join_program(struct cluster *cluster, const char *program, const char *labels)
+{
+    return join(cluster, program, labels, 0);
 }
 
 void cluster_pass(struct cluster *cluster, int64_t ms)

@@ -18,6 +18,10 @@ struct cluster *cluster_free(struct cluster *cluster);
 /* A further node; its clock is `ahead_ms` of the others'. */
 struct world *cluster_join(struct cluster *cluster, const char *labels, int64_t ahead_ms);
 
+/* A further node, which is a process of the program. */
+struct world *cluster_join_program(struct cluster *cluster, const char *program,
+                                   const char *labels);
+
 void cluster_pass(struct cluster *cluster, int64_t ms);
 
 /* Up to so far into a minute. */

@@ -19,16 +19,22 @@ static void test_where(void **state)
     } rows[] = {
         {__LINE__, NULL, NULL, true}, /* no node could start anything */
         {__LINE__, NULL, "zone=eu", true},
-        {__LINE__, "\n", NULL, false},
-        {__LINE__, "\n", "zone=eu", true}, /* one without labels could */
-        {__LINE__, "\n", "!zone", false},
-        {__LINE__, "zone=us\n", "zone=eu", true},
-        {__LINE__, "zone=us\n", "zone", false},
-        {__LINE__, "zone=us\n", "zone!=eu", false},
-        {__LINE__, "disk=ssd,zone=us\nzone=eu\n", "zone=eu", false},
-        {__LINE__, "disk=ssd,zone=us\nzone=eu\n", "zone=eu,disk=ssd", true},
-        {__LINE__, "disk=ssd,zone=us\nzone=eu\n", "disk=ssd", false},
-        {__LINE__, "disk=ssd,zone=us\nzone=eu\n", NULL, false},
+        {__LINE__, " \n", NULL, false},
+        {__LINE__, " \n", "zone=eu", true}, /* one without labels could */
+        {__LINE__, " \n", "!zone", false},
+        {__LINE__, " \n", "@billing", true}, /* an agent, which runs no functions */
+        {__LINE__, "billing \n", NULL, true},
+        {__LINE__, "billing \n", "@billing", false},
+        {__LINE__, "bill zone=eu\n", "@billing", true},
+        {__LINE__, " \nbilling zone=eu\n", "@billing,zone=eu", false},
+        {__LINE__, " zone=eu\nbilling zone=us\n", "@billing,zone=eu", true},
+        {__LINE__, " zone=us\n", "zone=eu", true},
+        {__LINE__, " zone=us\n", "zone", false},
+        {__LINE__, " zone=us\n", "zone!=eu", false},
+        {__LINE__, " disk=ssd,zone=us\n zone=eu\n", "zone=eu", false},
+        {__LINE__, " disk=ssd,zone=us\n zone=eu\n", "zone=eu,disk=ssd", true},
+        {__LINE__, " disk=ssd,zone=us\n zone=eu\n", "disk=ssd", false},
+        {__LINE__, " disk=ssd,zone=us\n zone=eu\n", NULL, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -48,12 +54,12 @@ static void test_spans(void **state)
 {
     (void)state;
     struct hindrances all = {0};
-    hindrances_note(&all, REASON_DRAINED, "zone=eu\n", 1000, 1000);
-    hindrances_note(&all, REASON_DRAINED, "zone=eu\n", 1000, 2000);
+    hindrances_note(&all, REASON_DRAINED, " zone=eu\n", 1000, 1000);
+    hindrances_note(&all, REASON_DRAINED, " zone=eu\n", 1000, 2000);
     assert_int_equal(all.count, 1);
     hindrances_note(&all, REASON_DRAINED, NULL, 2000, 3000);
-    hindrances_note(&all, REASON_DRAINED, "zone=eu\n", 3000, 4000);
-    hindrances_note(&all, REASON_CLOCK_DOUBTED, "zone=eu\n", 4000, 5000);
+    hindrances_note(&all, REASON_DRAINED, " zone=eu\n", 3000, 4000);
+    hindrances_note(&all, REASON_CLOCK_DOUBTED, " zone=eu\n", 4000, 5000);
     assert_int_equal(all.count, 4);
     hindrances_go_on(&all, 5000, 6000);
     assert_int_equal(hindrances_at(&all, "zone=eu", 1500), REASON_NONE);

@@ -374,6 +374,45 @@ static void test_views_that_differ(void **state)
     assert_in_range(count_disagreements(cluster), 1, IDS / 10);
 }
 
+/* A function is for the nodes of its program, and all else for agents. */
+static void test_programs(void **state)
+{
+    struct cluster *cluster = *state;
+    static const char *const functions[] = {"@billing", "@billing,zone=us", "@bill", "@billings"};
+    struct id id = id_of(3);
+    for (size_t i = 0; i < 2; i++) {
+        struct peer *node = &cluster->nodes[i];
+        node->roles = 0;
+        snprintf(node->program, sizeof(node->program), "billing");
+        snprintf(node->labels, sizeof(node->labels), "zone=%s", i ? "us" : "eu");
+        tell(cluster, i);
+    }
+    look(cluster);
+    unsigned ranks = 0, agents = 0;
+    for (size_t i = 0; i < NODES; i++) {
+        int rank = rank_of(cluster, i, &id, functions[0]), other = rank_of(cluster, i, &id, NULL);
+        assert_int_equal(rank == NOT_ELIGIBLE, i >= 2);
+        assert_int_equal(other == NOT_ELIGIBLE, i < 2);
+        ranks |= i < 2 ? 1u << rank : 0;
+        agents |= i < 2 ? 0 : 1u << other;
+        assert_int_equal(rank_of(cluster, i, &id, functions[1]), i == 1 ? 0 : NOT_ELIGIBLE);
+        assert_int_equal(rank_of(cluster, i, &id, functions[2]), NOT_ELIGIBLE);
+        assert_int_equal(rank_of(cluster, i, &id, functions[3]), NOT_ELIGIBLE);
+        assert_true(placement_has_node(&cluster->views[i], functions[1]));
+        assert_false(placement_has_node(&cluster->views[i], functions[2]));
+        /* A program leaves it to agents to say that none of them can. */
+        assert_int_equal(placement_has_node(&cluster->views[i], "zone=mars"), i < 2);
+    }
+    assert_int_equal(ranks, 3);
+    assert_int_equal(agents, (1u << (NODES - 2)) - 1);
+    char text[200];
+    placement_tell_nobody("@billing", text, sizeof(text));
+    assert_string_equal(text, "no process of the program billing is there");
+    placement_tell_nobody("@billing,zone=eu", text, sizeof(text));
+    assert_string_equal(text,
+                        "no process of the program billing has the labels of its where: zone=eu");
+}
+
 int main(void)
 {
 #define IN_CLUSTER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -384,6 +423,7 @@ int main(void)
         IN_CLUSTER(test_little_moves),
         IN_CLUSTER(test_labels_and_refusals),
         IN_CLUSTER(test_parts_go_round),
+        IN_CLUSTER(test_programs),
         IN_CLUSTER(test_sticky_keeps_its_node),
         IN_CLUSTER(test_sticky_moves_on),
         IN_CLUSTER(test_least_loaded_is_by_what_is_free),

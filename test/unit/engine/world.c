@@ -90,6 +90,12 @@ static void remove_output(void *context, const struct id *run_id)
     world->removed_outputs++;
 }
 
+static bool has_function(void *context, const char *function)
+{
+    const struct world *world = context;
+    return !world->lacks || strcmp(world->lacks, function) != 0;
+}
+
 static void read_pressure(void *context, struct peer *ret)
 {
     ret->cpu_pressure = ((const struct world *)context)->cpu_pressure;
@@ -104,6 +110,7 @@ static void new_engine(struct world *world)
         .zones = world->zones,
         .entropy = {fill_random, world},
         .pressure = {read_pressure, world},
+        .functions = {has_function, world},
         .teller = {tell, world},
         .output = {read_output, release_output, remove_output, world},
     };

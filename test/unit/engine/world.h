@@ -69,6 +69,7 @@ struct world {
     size_t suspicions;     /* ... and how often, at any */
     struct engine *engine;
     struct engine_config config;
+    const char *lacks;        /* a function that its program has not registered; NULL: none */
     struct executor executor; /* from here on: what the fakes keep */
     struct history history;
     struct world_process processes[WORLD_ROWS];

@@ -215,7 +215,8 @@ static enum status start(struct executor *executor, const struct run *run, const
         .exit_code = world->exit_code,
     };
     snprintf(process->job_name, sizeof(process->job_name), "%s", job->name);
-    snprintf(process->command, sizeof(process->command), "%s", job->command[0]);
+    snprintf(process->command, sizeof(process->command), "%s",
+             job->command ? job->command[0] : job->function.program);
     return OK;
 }
 
