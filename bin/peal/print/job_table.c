@@ -35,6 +35,15 @@ static void print_labels(const json_t *job, struct strbuf *out)
     }
 }
 
+/* Of a function: `function: billing`, or a map with its program. */
+static void print_program(const json_t *job, struct strbuf *out)
+{
+    const json_t *function = json_object_get(job, "function");
+    const char *program =
+        json_is_string(function) ? json_string_value(function) : answer_text(function, "program");
+    strbuf_adds(out, *program ? program : "-");
+}
+
 static void print_status(const json_t *job, struct strbuf *out)
 {
     strbuf_adds(out, job_status_word(job));
@@ -70,6 +79,7 @@ static const struct list_column columns[] = {
     COLUMN("LAST", "status.last.started_at", .form = COLUMN_LEFT, .goes = 4),
     COLUMN_BY("STATUS", print_status),
     COLUMN("PROBLEM", "status.problem", .is_wide = true, .goes = 8),
+    COLUMN_BY("PROGRAM", print_program, .is_wide = true, .goes = 9),
     COLUMN("OWNER", "owner", .is_wide = true, .goes = 3),
     COLUMN("ZONE", "timezone", .is_wide = true, .goes = 2),
     COLUMN_BY("LABELS", print_labels, .is_wide = true, .goes = 1),

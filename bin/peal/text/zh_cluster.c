@@ -65,7 +65,8 @@ const struct message zh_cluster[] = {
      "runs, less the share of time in which processes waited. CPU and MEMORY, with -o wide, are "
      "those shares over the last 10 seconds, for a processor and for memory. HISTORY, with -o "
      "wide, is shared (one for all nodes), own (one per node, readable), or the reason why it "
-     "can't be read.",
+     "can't be read. PROGRAM, if the node is a process of a program that embeds the library, is "
+     "that program and its version; the node runs its functions only.",
      "“状态”为：就绪（ready）；排空中（draining）或已排空（drained），见 peal "
      "drain；已满（full），达到 "
      "max_running；时钟偏差（clock），偏差过大；时钟不可信（clock_"
@@ -75,7 +76,8 @@ const struct message zh_cluster[] = {
      "的名称。“主节点”列标出负责集群维护工作的节点。“时钟偏差”是节点时钟与集群时钟之差。“空闲”是 "
      "place: least_loaded 的任务所依据的空闲容量比例：剩余的运行名额，再扣除进程等待的时间比例。"
      "“CPU 等待”和“内存等待”（-o wide）是最近 10 秒内的这些比例。“历史”（-o "
-     "wide）为共享（所有节点共用）、独立（每个节点各有一个，可读取），或无法读取的原因。"},
+     "wide）为共享（所有节点共用）、独立（每个节点各有一个，可读取），或无法读取的原因。“程序”列："
+     "节点若是嵌入本库的程序的进程，则为该程序及其版本；这样的节点只运行该程序的函数。"},
     {"stop new runs on a node", "停止在节点上启动新的运行"},
     {"Current runs continue; other nodes take over new runs. The node stays drained until peal "
      "undrain, also while it is offline.",

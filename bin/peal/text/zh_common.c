@@ -107,6 +107,7 @@ const struct message zh_common[] = {
     {"SKEW", "时钟偏差"},
     {"SKIPPED", "已跳过"},
     {"SPAWNER", "启动器"},
+    {"PROGRAM", "程序"},
     {"STARTED", "开始时间"},
     {"STARTS (UTC)", "启动时间（UTC）"},
     {"STATE", "状态"},

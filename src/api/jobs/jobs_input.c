@@ -217,8 +217,14 @@ bool run_node_read(struct call *call, const struct job *definition, struct run *
                      name);
     else if (known && known->is_drained)
         call_fail_at(call, "/node", "node: %.63s is drained", name);
-    else if (!(peer_of(call, name, known)->roles & PEER_WORKER))
+    else if (!peer_runs_jobs(peer_of(call, name, known)))
         call_fail_at(call, "/node", "node: %.63s runs no jobs", name);
+    else if (definition->kind == JOB_FUNCTION &&
+             strcmp(peer_of(call, name, known)->program, definition->function.program) != 0)
+        call_fail_at(call, "/node", "node: %.63s is not a process of the program %.63s", name,
+                     definition->function.program);
+    else if (definition->kind != JOB_FUNCTION && peer_is_program(peer_of(call, name, known)))
+        call_fail_at(call, "/node", "node: %.63s runs the functions of its program only", name);
     else if (definition->where &&
              !selector_matches(definition->where, peer_of(call, name, known)->labels))
         call_fail_at(call, "/node", "node: %.63s does not have the labels %.200s", name,

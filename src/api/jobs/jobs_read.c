@@ -4,11 +4,13 @@
 #include "auth/visible.h"
 #include "definition/after_check.h"
 #include "definition/job_text.h"
+#include "function/eligible.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "state/placement.h"
 #include "text/json_text.h"
 
 /* ---- one job ---- */
@@ -63,6 +65,15 @@ static bool waits_for_clock(const struct call *call, const struct catalog_job *j
     return true;
 }
 
+static void tell_no_node(const char *where, char *ret, size_t size)
+{
+    if (eligible_is_program(where))
+        placement_tell_nobody(where, ret, size);
+    else
+        snprintf(ret, size, "no node that takes runs has the labels of its where: %.80s",
+                 where ? where : "");
+}
+
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
                struct strbuf *out)
 {
@@ -85,8 +96,7 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         problem = missing;
     }
     if (!problem && !engine_has_node(call->api->ports.engine, job->where)) {
-        snprintf(missing, sizeof(missing),
-                 "no node that takes runs has the labels of its where: %.80s", job->where);
+        tell_no_node(job->where, missing, sizeof(missing));
         problem = missing;
     }
     char ahead[160];

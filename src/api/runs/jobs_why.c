@@ -170,6 +170,8 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         why_tell_entry(entry, &answer);
     else
         why_explain(&facts, &answer);
+    if (run)
+        why_tell_function(definition, run, call->now_ms, &answer);
     if (run && run->state == RUN_DUE && facts.nobody)
         why_tell_nobody(facts.job->where, &answer);
     else if (run)

@@ -4,6 +4,7 @@
 
 #include "definition/after_check.h"
 #include "fires.h"
+#include "function/eligible.h"
 #include "run_words.h"
 #include "runs/encode.h"
 
@@ -161,12 +162,44 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
          "it.");
 }
 
+/* "billing" or, with the selector, "billing (zone=eu)". */
+struct program_text {
+    char text[PROGRAM_MAX + 48];
+};
+
+static struct program_text program_text(const char *where)
+{
+    struct program_text text;
+    size_t length;
+    const char *program = eligible_program(where, &length);
+    const char *labels = eligible_where(where);
+    snprintf(text.text, sizeof(text.text), "%.*s%s%.40s%s", (int)length, program,
+             labels ? " (" : "", labels ? labels : "", labels ? ")" : "");
+    return text;
+}
+
 void why_tell_nobody(const char *where, struct why_answer *answer)
 {
     answer->reason = REASON_NO_NODE;
     strbuf_reset(&answer->text);
-    tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
-         where);
+    if (eligible_is_program(where))
+        tell(answer, "It is due, but no process of the program %s is there. See `peal nodes`.",
+             program_text(where).text);
+    else
+        tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
+             where);
+}
+
+void why_tell_function(const struct job *definition, const struct run *run, int64_t now_ms,
+                       struct why_answer *answer)
+{
+    int64_t until_ms = run->started_ms + (definition->timeout_s + definition->grace_s) * 1000;
+    if (definition->kind != JOB_FUNCTION || run->state != RUN_RUNNING || !definition->timeout_s ||
+        now_ms <= until_ms)
+        return;
+    tell(answer,
+         " Its timeout has passed: the function was told to end, and can't be ended before it "
+         "returns.");
 }
 
 void why_tell_held(const char *node, const char *lack, struct why_answer *answer)
@@ -232,8 +265,12 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
              span.text, facts->calendar);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
-        tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
-             facts->job->where);
+        if (eligible_is_program(facts->job->where))
+            tell(answer, "It is due in %s, but no process of the program %s is there.", span.text,
+                 program_text(facts->job->where).text);
+        else
+            tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
+                 facts->job->where);
     } else if (facts->draining) {
         tell(answer, "It is due in %s, but this agent is draining and starts nothing.", span.text);
     } else if (facts->doubt) {
@@ -283,6 +320,11 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         tell_doubt(facts, answer);
     } else if (facts->hindrance) {
         explain_hindrance(facts, answer);
+    } else if (eligible_is_program(facts->job->where)) {
+        tell(answer,
+             "It is due, and waits for a process of the program %s that takes runs and has "
+             "registered the function.",
+             program_text(facts->job->where).text);
     } else {
         tell(answer, "It is due and being processed; ask again in a moment, and see `peal state` "
                      "if this goes on.");

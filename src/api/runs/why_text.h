@@ -24,6 +24,9 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
 void why_tell_nobody(const char *where, struct why_answer *answer);
 /* The run is due, for one node alone, which does not take it now: `lack` says why not. */
 void why_tell_held(const char *node, const char *lack, struct why_answer *answer);
+/* Also that a function goes on after its timeout. */
+void why_tell_function(const struct job *definition, const struct run *run, int64_t now_ms,
+                       struct why_answer *answer);
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer);
 
 /* The facts about a tick without a record. */

@@ -43,8 +43,17 @@ export function toYaml(value: unknown, indent = ""): string {
     return scalar(value, indent.slice(2));
 }
 
-// The command, as typed in a shell; of an HTTP call its method and URL.
+// The program whose function the job is, and the function's name; null: it is none.
+export function functionOf(job: Pick<Job, "name" | "function">): { program: string; name: string } | null {
+    if (job.function === undefined) return null;
+    if (typeof job.function === "string") return { program: job.function, name: job.name };
+    return { program: job.function.program, name: job.function.name ?? job.name };
+}
+
+// The command, as typed in a shell; of an HTTP call its method and URL; of a function its program and name.
 export function commandText(job: Job): string {
+    const call = functionOf(job);
+    if (call) return `${call.program}: ${call.name}`;
     if (job.shell) return job.shell.trimEnd();
     if (typeof job.http === "string") return `GET ${job.http}`;
     if (job.http) return `${job.http.method ?? (job.http.body === undefined ? "GET" : "POST")} ${job.http.url}`;

@@ -121,6 +121,7 @@ export interface Job {
     command?: (string | number)[];
     shell?: string;
     http?: string | { url: string; method?: string; body?: string };
+    function?: string | { program: string; name?: string; digest?: string; version?: number };
     params?: Record<string, JobParam>;
     labels?: Record<string, string | number>;
     owner?: string;

@@ -69,6 +69,16 @@ static void print_running(const json_t *node, struct strbuf *out)
         strbuf_addf(out, "/%" PRId64, max);
 }
 
+/* "billing", or with its version "billing 7"; "-": it is an agent. */
+static void print_program(const json_t *node, struct strbuf *out)
+{
+    const char *program = answer_text(node, "program");
+    int64_t version = answer_int(node, "program_version", 0);
+    strbuf_adds(out, *program ? program : "-");
+    if (*program && version)
+        strbuf_addf(out, " %" PRId64, version);
+}
+
 static void print_percent(const json_t *node, const char *member, struct strbuf *out)
 {
     const json_t *percent = json_object_get(node, member);
@@ -108,6 +118,7 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN_BY("CPU", print_cpu, .is_wide = true),
         COLUMN_BY("MEMORY", print_memory, .is_wide = true),
         COLUMN("VERSION", "version"),
+        COLUMN_BY("PROGRAM", print_program),
         COLUMN("SPAWNER", "spawner_version", .is_wide = true),
         COLUMN_BY("LAG", print_lag, .is_wide = true),
         COLUMN("ROLES", "roles", .form = COLUMN_WORDS, .is_wide = true),
@@ -139,7 +150,9 @@ const struct command cmd_nodes = {
         "place: least_loaded count with: its room for runs, less the share of time in which "
         "processes waited. CPU and MEMORY, with -o wide, are those shares over the last 10 "
         "seconds, for a processor and for memory. HISTORY, with -o wide, is shared (one for all "
-        "nodes), own (one per node, readable), or the reason why it can't be read.",
+        "nodes), own (one per node, readable), or the reason why it can't be read. PROGRAM, if the "
+        "node is a process of a program that embeds the library, is that program and its version; "
+        "the node runs its functions only.",
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
                     OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),

@@ -2,7 +2,7 @@
 import { Panel } from "../../ui/parts";
 import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
-import { callFields, helpOf, labelOf, sections, withoutProcess, type Field } from "./fields";
+import { callFields, functionFields, helpOf, labelOf, sections, withoutProcess, type Field } from "./fields";
 import { When } from "./Schedules";
 import { t } from "./words";
 
@@ -79,11 +79,28 @@ function Call({ form, disabled }: { form: FormProps; disabled: boolean }) {
     );
 }
 
-type Kind = "command" | "shell" | "http";
+// Registered by its program, and only shown here.
+function FunctionOf({ form }: { form: FormProps }) {
+    return (
+        <>
+            <p class="note field wide">{t("function.text")}</p>
+            {functionFields.map((field) => (
+                <FieldRow key={field.name} field={field} form={form} disabled />
+            ))}
+        </>
+    );
+}
+
+type Kind = "command" | "shell" | "http" | "function";
+
+function kindOf(draft: Draft): Kind {
+    return (["function", "http", "shell"] as const).find((kind) => draft[kind] !== undefined) ?? "command";
+}
 
 // From the one to the other, with what was typed. A call has nothing that only processes have.
 function asKind(draft: Draft, kind: Kind): Draft {
-    const { command, shell, http, ...rest } = draft;
+    const { command, shell, http, function: call, ...rest } = draft;
+    if (kind === "function") return { ...withoutProcess(rest), function: call };
     if (kind === "http") return { ...withoutProcess(rest), http: http ?? "" };
     if (kind === "shell") return { ...rest, shell: shell ?? wordsOf(command) };
     return { ...rest, command: command ?? splitWords(String(shell ?? "").trim()) };
@@ -91,7 +108,7 @@ function asKind(draft: Draft, kind: Kind): Draft {
 
 function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
     const { draft, mayEdit, mayDefine, onChange } = form;
-    const kind: Kind = draft["http"] !== undefined ? "http" : draft["shell"] !== undefined ? "shell" : "command";
+    const kind = kindOf(draft);
     const disabled = !mayEdit || !mayDefine;
     const names = mistakesAt(form.mistakes, "/name");
     return (
@@ -116,7 +133,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
             <fieldset class="field wide" disabled={disabled}>
                 <legend>{t("kind")}</legend>
                 <div class="segments">
-                    {(["command", "shell", "http"] as const).map((name) => (
+                    {(kind === "function" ? (["function"] as const) : (["command", "shell", "http"] as const)).map((name) => (
                         <label key={name}>
                             <input type="radio" name="kind" checked={kind === name} onChange={() => onChange(asKind(draft, name))} />
                             <span>{t(`kind.${name}`)}</span>
@@ -127,6 +144,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
             {kind === "command" && <Command form={form} disabled={disabled} />}
             {kind === "shell" && <Script form={form} disabled={disabled} />}
             {kind === "http" && <Call form={form} disabled={disabled} />}
+            {kind === "function" && <FunctionOf form={form} />}
             <label class="field wide check">
                 <input
                     type="checkbox"
@@ -160,8 +178,12 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
             </Panel>
             {sections.map((section) => {
                 const waits = form.draft["after"] !== undefined;
-                const calls = form.draft["http"] !== undefined;
-                const fields = section.fields.filter((field) => !(waits && field.ofTicks) && !(calls && field.ofProcess));
+                const kind = kindOf(form.draft);
+                const hasProcess = kind === "command" || kind === "shell";
+                const fields = section.fields.filter(
+                    (field) =>
+                        !(waits && field.ofTicks) && (hasProcess || !field.ofProcess) && !(kind === "function" && field.name === "env"),
+                );
                 if (fields.length === 0) return null;
                 const set = fields.filter((field) => isSet(form.draft, field)).length;
                 const wrong = fields.some((field) => mistakesAt(form.mistakes, `/${field.path[0]}`).length > 0);

@@ -137,7 +137,7 @@ function About({ job }: { job: Job }) {
                     ]}
                 />
                 <div class="command">
-                    <span class="faint small">{t("command")}</span>
+                    <span class="faint small">{t(job.function === undefined ? "command" : "function")}</span>
                     <pre tabIndex={0}>{commandText(job)}</pre>
                 </div>
                 {job.notes && (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
+import { functionOf } from "../../api/definition";
 import { onLive } from "../../api/live";
 import type { Job, Page, Recent } from "../../api/types";
 import { href, hrefs, location, replace, setQuery } from "../../app/router";
@@ -36,7 +37,7 @@ function readFilters(query: URLSearchParams): Filters {
     };
 }
 
-const FIELDS = "name,status,schedule,schedules,after,timezone,owner,labels,deleted_at";
+const FIELDS = "name,status,schedule,schedules,after,function,timezone,owner,labels,deleted_at";
 
 function FilterBar({ filters }: { filters: Filters }) {
     const [text, setText] = useState(filters.q);
@@ -157,6 +158,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
     const p50 = recent?.get(job.name)?.p50_ms;
     const mayOperate = may("operate", job.name);
     const mayEdit = may("edit", job.name);
+    const program = functionOf(job)?.program;
     return (
         <tr class={chosen ? "is-chosen" : ""}>
             {maySomewhere("operate") && (
@@ -180,6 +182,11 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                 <a data-row class="row-link" title={job.name} href={hrefs.job(job.name)}>
                     {job.name}
                 </a>
+                {program && (
+                    <span class="label" title={t("function")}>
+                        {program}
+                    </span>
+                )}
             </td>
             <td class="schedule-cell wide-only">
                 <Schedule job={job} />

@@ -39,6 +39,8 @@ interface Node {
     memory_pressure: number | null;
     labels: Record<string, string>;
     version: string | null;
+    program?: string | null; // whose process it is, and whose functions alone it runs
+    program_version?: number | null;
     address: string | null;
     started_at: string | null;
 }
@@ -128,7 +130,12 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
             </td>
             <td class="node-name">
                 <strong>{node.node}</strong> {node.leader && <span class="label leader">{t("leader")}</span>}{" "}
-                {node.self && <span class="label">{t("self")}</span>}
+                {node.self && <span class="label">{t("self")}</span>}{" "}
+                {node.program && (
+                    <span class="label" title={t("program.text")}>
+                        {t("program", { name: node.program, version: node.program_version ? ` ${node.program_version}` : "" })}
+                    </span>
+                )}
                 <p class="faint small">{[node.version && `peal ${node.version}`, node.address].filter(Boolean).join(" · ")}</p>
                 {node.detail && <p class="faint small">{node.detail}</p>}
                 {node.state !== "gone" && !["shared", "own"].includes(node.history) && (
