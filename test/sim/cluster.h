@@ -14,6 +14,7 @@
  *   cluster_follow.c    and what must follow an end
  *   cluster_spread.c    and of ticks with several runs
  *   cluster_rolling.c   which may go one after the other
+ *   cluster_program.c   and of functions, and of the programs that have them
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
@@ -71,6 +72,7 @@ struct child {
     bool is_to_name; /* it waits for its time, and a new agent has to hear of it */
     bool expired;    /* came too late for its window: no process at all */
     bool ended, killed, lost;
+    bool died; /* with the process of its program: its end may not have come to the store */
     bool told_start, told_end, acknowledged;
     TAILQ_ENTRY(child) link; /* of its node, while it is not acknowledged */
 };
@@ -213,6 +215,8 @@ struct cluster {
     bool has_places;       /* some of its jobs choose the node that goes first */
     bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
     int picky;             /* percent of its jobs that only some nodes may run */
+    int first_program;     /* the nodes from this one on, but for a twin, are processes of a program
+                            * that embeds the library; node_count: none is */
     uint64_t names;        /* for ids that people make */
 
     struct known_job jobs[JOBS_MAX];
@@ -262,6 +266,7 @@ bool node_is_up(const struct node *node);
 void children_init(struct node *node);
 void children_attach(struct node *node); /* all is told again, then READY */
 void children_lose(struct node *node);   /* the machine is gone */
+void children_die(struct node *node);    /* the process is gone in which they were functions */
 void executor_set_away(struct node *node, bool is_away);
 /* It runs, or has ended less than so long ago. */
 bool child_is_alive(const struct child *child, int64_t within_ms);
@@ -414,6 +419,25 @@ void rolling_see(struct cluster *cluster, const struct known_job *job, struct kn
 /* It waits for its turn, and no other part is under way. */
 bool rolling_is_stuck(const struct cluster *cluster, const struct known_run *known);
 void check_rolling(struct cluster *cluster, const struct known_run *known); /* at the end */
+
+/* ---- cluster_program.c ---- */
+
+/* Before its nodes are made. */
+void programs_init(struct cluster *cluster, uint64_t seed);
+void program_init(struct node *node, int number);
+struct function_book program_book(struct node *node);
+/* Makes some definitions functions of the program: all, where there are no agents. */
+void program_define(const struct cluster *cluster, struct job *definition, uint64_t *random);
+int version_of(const struct job *definition);
+/* Its kind of job: whatever its labels and its functions are. */
+bool program_is_kind(const struct job *definition, const struct node *node);
+/* Only some nodes may run it. */
+bool job_is_picky(const struct job *definition);
+/* A function that no process has which is up, though there are some: nobody is to say so. */
+bool program_lacks(const struct cluster *cluster, const struct job *definition);
+void program_see_claim(struct cluster *cluster, const struct known_job *job, const struct run *run);
+void program_see_start(struct cluster *cluster, const struct job *definition,
+                       const struct node *node);
 
 /* ---- cluster_boot.c ---- */
 

@@ -266,6 +266,7 @@ void check_boots_caught_up(struct cluster *cluster, bool is_limited)
     for (int i = 0; i < cluster->node_count; i++) {
         const struct node *node = &cluster->nodes[i];
         if (node_is_up(node) && cluster->peers[i].is_there && node->noticed != node->boots &&
+            !peer_is_program(&node->config.self) &&
             cluster->stage.now_ms - cluster->peers[i].since_ms > MINUTE && !cluster->restored_ms)
             stage_fail(&cluster->stage, "boot %s of %s is not noticed", node->config.boot_id,
                        node->name);

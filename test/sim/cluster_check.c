@@ -33,10 +33,10 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
     const char *name = cluster->jobs[known->job].name;
     bool is_old = known->since_ms < cluster->stage.now_ms - MINUTE;
     bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - MINUTE &&
-                  !is_limited && !cluster->jobs[known->job].definition->where;
+                  !is_limited && !job_is_picky(cluster->jobs[known->job].definition);
     bool is_left = run->state == RUN_CLAIMED && !(is_limited && may_wait_for_room(run));
     if (is_left && /* or waits, with its deadline, for a node it may use */
-        cluster->jobs[known->job].definition->where)
+        job_is_picky(cluster->jobs[known->job].definition))
         is_left = known->since_ms < cluster->stage.now_ms - MINUTE -
                                         cluster->jobs[known->job].definition->deadline_s * SECOND;
     bool is_lonely =
@@ -90,7 +90,9 @@ static void check_due(struct cluster *cluster, const struct known_job *job, bool
     int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);
     if (epoch->schedules.count)
         grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);
-    if (job->definition->where) /* if nobody may run it, that is said after a while */
+    if (program_lacks(cluster, job->definition))
+        return;
+    if (job_is_picky(job->definition)) /* if nobody may run it, that is said after a while */
         grace_ms += 2 * MINUTE;
     if (tick_ms != NEVER_MS && tick_ms + grace_ms < right_ms(cluster) && !is_limited)
         stage_fail(&cluster->stage, "tick %lld of %s is due, and nobody cares",
@@ -112,7 +114,7 @@ void check_caught_up(struct cluster *cluster)
 static bool may_be_taken(const struct cluster *cluster, const struct known_run *known)
 {
     return !is_limited(cluster) && known->run.cause != CAUSE_REBOOT && !known->run.pinned[0] &&
-           !cluster->jobs[known->job].definition->where;
+           !job_is_picky(cluster->jobs[known->job].definition);
 }
 
 /* Is a tick of the job due for so long? */
@@ -220,7 +222,8 @@ static void check_child(struct cluster *cluster, const struct child *child)
     enum run_state state = record->run.state;
     bool is_unknown = state == RUN_LOST && child->node->is_gone;
     bool is_never = child->expired && child->lost; /* the machine went down before its start */
-    if (is_unknown || (is_never && (state == RUN_LOST || state == RUN_MISSED)))
+    bool is_dead = state == RUN_LOST && child->died;
+    if (is_unknown || is_dead || (is_never && (state == RUN_LOST || state == RUN_MISSED)))
         return;
     if (state != state_of(child) ||
         (state == RUN_FAILED && record->run.exit_code != child->exit_code))

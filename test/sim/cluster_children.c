@@ -127,7 +127,8 @@ static enum status start(struct executor *executor, const struct run *run, const
     child->tick_ms = run->tick_ms;
     child->attempt = run->attempt;
     child->fence = run->fence;
-    child->version = atoi(job->command[1]);
+    child->version = version_of(job);
+    program_see_start(node->cluster, job, node);
     child->at = at;
     child->deadline = deadline;
     child->duration_ms = any_duration_ms(stage);
@@ -291,6 +292,17 @@ void children_lose(struct node *node)
             continue;
         }
         end_child(child);
+    }
+}
+
+/* The next process knows nothing of them. */
+void children_die(struct node *node)
+{
+    struct child *child;
+    children_lose(node);
+    while ((child = TAILQ_FIRST(&node->children))) {
+        child->died = child->acknowledged = true;
+        TAILQ_REMOVE(&node->children, child, link);
     }
 }
 

@@ -139,6 +139,7 @@ static void on_start(struct task *task)
         .zones = node->cluster->zones,
         .entropy = {fill_entropy, stage},
         .pressure = {read_pressure, node},
+        .functions = program_book(node),
         .log = {log_event, node},
     };
     uint8_t random[10];
@@ -167,6 +168,8 @@ static void free_program(struct node *node)
     node->turn = loop_timer_free(node->turn);
     node->store = store_free(node->store);
     node->engine = engine_free(node->engine);
+    if (peer_is_program(&node->config.self))
+        children_die(node);
     node->state = NODE_DOWN;
     node->down_since_ms = node->machine.stage->now_ms;
 }
@@ -295,6 +298,7 @@ void node_init(struct node *node, struct cluster *cluster, int number)
     snprintf(node->config.self.labels, sizeof(node->config.self.labels), "zone=%s",
              number % 2 ? "b" : "a");
     node->config.self.home = (uint64_t)number + 1;
+    program_init(node, number);
     node->config.self.capacity = 1 + (int)stage_below(stage, 3);
     if (cluster->is_quiet) /* that nothing is new need not be said every 2 s */
         node->config.heartbeat_ms = 2 * MINUTE;

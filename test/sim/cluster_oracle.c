@@ -72,7 +72,7 @@ struct ledger_epoch *oracle_add_epoch(struct known_job *job)
 /* Nothing but its name has changed, or a name that it waits for. */
 static bool is_only_renamed(const struct job *old, const struct job *new)
 {
-    if (!old || strcmp(old->command[1], new->command[1]) != 0 ||
+    if (!old || version_of(old) != version_of(new) || old->kind != new->kind ||
         old->after_count != new->after_count)
         return false;
     bool has_new_name = strcmp(old->name, new->name) != 0;
@@ -388,6 +388,7 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     }
     if (is_new) {
         check_new(cluster, job, run);
+        program_see_claim(cluster, job, run);
         attempts_see_new(cluster, job, run);
         if (run->attempt == 1 && !run->part)
             absence_see_run(cluster, job, run);

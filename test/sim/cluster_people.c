@@ -201,6 +201,7 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     list.count = 0;
     job_list_release(&list);
     strbuf_release(&yaml);
+    program_define(cluster, definition, random);
     definition->uid = job->uid;
     definition->created_ms = now_ms;
     inherit(cluster, job, definition);
@@ -252,7 +253,7 @@ static struct wish *put_wish(struct node *node, struct known_job *job, const str
     struct wish *wish = wish_new(node->cluster, STORE_PUT_JOB, job);
     wish->json = job_encode_text(definition);
     snprintf(wish->name, sizeof(wish->name), "%s", definition->name);
-    wish->version = atoi(definition->command[1]);
+    wish->version = version_of(definition);
     wish->item.put = (struct store_put_job){.uid = job->uid,
                                             .name = wish->name,
                                             .json = wish->json,

@@ -18,7 +18,8 @@ enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *defi
 {
     struct parse_error error;
     *epoch = (struct ledger_epoch){
-        .version = atoi(definition->command[1]),
+        .version =
+            definition->command ? atoi(definition->command[1]) : (int)definition->function.version,
         .from_ms = cursor_ms,
         .to_ms = cursor_ms,
         .allow = definition->overlap == OVERLAP_ALLOW,

@@ -13,7 +13,8 @@
  * cursor passed meanwhile are its own. */
 struct ledger_epoch {
     int64_t revision;
-    int version; /* in the command of the job, so that a start tells what it was made from */
+    int version; /* in the command or function of the job, so that a start tells what it was made
+                    from */
     struct schedule_set schedules;
     int64_t from_ms, to_ms; /* cursor then and when it was replaced (or now) */
     bool paused, deleted;
@@ -23,7 +24,8 @@ struct ledger_epoch {
     int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
 };
 
-/* The command of the definition is (anything, version). E_INVALID: schedules that can't be read. */
+/* The command of the definition is (anything, version), or its function has the version. E_INVALID:
+ * schedules that can't be read. */
 MUST_CHECK enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *definition,
                                          struct zone_db *zones, int64_t cursor_ms);
 void ledger_epoch_release(struct ledger_epoch *epoch);

@@ -150,6 +150,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->has_places = !life->is_wanted;
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
     cluster->has_boots = has_boots(cluster, life);
+    programs_init(cluster, life->seed);
     cluster->refuses_strangers = stage_chance(&cluster->stage, 500);
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);

@@ -144,6 +144,16 @@ peal_sim_mistake(never_taken_over memory races engine/stages/claimer.c
 peal_sim_mistake(lost_take memory races engine/engine_feed.c
     "ours && run->state == RUN_CLAIMED" "false"
     "a take whose answer was lost is forgotten: P6")
+peal_sim_mistake(function_of_an_agent memory races job/function/eligible.c
+    "strlen(program) == length && strncmp(wanted, program, length) == 0"
+    "!*program || (strlen(program) == length && strncmp(wanted, program, length) == 0)"
+    "an agent takes a function")
+peal_sim_mistake(function_of_an_older_build memory races engine/stages/planner.c
+    "return !function || !planner->ports || ports_can_run(planner->ports, function);" "return true;"
+    "a process of a program claims a function that it does not have")
+peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
+    "bool is_function = peer_is_program(runner->self);" "bool is_function = false;"
+    "a function that ended with its process is said to have never been started: P2")
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
     "a run waits for nodes that may not run it any more: P6")

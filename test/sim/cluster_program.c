@@ -1,0 +1,135 @@
+/* Programs that embed the library: nodes whose functions are jobs, and who run nothing else. What
+ * runs in such a process ends with it, and the next one knows nothing of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "any_job.h"
+#include "cluster.h"
+#include "definition/selector.h"
+#include "function/job_function.h"
+
+static const char program[] = "billing";
+
+/* In a quarter of all lives; those have agents too, at least two, but for one in five. */
+void programs_init(struct cluster *cluster, uint64_t seed)
+{
+    uint64_t random = seed ^ UINT64_C(0x9d5c0fb1a7e3642d);
+    int own = cluster->node_count - cluster->has_twin;
+    cluster->first_program = cluster->node_count;
+    if (!any_chance(&random, 25))
+        return;
+    if (!cluster->has_twin && any_chance(&random, 20))
+        cluster->first_program = 0;
+    else if (own > 2)
+        cluster->first_program = 2 + (int)any_below(&random, own - 2);
+}
+
+static bool has_programs(const struct cluster *cluster)
+{
+    return cluster->first_program < cluster->node_count;
+}
+
+static bool is_program(const struct node *node)
+{
+    return node->config.self.program[0] != '\0';
+}
+
+void program_init(struct node *node, int number)
+{
+    struct peer *self = &node->config.self;
+    if (number < node->cluster->first_program || node->is_twin)
+        return;
+    self->roles = 0;
+    self->program_version = 1 + number % 2;
+    memcpy(self->program, program, sizeof(program));
+}
+
+/* Half of the processes are of an older build, which does not have all functions. */
+static bool has_function(void *context, const char *function)
+{
+    const struct node *node = context;
+    return node->config.self.program_version > 1 || strcmp(function, "new") != 0;
+}
+
+struct function_book program_book(struct node *node)
+{
+    return (struct function_book){is_program(node) ? has_function : NULL, node};
+}
+
+int version_of(const struct job *definition)
+{
+    return definition->command ? atoi(definition->command[1]) : (int)definition->function.version;
+}
+
+static void drop_boots(struct job *definition)
+{
+    for (size_t i = 0; i < definition->schedule_count; i++)
+        if (strstr(definition->schedules[i], "@reboot") &&
+            job_set_text(&definition->schedules[i], "@every 45s") != OK)
+            abort();
+}
+
+void program_define(const struct cluster *cluster, struct job *definition, uint64_t *random)
+{
+    bool is_only = cluster->first_program == 0;
+    if (!has_programs(cluster) || (!is_only && !any_chance(random, 50)))
+        return;
+    drop_boots(definition);
+    definition->function.version = version_of(definition);
+    job_names_free(definition->command);
+    definition->command = NULL;
+    definition->kind = JOB_FUNCTION;
+    if (job_set_text(&definition->function.program, program) != OK ||
+        job_set_text(&definition->function.name, any_chance(random, 30) ? "new" : "old") != OK)
+        abort();
+}
+
+bool program_is_kind(const struct job *definition, const struct node *node)
+{
+    return (definition->kind == JOB_FUNCTION) == is_program(node);
+}
+
+static bool can_run(const struct job *definition, const struct node *node)
+{
+    return program_is_kind(definition, node) &&
+           (!is_program(node) || has_function((void *)node, job_function_name(definition)));
+}
+
+bool job_is_picky(const struct job *definition)
+{
+    return definition->where || definition->kind == JOB_FUNCTION;
+}
+
+bool program_lacks(const struct cluster *cluster, const struct job *definition)
+{
+    const char *where = definition->where;
+    if (definition->kind != JOB_FUNCTION)
+        return false;
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct node *node = &cluster->nodes[i];
+        if (node_is_up(node) && can_run(definition, node) &&
+            (!where || selector_matches(where, node->config.self.labels)))
+            return false;
+    }
+    return true;
+}
+
+/* A claim is made from the definition that the store has. Other claims are takes, also of what is
+ * only to be ended. */
+void program_see_claim(struct cluster *cluster, const struct known_job *job, const struct run *run)
+{
+    if (run->state != RUN_CLAIMED || cluster->is_restored || !job->definition)
+        return;
+    const struct node *node = node_of_home(cluster, &run->owner);
+    if (!can_run(job->definition, node))
+        stage_fail(&cluster->stage, "tick %lld of %s is claimed by %s, which can't run it",
+                   (long long)run->tick_ms / 1000, job->name, node->name);
+}
+
+void program_see_start(struct cluster *cluster, const struct job *definition,
+                       const struct node *node)
+{
+    if (!can_run(definition, node))
+        stage_fail(&cluster->stage, "%s is started by %s, which can't run it", definition->name,
+                   node->name);
+}
