@@ -41,6 +41,7 @@ static void init_parts(struct engine *engine)
     engine->planner.peers = &engine->peers;
     engine->planner.runs = &engine->runs;
     engine->planner.ports = ports;
+    engine->planner.lacking = &engine->lacking;
     boot_marks_init(&engine->boot_marks);
     inputs_init(&engine->inputs);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
@@ -51,6 +52,7 @@ static void init_parts(struct engine *engine)
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
     engine->claimer.hindrances = &engine->hindrances;
+    engine->claimer.lacking = &engine->lacking;
     runner_init(&engine->runner, ports, &engine->outbox, &config->self, config->boot_id,
                 &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
@@ -384,9 +386,17 @@ bool engine_may_retry(const struct engine *engine, const struct id *run_id)
            open->run.state != RUN_OK && job && open->run.attempt < catalog_job_attempts(job);
 }
 
-bool engine_has_node(struct engine *engine, const char *where)
+bool engine_has_node(struct engine *engine, const struct catalog_job *job)
 {
-    return !engine->placement.count || placement_has_node(&engine->placement, where);
+    const char *function = catalog_job_function(job);
+    return !engine->placement.count || placement_has_node(&engine->placement, job->where, function,
+                                                          ports_can_run(&engine->ports, function));
+}
+
+void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,
+                        size_t size)
+{
+    placement_tell_nobody(&engine->placement, job->where, catalog_job_function(job), ret, size);
 }
 
 enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t until_ms,

@@ -104,8 +104,12 @@ enum run_reason engine_hindrance(const struct engine *engine, const char *where)
 /* The jobs, for the API. */
 struct catalog *engine_catalog(struct engine *engine);
 
-/* Is there a node that may run such a job (eligible.h)? */
-bool engine_has_node(struct engine *engine, const char *where);
+/* Is there a node that may run the job (eligible.h) and, if it is a function, may have it? */
+bool engine_has_node(struct engine *engine, const struct catalog_job *job);
+
+/* A message that there is none. */
+void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,
+                        size_t size);
 
 /* Replaces the observer; changed NULL: none. */
 void engine_set_observer(struct engine *engine, struct change_observer observer);

@@ -12,6 +12,7 @@
 
 #include "attendance.h"
 #include "engine.h"
+#include "lacking.h"
 #include "stages/boots.h"
 #include "stages/claimer.h"
 #include "stages/planner.h"
@@ -83,6 +84,7 @@ struct engine {
     struct marks marks;
     struct boot_marks boot_marks;
     struct inputs inputs;
+    struct lacking lacking;
     struct planner planner;
     struct boots boots;
     struct claimer claimer;

@@ -33,6 +33,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
         is_peer ? peers_find(&engine->peers, change->peer->name) : NULL;
     bool was_alive = before && before->peer.is_alive;
     bool was_shut_out = engine_is_shut_out(engine); /* before a node has joined it only waits */
+    bool is_of_functions = is_peer && strcmp(before ? before->peer.lacks : "", change->peer->lacks);
     struct id was_instance = before ? before->peer.instance : (struct id){{0}};
     if (peers_take(&engine->peers, change, engine->now) != OK) {
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
@@ -44,7 +45,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
         engine->joined = true;
     if (engine_is_shut_out(engine) != was_shut_out)
         say_shut_out(engine);
-    if (is_peer && id_compare(&was_instance, &change->peer->instance) != 0)
+    if (is_of_functions || (is_peer && id_compare(&was_instance, &change->peer->instance) != 0))
         marks_sweep(&engine->marks);
     if (is_peer && !is_self && change->peer->is_alive && change->peer->refusal == PEER_CLOCK)
         engine->is_asked = true;
@@ -119,7 +120,7 @@ bool engine_has_news(const struct engine *engine)
     bool runs = engine_open_runs(engine) > 0;
     return engine_refusal(engine) != said->refusal || clock_was_set(engine) ||
            engine->config.max_running != said->max_running || stands(engine) != said->stands ||
-           strcmp(spawner_version(engine), said->spawner_version) != 0 ||
+           engine->lacking.is_news || strcmp(spawner_version(engine), said->spawner_version) != 0 ||
            (engine->draining && runs != (said->running > 0));
 }
 
@@ -168,6 +169,7 @@ static void announce(struct engine *engine)
     self->refusal = engine_refusal(engine);
     self->max_running = engine->config.max_running;
     self->stands = stands(engine);
+    lacking_print(&engine->lacking, self->lacks, sizeof(self->lacks));
     snprintf(self->spawner_version, sizeof(self->spawner_version), "%s", spawner_version(engine));
     self->running = (int)engine_open_runs(engine);
     ports_read_pressure(&engine->ports, self);
@@ -245,6 +247,7 @@ void engine_meet_nodes(struct engine *engine)
     if (!engine->loaded)
         return;
     compare_clocks(engine);
+    lacking_look(&engine->lacking, &engine->ports, &engine->catalog);
     if (announce_at(engine).ms <= engine->now.boot.ms) {
         announce(engine);
         engine_take_changes(engine); /* this node's own, too, if the store is quick */

@@ -22,7 +22,7 @@ struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now)
 bool ports_can_run(const struct engine_ports *ports, const char *function)
 {
     const struct function_book *book = &ports->functions;
-    return !book->has || book->has(book->context, function);
+    return !function || !book->has || book->has(book->context, function);
 }
 
 uint64_t ports_new_nonce(const struct engine_ports *ports)

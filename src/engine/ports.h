@@ -114,7 +114,7 @@ struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
 void ports_observe(const struct engine_ports *ports, const struct store_change *change);
 void ports_step(const struct engine_ports *ports, const struct clock_step *step);
 void ports_read_pressure(const struct engine_ports *ports, struct peer *ret);
-/* Can this node run the function? */
+/* Can this node run the function? NULL, of a job that is none: yes. */
 bool ports_can_run(const struct engine_ports *ports, const char *function);
 uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
 void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)

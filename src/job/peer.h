@@ -45,6 +45,7 @@ struct peer {
     char program[64];         /* whose process it is, and whose functions alone it runs; "": it is
                                  an agent */
     int program_version;      /* as that program counts */
+    char lacks[256];          /* functions that it has not registered, see function/lacks.h */
     bool stands;              /* a program's: it has seen no agent that can lead, so it may lead */
     unsigned roles;           /* enum peer_role; none of a program */
     int capacity;             /* weight in the placement of runs; at least 1 */

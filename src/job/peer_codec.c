@@ -23,10 +23,10 @@ static const struct column fields[] = {
     PEER(wall_ms, MS),          PEER(boot_ms, MS),           PEER(skew_ms, MS),
     PEER(lag_ms, MS),           PEER(beats_ms, MS),          PEER(cpu_pressure, INT),
     PEER(memory_pressure, INT), PEER(program, TEXT),         PEER(program_version, INT),
-    PEER(stands, BOOL),
+    PEER(stands, BOOL),         PEER(lacks, TEXT),
 };
 
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OF_PROGRAM = 3 };
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OF_PROGRAM = 4 };
 
 static bool is_plain(char c)
 {

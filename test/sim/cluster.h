@@ -217,7 +217,9 @@ struct cluster {
     int picky;             /* percent of its jobs that only some nodes may run */
     int first_program;     /* the nodes from this one on, but for a twin, are processes of a program
                             * that embeds the library; node_count: none is */
-    uint64_t names;        /* for ids that people make */
+    int64_t book_ms;       /* so often a process may register a function, or remove it; 0: never */
+    uint64_t book_seed;
+    uint64_t names; /* for ids that people make */
 
     struct known_job jobs[JOBS_MAX];
     size_t job_count;
@@ -405,6 +407,8 @@ void spread_see_end(struct cluster *cluster, const struct known_run *known, cons
 void spread_see_start(struct cluster *cluster, const struct known_run *known,
                       const struct child *child);
 void check_spread(struct cluster *cluster); /* at the end */
+/* The machines whose nodes may run the job, and are surely seen by all. */
+uint32_t who_is_there(const struct cluster *cluster, const struct known_job *job);
 /* That attempt at a part of the run's tick; NULL: there is none. */
 const struct known_run *spread_find_part(const struct cluster *cluster, const struct run *run,
                                          int part, int attempt);
@@ -429,12 +433,13 @@ struct function_book program_book(struct node *node);
 /* Makes some definitions functions of the program: all, where there are no agents. */
 void program_define(const struct cluster *cluster, struct job *definition, uint64_t *random);
 int version_of(const struct job *definition);
-/* Its kind of job: whatever its labels and its functions are. */
-bool program_is_kind(const struct job *definition, const struct node *node);
+/* Its kind of job, whatever its labels are; and a function that it has for so long that all know.
+ */
+bool program_is_for(const struct job *definition, const struct node *node);
 /* Only some nodes may run it. */
 bool job_is_picky(const struct job *definition);
-/* A function that no process has which is up, though there are some: nobody is to say so. */
-bool program_lacks(const struct cluster *cluster, const struct job *definition);
+void program_see_entry(struct cluster *cluster, const struct known_job *job,
+                       const struct ledger_entry *entry);
 void program_see_claim(struct cluster *cluster, const struct known_job *job, const struct run *run);
 void program_see_start(struct cluster *cluster, const struct job *definition,
                        const struct node *node);

@@ -31,9 +31,13 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
 {
     const struct run *run = &known->run;
     const char *name = cluster->jobs[known->job].name;
-    bool is_old = known->since_ms < cluster->stage.now_ms - MINUTE;
-    bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - MINUTE &&
-                  !is_limited && !job_is_picky(cluster->jobs[known->job].definition);
+    const struct job *definition = cluster->jobs[known->job].definition;
+    int64_t patience_ms = MINUTE; /* a function that no process has is missed after a while */
+    if (run->state == RUN_DUE && definition->kind == JOB_FUNCTION)
+        patience_ms += 2 * MINUTE + definition->deadline_s * SECOND;
+    bool is_old = known->since_ms < cluster->stage.now_ms - patience_ms;
+    bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - patience_ms &&
+                  !is_limited && !definition->where;
     bool is_left = run->state == RUN_CLAIMED && !(is_limited && may_wait_for_room(run));
     if (is_left && /* or waits, with its deadline, for a node it may use */
         job_is_picky(cluster->jobs[known->job].definition))
@@ -90,8 +94,6 @@ static void check_due(struct cluster *cluster, const struct known_job *job, bool
     int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);
     if (epoch->schedules.count)
         grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);
-    if (program_lacks(cluster, job->definition))
-        return;
     if (job_is_picky(job->definition)) /* if nobody may run it, that is said after a while */
         grace_ms += 2 * MINUTE;
     if (tick_ms != NEVER_MS && tick_ms + grace_ms < right_ms(cluster) && !is_limited)

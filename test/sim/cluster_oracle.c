@@ -445,6 +445,8 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
         boots_see_entry(cluster, &entry->entry);
     if (!cluster->is_restoring && !is_end_of_boot(cluster, id))
         absence_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
+    if (!cluster->is_restoring)
+        program_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
     rewind_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
     if (read->reason == REASON_RESTORED)
         begin_ledger(find_job(cluster, &read->job_uid), read->to_ms);

@@ -5,12 +5,13 @@
 
 #include "any_job.h"
 #include "cluster.h"
-#include "definition/selector.h"
 #include "function/job_function.h"
+#include "hash.h"
 
 static const char program[] = "billing";
 
-/* In a quarter of all lives; those have agents too, at least two, but for one in five. */
+/* In a quarter of all lives; those have agents too, at least two, but for one in five. In half of
+ * them processes register a function and remove it, as they go. */
 void programs_init(struct cluster *cluster, uint64_t seed)
 {
     uint64_t random = seed ^ UINT64_C(0x9d5c0fb1a7e3642d);
@@ -18,6 +19,9 @@ void programs_init(struct cluster *cluster, uint64_t seed)
     cluster->first_program = cluster->node_count;
     if (!any_chance(&random, 25))
         return;
+    cluster->book_seed = random;
+    if (any_chance(&random, 50))
+        cluster->book_ms = 5 * MINUTE + any_below(&random, 10 * MINUTE);
     if (!cluster->has_twin && any_chance(&random, 20))
         cluster->first_program = 0;
     else if (own > 2)
@@ -44,11 +48,22 @@ void program_init(struct node *node, int number)
     memcpy(self->program, program, sizeof(program));
 }
 
-/* Half of the processes are of an older build, which does not have all functions. */
+/* Half of the processes are of an older build, which does not have all functions; or it is as
+ * chance has it, and for a while. `ago`: so many of those times ago. */
+static bool had_function(const struct node *node, const char *function, int64_t ago)
+{
+    const struct cluster *cluster = node->cluster;
+    if (strcmp(function, "new") != 0)
+        return true;
+    if (!cluster->book_ms)
+        return node->config.self.program_version > 1;
+    int64_t now[2] = {node->machine.number, cluster->stage.now_ms / cluster->book_ms - ago};
+    return hash_bytes(cluster->book_seed, now, sizeof(now)) & 1;
+}
+
 static bool has_function(void *context, const char *function)
 {
-    const struct node *node = context;
-    return node->config.self.program_version > 1 || strcmp(function, "new") != 0;
+    return had_function(context, function, 0);
 }
 
 struct function_book program_book(struct node *node)
@@ -84,15 +99,15 @@ void program_define(const struct cluster *cluster, struct job *definition, uint6
         abort();
 }
 
-bool program_is_kind(const struct job *definition, const struct node *node)
+static bool could_run(const struct job *definition, const struct node *node, int64_t ago)
 {
-    return (definition->kind == JOB_FUNCTION) == is_program(node);
+    return (definition->kind == JOB_FUNCTION) == is_program(node) &&
+           (!is_program(node) || had_function(node, job_function_name(definition), ago));
 }
 
-static bool can_run(const struct job *definition, const struct node *node)
+bool program_is_for(const struct job *definition, const struct node *node)
 {
-    return program_is_kind(definition, node) &&
-           (!is_program(node) || has_function((void *)node, job_function_name(definition)));
+    return could_run(definition, node, 0) && could_run(definition, node, 1);
 }
 
 bool job_is_picky(const struct job *definition)
@@ -100,28 +115,25 @@ bool job_is_picky(const struct job *definition)
     return definition->where || definition->kind == JOB_FUNCTION;
 }
 
-bool program_lacks(const struct cluster *cluster, const struct job *definition)
+/* Where a process has the function, no tick of it is missed for want of one. */
+void program_see_entry(struct cluster *cluster, const struct known_job *job,
+                       const struct ledger_entry *entry)
 {
-    const char *where = definition->where;
-    if (definition->kind != JOB_FUNCTION)
-        return false;
-    for (int i = 0; i < cluster->node_count; i++) {
-        const struct node *node = &cluster->nodes[i];
-        if (node_is_up(node) && can_run(definition, node) &&
-            (!where || selector_matches(where, node->config.self.labels)))
-            return false;
-    }
-    return true;
+    bool is_nobodys = entry->state == RUN_MISSED && entry->reason == REASON_NO_NODE;
+    if (is_nobodys && job->definition && job->definition->kind == JOB_FUNCTION &&
+        !cluster->restored_ms && who_is_there(cluster, job))
+        stage_fail(&cluster->stage, "tick %lld of %s is missed, and there is a process that has it",
+                   (long long)entry->to_ms / 1000, job->name);
 }
 
-/* A claim is made from the definition that the store has. Other claims are takes, also of what is
- * only to be ended. */
+/* A claim is made from the definition that the store has, by a process that has, or had when it
+ * asked for it, the function. Other claims are takes, also of what is only to be ended. */
 void program_see_claim(struct cluster *cluster, const struct known_job *job, const struct run *run)
 {
     if (run->state != RUN_CLAIMED || cluster->is_restored || !job->definition)
         return;
     const struct node *node = node_of_home(cluster, &run->owner);
-    if (!can_run(job->definition, node))
+    if (!could_run(job->definition, node, 0) && !could_run(job->definition, node, 1))
         stage_fail(&cluster->stage, "tick %lld of %s is claimed by %s, which can't run it",
                    (long long)run->tick_ms / 1000, job->name, node->name);
 }
@@ -129,7 +141,7 @@ void program_see_claim(struct cluster *cluster, const struct known_job *job, con
 void program_see_start(struct cluster *cluster, const struct job *definition,
                        const struct node *node)
 {
-    if (!can_run(definition, node))
+    if (!could_run(definition, node, 0))
         stage_fail(&cluster->stage, "%s is started by %s, which can't run it", definition->name,
                    node->name);
 }

@@ -23,8 +23,7 @@ static long long tick_s(const struct known_run *known)
 
 /* ---- made ---- */
 
-/* The machines whose nodes are surely seen by whoever has made the run. */
-static uint32_t who_is_there(const struct cluster *cluster, const struct known_job *job)
+uint32_t who_is_there(const struct cluster *cluster, const struct known_job *job)
 {
     const char *where = job->definition->where;
     int64_t now_ms = cluster->stage.now_ms;
@@ -37,7 +36,7 @@ static uint32_t who_is_there(const struct cluster *cluster, const struct known_j
         const struct node *node = &cluster->nodes[i];
         const struct known_peer_key *peer = &cluster->peers[i];
         if (node_is_up(node) && peer->is_there && now_ms - peer->since_ms > WELL_MS &&
-            program_is_kind(job->definition, node) &&
+            program_is_for(job->definition, node) &&
             (!where || selector_matches(where, node->config.self.labels)))
             there |= UINT32_C(1) << i;
     }

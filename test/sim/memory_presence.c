@@ -57,6 +57,7 @@ static bool is_old_news(const struct line *line)
     int64_t stepped_ms = (now->wall_ms - now->boot_ms) - (said->wall_ms - said->boot_ms);
     return id_compare(&now->instance, &said->instance) == 0 && now->refusal == said->refusal &&
            now->running == said->running && now->max_running == said->max_running &&
+           now->stands == said->stands && strcmp(now->lacks, said->lacks) == 0 &&
            llabs(stepped_ms) < 2 && now->boot_ms - said->boot_ms < every_ms;
 }
 

@@ -149,8 +149,14 @@ peal_sim_mistake(function_of_an_agent memory races job/function/eligible.c
     "!*program || (strlen(program) == length && strncmp(wanted, program, length) == 0)"
     "an agent takes a function")
 peal_sim_mistake(function_of_an_older_build memory races engine/stages/planner.c
-    "return !function || !planner->ports || ports_can_run(planner->ports, function);" "return true;"
+    "return !planner->ports || lacking_can_run(planner->lacking, planner->ports, job);" "return true;"
     "a process of a program claims a function that it does not have")
+peal_sim_mistake(function_that_nobody_has memory races engine/engine_nodes.c
+    "lacking_print(&engine->lacking, self->lacks, sizeof(self->lacks));" "(void)0;"
+    "a tick waits for ever for a process that has its function: P2")
+peal_sim_mistake(function_thought_missing memory races engine/engine_nodes.c
+    "lacking_look(&engine->lacking, &engine->ports, &engine->catalog);" "(void)0;"
+    "ticks are missed for want of a process that has the function, and one has it")
 peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
     "bool is_function = peer_is_program(runner->self);" "bool is_function = false;"
     "a function that ended with its process is said to have never been started: P2")

@@ -89,7 +89,7 @@ static bool has_status(const struct job_filter *filter, const struct catalog_job
         return job->paused;
     case IS_BROKEN:
         return job->broken || after_missing(engine_catalog(filter->engine), job) ||
-               (filter->is_of_list && !engine_has_node(filter->engine, job->where));
+               (filter->is_of_list && !engine_has_node(filter->engine, job));
     }
     return false;
 }

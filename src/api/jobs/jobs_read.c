@@ -10,7 +10,6 @@
 #include "jobs/jobs.h"
 #include "runs/encode.h"
 #include "server.h"
-#include "state/placement.h"
 #include "text/json_text.h"
 
 /* ---- one job ---- */
@@ -65,13 +64,14 @@ static bool waits_for_clock(const struct call *call, const struct catalog_job *j
     return true;
 }
 
-static void tell_no_node(const char *where, char *ret, size_t size)
+static void tell_no_node(const struct call *call, const struct catalog_job *job, char *ret,
+                         size_t size)
 {
-    if (eligible_is_program(where))
-        placement_tell_nobody(where, ret, size);
+    if (eligible_is_program(job->where))
+        engine_tell_nobody(call->api->ports.engine, job, ret, size);
     else
         snprintf(ret, size, "no node that takes runs has the labels of its where: %.80s",
-                 where ? where : "");
+                 job->where ? job->where : "");
 }
 
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
@@ -95,8 +95,8 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
         problem = missing;
     }
-    if (!problem && !engine_has_node(call->api->ports.engine, job->where)) {
-        tell_no_node(job->where, missing, sizeof(missing));
+    if (!problem && !engine_has_node(call->api->ports.engine, job)) {
+        tell_no_node(call, job, missing, sizeof(missing));
         problem = missing;
     }
     char ahead[160];

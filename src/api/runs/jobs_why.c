@@ -6,6 +6,8 @@
 
 #include "auth/visible.h"
 #include "cluster/nodes.h"
+#include "function/eligible.h"
+#include "function/lacks.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -121,13 +123,34 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     facts.missing = catalog_job_missing_calendar(facts.job);
     facts.draining = engine_is_draining(engine);
     facts.hindrance = engine_hindrance(engine, facts.job->where);
-    facts.nobody = !engine_has_node(engine, facts.job->where);
+    facts.nobody = !engine_has_node(engine, facts.job);
+    facts.lacking = "";
     facts.any_tick = why->any_tick;
     struct engine_clock clock = engine_clock(engine);
     facts.doubt = clock.doubt == DOUBT_NONE ? NULL : engine_doubt_text(clock.doubt);
     facts.believed_ms = clock.until_ms;
     *ret = facts;
     return true;
+}
+
+/* The processes of its program, by their names, that have not the function; some of them, if there
+ * are many. */
+static void list_lacking(const struct call *call, const struct catalog_job *job, struct strbuf *out)
+{
+    enum { NAMED = 8 };
+    const struct peers *peers = engine_peers(call->api->ports.engine);
+    const char *function = catalog_job_function(job);
+    size_t at = 0, count = 0;
+    for (const struct known_peer *known; function && (known = table_next(&peers->by_name, &at));) {
+        const struct peer *peer = &known->peer;
+        if (!peer->is_alive || !eligible_matches(job->where, peer->program, peer->labels) ||
+            !lacks_has(peer->lacks, function))
+            continue;
+        if (count++ < NAMED)
+            strbuf_addf(out, "%s%s", count > 1 ? ", " : "", peer->name);
+        else if (count == NAMED + 1)
+            strbuf_adds(out, ", …");
+    }
 }
 
 /* The run is due, and for one node alone: does that take it? */
@@ -158,8 +181,11 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         entry = &pending;
     if (!fill_facts(call, &facts, &definition))
         return;
-    struct strbuf trouble;
+    struct strbuf trouble, lacking;
     strbuf_init(&trouble);
+    strbuf_init(&lacking);
+    list_lacking(call, facts.job, &lacking);
+    facts.lacking = lacking.text;
     bool is_well = health_of_store(call->api, call->language, &trouble) == OK;
     facts.trouble = is_well ? message_in(call->language, "it does not answer") : trouble.text;
     struct why_answer answer;
@@ -173,7 +199,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     if (run)
         why_tell_function(definition, run, call->now_ms, &answer);
     if (run && run->state == RUN_DUE && facts.nobody)
-        why_tell_nobody(facts.job->where, &answer);
+        why_tell_nobody(&facts, &answer);
     else if (run)
         tell_held(call, run, &answer);
     if (run && why->any_tick)
@@ -185,6 +211,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         value = NULL;
     }
     strbuf_release(&answer.text);
+    strbuf_release(&lacking);
     strbuf_release(&trouble);
     job_free(definition);
     call_reply(call, 200, value);

@@ -178,11 +178,17 @@ static struct program_text program_text(const char *where)
     return text;
 }
 
-void why_tell_nobody(const char *where, struct why_answer *answer)
+void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
 {
+    const char *where = facts->job->where;
     answer->reason = REASON_NO_NODE;
     strbuf_reset(&answer->text);
-    if (eligible_is_program(where))
+    if (eligible_is_program(where) && *facts->lacking)
+        tell(answer,
+             "It is due, but no process of the program %s that is running has the function %s: not "
+             "%s.",
+             program_text(where).text, catalog_job_function(facts->job), facts->lacking);
+    else if (eligible_is_program(where))
         tell(answer, "It is due, but no process of the program %s is there. See `peal nodes`.",
              program_text(where).text);
     else
@@ -265,7 +271,13 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
              span.text, facts->calendar);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
-        if (eligible_is_program(facts->job->where))
+        if (eligible_is_program(facts->job->where) && *facts->lacking)
+            tell(answer,
+                 "It is due in %s, but no process of the program %s that is running has the "
+                 "function %s: not %s.",
+                 span.text, program_text(facts->job->where).text, catalog_job_function(facts->job),
+                 facts->lacking);
+        else if (eligible_is_program(facts->job->where))
             tell(answer, "It is due in %s, but no process of the program %s is there.", span.text,
                  program_text(facts->job->where).text);
         else
@@ -311,7 +323,7 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         tell(answer, "It is due, and will be skipped: its date is on the calendar \"%s\".",
              facts->calendar);
     } else if (facts->nobody) {
-        why_tell_nobody(facts->job->where, answer);
+        why_tell_nobody(facts, answer);
     } else if (facts->draining) {
         tell(answer, "It is due, but this agent is draining and starts nothing.");
     } else if (facts->doubt) {
@@ -325,6 +337,8 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
              "It is due, and waits for a process of the program %s that takes runs and has "
              "registered the function.",
              program_text(facts->job->where).text);
+        if (*facts->lacking)
+            tell(answer, " It is not registered in %s.", facts->lacking);
     } else {
         tell(answer, "It is due and being processed; ask again in a moment, and see `peal state` "
                      "if this goes on.");

@@ -20,8 +20,6 @@ struct why_answer {
 void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms);
 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
-/* The run is due, and no node matches the job's `where`. */
-void why_tell_nobody(const char *where, struct why_answer *answer);
 /* The run is due, for one node alone, which does not take it now: `lack` says why not. */
 void why_tell_held(const char *node, const char *lack, struct why_answer *answer);
 /* Also that a function goes on after its timeout. */
@@ -40,12 +38,16 @@ struct why_facts {
     bool draining;
     enum run_reason hindrance; /* why no node can start runs; NONE: no reason is known */
     const char *trouble;       /* the store's own message about its trouble */
-    bool nobody;               /* no node matches the job's `where` */
+    bool nobody;               /* no node matches the job's `where`, or has the function */
+    const char *lacking;       /* nodes of its program that have not the function; "": none */
     const char *doubt;         /* why the clock is doubted; NULL: it is not */
     int64_t believed_ms;       /* when the doubt ends */
     const char *calendar;      /* that excludes the tick; NULL: none */
     const char *missing;       /* a missing calendar of the job; NULL: none */
 };
+
+/* The run is due, and no node can run it. */
+void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer);
 
 /* What a job with `after` waits for; `others` are in the order of its `after`, NULL for a missing
  * job. */

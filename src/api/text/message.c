@@ -420,6 +420,12 @@ const struct message messages[] = {
      "已到触发时间，但没有节点具有任务 where 要求的标签：%s。请查看 `peal nodes`。"},
     {"It is due, but no process of the program %s is there. See `peal nodes`.",
      "已到触发时间，但程序 %s 没有在线的进程。请查看 `peal nodes`。"},
+    {"It is due, but no process of the program %s that is running has the function %s: not %s.",
+     "已到触发时间，但程序 %s 的在线进程都没有注册函数 %s：%s。"},
+    {"It is due in %s, but no process of the program %s that is running has the function %s: not "
+     "%s.",
+     "将在 %s 后触发，但程序 %s 的在线进程都没有注册函数 %s：%s。"},
+    {" It is not registered in %s.", " 尚未注册它的进程：%s。"},
     {"It is due in %s, but no process of the program %s is there.",
      "将在 %s 后触发，但程序 %s 没有在线的进程。"},
     {"It is due, and waits for a process of the program %s that takes runs and has registered the "

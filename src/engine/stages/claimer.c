@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "function/eligible.h"
+#include "lacking.h"
 #include "stages/spread.h"
 
 enum {
@@ -184,7 +185,8 @@ void claimer_fill_entries(const struct claimer *claimer, struct now now, struct 
         snprintf(entry->node, sizeof(entry->node), "%s", claimer->self->name);
         entry->owner = peer_incarnation(claimer->self);
         if (entry->reason == REASON_NO_NODE)
-            placement_tell_nobody(job->where, entry->detail, sizeof(entry->detail));
+            placement_tell_nobody(claimer->placement, job->where, catalog_job_function(job),
+                                  entry->detail, sizeof(entry->detail));
     }
 }
 
@@ -387,6 +389,7 @@ static int compute_rank(const struct claimer *claimer, const struct run *run)
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
     struct placement_ask ask = {.id = &run->id,
                                 .where = job ? job->where : NULL,
+                                .function = job ? catalog_job_function(job) : NULL,
                                 .without = run->node,
                                 .failed_on = run->failed_on,
                                 .tick_ms = run->tick_ms,
@@ -404,9 +407,8 @@ static int compute_rank(const struct claimer *claimer, const struct run *run)
 static bool can_run(const struct claimer *claimer, const struct run *run)
 {
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
-    const char *function = job ? catalog_job_function(job) : NULL;
     return !job || (eligible_is_kind(job->where, claimer->self->program) &&
-                    (!function || ports_can_run(claimer->ports, function)));
+                    lacking_can_run(claimer->lacking, claimer->ports, job));
 }
 
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed

@@ -33,6 +33,7 @@ struct claimer {
     size_t unanswered;   /* all claims without an answer, sent or not, with a run or without */
     struct outage *away; /* the engine's record of the store's last outage */
     const struct hindrances *hindrances; /* the engine's */
+    struct lacking *lacking;             /* likewise */
     double latency_ms;                   /* of a claim, smoothed: sets how far ahead to claim */
 };
 

@@ -82,8 +82,7 @@ void planner_remove(struct planner *planner, struct catalog_job *job)
 /* A function that this process of its program has not registered is for the next rank. */
 static bool can_run(const struct planner *planner, const struct catalog_job *job)
 {
-    const char *function = catalog_job_function(job);
-    return !function || !planner->ports || ports_can_run(planner->ports, function);
+    return !planner->ports || lacking_can_run(planner->lacking, planner->ports, job);
 }
 
 static int rank_of(const struct planner *planner, const struct catalog_job *job)
@@ -99,7 +98,10 @@ static int rank_of(const struct planner *planner, const struct catalog_job *job)
 
 static bool has_node(const struct planner *planner, const struct catalog_job *job)
 {
-    return !planner->placement || placement_has_node(planner->placement, job->where);
+    const char *function = catalog_job_function(job);
+    return !planner->placement ||
+           placement_has_node(planner->placement, job->where, function,
+                              !planner->ports || ports_can_run(planner->ports, function));
 }
 
 /* When it is this node's turn for a due job. Ranks of a late tick count from when it was first

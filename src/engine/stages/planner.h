@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "heap.h"
+#include "lacking.h"
 #include "ports.h"
 #include "stages/plan.h"
 #include "state/catalog.h"
@@ -26,6 +27,7 @@ struct planner {
     const struct peers *peers;   /* NULL: likewise */
     const struct open_runs *runs;
     const struct engine_ports *ports; /* NULL: this node has all functions of its program */
+    struct lacking *lacking;          /* where those are noted that it has not */
     bool may_run;                     /* false: this node leaves all runs to others */
     bool leads; /* the leader passes over ticks that no node may run; other nodes ignore them */
 };

@@ -338,13 +338,16 @@ static bool is_past_deadline(const struct runner *runner, struct now now,
            late_ms > open->job->deadline_s * 1000;
 }
 
-/* The definition may be of another kind than the one that was claimed. */
-static bool is_for_this_node(const struct runner *runner, const struct job *job)
+/* The definition may be of another kind than the one that was claimed, or the function gone. NULL:
+ * it is for this node. */
+static const char *why_not_here(const struct runner *runner, const struct job *job)
 {
-    if (job->kind != JOB_FUNCTION)
-        return !peer_is_program(runner->self);
-    return strcmp(job->function.program, runner->self->program) == 0 &&
-           ports_can_run(runner->ports, job_function_name(job));
+    bool is_function = job->kind == JOB_FUNCTION;
+    const char *program = is_function ? job->function.program : "";
+    if (strcmp(program, runner->self->program) != 0)
+        return RUNNER_OF_ANOTHER_KIND;
+    bool has_it = !is_function || ports_can_run(runner->ports, job_function_name(job));
+    return has_it ? NULL : RUNNER_FORGOTTEN;
 }
 
 static void start(struct runner *runner, struct now now, struct open_run *open)
@@ -360,8 +363,9 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         end(runner, now, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
         return;
     }
-    if (st == OK && !is_for_this_node(runner, open->job)) {
-        end(runner, now, open, RUN_MISSED, REASON_NO_NODE, RUNNER_OF_ANOTHER_KIND);
+    const char *why_not = st == OK ? why_not_here(runner, open->job) : NULL;
+    if (why_not) {
+        end(runner, now, open, RUN_MISSED, REASON_NO_NODE, why_not);
         return;
     }
     if (st == OK && is_past_deadline(runner, now, open)) {

@@ -10,6 +10,7 @@
 #include "state/open_run.h"
 
 #define RUNNER_OF_ANOTHER_KIND "the job was changed after the claim, and is not for this node now"
+#define RUNNER_FORGOTTEN       "the process has removed the function after the claim"
 #define RUNNER_TOO_LATE        "claimed, but not begun in time: the agent or the store was away"
 #define RUNNER_BOOTED          "the machine rebooted before it could begin"
 

@@ -35,7 +35,7 @@ static struct candidate *find_candidates(struct placement *placement, const stru
     *ret_count = 0;
     for (size_t i = 0; found && i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
-        if (node->is_there && placement_fits(placement, i, job->where))
+        if (node->is_there && placement_fits(placement, i, &ask))
             found[(*ret_count)++] = (struct candidate){node, placement_node_score(node, &ask)};
     }
     return found;

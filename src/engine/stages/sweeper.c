@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "function/eligible.h"
+#include "function/lacks.h"
 #include "stages/again.h"
 #include "stages/follow.h"
 
@@ -161,8 +163,10 @@ static void sweep_begun(struct sweeper *sweeper, struct now now)
 /* No node is eligible, not even one that is drained or full. */
 static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *job)
 {
+    const char *function = job ? catalog_job_function(job) : NULL;
     return job && job->where && sweeper->placement->count &&
-           !placement_has_node(sweeper->placement, job->where);
+           !placement_has_node(sweeper->placement, job->where, function,
+                               ports_can_run(sweeper->ports, function));
 }
 
 /* The job was changed since: an agent runs no functions, and a program nothing else. */
@@ -173,12 +177,23 @@ static bool is_of_another_kind(const struct sweeper *sweeper, const struct run *
     return job && !job->broken && !eligible_is_kind(job->where, node->peer.program);
 }
 
+/* It is known that the node has not the function. */
+static bool is_lacking(const struct sweeper *sweeper, const struct run *run,
+                       const struct known_peer *node)
+{
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    const char *function = job ? catalog_job_function(job) : NULL;
+    if (function && strcmp(node->peer.name, sweeper->self->name) == 0)
+        return !ports_can_run(sweeper->ports, function);
+    return function && lacks_has(node->peer.lacks, function);
+}
+
 /* The run is for one node alone, and that node is gone or drained, or runs no such jobs. */
 static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
 {
     const char *only = open_run_only_node(run);
     const struct known_peer *node = only ? peers_find(sweeper->peers, only) : NULL;
-    if (node && is_of_another_kind(sweeper, run, node))
+    if (node && (is_of_another_kind(sweeper, run, node) || is_lacking(sweeper, run, node)))
         return true;
     return only && (!node || !node->peer.is_alive || node->is_drained);
 }
@@ -191,11 +206,13 @@ static const char *why_not(const struct sweeper *sweeper, const char *node)
     return is_told ? peer_refusal_text(known->peer.refusal) : NULL;
 }
 
-static const char *what_of_only(const struct sweeper *sweeper, const char *only)
+static const char *what_of_only(const struct sweeper *sweeper, const struct run *run,
+                                const char *only)
 {
     const struct known_peer *node = peers_find(sweeper->peers, only);
-    bool is_there = node && node->peer.is_alive && !node->is_drained;
-    return is_there ? "runs no such jobs" : "is gone or drained";
+    if (!node || !node->peer.is_alive || node->is_drained)
+        return "is gone or drained";
+    return is_of_another_kind(sweeper, run, node) ? "runs no such jobs" : "has not the function";
 }
 
 /* Why the run is ended: it was left behind by its node, nobody has taken it in time, or no node may
@@ -217,9 +234,10 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct run 
         snprintf(detail, size, "no node took it in time");
     else if (only)
         snprintf(detail, size, "for %snode %s, which %s", run->pinned[0] ? "" : "the boot of ",
-                 only, what_of_only(sweeper, only));
+                 only, what_of_only(sweeper, run, only));
     else
-        placement_tell_nobody(job ? job->where : NULL, detail, size);
+        placement_tell_nobody(sweeper->placement, job ? job->where : NULL,
+                              job ? catalog_job_function(job) : NULL, detail, size);
     return was_left || is_untaken ? REASON_DEADLINE : REASON_NO_NODE;
 }
 

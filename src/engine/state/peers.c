@@ -210,7 +210,8 @@ static bool is_other_choice(const struct peer *was, const struct peer *is)
 {
     return was->is_alive != is->is_alive || was->refusal != is->refusal ||
            was->roles != is->roles || was->capacity != is->capacity ||
-           strcmp(was->program, is->program) != 0 || strcmp(was->labels, is->labels) != 0;
+           strcmp(was->program, is->program) != 0 || strcmp(was->labels, is->labels) != 0 ||
+           strcmp(was->lacks, is->lacks) != 0;
 }
 
 static bool has_agent(const struct peers *peers)

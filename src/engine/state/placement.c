@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "function/eligible.h"
+#include "function/lacks.h"
 #include "hash.h"
 
 static void forget_choices(struct placement *placement)
@@ -45,6 +46,7 @@ static void add(struct placement *placement, const struct peer *peer, bool accep
     snprintf(node->name, sizeof(node->name), "%s", peer->name);
     snprintf(node->program, sizeof(node->program), "%s", peer->program);
     snprintf(node->labels, sizeof(node->labels), "%s", peer->labels);
+    snprintf(node->lacks, sizeof(node->lacks), "%s", peer->lacks);
 }
 
 enum status placement_set(struct placement *placement, const struct peers *peers,
@@ -105,6 +107,7 @@ struct placement_ask placement_ask_of(const struct catalog_job *job)
     return (struct placement_ask){
         .id = &job->uid,
         .where = job->where,
+        .function = catalog_job_function(job),
         .tick_ms = job->next_ms,
         .place = catalog_job_place(job),
         .last_node = job->last_node,
@@ -163,6 +166,12 @@ static bool fits(const struct placement *placement, size_t node, const char *whe
     return choice ? choice->fits[node] : eligible_matches(where, of->program, of->labels);
 }
 
+/* Is it known that another node has not the function? */
+static bool is_lacking(const struct placement *placement, size_t node, const char *function)
+{
+    return node > 0 && function && lacks_has(placement->nodes[node].lacks, function);
+}
+
 static bool is_named(const char *names, const char *name)
 {
     size_t length = strlen(name);
@@ -217,6 +226,7 @@ static int rank_among(struct placement *placement, const struct placement_ask *a
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
         if (!node->accepts || !fits(placement, i, where, choice) ||
+            is_lacking(placement, i, ask->function) ||
             (ask->without && strcmp(node->name, ask->without) == 0))
             continue;
         ++*ret_count;
@@ -239,9 +249,11 @@ int placement_rank_part(struct placement *placement, const struct placement_ask 
     return rank == NOT_ELIGIBLE ? rank : (rank + count - part % count) % count;
 }
 
-bool placement_fits(struct placement *placement, size_t node, const char *where)
+bool placement_fits(struct placement *placement, size_t node, const struct placement_ask *ask)
 {
-    return fits(placement, node, where, where ? choice_of(placement, where) : NULL);
+    const char *where = ask->where;
+    return fits(placement, node, where, where ? choice_of(placement, where) : NULL) &&
+           !is_lacking(placement, node, ask->function);
 }
 
 bool placement_is_before(struct placement *placement, const struct placement_ask *ask,
@@ -255,30 +267,50 @@ bool placement_is_before(struct placement *placement, const struct placement_ask
         if (strcmp(node->name, name) != 0)
             continue;
         struct standing other = standing_of(node, ask, id_hash);
-        return node->accepts && fits(placement, i, ask->where, choice) && is_before(&other, &own);
+        return node->accepts && fits(placement, i, ask->where, choice) &&
+               !is_lacking(placement, i, ask->function) && is_before(&other, &own);
     }
     return false;
 }
 
-bool placement_has_node(struct placement *placement, const char *where)
+/* The rest of what it lacks it could not name: but what it can run, it claims. */
+static bool may_have(const struct placement *placement, size_t node, const char *function)
+{
+    const struct placement_node *of = &placement->nodes[node];
+    return !function ||
+           (!is_lacking(placement, node, function) && !(of->accepts && lacks_more(of->lacks)));
+}
+
+bool placement_has_node(struct placement *placement, const char *where, const char *function,
+                        bool has_it)
 {
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
     if (placement->count && placement->nodes[0].program[0] && !eligible_is_program(where))
         return true;
     for (size_t i = 0; i < placement->count; i++) {
-        if (fits(placement, i, where, choice))
+        if (fits(placement, i, where, choice) &&
+            (i > 0 ? may_have(placement, i, function) : has_it))
             return true;
     }
     return false;
 }
 
-void placement_tell_nobody(const char *where, char *ret, size_t size)
+static bool has_process(struct placement *placement, const char *where)
+{
+    return placement_has_node(placement, where, NULL, true);
+}
+
+void placement_tell_nobody(struct placement *placement, const char *where, const char *function,
+                           char *ret, size_t size)
 {
     size_t length;
     const char *program = eligible_program(where, &length);
     const char *labels = eligible_where(where);
     if (!length)
         snprintf(ret, size, "no node has the labels of its where: %s", labels ? labels : "");
+    else if (function && has_process(placement, where))
+        snprintf(ret, size, "no process of the program %.*s that is running has the function %s",
+                 (int)length, program, function);
     else if (labels)
         snprintf(ret, size, "no process of the program %.*s has the labels of its where: %s",
                  (int)length, program, labels);

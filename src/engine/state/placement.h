@@ -23,6 +23,7 @@ struct placement_node {
     char name[64];
     char program[64]; /* "": an agent */
     char labels[512];
+    char lacks[256]; /* of its program's functions; of this node not looked at: it knows itself */
 };
 
 /* The nodes that match a job's `where` (eligible.h). */
@@ -57,6 +58,7 @@ void placement_weigh(struct placement *placement, const struct peers *peers);
 struct placement_ask {
     const struct id *id;     /* hashed: of the job for its ticks, of a run that waits */
     const char *where;       /* as in eligible.h; NULL: all agents match */
+    const char *function;    /* which it must not be known to lack; NULL: the job is none */
     const char *without;     /* the name of a node that does not count; NULL: all do */
     const char *failed_on;   /* names with spaces between them; NULL: none */
     int64_t tick_ms;         /* LEAST_LOADED: hashed, too, so that each tick is placed anew */
@@ -77,19 +79,23 @@ int placement_rank(struct placement *placement, const struct placement_ask *ask)
  * its nodes in turn, so that each gets as many as the others. */
 int placement_rank_part(struct placement *placement, const struct placement_ask *ask, int part);
 
-/* Does the node match `where`? */
-bool placement_fits(struct placement *placement, size_t node, const char *where);
+/* Does the node match, as far as known also by its functions? */
+bool placement_fits(struct placement *placement, size_t node, const struct placement_ask *ask);
 
 /* Does the node of this name come before this one? False also if it takes no runs now. */
 bool placement_is_before(struct placement *placement, const struct placement_ask *ask,
                          const char *name);
 
-/* Does any node match, whether or not it accepts runs now? A program does not judge for agents: a
+/* Does any node match, whether or not it accepts runs now? `has_it`: this one has the function, if
+ * the job is one. Of another that lacks more functions than it could name, nothing is known but
+ * that it would have claimed the tick, if it accepts runs. A program does not judge for agents: a
  * tick that none of them can run now is for their catch_up, when one is back. */
-bool placement_has_node(struct placement *placement, const char *where);
+bool placement_has_node(struct placement *placement, const char *where, const char *function,
+                        bool has_it);
 
-/* A message that no node is one of its program, or has these labels. */
-void placement_tell_nobody(const char *where, char *ret, size_t size);
+/* A message that no node is one of its program, has the function, or has these labels. */
+void placement_tell_nobody(struct placement *placement, const char *where, const char *function,
+                           char *ret, size_t size);
 
 /* The node with the largest score has rank 0. `weight`: its share among all is that of the ids for
  * which it has. */

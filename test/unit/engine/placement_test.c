@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "function/lacks.h"
+
 enum { NODES = 8, IDS = 20000 };
 
 struct cluster {
@@ -175,6 +177,11 @@ static void test_little_moves(void **state)
         assert_int_equal(first_of(cluster, number), before[number]);
 }
 
+static bool has_node(struct cluster *cluster, size_t of, const char *where)
+{
+    return placement_has_node(&cluster->views[of], where, NULL, true);
+}
+
 static void test_labels_and_refusals(void **state)
 {
     struct cluster *cluster = *state;
@@ -194,17 +201,17 @@ static void test_labels_and_refusals(void **state)
         assert_int_equal(rank_of(cluster, 2, &id, "zone=eu"), NOT_ELIGIBLE);
         assert_int_equal(rank_of(cluster, 2, &id, "zone=us"), 0);
     }
-    assert_true(placement_has_node(&cluster->views[4], "zone=us"));
-    assert_true(placement_has_node(&cluster->views[4], NULL));
-    assert_false(placement_has_node(&cluster->views[4], "zone=asia"));
+    assert_true(has_node(cluster, 4, "zone=us"));
+    assert_true(has_node(cluster, 4, NULL));
+    assert_false(has_node(cluster, 4, "zone=asia"));
     cluster->nodes[2].refusal = PEER_FULL; /* it is there all the same */
     tell(cluster, 2);
     look(cluster);
-    assert_true(placement_has_node(&cluster->views[4], "zone=us"));
+    assert_true(has_node(cluster, 4, "zone=us"));
     cluster->nodes[2].is_alive = false;
     tell(cluster, 2);
     look(cluster);
-    assert_false(placement_has_node(&cluster->views[4], "zone=us"));
+    assert_false(has_node(cluster, 4, "zone=us"));
 }
 
 /* Each part has a node that goes first, and the nodes have as many of them as each other. */
@@ -398,19 +405,74 @@ static void test_programs(void **state)
         assert_int_equal(rank_of(cluster, i, &id, functions[1]), i == 1 ? 0 : NOT_ELIGIBLE);
         assert_int_equal(rank_of(cluster, i, &id, functions[2]), NOT_ELIGIBLE);
         assert_int_equal(rank_of(cluster, i, &id, functions[3]), NOT_ELIGIBLE);
-        assert_true(placement_has_node(&cluster->views[i], functions[1]));
-        assert_false(placement_has_node(&cluster->views[i], functions[2]));
+        assert_true(has_node(cluster, i, functions[1]));
+        assert_false(has_node(cluster, i, functions[2]));
         /* A program leaves it to agents to say that none of them can. */
-        assert_int_equal(placement_has_node(&cluster->views[i], "zone=mars"), i < 2);
+        assert_int_equal(has_node(cluster, i, "zone=mars"), i < 2);
     }
     assert_int_equal(ranks, 3);
     assert_int_equal(agents, (1u << (NODES - 2)) - 1);
     char text[200];
-    placement_tell_nobody("@billing", text, sizeof(text));
-    assert_string_equal(text, "no process of the program billing is there");
-    placement_tell_nobody("@billing,zone=eu", text, sizeof(text));
+    struct placement *view = &cluster->views[4];
+    placement_tell_nobody(view, "@bill", "refund", text, sizeof(text));
+    assert_string_equal(text, "no process of the program bill is there");
+    placement_tell_nobody(view, "@billing,zone=mars", "refund", text, sizeof(text));
     assert_string_equal(text,
-                        "no process of the program billing has the labels of its where: zone=eu");
+                        "no process of the program billing has the labels of its where: zone=mars");
+}
+
+/* What a process lacks it is not ranked for; but it knows itself. */
+static void test_functions(void **state)
+{
+    struct cluster *cluster = *state;
+    struct placement *view = &cluster->views[4];
+    struct strbuf lacks;
+    strbuf_init(&lacks);
+    lacks_add(lacks_hash("other"), &lacks);
+    lacks_add(lacks_hash("refund"), &lacks);
+    for (size_t i = 0; i < 2; i++) {
+        struct peer *node = &cluster->nodes[i];
+        node->roles = 0;
+        snprintf(node->program, sizeof(node->program), "billing");
+        snprintf(node->lacks, sizeof(node->lacks), "%s", i ? "" : lacks.text);
+        tell(cluster, i);
+    }
+    look(cluster);
+    for (uint8_t n = 0; n < 20; n++) {
+        struct id id = id_of(n);
+        struct placement_ask ask = {.id = &id, .where = "@billing", .function = "refund"};
+        assert_int_equal(placement_rank(&cluster->views[1], &ask), 0);
+        assert_false(placement_is_before(&cluster->views[1], &ask, cluster->nodes[0].name));
+        assert_true(placement_rank(&cluster->views[0], &ask) >= 0);
+    }
+    assert_true(placement_has_node(view, "@billing", "refund", false));
+    snprintf(cluster->nodes[1].lacks, sizeof(cluster->nodes[1].lacks), "%s", lacks.text);
+    tell(cluster, 1);
+    look(cluster);
+    char text[200];
+    assert_false(placement_has_node(view, "@billing", "refund", true));
+    assert_true(placement_has_node(view, "@billing", "invoice", false));
+    assert_true(placement_has_node(&cluster->views[0], "@billing", "refund", true));
+    assert_false(placement_has_node(&cluster->views[0], "@billing", "refund", false));
+    placement_tell_nobody(view, "@billing", "refund", text, sizeof(text));
+    assert_string_equal(
+        text, "no process of the program billing that is running has the function refund");
+    /* Lacking more than it can name, it might have the function while it takes no runs. */
+    strbuf_addc(&lacks, '+');
+    snprintf(cluster->nodes[1].lacks, sizeof(cluster->nodes[1].lacks), "%s", lacks.text);
+    tell(cluster, 1);
+    look(cluster);
+    assert_true(placement_has_node(view, "@billing", "invoice", true)); /* by the first */
+    snprintf(cluster->nodes[0].lacks, sizeof(cluster->nodes[0].lacks), "%s", lacks.text);
+    tell(cluster, 0);
+    look(cluster);
+    assert_false(placement_has_node(view, "@billing", "invoice", true));
+    cluster->nodes[1].refusal = PEER_FULL;
+    tell(cluster, 1);
+    look(cluster);
+    assert_true(placement_has_node(view, "@billing", "invoice", true));
+    assert_false(placement_has_node(view, "@billing", "refund", true));
+    strbuf_release(&lacks);
 }
 
 int main(void)
@@ -424,6 +486,7 @@ int main(void)
         IN_CLUSTER(test_labels_and_refusals),
         IN_CLUSTER(test_parts_go_round),
         IN_CLUSTER(test_programs),
+        IN_CLUSTER(test_functions),
         IN_CLUSTER(test_sticky_keeps_its_node),
         IN_CLUSTER(test_sticky_moves_on),
         IN_CLUSTER(test_least_loaded_is_by_what_is_free),

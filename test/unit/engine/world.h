@@ -69,7 +69,8 @@ struct world {
     size_t suspicions;     /* ... and how often, at any */
     struct engine *engine;
     struct engine_config config;
-    const char *lacks;        /* a function that its program has not registered; NULL: none */
+    const char *lacks;        /* a function that its program has not registered, "*": all;
+                                 NULL: none */
     struct executor executor; /* from here on: what the fakes keep */
     struct history history;
     struct world_process processes[WORLD_ROWS];

@@ -12,6 +12,8 @@
 #include "definition/job_codec.h"
 #include "function/eligible.h"
 #include "function/job_function.h"
+#include "function/lacks.h"
+#include "peer.h"
 #include "strbuf.h"
 
 #define BEGIN "name: a\nschedule: '@manual'\n"
@@ -136,12 +138,37 @@ static void nodes_are_eligible(void **state)
     }
 }
 
+static void what_a_process_lacks(void **state)
+{
+    (void)state;
+    struct strbuf text;
+    char name[32];
+    strbuf_init(&text);
+    assert_false(lacks_has("", "refund") || lacks_more(""));
+    for (int i = 0; i < LACKS_MAX; i++) {
+        snprintf(name, sizeof(name), "function-%d", i);
+        assert_false(lacks_has(text.text, name));
+        lacks_add(lacks_hash(name), &text);
+    }
+    for (int i = 0; i < LACKS_MAX + 5; i++) {
+        snprintf(name, sizeof(name), "function-%d", i);
+        assert_int_equal(lacks_has(text.text, name), i < LACKS_MAX);
+    }
+    assert_false(lacks_more(text.text));
+    strbuf_addc(&text, '+');
+    assert_true(lacks_more(text.text) && lacks_has(text.text, "function-30"));
+    assert_true(text.length < sizeof(((struct peer *)NULL)->lacks));
+    assert_false(lacks_has("0123", "refund")); /* cut off */
+    strbuf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(good_ones_are_read),
         cmocka_unit_test(nodes_are_eligible),
+        cmocka_unit_test(what_a_process_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
