@@ -154,9 +154,9 @@ peal_sim_mistake(function_of_an_older_build memory races engine/stages/planner.c
 peal_sim_mistake(function_that_nobody_has memory races engine/engine_nodes.c
     "lacking_print(&engine->lacking, self->lacks, sizeof(self->lacks));" "(void)0;"
     "a tick waits for ever for a process that has its function: P2")
-peal_sim_mistake(function_thought_missing memory races engine/engine_nodes.c
-    "lacking_look(&engine->lacking, &engine->ports, &engine->catalog);" "(void)0;"
-    "ticks are missed for want of a process that has the function, and one has it")
+peal_sim_mistake(function_asked_for_in_vain memory races engine/stages/sweeper.c
+    "!placement_has_node(sweeper->placement, job->where, function," "!placement_has_node(sweeper->placement, job->where, NULL,"
+    "a run that was asked for waits for ever for a process that has its function: P2")
 peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
     "bool is_function = peer_is_program(runner->self);" "bool is_function = false;"
     "a function that ended with its process is said to have never been started: P2")
