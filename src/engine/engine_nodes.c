@@ -33,7 +33,8 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
         is_peer ? peers_find(&engine->peers, change->peer->name) : NULL;
     bool was_alive = before && before->peer.is_alive;
     bool was_shut_out = engine_is_shut_out(engine); /* before a node has joined it only waits */
-    bool is_of_functions = is_peer && strcmp(before ? before->peer.lacks : "", change->peer->lacks);
+    bool is_of_functions =
+        is_peer && strcmp(before ? before->peer.lacks : "", change->peer->lacks) != 0;
     struct id was_instance = before ? before->peer.instance : (struct id){{0}};
     if (peers_take(&engine->peers, change, engine->now) != OK) {
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
