@@ -1,0 +1,219 @@
+/* peal: scheduled functions, elections and locks for C and C++, alone or across a cluster.
+ *
+ *     #include <peal.h>
+ *     static int cleanup(peal_run *run, void *arg) { peal_log(run, "swept"); return 0; }
+ *     int main(void)
+ *     {
+ *         peal_every("cleanup", "0 * * * *", cleanup, .tz = "Asia/Shanghai");
+ *         return peal_run_forever();
+ *     }
+ *
+ * A program that is linked with -lpeal is a node: each tick of a function is called once among all
+ * processes that share a store, however many there are. Without PEAL_STORE those are the processes
+ * of this user on this machine; with PEAL_STORE=etcd://HOST:PORT/PREFIX all that name the same
+ * cluster, beside its agents, whose commands, API and console show, pause, trigger and kill
+ * functions as they do jobs.
+ *
+ * Every function may be called from any thread, also from within a scheduled function. The library
+ * has threads of its own, which block all signals; it installs no signal handler, changes neither
+ * locale nor environment, and writes to no descriptor that is not its own (see peal_options.log).
+ * After fork() the child's handles answer PEAL_E_FORKED to everything; it may open its own.
+ *
+ * What fails returns a negative enum peal_error, and says why in words: peal_why(). */
+#ifndef PEAL_H
+#define PEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PEAL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define PEAL_PRINTF(text, first)
+#endif
+
+enum peal_error {
+    PEAL_OK = 0,
+    PEAL_E_INVALID = -1, /* an argument is wrong; peal_why() says which, and where */
+    PEAL_E_NOMEM = -2,
+    PEAL_E_EXISTS = -3, /* the name is taken: by another function, program or job */
+    PEAL_E_NOT_FOUND = -4,
+    PEAL_E_UNREACHABLE = -5, /* the store has not answered in time */
+    PEAL_E_BUSY = -6,        /* somebody else has it */
+    PEAL_E_LOST = -7,        /* this process had it, and has it no longer */
+    PEAL_E_FORKED = -8,      /* the handle belongs to the parent process */
+    PEAL_E_STOPPED = -9,     /* peal_stop or peal_close was called */
+    PEAL_E_VERSION = -10,    /* the store was written by a newer peal */
+    PEAL_E_IO = -11,         /* disk, permission, corrupt file */
+};
+
+/* Words for the last failure of this thread: what, where, and a next step. Never NULL; valid until
+ * the thread's next failure. */
+const char *peal_why(void);
+
+/* "0.3.0", of the library that is loaded. */
+const char *peal_version(void);
+
+/* ---- the node ---- */
+
+typedef struct peal peal;
+
+enum peal_level { PEAL_DEBUG, PEAL_INFO, PEAL_WARNING, PEAL_ERROR };
+
+/* Who calls functions. */
+enum peal_caller {
+    PEAL_THREADS, /* a pool of threads of the library */
+    PEAL_STEPS,   /* the program, by peal_step() */
+};
+
+/* All zero is a good choice. */
+typedef struct peal_options {
+    const char *store;   /* NULL: PEAL_STORE, else embedded: "sqlite" */
+    const char *data;    /* folder; NULL: PEAL_DATA, else $XDG_STATE_HOME/peal or its like */
+    const char *program; /* NULL: the name of the executable. Functions belong to a program */
+    int version;         /* of the program's functions: a lower one never replaces a higher one */
+    const char *labels;  /* "zone=eu,disk=ssd", for the functions' `where` */
+    enum peal_caller caller;
+    int threads;        /* of the pool; 0: 4 */
+    int timeout_ms;     /* how long peal_open tries; 0: 5 s */
+    bool in_background; /* peal_open returns at once, and goes on to try until it succeeds */
+    /* NULL: warnings and errors go to stderr. May be called from any thread. */
+    void (*log)(void *context, enum peal_level level, const char *message);
+    void *context;
+} peal_options; /* later versions have further members at its end */
+
+/* Joins the cluster, or opens the embedded store. NULL: peal_why(). */
+#ifndef __cplusplus
+#define peal_open(...) peal_open_sized(&(peal_options){__VA_ARGS__}, sizeof(peal_options))
+#endif
+peal *peal_open_sized(const peal_options *options, size_t size);
+
+/* Takes no further ticks; peal_run_forever() and peal_wait() return when the functions that run
+ * have. May be called from a signal handler. */
+void peal_stop(peal *peal);
+
+/* Stops, waits for functions that run, and frees. Accepts NULL; returns NULL. */
+peal *peal_close(peal *peal);
+
+/* NULL in place of a node, here and below, is the node of this process: opened by its first use,
+ * with the options of the environment. */
+
+/* Until peal_stop, or SIGINT or SIGTERM, which it takes for the time of this call only, and only
+ * where the program handles neither. 0; else what failed. */
+int peal_run_forever(void);
+int peal_wait(peal *peal); /* the same without signals */
+
+/* PEAL_STEPS, for the program's own loop: calls wait while the descriptor is readable. */
+int peal_fd(peal *peal);
+int peal_timeout(peal *peal); /* until the next call is due, in ms; -1: none is known */
+int peal_step(peal *peal);    /* makes the calls that wait; their number */
+
+/* ---- functions ---- */
+
+/* One call of a function: valid until it returns. */
+typedef struct peal_run peal_run;
+
+/* 0: ok. Else the run has failed, and this is its exit code. */
+typedef int peal_function(peal_run *run, void *arg);
+
+enum peal_overlap { PEAL_SKIP, PEAL_ALLOW, PEAL_QUEUE, PEAL_REPLACE };
+enum peal_catch_up { PEAL_LAST, PEAL_NONE, PEAL_ALL };
+
+/* A start that is not a fixed time: this long after the function's first registration in the store,
+ * whoever makes it, so that all nodes have the same ticks. */
+#define PEAL_FROM_NOW(ms) (-(int64_t)(ms)-1)
+
+/* Where a function is registered, for messages. */
+typedef struct peal_place {
+    const char *file;
+    int line;
+} peal_place;
+
+typedef struct peal_job {
+    const char *name;
+    const char *schedule; /* cron with 5, 6 or 7 fields, "@every 90s", "@daily" ...; NULL: by
+                             interval_ms, or on request alone */
+    peal_function *function;
+    void *arg;
+    int64_t interval_ms; /* every so often, in whole seconds, from ... */
+    int64_t start_ms;    /* ... this time on, in Unix milliseconds, or PEAL_FROM_NOW(); a schedule
+                            has no ticks before it */
+    const char *tz;      /* "Asia/Shanghai"; NULL: the machine's when it was first registered */
+    bool local;          /* in each process, not once in the cluster; not on record anywhere else */
+    int64_t timeout_ms;  /* then peal_cancelled(); 0: none */
+    int64_t deadline_ms; /* a call that would be later than this is not made; 0: none */
+    int64_t jitter_ms;
+    enum peal_overlap overlap;
+    enum peal_catch_up catch_up;
+    int retries;           /* further attempts after a failure */
+    int64_t retry_wait_ms; /* before each; 0: 10 s */
+    const char *where;     /* selector of labels */
+    const char *more; /* any other fields of a job, as YAML or JSON: "notify: {on_failure: ops}" */
+    const peal_place *place; /* set by the macros */
+} peal_job;                  /* later versions have further members at its end */
+
+/* Registers a function of this program under a name that is unique in the store, at once or when
+ * the node has joined. What is wrong is said at once: PEAL_E_INVALID with file, line and the place
+ * in the schedule; PEAL_E_EXISTS. A definition that is there already is replaced if the program has
+ * changed it since, and left as it is if only people have. */
+#ifndef __cplusplus
+#define PEAL_HERE (&(peal_place){__FILE__, __LINE__})
+#define peal_add(peal, ...)                                                                        \
+    peal_add_sized(peal, &(peal_job){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_job))
+#define peal_every(...) peal_add(NULL, __VA_ARGS__) /* NAME, SCHEDULE, FUNCTION [, .member = ...]  \
+                                                     */
+#endif
+int peal_add_sized(peal *peal, const peal_job *job, size_t size);
+
+/* It is no longer called here. The job stays in the store, for other processes and for its history;
+ * peal_delete removes it for all. */
+int peal_remove(peal *peal, const char *name);
+int peal_delete(peal *peal, const char *name);
+
+/* Asks for a run now; `params` as "day=2026-11-01\nregion=eu", NULL: none. ret_id, of 27 bytes, may
+ * be NULL. */
+int peal_trigger(peal *peal, const char *name, const char *params, char *ret_id);
+
+/* ---- within a function ---- */
+
+void peal_log(peal_run *run, const char *format, ...) PEAL_PRINTF(2, 3); /* a line of its output */
+void peal_progress(peal_run *run, int percent, const char *what);
+bool peal_cancelled(const peal_run *run);  /* killed, timed out, or the node stops: return soon */
+int peal_sleep(peal_run *run, int64_t ms); /* PEAL_E_LOST: it is cancelled */
+const char *peal_run_id(const peal_run *run);
+const char *peal_run_job(const peal_run *run);
+int64_t peal_run_tick(const peal_run *run);  /* Unix milliseconds */
+int peal_run_attempt(const peal_run *run);   /* from 1 */
+int64_t peal_run_fence(const peal_run *run); /* grows with each start of the job */
+const char *peal_param(const peal_run *run, const char *name); /* NULL: none of that name */
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+inline peal *peal_open(const peal_options &options = {})
+{
+    return peal_open_sized(&options, sizeof(options));
+}
+
+/* The other members of `job` as they are: peal_job job{}; job.tz = "Asia/Shanghai"; */
+inline int peal_add(peal *peal, const char *name, const char *schedule, peal_function *function,
+                    peal_job job = {})
+{
+    job.name = name;
+    job.schedule = schedule;
+    job.function = function;
+    return peal_add_sized(peal, &job, sizeof(job));
+}
+
+inline int peal_every(const char *name, const char *schedule, peal_function *function,
+                      const peal_job &job = {})
+{
+    return peal_add(nullptr, name, schedule, function, job);
+}
+#endif
+#endif
