@@ -61,7 +61,7 @@ const char *peal_version(void);
 
 /* ---- the node ---- */
 
-typedef struct peal peal;
+typedef struct peal_node peal_node;
 
 enum peal_level { PEAL_DEBUG, PEAL_INFO, PEAL_WARNING, PEAL_ERROR };
 
@@ -91,14 +91,14 @@ typedef struct peal_options {
 #ifndef __cplusplus
 #define peal_open(...) peal_open_sized(&(peal_options){__VA_ARGS__}, sizeof(peal_options))
 #endif
-peal *peal_open_sized(const peal_options *options, size_t size);
+peal_node *peal_open_sized(const peal_options *options, size_t size);
 
 /* Takes no further ticks; peal_run_forever() and peal_wait() return when the functions that run
  * have. May be called from a signal handler. */
-void peal_stop(peal *peal);
+void peal_stop(peal_node *peal);
 
 /* Stops, waits for functions that run, and frees. Accepts NULL; returns NULL. */
-peal *peal_close(peal *peal);
+peal_node *peal_close(peal_node *peal);
 
 /* NULL in place of a node, here and below, is the node of this process: opened by its first use,
  * with the options of the environment. */
@@ -106,12 +106,12 @@ peal *peal_close(peal *peal);
 /* Until peal_stop, or SIGINT or SIGTERM, which it takes for the time of this call only, and only
  * where the program handles neither. 0; else what failed. */
 int peal_run_forever(void);
-int peal_wait(peal *peal); /* the same without signals */
+int peal_wait(peal_node *peal); /* the same without signals */
 
 /* PEAL_STEPS, for the program's own loop: calls wait while the descriptor is readable. */
-int peal_fd(peal *peal);
-int peal_timeout(peal *peal); /* until the next call is due, in ms; -1: none is known */
-int peal_step(peal *peal);    /* makes the calls that wait; their number */
+int peal_fd(peal_node *peal);
+int peal_timeout(peal_node *peal); /* until the next call is due, in ms; -1: none is known */
+int peal_step(peal_node *peal);    /* makes the calls that wait; their number */
 
 /* ---- functions ---- */
 
@@ -165,19 +165,20 @@ typedef struct peal_job {
 #define PEAL_HERE (&(peal_place){__FILE__, __LINE__})
 #define peal_add(peal, ...)                                                                        \
     peal_add_sized(peal, &(peal_job){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_job))
-#define peal_every(...) peal_add(NULL, __VA_ARGS__) /* NAME, SCHEDULE, FUNCTION [, .member = ...]  \
-                                                     */
+#define peal_every(...)                                                                            \
+    peal_add(NULL, __VA_ARGS__) /* NAME, SCHEDULE, FUNCTION [, .member = ...]                      \
+                                 */
 #endif
-int peal_add_sized(peal *peal, const peal_job *job, size_t size);
+int peal_add_sized(peal_node *peal, const peal_job *job, size_t size);
 
 /* It is no longer called here. The job stays in the store, for other processes and for its history;
  * peal_delete removes it for all. */
-int peal_remove(peal *peal, const char *name);
-int peal_delete(peal *peal, const char *name);
+int peal_remove(peal_node *peal, const char *name);
+int peal_delete(peal_node *peal, const char *name);
 
 /* Asks for a run now; `params` as "day=2026-11-01\nregion=eu", NULL: none. ret_id, of 27 bytes, may
  * be NULL. */
-int peal_trigger(peal *peal, const char *name, const char *params, char *ret_id);
+int peal_trigger(peal_node *peal, const char *name, const char *params, char *ret_id);
 
 /* ---- within a function ---- */
 
@@ -195,14 +196,14 @@ const char *peal_param(const peal_run *run, const char *name); /* NULL: none of 
 #ifdef __cplusplus
 } /* extern "C" */
 
-inline peal *peal_open(const peal_options &options = {})
+inline peal_node *peal_open(const peal_options &options = {})
 {
     return peal_open_sized(&options, sizeof(options));
 }
 
 /* The other members of `job` as they are: peal_job job{}; job.tz = "Asia/Shanghai"; */
-inline int peal_add(peal *peal, const char *name, const char *schedule, peal_function *function,
-                    peal_job job = {})
+inline int peal_add(peal_node *peal, const char *name, const char *schedule,
+                    peal_function *function, peal_job job = {})
 {
     job.name = name;
     job.schedule = schedule;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "call_output.h"
+#include "function/job_function.h"
 #include "table.h"
 
 enum call_phase {
@@ -298,7 +299,7 @@ static enum status start(struct executor *port, const struct run *run, const str
     struct peal_run *call;
     peal_function *function;
     void *arg;
-    if (!calls->config.find(calls->config.context, job->name, &function, &arg))
+    if (!calls->config.find(calls->config.functions, job_function_name(job), &function, &arg))
         return E_NOT_FOUND;
     pthread_mutex_lock(&calls->lock);
     enum status st = OK;

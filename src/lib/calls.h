@@ -16,7 +16,8 @@ struct calls_config {
     void *context;
     /* The function of a job that is registered here. False: there is none. From the loop's thread.
      */
-    bool (*find)(void *context, const char *job_name, peal_function **ret, void **ret_arg);
+    bool (*find)(void *functions, const char *name, peal_function **ret, void **ret_arg);
+    void *functions;
 };
 
 MUST_CHECK enum status calls_new(const struct calls_config *config, struct calls **ret);

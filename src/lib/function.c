@@ -1,0 +1,342 @@
+#include "function.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "clock.h"
+#include "definition/job_codec.h"
+#include "function/job_function.h"
+
+static const struct table_type by_name_type = {.key_at = offsetof(struct function, name)};
+
+/* ---- the definition, as text ---- */
+
+static void add_text(struct strbuf *out, const char *field, const char *text)
+{
+    json_t *value = text ? json_string(text) : NULL;
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    if (text)
+        strbuf_addf(out, "%s: %s\n", field, quoted ? quoted : "\"\\uFFFD\""); /* not UTF-8 */
+    free(quoted);
+    json_decref(value);
+}
+
+/* Milliseconds are refused where the field has whole seconds: not rounded in silence. */
+static void add_duration(struct strbuf *out, const char *field, int64_t ms)
+{
+    if (ms)
+        strbuf_addf(out, ms % 1000 ? "%s: %" PRId64 "ms\n" : "%s: %" PRId64 "s\n", field,
+                    ms % 1000 ? ms : ms / 1000);
+}
+
+static const char *const overlap_words[] = {"skip", "allow", "queue", "replace"};
+static const char *const catch_up_words[] = {"last", "skip", "all"};
+
+/* The members of {...} as lines; any other text as it is. */
+static enum status add_more(struct strbuf *out, const char *more, struct strbuf *why)
+{
+    json_error_t error;
+    const char *name;
+    json_t *value;
+    if (more[strspn(more, " \t\r\n")] != '{') {
+        strbuf_addf(out, "%s\n", more);
+        return OK;
+    }
+    json_t *all = json_loads(more, JSON_REJECT_DUPLICATES, &error);
+    if (!all) {
+        strbuf_addf(why, ".more is not JSON: %s at column %d", error.text, error.column);
+        return E_INVALID;
+    }
+    json_object_foreach (all, name, value) {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        strbuf_addf(out, "\"%s\": %s\n", name, text ? text : "null");
+        free(text);
+    }
+    json_decref(all);
+    return OK;
+}
+
+static enum status print_when(const peal_job *job, struct strbuf *out, struct strbuf *why)
+{
+    if (job->schedule && job->interval_ms) {
+        strbuf_adds(why, "give a schedule or .interval_ms, not both");
+        return E_INVALID;
+    }
+    if (job->schedule)
+        add_text(out, "schedule", job->schedule);
+    else if (job->interval_ms)
+        strbuf_addf(out, "schedule: '@every %" PRId64 "%s'\n",
+                    job->interval_ms % 1000 ? job->interval_ms : job->interval_ms / 1000,
+                    job->interval_ms % 1000 ? "ms" : "s");
+    else
+        strbuf_adds(out, "schedule: '@manual'\n");
+    return OK;
+}
+
+static enum status print_job(const struct functions *functions, const peal_job *job,
+                             struct strbuf *out, struct strbuf *why)
+{
+    add_text(out, "name", job->name);
+    enum status st = print_when(job, out, why);
+    if (st != OK)
+        return st;
+    strbuf_addf(out, "function:\n  program: \"%s\"\n  version: %d\n", functions->program,
+                functions->version);
+    add_text(out, "  name", job->name); /* also when people rename the job */
+    add_text(out, "timezone", job->tz);
+    add_text(out, "where", job->where);
+    add_duration(out, "timeout", job->timeout_ms);
+    add_duration(out, "deadline", job->deadline_ms);
+    add_duration(out, "jitter", job->jitter_ms);
+    strbuf_addf(out, "overlap: %s\ncatch_up: %s\n", overlap_words[job->overlap],
+                catch_up_words[job->catch_up]);
+    if (job->retries)
+        strbuf_addf(out, "retries: {count: %d, wait: %" PRId64 "%s}\n", job->retries,
+                    job->retry_wait_ms % 1000 ? job->retry_wait_ms
+                    : job->retry_wait_ms      ? job->retry_wait_ms / 1000
+                                              : 10,
+                    job->retry_wait_ms % 1000 ? "ms" : "s");
+    return job->more ? add_more(out, job->more, why) : OK;
+}
+
+/* ---- one function ---- */
+
+static struct function *function_free(struct function *function)
+{
+    if (function)
+        job_free(function->job);
+    free(function);
+    return NULL;
+}
+
+/* Where in the job, as a program's author knows it. */
+static void tell_mistake(const struct job_error *error, struct strbuf *why)
+{
+    const char *field = error->path[0] == '/' ? error->path + 1 : error->path;
+    if (*field)
+        strbuf_addf(why, "%s: ", field);
+    strbuf_adds(why, error->message);
+    if (error->text_column)
+        strbuf_addf(why, " (at character %d)", error->text_column);
+}
+
+static enum status decode(struct functions *functions, const struct strbuf *text, struct job **ret,
+                          struct strbuf *why)
+{
+    struct job_list list;
+    struct job_error error = {0};
+    job_list_init(&list);
+    enum status st = strbuf_status(text);
+    if (st == OK)
+        st = jobs_decode_text(text->text, text->length, functions->default_zone, functions->zones,
+                              &list, &error);
+    if (st != OK) {
+        tell_mistake(&error, why);
+    } else if (list.count != 1) {
+        strbuf_adds(why, ".more has a job of its own");
+        st = E_INVALID;
+    } else {
+        *ret = list.items[0];
+        list.items[0] = NULL;
+        list.count = 0;
+    }
+    job_list_release(&list);
+    return st;
+}
+
+/* The start is part of what is registered: as a time, or as a length of time from then. */
+static enum status set_start(struct function *function, const peal_job *job, int64_t now_ms)
+{
+    struct job *definition = function->job;
+    function->from_now_ms = job->start_ms < 0 ? -(job->start_ms + 1) : -1;
+    if (job->start_ms < 0)
+        definition->start_s = function->from_now_ms / 1000;
+    else if (job->start_ms)
+        definition->start_s = job->start_ms / 1000;
+    enum status st = job_digest(definition, function->digest);
+    if (st == OK && job->start_ms < 0)
+        definition->start_s = (now_ms + function->from_now_ms + 999) / 1000;
+    return st == OK ? job_set_text(&definition->function.digest, function->digest) : st;
+}
+
+static enum status make(struct functions *functions, const peal_job *job, struct function *function,
+                        struct strbuf *why)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    enum status st = print_job(functions, job, &text, why);
+    if (st == OK)
+        st = decode(functions, &text, &function->job, why);
+    strbuf_release(&text);
+    if (st == OK && !function->job->function.program) {
+        strbuf_adds(why, ".more makes it another kind of job");
+        st = E_INVALID;
+    }
+    if (st == OK)
+        st = set_start(function, job, clock_now().wall.ms);
+    snprintf(function->name, sizeof(function->name), "%s", job->name);
+    function->call = job->function;
+    function->arg = job->arg;
+    return st;
+}
+
+/* ---- all of them ---- */
+
+enum status functions_init(struct functions *functions, const char *program, int version,
+                           struct strbuf *why)
+{
+    struct strbuf zone;
+    const char *complaint = program_complaint(program);
+    if (complaint) {
+        strbuf_addf(why, "the name of the program, \"%s\", %s; give another with .program", program,
+                    complaint);
+        return E_INVALID;
+    }
+    *functions = (struct functions){.version = version};
+    snprintf(functions->program, sizeof(functions->program), "%s", program);
+    table_init(&functions->by_name, &by_name_type);
+    STAILQ_INIT(&functions->fresh);
+    pthread_mutex_init(&functions->lock, NULL);
+    strbuf_init(&zone);
+    enum status st = zone_db_new(NULL, &functions->zones);
+    if (st == OK) {
+        zone_db_local_name(functions->zones, &zone);
+        st = strbuf_status(&zone);
+    }
+    if (st == OK && !(functions->default_zone = strdup(zone.text)))
+        st = E_NOMEM;
+    strbuf_release(&zone);
+    if (st != OK)
+        functions_release(functions);
+    return st;
+}
+
+void functions_release(struct functions *functions)
+{
+    size_t at = 0;
+    struct function *function;
+    while ((function = table_next(&functions->by_name, &at)))
+        function_free(function);
+    table_release(&functions->by_name);
+    zone_db_free(functions->zones);
+    free(functions->default_zone);
+    pthread_mutex_destroy(&functions->lock);
+}
+
+static enum status check(const peal_job *job, struct strbuf *why)
+{
+    if (!job->name || !*job->name)
+        strbuf_adds(why, "a function needs a name");
+    else if (!job->function)
+        strbuf_addf(why, "\"%s\" has no function to call", job->name);
+    else if ((unsigned)job->overlap > PEAL_REPLACE || (unsigned)job->catch_up > PEAL_ALL)
+        strbuf_addf(why, "\"%s\": .overlap or .catch_up is none of its values", job->name);
+    else if (job->retries < 0 || job->timeout_ms < 0 || job->deadline_ms < 0 ||
+             job->jitter_ms < 0 || job->interval_ms < 0 || job->retry_wait_ms < 0)
+        strbuf_addf(why, "\"%s\": a length of time or a number is negative", job->name);
+    return why->length ? E_INVALID : OK;
+}
+
+enum status functions_add(struct functions *functions, const peal_job *job, struct strbuf *why)
+{
+    struct strbuf problem;
+    struct function *function = calloc(1, sizeof(*function));
+    if (!function)
+        return E_NOMEM;
+    if (job->place)
+        snprintf(function->place, sizeof(function->place), "%s:%d", job->place->file,
+                 job->place->line);
+    strbuf_init(&problem);
+    enum status st = check(job, &problem);
+    pthread_mutex_lock(&functions->lock);
+    const struct function *other = st == OK ? table_find(&functions->by_name, job->name) : NULL;
+    if (other) {
+        strbuf_addf(&problem, "there is a function \"%s\" already%s%s", job->name,
+                    *other->place ? ", at " : "", other->place);
+        st = E_CONFLICT;
+    }
+    if (st == OK)
+        st = make(functions, job, function, &problem);
+    if (st == OK)
+        st = table_insert(&functions->by_name, function);
+    if (st == OK)
+        STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
+    pthread_mutex_unlock(&functions->lock);
+    if (st != OK) {
+        strbuf_addf(why, "%s%s%s", function->place, *function->place ? ": " : "",
+                    problem.length ? problem.text : status_text(st));
+        function_free(function);
+    }
+    strbuf_release(&problem);
+    return st;
+}
+
+enum status functions_remove(struct functions *functions, const char *name)
+{
+    pthread_mutex_lock(&functions->lock);
+    struct function *function = table_find(&functions->by_name, name);
+    if (function) {
+        table_remove(&functions->by_name, function);
+        if (function->state == FUNCTION_NEW)
+            STAILQ_REMOVE(&functions->fresh, function, function, in_new);
+        if (function->state == FUNCTION_REFUSED)
+            functions->refused--;
+        if (function->state == FUNCTION_WRITING)
+            function->is_removed = true;
+        else
+            function_free(function);
+    }
+    pthread_mutex_unlock(&functions->lock);
+    return function ? OK : E_NOT_FOUND;
+}
+
+bool functions_find(void *context, const char *name, peal_function **ret, void **ret_arg)
+{
+    struct functions *functions = context;
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, name);
+    if (function) {
+        *ret = function->call;
+        *ret_arg = function->arg;
+    }
+    pthread_mutex_unlock(&functions->lock);
+    return function;
+}
+
+bool functions_has(void *context, const char *name)
+{
+    peal_function *call;
+    void *arg;
+    return functions_find(context, name, &call, &arg);
+}
+
+struct function *functions_next(struct functions *functions)
+{
+    pthread_mutex_lock(&functions->lock);
+    struct function *function = STAILQ_FIRST(&functions->fresh);
+    if (function) {
+        STAILQ_REMOVE_HEAD(&functions->fresh, in_new);
+        function->state = FUNCTION_WRITING;
+    }
+    pthread_mutex_unlock(&functions->lock);
+    return function;
+}
+
+void functions_settle(struct functions *functions, struct function *function,
+                      enum function_state state)
+{
+    pthread_mutex_lock(&functions->lock);
+    if (function->is_removed) {
+        function_free(function);
+    } else {
+        function->state = state;
+        functions->refused += state == FUNCTION_REFUSED;
+        if (state == FUNCTION_NEW)
+            STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
+    }
+    pthread_mutex_unlock(&functions->lock);
+}

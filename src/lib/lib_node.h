@@ -1,0 +1,73 @@
+/* A program as a node: a thread with the loop, the engine, a store and a history. */
+#ifndef PEAL_LIB_NODE_H
+#define PEAL_LIB_NODE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "calls.h"
+#include "data_folder.h"
+#include "engine.h"
+#include "function.h"
+#include "machine.h"
+#include "node_store.h"
+#include "registrar.h"
+#include "turns.h"
+
+enum lib_state {
+    LIB_NEW,     /* not opened yet */
+    LIB_OPENING, /* the thread looks for the store */
+    LIB_OPEN,    /* it has joined */
+    LIB_ENDED,   /* the thread is about to end, or has ended: `failed` */
+};
+
+struct peal_node {
+    pid_t pid;            /* whose it is: a child of fork() must not use it */
+    peal_options options; /* its texts are copies */
+    char *data;           /* the folder of all programs */
+    struct store_url url;
+    struct etcd_access etcd;
+    struct functions functions;
+    struct calls *calls;
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool is_stopping;
+
+    pthread_mutex_t lock; /* of: */
+    pthread_cond_t changed;
+    enum lib_state state;
+    enum status failed;
+    struct strbuf why;
+
+    /* The thread's own. */
+    struct loop *loop;
+    struct turns *turns;
+    struct zone_db *zones;
+    char *folder; /* of this process */
+    int lock_fd;  /* of that folder; -1 */
+    char node[64];
+    struct store *store;
+    struct history *history;
+    struct engine *engine;
+    struct registrar registrar;
+    struct random_block random;
+    int64_t started_ms;
+    bool is_drained;
+};
+
+/* Starts the thread; waits until it has joined, for options.timeout_ms, unless in_background. *why
+ * says what failed. */
+MUST_CHECK enum status lib_node_open(struct peal_node *peal, struct strbuf *why);
+
+/* Asks it to stop; from any thread, and from a signal handler. */
+void lib_node_stop(struct peal_node *peal);
+
+/* Until its end; the thread is joined. What failed, in *why. */
+MUST_CHECK enum status lib_node_join(struct peal_node *peal, struct strbuf *why);
+
+/* One line to the program's log. */
+void lib_log(const struct peal_node *peal, enum peal_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

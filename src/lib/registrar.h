@@ -1,0 +1,39 @@
+/* Registers a program's functions: brings their definitions into the store, where they are not
+ * there yet as the program wants them. The loop's. */
+#ifndef PEAL_REGISTRAR_H
+#define PEAL_REGISTRAR_H
+
+#include "engine.h"
+#include "function.h"
+
+struct peal_node;
+
+enum { REGISTRAR_AT_ONCE = 200 };
+
+struct registrar {
+    struct peal_node *peal;
+    struct functions *functions;
+    struct store *store;
+    struct engine *engine;
+    struct registration {
+        struct function *function;
+        char *json;
+        struct ledger_entry *passed;
+    } items[REGISTRAR_AT_ONCE];
+    struct store_put_job puts[REGISTRAR_AT_ONCE];
+    struct store_request request;
+    bool is_busy;
+    int64_t retry_ms; /* wall; not before */
+    uint8_t random[10];
+};
+
+void registrar_init(struct registrar *registrar, struct peal_node *peal,
+                    struct functions *functions, struct store *store, struct engine *engine);
+
+/* In a turn, when the engine is loaded and joined. */
+void registrar_step(struct registrar *registrar, struct now now);
+
+/* No request is under way. */
+bool registrar_is_idle(const struct registrar *registrar);
+
+#endif
