@@ -25,7 +25,7 @@ src/notify/    ^integration\.(notify|mail)$
 bin/peal/      ^integration\.(cli|cli_errors|jobs|files|completion)$
 bin/peal-spawn ^integration\.spawner_(start|output)$
 web/           ^browser\.unit$
-test/memory/   ^contract\.(store|history)_memory$|^sim\.sim_memory$
+test/memory/   ^contract\.history_memory$|^sim\.sim_memory$
 docs/          ^integration\.(metrics|reasons|schedule_errors|threats)$
 '
 

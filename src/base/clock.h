@@ -33,4 +33,9 @@ struct now clock_now(void);
 int64_t clock_boot_us(void);
 int64_t clock_boot_us_at(struct wall_ms wall);
 
+/* The boot time `at` in microseconds; 0: it is past. `at` was made of clocks that were read to the
+ * millisecond, and so may be off by one; the wall time that it stands for is exact, unless that
+ * clock was set since. */
+int64_t clock_boot_us_near(struct boot_ms at, struct wall_ms wall);
+
 #endif

@@ -116,9 +116,6 @@ static struct function *function_free(struct function *function)
 /* Where in the job, as a program's author knows it. */
 static void tell_mistake(const struct job_error *error, struct strbuf *why)
 {
-    const char *field = error->path[0] == '/' ? error->path + 1 : error->path;
-    if (*field)
-        strbuf_addf(why, "%s: ", field);
     strbuf_adds(why, error->message);
     if (error->text_column)
         strbuf_addf(why, " (at character %d)", error->text_column);
@@ -307,11 +304,29 @@ bool functions_find(void *context, const char *name, peal_function **ret, void *
     return function;
 }
 
+bool functions_awaits(struct functions *functions, const char *name)
+{
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, name);
+    bool awaits =
+        function && (function->state == FUNCTION_NEW || function->state == FUNCTION_WRITING);
+    pthread_mutex_unlock(&functions->lock);
+    return awaits;
+}
+
 bool functions_has(void *context, const char *name)
 {
     peal_function *call;
     void *arg;
     return functions_find(context, name, &call, &arg);
+}
+
+size_t functions_count(struct functions *functions)
+{
+    pthread_mutex_lock(&functions->lock);
+    size_t count = functions->by_name.count;
+    pthread_mutex_unlock(&functions->lock);
+    return count;
 }
 
 struct function *functions_next(struct functions *functions)

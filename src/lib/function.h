@@ -58,6 +58,10 @@ MUST_CHECK enum status functions_remove(struct functions *functions, const char 
 bool functions_find(void *context, const char *name, peal_function **ret, void **ret_arg);
 bool functions_has(void *context, const char *name);
 
+/* Its job is not in the store yet, but will be soon. */
+bool functions_awaits(struct functions *functions, const char *name);
+size_t functions_count(struct functions *functions);
+
 /* For the loop: the next one to be registered becomes WRITING; NULL: none. Then its end. */
 struct function *functions_next(struct functions *functions);
 void functions_settle(struct functions *functions, struct function *function,

@@ -1,6 +1,7 @@
 #include "lib_node.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +12,14 @@
 
 #include "data_dir.h"
 #include "history.h"
-#include "version.h"
+#include "monotonic.h"
 
 enum {
     SLOTS = 10000,       /* processes of programs on one machine */
     TRY_AGAIN_MS = 1000, /* in the background, while the store is away */
     TIMEOUT_MS = 5000,   /* of peal_open */
+    LEAVE_MS = 5000,     /* how long the last ends may take to be recorded */
+    POLL_MS = 100,       /* while the program makes the calls, and waits for the end */
 };
 
 /* ---- what others are told ---- */
@@ -48,63 +51,87 @@ static void set_state(struct peal_node *peal, enum lib_state state, enum status 
     pthread_mutex_unlock(&peal->lock);
 }
 
-static void log_event(void *context, const char *event, const char *particulars)
-{
-    lib_log(context, PEAL_INFO, "%s %s", event, particulars);
-}
-
 /* ---- turns ---- */
 
-static void wake(void *context)
+void lib_wake(void *context)
 {
     const struct peal_node *peal = context;
     turns_ask(peal->turns);
 }
 
-/* Functions do not outlive their process: the node leaves when the last has returned. */
-static bool is_over(struct peal_node *peal)
+/* Whether the store will never let this node in: another has its name, or a newer peal wrote it. */
+static void look_why_not_joined(struct peal_node *peal)
 {
-    return peal->is_drained && engine_is_idle(peal->engine) &&
-           registrar_is_idle(&peal->registrar) && !engine_open_runs(peal->engine) &&
-           !calls_running(peal->calls);
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status health = store_health(peal->shared.store, &why);
+    if (health == E_CONFLICT || health == E_VERSION) {
+        set_state(peal, LIB_OPENING, health, why.text);
+        loop_stop(peal->loop);
+    }
+    strbuf_release(&why);
+}
+
+static struct wall_ms step_sides(struct peal_node *peal, struct now now)
+{
+    bool is_stopping = atomic_load(&peal->is_stopping);
+    struct wall_ms at = side_step(&peal->shared, now, is_stopping);
+    if (!peal->local.engine && functions_count(&peal->local.functions) && !is_stopping &&
+        side_open_local(&peal->local) != OK)
+        lib_log(peal, PEAL_ERROR, "there is not enough memory for functions of this process alone");
+    if (peal->local.engine) {
+        struct wall_ms local_at = side_step(&peal->local, now, is_stopping);
+        at.ms = local_at.ms < at.ms ? local_at.ms : at.ms;
+    }
+    return at;
+}
+
+/* All has its end on record; or nothing runs, and the store does not take it. */
+static bool may_end(struct peal_node *peal, struct now now, struct wall_ms *inout_at)
+{
+    if (!atomic_load(&peal->is_stopping))
+        return false;
+    if (side_is_over(&peal->shared) && side_is_over(&peal->local) && asks_are_idle(&peal->asks))
+        return true;
+    if (side_calls(&peal->shared) || side_calls(&peal->local))
+        return false;
+    bool has_joined = peal->state == LIB_OPEN;
+    if (!peal->quiet_ms)
+        peal->quiet_ms = now.boot.ms;
+    int64_t left_ms = has_joined ? peal->quiet_ms + LEAVE_MS - now.boot.ms : 0;
+    if (left_ms > 0) {
+        if (inout_at->ms > now.wall.ms + left_ms)
+            inout_at->ms = now.wall.ms + left_ms;
+        return false;
+    }
+    if (has_joined)
+        lib_log(peal, PEAL_WARNING,
+                "the store does not answer: the last ends of runs are not recorded, which will be "
+                "found as lost");
+    return true;
 }
 
 static void on_turn(void *context, bool was_set)
 {
     struct peal_node *peal = context;
+    struct side *const sides[] = {&peal->local, &peal->shared};
     struct now now = clock_now();
-    struct strbuf why;
-    if (!peal->engine)
+    if (!peal->shared.engine)
         return;
     if (was_set)
         lib_log(peal, PEAL_INFO, "the clock was set");
-    if (atomic_load(&peal->is_stopping) && !peal->is_drained) {
-        engine_drain(peal->engine);
-        peal->is_drained = true;
-    }
-    engine_step(peal->engine, now);
-    if (engine_is_joined(peal->engine) && !peal->is_drained) {
-        registrar_step(&peal->registrar, now);
+    struct wall_ms at = step_sides(peal, now);
+    if (engine_is_joined(peal->shared.engine)) {
         if (peal->state == LIB_OPENING)
             set_state(peal, LIB_OPEN, OK, "");
+        asks_step(&peal->asks, sides, 2, now);
     } else if (peal->state == LIB_OPENING) {
-        strbuf_init(&why);
-        enum status health = store_health(peal->store, &why);
-        if (health == E_CONFLICT || health == E_VERSION) {
-            set_state(peal, LIB_OPENING, health, why.text);
-            loop_stop(peal->loop);
-        }
-        strbuf_release(&why);
+        look_why_not_joined(peal);
     }
-    if (is_over(peal)) {
+    if (may_end(peal, now, &at))
         loop_stop(peal->loop);
-        return;
-    }
-    struct wall_ms at = engine_wake_at(peal->engine);
-    int64_t retry_ms = peal->registrar.retry_ms;
-    if (retry_ms > now.wall.ms && retry_ms < at.ms)
-        at.ms = retry_ms;
-    turns_at(peal->turns, at);
+    else
+        turns_at(peal->turns, at);
 }
 
 /* ---- the folder of this process ---- */
@@ -118,40 +145,39 @@ static enum status take_folder(struct peal_node *peal, struct strbuf *why)
     for (int i = 1; st == E_BUSY && i <= SLOTS; i++) {
         strbuf_reset(why);
         free(peal->folder);
-        snprintf(name, sizeof(name), "%s.%d", peal->functions.program, i);
+        snprintf(name, sizeof(name), "%s.%d", peal->shared.functions.program, i);
         peal->folder = data_folder_file(peal->data, name);
         st = peal->folder ? data_dir_lock(peal->folder, &peal->lock_fd, why) : E_NOMEM;
         snprintf(peal->node, sizeof(peal->node), "%s:%.*s.%d", host,
-                 (int)(sizeof(peal->node) - strlen(host) - 8), peal->functions.program, i);
+                 (int)(sizeof(peal->node) - strlen(host) - 8), peal->shared.functions.program, i);
     }
     return st;
 }
 
 /* ---- the store ---- */
 
-static enum status open_store(struct peal_node *peal, struct strbuf *why)
+static enum status open_store(struct peal_node *peal, struct store **ret, struct strbuf *why)
 {
-    struct store_wake waker = {wake, peal};
+    struct store_wake waker = {lib_wake, peal};
     if (peal->url.is_etcd) {
         struct store_access access = {&peal->url, &peal->etcd, NULL};
-        return node_store_open_etcd(&access, peal->loop, peal->node, peal->folder, waker,
-                                    &peal->store, why);
+        return node_store_open_etcd(&access, peal->loop, peal->node, peal->folder, waker, ret, why);
     }
     char *own = peal->url.shared ? NULL : data_folder_file(peal->data, "store");
     const char *folder = peal->url.shared ? peal->url.shared : own;
-    enum status st =
-        folder ? store_shared_open(folder, peal->node, waker, &peal->store, why) : E_NOMEM;
+    enum status st = folder ? store_shared_open(folder, peal->node, waker, ret, why) : E_NOMEM;
     free(own);
     return st;
 }
 
 /* In the background it is tried until it succeeds, and said when that takes a while. */
-static enum status open_store_patiently(struct peal_node *peal, struct strbuf *why)
+static enum status open_store_patiently(struct peal_node *peal, struct store **ret,
+                                        struct strbuf *why)
 {
     bool is_told = false;
     for (;;) {
         strbuf_reset(why);
-        enum status st = open_store(peal, why);
+        enum status st = open_store(peal, ret, why);
         bool is_away = st == E_UNREACHABLE || st == E_BUSY;
         if (!is_away || !peal->options.in_background || atomic_load(&peal->is_stopping))
             return st;
@@ -163,84 +189,40 @@ static enum status open_store_patiently(struct peal_node *peal, struct strbuf *w
     }
 }
 
-/* ---- the engine ---- */
+/* ---- the thread ---- */
 
-static struct peer self(struct peal_node *peal)
+static enum status open_shared(struct peal_node *peal, struct strbuf *why)
 {
-    uint8_t random[10];
-    machine_random(NULL, random, sizeof(random));
-    struct peer self = {
-        .instance = id_make((struct wall_ms){peal->started_ms}, random),
-        .home = data_folder_home(peal->folder),
-        .capacity = machine_processors(),
-        .max_running = peal->options.threads,
-        .started_ms = peal->started_ms,
-        .program_version = peal->functions.version,
-    };
-    snprintf(self.name, sizeof(self.name), "%s", peal->node);
-    snprintf(self.program, sizeof(self.program), "%s", peal->functions.program);
-    snprintf(self.labels, sizeof(self.labels), "%s",
-             peal->options.labels ? peal->options.labels : "");
-    snprintf(self.version, sizeof(self.version), "%s", PEAL_VERSION);
-    return self;
-}
-
-static enum status make_engine(struct peal_node *peal)
-{
-    struct engine_config config = engine_config_default();
-    snprintf(config.node, sizeof(config.node), "%s", peal->node);
-    machine_boot_id(config.boot_id);
-    config.max_running = peal->options.threads;
-    config.self = self(peal);
-    struct engine_ports ports = {
-        .store = peal->store,
-        .executor = calls_executor(peal->calls),
-        .history = peal->history,
-        .zones = peal->zones,
-        .entropy = {random_from_block, &peal->random},
-        .output = calls_output(peal->calls),
-        .functions = {functions_has, &peal->functions},
-        .log = {log_event, peal},
-    };
-    enum status st = engine_new(&config, &ports, &peal->engine);
+    struct store *store = NULL;
+    struct history *history = NULL;
+    enum status st = open_store_patiently(peal, &store, why);
     if (st == OK)
-        registrar_init(&peal->registrar, peal, &peal->functions, peal->store, peal->engine);
+        st =
+            history_sqlite_open(peal->folder, (struct history_wake){lib_wake, peal}, &history, why);
+    if (st == OK)
+        return side_open(&peal->shared, store, history);
+    store_free(store);
     return st;
 }
 
-/* ---- the thread ---- */
-
 static enum status set_up(struct peal_node *peal, struct strbuf *why)
 {
-    struct calls_config calls = {.threads =
-                                     peal->options.caller == PEAL_STEPS ? 0 : peal->options.threads,
-                                 .wake = wake,
-                                 .context = peal,
-                                 .find = functions_find,
-                                 .functions = &peal->functions};
     enum status st = zone_db_new(NULL, &peal->zones);
     if (st == OK)
         st = data_folder_make(peal->data);
     if (st == OK)
         st = take_folder(peal, why);
     if (st == OK)
-        st = open_store_patiently(peal, why);
-    if (st == OK)
-        st = history_sqlite_open(peal->folder, (struct history_wake){wake, peal}, &peal->history,
-                                 why);
-    if (st == OK)
-        st = calls_new(&calls, &peal->calls);
-    if (st == OK)
-        st = make_engine(peal);
+        st = open_shared(peal, why);
     return st;
 }
 
 static void tear_down(struct peal_node *peal)
 {
-    peal->store = store_free(peal->store);
-    peal->history = history_free(peal->history);
-    peal->engine = engine_free(peal->engine);
-    peal->calls = calls_free(peal->calls);
+    asks_end(&peal->asks);
+    call_pool_close(peal->pool);
+    side_close(&peal->local);
+    side_close(&peal->shared);
     peal->zones = zone_db_free(peal->zones);
     data_dir_unlock(peal->lock_fd);
     peal->lock_fd = -1;
@@ -277,16 +259,14 @@ static enum status start_thread(struct peal_node *peal)
 
 /* ---- from outside ---- */
 
+int64_t lib_timeout_ms(const struct peal_node *peal)
+{
+    return peal->options.timeout_ms ? peal->options.timeout_ms : TIMEOUT_MS;
+}
+
 static void wait_to_join(struct peal_node *peal, int64_t timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += timeout_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = monotonic_in_us(timeout_ms * 1000);
     int waited = 0;
     pthread_mutex_lock(&peal->lock);
     while (peal->state == LIB_OPENING && peal->failed == OK && waited != ETIMEDOUT)
@@ -294,25 +274,39 @@ static void wait_to_join(struct peal_node *peal, int64_t timeout_ms)
     pthread_mutex_unlock(&peal->lock);
 }
 
-enum status lib_node_open(struct peal_node *peal, struct strbuf *why)
+static enum status set_up_threads(struct peal_node *peal)
 {
-    int64_t timeout_ms = peal->options.timeout_ms ? peal->options.timeout_ms : TIMEOUT_MS;
-    peal->state = LIB_OPENING;
-    enum status st = loop_new(&peal->loop); /* here: others ask for turns as long as it is open */
+    bool has_threads = peal->options.caller == PEAL_THREADS;
+    enum status st = call_pool_new(has_threads ? peal->options.threads : 0, &peal->pool);
+    if (st == OK)
+        st = loop_new(&peal->loop);
     if (st == OK)
         st = turns_new(peal->loop, on_turn, peal, &peal->turns);
-    if (st == OK)
-        st = start_thread(peal);
-    if (st != OK || peal->options.in_background)
-        return st;
-    wait_to_join(peal, timeout_ms);
+    return st == OK ? start_thread(peal) : st;
+}
+
+static enum lib_state state_of(struct peal_node *peal)
+{
     pthread_mutex_lock(&peal->lock);
     enum lib_state state = peal->state;
     pthread_mutex_unlock(&peal->lock);
-    if (state == LIB_OPEN)
+    return state;
+}
+
+enum status lib_node_open(struct peal_node *peal, struct strbuf *why)
+{
+    int64_t timeout_ms = lib_timeout_ms(peal);
+    peal->state = LIB_OPENING;
+    enum status st = set_up_threads(peal);
+    if (st != OK)
+        strbuf_adds(why, "threads can't be started here");
+    if (st != OK || peal->options.in_background)
+        return st;
+    wait_to_join(peal, timeout_ms);
+    if (state_of(peal) == LIB_OPEN)
         return OK;
     lib_node_stop(peal);
-    st = lib_node_join(peal, why);
+    st = lib_node_wait(peal, why);
     if (st == OK) {
         strbuf_addf(why, "the store has not let this node in within %lld ms",
                     (long long)timeout_ms);
@@ -324,18 +318,40 @@ enum status lib_node_open(struct peal_node *peal, struct strbuf *why)
 void lib_node_stop(struct peal_node *peal)
 {
     atomic_store(&peal->is_stopping, true);
-    if (peal->has_thread)
+    if (peal->turns)
         turns_ask(peal->turns);
 }
 
-enum status lib_node_join(struct peal_node *peal, struct strbuf *why)
+/* The program's thread is the only one that makes the calls for which the end waits. */
+static void step_until_ended(struct peal_node *peal)
+{
+    struct pollfd due = {.fd = call_pool_fd(peal->pool), .events = POLLIN};
+    while (state_of(peal) != LIB_ENDED) {
+        poll(&due, 1, POLL_MS);
+        call_pool_step(peal->pool);
+    }
+}
+
+enum status lib_node_wait(struct peal_node *peal, struct strbuf *why)
+{
+    if (peal->has_thread && peal->options.caller == PEAL_STEPS)
+        step_until_ended(peal);
+    pthread_mutex_lock(&peal->lock);
+    while (peal->has_thread && peal->state != LIB_ENDED)
+        pthread_cond_wait(&peal->changed, &peal->lock);
+    if (peal->failed != OK)
+        strbuf_adds(why, peal->why.text);
+    enum status failed = peal->failed;
+    pthread_mutex_unlock(&peal->lock);
+    return failed;
+}
+
+void lib_node_release(struct peal_node *peal)
 {
     if (peal->has_thread)
         pthread_join(peal->thread, NULL);
     peal->has_thread = false;
     peal->turns = turns_free(peal->turns);
     peal->loop = loop_free(peal->loop);
-    if (peal->failed != OK)
-        strbuf_adds(why, peal->why.text);
-    return peal->failed;
+    peal->pool = call_pool_free(peal->pool);
 }

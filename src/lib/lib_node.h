@@ -6,13 +6,12 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "calls.h"
+#include "asks.h"
+#include "call_pool.h"
 #include "data_folder.h"
-#include "engine.h"
-#include "function.h"
 #include "machine.h"
 #include "node_store.h"
-#include "registrar.h"
+#include "side.h"
 #include "turns.h"
 
 enum lib_state {
@@ -28,8 +27,9 @@ struct peal_node {
     char *data;           /* the folder of all programs */
     struct store_url url;
     struct etcd_access etcd;
-    struct functions functions;
-    struct calls *calls;
+    struct call_pool *pool;
+    struct side shared, local;
+    struct asks asks;
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopping;
@@ -47,24 +47,29 @@ struct peal_node {
     char *folder; /* of this process */
     int lock_fd;  /* of that folder; -1 */
     char node[64];
-    struct store *store;
-    struct history *history;
-    struct engine *engine;
-    struct registrar registrar;
     struct random_block random;
     int64_t started_ms;
-    bool is_drained;
+    int64_t quiet_ms; /* boot time since which it stops, and calls nothing; 0: not yet */
 };
 
 /* Starts the thread; waits until it has joined, for options.timeout_ms, unless in_background. *why
- * says what failed. */
+ * says what failed; it has ended then. */
 MUST_CHECK enum status lib_node_open(struct peal_node *peal, struct strbuf *why);
 
 /* Asks it to stop; from any thread, and from a signal handler. */
 void lib_node_stop(struct peal_node *peal);
 
-/* Until its end; the thread is joined. What failed, in *why. */
-MUST_CHECK enum status lib_node_join(struct peal_node *peal, struct strbuf *why);
+/* Until its end, making calls meanwhile if the program is who makes them. What failed, in *why. */
+MUST_CHECK enum status lib_node_wait(struct peal_node *peal, struct strbuf *why);
+
+/* After its end. */
+void lib_node_release(struct peal_node *peal);
+
+/* How long a call of the library may wait for the store. */
+int64_t lib_timeout_ms(const struct peal_node *peal);
+
+/* A turn, soon: from any thread. `context` is the node. */
+void lib_wake(void *context);
 
 /* One line to the program's log. */
 void lib_log(const struct peal_node *peal, enum peal_level level, const char *format, ...)

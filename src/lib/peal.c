@@ -8,84 +8,44 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "failure.h"
 #include "lib_node.h"
+#include "monotonic.h"
 #include "version.h"
 
-enum { THREADS = 4 };
-
-/* ---- failures ---- */
-
-static _Thread_local char last_why[1024];
-
-const char *peal_why(void)
-{
-    return last_why;
-}
-
-static enum peal_error error_of(enum status st)
-{
-    switch (st) {
-    case OK:
-        return PEAL_OK;
-    case E_INVALID:
-    case E_TOO_LARGE:
-        return PEAL_E_INVALID;
-    case E_NOMEM:
-        return PEAL_E_NOMEM;
-    case E_NOT_FOUND:
-        return PEAL_E_NOT_FOUND;
-    case E_CONFLICT:
-        return PEAL_E_EXISTS;
-    case E_UNREACHABLE:
-    case E_UNKNOWN:
-        return PEAL_E_UNREACHABLE;
-    case E_BUSY:
-        return PEAL_E_BUSY;
-    case E_VERSION:
-        return PEAL_E_VERSION;
-    case E_IO:
-    case E_CORRUPT:
-    case E_ROLLED_BACK:
-    case E_SET_ASIDE:
-        break;
-    }
-    return PEAL_E_IO;
-}
-
-static int fail(enum status st, const char *why)
-{
-    if (st != OK)
-        snprintf(last_why, sizeof(last_why), "%s", *why ? why : status_text(st));
-    return error_of(st);
-}
+enum { THREADS = 4, THREADS_MAX = 1024 };
 
 const char *peal_version(void)
 {
     return PEAL_VERSION;
 }
 
-/* ---- the node of this process ---- */
-
-static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct peal_node *default_node; /* made by its first use, opened by peal_run_forever */
-
-/* ---- making and opening ---- */
+/* ---- making a node ---- */
 
 static char *copy(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
-static const char *program_name(const peal_options *options)
+static void etcd_access_of_environment(struct etcd_access *access)
 {
-    return options->program ? options->program : program_invocation_short_name;
+    access->ca_file = copy(getenv("PEAL_ETCD_CA"));
+    access->cert_file = copy(getenv("PEAL_ETCD_CERT"));
+    access->key_file = copy(getenv("PEAL_ETCD_KEY"));
+    access->password_file = copy(getenv("PEAL_ETCD_PASSWORD_FILE"));
 }
 
 static struct peal_node *release(struct peal_node *peal)
 {
-    functions_release(&peal->functions);
+    lib_node_release(peal);
+    asks_release(&peal->asks);
+    functions_release(&peal->shared.functions);
+    functions_release(&peal->local.functions);
     store_url_release(&peal->url);
-    free((char *)peal->options.store);
+    free(peal->etcd.ca_file);
+    free(peal->etcd.cert_file);
+    free(peal->etcd.key_file);
+    free(peal->etcd.password_file);
     free((char *)peal->options.labels);
     free(peal->data);
     strbuf_release(&peal->why);
@@ -100,9 +60,10 @@ static enum status find_places(struct peal_node *peal, const peal_options *optio
 {
     struct parse_error error = {0};
     struct strbuf folder;
-    const char *store = options->store ? options->store : getenv("PEAL_STORE");
+    const char *given = options->store ? options->store : getenv("PEAL_STORE");
+    const char *store = given && *given ? given : "sqlite";
     strbuf_init(&folder);
-    enum status st = store_url_parse(store && *store ? store : "sqlite", &peal->url, &error);
+    enum status st = store_url_parse(store, &peal->url, &error);
     if (st != OK)
         strbuf_addf(why, "the store \"%s\": %s", store, error.message);
     if (st == OK) {
@@ -119,30 +80,46 @@ static enum status find_places(struct peal_node *peal, const peal_options *optio
     return st;
 }
 
+static enum status check(const peal_options *options, struct strbuf *why)
+{
+    if (options->threads < 0 || options->threads > THREADS_MAX)
+        strbuf_addf(why, ".threads is %d; it may be 1 to %d, or 0 for %d", options->threads,
+                    THREADS_MAX, THREADS);
+    else if (options->timeout_ms < 0)
+        strbuf_addf(why, ".timeout_ms is negative");
+    else if (options->caller != PEAL_THREADS && options->caller != PEAL_STEPS)
+        strbuf_addf(why, ".caller is none of its values");
+    return why->length ? E_INVALID : OK;
+}
+
 static enum status make(const peal_options *options, struct peal_node **ret, struct strbuf *why)
 {
-    pthread_condattr_t attributes;
+    const char *program = options->program ? options->program : program_invocation_short_name;
     struct peal_node *peal = calloc(1, sizeof(*peal));
-    if (!peal)
-        return E_NOMEM;
-    enum status st = functions_init(&peal->functions, program_name(options), options->version, why);
+    enum status st = peal ? check(options, why) : E_NOMEM;
+    if (st == OK)
+        st = functions_init(&peal->shared.functions, program, options->version, why);
     if (st != OK) {
         free(peal);
         return st;
     }
+    st = functions_init(&peal->local.functions, program, options->version, why);
     peal->pid = getpid();
     peal->lock_fd = -1;
+    peal->shared.peal = peal->local.peal = peal;
     peal->options = *options;
-    peal->options.store = copy(options->store);
+    peal->options.store = peal->options.data = peal->options.program = NULL; /* all taken */
     peal->options.labels = copy(options->labels);
-    peal->options.threads = options->threads > 0 ? options->threads : THREADS;
+    peal->options.threads = options->threads ? options->threads : THREADS;
+    if (options->caller == PEAL_STEPS)
+        peal->options.threads = 1;
+    etcd_access_of_environment(&peal->etcd);
+    asks_init(&peal->asks);
     strbuf_init(&peal->why);
     pthread_mutex_init(&peal->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&peal->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    st = find_places(peal, options, why);
+    monotonic_cond_init(&peal->changed);
+    if (st == OK)
+        st = find_places(peal, options, why);
     if (st != OK)
         peal = release(peal);
     *ret = peal;
@@ -160,33 +137,45 @@ peal_node *peal_open_sized(const peal_options *options, size_t size)
     if (st == OK)
         st = lib_node_open(peal, &why);
     if (st != OK) {
-        fail(st, why.text);
+        lib_fail(st, why.text);
         peal = peal ? release(peal) : NULL;
     }
     strbuf_release(&why);
     return peal;
 }
 
-/* The node that is meant; NULL: *ret_error. */
-static struct peal_node *the(struct peal_node *peal, int *ret_error)
+/* ---- the node of this process ---- */
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct peal_node
+    *default_node; /* made by its first use, opened by the first that needs it */
+
+/* With the lock. */
+static enum status make_default(struct strbuf *why)
 {
-    struct strbuf why;
-    if (peal && peal->pid != getpid()) {
-        snprintf(last_why, sizeof(last_why),
-                 "this node belongs to the parent process: open "
-                 "another one after fork()");
-        *ret_error = PEAL_E_FORKED;
-        return NULL;
-    }
-    if (peal)
-        return peal;
-    strbuf_init(&why);
-    pthread_mutex_lock(&default_lock);
     if (default_node && default_node->pid != getpid())
         default_node = NULL; /* the parent's; its threads are not here */
-    if (!default_node)
-        *ret_error = fail(make(&(peal_options){0}, &default_node, &why), why.text);
-    peal = default_node;
+    return default_node ? OK : make(&(peal_options){0}, &default_node, why);
+}
+
+/* The node that is meant, open if `must_be_open`; NULL: *ret_error. */
+static struct peal_node *the(struct peal_node *peal, bool must_be_open, int *ret_error)
+{
+    struct strbuf why;
+    *ret_error = PEAL_OK;
+    if (peal && peal->pid == getpid())
+        return peal;
+    if (peal) {
+        *ret_error = lib_fail_forked();
+        return NULL;
+    }
+    strbuf_init(&why);
+    pthread_mutex_lock(&default_lock);
+    enum status st = make_default(&why);
+    if (st == OK && must_be_open && default_node->state == LIB_NEW)
+        st = lib_node_open(default_node, &why);
+    *ret_error = lib_fail(st, why.text);
+    peal = st == OK ? default_node : NULL;
     pthread_mutex_unlock(&default_lock);
     strbuf_release(&why);
     return peal;
@@ -194,31 +183,80 @@ static struct peal_node *the(struct peal_node *peal, int *ret_error)
 
 /* ---- functions ---- */
 
+static enum status add(struct peal_node *peal, const peal_job *job, struct strbuf *why)
+{
+    struct side *side = job->local ? &peal->local : &peal->shared;
+    struct side *other = job->local ? &peal->shared : &peal->local;
+    if (job->name && functions_has(&other->functions, job->name)) {
+        strbuf_addf(why, "%s:%d: there is a function \"%s\" already, which is %slocal",
+                    job->place ? job->place->file : "", job->place ? job->place->line : 0,
+                    job->name, job->local ? "not " : "");
+        return E_CONFLICT;
+    }
+    return functions_add(&side->functions, job, why);
+}
+
 int peal_add_sized(peal_node *node, const peal_job *job, size_t size)
 {
     peal_job known = {0};
     struct strbuf why;
-    int error = PEAL_OK;
-    struct peal_node *peal = the(node, &error);
+    int error;
+    struct peal_node *peal = the(node, false, &error);
     if (!peal)
         return error;
     memcpy(&known, job, size < sizeof(known) ? size : sizeof(known));
     strbuf_init(&why);
-    error = fail(functions_add(&peal->functions, &known, &why), why.text);
-    if (error == PEAL_OK && peal->has_thread)
+    enum status st = add(peal, &known, &why);
+    error = lib_fail(st, why.text);
+    if (error == PEAL_OK && peal->turns)
         turns_ask(peal->turns);
     if (error != PEAL_OK)
-        lib_log(peal, PEAL_ERROR, "%s", last_why);
+        lib_log(peal, PEAL_ERROR, "%s", peal_why());
     strbuf_release(&why);
     return error;
 }
 
 int peal_remove(peal_node *node, const char *name)
 {
-    int error = PEAL_OK;
-    struct peal_node *peal = the(node, &error);
-    return peal ? fail(functions_remove(&peal->functions, name), "there is no such function")
-                : error;
+    int error;
+    struct peal_node *peal = the(node, false, &error);
+    if (!peal)
+        return error;
+    enum status st = functions_remove(&peal->shared.functions, name);
+    if (st == E_NOT_FOUND)
+        st = functions_remove(&peal->local.functions, name);
+    return lib_fail(st, "this process has no such function");
+}
+
+static int ask(peal_node *node, enum ask_kind kind, const char *name, const char *params,
+               char *ret_id)
+{
+    struct strbuf why;
+    int error;
+    struct peal_node *peal = the(node, true, &error);
+    if (!peal)
+        return error;
+    if (pthread_equal(pthread_self(), peal->thread))
+        return lib_fail(E_INVALID, "this can't be asked from within the log callback");
+    strbuf_init(&why);
+    enum status st =
+        asks_ask(&peal->asks, kind, name, params, lib_timeout_ms(peal), peal->turns, ret_id, &why);
+    error = lib_fail(st, why.text);
+    strbuf_release(&why);
+    return error;
+}
+
+int peal_trigger(peal_node *node, const char *name, const char *params, char *ret_id)
+{
+    return ask(node, ASK_TRIGGER, name, params, ret_id);
+}
+
+int peal_delete(peal_node *node, const char *name)
+{
+    int error = ask(node, ASK_DELETE, name, NULL, NULL);
+    if (error == PEAL_OK && peal_remove(node, name) != PEAL_OK)
+        return PEAL_OK; /* another process's function */
+    return error;
 }
 
 /* ---- running ---- */
@@ -233,12 +271,13 @@ void peal_stop(peal_node *node)
 int peal_wait(peal_node *node)
 {
     struct strbuf why;
-    int error = PEAL_OK;
-    struct peal_node *peal = the(node, &error);
+    int error;
+    struct peal_node *peal = the(node, true, &error);
     if (!peal)
         return error;
     strbuf_init(&why);
-    error = fail(lib_node_join(peal, &why), why.text);
+    enum status st = lib_node_wait(peal, &why);
+    error = lib_fail(st, why.text);
     strbuf_release(&why);
     return error;
 }
@@ -250,7 +289,7 @@ peal_node *peal_close(peal_node *peal)
         return NULL;
     strbuf_init(&why);
     lib_node_stop(peal);
-    if (lib_node_join(peal, &why) != OK)
+    if (lib_node_wait(peal, &why) != OK)
         lib_log(peal, PEAL_WARNING, "%s", why.text);
     strbuf_release(&why);
     return release(peal);
@@ -258,8 +297,10 @@ peal_node *peal_close(peal_node *peal)
 
 static void stop_default(int signal_number)
 {
+    int before = errno;
     (void)signal_number;
     peal_stop(NULL);
+    errno = before;
 }
 
 /* Takes the signal where the program has left it to the system. True: to be given back. */
@@ -274,20 +315,15 @@ static bool take_signal(int number, struct sigaction *before)
 int peal_run_forever(void)
 {
     struct sigaction interrupt, terminate;
-    struct strbuf why;
-    int error = PEAL_OK;
-    struct peal_node *peal = the(NULL, &error);
+    int error;
+    struct peal_node *peal = the(NULL, false, &error);
     if (!peal)
-        return error;
+        return 1;
     bool has_interrupt = take_signal(SIGINT, &interrupt);
     bool has_terminate = take_signal(SIGTERM, &terminate);
-    strbuf_init(&why);
-    error = fail(lib_node_open(peal, &why), why.text);
-    if (error == PEAL_OK)
-        error = peal_wait(peal);
+    error = peal_wait(NULL);
     if (error != PEAL_OK)
-        lib_log(peal, PEAL_ERROR, "%s", last_why);
-    strbuf_release(&why);
+        lib_log(peal, PEAL_ERROR, "%s", peal_why());
     if (has_interrupt)
         sigaction(SIGINT, &interrupt, NULL);
     if (has_terminate)
@@ -297,15 +333,32 @@ int peal_run_forever(void)
 
 /* ---- the program's own loop ---- */
 
+static struct call_pool *pool_of_steps(struct peal_node *node)
+{
+    int error;
+    struct peal_node *peal = the(node, true, &error);
+    if (!peal)
+        return NULL;
+    if (peal->options.caller == PEAL_STEPS)
+        return peal->pool;
+    lib_fail(E_INVALID, "the node was not opened with .caller = PEAL_STEPS");
+    return NULL;
+}
+
 int peal_fd(peal_node *peal)
 {
-    return peal && peal->pid == getpid() && peal->calls ? calls_fd(peal->calls) : -1;
+    struct call_pool *pool = pool_of_steps(peal);
+    return pool ? call_pool_fd(pool) : PEAL_E_INVALID;
+}
+
+int peal_timeout(peal_node *peal)
+{
+    struct call_pool *pool = pool_of_steps(peal);
+    return pool ? call_pool_timeout(pool) : PEAL_E_INVALID;
 }
 
 int peal_step(peal_node *peal)
 {
-    int error = PEAL_OK;
-    if (!the(peal, &error) || !peal->calls || peal->options.caller != PEAL_STEPS)
-        return error;
-    return calls_step(peal->calls);
+    struct call_pool *pool = pool_of_steps(peal);
+    return pool ? call_pool_step(pool) : PEAL_E_INVALID;
 }

@@ -6,18 +6,16 @@
 #include "engine.h"
 #include "function.h"
 
-struct peal_node;
+struct side;
 
 enum { REGISTRAR_AT_ONCE = 200 };
 
 struct registrar {
-    struct peal_node *peal;
-    struct functions *functions;
-    struct store *store;
-    struct engine *engine;
+    struct side *side;
     struct registration {
         struct function *function;
         char *json;
+        struct strbuf record;
         struct ledger_entry *passed;
     } items[REGISTRAR_AT_ONCE];
     struct store_put_job puts[REGISTRAR_AT_ONCE];
@@ -27,8 +25,7 @@ struct registrar {
     uint8_t random[10];
 };
 
-void registrar_init(struct registrar *registrar, struct peal_node *peal,
-                    struct functions *functions, struct store *store, struct engine *engine);
+void registrar_init(struct registrar *registrar, struct side *side);
 
 /* In a turn, when the engine is loaded and joined. */
 void registrar_step(struct registrar *registrar, struct now now);

@@ -17,6 +17,7 @@
 enum { WINDOW_MS = 5000, PATIENCE_MS = 60000 };
 
 struct bench {
+    struct call_pool *pool;
     struct calls *calls;
     int woken; /* an eventfd */
     peal_function *function;
@@ -51,13 +52,16 @@ static struct bench *set_up_bench(int threads, peal_function *function)
     bench->job = job_new();
     assert_non_null(bench->job);
     bench->job->name = strdup("sweep");
-    struct calls_config config = {.threads = threads, .wake = wake, .context = bench, .find = find};
+    assert_int_equal(call_pool_new(threads, &bench->pool), OK);
+    struct calls_config config = {
+        .pool = bench->pool, .wake = wake, .context = bench, .find = find, .functions = bench};
     assert_int_equal(calls_new(&config, &bench->calls), OK);
     return bench;
 }
 
 static void tear_down_bench(struct bench *bench)
 {
+    bench->pool = call_pool_free(bench->pool);
     bench->calls = calls_free(bench->calls);
     job_free(bench->job);
     close(bench->woken);
@@ -260,7 +264,7 @@ static void the_program_calls_on_its_own_thread(void **state)
 {
     struct bench *bench = set_up_bench(0, talks);
     struct executor_event event;
-    struct pollfd ready = {.fd = calls_fd(bench->calls), .events = POLLIN};
+    struct pollfd ready = {.fd = call_pool_fd(bench->pool), .events = POLLIN};
     (void)state;
     expect(bench, EXECUTOR_READY, &event);
     assert_int_equal(poll(&ready, 1, 0), 0);
@@ -268,7 +272,7 @@ static void the_program_calls_on_its_own_thread(void **state)
     ask(bench, 0, WINDOW_MS);
     assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
     assert_int_equal(bench->called, 0);
-    assert_int_equal(calls_step(bench->calls), 2);
+    assert_int_equal(call_pool_step(bench->pool), 2);
     assert_int_equal(bench->called, 2);
     assert_int_equal(poll(&ready, 1, 0), 0);
     tear_down_bench(bench);

@@ -87,19 +87,6 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     set_limit(request, SPAWN_LIMIT_FSIZE, job->limits.file_bytes);
 }
 
-/* The time of a start for the spawner; 0: now. The engine's boot time is made of clocks that were
- * read to the millisecond, and so may be off by one; unless the wall clock was set since, the
- * run's own time is exact. */
-static int64_t start_boot_us(const struct run *run, struct boot_ms at)
-{
-    enum { OFF_US = 2000 };
-    int64_t at_us = at.ms * 1000;
-    if (at_us <= clock_boot_us())
-        return 0;
-    int64_t exact_us = clock_boot_us_at((struct wall_ms){run->not_before_ms});
-    return exact_us > at_us - OFF_US && exact_us < at_us + OFF_US ? exact_us : at_us;
-}
-
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
                          struct boot_ms at, struct boot_ms deadline)
 {
@@ -116,7 +103,7 @@ static enum status start(struct executor *port, const struct run *run, const str
         return st;
     id_format(&run->id, id);
     fill_request(&request, job, deadline);
-    request.at_boot_us = start_boot_us(run, at);
+    request.at_boot_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
     request.id = id;
     request.argv = environment.argv;
     request.env = environment.variables;

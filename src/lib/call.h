@@ -1,0 +1,57 @@
+/* One call of a function: what the function sees of its run, and what is kept of it. */
+#ifndef PEAL_CALL_H
+#define PEAL_CALL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "call_output.h"
+#include "call_pool.h"
+#include "job.h"
+#include "peal.h"
+#include "run.h"
+
+enum call_phase {
+    CALL_WAITS, /* for a thread, or for its time */
+    CALL_RUNS,
+    CALL_ENDED, /* until the engine has acknowledged it, and the history has its output */
+};
+
+struct call_param {
+    char *name, *value;
+};
+
+struct calls;
+
+struct peal_run {
+    struct id id;
+    struct calls *calls;
+    struct pool_call in_pool;
+    struct run run; /* as the engine has asked for it */
+    char id_text[ID_TEXT + 1];
+    peal_function *function;
+    void *arg;
+    struct call_param *params;
+    size_t param_count;
+    struct boot_ms deadline;
+    struct call_output output;
+
+    enum call_phase phase;         /* with the lock of `calls` */
+    bool is_acknowledged, is_read; /* with that lock */
+    pthread_mutex_t lock;          /* of: */
+    pthread_cond_t cancelled;
+    atomic_bool is_cancelled; /* also read without it */
+    enum run_reason cancelled_by;
+};
+
+MUST_CHECK enum status call_new(struct calls *calls, const struct run *of_engine,
+                                const struct job *job, struct peal_run **ret);
+struct peal_run *call_free(struct peal_run *call);
+
+/* Tells the function; the first reason stands. */
+void call_cancel(struct peal_run *call, enum run_reason reason);
+
+/* How it has ended: the reason of a cancelled call, unless it has succeeded all the same. */
+void call_fill_end(struct peal_run *call, int code, struct run *end);
+
+#endif
