@@ -14,7 +14,7 @@
 
 enum { WITHOUT_WATCH_MS = 50 };
 
-static const char commits[] = "bell", beats[] = "beats";
+static const char commits[] = "bell", beats[] = "beats", leader[] = "leader";
 
 static int open_bell(const char *folder, const char *name)
 {
@@ -85,6 +85,8 @@ static void hear(const struct inotify_event *event, struct bell_news *news)
         news->has_commit |= (event->mask & IN_MODIFY) != 0;
     else if (strcmp(name, beats) == 0)
         news->has_beat |= (event->mask & IN_MODIFY) != 0;
+    else if (strcmp(name, leader) == 0)
+        return; /* who takes the lead rings; each look opens and closes this file */
     else if (event->mask & (IN_CLOSE_WRITE | IN_DELETE)) /* a seat, or its lock */
         news->has_beat = true;
 }

@@ -279,6 +279,8 @@ static void write_heartbeat(struct store_shared *store, struct feed *changes)
         nodes->is_asked = !nodes->is_in;
         return;
     }
+    if (!peer_can_lead(&nodes->self)) /* first: who reads it takes the lead at once */
+        atomic_store(&store->leads_until_ms, 0);
     if (write_self(nodes) != OK)
         return; /* with the next step */
     nodes->is_asked = false;
