@@ -1,0 +1,110 @@
+#!/bin/bash
+# Three processes of a program share a store (embedded | etcd), and are killed, stopped for a while,
+# and ended, in an order that differs from run to run: each tick is called once, by the functions'
+# own file, and what was not called is on record.
+. "$(dirname "$0")/../lib.sh"
+place=$1
+ticker=${2:-$source_dir/build/asan/test/ticker}
+functions=3
+ticks=$scratch/ticks
+seed=${PEAL_SEED:-$RANDOM}
+echo "seed $seed (PEAL_SEED repeats it)"
+RANDOM=$seed
+export PEAL_DATA=$scratch/data
+if [ "$place" = etcd ]; then
+    etcd_start
+    export PEAL_STORE=$etcd_url/lib
+fi
+
+declare -A pid
+start_process() { # NUMBER
+    "$ticker" "$ticks" $functions >"$scratch/ticker.$1.out" 2>>"$scratch/ticker.$1.err" &
+    pid[$1]=$!
+}
+# shellcheck disable=SC2317 # wait_until calls it
+has_lines() { # COUNT, at least
+    [ -e "$ticks" ] && [ "$(wc -l <"$ticks")" -ge "$1" ]
+}
+more_ticks() { # COUNT
+    wait_until has_lines $(($(wc -l <"$ticks") + $1 * functions))
+}
+end_process() { # NUMBER SIGNAL
+    kill -"$2" "${pid[$1]}"
+    wait "${pid[$1]}" 2>/dev/null
+}
+
+for i in 1 2 3; do
+    start_process $i
+done
+wait_until has_lines $((2 * functions))
+
+for round in 1 2 3 4 5 6; do
+    i=$((RANDOM % 3 + 1)) what=$((RANDOM % 3))
+    echo "round $round: process $i, $what"
+    case $what in
+    0)
+        end_process $i KILL
+        more_ticks $((RANDOM % 2 + 1))
+        start_process $i
+        ;;
+    1)
+        kill -STOP "${pid[$i]}"
+        more_ticks $((RANDOM % 4 + 1))
+        kill -CONT "${pid[$i]}"
+        ;;
+    2)
+        end_process $i TERM
+        more_ticks 1
+        start_process $i
+        ;;
+    esac
+    more_ticks $((RANDOM % 2 + 1))
+done
+
+# One stays, until what the others have left is dealt with; each ends well when it is asked to.
+for i in 2 3; do
+    ran="process $i ends"
+    end_process $i TERM
+    status=$?
+    expect_status 0
+done
+more_ticks 8
+ran='the last process ends'
+end_process 1 TERM
+status=$?
+expect_status 0
+run cat "$scratch"/ticker.*.err
+expect_stdout_lacks Sanitizer
+
+# No tick twice.
+run sh -c "sort '$ticks' | uniq -d"
+expect_stdout ''
+
+# A tick that was not called has another end on record, in the history of one of the processes.
+first=$(cut -d' ' -f2 "$ticks" | sort -n | head -n 1) last=$(cut -d' ' -f2 "$ticks" | sort -n | tail -n 1)
+for ((i = 0; i < functions; i++)); do
+    for ((at = first; at <= last; at++)); do
+        echo "tick-$i $at"
+    done
+done | sort >"$scratch/due"
+cut -d' ' -f1,2 "$ticks" | sort >"$scratch/called"
+comm -13 "$scratch/due" "$scratch/called" >"$scratch/early"
+run cat "$scratch/early"
+expect_stdout ''
+for history in "$PEAL_DATA"/programs/ticker.*/history.db; do
+    sqlite3 "$history" "SELECT name || ' ' || tick_ms / 1000 FROM runs JOIN jobs ON jobs.key = runs.job
+        WHERE state <> 5"
+    sqlite3 -separator ' ' "$history" "SELECT name, from_ms / 1000, to_ms / 1000 FROM entries
+        JOIN jobs ON jobs.key = entries.job" |
+        while read -r name from to; do
+            for ((at = from; at <= to; at++)); do
+                echo "$name $at"
+            done
+        done
+done | sort -u >"$scratch/otherwise"
+comm -23 "$scratch/due" "$scratch/called" | comm -23 - "$scratch/otherwise" >"$scratch/unknown"
+echo "$(wc -l <"$scratch/called") called, $(comm -23 "$scratch/due" "$scratch/called" | wc -l) not, of $(wc -l <"$scratch/due")"
+run cat "$scratch/unknown"
+expect_stdout ''
+
+finish
