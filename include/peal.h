@@ -93,8 +93,8 @@ typedef struct peal_options {
 #endif
 peal_node *peal_open_sized(const peal_options *options, size_t size);
 
-/* Takes no further ticks; peal_run_forever() and peal_wait() return when the functions that run
- * have. May be called from a signal handler. */
+/* Takes no further ticks, and tells the functions that run (peal_cancelled); peal_run_forever() and
+ * peal_wait() return when those have. May be called from a signal handler. */
 void peal_stop(peal_node *peal);
 
 /* Stops, waits for functions that run, and frees. Accepts NULL; returns NULL. */
@@ -154,6 +154,8 @@ typedef struct peal_job {
     int64_t retry_wait_ms; /* before each; 0: 10 s */
     const char *where;     /* selector of labels */
     const char *more; /* any other fields of a job, as YAML or JSON: "notify: {on_failure: ops}" */
+    const char *command; /* for /bin/sh, in place of a function: its lines are the run's output, and
+                            a cancelled one gets SIGTERM, 10 s later SIGKILL */
     const peal_place *place; /* set by the macros */
 } peal_job;                  /* later versions have further members at its end */
 

@@ -17,6 +17,7 @@ struct peal_run *call_free(struct peal_run *run)
         free(run->params[i].value);
     }
     free(run->params);
+    free(run->command);
     call_output_release(&run->output);
     pthread_cond_destroy(&run->cancelled);
     pthread_mutex_destroy(&run->lock);
@@ -49,6 +50,8 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
     run->calls = calls;
     run->id = of_engine->id;
     run->run = *of_engine;
+    run->timeout_ms = job->timeout_s * 1000;
+    run->stop_ms = INT64_MAX;
     id_format(&run->id, run->id_text);
     pthread_mutex_init(&run->lock, NULL);
     monotonic_cond_init(&run->cancelled);

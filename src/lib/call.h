@@ -31,14 +31,18 @@ struct peal_run {
     char id_text[ID_TEXT + 1];
     peal_function *function;
     void *arg;
+    char *command; /* which `arg` is then; NULL: none */
     struct call_param *params;
     size_t param_count;
     struct boot_ms deadline;
+    int64_t timeout_ms; /* 0: none */
     struct call_output output;
 
-    enum call_phase phase;         /* with the lock of `calls` */
-    bool is_acknowledged, is_read; /* with that lock */
-    pthread_mutex_t lock;          /* of: */
+    enum call_phase phase; /* with the lock of `calls` */
+    int64_t
+        stop_ms; /* boot time of its timeout, while it runs; INT64_MAX: none. With that lock, as: */
+    bool is_acknowledged, is_read;
+    pthread_mutex_t lock; /* of: */
     pthread_cond_t cancelled;
     atomic_bool is_cancelled; /* also read without it */
     enum run_reason cancelled_by;

@@ -27,6 +27,7 @@ struct calls {
     STAILQ_HEAD(, call_event) events;
     size_t running;
     int64_t mean_us; /* of a call, over the last ones */
+    int64_t stop_ms; /* no timeout before this; boot time */
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct peal_run, id),
@@ -96,6 +97,10 @@ static bool may_begin(struct calls *calls, struct peal_run *call)
     }
     call->run.started_ms = now.wall.ms;
     call->phase = CALL_RUNS;
+    if (call->timeout_ms)
+        call->stop_ms = now.boot.ms + call->timeout_ms;
+    if (call->stop_ms < calls->stop_ms)
+        calls->stop_ms = call->stop_ms;
     return true;
 }
 
@@ -147,22 +152,24 @@ static enum status start(struct executor *port, const struct run *run, const str
 {
     struct calls *calls = of(port);
     struct peal_run *call = NULL;
-    peal_function *function;
-    void *arg;
-    if (!calls->config.find(calls->config.functions, job_function_name(job), &function, &arg))
+    struct call_target target;
+    if (!calls->config.find(calls->config.functions, job_function_name(job), &target))
         return E_NOT_FOUND;
     pthread_mutex_lock(&calls->lock);
     bool is_known = table_find(&calls->runs, &run->id); /* asked for again */
     enum status st = is_known ? OK : call_new(calls, run, job, &call);
     if (call) {
-        call->function = function;
-        call->arg = arg;
+        call->function = target.function;
+        call->arg = target.command ? target.command : target.arg;
+        call->command = target.command;
         call->deadline = deadline;
         call->in_pool.at_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
         call->in_pool.make = make;
         st = add(calls, call);
         if (st != OK)
             call_free(call);
+    } else {
+        free(target.command);
     }
     pthread_mutex_unlock(&calls->lock);
     return st;
@@ -259,6 +266,40 @@ struct output_source calls_output(struct calls *calls)
     return (struct output_source){read_output, release_output, remove_output, calls};
 }
 
+/* ---- telling them to stop ---- */
+
+struct boot_ms calls_time_out(struct calls *calls, struct boot_ms now)
+{
+    struct peal_run *call;
+    size_t at = 0;
+    pthread_mutex_lock(&calls->lock);
+    if (now.ms >= calls->stop_ms) {
+        calls->stop_ms = INT64_MAX;
+        while ((call = table_next(&calls->runs, &at))) {
+            if (call->phase != CALL_RUNS || atomic_load(&call->is_cancelled))
+                continue;
+            if (call->stop_ms <= now.ms)
+                call_cancel(call, REASON_TIMEOUT);
+            else if (call->stop_ms < calls->stop_ms)
+                calls->stop_ms = call->stop_ms;
+        }
+    }
+    struct boot_ms next = {calls->stop_ms};
+    pthread_mutex_unlock(&calls->lock);
+    return next;
+}
+
+void calls_shut_down(struct calls *calls)
+{
+    struct peal_run *call;
+    size_t at = 0;
+    pthread_mutex_lock(&calls->lock);
+    while ((call = table_next(&calls->runs, &at)))
+        if (call->phase == CALL_RUNS)
+            call_cancel(call, REASON_SHUTDOWN);
+    pthread_mutex_unlock(&calls->lock);
+}
+
 /* ---- how many ---- */
 
 size_t calls_running(struct calls *calls)
@@ -290,6 +331,7 @@ enum status calls_new(const struct calls_config *config, struct calls **ret)
     calls->port.ops = &executor_ops;
     calls->config = *config;
     calls->mean_us = BRISK_MS * 1000 / 8;
+    calls->stop_ms = INT64_MAX;
     table_init(&calls->runs, &runs_type);
     STAILQ_INIT(&calls->events);
     pthread_mutex_init(&calls->lock, NULL);

@@ -11,13 +11,20 @@
 
 struct calls;
 
+/* What is to be called. */
+struct call_target {
+    peal_function *function;
+    void *arg;
+    char *command; /* a copy, in place of `arg`; NULL: none */
+};
+
 struct calls_config {
     struct call_pool *pool;
     void (*wake)(void *context); /* an event waits for the loop; from any thread */
     void *context;
     /* The function of a job that is registered here. False: there is none. From the loop's thread.
      */
-    bool (*find)(void *functions, const char *name, peal_function **ret, void **ret_arg);
+    bool (*find)(void *functions, const char *name, struct call_target *ret);
     void *functions;
 };
 
@@ -28,6 +35,13 @@ struct calls *calls_free(struct calls *calls);
 
 struct executor *calls_executor(struct calls *calls);
 struct output_source calls_output(struct calls *calls);
+
+/* For the loop's thread: cancels calls that have run for longer than their timeout; returns when to
+ * look again. */
+struct boot_ms calls_time_out(struct calls *calls, struct boot_ms now);
+
+/* The program stops: each call is told. */
+void calls_shut_down(struct calls *calls);
 
 /* How many calls are being made now. */
 size_t calls_running(struct calls *calls);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "clock.h"
+#include "command.h"
 #include "definition/job_codec.h"
 #include "function/job_function.h"
 
@@ -107,8 +108,10 @@ static enum status print_job(const struct functions *functions, const peal_job *
 
 static struct function *function_free(struct function *function)
 {
-    if (function)
-        job_free(function->job);
+    if (!function)
+        return NULL;
+    job_free(function->job);
+    free(function->command);
     free(function);
     return NULL;
 }
@@ -176,8 +179,10 @@ static enum status make(struct functions *functions, const peal_job *job, struct
     if (st == OK)
         st = set_start(function, job, clock_now().wall.ms);
     snprintf(function->name, sizeof(function->name), "%s", job->name);
-    function->call = job->function;
+    function->call = job->command ? command_call : job->function;
     function->arg = job->arg;
+    if (job->command && !(function->command = strdup(job->command)))
+        st = E_NOMEM;
     return st;
 }
 
@@ -228,8 +233,8 @@ static enum status check(const peal_job *job, struct strbuf *why)
 {
     if (!job->name || !*job->name)
         strbuf_adds(why, "a function needs a name");
-    else if (!job->function)
-        strbuf_addf(why, "\"%s\" has no function to call", job->name);
+    else if (!job->function == !job->command)
+        strbuf_addf(why, "\"%s\" needs either a function or a command", job->name);
     else if ((unsigned)job->overlap > PEAL_REPLACE || (unsigned)job->catch_up > PEAL_ALL)
         strbuf_addf(why, "\"%s\": .overlap or .catch_up is none of its values", job->name);
     else if (job->retries < 0 || job->timeout_ms < 0 || job->deadline_ms < 0 ||
@@ -291,17 +296,19 @@ enum status functions_remove(struct functions *functions, const char *name)
     return function ? OK : E_NOT_FOUND;
 }
 
-bool functions_find(void *context, const char *name, peal_function **ret, void **ret_arg)
+bool functions_find(void *context, const char *name, struct call_target *ret)
 {
     struct functions *functions = context;
     pthread_mutex_lock(&functions->lock);
     const struct function *function = table_find(&functions->by_name, name);
-    if (function) {
-        *ret = function->call;
-        *ret_arg = function->arg;
-    }
+    if (function)
+        *ret =
+            (struct call_target){.function = function->call,
+                                 .arg = function->arg,
+                                 .command = function->command ? strdup(function->command) : NULL};
+    bool is_short = function && function->command && !ret->command;
     pthread_mutex_unlock(&functions->lock);
-    return function;
+    return function && !is_short;
 }
 
 bool functions_awaits(struct functions *functions, const char *name)
@@ -316,9 +323,11 @@ bool functions_awaits(struct functions *functions, const char *name)
 
 bool functions_has(void *context, const char *name)
 {
-    peal_function *call;
-    void *arg;
-    return functions_find(context, name, &call, &arg);
+    struct functions *functions = context;
+    pthread_mutex_lock(&functions->lock);
+    bool has = table_find(&functions->by_name, name);
+    pthread_mutex_unlock(&functions->lock);
+    return has;
 }
 
 size_t functions_count(struct functions *functions)

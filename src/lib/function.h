@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
+#include "calls.h"
 #include "definition/job_digest.h"
 #include "job.h"
 #include "peal.h"
@@ -23,6 +24,7 @@ struct function {
     char name[JOB_NAME_SIZE];
     peal_function *call;
     void *arg;
+    char *command;       /* in their place; NULL: none */
     char place[200];     /* "main.c:12"; "": not told */
     struct job *job;     /* as the program wants it, its start as of now */
     int64_t from_now_ms; /* the start, counted from the first registration; -1: none such */
@@ -55,7 +57,7 @@ MUST_CHECK enum status functions_add(struct functions *functions, const peal_job
 MUST_CHECK enum status functions_remove(struct functions *functions, const char *name);
 
 /* For the executor and the engine, `context` is the functions. */
-bool functions_find(void *context, const char *name, peal_function **ret, void **ret_arg);
+bool functions_find(void *context, const char *name, struct call_target *ret);
 bool functions_has(void *context, const char *name);
 
 /* Its job is not in the store yet, but will be soon. */

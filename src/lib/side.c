@@ -103,6 +103,8 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
         engine_drain(side->engine);
         side->is_drained = true;
     }
+    if (is_stopping)
+        calls_shut_down(side->calls); /* each time: one may have begun since */
     engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads));
     engine_step(side->engine, now);
     if (engine_is_joined(side->engine) && !side->is_drained)
@@ -111,6 +113,9 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
     int64_t retry_ms = side->registrar.retry_ms;
     if (retry_ms > now.wall.ms && retry_ms < at.ms)
         at.ms = retry_ms;
+    int64_t timeout_ms = calls_time_out(side->calls, now.boot).ms;
+    if (timeout_ms < INT64_MAX && now.wall.ms + timeout_ms - now.boot.ms < at.ms)
+        at.ms = now.wall.ms + timeout_ms - now.boot.ms;
     return at;
 }
 

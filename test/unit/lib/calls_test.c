@@ -33,13 +33,12 @@ static void wake(void *context)
     assert_int_equal(write(bench->woken, &one, sizeof(one)), sizeof(one));
 }
 
-static bool find(void *context, const char *name, peal_function **ret, void **ret_arg)
+static bool find(void *context, const char *name, struct call_target *ret)
 {
     struct bench *bench = context;
     if (strcmp(name, "unknown") == 0)
         return false;
-    *ret = bench->function;
-    *ret_arg = bench;
+    *ret = (struct call_target){.function = bench->function, .arg = bench};
     return true;
 }
 
