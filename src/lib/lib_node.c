@@ -51,6 +51,11 @@ static void set_state(struct peal_node *peal, enum lib_state state, enum status 
     pthread_mutex_unlock(&peal->lock);
 }
 
+int64_t lib_timeout_ms(const struct peal_node *peal)
+{
+    return peal->options.timeout_ms ? peal->options.timeout_ms : TIMEOUT_MS;
+}
+
 /* ---- turns ---- */
 
 void lib_wake(void *context)
@@ -160,7 +165,8 @@ static enum status open_store(struct peal_node *peal, struct store **ret, struct
 {
     struct store_wake waker = {lib_wake, peal};
     if (peal->url.is_etcd) {
-        struct store_access access = {&peal->url, &peal->etcd, NULL};
+        int64_t patience_ms = peal->options.in_background ? TRY_AGAIN_MS : lib_timeout_ms(peal);
+        struct store_access access = {&peal->url, &peal->etcd, NULL, patience_ms};
         return node_store_open_etcd(&access, peal->loop, peal->node, peal->folder, waker, ret, why);
     }
     char *own = peal->url.shared ? NULL : data_folder_file(peal->data, "store");
@@ -258,11 +264,6 @@ static enum status start_thread(struct peal_node *peal)
 }
 
 /* ---- from outside ---- */
-
-int64_t lib_timeout_ms(const struct peal_node *peal)
-{
-    return peal->options.timeout_ms ? peal->options.timeout_ms : TIMEOUT_MS;
-}
 
 static void wait_to_join(struct peal_node *peal, int64_t timeout_ms)
 {

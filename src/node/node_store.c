@@ -128,13 +128,14 @@ static void on_probe(void *context, const struct etcd_result *result)
 
 /* Checks once that etcd answers, accepts the login and can read the prefix: the store itself
  * retries for long, but a mistyped address should fail at once. */
-static enum status knock(struct loop *loop, const struct etcd_login *login, const char *prefix,
-                         struct strbuf *why)
+static enum status knock(struct loop *loop, const struct etcd_login *login,
+                         const struct store_access *access, struct strbuf *why)
 {
     struct parse_error error = {0};
     struct etcd_client *client = NULL;
     struct probe probe = {.why = why};
-    const struct etcd_reply reply = {on_probe, &probe, PROBE_MS};
+    const struct etcd_reply reply = {on_probe, &probe,
+                                     access->patience_ms ? access->patience_ms : PROBE_MS};
     enum status st = etcd_client_new(loop, &login->client, &client, &error);
     if (st != OK) {
         strbuf_adds(why, error.message);
@@ -142,7 +143,7 @@ static enum status knock(struct loop *loop, const struct etcd_login *login, cons
     }
     struct strbuf key;
     strbuf_init(&key);
-    strbuf_addf(&key, "%s/", prefix);
+    strbuf_addf(&key, "%s/", access->url->prefix);
     const struct etcd_range range = {
         .key = etcd_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
     st = etcd_range(client, &range, &reply, NULL);
@@ -151,14 +152,6 @@ static enum status knock(struct loop *loop, const struct etcd_login *login, cons
     strbuf_release(&key);
     etcd_client_free(client);
     return st == OK ? probe.status : st;
-}
-
-static enum status open_store(struct loop *loop, const struct etcd_login *login,
-                              const struct store_etcd_config *config, struct store_wake wake,
-                              struct store **ret, struct strbuf *why)
-{
-    enum status st = knock(loop, login, config->prefix, why);
-    return st == OK ? store_etcd_open(loop, config, wake, ret, why) : st;
 }
 
 static void tell_not_opened(const struct store_access *access, enum status st, const char *problem,
@@ -186,7 +179,7 @@ enum status node_store_try_etcd(const struct store_access *access, struct strbuf
     strbuf_init(&problem);
     st = loop_new(&loop);
     if (st == OK)
-        st = knock(loop, &login, access->url->prefix, &problem);
+        st = knock(loop, &login, access, &problem);
     if (st != OK)
         tell_not_opened(access, st, problem.text, why);
     loop_free(loop);
@@ -218,7 +211,9 @@ enum status node_store_open_etcd(const struct store_access *access, struct loop 
         .revision_file = revision_file,
     };
     strbuf_init(&problem);
-    st = open_store(loop, &login, &etcd, wake, ret, &problem);
+    st = knock(loop, &login, access, &problem);
+    if (st == OK)
+        st = store_etcd_open(loop, &etcd, wake, ret, &problem);
     if (st != OK)
         tell_not_opened(access, st, problem.text, why);
     strbuf_release(&problem);

@@ -19,6 +19,7 @@ struct store_access {
     const struct store_url *url;
     const struct etcd_access *etcd;
     const char *config_file; /* that has the credentials, for messages; NULL: none */
+    int64_t patience_ms;     /* how long the first answer may take; 0: 4 s */
 };
 
 /* Settings of the etcd client. The texts are those of the access, except for the password, which
