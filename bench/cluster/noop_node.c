@@ -88,7 +88,8 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops noop_ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
+static const struct executor_ops noop_ops = {
+    .start = start, .kill = kill_run, .acknowledge = acknowledge, .next_event = next_event};
 
 /* ---- the node ---- */
 

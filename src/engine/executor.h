@@ -42,6 +42,9 @@ struct executor_ops {
     /* How long before its time the start of such a job may be asked for: all but the start itself
      * is done by then. NULL: not at all. */
     int64_t (*ahead_ms)(const struct executor *executor, const struct job *job);
+    /* How many runs may wait in it for their start: it makes so many in a fraction of the start
+     * window. NULL: as many as it was seen to start lately. */
+    size_t (*starts_ahead)(const struct executor *executor);
 };
 
 struct executor {

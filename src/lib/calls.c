@@ -28,6 +28,7 @@ struct calls {
     size_t running;
     int64_t mean_us; /* of a call, over the last ones */
     int64_t stop_ms; /* no timeout before this; boot time */
+    size_t wanted;   /* as calls_wanted has told last; the loop's */
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct peal_run, id),
@@ -57,8 +58,10 @@ static void tell(struct calls *calls, const struct executor_event *event)
         item = malloc(sizeof(*item));
     }
     item->event = *event;
+    bool is_first = STAILQ_EMPTY(&calls->events); /* else a turn is due, which takes them all */
     STAILQ_INSERT_TAIL(&calls->events, item, next);
-    calls->config.wake(calls->config.context);
+    if (is_first)
+        calls->config.wake(calls->config.context);
 }
 
 static void tell_started(struct calls *calls, struct peal_run *call)
@@ -219,11 +222,17 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
     return AHEAD_MS;
 }
 
+static size_t starts_ahead(const struct executor *port)
+{
+    return of((struct executor *)port)->wanted;
+}
+
 static const struct executor_ops executor_ops = {.start = start,
                                                  .kill = kill_run,
                                                  .acknowledge = acknowledge,
                                                  .next_event = next_event,
-                                                 .ahead_ms = ahead_ms};
+                                                 .ahead_ms = ahead_ms,
+                                                 .starts_ahead = starts_ahead};
 
 struct executor *calls_executor(struct calls *calls)
 {
@@ -318,6 +327,7 @@ int calls_wanted(struct calls *calls, int threads)
     int each = 1;
     while (each < BRISK_MAX && mean_us * each * 2 <= BRISK_MS * 1000)
         each *= 2; /* in few steps: a changed number is told to all nodes */
+    calls->wanted = (size_t)(threads * each);
     return threads * each;
 }
 

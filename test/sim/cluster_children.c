@@ -249,7 +249,11 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return is_there;
 }
 
-static const struct executor_ops ops = {start, kill_child, acknowledge, next_event, NULL, ahead_ms};
+static const struct executor_ops ops = {.start = start,
+                                        .kill = kill_child,
+                                        .acknowledge = acknowledge,
+                                        .next_event = next_event,
+                                        .ahead_ms = ahead_ms};
 
 void children_init(struct node *node)
 {

@@ -129,7 +129,8 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
+static const struct executor_ops ops = {
+    .start = start, .kill = kill_run, .acknowledge = acknowledge, .next_event = next_event};
 
 /* ---- for tests ---- */
 

@@ -192,15 +192,25 @@ static void note_started(struct runner *runner, struct now now)
     runner->started_since = now.boot;
 }
 
-/* How many runs may be begun now. */
+static size_t starts_ahead(const struct runner *runner)
+{
+    const struct executor *executor = runner->ports->executor;
+    if (executor->ops->starts_ahead)
+        return executor->ops->starts_ahead(executor);
+    return runner->starts_ahead < STARTS_AHEAD       ? STARTS_AHEAD
+           : runner->starts_ahead < STARTS_AHEAD_MAX ? runner->starts_ahead
+                                                     : STARTS_AHEAD_MAX;
+}
+
+/* How many runs may be begun now, in one request. */
 static size_t begins_left(const struct runner *runner)
 {
     const size_t *counts = runner->runs->counts;
     size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
-    size_t most = runner->starts_ahead < STARTS_AHEAD       ? STARTS_AHEAD
-                  : runner->starts_ahead < STARTS_AHEAD_MAX ? runner->starts_ahead
-                                                            : STARTS_AHEAD_MAX;
+    size_t most = starts_ahead(runner);
     size_t left = ahead < most ? most - ahead : 0;
+    if (left > STARTS_AHEAD_MAX)
+        return STARTS_AHEAD_MAX;
     return left < most / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 

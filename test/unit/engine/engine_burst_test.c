@@ -110,6 +110,50 @@ static void starts_are_asked_for_ahead(void **state)
     world_check(world);
 }
 
+static size_t three(const struct executor *executor)
+{
+    (void)executor;
+    return 3;
+}
+
+static size_t four_hundred(const struct executor *executor)
+{
+    (void)executor;
+    return 400;
+}
+
+/* An executor that tells how many it takes has so many before their time, and the others later. */
+static void as_many_wait_as_the_executor_takes(void **state)
+{
+    static const struct {
+        int line;
+        size_t (*starts_ahead)(const struct executor *executor);
+        int count;
+        size_t ahead;
+    } cases[] = {
+        {__LINE__, NULL, 300, 256},
+        {__LINE__, three, 20, 3},
+        {__LINE__, four_hundred, 300, 300},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        struct executor_ops ops = *world->executor.ops;
+        ops.starts_ahead = cases[i].starts_ahead;
+        world->executor.ops = &ops;
+        world->ahead_ms = 50;
+        add_many(world, cases[i].count);
+        world_pass(world, MINUTE + 10 * SECOND);
+        size_t ahead = 0;
+        for (size_t k = 0; k < world->process_count; k++)
+            ahead += world->processes[k].asked_ms < world->processes[k].tick_ms;
+        if (ahead != cases[i].ahead || world->process_count != (size_t)cases[i].count)
+            fail_msg("line %d: %zu ahead, %zu in all", cases[i].line, ahead, world->process_count);
+        world_check(world);
+        world_free(world);
+    }
+}
+
 /* The executor was away at its time. */
 static void a_late_start_is_not_put_off(void **state)
 {
@@ -257,6 +301,7 @@ int main(void)
         WITH_WORLD(no_end_waits_longer_than_a_second),
         cmocka_unit_test(an_end_for_which_something_waits_does_not),
         WITH_WORLD(starts_are_asked_for_ahead),
+        cmocka_unit_test(as_many_wait_as_the_executor_takes),
         WITH_WORLD(a_late_start_is_not_put_off),
         cmocka_unit_test(what_is_asked_for_ahead_has_its_end),
     };

@@ -327,8 +327,11 @@ static int64_t ahead_ms(const struct executor *executor, const struct job *job)
     return of_executor((struct executor *)executor)->ahead_ms;
 }
 
-static const struct executor_ops executor_ops = {start,      kill_process, acknowledge,
-                                                 next_event, NULL,         ahead_ms};
+static const struct executor_ops executor_ops = {.start = start,
+                                                 .kill = kill_process,
+                                                 .acknowledge = acknowledge,
+                                                 .next_event = next_event,
+                                                 .ahead_ms = ahead_ms};
 
 /* ---- history ---- */
 

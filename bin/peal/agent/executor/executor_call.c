@@ -373,7 +373,8 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return false;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
+static const struct executor_ops ops = {
+    .start = start, .kill = kill_run, .acknowledge = acknowledge, .next_event = next_event};
 
 bool executor_call_is_settled(const struct executor_call *executor)
 {

@@ -28,7 +28,8 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
 
 struct executor *executor_none(void)
 {
-    static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL, NULL};
+    static const struct executor_ops ops = {
+        .start = start, .kill = kill_run, .acknowledge = acknowledge, .next_event = next_event};
     static struct executor executor = {&ops};
     return &executor;
 }

@@ -95,8 +95,12 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
                                                               : spawn->ops->ahead_ms(spawn, job);
 }
 
-static const struct executor_ops ops = {start,      kill_run, acknowledge,
-                                        next_event, version,  ahead_ms};
+static const struct executor_ops ops = {.start = start,
+                                        .kill = kill_run,
+                                        .acknowledge = acknowledge,
+                                        .next_event = next_event,
+                                        .version = version,
+                                        .ahead_ms = ahead_ms};
 
 void executor_route_init(struct executor_route *route, struct executor_spawn *spawn,
                          struct executor_call *call)

@@ -302,8 +302,12 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
     return spawn_client_knows_times(self->client) ? AHEAD_MS : 0;
 }
 
-static const struct executor_ops ops = {start,      kill_run, acknowledge,
-                                        next_event, version,  ahead_ms};
+static const struct executor_ops ops = {.start = start,
+                                        .kill = kill_run,
+                                        .acknowledge = acknowledge,
+                                        .next_event = next_event,
+                                        .version = version,
+                                        .ahead_ms = ahead_ms};
 
 /* ---- life ---- */
 
