@@ -95,10 +95,10 @@ peal_node *peal_open_sized(const peal_options *options, size_t size);
 
 /* Takes no further ticks, and tells the functions that run (peal_cancelled); peal_run_forever() and
  * peal_wait() return when those have. May be called from a signal handler. */
-void peal_stop(peal_node *peal);
+void peal_stop(peal_node *node);
 
 /* Stops, waits for functions that run, and frees. Accepts NULL; returns NULL. */
-peal_node *peal_close(peal_node *peal);
+peal_node *peal_close(peal_node *node);
 
 /* NULL in place of a node, here and below, is the node of this process: opened by its first use,
  * with the options of the environment. */
@@ -106,12 +106,12 @@ peal_node *peal_close(peal_node *peal);
 /* Until peal_stop, or SIGINT or SIGTERM, which it takes for the time of this call only, and only
  * where the program handles neither. 0; else what failed. */
 int peal_run_forever(void);
-int peal_wait(peal_node *peal); /* the same without signals */
+int peal_wait(peal_node *node); /* the same without signals */
 
 /* PEAL_STEPS, for the program's own loop: calls wait while the descriptor is readable. */
-int peal_fd(peal_node *peal);
-int peal_timeout(peal_node *peal); /* until the next call is due, in ms; -1: none is known */
-int peal_step(peal_node *peal);    /* makes the calls that wait; their number */
+int peal_fd(peal_node *node);
+int peal_timeout(peal_node *node); /* until the next call is due, in ms; -1: none is known */
+int peal_step(peal_node *node);    /* makes the calls that wait; their number */
 
 /* ---- functions ---- */
 
@@ -165,22 +165,22 @@ typedef struct peal_job {
  * changed it since, and left as it is if only people have. */
 #ifndef __cplusplus
 #define PEAL_HERE (&(peal_place){__FILE__, __LINE__})
-#define peal_add(peal, ...)                                                                        \
-    peal_add_sized(peal, &(peal_job){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_job))
+#define peal_add(node, ...)                                                                        \
+    peal_add_sized(node, &(peal_job){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_job))
 #define peal_every(...)                                                                            \
     peal_add(NULL, __VA_ARGS__) /* NAME, SCHEDULE, FUNCTION [, .member = ...]                      \
                                  */
 #endif
-int peal_add_sized(peal_node *peal, const peal_job *job, size_t size);
+int peal_add_sized(peal_node *node, const peal_job *job, size_t size);
 
 /* It is no longer called here. The job stays in the store, for other processes and for its history;
  * peal_delete removes it for all. */
-int peal_remove(peal_node *peal, const char *name);
-int peal_delete(peal_node *peal, const char *name);
+int peal_remove(peal_node *node, const char *name);
+int peal_delete(peal_node *node, const char *name);
 
 /* Asks for a run now; `params` as "day=2026-11-01\nregion=eu", NULL: none. ret_id, of 27 bytes, may
  * be NULL. */
-int peal_trigger(peal_node *peal, const char *name, const char *params, char *ret_id);
+int peal_trigger(peal_node *node, const char *name, const char *params, char *ret_id);
 
 /* ---- within a function ---- */
 
@@ -204,13 +204,13 @@ inline peal_node *peal_open(const peal_options &options = {})
 }
 
 /* The other members of `job` as they are: peal_job job{}; job.tz = "Asia/Shanghai"; */
-inline int peal_add(peal_node *peal, const char *name, const char *schedule,
+inline int peal_add(peal_node *node, const char *name, const char *schedule,
                     peal_function *function, peal_job job = {})
 {
     job.name = name;
     job.schedule = schedule;
     job.function = function;
-    return peal_add_sized(peal, &job, sizeof(job));
+    return peal_add_sized(node, &job, sizeof(job));
 }
 
 inline int peal_every(const char *name, const char *schedule, peal_function *function,

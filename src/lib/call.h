@@ -50,12 +50,12 @@ struct peal_run {
 
 MUST_CHECK enum status call_new(struct calls *calls, const struct run *of_engine,
                                 const struct job *job, struct peal_run **ret);
-struct peal_run *call_free(struct peal_run *call);
+struct peal_run *call_free(struct peal_run *run);
 
 /* Tells the function; the first reason stands. */
-void call_cancel(struct peal_run *call, enum run_reason reason);
+void call_cancel(struct peal_run *run, enum run_reason reason);
 
 /* How it has ended: the reason of a cancelled call, unless it has succeeded all the same. */
-void call_fill_end(struct peal_run *call, int code, struct run *end);
+void call_fill_end(struct peal_run *run, int code, struct run *end);
 
 #endif

@@ -32,7 +32,8 @@ MUST_CHECK enum status call_output_init(struct call_output *output, int64_t limi
 void call_output_release(struct call_output *output);
 
 /* Adds one line; its end is added if the text does not have it. */
-void call_output_add(struct call_output *output, int64_t at_ms, const char *format, va_list values);
+void call_output_add(struct call_output *output, int64_t at_ms, const char *format, va_list values)
+    __attribute__((format(printf, 3, 0)));
 
 int64_t call_output_bytes(struct call_output *output, bool *ret_truncated);
 

@@ -327,8 +327,9 @@ int calls_wanted(struct calls *calls, int threads)
     int each = 1;
     while (each < BRISK_MAX && mean_us * each * 2 <= BRISK_MS * 1000)
         each *= 2; /* in few steps: a changed number is told to all nodes */
-    calls->wanted = (size_t)(threads * each);
-    return threads * each;
+    int wanted = threads * each;
+    calls->wanted = (size_t)wanted;
+    return wanted;
 }
 
 /* ---- beginning and end ---- */

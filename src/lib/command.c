@@ -36,8 +36,6 @@ struct child {
 
 /* ---- starting ---- */
 
-extern char **environ;
-
 static bool is_ours(const char *entry)
 {
     static const char *const names[] = {

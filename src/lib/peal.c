@@ -282,8 +282,9 @@ int peal_wait(peal_node *node)
     return error;
 }
 
-peal_node *peal_close(peal_node *peal)
+peal_node *peal_close(peal_node *node)
 {
+    struct peal_node *peal = node;
     struct strbuf why;
     if (!peal || peal->pid != getpid())
         return NULL;
@@ -345,20 +346,20 @@ static struct call_pool *pool_of_steps(struct peal_node *node)
     return NULL;
 }
 
-int peal_fd(peal_node *peal)
+int peal_fd(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(peal);
+    struct call_pool *pool = pool_of_steps(node);
     return pool ? call_pool_fd(pool) : PEAL_E_INVALID;
 }
 
-int peal_timeout(peal_node *peal)
+int peal_timeout(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(peal);
+    struct call_pool *pool = pool_of_steps(node);
     return pool ? call_pool_timeout(pool) : PEAL_E_INVALID;
 }
 
-int peal_step(peal_node *peal)
+int peal_step(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(peal);
+    struct call_pool *pool = pool_of_steps(node);
     return pool ? call_pool_step(pool) : PEAL_E_INVALID;
 }
