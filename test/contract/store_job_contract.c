@@ -35,6 +35,32 @@ static void put_creates(struct world *world)
     check_put(world, a_put(world_id(world), "backup", 0), PUT_EXISTS, 0);
     check_put(world, a_put(put.uid, "other", 0), PUT_CONFLICT, 1); /* a uid is never made twice */
     check_put(world, a_put(world_id(world), "Backup", 0), PUT_OK, 1);
+    world_reopen(world); /* those that were refused have left nothing */
+    assert_string_equal(see_job(world, put.uid)->name, "backup");
+    assert_string_equal(see_job(world, put.uid)->json, put.json);
+}
+
+/* Of one request each name is made once, also where a deleted job has had it. */
+static void put_creates_many(struct world *world)
+{
+    struct id old = make_job(world, "old");
+    check_put(world, a_delete(old, "old"), PUT_OK, 2);
+    struct id one = world_id(world);
+    struct store_put_job puts[] = {
+        a_put(one, "one", 0),
+        a_put(world_id(world), "one", 0),
+        a_put(one, "two", 0),
+        a_put(world_id(world), "old", 0),
+        a_put(world_id(world), "two", 0),
+    };
+    enum put_result wants[] = {PUT_OK, PUT_EXISTS, PUT_CONFLICT, PUT_OK, PUT_OK};
+    world_do(world, STORE_PUT_JOB, puts, sizeof(puts) / sizeof(puts[0]));
+    for (size_t i = 0; i < sizeof(puts) / sizeof(puts[0]); i++)
+        assert_int_equal(puts[i].result, wants[i]);
+    world_reopen(world);
+    assert_string_equal(see_job(world, one)->name, "one");
+    assert_string_equal(see_job(world, puts[3].uid)->name, "old");
+    assert_string_equal(see_job(world, puts[4].uid)->name, "two");
 }
 
 static void put_compares_the_revision(struct world *world)
@@ -425,6 +451,7 @@ static void metas_come_back(struct world *world)
 
 const struct contract_test job_tests[] = {
     CONTRACT_TEST(put_creates),
+    CONTRACT_TEST(put_creates_many),
     CONTRACT_TEST(put_compares_the_revision),
     CONTRACT_TEST(put_renames),
     CONTRACT_TEST(a_rename_keeps_what_the_job_has),

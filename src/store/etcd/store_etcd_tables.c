@@ -453,4 +453,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job);
+const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL);

@@ -40,6 +40,10 @@ struct tables_ops {
     enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);
     enum status (*put_job)(struct tables *tables, const struct job_row *row, const char *name,
                            const char *json);
+    /* A job that is not deleted, if neither it nor its name is there: then OK, else E_CONFLICT, and
+     * nothing is written. NULL: the backend would have to look, too. */
+    enum status (*add_job)(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json);
     /* Updates cursor_ms, rewinds and last of an existing job. */
     enum status (*move_job)(struct tables *tables, const struct job_row *row);
     enum status (*remove_job)(struct tables *tables, const struct id *uid);
@@ -74,8 +78,9 @@ struct tables_ops {
     enum status (*put_doc)(struct tables *tables, const struct store_doc *doc);
 };
 
-/* The operations of a backend whose functions have their names; `hold` is its hold_job. */
-#define TABLES_OPS(hold)                                                                           \
+/* The operations of a backend whose functions have their names; `hold` is its hold_job, and
+ * `add` its add_job or NULL. */
+#define TABLES_OPS(hold, add)                                                                      \
     {                                                                                              \
         .get_job = get_job, .hold_job = (hold), .find_name = find_name, .put_job = put_job,        \
         .move_job = move_job, .remove_job = remove_job, .get_run = get_run, .find_run = find_run,  \
@@ -83,6 +88,7 @@ struct tables_ops {
         .add_run = add_run, .set_run = set_run, .remove_ended_run = remove_ended_run,              \
         .add_entry = add_entry, .remove_entry = remove_entry, .next_fence = next_fence,            \
         .set_meta = set_meta, .set_drain = set_drain, .get_doc = get_doc, .put_doc = put_doc,      \
+        .add_job = (add),                                                                          \
     }
 
 /* Backends embed this. */

@@ -4,6 +4,9 @@
 
 #include "rules/rules_internal.h"
 
+typedef enum status put_row(struct tables *tables, const struct job_row *row, const char *name,
+                            const char *json);
+
 static void feed_job(struct rules *rules, const struct job_row *job,
                      const struct store_put_job *put)
 {
@@ -59,7 +62,9 @@ static enum status skip_what_is_to_come(struct rules *rules, const struct id *jo
     return st == E_NOT_FOUND ? rules_release_queue(rules, job_uid) : st;
 }
 
-static enum status write_job(struct rules *rules, struct store_put_job *put, struct job_row *job)
+/* `write` is the operation put_job or add_job. */
+static enum status write_job(struct rules *rules, struct store_put_job *put, struct job_row *job,
+                             put_row *write)
 {
     bool is_pause = put->paused && !job->paused && job->revision;
     job->uid = put->uid;
@@ -71,7 +76,7 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
                         put->from_elsewhere ? job->cursor_ms : put->cursor_ms);
         job->cursor_ms = put->cursor_ms;
     }
-    enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
+    enum status st = write(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     else if (st == OK && is_pause)
@@ -103,12 +108,26 @@ static enum status check_wants(struct rules *rules, const struct store_put_job *
     return OK;
 }
 
+/* A new job, written without a look at what is there. E_CONFLICT: something is, and nothing was
+ * written. */
+static enum status add_job(struct rules *rules, struct store_put_job *put)
+{
+    struct job_row job = {.revision = 0};
+    bool is_plain = !put->expected_revision && !put->purge && !put->deleted && !put->want_count;
+    if (!rules->ops->add_job || !is_plain)
+        return E_CONFLICT;
+    return write_job(rules, put, &job, rules->ops->add_job);
+}
+
 enum status rules_put_job(struct rules *rules, struct store_put_job *put)
 {
     struct job_row job = {.revision = 0};
     struct id owner;
     put->revision = 0;
-    enum status st = rules->ops->get_job(rules->tables, &put->uid, &job);
+    enum status st = add_job(rules, put);
+    if (st != E_CONFLICT)
+        return st;
+    st = rules->ops->get_job(rules->tables, &put->uid, &job);
     if (st == E_SET_ASIDE) {
         put->result = put->expected_revision ? PUT_MISSING : PUT_EXISTS;
         return OK;
@@ -146,7 +165,7 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
         put->revision = job.revision;
         return OK;
     }
-    return write_job(rules, put, &job);
+    return write_job(rules, put, &job, rules->ops->put_job);
 }
 
 /* Names the first open run of the job, which blocks the new one. */

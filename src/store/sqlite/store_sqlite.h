@@ -41,6 +41,7 @@ enum sql {
     SQL_GET_JOB,
     SQL_FIND_NAME,
     SQL_PUT_JOB,
+    SQL_ADD_JOB,
     SQL_PUT_DEFINITION,
     SQL_MOVE_JOB,
     SQL_REMOVE_JOB,

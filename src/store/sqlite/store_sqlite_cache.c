@@ -141,6 +141,15 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
     return sqlite_tables_ops.put_job(tables, row, name, json);
 }
 
+static enum status add_job(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json)
+{
+    struct cached_job *job = find_job(db_of(tables), &row->uid);
+    if (job)
+        job->has_row = false;
+    return sqlite_tables_ops.add_job(tables, row, name, json);
+}
+
 static enum status move_job(struct tables *tables, const struct job_row *row)
 {
     struct cached_job *job = find_job(db_of(tables), &row->uid);
@@ -404,4 +413,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_tables_ops.put_doc(tables, doc);
 }
 
-const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job);
+const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job, add_job);

@@ -23,6 +23,8 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_PUT_JOB] =
         "INSERT INTO jobs (#jobs, gaps, name) VALUES (%jobs, ?, ?) ON CONFLICT (uid) DO UPDATE"
         " SET ^jobs, gaps = excluded.gaps, name = excluded.name",
+    [SQL_ADD_JOB] = "INSERT INTO jobs (#jobs, gaps, name) VALUES (%jobs, ?, ?)"
+                    " ON CONFLICT DO NOTHING",
     [SQL_PUT_DEFINITION] = "INSERT INTO definitions (uid, json) VALUES (?1, ?2)"
                            " ON CONFLICT (uid) DO UPDATE SET json = ?2",
     [SQL_MOVE_JOB] = "UPDATE jobs SET ~jobs, gaps = ? WHERE uid = ?",

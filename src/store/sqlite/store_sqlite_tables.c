@@ -54,20 +54,39 @@ static enum status find_name(struct tables *tables, const char *name, struct id 
     return st;
 }
 
+static enum status write_row(struct sqlite_db *t, enum sql which, const struct job_row *row,
+                             const char *name)
+{
+    sqlite3_stmt *stmt = t->stmts[which];
+    int next = sqlite_bind_row(stmt, STORED_JOBS, row);
+    bind_gaps(stmt, next, &row->rewinds);
+    bind_text(stmt, next + 1, name);
+    return sqlite_finish(t, which);
+}
+
+static enum status write_definition(struct sqlite_db *t, const struct id *uid, const char *json)
+{
+    bind_text(with_id(t, SQL_PUT_DEFINITION, uid), 2, json);
+    return sqlite_finish(t, SQL_PUT_DEFINITION);
+}
+
 static enum status put_job(struct tables *tables, const struct job_row *row, const char *name,
                            const char *json)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    sqlite3_stmt *stmt = t->stmts[SQL_PUT_JOB];
-    int next = sqlite_bind_row(stmt, STORED_JOBS, row);
-    bind_gaps(stmt, next, &row->rewinds);
-    bind_text(stmt, next + 1, name);
-    enum status st = sqlite_finish(t, SQL_PUT_JOB);
-    if (st != OK)
-        return st;
-    stmt = with_id(t, SQL_PUT_DEFINITION, &row->uid);
-    bind_text(stmt, 2, json);
-    return sqlite_finish(t, SQL_PUT_DEFINITION);
+    enum status st = write_row(t, SQL_PUT_JOB, row, name);
+    return st == OK ? write_definition(t, &row->uid, json) : st;
+}
+
+/* The keys of the table are its uid and, of those that are not deleted, its name. */
+static enum status add_job(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json)
+{
+    struct sqlite_db *t = (struct sqlite_db *)tables;
+    enum status st = write_row(t, SQL_ADD_JOB, row, name);
+    if (st == OK && sqlite3_changes(t->handle) == 0)
+        st = E_CONFLICT;
+    return st == OK ? write_definition(t, &row->uid, json) : st;
 }
 
 static enum status move_job(struct tables *tables, const struct job_row *row)
@@ -270,4 +289,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_finish(t, which);
 }
 
-const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job);
+const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job, add_job);
