@@ -507,7 +507,7 @@ static bool stands_back(const struct trail *trail)
 {
     const struct trail_item *oldest = TAILQ_FIRST(&trail->unrecorded);
     return trail->writing && oldest && TAILQ_EMPTY(&trail->readers) && !trail->batch.items &&
-           trail->by_id.count < WAITING_MAX / 2 && trail->bytes < WAITING_BYTES / 2 &&
+           trail->by_id.count < WAITING_MAX / 2 && trail->bytes < WAITING_BYTES / 4 * 3 &&
            clock_now().boot.ms - oldest->since_ms < STAND_BACK_MS;
 }
 

@@ -106,10 +106,10 @@ static void move_jobs(struct jobs_batch *batch, struct kept_batch *kept)
     table_release(&batch->names); /* whose items lose their names */
     for (; kept->count < batch->count; kept->count++) {
         struct jobs_batch_item *item = &batch->items[kept->count];
-        kept->jobs[kept->count] = (struct kept_job){.uid = item->write.job->uid,
+        kept->jobs[kept->count] = (struct kept_job){.uid = item->write.uid,
                                                     .name = item->name,
                                                     .json = item->write.json,
-                                                    .paused = item->write.job->paused};
+                                                    .paused = item->write.paused};
         item->name = item->write.json = NULL;
     }
 }

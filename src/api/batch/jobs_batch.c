@@ -118,6 +118,8 @@ static enum status check_put(struct call *call, struct jobs_batch_item *item,
     item->kind = item->write.kind;
     if (item->write.defines)
         may_change(call, RIGHT_DEFINE, item);
+    if (!item->write.job->after_count) /* while its memory is in the processor's cache */
+        job_write_lighten(&item->write);
     return OK;
 }
 
@@ -218,13 +220,27 @@ static bool check_item(struct call *call, struct jobs_batch_item *item)
     return st == OK;
 }
 
+/* A job that waits for no other, whose definition was given up: all that is asked of it. */
+static struct job *name_alone(const char *name)
+{
+    struct job *job = job_new();
+    if (job && job_set_text(&job->name, name) != OK)
+        job = job_free(job);
+    return job;
+}
+
 /* Jobs of the batch take precedence over existing ones. */
 static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
 {
-    const struct jobs_batch *batch = context;
-    const struct jobs_batch_item *item = table_find(&batch->names, name);
+    struct jobs_batch *batch = context;
+    struct jobs_batch_item *item = table_find(&batch->names, name);
     *ret_gone = item && item->is_delete;
-    return item && !item->is_delete ? item->write.job : NULL;
+    if (!item || item->is_delete)
+        return NULL;
+    if (!item->write.job)
+        item->write.job = name_alone(item->name);
+    batch->is_short |= !item->write.job;
+    return item->write.job;
 }
 
 /* Checks `after` when all items are known: a dependency may come later in the batch. False: the
@@ -240,6 +256,8 @@ static bool check_link(struct call *call, const struct jobs_batch_item *item)
         return false;
     enum status st = after_check_job(&batch->after, item->write.job, definition, &error);
     json_decref(definition);
+    if (batch->is_short)
+        st = E_NOMEM;
     if (st != OK && st != E_NOMEM)
         st = add_error(call, item, &error);
     if (st != OK)

@@ -47,6 +47,7 @@ struct jobs_batch {
     struct strbuf item; /* the text of the one that is checked */
     struct after_check after;
     struct table names;
+    bool is_short; /* of memory, while dependencies were checked */
     json_t *errors;
     bool dry_run;
     bool is_applied;         /* the definitions are from files */

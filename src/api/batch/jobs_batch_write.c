@@ -346,6 +346,7 @@ static void add_puts(const struct call *call, bool deletes)
             continue;
         item->put = &batch->puts[batch->put_count];
         *item->put = batch->kept ? kept_put(call, item) : job_write_put(&item->write);
+        item->put->name = item->name;
         item->put->deleted = item->is_delete;
         batch->order[batch->put_count++] = item;
     }

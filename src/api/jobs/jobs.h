@@ -50,7 +50,9 @@ enum write_kind {
 
 struct job_write {
     enum write_kind kind;
-    struct job *job;  /* the new definition */
+    struct id uid;
+    bool paused;
+    struct job *job;  /* the new definition; NULL: given up, since its text is enough */
     char *json;       /* the same, encoded for the store */
     char *before;     /* the stored definition; NULL: none */
     bool waits_anew;  /* its `after` has changed: call after_check_job */
@@ -99,6 +101,9 @@ typedef void job_edit(struct job *definition, int64_t now_ms);
 MUST_CHECK enum status job_write_edit(const struct call *call, struct catalog_job *job,
                                       job_edit *edit, struct job_write *ret);
 void job_write_release(struct job_write *write);
+/* Gives up the decoded definition, of which a put needs no more than its name. */
+void job_write_lighten(struct job_write *write);
+/* Its name is that of the definition, or the caller's to set once that was given up. */
 struct store_put_job job_write_put(const struct job_write *write);
 
 /* ---- to the store ---- */

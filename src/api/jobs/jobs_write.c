@@ -237,6 +237,8 @@ enum status job_write_prepare(const struct call *call, const struct node *defini
         job_write_release(&write);
         return E_NOMEM;
     }
+    write.uid = write.job->uid;
+    write.paused = write.job->paused;
     *ret = write;
     return OK;
 }
@@ -280,8 +282,15 @@ enum status job_write_edit(const struct call *call, struct catalog_job *job, job
         job_write_release(&write);
         return st;
     }
+    write.uid = write.job->uid;
+    write.paused = write.job->paused;
     *ret = write;
     return OK;
+}
+
+void job_write_lighten(struct job_write *write)
+{
+    write->job = job_free(write->job);
 }
 
 void job_write_release(struct job_write *write)
@@ -297,10 +306,10 @@ void job_write_release(struct job_write *write)
 struct store_put_job job_write_put(const struct job_write *write)
 {
     struct store_put_job put = {
-        .uid = write->job->uid,
-        .name = write->job->name,
+        .uid = write->uid,
+        .name = write->job ? write->job->name : NULL,
         .json = write->json,
-        .paused = write->job->paused,
+        .paused = write->paused,
         .expected_revision = write->revision,
         .cursor_ms = write->cursor_ms,
         .wants = write->wants,
