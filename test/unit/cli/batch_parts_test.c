@@ -23,8 +23,8 @@ static size_t read_puts(char *words, struct job *jobs, struct job_after *afters,
         *job = (struct job){.paused = false};
         job->name = strsep(&word, ":");
         job->after = afters;
-        puts[count] =
-            (struct batch_put){.job = job, .length = strtoul(strsep(&word, ":"), NULL, 10)};
+        puts[count] = (struct batch_put){
+            .job = job, .name = job->name, .length = strtoul(strsep(&word, ":"), NULL, 10)};
         for (char *name; (name = strsep(&word, ",")); job->after_count++, afters++)
             snprintf(afters->job, sizeof(afters->job), "%s", name);
     }

@@ -10,6 +10,7 @@
 struct batch {
     struct batch_put *puts; /* in the order of their parts */
     size_t put_count;
+    char *names; /* of the puts, whose jobs were given up; NULL: the names are the jobs' */
     struct batch_part *parts; /* what goes into one call each */
     size_t part_count;
     json_t *delete;  /* names */
@@ -27,6 +28,10 @@ void batch_init_empty(struct batch *batch, bool is_applied);
 
 /* Adds a job, unless the digests say that the agent has it as it is. E_NOMEM. */
 MUST_CHECK enum status batch_add(struct batch *batch, const struct job *job);
+
+/* From now on the batch does without the jobs, which the caller may free: it is complete. E_NOMEM:
+ * they must outlive it. */
+MUST_CHECK enum status batch_give_up_jobs(struct batch *batch);
 
 /* Drops all that was added. */
 void batch_forget(struct batch *batch);
@@ -51,9 +56,23 @@ typedef void batch_visit(void *context, const char *name, const char *result, co
 void batch_each(const struct batch *batch, const json_t *answers, batch_visit *visit,
                 void *context);
 
+/* What is done while a batch is sent. */
+struct batch_watcher {
+    batch_visit *visit;             /* each change of a call that was answered ... */
+    void (*visited)(void *context); /* ... and then this */
+    void (*waits)(void *context);   /* once, when the first calls are under way */
+    void *context;
+};
+
+/* Work for the time in which the agent writes. */
+struct batch_idle {
+    void (*work)(void *context);
+    void *context;
+};
+
 /* Sends it, and prints a line per job, "created NAME", or "would create NAME"; the unchanged are
- * counted on stderr. */
+ * counted on stderr. After a failure the lines tell what was done before. `idle` may be NULL. */
 MUST_CHECK enum exit_code batch_apply(struct client *client, const struct batch *batch,
-                                      bool dry_run);
+                                      bool dry_run, const struct batch_idle *idle);
 
 #endif

@@ -1,5 +1,6 @@
 #include "client/batch/batch_ahead.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,24 @@
 #include "client/batch/batch_call.h"
 #include "client/batch/digests.h"
 
-enum { STEP = 250 }; /* jobs between two looks at the calls under way */
+enum {
+    STEP = 250,  /* jobs between two looks at what can be sent */
+    BODIES = 16, /* that wait to be sent */
+};
+
+/* A part of the batch that was handed over to the senders. */
+struct ahead_call {
+    char *body;
+    json_t *answer; /* NULL: none, or not the one that is hoped for */
+};
+
+/* A thread that sends calls, one after the other: it goes on while files are read. */
+struct sender {
+    struct batch_ahead *ahead;
+    struct client *client;
+    pthread_t thread;
+    bool has_thread;
+};
 
 struct batch_ahead {
     struct batch *batch;
@@ -17,11 +35,18 @@ struct batch_ahead {
     struct batch_part *parts; /* of the batch, as batch_split would make them */
     size_t part_count;
     size_t last_bytes; /* of the last part */
-    size_t sent;       /* parts */
-    struct flight flights[AT_ONCE];
-    size_t flight_parts[AT_ONCE];
-    bool is_flying[AT_ONCE];
-    bool is_over; /* nothing more is sent */
+    struct sender senders[AT_ONCE];
+    bool is_applied;
+    bool is_left;      /* the rest of the batch is not sent ahead */
+    bool is_forgotten; /* nor does what was sent count */
+
+    /* The senders' and the reader's, under the mutex. */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct ahead_call *calls; /* by part */
+    size_t call_count, taken;
+    bool is_closed; /* there will be no more of them */
+    bool is_over;   /* nothing more is sent */
 };
 
 bool batch_is_kept(struct client *client)
@@ -34,52 +59,132 @@ bool batch_is_kept(struct client *client)
     return is_done;
 }
 
-/* ---- calls ---- */
+/* ---- the senders ---- */
 
-static bool keep_answer(struct batch *batch, size_t part, json_t *answer)
+/* The next call; false: there is none, and there will be none. */
+static bool take_call(struct batch_ahead *ahead, size_t *ret, char **ret_body)
 {
-    if (!batch->checked_ahead)
-        batch->checked_ahead = json_array();
-    while (json_array_size(batch->checked_ahead) <= part) {
-        if (json_array_append_new(batch->checked_ahead, json_null()) != 0)
-            return false;
+    pthread_mutex_lock(&ahead->mutex);
+    while (ahead->taken == ahead->call_count && !ahead->is_closed && !ahead->is_over)
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    bool has_one = ahead->taken < ahead->call_count && !ahead->is_over;
+    if (has_one) {
+        *ret = ahead->taken++;
+        *ret_body = ahead->calls[*ret].body;
+        ahead->calls[*ret].body = NULL;
     }
-    return json_array_set(batch->checked_ahead, part, answer) == 0;
+    pthread_cond_broadcast(&ahead->changed); /* there is room for another */
+    pthread_mutex_unlock(&ahead->mutex);
+    return has_one;
 }
 
-static void land(struct batch_ahead *ahead, int i)
+static void *send_calls(void *context)
 {
-    json_t *answer = NULL;
-    flight_end_ahead(&ahead->flights[i], &answer);
-    ahead->is_flying[i] = false;
-    if (!answer || !keep_answer(ahead->batch, ahead->flight_parts[i], answer))
-        ahead->is_over = true;
-    json_decref(answer);
+    const struct sender *sender = context;
+    struct batch_ahead *ahead = sender->ahead;
+    size_t i;
+    char *body;
+    while (take_call(ahead, &i, &body)) {
+        json_t *answer = batch_call_check(sender->client, ahead->is_applied, body);
+        free(body);
+        pthread_mutex_lock(&ahead->mutex);
+        ahead->calls[i].answer = answer;
+        ahead->is_over |= !answer;
+        pthread_cond_broadcast(&ahead->changed);
+        pthread_mutex_unlock(&ahead->mutex);
+    }
+    return NULL;
 }
 
-static void send(struct batch_ahead *ahead, int i)
+/* False: none could be started. */
+static bool start_senders(struct batch_ahead *ahead)
 {
-    struct flight *flight = &ahead->flights[i];
     const struct client *like = ahead->client;
-    if (!flight->client && client_open(client_is_remote(like) ? NULL : client_data(like),
-                                       &flight->client) != EXIT_OK) {
-        ahead->is_over = true;
-        return;
+    size_t count = 0;
+    if (ahead->senders[0].has_thread)
+        return true;
+    for (int i = 0; i < AT_ONCE; i++) {
+        struct sender *sender = &ahead->senders[i];
+        sender->ahead = ahead;
+        if (client_open(client_is_remote(like) ? NULL : client_data(like), &sender->client) !=
+            EXIT_OK)
+            break;
+        sender->has_thread = pthread_create(&sender->thread, NULL, send_calls, sender) == 0;
+        count += sender->has_thread;
+        if (!sender->has_thread)
+            break;
     }
-    struct batch_call call = {.batch = ahead->batch, .puts = ahead->parts[ahead->sent]};
-    ahead->flight_parts[i] = ahead->sent++;
-    ahead->is_flying[i] = true;
-    flight_begin(flight, call, PHASE_CHECK);
+    return count > 0;
 }
 
-/* The last part may still grow. */
-static void send_parts(struct batch_ahead *ahead)
+static bool is_over(struct batch_ahead *ahead)
 {
+    pthread_mutex_lock(&ahead->mutex);
+    bool over = ahead->is_over;
+    pthread_mutex_unlock(&ahead->mutex);
+    return over;
+}
+
+/* What was read, and what is still to come, is left to those who send the batch. */
+static void leave(struct batch_ahead *ahead)
+{
+    ahead->is_left = true;
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->is_over = true;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+}
+
+/* Room for another body; false: there is none, or nothing more is sent. */
+static bool has_room(struct batch_ahead *ahead, bool may_wait)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    while (may_wait && !ahead->is_over && ahead->call_count - ahead->taken >= BODIES)
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    bool room = !ahead->is_over && ahead->call_count - ahead->taken < BODIES;
+    pthread_mutex_unlock(&ahead->mutex);
+    return room;
+}
+
+static void hand_over(struct batch_ahead *ahead)
+{
+    const struct batch_call call = {.batch = ahead->batch, .puts = ahead->parts[ahead->call_count]};
+    char *body = batch_call_body(&call, PHASE_CHECK);
+    pthread_mutex_lock(&ahead->mutex);
+    if (body && array_grow(&ahead->calls, ahead->call_count, sizeof(*ahead->calls)) == OK) {
+        ahead->calls[ahead->call_count++] = (struct ahead_call){.body = body};
+        body = NULL;
+    } else {
+        ahead->is_over = true;
+    }
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    free(body);
+}
+
+/* Hands over the first `count` parts that are not yet: at the end of the files all of them, before
+ * that without waiting, and not the last one, which may still grow. */
+static void hand_over_parts(struct batch_ahead *ahead, size_t count, bool may_wait)
+{
+    if (ahead->call_count < count && !start_senders(ahead))
+        leave(ahead);
+    while (ahead->call_count < count && has_room(ahead, may_wait))
+        hand_over(ahead);
+}
+
+/* Waits for the calls under way, and sends no others. */
+static void end_senders(struct batch_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->is_closed = true;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
     for (int i = 0; i < AT_ONCE; i++) {
-        if (ahead->is_flying[i] && flight_is_over(&ahead->flights[i]))
-            land(ahead, i);
-        if (!ahead->is_flying[i] && !ahead->is_over && ahead->sent + 1 < ahead->part_count)
-            send(ahead, i);
+        struct sender *sender = &ahead->senders[i];
+        if (sender->has_thread)
+            pthread_join(sender->thread, NULL);
+        client_close(sender->client);
+        *sender = (struct sender){.ahead = ahead};
     }
 }
 
@@ -127,35 +232,31 @@ static bool look_at_agent(struct batch_ahead *ahead)
 static void take_job(void *context, const struct job *job)
 {
     struct batch_ahead *ahead = context;
-    if (ahead->is_over)
+    if (ahead->is_left)
         return;
-    if (job->after_count) { /* must be checked together with others, which may be sent already */
-        ahead->is_over = true;
-        return;
-    }
-    if (array_grow(&ahead->waiting, ahead->waiting_count, sizeof(struct job *)) != OK) {
-        ahead->is_over = true;
+    /* One that waits must be checked together with others, which may be sent already. */
+    if (job->after_count ||
+        array_grow(&ahead->waiting, ahead->waiting_count, sizeof(struct job *)) != OK) {
+        leave(ahead);
         return;
     }
     ahead->waiting[ahead->waiting_count++] = job;
     if (ahead->waiting_count < (ahead->batch->digests ? STEP : CALL_MAX))
         return;
-    if (!look_at_agent(ahead) || add_waiting(ahead) != OK)
-        ahead->is_over = true;
-    send_parts(ahead);
+    if (is_over(ahead) || !look_at_agent(ahead) || add_waiting(ahead) != OK)
+        leave(ahead);
+    else
+        hand_over_parts(ahead, ahead->part_count - (ahead->part_count > 0), false);
 }
 
 /* The jobs are gone, and are read again by another parser. */
 static void forget_jobs(void *context)
 {
     struct batch_ahead *ahead = context;
-    struct batch *batch = ahead->batch;
-    for (int i = 0; i < AT_ONCE; i++) {
-        if (ahead->is_flying[i])
-            land(ahead, i);
-    }
-    ahead->is_over = true;
-    batch_forget(batch);
+    leave(ahead);
+    end_senders(ahead);
+    ahead->is_forgotten = true;
+    batch_forget(ahead->batch);
 }
 
 struct job_observer batch_ahead_begin(struct batch *batch, struct client *client)
@@ -163,24 +264,57 @@ struct job_observer batch_ahead_begin(struct batch *batch, struct client *client
     struct batch_ahead *ahead = calloc(1, sizeof(*ahead));
     if (!ahead)
         return (struct job_observer){0};
-    *ahead = (struct batch_ahead){.batch = batch, .client = client};
+    *ahead =
+        (struct batch_ahead){.batch = batch, .client = client, .is_applied = batch->is_applied};
+    pthread_mutex_init(&ahead->mutex, NULL);
+    pthread_cond_init(&ahead->changed, NULL);
     batch->ahead = ahead;
     return (struct job_observer){.added = take_job, .forgotten = forget_jobs, .context = ahead};
 }
 
-void batch_ahead_end(struct batch *batch)
+/* The answers, by part. */
+static void keep_answers(struct batch_ahead *ahead)
+{
+    json_t *answers = json_array();
+    enum status st = answers ? OK : E_NOMEM;
+    for (size_t i = 0; i < ahead->call_count && st == OK; i++) {
+        json_t *answer = ahead->calls[i].answer;
+        if (json_array_append_new(answers, answer ? json_incref(answer) : json_null()) != 0)
+            st = E_NOMEM;
+    }
+    if (st == OK && ahead->call_count)
+        ahead->batch->checked_ahead = json_incref(answers);
+    json_decref(answers);
+}
+
+static void free_ahead(struct batch_ahead *ahead)
+{
+    for (size_t i = 0; i < ahead->call_count; i++) {
+        free(ahead->calls[i].body);
+        json_decref(ahead->calls[i].answer);
+    }
+    pthread_mutex_destroy(&ahead->mutex);
+    pthread_cond_destroy(&ahead->changed);
+    free(ahead->calls);
+    free(ahead->waiting);
+    free(ahead->parts);
+    free(ahead);
+}
+
+void batch_ahead_end(struct batch *batch, bool is_complete)
 {
     struct batch_ahead *ahead = batch->ahead;
     if (!ahead)
         return;
-    for (int i = 0; i < AT_ONCE; i++) {
-        if (ahead->is_flying[i])
-            land(ahead, i);
-        client_close(ahead->flights[i].client);
-    }
-    free(ahead->waiting);
-    free(ahead->parts);
-    free(ahead);
+    bool goes_on = is_complete && batch->digests && !ahead->is_left && add_waiting(ahead) == OK;
+    if (goes_on)
+        hand_over_parts(ahead, ahead->part_count, true);
+    else
+        leave(ahead);
+    end_senders(ahead);
+    if (!ahead->is_forgotten)
+        keep_answers(ahead);
+    free_ahead(ahead);
     batch->ahead = NULL;
 }
 

@@ -14,8 +14,9 @@ bool batch_is_kept(struct client *client);
  * a time. Out of memory: they are not. */
 struct job_observer batch_ahead_begin(struct batch *batch, struct client *client);
 
-/* Waits for the calls under way, and sends no more. */
-void batch_ahead_end(struct batch *batch);
+/* Waits for the calls, and ends. `is_complete`: all files were read without a mistake, so that what
+ * is left of the batch is sent, too. */
+void batch_ahead_end(struct batch *batch, bool is_complete);
 
 /* Drops the answers if jobs depend on each other: then they are divided into other calls. */
 void batch_ahead_match(struct batch *batch);

@@ -32,8 +32,7 @@ static const char *deleted_name(const struct batch_call *call, size_t i)
     return json_string_value(json_array_get(call->batch->delete, call->deletes.from + i));
 }
 
-/* The body as text; NULL: out of memory. */
-static char *print_body(const struct batch_call *call, enum batch_phase phase)
+char *batch_call_body(const struct batch_call *call, enum batch_phase phase)
 {
     struct strbuf out;
     strbuf_init(&out);
@@ -76,7 +75,7 @@ static const char *find_item(const struct batch_call *call, const char *pointer,
         return NULL;
     const struct batch_put *put = &call->batch->puts[call->puts.from + index];
     *ret = json_loadb(put->text, put->length, 0, NULL);
-    return put->job->name;
+    return put->name;
 }
 
 /* The text at the rest of the pointer; NULL: no text. */
@@ -128,20 +127,20 @@ static bool tell_mistakes(const struct batch_call *call, const struct reply *rep
 
 /* ---- under way ---- */
 
-static enum status send_definitions(struct flight *flight)
+static enum status send_body(struct client *client, enum batch_phase phase, bool is_applied,
+                             const char *body, struct reply *ret)
 {
     struct strbuf path;
     strbuf_init(&path);
     strbuf_adds(&path, "/jobs:batch");
-    if (flight->phase == PHASE_CHECK)
+    if (phase == PHASE_CHECK)
         strbuf_adds(&path, "?keep=true");
-    if (flight->call.batch->is_applied)
-        strbuf_adds(&path, flight->phase == PHASE_CHECK ? "&applied=true" : "?applied=true");
-    enum status st = flight->body ? strbuf_status(&path) : E_NOMEM;
-    const struct client_request request = {
-        .method = "POST", .path = path.text, .text = flight->body};
+    if (is_applied)
+        strbuf_adds(&path, phase == PHASE_CHECK ? "&applied=true" : "?applied=true");
+    enum status st = body ? strbuf_status(&path) : E_NOMEM;
+    const struct client_request request = {.method = "POST", .path = path.text, .text = body};
     if (st == OK)
-        st = client_try(flight->client, &request, &flight->reply);
+        st = client_try(client, &request, ret);
     strbuf_release(&path);
     return st;
 }
@@ -162,11 +161,12 @@ static void *fly(void *context)
         flight->st = send_kept(flight);
     if (is_kept && flight->st == OK && flight->reply.status == 410) {
         reply_release(&flight->reply);
-        flight->body = print_body(&flight->call, flight->phase);
+        flight->body = batch_call_body(&flight->call, flight->phase);
         is_kept = false;
     }
     if (!is_kept)
-        flight->st = send_definitions(flight);
+        flight->st = send_body(flight->client, flight->phase, flight->call.batch->is_applied,
+                               flight->body, &flight->reply);
     return NULL;
 }
 
@@ -174,17 +174,10 @@ void flight_begin(struct flight *flight, struct batch_call call, enum batch_phas
 {
     *flight = (struct flight){.client = flight->client, .call = call, .phase = phase};
     if (!call.kept)
-        flight->body = print_body(&call, phase);
+        flight->body = batch_call_body(&call, phase);
     flight->has_thread = pthread_create(&flight->thread, NULL, fly, flight) == 0;
     if (!flight->has_thread)
         fly(flight);
-}
-
-bool flight_is_over(struct flight *flight)
-{
-    if (flight->has_thread && pthread_tryjoin_np(flight->thread, NULL) == 0)
-        flight->has_thread = false;
-    return !flight->has_thread;
 }
 
 static void wait_for(struct flight *flight)
@@ -210,11 +203,13 @@ enum exit_code flight_end(struct flight *flight, json_t *answers)
     return code;
 }
 
-void flight_end_ahead(struct flight *flight, json_t **ret)
+json_t *batch_call_check(struct client *client, bool is_applied, const char *body)
 {
-    wait_for(flight);
-    if (flight->st == OK && flight->reply.status == 200 &&
-        json_is_string(json_object_get(flight->reply.body, "kept")))
-        *ret = json_incref(flight->reply.body);
-    reply_release(&flight->reply);
+    struct reply reply = {0};
+    json_t *answer = NULL;
+    enum status st = send_body(client, PHASE_CHECK, is_applied, body, &reply);
+    if (st == OK && reply.status == 200 && json_is_string(json_object_get(reply.body, "kept")))
+        answer = json_incref(reply.body);
+    reply_release(&reply);
+    return answer;
 }

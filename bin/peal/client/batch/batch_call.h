@@ -48,14 +48,14 @@ struct batch_call batch_call_of(const struct batch *batch, size_t i, const json_
  * of the batch must not move until then. */
 void flight_begin(struct flight *flight, struct batch_call call, enum batch_phase phase);
 
-/* Has it arrived? If so, its thread has ended. */
-bool flight_is_over(struct flight *flight);
-
 /* Waits for the answer, adds it to those of the other calls, and reports what is wrong. */
 MUST_CHECK enum exit_code flight_end(struct flight *flight, json_t *answers);
 
-/* Waits for the answer, which is given up unless it is one to a PHASE_CHECK that the agent has kept
- * the jobs of: then it is *ret. */
-void flight_end_ahead(struct flight *flight, json_t **ret);
+/* The body of a call, to be freed; NULL: out of memory. */
+char *batch_call_body(const struct batch_call *call, enum batch_phase phase);
+
+/* Sends the body of a PHASE_CHECK, and waits. NULL: the answer is not that the agent has kept the
+ * jobs of it. */
+json_t *batch_call_check(struct client *client, bool is_applied, const char *body);
 
 #endif

@@ -54,8 +54,7 @@ static enum status add_members(struct groups *groups, const struct batch_put *pu
 {
     for (size_t i = 0; i < groups->count; i++) {
         struct member *member = &groups->members[i];
-        *member =
-            (struct member){.name = puts[i].job->name, .first = i, .place = i, .put = puts[i]};
+        *member = (struct member){.name = puts[i].name, .first = i, .place = i, .put = puts[i]};
         if (table_find(&groups->by_name, member->name))
             continue; /* the agent reports the duplicate name */
         enum status st = table_insert(&groups->by_name, member);

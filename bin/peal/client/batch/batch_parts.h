@@ -9,7 +9,8 @@
 #include "status.h"
 
 struct batch_put {
-    const struct job *job;
+    const struct job *job; /* NULL: given up, once the calls are known (batch_give_up_jobs) */
+    const char *name;
     char *text; /* its definition as it is sent */
     size_t length;
 };

@@ -53,45 +53,61 @@ static enum exit_code confirm_prune(const struct request *request, const struct 
     return code;
 }
 
-static enum exit_code apply(struct client *client, const struct request *request,
-                            const struct reading *reading, const struct job_list *jobs,
-                            struct batch *batch)
+/* What was read. */
+struct input {
+    struct reading reading;
+    struct job_list jobs;
+    struct job_sources sources;
+};
+
+/* All but the texts of the files, which mistakes are shown in. */
+static void release_jobs(void *context)
 {
-    enum exit_code code = batch_complete_applied(batch, client, jobs);
+    struct input *input = context;
+    job_sources_forget_jobs(&input->sources);
+    reading_release(&input->reading);
+    job_list_release(&input->jobs);
+}
+
+static enum exit_code apply(struct client *client, const struct request *request,
+                            struct input *input, struct batch *batch)
+{
+    const struct batch_idle idle = {release_jobs, input};
+    enum exit_code code = batch_complete_applied(batch, client, &input->jobs);
     if (code == EXIT_OK && request->prune)
-        code = add_pruned(client, reading, batch);
+        code = add_pruned(client, &input->reading, batch);
     if (code == EXIT_OK)
         code = confirm_prune(request, batch);
     if (code == EXIT_OK)
-        code = batch_apply(client, batch, request->dry_run);
+        code = cli_fail(batch_give_up_jobs(batch));
+    if (code == EXIT_OK)
+        code = batch_apply(client, batch, request->dry_run, &idle);
     return code;
 }
 
 static enum exit_code apply_files(struct client *client, void *place)
 {
     const struct request *request = place;
-    struct reading reading;
-    struct job_list jobs;
-    struct job_sources sources;
+    struct input input;
     struct batch batch;
     if (request->files.count == 0)
         return cli_usage(request->base.command, "which file? Give it with -f");
-    job_list_init(&jobs);
-    job_sources_init(&sources);
+    job_list_init(&input.jobs);
+    job_sources_init(&input.sources);
     batch_init_empty(&batch, true);
-    batch.sources = &sources;
-    enum exit_code code = reading_init(&reading, client);
+    batch.sources = &input.sources;
+    enum exit_code code = reading_init(&input.reading, client);
     if (code == EXIT_OK && !request->dry_run)
-        reading.observer = batch_ahead_begin(&batch, client);
+        input.reading.observer = batch_ahead_begin(&batch, client);
     if (code == EXIT_OK)
-        code =
-            definitions_read(&reading, request->files.items, request->files.count, &jobs, &sources);
+        code = definitions_read(&input.reading, request->files.items, request->files.count,
+                                &input.jobs, &input.sources);
     if (code == EXIT_OK)
-        code = apply(client, request, &reading, &jobs, &batch);
+        code = apply(client, request, &input, &batch);
     batch_release(&batch);
-    job_sources_release(&sources);
-    job_list_release(&jobs);
-    reading_release(&reading);
+    job_sources_release(&input.sources);
+    job_list_release(&input.jobs);
+    reading_release(&input.reading);
     return code;
 }
 

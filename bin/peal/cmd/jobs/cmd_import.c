@@ -65,7 +65,7 @@ static enum exit_code apply(struct client *client, const struct request *request
     if (code == EXIT_OK && !request->replace)
         code = refuse_changes(client, &batch);
     if (code == EXIT_OK)
-        code = batch_apply(client, &batch, false);
+        code = batch_apply(client, &batch, false, NULL);
     batch_release(&batch);
     return code;
 }

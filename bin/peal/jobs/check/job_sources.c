@@ -43,6 +43,15 @@ void job_sources_release(struct job_sources *sources)
     job_sources_init(sources);
 }
 
+void job_sources_forget_jobs(struct job_sources *sources)
+{
+    table_release(&sources->names);
+    for (size_t i = 0; i < sources->count; i++) {
+        free(sources->items[i].jobs);
+        sources->items[i].jobs = NULL;
+    }
+}
+
 /* The text is parsed when it is first asked for. */
 static bool find(struct job_source *source, const struct job_mistake *mistake,
                  struct job_error *ret)

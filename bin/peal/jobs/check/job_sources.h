@@ -23,6 +23,9 @@ void job_sources_release(struct job_sources *sources);
 MUST_CHECK enum status job_sources_add(struct job_sources *sources, const char *name,
                                        struct strbuf *text, const struct job_list *jobs);
 
+/* The jobs may go: which file has a job is not known any more, unless by its text. */
+void job_sources_forget_jobs(struct job_sources *sources);
+
 /* A mistake in a field of a job; `value` is the text in it that is wrong. NULL: not known. */
 struct job_mistake {
     const char *job, *field, *value, *message;
