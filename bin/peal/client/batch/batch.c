@@ -187,7 +187,7 @@ struct sending {
     const struct batch_watcher *told; /* NULL: nobody */
 };
 
-/* What was waited for is done: the next call, if any, is under way meanwhile. */
+/* Of the last answer; the next calls, if any, are under way meanwhile. */
 static void tell_watcher(const struct sending *sending, const struct batch_call *call,
                          const json_t *answers)
 {
@@ -265,11 +265,13 @@ static enum exit_code send_and_tell(struct client *client, const struct batch *b
     json_t *answers = json_array();
     const json_t *answer;
     size_t i;
-    enum exit_code code = answers ? send_all(client, batch, sending, answers) : cli_fail(E_NOMEM),
-                   all = code;
-    json_array_foreach (answers, i, answer) {
-        if (all == EXIT_OK) /* each that failed is listed */
-            visit_list(json_object_get(answer, "results"), tell_failed, &code);
+    enum exit_code code = answers ? send_all(client, batch, sending, answers) : cli_fail(E_NOMEM);
+    if (code != EXIT_OK) {
+        json_decref(answers);
+        return code;
+    }
+    json_array_foreach (answers, i, answer) { /* each that failed is listed */
+        visit_list(json_object_get(answer, "results"), tell_failed, &code);
     }
     if (code == EXIT_OK)
         *ret = answers;
