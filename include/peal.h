@@ -85,7 +85,9 @@ typedef struct peal_options {
     /* NULL: warnings and errors go to stderr. May be called from any thread. */
     void (*log)(void *context, enum peal_level level, const char *message);
     void *context;
-} peal_options; /* later versions have further members at its end */
+    bool no_functions; /* locks, elections and selections alone: peal_open waits for nothing, and
+                          this process is no node */
+} peal_options;        /* later versions have further members at its end */
 
 /* Joins the cluster, or opens the embedded store. NULL: peal_why(). */
 #ifndef __cplusplus
@@ -195,6 +197,95 @@ int peal_run_attempt(const peal_run *run);   /* from 1 */
 int64_t peal_run_fence(const peal_run *run); /* grows with each start of the job */
 const char *peal_param(const peal_run *run, const char *name); /* NULL: none of that name */
 
+/* ---- locks, elections, and one of many ---- */
+
+/* They need no function, and make no node of this process: a program that uses nothing else does
+ * not join, and is not in `peal nodes`. They have a thread and a connection of their own, made by
+ * the first use, so that neither functions nor the disk delay them. Processes meet as those of
+ * `peal lock`, `peal elect` and `peal select` do, if they name the same store or data folder.
+ *
+ * What is held is free again when its process is gone, however it ended: on the embedded store at
+ * once, in etcd after .ttl_ms at most. A process that was paused for longer than that, or that etcd
+ * has not answered, finds it lost (peal_is_held, .lost) .margin_ms before another can have it. What
+ * it writes without asking may still be late: send peal_fence() along, and let the receiver refuse
+ * a number smaller than one that it has seen. docs/COORDINATION.md has the promises.
+ *
+ * Callbacks come one after the other from a thread of the library, apart from its own work: they
+ * may call everything here but peal_close, and while one runs the others wait. */
+
+enum { PEAL_ID_SIZE = 129 };
+
+/* A lock that this process holds, or an election in which it stands: to be freed by peal_release.
+ */
+typedef struct peal_held peal_held;
+
+typedef struct peal_claim {
+    const char *name; /* as of a job */
+    int64_t wait_ms;  /* 0: only if it is free. -1: until peal_stop */
+    const char *id;   /* for others to see; NULL: HOST-PROCESS */
+    /* Set: peal_lock and peal_elect return at once, and go on in the background, also after a loss
+     * and while the store is away, until peal_release. `won` and `lost` come in turns. wait_ms is
+     * not used. */
+    void (*won)(void *context, int64_t fence);
+    void (*lost)(void *context, const char *why);
+    void *context;
+    int64_t ttl_ms;          /* etcd: 5 s to 1 h, in whole seconds; 0: 10 s */
+    int64_t margin_ms;       /* etcd: less than half of it; 0: 3/10 of it */
+    const peal_place *place; /* set by the macros */
+} peal_claim;                /* later versions have further members at its end */
+
+/* Takes a lock: peal_lock(NULL, &held, "backup", 5000). Waiters are served in order of arrival.
+ * PEAL_E_BUSY: peal_why() names the holder. PEAL_E_UNREACHABLE: the store was silent for
+ * peal_options.timeout_ms, at the start or while waiting; nothing waits in silence.
+ * PEAL_E_STOPPED. */
+#ifndef __cplusplus
+#define peal_lock(peal, ret, ...) /* NAME [, WAIT_MS] [, .member = ...] */                         \
+    peal_lock_sized(peal, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
+#endif
+int peal_lock_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+
+/* Becomes a candidate, and returns when it leads; or with .won at once. */
+#ifndef __cplusplus
+#define peal_elect(peal, ret, ...)                                                                 \
+    peal_elect_sized(peal, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
+#endif
+int peal_elect_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+
+/* Whether this process has it at this moment, by the clock: right also when it was paused just
+ * before. It stays false, unless `won` is called again. */
+bool peal_is_held(peal_held *held);
+
+/* Larger than that of everybody who held this name before. 0: not held yet. */
+int64_t peal_fence(peal_held *held);
+
+/* Gives it up, or resigns, and frees it; PEAL_OK: others can have it now. PEAL_E_LOST: it was not
+ * held all the time. PEAL_E_UNREACHABLE: others wait until its time is over. A callback that runs
+ * is waited for, unless this is called within it; no other comes. Accepts NULL. */
+int peal_release(peal_held *held);
+
+/* Who leads. Valid for the time of the callback. */
+typedef struct peal_leader {
+    const char *id, *host;
+    int64_t process, since_ms, fence; /* since: by the clock of its machine */
+} peal_leader;                        /* later versions have further members at its end */
+
+/* Calls `changed` with who leads (NULL: nobody), and again at each change; changes in quick
+ * succession may be passed over, the last one never. */
+typedef struct peal_observer peal_observer;
+int peal_observe(peal_node *peal, const char *name,
+                 void (*changed)(void *context, const peal_leader *leader), void *context,
+                 peal_observer **ret);
+int peal_observe_end(peal_observer *observer); /* as peal_release */
+
+/* The id of who leads at this moment. PEAL_E_NOT_FOUND: nobody. */
+int peal_who_leads(peal_node *peal, const char *name, char ret_id[PEAL_ID_SIZE]);
+
+/* All ask, one is chosen for `hold_ms`, the others learn who (ret_id, may be NULL). 1: it is this
+ * `id` (NULL: HOST-PROCESS); 0: it is another. Asking again does not prolong it, and it ends by
+ * itself, whatever becomes of the chosen one. Whole seconds in etcd, 2 at least. */
+int peal_select(peal_node *peal, const char *service, const char *id, int64_t hold_ms,
+                char ret_id[PEAL_ID_SIZE]);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -217,6 +308,22 @@ inline int peal_every(const char *name, const char *schedule, peal_function *fun
                       const peal_job &job = {})
 {
     return peal_add(nullptr, name, schedule, function, job);
+}
+
+inline int peal_lock(peal_node *peal, peal_held **ret, const char *name, int64_t wait_ms = 0,
+                     peal_claim claim = {})
+{
+    claim.name = name;
+    claim.wait_ms = wait_ms;
+    return peal_lock_sized(peal, ret, &claim, sizeof(claim));
+}
+
+inline int peal_elect(peal_node *peal, peal_held **ret, const char *name, int64_t wait_ms = 0,
+                      peal_claim claim = {})
+{
+    claim.name = name;
+    claim.wait_ms = wait_ms;
+    return peal_elect_sized(peal, ret, &claim, sizeof(claim));
 }
 #endif
 #endif

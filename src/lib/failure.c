@@ -46,9 +46,14 @@ int lib_fail(enum status st, const char *why)
     return error_of(st);
 }
 
+int lib_fail_as(enum peal_error error, const char *why)
+{
+    snprintf(last_why, sizeof(last_why), "%s", why);
+    return error;
+}
+
 int lib_fail_forked(void)
 {
-    snprintf(last_why, sizeof(last_why),
-             "this node belongs to the parent process: open another one after fork()");
-    return PEAL_E_FORKED;
+    return lib_fail_as(PEAL_E_FORKED,
+                       "this belongs to the parent process: open another node after fork()");
 }

@@ -319,6 +319,7 @@ enum status lib_node_open(struct peal_node *peal, struct strbuf *why)
 void lib_node_stop(struct peal_node *peal)
 {
     atomic_store(&peal->is_stopping, true);
+    lib_coord_stop(peal);
     if (peal->turns)
         turns_ask(peal->turns);
 }

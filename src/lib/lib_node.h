@@ -21,6 +21,8 @@ enum lib_state {
     LIB_ENDED,   /* the thread is about to end, or has ended: `failed` */
 };
 
+struct coordinator;
+
 struct peal_node {
     pid_t pid;            /* whose it is: a child of fork() must not use it */
     peal_options options; /* its texts are copies */
@@ -33,6 +35,8 @@ struct peal_node {
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopping;
+    struct coordinator *_Atomic coordinator; /* NULL: none was needed yet */
+    char *coord_folder;
 
     pthread_mutex_t lock; /* of: */
     pthread_cond_t changed;
@@ -70,6 +74,13 @@ int64_t lib_timeout_ms(const struct peal_node *peal);
 
 /* A turn, soon: from any thread. `context` is the node. */
 void lib_wake(void *context);
+
+/* peal.c: the node that is meant, which need not be open. NULL: *ret_error. */
+struct peal_node *lib_the(struct peal_node *peal, int *ret_error);
+
+/* peal_coord.c: when the node is stopped (also from a signal handler), and before it is freed. */
+void lib_coord_stop(struct peal_node *peal);
+void lib_coord_close(struct peal_node *peal);
 
 /* One line to the program's log. */
 void lib_log(const struct peal_node *peal, enum peal_level level, const char *format, ...)

@@ -37,6 +37,7 @@ static void etcd_access_of_environment(struct etcd_access *access)
 
 static struct peal_node *release(struct peal_node *peal)
 {
+    lib_coord_close(peal);
     lib_node_release(peal);
     asks_release(&peal->asks);
     functions_release(&peal->shared.functions);
@@ -134,7 +135,7 @@ peal_node *peal_open_sized(const peal_options *options, size_t size)
     memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
     strbuf_init(&why);
     enum status st = make(&known, &peal, &why);
-    if (st == OK)
+    if (st == OK && !known.no_functions)
         st = lib_node_open(peal, &why);
     if (st != OK) {
         lib_fail(st, why.text);
@@ -181,6 +182,11 @@ static struct peal_node *the(struct peal_node *peal, bool must_be_open, int *ret
     return peal;
 }
 
+struct peal_node *lib_the(struct peal_node *peal, int *ret_error)
+{
+    return the(peal, false, ret_error);
+}
+
 /* ---- functions ---- */
 
 static enum status add(struct peal_node *peal, const peal_job *job, struct strbuf *why)
@@ -205,6 +211,8 @@ int peal_add_sized(peal_node *node, const peal_job *job, size_t size)
     if (!peal)
         return error;
     memcpy(&known, job, size < sizeof(known) ? size : sizeof(known));
+    if (peal->options.no_functions)
+        return lib_fail(E_INVALID, "this node was opened with .no_functions");
     strbuf_init(&why);
     enum status st = add(peal, &known, &why);
     error = lib_fail(st, why.text);
@@ -236,6 +244,8 @@ static int ask(peal_node *node, enum ask_kind kind, const char *name, const char
     struct peal_node *peal = the(node, true, &error);
     if (!peal)
         return error;
+    if (peal->options.no_functions)
+        return lib_fail(E_INVALID, "this node was opened with .no_functions");
     if (pthread_equal(pthread_self(), peal->thread))
         return lib_fail(E_INVALID, "this can't be asked from within the log callback");
     strbuf_init(&why);

@@ -197,6 +197,13 @@ run peal --lang zh lock 'a//b' -- true
 expect_stderr_has '参见：peal lock --help'
 
 if [ "$place" = file ]; then
+    # Whoever shares a store's folder meets there, whatever the own data folder is.
+    # shellcheck disable=SC2016
+    run peal lock a --store "sqlite://$scratch/shared" -- sh -c 'echo $PEAL_FENCE'
+    expect_stdout 1
+    # shellcheck disable=SC2016
+    run peal lock a --store "sqlite://$scratch/shared" --data "$scratch/other" -- sh -c 'echo $PEAL_FENCE'
+    expect_stdout 2
     # A damaged fence is told; a folder that is another's, too.
     echo damaged >"$PEAL_DATA/coord/locks/a"
     run peal lock a -- true

@@ -106,9 +106,11 @@ static enum exit_code open_etcd(const struct coord_request *request, struct coor
     return st == OK ? EXIT_OK : st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
 }
 
-static enum exit_code open_folder(const struct coord_request *request, const char *folder,
+/* Agents that share a store have data folders of their own, and meet in the store's. */
+static enum exit_code open_folder(const struct coord_request *request, const char *data,
                                   struct coord_place *place)
 {
+    const char *shared = place->config.store.shared, *folder = shared ? shared : data;
     struct strbuf why;
     strbuf_init(&why);
     strbuf_addf(&place->where, "%s/coord", folder);
