@@ -108,7 +108,8 @@ MUST_CHECK enum status agent_config_read(struct agent_config *config, struct str
 /* How its store is reached; valid as long as the configuration. */
 static inline struct store_access agent_config_store(const struct agent_config *config)
 {
-    return (struct store_access){&config->store, &config->etcd, config->file};
+    return (struct store_access){
+        .url = &config->store, .etcd = &config->etcd, .config_file = config->file};
 }
 
 #endif
