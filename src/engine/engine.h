@@ -142,6 +142,14 @@ void engine_read_pressure(const struct engine *engine, struct peer *ret);
 /* This node has records that no other node has: others are told with the next heartbeat. */
 void engine_set_has_history(struct engine *engine, bool has_history);
 
+/* This node is a program's, and `node` takes its records and passes its output on; "": nobody does.
+ * Others are told at once. */
+void engine_set_via(struct engine *engine, const char *node);
+
+/* How far the calls of this node are (function/progress.h): others are told with the next
+ * heartbeat. */
+void engine_set_progress(struct engine *engine, const char *text);
+
 /* The job is about to be rescheduled or deleted (`reason`): *ret are ledger entries for its ticks
  * from the cursor to `until_ms` that are not decided yet, for the store_put_job that makes the
  * change. The caller frees them. E_NOMEM. */

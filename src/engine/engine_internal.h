@@ -104,6 +104,7 @@ struct engine {
 
     bool announced; /* at all */
     bool is_asked;  /* another node compares its clock: send a heartbeat soon */
+    bool via_is_news; /* the others have not been told yet who passes the output on */
     bool joined;    /* the feed has shown this incarnation: the name is ours */
     struct boot_ms announced_at;
     struct boot_ms

@@ -89,6 +89,21 @@ void engine_set_has_history(struct engine *engine, bool has_history)
     engine->config.self.has_history = has_history;
 }
 
+void engine_set_via(struct engine *engine, const char *node)
+{
+    struct peer *self = &engine->config.self;
+    if (strcmp(self->via, node) == 0)
+        return;
+    snprintf(self->via, sizeof(self->via), "%s", node);
+    engine->via_is_news = true;
+}
+
+void engine_set_progress(struct engine *engine, const char *text)
+{
+    struct peer *self = &engine->config.self;
+    snprintf(self->progress, sizeof(self->progress), "%s", text);
+}
+
 void engine_read_pressure(const struct engine *engine, struct peer *ret)
 {
     ports_read_pressure(&engine->ports, ret);
@@ -121,7 +136,8 @@ bool engine_has_news(const struct engine *engine)
     bool runs = engine_open_runs(engine) > 0;
     return engine_refusal(engine) != said->refusal || clock_was_set(engine) ||
            engine->config.max_running != said->max_running || stands(engine) != said->stands ||
-           engine->lacking.is_news || strcmp(spawner_version(engine), said->spawner_version) != 0 ||
+           engine->lacking.is_news || engine->via_is_news ||
+           strcmp(spawner_version(engine), said->spawner_version) != 0 ||
            (engine->draining && runs != (said->running > 0));
 }
 
@@ -180,6 +196,7 @@ static void announce(struct engine *engine)
     self->lag_ms = engine_watch_lag_ms(engine, engine->now);
     if (!is_unheard(engine))
         engine->unheard_since = engine->now.boot;
+    engine->via_is_news = false;
     engine->announced = true;
     engine->announced_at = engine->now.boot;
     engine->is_asked = false;

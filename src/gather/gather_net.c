@@ -7,6 +7,7 @@
 #include "gather_output.h"
 #include "gather_port.h"
 #include "gather_words.h"
+#include "program/output_relay.h"
 
 /* One link per node. */
 struct lane {
@@ -22,30 +23,56 @@ struct gather_net {
     struct gather_port *port; /* NULL: nothing is served */
     struct gather_served served;
     struct gather_output_list reads;
+    struct output_relay *relay;
 };
 
 /* ---- who is believed ---- */
 
 struct search {
     const char *fingerprint;
-    bool is_found;
+    const struct known_peer *found;
 };
 
 static bool has_fingerprint(void *context, const struct known_peer *known)
 {
     struct search *search = context;
-    search->is_found =
-        known->peer.is_alive && strcmp(known->peer.fingerprint, search->fingerprint) == 0;
-    return !search->is_found;
+    if (known->peer.is_alive && strcmp(known->peer.fingerprint, search->fingerprint) == 0)
+        search->found = known;
+    return !search->found;
 }
 
-static bool is_announced(void *context, const char *fingerprint)
+static const char *name_of(void *context, const char *fingerprint)
 {
     const struct gather_net *net = context;
     struct search search = {.fingerprint = fingerprint};
     if (net->peers)
         peers_each(net->peers, has_fingerprint, &search);
-    return search.is_found;
+    return search.found ? search.found->peer.name : NULL;
+}
+
+static bool is_announced(void *context, const char *fingerprint)
+{
+    return name_of(context, fingerprint) != NULL;
+}
+
+/* ---- programs ---- */
+
+const char *gather_net_via(const struct gather_net *net, const char *node)
+{
+    const struct known_peer *known = net->peers ? peers_find(net->peers, node) : NULL;
+    return known && peer_is_program(&known->peer) ? known->peer.via : node;
+}
+
+static bool is_self(const struct gather_net *net, const char *node)
+{
+    return net->peers && strcmp(net->peers->self->name, node) == 0;
+}
+
+static bool is_attached(void *context, const char *node)
+{
+    const struct gather_net *net = context;
+    const char *via = gather_net_via(net, node);
+    return via != node && is_self(net, via);
 }
 
 /* ---- links ---- */
@@ -76,6 +103,8 @@ const char *gather_net_why_not(const struct gather_net *net, enum gather_lane la
 {
     if (!known->peer.is_alive)
         return NODE_IS_AWAY;
+    if (peer_is_program(&known->peer))
+        return NODE_KEEPS_RECORDS;
     if (!*known->peer.history_address)
         return lane == LANE_HISTORY ? NODE_IS_CLOSED : NODE_OPENS_NO_PORT;
     const struct gather_link *link = find_link(&net->lanes[lane], known->peer.name);
@@ -90,6 +119,10 @@ enum status gather_net_ask(struct gather_net *net, enum gather_lane lane, const 
     if (!known || !known->peer.is_alive) {
         *ret_why = NODE_IS_AWAY;
         return E_UNREACHABLE;
+    }
+    if (peer_is_program(&known->peer)) {
+        *ret_why = NODE_KEEPS_RECORDS;
+        return E_VERSION;
     }
     if (!*known->peer.history_address) {
         *ret_why = lane == LANE_HISTORY ? NODE_IS_CLOSED : NODE_OPENS_NO_PORT;
@@ -106,7 +139,10 @@ enum status gather_net_ask(struct gather_net *net, enum gather_lane lane, const 
 static void read_output(void *context, struct live_read *read)
 {
     struct gather_net *net = context;
-    gather_output_read(net, &net->reads, read);
+    if (is_attached(net, read->node))
+        output_relay_read(net->relay, read);
+    else
+        gather_output_read(net, &net->reads, read);
 }
 
 struct live_elsewhere gather_net_output(struct gather_net *net)
@@ -123,11 +159,16 @@ enum status gather_net_new(struct loop *loop, struct gather_net **ret)
         return E_NOMEM;
     net->loop = loop;
     gather_output_init(&net->reads);
-    enum status st = gather_tls_new(is_announced, net, &net->tls);
+    enum status st = output_relay_new(loop, &net->relay);
     if (st == OK)
+        st = gather_tls_new(is_announced, net, &net->tls);
+    net->served = (struct gather_served){.name_of = name_of, .is_attached = is_attached};
+    if (st == OK) {
         *ret = net;
-    else
-        free(net);
+        return OK;
+    }
+    output_relay_free(net->relay);
+    free(net);
     return st;
 }
 
@@ -138,6 +179,7 @@ struct gather_net *gather_net_free(struct gather_net *net)
     net->peers = NULL;
     gather_output_give_up(&net->reads);
     gather_port_free(net->port);
+    output_relay_free(net->relay);
     for (int i = 0; i < GATHER_LANES; i++) {
         for (size_t j = 0; j < net->lanes[i].count; j++)
             gather_link_free(net->lanes[i].links[j]);
@@ -176,6 +218,12 @@ void gather_net_serve_history(struct gather_net *net, struct history *own)
 void gather_net_serve_output(struct gather_net *net, struct live_output output)
 {
     net->served.output = output;
+    net->served.relay = net->relay;
+}
+
+void gather_net_observe_records(struct gather_net *net, struct records_observer observer)
+{
+    net->served.observer = observer;
 }
 
 enum status gather_net_listen(struct gather_net *net, int fd)

@@ -8,6 +8,7 @@
 #include "history.h"
 #include "live_output.h"
 #include "loop.h"
+#include "program/records_taken.h"
 #include "state/peers.h"
 
 struct gather_net;
@@ -30,9 +31,13 @@ const char *gather_net_fingerprint(const struct gather_net *net);
 void gather_net_set_peers(struct gather_net *net, const struct peers *peers);
 const struct peers *gather_net_peers(const struct gather_net *net);
 
-/* What the others may read here, from now on; NULL, or without `read`: nothing. */
+/* What the others may read here, from now on; NULL, or without `read`: nothing. Programs may hand
+ * their records to that history, and offer their output as soon as output is served. */
 void gather_net_serve_history(struct gather_net *net, struct history *own);
 void gather_net_serve_output(struct gather_net *net, struct live_output output);
+
+/* Who is told of the records of programs. */
+void gather_net_observe_records(struct gather_net *net, struct records_observer observer);
 
 /* Serves that on `fd`, a listening socket, which is taken over. E_NOMEM. */
 MUST_CHECK enum status gather_net_listen(struct gather_net *net, int fd);
@@ -49,6 +54,9 @@ MUST_CHECK enum status gather_net_ask(struct gather_net *net, enum gather_lane l
                                       const char *node, const char *path, const char *body,
                                       gather_ask_done *done, void *context, struct gather_ask **ret,
                                       const char **ret_why);
+
+/* Whom to ask for the output of a node's runs: itself, or the agent of a program; "": nobody. */
+const char *gather_net_via(const struct gather_net *net, const char *node);
 
 /* The live output of other nodes. */
 struct live_elsewhere gather_net_output(struct gather_net *net);

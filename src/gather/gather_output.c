@@ -62,11 +62,14 @@ static void ask(struct gather_net *net, struct gather_output *output)
 {
     struct live_read *read = output->read;
     struct strbuf question;
+    const char *via = gather_net_via(net, read->node);
     strbuf_init(&question);
-    enum status st = wire_encode_output_question(read, &question);
+    enum status st = *via ? wire_encode_output_question(read, &question) : E_UNREACHABLE;
+    if (!*via)
+        read->why = NODE_HAS_NO_AGENT;
     if (st == OK)
-        st = gather_net_ask(net, LANE_OUTPUT, read->node, WIRE_OUTPUT, question.text, answered,
-                            output, &output->ask, &read->why);
+        st = gather_net_ask(net, LANE_OUTPUT, via, WIRE_OUTPUT, question.text, answered, output,
+                            &output->ask, &read->why);
     strbuf_release(&question);
     output->st = st == E_BUSY ? E_UNREACHABLE : st;
     loop_timer_set(output->timer, st == OK ? ANSWER_WITHIN_MS : 0);

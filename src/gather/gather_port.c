@@ -6,17 +6,19 @@
 
 #include "gather_wire.h"
 #include "http.h"
+#include "program/output_relay.h"
+#include "program/records_wire.h"
 #include "server_tls.h"
 
-enum { BODY_MAX = 16 << 10 }; /* a question is short */
+enum { QUESTION_MAX = 16 << 10 };
 
 static const struct http_limits limits = {
-    .connections = 256,
+    .connections = 1024,
     .request_ms = 5000,
     .answer_ms = 10000,
     .idle_ms = 60000,
     .bytes_per_s = 64 << 10,
-    .held_bytes = 4 << 20,
+    .held_bytes = 64 << 20,
     .unsent_bytes = 64 << 20,
 };
 
@@ -133,12 +135,60 @@ static void gone(void *context)
     question->request = NULL;
 }
 
-/* Live output is read at once. */
+/* Releases the answer. */
+static void send_output(struct http_request *request, struct live_read *read, enum status st)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (st == OK)
+        st = wire_encode_output(read, &text);
+    live_read_release(read);
+    send_text(request, st == OK ? 200 : 503, st == OK ? &text : NULL);
+    strbuf_release(&text);
+}
+
+/* The output of a program, until that has answered. */
+struct relayed_output {
+    struct live_read read;
+    struct output_relay *relay;
+    struct http_request *request;
+};
+
+static void relay_answered(struct live_read *read, enum status st)
+{
+    struct relayed_output *relayed = read->context;
+    send_output(relayed->request, read, st);
+    free(relayed);
+}
+
+static void reader_gone(void *context)
+{
+    struct relayed_output *relayed = context;
+    output_relay_give_up(relayed->relay, &relayed->read);
+    free(relayed);
+}
+
+static void relay_output(const struct gather_port *port, struct http_request *request,
+                         const struct live_read *read)
+{
+    struct relayed_output *relayed = calloc(1, sizeof(*relayed));
+    if (!relayed) {
+        send_text(request, 503, NULL);
+        return;
+    }
+    *relayed = (struct relayed_output){*read, port->served->relay, request};
+    relayed->read.done = relay_answered;
+    relayed->read.context = relayed;
+    http_own(request, relayed, reader_gone);
+    output_relay_read(port->served->relay, &relayed->read);
+}
+
+/* Of this node it is read at once. */
 static void answer_output(const struct gather_port *port, struct http_request *request)
 {
-    const struct live_output *output = &port->served->output;
+    const struct gather_served *served = port->served;
+    const struct live_output *output = &served->output;
     struct live_read read;
-    struct strbuf text;
     size_t length;
     const char *body = http_body(request, &length);
     enum status st = wire_decode_output_question(body, length, &read);
@@ -146,16 +196,33 @@ static void answer_output(const struct gather_port *port, struct http_request *r
         send_text(request, 422, NULL);
         return;
     }
-    strbuf_init(&text);
-    st = output->read(output->context, &read.run_id, read.offset, read.limit, &read.chunks,
-                      &read.count);
+    if (served->is_attached && served->is_attached(port->context, read.node)) {
+        relay_output(port, request, &read);
+        return;
+    }
+    st = output->read ? output->read(output->context, &read.run_id, read.offset, read.limit,
+                                     &read.chunks, &read.count)
+                      : E_NOT_FOUND;
     read.found = st == OK;
-    if (st != E_NOMEM)
-        st = wire_encode_output(&read, &text);
-    if (read.found)
-        live_read_release(&read);
-    send_text(request, st == OK ? 200 : 503, st == OK ? &text : NULL);
-    strbuf_release(&text);
+    send_output(request, &read, st == E_NOMEM ? E_NOMEM : OK);
+}
+
+/* Whose certificate it is; NULL: of nobody who is announced. */
+static const char *sender(const struct gather_port *port, const struct http_request *request)
+{
+    char fingerprint[FINGERPRINT_TEXT + 1];
+    return gather_tls_other_end(http_ssl(request), fingerprint)
+               ? port->served->name_of(port->context, fingerprint)
+               : NULL;
+}
+
+static void answer_offer(const struct gather_port *port, struct http_request *request)
+{
+    const char *node = sender(port, request);
+    if (node)
+        output_relay_offer(port->served->relay, node, request);
+    else
+        send_text(request, 403, NULL);
 }
 
 /* The certificate was announced at the handshake; its node may have left since. */
@@ -177,13 +244,30 @@ static int read_question(const struct http_request *request, struct question *qu
 
 static bool is_output(const struct gather_port *port, const char *path)
 {
-    return strcmp(path, WIRE_OUTPUT) == 0 && port->served->output.read;
+    return strcmp(path, WIRE_OUTPUT) == 0 && (port->served->output.read || port->served->relay);
+}
+
+static bool is_offer(const struct gather_port *port, const char *path)
+{
+    return strcmp(path, WIRE_OFFER) == 0 && port->served->relay;
+}
+
+static bool is_records(const struct gather_port *port, const char *path)
+{
+    return strcmp(path, WIRE_RECORDS) == 0 && port->served->history;
 }
 
 static bool is_served(const struct gather_port *port, const char *path)
 {
     enum history_request_kind kind;
-    return is_output(port, path) || (port->served->history && wire_kind(path, &kind));
+    return is_output(port, path) || is_offer(port, path) || is_records(port, path) ||
+           (port->served->history && wire_kind(path, &kind));
+}
+
+/* A question is short. */
+static size_t body_max(const struct gather_port *port, const char *path)
+{
+    return is_offer(port, path) || is_records(port, path) ? WIRE_RECORDS_MAX : QUESTION_MAX;
 }
 
 static void on_head(void *context, struct http_request *request)
@@ -196,7 +280,7 @@ static void on_head(void *context, struct http_request *request)
     else if (http_method(request) != HTTP_POST)
         send_text(request, 405, NULL);
     else
-        http_admit(request, BODY_MAX, true);
+        http_admit(request, body_max(port, http_target(request)), true);
 }
 
 static void on_too_large(void *context, struct http_request *request, uint64_t length)
@@ -209,12 +293,21 @@ static void on_too_large(void *context, struct http_request *request, uint64_t l
 static void on_request(void *context, struct http_request *request)
 {
     struct gather_port *port = context;
-    if (is_output(port, http_target(request))) {
+    const char *path = http_target(request);
+    if (is_output(port, path)) {
         answer_output(port, request);
         return;
     }
+    if (is_offer(port, path)) {
+        answer_offer(port, request);
+        return;
+    }
+    if (is_records(port, path)) {
+        records_take(request, port->served->history, &port->served->observer);
+        return;
+    }
     struct question *question = port->served->history ? calloc(1, sizeof(*question)) : NULL;
-    if (!question || !wire_kind(http_target(request), &question->kind)) {
+    if (!question || !wire_kind(path, &question->kind)) {
         free(question);
         send_text(request, 503, NULL);
         return;
@@ -237,7 +330,8 @@ enum status gather_port_new(struct loop *loop, struct gather_tls *tls,
                             const struct gather_served *served, int fd, struct gather_port **ret)
 {
     struct gather_port *port = calloc(1, sizeof(*port));
-    enum status st = port ? gather_tls_server(tls, &port->tls) : E_NOMEM;
+    struct ssl_ctx_st *tls_context = port ? gather_tls_server(tls) : NULL;
+    enum status st = tls_context ? server_tls_take(tls_context, &port->tls) : E_NOMEM;
     if (st != OK) {
         close(fd);
         goto out;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server_tls.h"
-
 struct gather_tls {
     EVP_PKEY *key;
     X509 *cert;
@@ -138,10 +136,9 @@ const char *gather_tls_fingerprint(const struct gather_tls *tls)
     return tls->fingerprint;
 }
 
-enum status gather_tls_server(struct gather_tls *tls, struct server_tls **ret)
+struct ssl_ctx_st *gather_tls_server(struct gather_tls *tls)
 {
-    SSL_CTX *context = make_context(tls, TLS_server_method(), check_client);
-    return context ? server_tls_take(context, ret) : E_NOMEM;
+    return make_context(tls, TLS_server_method(), check_client);
 }
 
 struct bufferevent *gather_tls_connect(struct gather_tls *tls, struct event_base *base,

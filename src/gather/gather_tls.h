@@ -14,7 +14,7 @@ enum { FINGERPRINT_TEXT = 64 }; /* SHA-256 in hex */
 struct gather_tls;
 struct bufferevent;
 struct event_base;
-struct server_tls;
+struct ssl_ctx_st;
 struct ssl_st;
 
 /* Does a live node announce this fingerprint? */
@@ -26,8 +26,9 @@ struct gather_tls *gather_tls_free(struct gather_tls *tls);
 
 const char *gather_tls_fingerprint(const struct gather_tls *tls);
 
-/* For a listener, which refuses unannounced clients; freed with server_tls_free. */
-MUST_CHECK enum status gather_tls_server(struct gather_tls *tls, struct server_tls **ret);
+/* For a listener, which refuses unannounced clients: an SSL_CTX of the caller's. NULL: out of
+ * memory. */
+struct ssl_ctx_st *gather_tls_server(struct gather_tls *tls);
 
 /* For a connection to the node with that fingerprint, which must outlive it. NULL: out of
  * memory. */

@@ -69,7 +69,7 @@ static void decode_record(const json_t *json, enum record_table table, void *rec
     }
 }
 
-static json_t *encode_row(const struct history_row *row)
+json_t *wire_row(const struct history_row *row)
 {
     json_t *value =
         encode_record(row_table(row), row->is_entry ? (const void *)&row->entry : &row->run);
@@ -80,7 +80,7 @@ static json_t *encode_row(const struct history_row *row)
     return NULL;
 }
 
-static enum status decode_row(const json_t *json, struct history_row *ret)
+enum status wire_read_row(const json_t *json, struct history_row *ret)
 {
     *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry")),
                                 .is_spooled = json_is_true(json_object_get(json, "is_spooled"))};
@@ -134,7 +134,7 @@ static json_t *encode_read(const struct history_read *read)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < read->count && rows; i++)
-        append(&rows, encode_row(&read->rows[i]));
+        append(&rows, wire_row(&read->rows[i]));
     return json_pack("{s:o, s:b, s:o}", "rows", rows, "more", read->more, "next",
                      read->more ? json_id(&read->next) : json_null());
 }
@@ -155,7 +155,7 @@ static enum status decode_read(const json_t *json, struct history_read *ret)
     size_t i;
     enum status st = make_room(rows, sizeof(*ret->rows), &ret->rows);
     json_array_foreach (rows, i, row) {
-        st = st == OK ? decode_row(row, &ret->rows[i]) : st;
+        st = st == OK ? wire_read_row(row, &ret->rows[i]) : st;
     }
     if (st != OK)
         return st;
@@ -195,7 +195,7 @@ static enum status decode_changes(const json_t *json, struct history_changes *re
 static json_t *encode_log(const struct history_log *log)
 {
     struct history_row row = {.is_spooled = log->is_spooled, .run = log->run};
-    return json_pack("{s:o, s:o, s:I, s:s*}", "run", log->found ? encode_row(&row) : json_null(),
+    return json_pack("{s:o, s:o, s:I, s:s*}", "run", log->found ? wire_row(&row) : json_null(),
                      "chunks", wire_chunks(log->chunks, log->count), "kept_bytes",
                      (json_int_t)log->kept_bytes, "input", log->input);
 }
@@ -206,7 +206,7 @@ static enum status decode_log(const json_t *json, struct history_log *ret)
     struct history_row row = {0};
     enum status st = wire_read_chunks(json_object_get(json, "chunks"), &ret->chunks, &ret->count);
     if (st == OK && json_is_object(run))
-        st = decode_row(run, &row);
+        st = wire_read_row(run, &row);
     ret->found = json_is_object(run);
     ret->is_spooled = row.is_spooled;
     ret->run = row.run;

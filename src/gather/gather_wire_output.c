@@ -1,5 +1,6 @@
 /* Output of runs: chunks, and the question for those of a run that the history does not have. */
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +87,9 @@ enum status wire_read_chunks(const json_t *list, struct output_chunk **ret, size
 
 enum status wire_encode_output_question(const struct live_read *read, struct strbuf *out)
 {
-    return wire_print(json_pack("{s:o, s:I, s:I}", "run_id", json_id(&read->run_id), "offset",
-                                (json_int_t)read->offset, "limit", (json_int_t)read->limit),
+    return wire_print(json_pack("{s:o, s:I, s:I, s:s}", "run_id", json_id(&read->run_id), "offset",
+                                (json_int_t)read->offset, "limit", (json_int_t)read->limit, "node",
+                                read->node),
                       out);
 }
 
@@ -96,6 +98,8 @@ enum status wire_decode_output_question(const char *text, size_t length, struct 
     json_t *json = length ? json_loadb(text, length, 0, NULL) : NULL;
     struct live_read read = {.offset = wire_ms(json, "offset")};
     int64_t limit = wire_number(json, "limit");
+    const char *node = wire_text(json, "node");
+    snprintf(read.node, sizeof(read.node), "%s", node ? node : ""); /* "": asked by an older peal */
     wire_read_id(json, "run_id", &read.run_id);
     json_decref(json);
     if (id_is_zero(&read.run_id) || read.offset < 0 || limit < 0 || limit > OUTPUT_BYTES_MAX)

@@ -46,6 +46,9 @@ struct peer {
                                  an agent */
     int program_version;      /* as that program counts */
     char lacks[256];          /* functions that it has not registered, see function/lacks.h */
+    char via[64];             /* a program's: the agent that takes its records and passes its output
+                                 on; "": none yet */
+    char progress[512];       /* a program's: how far its calls are, see function/progress.h */
     bool stands;              /* a program's: it has seen no agent that can lead, so it may lead */
     unsigned roles;           /* enum peer_role; none of a program */
     int capacity;             /* weight in the placement of runs; at least 1 */

@@ -23,10 +23,11 @@ static const struct column fields[] = {
     PEER(wall_ms, MS),          PEER(boot_ms, MS),           PEER(skew_ms, MS),
     PEER(lag_ms, MS),           PEER(beats_ms, MS),          PEER(cpu_pressure, INT),
     PEER(memory_pressure, INT), PEER(program, TEXT),         PEER(program_version, INT),
-    PEER(stands, BOOL),         PEER(lacks, TEXT),
+    PEER(stands, BOOL),         PEER(lacks, TEXT),           PEER(via, TEXT),
+    PEER(progress, TEXT),
 };
 
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OF_PROGRAM = 4 };
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OF_PROGRAM = 6 };
 
 static bool is_plain(char c)
 {

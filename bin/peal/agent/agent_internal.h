@@ -36,6 +36,7 @@ struct agent {
     struct agent_memory *memory; /* NULL: nothing is given back */
     struct agent_pressure pressure;
     struct notifier *notifier;
+    struct program_teller program_teller;
     struct turns *turns;
     int signal_fd;
     struct loop_fd *signal_watch, *launcher_watch;

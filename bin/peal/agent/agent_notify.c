@@ -80,6 +80,81 @@ struct teller agent_notify_teller(struct notifier *notifier)
     return (struct teller){tell, notifier};
 }
 
+/* ---- of programs ---- */
+
+enum { TOLD_WITHIN_MS = 24 * 3600 * 1000 }; /* what is older is history */
+
+static bool is_repeated(struct program_teller *teller, const struct id *id)
+{
+    for (size_t i = 0; i < TOLD_RUNS; i++) {
+        if (id_compare(&teller->told[i], id) == 0)
+            return true;
+    }
+    teller->told[teller->next++ % TOLD_RUNS] = *id;
+    return false;
+}
+
+/* A run that was lost with its node was told of by the agent that has found it so; of the runs of
+ * one tick only the store knows which was the last. */
+static bool is_news(const struct history_record *record, int64_t now_ms)
+{
+    const struct run *run = record->run;
+    if (record->entry)
+        return record->entry->recorded_ms > now_ms - TOLD_WITHIN_MS;
+    return !run->parts && run->finished_ms > now_ms - TOLD_WITHIN_MS &&
+           !(run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
+}
+
+/* The end before this one was a failure: this one has come with the feed, or not yet. */
+static bool follows_bad(const struct catalog_job *job, const struct run *run)
+{
+    const struct last_run *last = &job->last;
+    if (id_compare(&last->run_id, &run->id) == 0)
+        return job->was_bad;
+    if (last->ended_ms > run->finished_ms || last->retried || last->state == RUN_OK)
+        return false;
+    return last->state == RUN_FAILED || last->state == RUN_TIMED_OUT || last->state == RUN_LOST ||
+           job->was_bad;
+}
+
+static struct ended ended_of(const struct program_teller *teller,
+                             const struct history_record *record)
+{
+    const struct id *uid = record->run ? &record->run->job_uid : &record->entry->job_uid;
+    const struct catalog_job *job = catalog_by_uid(teller->catalog, uid);
+    return (struct ended){.run = record->run,
+                          .entry = record->entry,
+                          .job = job,
+                          .was_bad = record->run && job && follows_bad(job, record->run),
+                          .chunks = record->chunks,
+                          .chunk_count = record->chunk_count};
+}
+
+static void taken(void *context, const struct history_record *records, size_t count,
+                  void (*done)(void *done_context), void *done_context)
+{
+    struct program_teller *teller = context;
+    int64_t now_ms = clock_now().wall.ms;
+    struct ended *ends = calloc(count, sizeof(*ends));
+    size_t news = 0;
+    for (size_t i = 0; ends && i < count; i++) {
+        const struct id *id = records[i].run ? &records[i].run->id : &records[i].entry->id;
+        if (is_news(&records[i], now_ms) && !is_repeated(teller, id))
+            ends[news++] = ended_of(teller, &records[i]);
+    }
+    tell(teller->notifier, ends, news, done, done_context);
+    free(ends);
+}
+
+struct records_observer agent_notify_observer(struct program_teller *teller,
+                                              struct notifier *notifier,
+                                              const struct catalog *catalog)
+{
+    teller->notifier = notifier;
+    teller->catalog = catalog;
+    return (struct records_observer){taken, teller};
+}
+
 enum status agent_notify_new(const struct agent_config *config, struct loop *loop, const char *node,
                              struct zone_db *zones, struct agent_log *log, struct notifier **ret,
                              struct strbuf *why)

@@ -6,6 +6,8 @@
 #include "config/agent_config.h"
 #include "notifier.h"
 #include "ports.h"
+#include "program/records_taken.h"
+#include "state/catalog.h"
 
 MUST_CHECK enum status agent_notify_new(const struct agent_config *config, struct loop *loop,
                                         const char *node, struct zone_db *zones,
@@ -13,5 +15,17 @@ MUST_CHECK enum status agent_notify_new(const struct agent_config *config, struc
                                         struct strbuf *why);
 
 struct teller agent_notify_teller(struct notifier *notifier);
+
+/* People are told of the ends of programs' runs by the agent that takes their records. */
+enum { TOLD_RUNS = 1024 };
+struct program_teller {
+    struct notifier *notifier;
+    const struct catalog *catalog;
+    struct id told[TOLD_RUNS]; /* the last ones: records may come again */
+    size_t next;
+};
+struct records_observer agent_notify_observer(struct program_teller *teller,
+                                              struct notifier *notifier,
+                                              const struct catalog *catalog);
 
 #endif

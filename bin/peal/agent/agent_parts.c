@@ -140,8 +140,13 @@ enum status agent_set_up_engine(struct agent *agent)
     enum status st = engine_new(&config, &ports, &agent->engine);
     if (st == OK && agent->data.net)
         gather_net_set_peers(agent->data.net, engine_peers(agent->engine));
-    if (st == OK && agent->data.net && spawn)
-        gather_net_serve_output(agent->data.net, run_output_live(&agent->output));
+    if (st == OK && agent->data.net)
+        gather_net_observe_records(agent->data.net,
+                                   agent_notify_observer(&agent->program_teller, agent->notifier,
+                                                         engine_catalog(agent->engine)));
+    if (st == OK && agent->data.net)
+        gather_net_serve_output(agent->data.net,
+                                spawn ? run_output_live(&agent->output) : (struct live_output){0});
     return st;
 }
 

@@ -18,6 +18,16 @@ enum {
     LOOKED_AT = 20, /* newest runs of a job, for one that has begun */
 };
 
+/* Of a call that goes on. */
+static void print_progress(const json_t *run, struct strbuf *out)
+{
+    const json_t *progress = json_object_get(run, "progress");
+    const char *text = answer_text(progress, "text");
+    if (json_is_object(progress) && answer_time(run, "finished_at") == NO_TIME)
+        strbuf_addf(out, " (%d%%%s%s)", (int)answer_int(progress, "percent", 0), *text ? " " : "",
+                    text);
+}
+
 void run_outcome(const json_t *run, struct strbuf *out)
 {
     const char *reason = answer_text(run, "reason");
@@ -25,8 +35,10 @@ void run_outcome(const json_t *run, struct strbuf *out)
     strbuf_adds(out, state_word(answer_text(run, "state")));
     if (strcmp(answer_text(run, "state"), "queued") == 0 && answer_int(run, "parts", 0))
         strbuf_adds(out, tr(" (waits for its turn)"));
-    if (!*reason)
+    if (!*reason) {
+        print_progress(run, out);
         return;
+    }
     if (strcmp(reason, "exit_code") == 0)
         strbuf_addf(out, tr(" (exit code %d)"), (int)code);
     else if (strcmp(reason, "signal") == 0)

@@ -108,6 +108,9 @@ const char *absence_word(const char *why)
          TR("opens no port for other nodes (--peer-listen)")},
         {"runs an older peal, which passes no output on",
          TR("runs an older peal, which passes no output on")},
+        {"has not handed all its records over yet", TR("has not handed all its records over yet")},
+        {"has found no agent that passes its output on",
+         TR("has found no agent that passes its output on")},
         {0},
     };
     return find_word(words, why);

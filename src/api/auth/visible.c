@@ -49,9 +49,19 @@ const struct run *call_open_run(const struct call *call, const struct id *id)
     return run && sees_run(call, run) ? run : NULL;
 }
 
+/* As the program of the run's node has told it last. */
+static bool find_progress(const struct call *call, const struct run *run, struct progress *ret)
+{
+    const struct known_peer *known = peers_find(engine_peers(call->api->ports.engine), run->node);
+    return known && known->peer.is_alive && progress_find(known->peer.progress, &run->id, ret);
+}
+
 json_t *encode_open_run(const struct call *call, const struct run *run)
 {
+    struct progress progress;
     json_t *value = encode_run(run);
+    if (!run_state_is_end(run->state) && find_progress(call, run, &progress))
+        value = add_progress(value, &progress);
     if (value && engine_may_retry(call->api->ports.engine, &run->id) &&
         json_object_set_new(value, "retried", json_null()) != 0) {
         json_decref(value);

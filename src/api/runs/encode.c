@@ -148,11 +148,23 @@ static json_t *encode_columns(struct column_set columns, const void *record, uns
     return value;
 }
 
+json_t *add_progress(json_t *value, const struct progress *progress)
+{
+    json_t *told = json_pack("{s:i, s:o}", "percent", progress->percent, "text",
+                             json_words_or_null(progress->words));
+    if (value && json_object_set_new(value, "progress", told) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 json_t *encode_run(const struct run *run)
 {
+    struct progress progress;
     bool ran = run_state_is_end(run->state) && run->started_ms;
     unsigned hidden = (ran ? 0 : OF_RAN) | (run->parts ? 0 : OF_PARTS);
-    return encode_columns(run_columns(IN_API, 0), run, hidden);
+    json_t *value = encode_columns(run_columns(IN_API, 0), run, hidden);
+    return progress_of_run(run, &progress) ? add_progress(value, &progress) : value;
 }
 
 json_t *encode_entry(const struct ledger_entry *entry)

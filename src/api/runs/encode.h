@@ -3,6 +3,7 @@
 #ifndef PEAL_ENCODE_H
 #define PEAL_ENCODE_H
 
+#include "function/progress.h"
 #include "history.h"
 #include "id_json.h"
 #include "run.h"
@@ -27,6 +28,9 @@ json_t *encode_run(const struct run *run);
 json_t *encode_entry(const struct ledger_entry *entry);
 json_t *encode_row(const struct history_row *row);
 json_t *encode_recorded(const struct history_log *log); /* the run, which was found */
+
+/* Adds "progress", of a call that goes on; one that has ended has it anyway. `value` as below. */
+json_t *add_progress(json_t *value, const struct progress *progress);
 
 /* Adds "incomplete", the nodes (null: the database) that did not answer, if there are any. `value`
  * may be NULL; it is taken over and returned; NULL: out of memory. */

@@ -180,11 +180,15 @@ static void test_programs(void **state)
     peer.program_version = 7;
     snprintf(peer.lacks, sizeof(peer.lacks), "0123abcd+");
     peer.roles = 0;
+    snprintf(peer.via, sizeof(peer.via), "web-1");
+    snprintf(peer.progress, sizeof(peer.progress), "01ARZ3NDEKTSV4RRFFQ69G5FAV40%% \"rows\";");
     assert_int_equal(peer_encode(&peer, &out), OK);
     assert_int_equal(decode(out.text, out.length, &again), OK);
     assert_string_equal(again.program, "billing");
     assert_int_equal(again.program_version, 7);
     assert_string_equal(again.lacks, "0123abcd+");
+    assert_string_equal(again.via, "web-1");
+    assert_string_equal(again.progress, peer.progress);
     assert_true(peer_runs_jobs(&again) && !peer_is_agent_worker(&again) && !peer_can_lead(&again));
     again.stands = true;
     assert_true(peer_can_lead(&again));

@@ -53,6 +53,7 @@ export interface Run {
     env?: Record<string, string> | null; // likewise
     timeout?: string | null; // likewise
     input?: { size: number; type: string | null; event: string | null } | null; // likewise
+    progress?: { percent: number; text: string | null }; // of a function's call, if it tells
     spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 

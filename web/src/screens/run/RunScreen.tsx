@@ -70,6 +70,16 @@ function RunFacts({ run }: { run: Run }) {
     );
 }
 
+function Progress({ progress }: { progress: NonNullable<Run["progress"]> }) {
+    const text = progress.text ? `${progress.percent}% ${progress.text}` : `${progress.percent}%`;
+    return (
+        <div class="run-progress">
+            <progress max={100} value={progress.percent} aria-label={t("progress")} />
+            <span class="num">{text}</span>
+        </div>
+    );
+}
+
 function Command({ run }: { run: Run }) {
     const job = useResource(`job ${run.job}`, (signal) => api.optional<Job>(jobPath(run.job), {}, signal));
     if (!job.data || job.data.uid !== run.job_uid) return null;
@@ -145,6 +155,12 @@ export default function RunScreen({ params }: ScreenProps) {
             }),
         [id, job],
     );
+    const told = run?.progress !== undefined;
+    useEffect(() => {
+        if (!run || !isOpen(run.state)) return;
+        const timer = setInterval(resource.reload, told ? 2000 : 5000); // nobody announces progress
+        return () => clearInterval(timer);
+    }, [id, run?.state, told]);
     if (resource.problem && !run) return <Failure problem={resource.problem} onRetry={resource.reload} />;
     if (!run) return null;
 
@@ -187,12 +203,13 @@ export default function RunScreen({ params }: ScreenProps) {
             </Head>
             <Panel>
                 <div class="panel-body run-summary">
-                    {(reason || run.detail) && (
+                    {(reason || (run.detail && !run.progress)) && (
                         <p class="run-reason">
                             {reason && <span>{reason}</span>}
-                            {run.detail && <span class="faint"> {run.detail}</span>}
+                            {run.detail && !run.progress && <span class="faint"> {run.detail}</span>}
                         </p>
                     )}
+                    {run.progress && <Progress progress={run.progress} />}
                     <RunFacts run={run} />
                     <Command run={run} />
                     {attempts.length > 1 && (
