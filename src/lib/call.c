@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "clock.h"
 #include "monotonic.h"
+
+enum { OUTPUT_LIMIT = 2 << 20 }; /* at most; it is in memory, and handed over as a whole */
 
 struct peal_run *call_free(struct peal_run *run)
 {
@@ -55,7 +58,9 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
     id_format(&run->id, run->id_text);
     pthread_mutex_init(&run->lock, NULL);
     monotonic_cond_init(&run->cancelled);
-    enum status st = call_output_init(&run->output, job->output_limit);
+    run->progress.percent = -1;
+    enum status st = call_output_init(
+        &run->output, job->output_limit < OUTPUT_LIMIT ? job->output_limit : OUTPUT_LIMIT);
     if (st == OK)
         st = copy_params(run, &job->params);
     if (st != OK)
@@ -75,6 +80,14 @@ void call_cancel(struct peal_run *run, enum run_reason reason)
     pthread_mutex_unlock(&run->lock);
 }
 
+struct progress call_progress(struct peal_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    struct progress progress = run->progress;
+    pthread_mutex_unlock(&run->lock);
+    return progress;
+}
+
 void call_fill_end(struct peal_run *run, int code, struct run *end)
 {
     end->exit_code = code;
@@ -86,6 +99,9 @@ void call_fill_end(struct peal_run *run, int code, struct run *end)
         end->state = RUN_KILLED;
     if (end->state == RUN_TIMED_OUT || end->state == RUN_KILLED)
         end->reason = run->cancelled_by;
+    struct progress progress = call_progress(run);
+    if (progress.percent >= 0)
+        progress_print(&progress, end->detail, sizeof(end->detail));
     end->output_bytes = call_output_bytes(&run->output, &end->output_truncated);
 }
 
@@ -97,6 +113,15 @@ void peal_log(peal_run *run, const char *format, ...)
     va_start(values, format);
     call_output_add(&run->output, clock_now().wall.ms, format, values);
     va_end(values);
+}
+
+void peal_progress(peal_run *run, int percent, const char *what)
+{
+    struct progress progress = progress_make(percent, what);
+    pthread_mutex_lock(&run->lock);
+    run->progress = progress;
+    pthread_mutex_unlock(&run->lock);
+    calls_note_progress(run->calls);
 }
 
 bool peal_cancelled(const peal_run *run)

@@ -7,6 +7,7 @@
 
 #include "call_output.h"
 #include "call_pool.h"
+#include "function/progress.h"
 #include "job.h"
 #include "peal.h"
 #include "run.h"
@@ -46,6 +47,7 @@ struct peal_run {
     pthread_cond_t cancelled;
     atomic_bool is_cancelled; /* also read without it */
     enum run_reason cancelled_by;
+    struct progress progress; /* percent < 0: the function has told none */
 };
 
 MUST_CHECK enum status call_new(struct calls *calls, const struct run *of_engine,
@@ -54,6 +56,9 @@ struct peal_run *call_free(struct peal_run *run);
 
 /* Tells the function; the first reason stands. */
 void call_cancel(struct peal_run *run, enum run_reason reason);
+
+/* What the function has told last. */
+struct progress call_progress(struct peal_run *call);
 
 /* How it has ended: the reason of a cancelled call, unless it has succeeded all the same. */
 void call_fill_end(struct peal_run *run, int code, struct run *end);

@@ -115,38 +115,47 @@ int64_t call_output_bytes(struct call_output *output, bool *ret_truncated)
     return written;
 }
 
-static bool copy_line(const struct call_line *line, int64_t *inout_end, struct output_chunk *ret)
+/* What is behind *inout_end of the line, at most `limit` bytes. */
+static bool copy_line(const struct call_line *line, size_t limit, int64_t *inout_end,
+                      struct output_chunk *ret)
 {
-    void *bytes = malloc(line->length);
+    size_t skip = *inout_end > line->start ? (size_t)(*inout_end - line->start) : 0;
+    size_t length = line->length - skip < limit ? line->length - skip : limit;
+    void *bytes = malloc(length);
     if (!bytes)
         return false;
-    memcpy(bytes, line->bytes, line->length);
+    memcpy(bytes, line->bytes + skip, length);
     *ret = (struct output_chunk){.stream = OUTPUT_STDOUT,
                                  .at_ms = line->at_ms,
-                                 .gap_bytes = line->start - *inout_end,
+                                 .gap_bytes = line->start + (int64_t)skip - *inout_end,
                                  .bytes = bytes,
-                                 .length = line->length};
-    *inout_end = line->start + (int64_t)line->length;
+                                 .length = length};
+    *inout_end = line->start + (int64_t)(skip + length);
     return true;
 }
 
-enum status call_output_read(struct call_output *output, struct output_chunk **ret,
-                             size_t *ret_count)
+static const struct call_line *line_at(const struct call_output *output, size_t i)
 {
-    enum status st = OK;
-    int64_t end = 0;
-    size_t count = 0;
+    return i < output->head_count ? &output->head[i] : tail_at(output, i - output->head_count);
+}
+
+enum status call_output_read_from(struct call_output *output, int64_t offset, size_t limit,
+                                  struct output_chunk **ret, size_t *ret_count)
+{
+    int64_t end = offset;
+    size_t count = 0, first = 0;
     pthread_mutex_lock(&output->lock);
     size_t all = output->head_count + output->tail_count;
-    struct output_chunk *chunks = all ? calloc(all, sizeof(*chunks)) : NULL;
-    if (!chunks)
-        st = all ? E_NOMEM : E_NOT_FOUND;
-    for (; st == OK && count < all; count++) {
-        const struct call_line *line = count < output->head_count
-                                           ? &output->head[count]
-                                           : tail_at(output, count - output->head_count);
-        if (!copy_line(line, &end, &chunks[count]))
-            st = E_NOMEM;
+    while (first < all &&
+           line_at(output, first)->start + (int64_t)line_at(output, first)->length <= offset)
+        first++;
+    struct output_chunk *chunks = calloc(all - first + 1, sizeof(*chunks));
+    enum status st = chunks ? OK : E_NOMEM;
+    for (; st == OK && first + count < all && limit; count++) {
+        if (copy_line(line_at(output, first + count), limit, &end, &chunks[count]))
+            limit -= chunks[count].length;
+        else
+            st = E_NOMEM; /* its chunk is empty */
     }
     pthread_mutex_unlock(&output->lock);
     if (st != OK) {
@@ -156,6 +165,16 @@ enum status call_output_read(struct call_output *output, struct output_chunk **r
     *ret = chunks;
     *ret_count = count;
     return OK;
+}
+
+enum status call_output_read(struct call_output *output, struct output_chunk **ret,
+                             size_t *ret_count)
+{
+    enum status st = call_output_read_from(output, 0, SIZE_MAX, ret, ret_count);
+    if (st != OK || *ret_count)
+        return st;
+    free(*ret);
+    return E_NOT_FOUND;
 }
 
 void call_output_free_chunks(struct output_chunk *chunks, size_t count)

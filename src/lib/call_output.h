@@ -41,6 +41,12 @@ int64_t call_output_bytes(struct call_output *output, bool *ret_truncated);
  * E_NOT_FOUND: nothing was written. */
 MUST_CHECK enum status call_output_read(struct call_output *output, struct output_chunk **ret,
                                         size_t *ret_count);
+
+/* The same from `offset` on, at most `limit` bytes; offsets count what was dropped, too. E_NOMEM.
+ */
+MUST_CHECK enum status call_output_read_from(struct call_output *output, int64_t offset,
+                                             size_t limit, struct output_chunk **ret,
+                                             size_t *ret_count);
 void call_output_free_chunks(struct output_chunk *chunks, size_t count);
 
 #endif

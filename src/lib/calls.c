@@ -22,6 +22,7 @@ struct call_event {
 struct calls {
     struct executor port;
     struct calls_config config;
+    atomic_bool is_told;  /* a call may have told how far it is */
     pthread_mutex_t lock; /* of all that follows */
     struct table runs;    /* peal_run by id */
     STAILQ_HEAD(, call_event) events;
@@ -273,6 +274,48 @@ static void remove_output(void *context, const struct id *run_id)
 struct output_source calls_output(struct calls *calls)
 {
     return (struct output_source){read_output, release_output, remove_output, calls};
+}
+
+/* Of a call that has begun. */
+static enum status read_live(void *context, const struct id *run_id, int64_t offset, size_t limit,
+                             struct output_chunk **ret, size_t *ret_count)
+{
+    struct calls *calls = context;
+    pthread_mutex_lock(&calls->lock);
+    struct peal_run *call = table_find(&calls->runs, run_id);
+    enum status st = call && call->phase != CALL_WAITS
+                         ? call_output_read_from(&call->output, offset, limit, ret, ret_count)
+                         : E_NOT_FOUND;
+    pthread_mutex_unlock(&calls->lock);
+    return st;
+}
+
+struct live_output calls_live(struct calls *calls)
+{
+    return (struct live_output){read_live, calls};
+}
+
+void calls_note_progress(struct calls *calls)
+{
+    atomic_store(&calls->is_told, true);
+}
+
+bool calls_progress(struct calls *calls, char *text)
+{
+    struct peal_run *call;
+    size_t at = 0;
+    pthread_mutex_lock(&calls->lock);
+    bool has_calls = calls->runs.count > 0, is_told = atomic_exchange(&calls->is_told, false);
+    while (is_told && (call = table_next(&calls->runs, &at))) {
+        struct progress progress = call_progress(call);
+        if (call->phase != CALL_RUNS || progress.percent < 0)
+            continue;
+        calls_note_progress(calls); /* to be told again */
+        if (!progress_add(text, &call->id, &progress))
+            break;
+    }
+    pthread_mutex_unlock(&calls->lock);
+    return has_calls;
 }
 
 /* ---- telling them to stop ---- */

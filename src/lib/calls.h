@@ -6,6 +6,7 @@
 #define PEAL_CALLS_H
 
 #include "call_pool.h"
+#include "live_output.h"
 #include "peal.h"
 #include "ports.h"
 
@@ -35,6 +36,14 @@ struct calls *calls_free(struct calls *calls);
 
 struct executor *calls_executor(struct calls *calls);
 struct output_source calls_output(struct calls *calls);
+struct live_output calls_live(struct calls *calls);
+
+/* A call has told how far it is; from any thread. */
+void calls_note_progress(struct calls *calls);
+
+/* How far the calls are (function/progress.h): adds to `text`, of PROGRESS_SIZE bytes. False: there
+ * are none, and no output that the history does not have. */
+bool calls_progress(struct calls *calls, char *text);
 
 /* For the loop's thread: cancels calls that have run for longer than their timeout; returns when to
  * look again. */

@@ -125,6 +125,7 @@ static void on_turn(void *context, bool was_set)
         return;
     if (was_set)
         lib_log(peal, PEAL_INFO, "the clock was set");
+    lib_records_turn(&peal->records);
     struct wall_ms at = step_sides(peal, now);
     if (engine_is_joined(peal->shared.engine)) {
         if (peal->state == LIB_OPENING)
@@ -203,12 +204,13 @@ static enum status open_shared(struct peal_node *peal, struct strbuf *why)
     struct history *history = NULL;
     enum status st = open_store_patiently(peal, &store, why);
     if (st == OK)
-        st =
-            history_sqlite_open(peal->folder, (struct history_wake){lib_wake, peal}, &history, why);
-    if (st == OK)
-        return side_open(&peal->shared, store, history);
-    store_free(store);
-    return st;
+        st = lib_records_open(&peal->records, peal, &history, why);
+    if (st != OK) {
+        store_free(store);
+        return st;
+    }
+    st = side_open(&peal->shared, store, history);
+    return st == OK ? lib_records_join(&peal->records, &peal->shared) : st;
 }
 
 static enum status set_up(struct peal_node *peal, struct strbuf *why)
@@ -229,6 +231,7 @@ static void tear_down(struct peal_node *peal)
     call_pool_close(peal->pool);
     side_close(&peal->local);
     side_close(&peal->shared);
+    lib_records_release(&peal->records);
     peal->zones = zone_db_free(peal->zones);
     data_dir_unlock(peal->lock_fd);
     peal->lock_fd = -1;

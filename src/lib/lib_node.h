@@ -11,6 +11,7 @@
 #include "data_folder.h"
 #include "machine.h"
 #include "node_store.h"
+#include "records/lib_records.h"
 #include "side.h"
 #include "turns.h"
 
@@ -51,6 +52,7 @@ struct peal_node {
     char *folder; /* of this process */
     int lock_fd;  /* of that folder; -1 */
     char node[64];
+    struct lib_records records;
     struct random_block random;
     int64_t started_ms;
     int64_t quiet_ms; /* boot time since which it stops, and calls nothing; 0: not yet */

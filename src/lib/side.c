@@ -26,6 +26,8 @@ static struct peer self(const struct side *side)
     snprintf(self.program, sizeof(self.program), "%s", side->functions.program);
     snprintf(self.labels, sizeof(self.labels), "%s",
              peal->options.labels ? peal->options.labels : "");
+    snprintf(self.fingerprint, sizeof(self.fingerprint), "%s",
+             lib_records_fingerprint(&peal->records));
     snprintf(self.version, sizeof(self.version), "%s", PEAL_VERSION);
     return self;
 }
