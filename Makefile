@@ -28,7 +28,7 @@ run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
 build: ## build the release binaries into build/bin
 	@tools/deps.sh build
 	@tools/build.sh release
-	@tools/hardening.sh build/bin/peal build/bin/peal-spawn build/bin/peal-call $$(find build/lib -name '*.so' 2>/dev/null)
+	@tools/hardening.sh build/bin/peal build/bin/peal-spawn build/bin/peal-call build/release/src/lib/libpeal.so $$(find build/lib -name '*.so' 2>/dev/null)
 
 test: ## build with sanitizers and run every test
 	@tools/deps.sh build test
