@@ -33,8 +33,10 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define PEAL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define PEAL_EXTENSION           __extension__ /* no word of -pedantic about {} */
 #else
 #define PEAL_PRINTF(text, first)
+#define PEAL_EXTENSION
 #endif
 
 enum peal_error {
@@ -91,7 +93,8 @@ typedef struct peal_options {
 
 /* Joins the cluster, or opens the embedded store. NULL: peal_why(). */
 #ifndef __cplusplus
-#define peal_open(...) peal_open_sized(&(peal_options){__VA_ARGS__}, sizeof(peal_options))
+#define peal_open(...)                                                                             \
+    PEAL_EXTENSION peal_open_sized(&(peal_options){__VA_ARGS__}, sizeof(peal_options))
 #endif
 peal_node *peal_open_sized(const peal_options *options, size_t size);
 
@@ -294,20 +297,31 @@ inline peal_node *peal_open(const peal_options &options = {})
     return peal_open_sized(&options, sizeof(options));
 }
 
+#if defined(__GNUC__)
+#define PEAL_FILE __builtin_FILE()
+#define PEAL_LINE __builtin_LINE()
+#else
+#define PEAL_FILE nullptr
+#define PEAL_LINE 0
+#endif
+
 /* The other members of `job` as they are: peal_job job{}; job.tz = "Asia/Shanghai"; */
 inline int peal_add(peal_node *node, const char *name, const char *schedule,
-                    peal_function *function, peal_job job = {})
+                    peal_function *function, peal_job job = {}, const char *file = PEAL_FILE,
+                    int line = PEAL_LINE)
 {
+    peal_place place = {file, line};
     job.name = name;
     job.schedule = schedule;
     job.function = function;
+    job.place = file ? &place : nullptr;
     return peal_add_sized(node, &job, sizeof(job));
 }
 
 inline int peal_every(const char *name, const char *schedule, peal_function *function,
-                      const peal_job &job = {})
+                      const peal_job &job = {}, const char *file = PEAL_FILE, int line = PEAL_LINE)
 {
-    return peal_add(nullptr, name, schedule, function, job);
+    return peal_add(nullptr, name, schedule, function, job, file, line);
 }
 
 inline int peal_lock(peal_node *peal, peal_held **ret, const char *name, int64_t wait_ms = 0,
