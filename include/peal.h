@@ -17,7 +17,9 @@
  * Every function may be called from any thread, also from within a scheduled function. The library
  * has threads of its own, which block all signals; it installs no signal handler, changes neither
  * locale nor environment, and writes to no descriptor that is not its own (see peal_options.log).
- * After fork() the child's handles answer PEAL_E_FORKED to everything; it may open its own.
+ * Standard descriptors that are closed it opens on /dev/null, so that none of its files gets them.
+ * A child that is forked while a node is open can't have one: all answers PEAL_E_FORKED there. One
+ * that is forked before that may open its own, with what was registered until then.
  *
  * What fails returns a negative enum peal_error, and says why in words: peal_why(). */
 #ifndef PEAL_H

@@ -55,5 +55,6 @@ int lib_fail_as(enum peal_error error, const char *why)
 int lib_fail_forked(void)
 {
     return lib_fail_as(PEAL_E_FORKED,
-                       "this belongs to the parent process: open another node after fork()");
+                       "this belongs to the parent process, and one that is forked beside a node "
+                       "can't have its own: fork before a node is opened, or call exec()");
 }

@@ -194,7 +194,7 @@ enum status functions_init(struct functions *functions, const char *program, int
     struct strbuf zone;
     const char *complaint = program_complaint(program);
     if (complaint) {
-        strbuf_addf(why, "the name of the program, \"%s\", %s; give another with .program", program,
+        strbuf_addf(why, "this program is called \"%s\": %s; give another with .program", program,
                     complaint);
         return E_INVALID;
     }

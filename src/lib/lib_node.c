@@ -1,6 +1,7 @@
 #include "lib_node.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -196,6 +197,18 @@ static enum status open_store_patiently(struct peal_node *peal, struct store **r
     }
 }
 
+/* ---- forks ---- */
+
+/* A child that is forked while a node is open inherits locks of SQLite and others that none of its
+ * threads will release, and could not tell them from its own: it can't have a node. */
+static atomic_int open_nodes;
+static _Atomic pid_t open_in; /* the process that has them */
+
+bool lib_node_was_forked(void)
+{
+    return atomic_load(&open_nodes) > 0 && atomic_load(&open_in) != getpid();
+}
+
 /* ---- the thread ---- */
 
 static enum status open_shared(struct peal_node *peal, struct strbuf *why)
@@ -251,6 +264,7 @@ static void *live(void *context)
         loop_run(peal->loop);
     }
     tear_down(peal);
+    atomic_fetch_sub(&open_nodes, 1);
     set_state(peal, LIB_ENDED, st, why.text);
     strbuf_release(&why);
     return NULL;
@@ -261,7 +275,11 @@ static enum status start_thread(struct peal_node *peal)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_store(&open_in, getpid());
+    atomic_fetch_add(&open_nodes, 1);
     peal->has_thread = pthread_create(&peal->thread, NULL, live, peal) == 0;
+    if (!peal->has_thread)
+        atomic_fetch_sub(&open_nodes, 1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return peal->has_thread ? OK : E_NOMEM;
 }
@@ -297,9 +315,23 @@ static enum lib_state state_of(struct peal_node *peal)
     return state;
 }
 
+/* Files of the library must not get the numbers of standard descriptors that the program has
+ * closed: a word to stderr would go into the store. They stay, as those do that SQLite opens for
+ * the same reason: whoever has a number in use is not known later. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 enum status lib_node_open(struct peal_node *peal, struct strbuf *why)
 {
     int64_t timeout_ms = lib_timeout_ms(peal);
+    fill_standard_descriptors();
     peal->state = LIB_OPENING;
     enum status st = set_up_threads(peal);
     if (st != OK)

@@ -58,6 +58,9 @@ struct peal_node {
     int64_t quiet_ms; /* boot time since which it stops, and calls nothing; 0: not yet */
 };
 
+/* Whether this process was forked off one that had a node open; it can't have one then. */
+bool lib_node_was_forked(void);
+
 /* Starts the thread; waits until it has joined, for options.timeout_ms, unless in_background. *why
  * says what failed; it has ended then. */
 MUST_CHECK enum status lib_node_open(struct peal_node *peal, struct strbuf *why);

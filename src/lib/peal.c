@@ -132,6 +132,10 @@ peal_node *peal_open_sized(const peal_options *options, size_t size)
     peal_options known = {0};
     struct peal_node *peal = NULL;
     struct strbuf why;
+    if (lib_node_was_forked()) {
+        lib_fail_forked();
+        return NULL;
+    }
     memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
     strbuf_init(&why);
     enum status st = make(&known, &peal, &why);
@@ -154,8 +158,8 @@ static struct peal_node
 /* With the lock. */
 static enum status make_default(struct strbuf *why)
 {
-    if (default_node && default_node->pid != getpid())
-        default_node = NULL; /* the parent's; its threads are not here */
+    if (default_node)
+        default_node->pid = getpid(); /* a daemon registers, forks, and opens it then */
     return default_node ? OK : make(&(peal_options){0}, &default_node, why);
 }
 
@@ -166,7 +170,7 @@ static struct peal_node *the(struct peal_node *peal, bool must_be_open, int *ret
     *ret_error = PEAL_OK;
     if (peal && peal->pid == getpid())
         return peal;
-    if (peal) {
+    if (peal || lib_node_was_forked()) {
         *ret_error = lib_fail_forked();
         return NULL;
     }
@@ -344,32 +348,34 @@ int peal_run_forever(void)
 
 /* ---- the program's own loop ---- */
 
-static struct call_pool *pool_of_steps(struct peal_node *node)
+static struct call_pool *pool_of_steps(struct peal_node *node, int *ret_error)
 {
-    int error;
-    struct peal_node *peal = the(node, true, &error);
+    struct peal_node *peal = the(node, true, ret_error);
     if (!peal)
         return NULL;
     if (peal->options.caller == PEAL_STEPS)
         return peal->pool;
-    lib_fail(E_INVALID, "the node was not opened with .caller = PEAL_STEPS");
+    *ret_error = lib_fail(E_INVALID, "the node was not opened with .caller = PEAL_STEPS");
     return NULL;
 }
 
 int peal_fd(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(node);
-    return pool ? call_pool_fd(pool) : PEAL_E_INVALID;
+    int error;
+    struct call_pool *pool = pool_of_steps(node, &error);
+    return pool ? call_pool_fd(pool) : error;
 }
 
 int peal_timeout(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(node);
-    return pool ? call_pool_timeout(pool) : PEAL_E_INVALID;
+    int error;
+    struct call_pool *pool = pool_of_steps(node, &error);
+    return pool ? call_pool_timeout(pool) : error;
 }
 
 int peal_step(peal_node *node)
 {
-    struct call_pool *pool = pool_of_steps(node);
-    return pool ? call_pool_step(pool) : PEAL_E_INVALID;
+    int error;
+    struct call_pool *pool = pool_of_steps(node, &error);
+    return pool ? call_pool_step(pool) : error;
 }
