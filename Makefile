@@ -15,7 +15,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,10 @@ compat: ## run what speaks to etcd against 3.5 and 3.6 (built with Go)
 tsan: ## run what has threads under ThreadSanitizer
 	@tools/deps.sh build test
 	@tools/tsan.sh
+
+library: ## prove libpeal as it is installed: examples, ABI, hygiene, valgrind, ThreadSanitizer
+	@tools/deps.sh build test library
+	@tools/library.sh
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

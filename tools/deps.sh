@@ -36,6 +36,7 @@ test  libcmocka-dev
 test  etcd-client     etcdctl
 test  etcd-server     etcd
 test  faketime        faketime
+test  g++             g++
 test  fonts-inter
 test  fonts-noto-cjk
 test  iproute2        ip
@@ -48,6 +49,9 @@ test  postgresql
 test  python3-aiosmtpd aiosmtpd
 test  sqlite3         sqlite3
 test  systemd         systemd-analyze
+library abigail-tools abidiff
+library clang          clang
+library valgrind       valgrind
 lint  clang
 lint  clang-format
 lint  clang-tidy
@@ -95,7 +99,7 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: run build test lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test library lint fuzz bench"
 
 for group in "$@"; do
     lines_of "$group" >/dev/null || fail "no group is named \"$group\""
