@@ -122,8 +122,8 @@ expect_status 0
 greeted=$(cat "$scratch/out")
 wait_until has_log b "$greeted" 'hello world'
 run on a run greet --param who=trouble
-wait_until newest_has b greet '"\(.state) \(.exit_code)"' 'failed 7'
-trouble=$(newest b greet .run_id)
+trouble=$(cat "$scratch/out")
+wait_until run_has b "$trouble" '"\(.state) \(.exit_code)"' 'failed 7'
 wait_until got failure "$trouble"
 run on a run greet
 expect_status 0
