@@ -60,6 +60,9 @@ enum peal_error {
  * the thread's next failure. */
 const char *peal_why(void);
 
+/* Which one it was; PEAL_OK: none yet. */
+enum peal_error peal_failure(void);
+
 /* "0.3.0", of the library that is loaded. */
 const char *peal_version(void);
 

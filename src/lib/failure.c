@@ -3,10 +3,16 @@
 #include <stdio.h>
 
 static _Thread_local char last_why[1024];
+static _Thread_local enum peal_error last_error;
 
 const char *peal_why(void)
 {
     return last_why;
+}
+
+enum peal_error peal_failure(void)
+{
+    return last_error;
 }
 
 static enum peal_error error_of(enum status st)
@@ -41,14 +47,17 @@ static enum peal_error error_of(enum status st)
 
 int lib_fail(enum status st, const char *why)
 {
-    if (st != OK)
-        snprintf(last_why, sizeof(last_why), "%s", *why ? why : status_text(st));
-    return error_of(st);
+    if (st == OK)
+        return PEAL_OK;
+    snprintf(last_why, sizeof(last_why), "%s", *why ? why : status_text(st));
+    last_error = error_of(st);
+    return last_error;
 }
 
 int lib_fail_as(enum peal_error error, const char *why)
 {
     snprintf(last_why, sizeof(last_why), "%s", why);
+    last_error = error;
     return error;
 }
 
