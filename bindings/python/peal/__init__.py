@@ -1,0 +1,30 @@
+"""Scheduled functions, elections and locks, alone or across a cluster.
+
+    import peal
+
+    @peal.every("*/5 * * * *", tz="Asia/Shanghai")
+    def cleanup(run):
+        run.log("swept")
+
+    peal.run()
+"""
+from ._errors import (BusyError, Cancelled, Error, ExistsError, ForkedError, InvalidError, LostError,
+                      NoMemoryError, NotFoundError, StoppedError, StorageError, UnreachableError,
+                      VersionError, text_of)
+from ._node import Functions, Job, Node, Program
+from ._peal import lib
+from ._run import Params, Run, RunHandler, current_run
+
+__version__ = text_of(lib.peal_version())
+
+_program = Program()
+every = _program.every
+add = _program.add
+add_command = _program.add_command
+run = run_forever = _program.run
+open = Node  # noqa: A001 peal.open() reads better than its class
+
+__all__ = ["BusyError", "Cancelled", "Error", "ExistsError", "ForkedError", "Functions",
+           "InvalidError", "Job", "LostError", "Node", "NoMemoryError", "NotFoundError", "Params",
+           "Program", "Run", "RunHandler", "StoppedError", "StorageError", "UnreachableError",
+           "VersionError", "add", "add_command", "current_run", "every", "open", "run", "run_forever"]
