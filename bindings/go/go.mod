@@ -1,0 +1,3 @@
+module peal/bindings/go
+
+go 1.18
