@@ -31,6 +31,7 @@ run   protobuf-c-compiler protoc-c
 run   zlib1g-dev
 run   zopfli          zopfli
 build libmongoc-dev
+test  cargo           cargo
 test  chromium-headless-shell chromium-headless-shell
 test  libcmocka-dev
 test  etcd-client     etcdctl
@@ -39,6 +40,7 @@ test  faketime        faketime
 test  g++             g++
 test  fonts-inter
 test  fonts-noto-cjk
+test  golang-go       go
 test  iproute2        ip
 test  jq              jq
 test  nftables        nft
@@ -47,6 +49,11 @@ test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql
 test  python3-aiosmtpd aiosmtpd
+test  python3-cffi
+test  python3-dev
+test  python3-pip
+test  python3-setuptools
+test  python3-wheel
 test  sqlite3         sqlite3
 test  systemd         systemd-analyze
 library abigail-tools abidiff
