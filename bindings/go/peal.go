@@ -46,6 +46,7 @@ type Options struct {
 	Threads      int           // how many functions run at a time; 0: 4
 	Timeout      time.Duration // how long Open tries; 0: 5 s
 	InBackground bool          // Open returns at once, and goes on to try
+	NoFunctions  bool          // locks, elections and selections alone: this process is no node
 	// nil: warnings and errors go to stderr. May be called from any goroutine.
 	Log func(level Level, message string)
 }
@@ -86,6 +87,7 @@ func Open(options Options) (*Node, error) {
 		threads:       C.int(options.Threads),
 		timeout_ms:    C.int(options.Timeout.Milliseconds()),
 		in_background: C.bool(options.InBackground),
+		no_functions:  C.bool(options.NoFunctions),
 	}
 	err := try(func() C.int {
 		node.node = C.bridge_open(&inC, C.uintptr_t(log))

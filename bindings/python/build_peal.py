@@ -25,7 +25,7 @@ typedef struct {
     const char *store, *data, *program, *labels;
     int version, threads, timeout_ms;
     enum peal_caller caller;
-    bool in_background;
+    bool in_background, no_functions;
     void (*log)(void *context, enum peal_level level, const char *message);
     void *context;
     ...;
@@ -42,6 +42,14 @@ typedef struct {
     const peal_place *place;
     ...;
 } peal_job;
+
+#define PEAL_ID_SIZE ...
+typedef struct peal_held peal_held;
+typedef struct {
+    const char *name, *id;
+    int64_t wait_ms, ttl_ms, margin_ms;
+    ...;
+} peal_claim;
 
 const char *peal_why(void);
 enum peal_error peal_failure(void);
@@ -66,6 +74,15 @@ int64_t peal_run_tick(const peal_run *run);
 int peal_run_attempt(const peal_run *run);
 int64_t peal_run_fence(const peal_run *run);
 const char *peal_param(const peal_run *run, const char *name);
+
+int peal_lock_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+int peal_elect_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+bool peal_is_held(peal_held *held);
+int64_t peal_fence(peal_held *held);
+int peal_release(peal_held *held);
+int peal_who_leads(peal_node *peal, const char *name, char *ret_id);
+int peal_select(peal_node *peal, const char *service, const char *id, int64_t hold_ms,
+                char *ret_id);
 
 void log_line(peal_run *run, const char *text);
 extern "Python" int call_function(peal_run *, void *);

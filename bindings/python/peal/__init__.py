@@ -8,6 +8,7 @@
 
     peal.run()
 """
+from ._coord import Held, Selection, elect, lock, select, who_leads
 from ._errors import (BusyError, Cancelled, Error, ExistsError, ForkedError, InvalidError, LostError,
                       NoMemoryError, NotFoundError, StoppedError, StorageError, UnreachableError,
                       VersionError, text_of)
@@ -25,6 +26,7 @@ run = run_forever = _program.run
 open = Node  # noqa: A001 peal.open() reads better than its class
 
 __all__ = ["BusyError", "Cancelled", "Error", "ExistsError", "ForkedError", "Functions",
-           "InvalidError", "Job", "LostError", "Node", "NoMemoryError", "NotFoundError", "Params",
-           "Program", "Run", "RunHandler", "StoppedError", "StorageError", "UnreachableError",
-           "VersionError", "add", "add_command", "current_run", "every", "open", "run", "run_forever"]
+           "Held", "InvalidError", "Job", "LostError", "Node", "NoMemoryError", "NotFoundError", "Params",
+           "Program", "Run", "RunHandler", "Selection", "StoppedError", "StorageError", "UnreachableError",
+           "VersionError", "add", "add_command", "current_run", "elect", "every",
+           "lock", "open", "run", "run_forever", "select", "who_leads"]

@@ -173,7 +173,7 @@ class Node(Functions):
                  program: str | None = None, version: int = 0,
                  labels: str | Mapping[str, str] | None = None, caller: str = "threads",
                  threads: int = 0, timeout: Duration | None = None,
-                 in_background: bool = False) -> None:
+                 in_background: bool = False, no_functions: bool = False) -> None:
         keep: list[Any] = []
         options = ffi.new("peal_options *")
         if isinstance(labels, Mapping):
@@ -187,6 +187,7 @@ class Node(Functions):
         options.threads = threads
         options.timeout_ms = milliseconds(timeout)
         options.in_background = in_background
+        options.no_functions = no_functions
         options.log = lib.log_message
         self._steps = caller == "steps"
         self._calls: list[tuple[Call, Any]] = []  # with the handles that the library has of them

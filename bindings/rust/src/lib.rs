@@ -15,6 +15,7 @@
 //! A program that uses it is a node: each tick of a function is called once among all processes that
 //! share a store, however many there are. Everything may be called from any thread.
 
+mod coord;
 mod error;
 mod job;
 mod node;
@@ -24,9 +25,11 @@ pub mod sys;
 use std::panic::Location;
 use std::ptr::null_mut;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use job::What;
 
+pub use coord::{Claim, Held};
 pub use error::{Error, Kind};
 pub use job::{CatchUp, Job, Overlap};
 pub use node::{Level, Node, Options};
@@ -62,6 +65,23 @@ pub fn stop() {
 /// As [`Node::trigger`], on the program's own node.
 pub fn trigger(name: &str, params: &[(&str, &str)]) -> Result<String, Error> {
     node::trigger_on(null_mut(), name, params)
+}
+
+/// A lock, or the lead of an election, that this process would have: it needs no function, and makes
+/// no node. `peal::claim("backup").wait(length).lock()?`
+pub fn claim(name: &str) -> Claim<'static> {
+    Claim::new(None, name)
+}
+
+/// The id of who leads at this moment; [`Kind::NotFound`]: nobody.
+pub fn who_leads(name: &str) -> Result<String, Error> {
+    coord::who_leads(None, name)
+}
+
+/// All ask, one is chosen for the time `hold`, the others learn who: whether it is this id (`None`:
+/// HOST-PROCESS), and whose it is.
+pub fn select(service: &str, id: Option<&str>, hold: Duration) -> Result<(bool, String), Error> {
+    coord::select(None, service, id, hold)
 }
 
 /// Of the library that is loaded.

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::coord::{self, Claim};
 use crate::error::{c_text, check, text, Error};
 use crate::job::{ms, params_text, pointer, Job, What};
 use crate::run::{Function, Outcome, Run};
@@ -40,6 +41,8 @@ pub struct Options {
     pub timeout: Duration,
     /// `open` returns at once, and goes on to try until it succeeds.
     pub in_background: bool,
+    /// Locks, elections and selections alone: this process is no node.
+    pub no_functions: bool,
     /// `None`: warnings and errors go to stderr. May be called from any thread.
     pub log: Option<Log>,
 }
@@ -72,6 +75,7 @@ impl Options {
             threads: self.threads,
             timeout_ms: c_int::try_from(ms(self.timeout)).unwrap_or(c_int::MAX),
             in_background: self.in_background,
+            no_functions: self.no_functions,
             log: log.as_ref().map(|_| tell as sys::peal_log_function),
             context: log.as_ref().map_or(null_mut(), |log| {
                 (&**log as *const Log as *mut Log).cast::<c_void>()
@@ -149,6 +153,26 @@ impl Node {
     /// Asks for a run now, and returns its id.
     pub fn trigger(&self, name: &str, params: &[(&str, &str)]) -> Result<String, Error> {
         trigger_on(self.node, name, params)
+    }
+
+    /// As [`crate::claim`], on the store of this node.
+    pub fn claim(&self, name: &str) -> Claim<'_> {
+        Claim::new(Some(self), name)
+    }
+
+    /// As [`crate::who_leads`], on the store of this node.
+    pub fn who_leads(&self, name: &str) -> Result<String, Error> {
+        coord::who_leads(Some(self), name)
+    }
+
+    /// As [`crate::select`], on the store of this node.
+    pub fn select(
+        &self,
+        service: &str,
+        id: Option<&str>,
+        hold: Duration,
+    ) -> Result<(bool, String), Error> {
+        coord::select(Some(self), service, id, hold)
     }
 
     /// Takes no further ticks; [`Node::wait`] returns when the functions that run have.

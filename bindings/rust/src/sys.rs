@@ -42,6 +42,27 @@ pub struct peal_options {
     pub in_background: bool,
     pub log: Option<peal_log_function>,
     pub context: *mut c_void,
+    pub no_functions: bool,
+}
+
+pub const ID_SIZE: usize = 129;
+
+#[repr(C)]
+pub struct peal_held {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+pub struct peal_claim {
+    pub name: *const c_char,
+    pub wait_ms: i64,
+    pub id: *const c_char,
+    pub won: Option<extern "C" fn(*mut c_void, i64)>,
+    pub lost: Option<extern "C" fn(*mut c_void, *const c_char)>,
+    pub context: *mut c_void,
+    pub ttl_ms: i64,
+    pub margin_ms: i64,
+    pub place: *const peal_place,
 }
 
 #[repr(C)]
@@ -100,5 +121,28 @@ extern "C" {
     pub fn peal_run_tick(run: *const peal_run) -> i64;
     pub fn peal_run_attempt(run: *const peal_run) -> c_int;
     pub fn peal_run_fence(run: *const peal_run) -> i64;
+    pub fn peal_lock_sized(
+        peal: *mut peal_node,
+        ret: *mut *mut peal_held,
+        claim: *const peal_claim,
+        size: usize,
+    ) -> c_int;
+    pub fn peal_elect_sized(
+        peal: *mut peal_node,
+        ret: *mut *mut peal_held,
+        claim: *const peal_claim,
+        size: usize,
+    ) -> c_int;
+    pub fn peal_is_held(held: *mut peal_held) -> bool;
+    pub fn peal_fence(held: *mut peal_held) -> i64;
+    pub fn peal_release(held: *mut peal_held) -> c_int;
+    pub fn peal_who_leads(peal: *mut peal_node, name: *const c_char, ret_id: *mut c_char) -> c_int;
+    pub fn peal_select(
+        peal: *mut peal_node,
+        service: *const c_char,
+        id: *const c_char,
+        hold_ms: i64,
+        ret_id: *mut c_char,
+    ) -> c_int;
     pub fn peal_param(run: *const peal_run, name: *const c_char) -> *const c_char;
 }

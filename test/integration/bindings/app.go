@@ -1,6 +1,6 @@
 // The program of the test: see bindings_test.sh.
 //
-//	app FILE [bad | trigger NAME [KEY=VALUE]...]
+//	app FILE [bad | coordinate | trigger NAME [KEY=VALUE]...]
 package main
 
 import (
@@ -70,6 +70,43 @@ func bad() {
 	fmt.Println(errors.Is(err, peal.ErrNotFound), err)
 }
 
+func coordinate() {
+	ctx := context.Background()
+	check := func(err error) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	first, err := peal.TryLock("backup", peal.Claim{ID: "one"})
+	check(err)
+	fmt.Println("held", first.Held(), first.Fence() > 0)
+	_, err = peal.TryLock("backup", peal.Claim{})
+	fmt.Println("busy", errors.Is(err, peal.ErrBusy), err)
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	_, err = peal.Lock(short, "backup", peal.Claim{})
+	fmt.Println("over", errors.Is(err, context.DeadlineExceeded))
+	fence := first.Fence()
+	check(first.Release())
+	second, err := peal.Lock(ctx, "backup", peal.Claim{})
+	check(err)
+	fmt.Println("grows", second.Fence() > fence)
+	check(second.Release())
+	lead, err := peal.Elect(ctx, "chief", peal.Claim{ID: "one"})
+	check(err)
+	var node *peal.Node
+	who, err := node.WhoLeads("chief")
+	fmt.Println("leads", lead.Held(), who, err)
+	check(lead.Release())
+	_, err = node.WhoLeads("chief")
+	fmt.Println("nobody", errors.Is(err, peal.ErrNotFound))
+	isOne, one, err := peal.Select("mailer", "one", time.Minute)
+	check(err)
+	isTwo, two, err := peal.Select("mailer", "two", time.Minute)
+	check(err)
+	fmt.Println(isOne, one, isTwo, two)
+}
+
 func trigger(name string, words []string) {
 	params := map[string]string{}
 	for _, word := range words {
@@ -104,6 +141,8 @@ func main() {
 		}
 	case os.Args[2] == "bad":
 		bad()
+	case os.Args[2] == "coordinate":
+		coordinate()
 	case os.Args[2] == "trigger":
 		trigger(os.Args[3], os.Args[4:])
 	}

@@ -1,6 +1,6 @@
 """The program of the test: see bindings_test.sh.
 
-    app.py FILE [threads | asyncio | steps | bad | trigger NAME [KEY=VALUE]...]
+    app.py FILE [threads | asyncio | steps | bad | coordinate | trigger NAME [KEY=VALUE]...]
 """
 import asyncio
 import logging
@@ -78,6 +78,22 @@ def bad() -> None:
             print(type(error).__name__, error)
 
 
+def coordinate() -> None:
+    with peal.lock("backup", id="one") as first:
+        print("held", first.held, first.fence > 0)
+        try:
+            peal.lock("backup", 0.1)
+        except peal.BusyError as error:
+            print("busy", error)
+    print("held", first.held)
+    with peal.lock("backup", wait=None) as second:
+        print("grows", second.fence > first.fence)
+    with peal.elect("chief", id="one") as lead:
+        print("leads", lead.held, peal.who_leads("chief"))
+    print("nobody", peal.who_leads("chief"))
+    print(*peal.select("mailer", 60, id="one"), *peal.select("mailer", 60, id="two"))
+
+
 async def serve(caller: str) -> None:
     with peal.open(caller=caller) as opened:
         for job in peal._program._jobs.values():
@@ -89,6 +105,8 @@ async def serve(caller: str) -> None:
 
 if MODE == "bad":
     bad()
+elif MODE == "coordinate":
+    coordinate()
 elif MODE == "trigger":
     with peal.open(program="asker") as opened:
         print(opened.trigger(sys.argv[3], dict(word.split("=", 1) for word in sys.argv[4:])))

@@ -1,6 +1,6 @@
 //! The program of the test: see bindings_test.sh.
 //!
-//!     app FILE [bad | trigger NAME [KEY=VALUE]...]
+//!     app FILE [bad | coordinate | trigger NAME [KEY=VALUE]...]
 use std::env;
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -65,6 +65,27 @@ fn bad() -> Outcome {
     Ok(())
 }
 
+fn coordinate() -> Outcome {
+    let first = peal::claim("backup").id("one").lock()?;
+    println!("held {} {}", first.is_held(), first.fence() > 0);
+    if let Err(error) = peal::claim("backup").wait(Duration::from_millis(100)).lock() {
+        println!("busy {} {error}", error.kind == Kind::Busy);
+    }
+    let fence = first.fence();
+    first.release()?;
+    println!("grows {}", peal::claim("backup").wait_forever().lock()?.fence() > fence);
+    let lead = peal::claim("chief").id("one").elect()?;
+    println!("leads {} {}", lead.is_held(), peal::who_leads("chief")?);
+    drop(lead);
+    let nobody = peal::who_leads("chief").err().map(|error| error.kind);
+    println!("nobody {}", nobody == Some(Kind::NotFound));
+    let minute = Duration::from_secs(60);
+    let (is_one, one) = peal::select("mailer", Some("one"), minute)?;
+    let (is_two, two) = peal::select("mailer", Some("two"), minute)?;
+    println!("{is_one} {one} {is_two} {two}");
+    Ok(())
+}
+
 fn trigger(name: &str, words: &[String]) -> Outcome {
     let params: Vec<(&str, &str)> = words.iter().filter_map(|word| word.split_once('=')).collect();
     let node = Options { program: Some("asker".into()), ..Default::default() }.open()?;
@@ -81,6 +102,7 @@ fn main() -> Outcome {
     let words: Vec<String> = env::args().skip(2).collect();
     match words.first().map(String::as_str) {
         Some("bad") => bad(),
+        Some("coordinate") => coordinate(),
         Some("trigger") => trigger(&words[1], &words[2..]),
         _ => Ok(peal::run_forever()?),
     }

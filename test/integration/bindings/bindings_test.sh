@@ -153,6 +153,16 @@ expect_stdout_has '127.0.0.1:1'
 [ "$language" != python ] || expect_stdout_has "InvalidError overlap: 'maybe' is none of skip, allow"
 expect_stdout_lacks false
 
+# ---- locks, elections, one of many ----
+
+run env PEAL_DATA="$scratch/programs" "${app[@]}" "$notes" coordinate
+expect_status 0
+sed -i 's/True/true/g; s/False/false/g; s/nobody None/nobody true/' "$scratch/out" # Python's
+for line in 'held true true' busy 'grows true' 'leads true one' 'nobody true' 'true one false one'; do
+    expect_stdout_has "$line"
+done
+expect_stdout_lacks 'busy false'
+
 # ---- three processes, of which one is killed ----
 
 start_app() { # NUMBER [MODE]
