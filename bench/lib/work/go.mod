@@ -1,0 +1,3 @@
+module peal/bench/lib/work
+
+go 1.19
