@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
+#include "calls/command.h"
 #include "clock.h"
-#include "command.h"
 #include "definition/job_codec.h"
 #include "function/job_function.h"
 

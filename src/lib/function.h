@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "calls.h"
+#include "calls/calls.h"
 #include "definition/job_digest.h"
 #include "job.h"
 #include "peal.h"

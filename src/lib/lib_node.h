@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "asks.h"
-#include "call_pool.h"
+#include "calls/call_pool.h"
 #include "data_folder.h"
 #include "machine.h"
 #include "node_store.h"

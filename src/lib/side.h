@@ -4,7 +4,7 @@
 #ifndef PEAL_SIDE_H
 #define PEAL_SIDE_H
 
-#include "calls.h"
+#include "calls/calls.h"
 #include "engine.h"
 #include "function.h"
 #include "registrar.h"

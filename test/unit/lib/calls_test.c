@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "calls.h"
+#include "calls/calls.h"
 
 enum { WINDOW_MS = 5000, PATIENCE_MS = 60000 };
 

@@ -1,4 +1,4 @@
-#include "call_pool.h"
+#include "calls/call_pool.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "call_output.h"
-#include "call_pool.h"
+#include "calls/call_output.h"
+#include "calls/call_pool.h"
 #include "function/progress.h"
 #include "job.h"
 #include "peal.h"

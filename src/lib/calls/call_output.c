@@ -1,4 +1,4 @@
-#include "call_output.h"
+#include "calls/call_output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

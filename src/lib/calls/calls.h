@@ -5,7 +5,7 @@
 #ifndef PEAL_CALLS_H
 #define PEAL_CALLS_H
 
-#include "call_pool.h"
+#include "calls/call_pool.h"
 #include "live_output.h"
 #include "peal.h"
 #include "ports.h"

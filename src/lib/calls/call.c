@@ -1,11 +1,11 @@
-#include "call.h"
+#include "calls/call.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
+#include "calls/calls.h"
 #include "clock.h"
 #include "monotonic.h"
 

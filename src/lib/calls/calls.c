@@ -1,10 +1,10 @@
-#include "calls.h"
+#include "calls/calls.h"
 
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <time.h>
 
-#include "call.h"
+#include "calls/call.h"
 #include "function/job_function.h"
 #include "table.h"
 

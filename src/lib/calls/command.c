@@ -1,4 +1,4 @@
-#include "command.h"
+#include "calls/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "call.h"
+#include "calls/call.h"
 #include "strbuf.h"
 
 enum {
