@@ -188,17 +188,14 @@ bool run_input_read(struct call *call, const struct job *definition, const char 
 
 /* ---- the node ---- */
 
-static bool is_alive(const struct call *call, const char *name, const struct known_peer *known)
+/* As it is now; NULL: it is not alive. */
+static const struct peer *live_peer(const struct call *call, const char *name,
+                                    const struct known_peer *known)
 {
-    const struct peers *peers = engine_peers(call->api->ports.engine);
-    return strcmp(peers->self->name, name) == 0 || (known && known->peer.is_alive);
-}
-
-static const struct peer *peer_of(const struct call *call, const char *name,
-                                  const struct known_peer *known)
-{
-    const struct peers *peers = engine_peers(call->api->ports.engine);
-    return strcmp(peers->self->name, name) == 0 ? peers->self : &known->peer;
+    const struct peer *self = engine_peers(call->api->ports.engine)->self;
+    if (strcmp(self->name, name) == 0)
+        return self;
+    return known && known->peer.is_alive ? &known->peer : NULL;
 }
 
 bool run_node_read(struct call *call, const struct job *definition, struct run *run)
@@ -209,24 +206,24 @@ bool run_node_read(struct call *call, const struct job *definition, struct run *
         return true;
     const struct known_peer *known =
         name ? peers_find(engine_peers(call->api->ports.engine), name) : NULL;
+    const struct peer *peer = name ? live_peer(call, name, known) : NULL;
     if (!name || !*name)
         call_fail_at(call, "/node", "node: expected the name of a node");
-    else if (!is_alive(call, name, known))
+    else if (!peer)
         call_fail_at(call, "/node",
                      known ? "node: %.63s is away" : "node: there is no node %.63s; see peal nodes",
                      name);
     else if (known && known->is_drained)
         call_fail_at(call, "/node", "node: %.63s is drained", name);
-    else if (!peer_runs_jobs(peer_of(call, name, known)))
+    else if (!peer_runs_jobs(peer))
         call_fail_at(call, "/node", "node: %.63s runs no jobs", name);
     else if (definition->kind == JOB_FUNCTION &&
-             strcmp(peer_of(call, name, known)->program, definition->function.program) != 0)
+             strcmp(peer->program, definition->function.program) != 0)
         call_fail_at(call, "/node", "node: %.63s is not a process of the program %.63s", name,
                      definition->function.program);
-    else if (definition->kind != JOB_FUNCTION && peer_is_program(peer_of(call, name, known)))
+    else if (definition->kind != JOB_FUNCTION && peer_is_program(peer))
         call_fail_at(call, "/node", "node: %.63s runs the functions of its program only", name);
-    else if (definition->where &&
-             !selector_matches(definition->where, peer_of(call, name, known)->labels))
+    else if (definition->where && !selector_matches(definition->where, peer->labels))
         call_fail_at(call, "/node", "node: %.63s does not have the labels %.200s", name,
                      definition->where);
     else {

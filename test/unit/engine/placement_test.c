@@ -400,8 +400,8 @@ static void test_programs(void **state)
         int rank = rank_of(cluster, i, &id, functions[0]), other = rank_of(cluster, i, &id, NULL);
         assert_int_equal(rank == NOT_ELIGIBLE, i >= 2);
         assert_int_equal(other == NOT_ELIGIBLE, i < 2);
-        ranks |= i < 2 ? 1u << rank : 0;
-        agents |= i < 2 ? 0 : 1u << other;
+        ranks |= rank >= 0 ? 1u << rank : 0;
+        agents |= other >= 0 ? 1u << other : 0;
         assert_int_equal(rank_of(cluster, i, &id, functions[1]), i == 1 ? 0 : NOT_ELIGIBLE);
         assert_int_equal(rank_of(cluster, i, &id, functions[2]), NOT_ELIGIBLE);
         assert_int_equal(rank_of(cluster, i, &id, functions[3]), NOT_ELIGIBLE);
