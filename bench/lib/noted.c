@@ -82,8 +82,9 @@ int noted_figures(const char *file, int64_t from_s, int64_t seconds, int64_t at_
         return 1;
     }
     qsort(times, kept, sizeof(*times), by_value);
-    printf("%zu %.3f %.3f %.3f %zu\n", kept, (double)times[kept / 2] / 1e6,
-           (double)times[kept * 99 / 100] / 1e6, (double)times[kept - 1] / 1e6, early);
+    size_t middle = kept / 2, high = kept * 99 / 100;
+    printf("%zu %.3f %.3f %.3f %zu\n", kept, (double)times[middle] / 1e6, (double)times[high] / 1e6,
+           (double)times[kept - 1] / 1e6, early);
     return 0;
 }
 

@@ -99,8 +99,8 @@ static bool is_repeated(struct program_teller *teller, const struct id *id)
 static bool is_news(const struct history_record *record, int64_t now_ms)
 {
     const struct run *run = record->run;
-    if (record->entry)
-        return record->entry->recorded_ms > now_ms - TOLD_WITHIN_MS;
+    if (!run)
+        return record->entry && record->entry->recorded_ms > now_ms - TOLD_WITHIN_MS;
     return !run->parts && run->finished_ms > now_ms - TOLD_WITHIN_MS &&
            !(run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
 }
