@@ -21,31 +21,29 @@ static struct work read_work(char **words)
 /* ---- the machine's own limit: a thread that sleeps, and calls ---- */
 
 static void (*volatile function)(void) = noted_add;
-static const char *file;
+static volatile sig_atomic_t is_over;
 
 static void on_end(int number)
 {
     (void)number;
-    noted_write(file); /* it interrupts this program alone, between two calls */
-    _exit(0);
+    is_over = 1;
 }
 
-static _Noreturn void do_bare(const struct work *work)
+static int do_bare(const struct work *work)
 {
-    file = work->file;
-    signal(SIGTERM, on_end);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_end}, NULL); /* interrupts the sleep */
     printf("ready 0 0\n");
     fflush(stdout);
-    int64_t next_s = work->at_s > 0 ? work->at_s : now_ns() / 1000000000 + 1;
-    for (;; next_s++) {
+    for (int64_t next_s = work->at_s > 0 ? work->at_s : now_ns() / 1000000000 + 1; !is_over;) {
         struct timespec until = {.tv_sec = next_s};
-        while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
-            ;
+        if (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
+            continue;
         for (int i = 0; i < work->count; i++)
             function();
-        if (work->at_s > 0)
-            pause();
+        next_s += work->at_s > 0 ? 3600 : 1; /* once */
     }
+    noted_write(work->file);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -58,7 +56,7 @@ int main(int argc, char **argv)
     }
     if (argc == 5 && strcmp(argv[1], "bare") == 0) {
         struct work work = read_work(argv + 2);
-        do_bare(&work);
+        return do_bare(&work);
     }
     if (argc >= 5 && strcmp(argv[1], "figures") == 0)
         return noted_figures(argv[2], strtoll(argv[3], NULL, 10), strtoll(argv[4], NULL, 10),

@@ -9,6 +9,7 @@
 #include "gather_words.h"
 #include "http.h"
 #include "program/records_wire.h"
+#include "table.h"
 
 enum {
     ANSWER_WITHIN_MS = 2000, /* a read */
@@ -23,7 +24,6 @@ struct relayed {
     int64_t number;
     bool is_asked; /* the program has the question */
     struct boot_ms until;
-    TAILQ_ENTRY(relayed) entry;
 };
 
 /* An offer that is held. */
@@ -37,16 +37,19 @@ struct held {
 
 struct output_relay {
     struct loop_timer *timer; /* runs while something waits */
-    TAILQ_HEAD(, relayed) reads;
+    struct table reads;       /* relayed by number */
     TAILQ_HEAD(, held) offers;
     size_t offer_count;
     int64_t last_number;
     bool is_timed;
 };
 
+static const struct table_type reads_type = {.key_at = offsetof(struct relayed, number),
+                                             .key_size = sizeof(int64_t)};
+
 static void look_later(struct output_relay *relay)
 {
-    bool waits = !TAILQ_EMPTY(&relay->reads) || !TAILQ_EMPTY(&relay->offers);
+    bool waits = relay->reads.count || !TAILQ_EMPTY(&relay->offers);
     if (!relay->is_timed && waits)
         loop_timer_set(relay->timer, LOOK_EVERY_MS);
     relay->is_timed |= waits;
@@ -58,7 +61,7 @@ static void finish(struct output_relay *relay, struct relayed *relayed, enum sta
                    const char *why)
 {
     struct live_read *read = relayed->read;
-    TAILQ_REMOVE(&relay->reads, relayed, entry);
+    table_remove(&relay->reads, relayed);
     free(relayed);
     read->why = why;
     read->done(read, st);
@@ -66,12 +69,8 @@ static void finish(struct output_relay *relay, struct relayed *relayed, enum sta
 
 static struct relayed *find_read(struct output_relay *relay, const char *node, int64_t number)
 {
-    struct relayed *relayed;
-    TAILQ_FOREACH (relayed, &relay->reads, entry) {
-        if (relayed->number == number && strcmp(relayed->read->node, node) == 0)
-            return relayed;
-    }
-    return NULL;
+    struct relayed *relayed = table_find(&relay->reads, &number);
+    return relayed && strcmp(relayed->read->node, node) == 0 ? relayed : NULL;
 }
 
 /* ---- offers ---- */
@@ -111,10 +110,10 @@ static size_t take_questions(struct output_relay *relay, const char *node,
                              struct wire_question ret[WIRE_QUESTIONS_MAX])
 {
     struct relayed *relayed;
-    size_t count = 0;
-    TAILQ_FOREACH (relayed, &relay->reads, entry) {
+    size_t count = 0, at = 0;
+    while (count < WIRE_QUESTIONS_MAX && (relayed = table_next(&relay->reads, &at))) {
         const struct live_read *read = relayed->read;
-        if (count == WIRE_QUESTIONS_MAX || relayed->is_asked || strcmp(read->node, node) != 0)
+        if (relayed->is_asked || strcmp(read->node, node) != 0)
             continue;
         relayed->is_asked = true;
         ret[count++] = (struct wire_question){.number = relayed->number,
@@ -209,14 +208,15 @@ void output_relay_read(struct output_relay *relay, struct live_read *read)
     live_read_release(read);
     read->found = false;
     read->why = "";
-    if (!relayed) {
+    if (relayed)
+        *relayed = (struct relayed){.read = read,
+                                    .number = ++relay->last_number,
+                                    .until = {clock_now().boot.ms + ANSWER_WITHIN_MS}};
+    if (!relayed || table_insert(&relay->reads, relayed) != OK) {
+        free(relayed);
         read->done(read, E_NOMEM);
         return;
     }
-    *relayed = (struct relayed){.read = read,
-                                .number = ++relay->last_number,
-                                .until = {clock_now().boot.ms + ANSWER_WITHIN_MS}};
-    TAILQ_INSERT_TAIL(&relay->reads, relayed, entry);
     look_later(relay);
     struct held *held = find_held(relay, read->node);
     if (!held)
@@ -229,16 +229,26 @@ void output_relay_read(struct output_relay *relay, struct live_read *read)
 void output_relay_give_up(struct output_relay *relay, const struct live_read *read)
 {
     struct relayed *relayed;
-    TAILQ_FOREACH (relayed, &relay->reads, entry) {
-        if (relayed->read != read)
-            continue;
-        TAILQ_REMOVE(&relay->reads, relayed, entry);
-        free(relayed);
-        return;
-    }
+    size_t at = 0;
+    while ((relayed = table_next(&relay->reads, &at)))
+        if (relayed->read == read)
+            break;
+    if (relayed)
+        table_remove(&relay->reads, relayed);
+    free(relayed);
 }
 
 /* ---- time ---- */
+
+static struct relayed *find_late(struct output_relay *relay, struct boot_ms now)
+{
+    struct relayed *relayed;
+    size_t at = 0;
+    while ((relayed = table_next(&relay->reads, &at)))
+        if (relayed->until.ms <= now.ms)
+            return relayed;
+    return NULL;
+}
 
 static void on_timer(void *context)
 {
@@ -251,9 +261,9 @@ static void on_timer(void *context)
             answer_held(held, NULL, 0);
     }
     /* A reader that is told may come again at once, or give others up. */
-    struct relayed *first;
-    while ((first = TAILQ_FIRST(&relay->reads)) && first->until.ms <= now.ms)
-        finish(relay, first, E_UNREACHABLE, NODE_IS_SILENT);
+    struct relayed *late;
+    while ((late = find_late(relay, now)))
+        finish(relay, late, E_UNREACHABLE, NODE_IS_SILENT);
     look_later(relay);
 }
 
@@ -264,7 +274,7 @@ enum status output_relay_new(struct loop *loop, struct output_relay **ret)
     struct output_relay *relay = calloc(1, sizeof(*relay));
     if (!relay)
         return E_NOMEM;
-    TAILQ_INIT(&relay->reads);
+    table_init(&relay->reads, &reads_type);
     TAILQ_INIT(&relay->offers);
     enum status st = loop_timer_new_patient(loop, on_timer, relay, &relay->timer);
     if (st == OK)
@@ -278,8 +288,13 @@ struct output_relay *output_relay_free(struct output_relay *relay)
 {
     if (!relay)
         return NULL;
-    while (!TAILQ_EMPTY(&relay->reads))
-        finish(relay, TAILQ_FIRST(&relay->reads), E_UNREACHABLE, NODE_IS_AWAY);
+    struct relayed *relayed;
+    size_t at = 0;
+    while ((relayed = table_next(&relay->reads, &at))) {
+        finish(relay, relayed, E_UNREACHABLE, NODE_IS_AWAY);
+        at = 0;
+    }
+    table_release(&relay->reads);
     loop_timer_free(relay->timer);
     free(relay);
     return NULL;
