@@ -102,10 +102,10 @@ struct engine {
     struct outage away;   /* the store's last outage */
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
-    bool announced; /* at all */
-    bool is_asked;  /* another node compares its clock: send a heartbeat soon */
+    bool announced;   /* at all */
+    bool is_asked;    /* another node compares its clock: send a heartbeat soon */
     bool via_is_news; /* the others have not been told yet who passes the output on */
-    bool joined;    /* the feed has shown this incarnation: the name is ours */
+    bool joined;      /* the feed has shown this incarnation: the name is ours */
     struct boot_ms announced_at;
     struct boot_ms
         unheard_since; /* when the heartbeat was sent that has not come back through the feed yet */

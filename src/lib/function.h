@@ -37,7 +37,7 @@ struct function {
 struct functions {
     pthread_mutex_t lock;
     struct table by_name;
-    STAILQ_HEAD(, function) fresh; /* FUNCTION_NEW */
+    STAILQ_HEAD(function_list, function) fresh; /* FUNCTION_NEW */
     struct zone_db *zones;
     char *default_zone;
     char program[PROGRAM_MAX + 1];

@@ -25,8 +25,8 @@ int main(void)
     if (error == PEAL_OK)
         error = peal_every("b", "@daily", call, .arg = name, .tz = "UTC", .overlap = PEAL_QUEUE);
     if (error == PEAL_OK)
-        error = peal_add(plain, "c", NULL, call, .interval_ms = 1000,
-                         .start_ms = PEAL_FROM_NOW(5000));
+        error =
+            peal_add(plain, "c", NULL, call, .interval_ms = 1000, .start_ms = PEAL_FROM_NOW(5000));
     if (error == PEAL_OK)
         error = peal_add(other, .name = "d", .function = call);
     peal_close(other);

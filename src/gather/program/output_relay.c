@@ -38,7 +38,7 @@ struct held {
 struct output_relay {
     struct loop_timer *timer; /* runs while something waits */
     struct table reads;       /* relayed by number */
-    TAILQ_HEAD(, held) offers;
+    TAILQ_HEAD(offer_list, held) offers;
     size_t offer_count;
     int64_t last_number;
     bool is_timed;

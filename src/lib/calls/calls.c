@@ -25,7 +25,7 @@ struct calls {
     atomic_bool is_told;  /* a call may have told how far it is */
     pthread_mutex_t lock; /* of all that follows */
     struct table runs;    /* peal_run by id */
-    STAILQ_HEAD(, call_event) events;
+    STAILQ_HEAD(event_list, call_event) events;
     size_t running;
     int64_t mean_us; /* of a call, over the last ones */
     int64_t stop_ms; /* no timeout before this; boot time */
@@ -207,13 +207,14 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     struct calls *calls = of(port);
     pthread_mutex_lock(&calls->lock);
     struct call_event *first = STAILQ_FIRST(&calls->events);
+    bool is_there = first;
     if (first) {
         *ret = first->event;
         STAILQ_REMOVE_HEAD(&calls->events, next);
         free(first);
     }
     pthread_mutex_unlock(&calls->lock);
-    return first;
+    return is_there;
 }
 
 static int64_t ahead_ms(const struct executor *port, const struct job *job)

@@ -194,9 +194,8 @@ static void step(struct claim *claim)
         end(claim, claim->end, "");
     else if (claim->stage == STAGE_WISHED && boot_ms() >= claim->again_ms)
         begin(claim);
-    else if (claim->stage == STAGE_QUEUED && (is_stopping || claim->must_leave))
-        leave(claim);
-    else if (claim->stage == STAGE_HELD && claim->must_leave)
+    else if ((claim->stage == STAGE_QUEUED && is_stopping) ||
+             ((claim->stage == STAGE_QUEUED || claim->stage == STAGE_HELD) && claim->must_leave))
         leave(claim);
     else if (claim->stage == STAGE_HELD)
         look(claim);

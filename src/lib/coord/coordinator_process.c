@@ -17,7 +17,7 @@
 #include "coordinator_internal.h"
 
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
-static TAILQ_HEAD(, coordinator) live = TAILQ_HEAD_INITIALIZER(live);
+static TAILQ_HEAD(coordinator_list, coordinator) live = TAILQ_HEAD_INITIALIZER(live);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- fork: only calls that are safe in the child of a process with threads ---- */

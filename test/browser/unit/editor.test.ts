@@ -67,7 +67,7 @@ describe("what a job waits for", () => {
 describe("the form", () => {
     test("has every field but those with inputs of their own, once", () => {
         const shown = [...whenFields, ...callFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
-        const own = ["after", "calendars", "command", "http.url", "name", "paused", "schedule", "schedules", "shell", "timezone"];
+        const own = ["after", "calendars", "command", "function.digest", "function.name", "function.program", "function.version", "http.url", "name", "paused", "schedule", "schedules", "shell", "timezone"];
         expect([...shown, ...own].sort()).toEqual(jobFields.map((field) => field.name).sort());
     });
 
