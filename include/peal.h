@@ -247,17 +247,17 @@ typedef struct peal_claim {
  * peal_options.timeout_ms, at the start or while waiting; nothing waits in silence.
  * PEAL_E_STOPPED. */
 #ifndef __cplusplus
-#define peal_lock(peal, ret, ...) /* NAME [, WAIT_MS] [, .member = ...] */                         \
-    peal_lock_sized(peal, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
+#define peal_lock(node, ret, ...) /* NAME [, WAIT_MS] [, .member = ...] */                         \
+    peal_lock_sized(node, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
 #endif
-int peal_lock_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+int peal_lock_sized(peal_node *node, peal_held **ret, const peal_claim *claim, size_t size);
 
 /* Becomes a candidate, and returns when it leads; or with .won at once. */
 #ifndef __cplusplus
-#define peal_elect(peal, ret, ...)                                                                 \
-    peal_elect_sized(peal, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
+#define peal_elect(node, ret, ...)                                                                 \
+    peal_elect_sized(node, ret, &(peal_claim){__VA_ARGS__, .place = PEAL_HERE}, sizeof(peal_claim))
 #endif
-int peal_elect_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);
+int peal_elect_sized(peal_node *node, peal_held **ret, const peal_claim *claim, size_t size);
 
 /* Whether this process has it at this moment, by the clock: right also when it was paused just
  * before. It stays false, unless `won` is called again. */
@@ -280,18 +280,18 @@ typedef struct peal_leader {
 /* Calls `changed` with who leads (NULL: nobody), and again at each change; changes in quick
  * succession may be passed over, the last one never. */
 typedef struct peal_observer peal_observer;
-int peal_observe(peal_node *peal, const char *name,
+int peal_observe(peal_node *node, const char *name,
                  void (*changed)(void *context, const peal_leader *leader), void *context,
                  peal_observer **ret);
 int peal_observe_end(peal_observer *observer); /* as peal_release */
 
 /* The id of who leads at this moment. PEAL_E_NOT_FOUND: nobody. */
-int peal_who_leads(peal_node *peal, const char *name, char ret_id[PEAL_ID_SIZE]);
+int peal_who_leads(peal_node *node, const char *name, char ret_id[PEAL_ID_SIZE]);
 
 /* All ask, one is chosen for `hold_ms`, the others learn who (ret_id, may be NULL). 1: it is this
  * `id` (NULL: HOST-PROCESS); 0: it is another. Asking again does not prolong it, and it ends by
  * itself, whatever becomes of the chosen one. Whole seconds in etcd, 2 at least. */
-int peal_select(peal_node *peal, const char *service, const char *id, int64_t hold_ms,
+int peal_select(peal_node *node, const char *service, const char *id, int64_t hold_ms,
                 char ret_id[PEAL_ID_SIZE]);
 
 #ifdef __cplusplus
@@ -329,20 +329,20 @@ inline int peal_every(const char *name, const char *schedule, peal_function *fun
     return peal_add(nullptr, name, schedule, function, job, file, line);
 }
 
-inline int peal_lock(peal_node *peal, peal_held **ret, const char *name, int64_t wait_ms = 0,
+inline int peal_lock(peal_node *node, peal_held **ret, const char *name, int64_t wait_ms = 0,
                      peal_claim claim = {})
 {
     claim.name = name;
     claim.wait_ms = wait_ms;
-    return peal_lock_sized(peal, ret, &claim, sizeof(claim));
+    return peal_lock_sized(node, ret, &claim, sizeof(claim));
 }
 
-inline int peal_elect(peal_node *peal, peal_held **ret, const char *name, int64_t wait_ms = 0,
+inline int peal_elect(peal_node *node, peal_held **ret, const char *name, int64_t wait_ms = 0,
                       peal_claim claim = {})
 {
     claim.name = name;
     claim.wait_ms = wait_ms;
-    return peal_elect_sized(peal, ret, &claim, sizeof(claim));
+    return peal_elect_sized(node, ret, &claim, sizeof(claim));
 }
 #endif
 #endif

@@ -58,7 +58,7 @@ struct peal_run *call_free(struct peal_run *run);
 void call_cancel(struct peal_run *run, enum run_reason reason);
 
 /* What the function has told last. */
-struct progress call_progress(struct peal_run *call);
+struct progress call_progress(struct peal_run *run);
 
 /* How it has ended: the reason of a cancelled call, unless it has succeeded all the same. */
 void call_fill_end(struct peal_run *run, int code, struct run *end);

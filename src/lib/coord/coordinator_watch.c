@@ -155,7 +155,7 @@ struct answered coordinator_observe(struct coordinator *coordinator, const char 
                                     observer_changed *changed, void *context, struct observer **ret,
                                     struct strbuf *why)
 {
-    struct answered answer = answer_of(OK);
+    struct answered answer;
     struct observer *observer = calloc(1, sizeof(*observer));
     if (!observer)
         return answer_of(E_NOMEM);

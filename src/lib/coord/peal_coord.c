@@ -205,14 +205,14 @@ static int make_claim(peal_node *node, enum coord_kind kind, peal_held **ret,
     return error;
 }
 
-int peal_lock_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size)
+int peal_lock_sized(peal_node *node, peal_held **ret, const peal_claim *claim, size_t size)
 {
-    return make_claim(peal, COORD_LOCK, ret, claim, size);
+    return make_claim(node, COORD_LOCK, ret, claim, size);
 }
 
-int peal_elect_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size)
+int peal_elect_sized(peal_node *node, peal_held **ret, const peal_claim *claim, size_t size)
 {
-    return make_claim(peal, COORD_ELECTION, ret, claim, size);
+    return make_claim(node, COORD_ELECTION, ret, claim, size);
 }
 
 bool peal_is_held(peal_held *held)
@@ -318,22 +318,23 @@ int peal_who_leads(peal_node *node, const char *name, char ret_id[PEAL_ID_SIZE])
 
 /* ---- one of many ---- */
 
-int peal_select(peal_node *node, const char *service, const char *given, int64_t hold_ms,
+int peal_select(peal_node *node, const char *service, const char *id, int64_t hold_ms,
                 char ret_id[PEAL_ID_SIZE])
 {
-    char id[COORD_ID_SIZE];
+    char own_id[COORD_ID_SIZE];
     struct coord_holder chosen;
     struct strbuf why;
     int error = check_name(service);
     if (error == PEAL_OK)
-        error = make_id(given, id);
+        error = make_id(id, own_id);
     if (error == PEAL_OK && hold_ms <= 0)
         error = lib_fail_as(PEAL_E_INVALID, "a selection is held for 1 ms or more");
     struct coordinator *coordinator = error == PEAL_OK ? the_coordinator(node, &error) : NULL;
     if (!coordinator)
         return error;
     strbuf_init(&why);
-    struct answered answered = coordinator_select(coordinator, service, id, hold_ms, &chosen, &why);
+    struct answered answered =
+        coordinator_select(coordinator, service, own_id, hold_ms, &chosen, &why);
     bool is_known = answered.answer == ANSWER_YES || answered.answer == ANSWER_BUSY;
     error = is_known ? answered.answer == ANSWER_YES : answer(answered, &why);
     strbuf_release(&why);
