@@ -70,6 +70,19 @@ run peal list --lang en
 expect_stdout_has 'STATUS'
 expect_chinese out false
 
+# An agent that does not start says why: here, and in the background.
+printf 'lisen: none\n' >"$scratch/peal.yaml"
+run peal start --data "$scratch/other" --config "$scratch/peal.yaml"
+expect_status 6
+expect_stderr "peal: $scratch/peal.yaml:1:1"'：未知的键“lisen”；是否指 listen？'
+run peal start --data "$scratch/other" --listen 127.0.0.1:99999
+expect_status 6
+expect_stderr_has '“127.0.0.1:99999”不是监听地址'
+run peal start -d --data /proc/none --listen none
+expect_stderr 'peal: 无法创建数据目录 /proc/none：没有该文件或目录；请用 --data 选择其他目录'
+run peal start -d --data /proc/none --listen none --lang en
+expect_chinese err false
+
 # The agent's own messages.
 run peal logs 01M7M2SCEFHXWX1FHWVSBZV2AY
 expect_status 3

@@ -23,6 +23,7 @@
 #include "proc.h"
 #include "sandbox/jobs_user.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 /* ---- configuration ---- */
 
@@ -36,13 +37,26 @@ static enum exit_code set_path(char **member, const char *path)
     return EXIT_OK;
 }
 
+/* Says why the agent does not start, in the language of the command. */
+static void tell(const char *why, enum status st)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (*why)
+        tr_parsed_text(why, &text);
+    else
+        strbuf_adds(&text, tr(status_text(st)));
+    cli_error("%s", text.text);
+    strbuf_release(&text);
+}
+
 static enum exit_code read_file(struct agent_config *config)
 {
     struct strbuf why;
     strbuf_init(&why);
     enum status st = agent_config_read(config, &why);
     if (st != OK)
-        cli_error("%s", why.length ? why.text : tr(status_text(st)));
+        tell(why.text, st);
     strbuf_release(&why);
     return st == OK            ? EXIT_OK
            : st == E_INVALID   ? EXIT_INVALID
@@ -74,6 +88,7 @@ static enum exit_code set(struct agent_config *config, const char *option, const
     struct parse_error err = {0};
     enum status st = text ? value(config, text, &err) : OK;
     if (st == E_INVALID) {
+        tr_parsed(err.message, sizeof(err.message));
         cli_parse_error(option, text, &err);
         return EXIT_INVALID;
     }
@@ -357,7 +372,7 @@ enum exit_code daemon_run(struct agent_config *config)
     strbuf_init(&why);
     enum status st = be(config, tell_setup, config, &why);
     if (st != OK)
-        cli_error("%s", why.text);
+        tell(why.text, st);
     strbuf_release(&why);
     return exit_code_of(st);
 }
@@ -396,7 +411,7 @@ __attribute__((noreturn)) static void be_agent(struct agent_config *config, int 
     if (st == OK)
         leave_terminal(config);
     else
-        strbuf_addf(&why, tr("can't make the data folder %s: %s; choose another with --data"),
+        strbuf_addf(&why, "can't make the data folder %s: %s; choose another with --data",
                     config->data, strerror(errno));
     if (st == OK)
         st = be(config, tell_ready, &fd, &why);
@@ -426,7 +441,7 @@ static enum exit_code hear(int fd)
     }
     text[used] = '\0';
     if (used > 1)
-        cli_error("%s", text + 1);
+        tell(text + 1, OK);
     else
         cli_error("the agent ended before it was ready; see its log");
     return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
@@ -439,7 +454,7 @@ enum exit_code daemon_try(const struct agent_config *config)
     signal(SIGPIPE, SIG_IGN); /* a store may close the connection */
     enum status st = agent_try(config, &why);
     if (st != OK)
-        cli_error("%s", why.text);
+        tell(why.text, st);
     strbuf_release(&why);
     return exit_code_of(st);
 }

@@ -13,3 +13,8 @@ void tr_parsed(char *message, size_t size)
         memcpy(message, out.text, out.length + 1);
     strbuf_release(&out);
 }
+
+void tr_parsed_text(const char *message, struct strbuf *out)
+{
+    (void)message_translate(tr_language(), message, out);
+}

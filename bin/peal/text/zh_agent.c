@@ -100,8 +100,6 @@ const struct message zh_agent[] = {
      "已用原来的选项重新启动 agent（pid %d）"},
     {"the running agent was left as it is", "正在运行的 agent 保持不变"},
     {"the agent ended before it was ready; see its log", "agent 在就绪前已退出；请查看其日志"},
-    {"can't make the data folder %s: %s; choose another with --data",
-     "无法创建数据目录 %s：%s；可用 --data 指定其他目录"},
     {"the file \"store\" of the data folder", "数据目录中的文件“store”"},
     {"the file \"history\" of the data folder", "数据目录中的文件“history”"},
     {"at most %d labels; more of them in the configuration file",

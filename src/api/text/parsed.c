@@ -223,6 +223,8 @@ static bool translate(struct span text, bool is_part, struct strbuf *out)
     if (translate_wrapped(parsed_wrappings, text, out) || translate_labelled(text, out))
         return true;
     const struct message *row = find_row(parsed_messages, text, &literals, pieces);
+    const struct message *started = find_row(started_messages, text, &literals, pieces);
+    row = started ? started : row;
     const struct message *word = is_part ? find_row(parsed_words, text, &literals, pieces) : NULL;
     row = word ? word : row;
     if (!row)

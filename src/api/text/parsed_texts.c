@@ -3,6 +3,7 @@
 const struct message parsed_wrappings[] = {
     {"%s (at column %d of the text)", "%s（文本第 %s 列）"},
     {"schedule %zu: %.200s", "第 %s 个计划：%s"},
+    {"%s:%d:%d: %s", "%s:%s:%s：%s"},
     {"%s: %.180s; the lines below keep the zone before it", "%s：%s；以下各行沿用此前的时区"},
     {0},
 };

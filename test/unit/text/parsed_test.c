@@ -15,7 +15,7 @@
 #include "sources.h"
 
 static const struct message *const tables[] = {parsed_wrappings, parsed_complaints, parsed_messages,
-                                               parsed_words};
+                                               started_messages, parsed_words};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 static void translates_to(const char *english, const char *chinese, int line)
@@ -59,6 +59,19 @@ static void a_message_is_translated(void **state)
          "不是日期；请写作 2027-01-31T08:00:00Z 的形式"},
         {__LINE__, "CRON_TZ: unknown time zone \"x\"; the lines below keep the zone before it",
          "CRON_TZ：未知时区“x”；以下各行沿用此前的时区"},
+        /* of an agent that does not start */
+        {__LINE__, "/etc/peal.yaml:2:1: unknown key \"lisen\"; did you mean listen?",
+         "/etc/peal.yaml:2:1：未知的键“lisen”；是否指 listen？"},
+        {__LINE__,
+         "can't open the store etcd://h:1/peal: no etcd endpoint can be used: h:1 (Connection "
+         "refused)\nCheck it: peal doctor --store etcd://h:1/peal",
+         "无法打开存储 etcd://h:1/peal：没有可用的 etcd 端点：h:1 (Connection "
+         "refused)\n请检查：peal doctor --store etcd://h:1/peal"},
+        {__LINE__,
+         "can't listen on 127.0.0.1:7325: Address already in use; choose another with --listen, or "
+         "--listen none",
+         "无法监听 127.0.0.1:7325：地址已被占用；请用 --listen 选择其他地址，或使用 "
+         "--listen none"},
         /* the user's words are not translated */
         {__LINE__, "unknown field \"minute\"", "未知字段“minute”"},
         {__LINE__, "job \"is empty\" has both \"command\" and \"shell\"",
@@ -219,6 +232,14 @@ static const struct text_call calls[] = {
     {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
+    /* of an agent that does not start */
+    {"complain(", 2, 2, true, "agent_config.c"},
+    {"strbuf_addf(why,", 0, 0, true, "agent_config.c"},
+    {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "agent_data.c"},
+    {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "server_tls.c"},
+    {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "store_sqlite_schema.c"},
+    {"strbuf_addf(why,", 0, 0, true, "history_sqlite_file.c"},
+    {"strbuf_adds(why,", 0, 0, true, "node_store.c"},
     {0},
 };
 
@@ -241,9 +262,66 @@ static const char *const built[] = {
     "%s or %s",
     "did you mean \"%s\"?",
     "make it with `peal calendar set`",
+    "can't open the store %s: %s\nCheck it: peal doctor%s",
+    "no etcd endpoint can be used: %s",
+    "can't read etcd's password from %s: %s",
+    "every user can read %s, which holds a password: chmod 600 it",
+    "%s holds no password: write it on the first line",
+    ("etcd's user %s needs a password: etcd.password_file in the configuration, or "
+     "PEAL_ETCD_PASSWORD"),
+    "can't listen on %s: %s",
+    ("\"%s\" is no address to listen on; expected one like 127.0.0.1, 0.0.0.0:7325, [::1]:7325 or "
+     "localhost, or none"),
+    ("the path of the API's socket is too long: %s has %zu bytes, and the system takes %zu; choose "
+     "a "
+     "shorter data folder with --data"),
+    "%s is in the way of the API's socket and is no socket; move it away",
+    "another agent serves %s; stop it first, or use another --data",
+    "can't remove the old socket %s: %s",
+    "can't listen on %s: %s; choose another with --listen, or --listen none",
+    ("can't open the port for other nodes, %s: %s; choose another address with --peer-listen, or "
+     "--peer-listen none"),
+    "No such file or directory",
+    "Permission denied",
+    "Address already in use",
+    "Cannot assign requested address",
+    "Connection refused",
+    "No space left on device",
+    "Not a directory",
+    "Is a directory",
+    "Read-only file system",
+    "Operation not permitted",
+    "Too many open files",
+    "can't open the log %s: %s",
+    "can't use the spawner's folder %s: %s",
+    "can't take signals: %s",
+    "can't set up the event loop: %s",
+    "can't start a thread: the system's limit on processes is reached",
+    "the store has not let it in in time",
+    ("node id %s was in use by another agent when the store answered last: give this one another "
+     "--node-id, or stop the other one\n%s"),
+    "node %s could not join the cluster, and is not started: %s",
+    "node id %s is in use by another agent%s: give this one another --node-id",
+    ("peal knows no history at \"%.*s:\". Name one that starts with postgresql:// or mongodb://, "
+     "or "
+     "none: then it is kept in a file of peal's own."),
+    ("this is no address of a history. Name one that starts with postgresql:// or mongodb://, or "
+     "none: then it is kept in a file of peal's own."),
+    ("this peal was built without %s: there is no %s. `make build` makes it, and `make install` "
+     "puts "
+     "it there"),
+    "peal's part for %s can't be loaded: %s. Install what it names",
 };
 
-static const char *const folders[] = {"schedule", "job", "base", "api"};
+static const char *const folders[] = {"schedule",
+                                      "job",
+                                      "base",
+                                      "api",
+                                      "node",
+                                      "http",
+                                      "store/sqlite",
+                                      "history/sqlite",
+                                      "../bin/peal/agent/config"};
 
 static struct source *sources;
 static size_t source_count;
@@ -286,7 +364,7 @@ static int free_all(void **state)
 static bool is_same_in_all(const char *text)
 {
     return strcmp(text, "LW") == 0 || strcmp(text, "\",\" or \"}\"") == 0 ||
-           strcmp(text, "\",\" or \"]\"") == 0;
+           strcmp(text, "\",\" or \"]\"") == 0 || strcmp(text, "%s: out of memory") == 0;
 }
 
 /* A message about a file has its path before it. */
@@ -317,7 +395,8 @@ static bool is_used(const char *english)
         if (is_same(without_path(found.items[i].text), english))
             return true;
     }
-    return strcmp(english, "\"%.60s\" %s") == 0; /* no word in it */
+    /* without a word in it */
+    return strcmp(english, "\"%.60s\" %s") == 0 || strcmp(english, "%s:%d:%d: %s") == 0;
 }
 
 static void every_row_is_used(void **state)
