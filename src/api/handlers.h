@@ -85,6 +85,7 @@ void rollback_job(struct call *call);
 void get_job(struct call *call);
 void get_next(struct call *call);
 void get_dependencies(struct call *call);
+void get_graph(struct call *call);
 
 /* jobs/jobs_write.c */
 void put_job(struct call *call);

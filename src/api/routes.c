@@ -126,6 +126,8 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/jobs/{name}/next", RIGHT_VIEW, ROUTE_JOB, "n", "", get_next, "Its coming ticks"},
     {HTTP_GET, V1 "/jobs/{name}/dependencies", RIGHT_VIEW, ROUTE_JOB, "", "", get_dependencies,
      "What it waits for, and who waits for it"},
+    {HTTP_GET, V1 "/jobs/{name}/graph", RIGHT_VIEW, ROUTE_JOB, "", "", get_graph,
+     "All jobs that are connected with it by `after`"},
     {HTTP_GET, V1 "/jobs/{name}/why", RIGHT_VIEW, ROUTE_JOB, "tick", "", why_job,
      "Why a tick ran, or did not"},
 

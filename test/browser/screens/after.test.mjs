@@ -33,6 +33,18 @@ describe("jobs after others", () => {
         await until("it has run", async () => (await api("GET", "/jobs/report")).body.status.last?.state === "ok");
         await page.getByText("after another job").first().waitFor();
 
+        const graph = page.getByRole("group", { name: "Graph" });
+        await graph.getByRole("listitem").filter({ hasText: "report" }).getByText("ok").waitFor();
+        expect(await graph.getByRole("listitem").count()).toBe(3);
+        expect(await graph.locator(".graph-edge").count()).toBe(2);
+        await api("PUT", "/jobs/load", { schedule: "@manual", command: ["false"] });
+        await api("POST", "/jobs/load/run");
+        await graph.getByRole("listitem").filter({ hasText: "load" }).getByText("failed").waitFor(); // without a reload
+        await page.screenshot({ path: `${process.env.PEAL_SCREENSHOTS ?? "/tmp"}/graph.png` });
+        await graph.getByRole("link", { name: "load" }).click();
+        await page.getByRole("heading", { name: "load" }).waitFor();
+        await page.goBack();
+
         await panel.getByRole("link", { name: "extract" }).click();
         await page.getByRole("heading", { name: "extract" }).waitFor();
         await page.getByText("Downstream jobs").waitFor();

@@ -154,6 +154,31 @@ static void test_dependencies(void **state)
     EXPECT_STATUS(world, 404, "GET /jobs/nobody/dependencies", NULL);
 }
 
+/* The whole of it from any of its jobs, and no job that has nothing to do with it. */
+static void test_graph(void **state)
+{
+    static const char *const from[] = {"GET /jobs/report/graph", "GET /jobs/alarm/graph",
+                                       "GET /jobs/load/graph"};
+    struct world *world = *state;
+    add_jobs(world);
+    EXPECT_STATUS(world, 201, "PUT /jobs/alarm", AFTER("{\"job\":\"extract\",\"on\":\"failure\"}"));
+    EXPECT_STATUS(world, 201, "PUT /jobs/aside", YEARLY);
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        json_t *answer = EXPECT(world, 200, from[i], NULL);
+        assert_int_equal(member_count(answer, "jobs"), 4);
+        assert_int_equal(member_count(answer, "edges"), 3);
+        assert_true(json_is_false(member(answer, "cut")));
+        assert_true(json_is_true(member(answer, "jobs.0.exists")));
+        assert_true(json_is_null(member(answer, "jobs.0.state")));
+        json_decref(answer);
+    }
+    json_t *alone = EXPECT(world, 200, "GET /jobs/aside/graph", NULL);
+    assert_int_equal(member_count(alone, "jobs"), 1);
+    assert_int_equal(member_count(alone, "edges"), 0);
+    json_decref(alone);
+    EXPECT_STATUS(world, 404, "GET /jobs/nobody/graph", NULL);
+}
+
 /* An end in the very millisecond in which a job was made is not one since then. */
 static void next_millisecond(void)
 {
@@ -304,15 +329,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_refused),
-        TEST(test_in_chinese),
-        TEST(test_patches_switch),
-        TEST(test_batches_link),
-        TEST(test_dependencies),
-        TEST(test_what_it_waits_for),
-        TEST(test_a_missing_job_is_a_problem),
-        TEST(test_there_are_no_ticks),
-        TEST(test_there_is_a_limit),
+        TEST(test_what_is_refused),    TEST(test_in_chinese),
+        TEST(test_patches_switch),     TEST(test_batches_link),
+        TEST(test_dependencies),       TEST(test_graph),
+        TEST(test_what_it_waits_for),  TEST(test_a_missing_job_is_a_problem),
+        TEST(test_there_are_no_ticks), TEST(test_there_is_a_limit),
         TEST(test_namespaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

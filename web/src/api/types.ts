@@ -166,6 +166,21 @@ export interface Calendar {
     jobs: string[];
 }
 
+// All jobs that are connected by `after` with one of them.
+export interface JobGraph {
+    jobs: {
+        job: string;
+        exists: boolean;
+        paused: boolean;
+        open: number;
+        state: RunState | null;
+        ended_at: string | null;
+        took_ms: number | null;
+    }[];
+    edges: { from: string; to: string; on: "success" | "failure" | "always"; met: boolean }[];
+    cut: boolean; // there are more
+}
+
 export interface Dependencies {
     after: { job: string; on: "success" | "failure" | "always"; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
     before: { job: string; on: string }[];

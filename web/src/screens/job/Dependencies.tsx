@@ -1,11 +1,15 @@
-// Upstream and downstream jobs of a job.
+// Upstream and downstream jobs of a job: what it waits for, in words, and the whole graph.
+import { useEffect, useRef } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
-import type { Dependencies } from "../../api/types";
+import { onLive } from "../../api/live";
+import type { Dependencies, JobGraph } from "../../api/types";
 import { hrefs } from "../../app/router";
+import { Graph, type GraphEdge, type GraphNode } from "../../graph/Graph";
 import { Relative } from "../../ui/moments";
 import { Panel } from "../../ui/parts";
-import { useResource } from "../../ui/resource";
-import { Status } from "../../ui/status";
+import { useResource, useThrottled } from "../../ui/resource";
+import { spanText } from "../../ui/spans";
+import { Status, type Shown } from "../../ui/status";
 import { t } from "./words";
 
 function Name({ job, on }: { job: string; on: string | undefined }) {
@@ -59,6 +63,43 @@ function Condition({ of }: { of: Upstream }) {
                 </span>
             )}
         </li>
+    );
+}
+
+type GraphJob = JobGraph["jobs"][number];
+
+function stateOf({ exists, open, paused, state }: GraphJob): Shown {
+    if (!exists) return "broken";
+    return open ? "running" : paused ? "paused" : (state ?? "never");
+}
+
+function nodeOf(job: GraphJob, name: string): GraphNode {
+    return {
+        id: job.job,
+        name: job.job,
+        state: stateOf(job),
+        note: job.exists ? (job.took_ms === null ? "" : spanText(job.took_ms)) : t("graph.missing"),
+        isHere: job.job === name,
+        isFaint: !job.exists,
+        ...(job.exists && job.job !== name ? { href: hrefs.job(job.job) } : {}),
+    };
+}
+
+// All jobs that are connected with this one; changes with the runs of any of them.
+export function GraphPanel({ name, version }: { name: string; version: string }) {
+    const found = useResource(`graph ${name} ${version}`, (signal) => api.optional<JobGraph>(jobPath(name, "/graph"), {}, signal));
+    const names = useRef(new Set<string>());
+    const soon = useThrottled(found.reload, 1000);
+    names.current = new Set(found.data?.jobs.map((job) => job.job));
+    useEffect(() => onLive("run", (event) => (names.current.has(event.job) ? soon() : undefined)), [name]);
+    const graph = found.data;
+    if (!graph || graph.jobs.length < 2) return null;
+    const edges = graph.edges.map((edge): GraphEdge => ({ ...edge, label: `${edge.from} → ${edge.to}: ${t(`graph.${edge.on}`)}` }));
+    return (
+        <Panel title={t("graph")}>
+            <Graph nodes={graph.jobs.map((job) => nodeOf(job, name))} edges={edges} label={t("graph")} />
+            {graph.cut && <p class="note warn">{t("graph.cut", { count: graph.jobs.length })}</p>}
+        </Panel>
     );
 }
 

@@ -18,7 +18,7 @@ import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
 import { Calendar } from "./Calendar";
-import { AfterWords, DependenciesPanel } from "./Dependencies";
+import { AfterWords, DependenciesPanel, GraphPanel } from "./Dependencies";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WebhookPanel } from "./Webhook";
@@ -161,6 +161,7 @@ function Overview({ job, version }: { job: Job; version: string }) {
             <div class="job-column">
                 <Incomplete nodes={runs.data?.incomplete} />
                 {runs.data && <Trend rows={rows} />}
+                <GraphPanel name={job.name} version={version} />
                 <WhyPanel name={job.name} version={version} />
                 {rows.length > 0 && (
                     <Panel title={t("recent")} beside={<a href={hrefs.job(job.name, { tab: "runs" })}>{t("recent.all")}</a>}>
