@@ -82,6 +82,76 @@ struct store_parts {
     bool stops;               /* rolling: at the first that is not OK */
 };
 
+/* ---- workflows ---- */
+
+/* The instance of a workflow is a run without a process (run_is_instance), RUNNING while its steps
+ * are under way; each step is a run with attempts of its own. Who reads the plan of the instance
+ * (workflow/flow.h) says with each end which runs wait for it; the store counts, in the same
+ * transaction, and so every step is made DUE once, whoever ends the others.
+ *
+ * A run of a workflow stays in the store until its instance has ended: STORE_FORGET leaves it there
+ * before that. So a step that has ended is never made again. */
+
+/* A run of the instance that is to be made. It gets job, job_name, tick, traceparent, `by`, input
+ * and job_revision of the instance, and CAUSE_STEP. */
+struct store_step {
+    struct id id;
+    int part;                  /* unique in the instance */
+    char step[STEP_NAME_SIZE]; /* its name */
+    int attempts;              /* as run.attempts */
+    bool is_final;
+};
+
+/* Limit of the steps that one request makes. */
+enum { STORE_STEPS_MAX = 64 };
+
+/* A run becomes RUNNING, and its first steps are made, DUE: a claimed tick or a taken run of a
+ * workflow becomes an instance, with `plan` as the document of run.input; a step that is a fan-out
+ * gets its first items. With `expected` 0 there is nothing to wait for: the run ends as OK at once,
+ * as store_link says. */
+struct store_opening {
+    struct store_step *steps; /* owned by the caller until done */
+    size_t count;             /* at most STORE_STEPS_MAX */
+    int expected;     /* ends that it waits for; 0: and no steps, for a fan-out of nothing */
+    const char *plan; /* of an instance: replaces the document `input`; owned likewise */
+    struct id input;  /* the name of that document */
+    bool is_wanted;   /* false: not a workflow, all else is ignored */
+};
+
+/* A run of the same instance that waits for the end of a step, fan-out or item. Let `end` be the
+ * state of the run that ends, with all its attempts.
+ *
+ * A step (`step.part` is its number): if there is no run of it, it is made, QUEUED. While it is
+ * QUEUED, one more of its `inputs` is met (end is in `states`), or else unmet; it becomes DUE when
+ * `join` of them are met, or can't be any more: then met < join, and whoever takes it ends it as
+ * SKIPPED (UPSTREAM).
+ *
+ * A fan-out, or the instance (`is_group`), while it is RUNNING: one more of what it expects is met,
+ * if `end` is OK or SKIPPED, or else unmet, and `outcome` is the worst so far of those that are
+ * unmet. A fan-out that has not made all items makes the next, as `step`, DUE. When all are in, the
+ * run ends: if it was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as
+ * OK, or FAILED (STEP_FAILED), with the last unmet step in `detail`. It has no finished_ms
+ * (run_is_unfollowed): the first STORE_FINISH of it sets that, and follows its own links, nexts and
+ * the job's last run.
+ *
+ * A run that is in any other state is left as it is, and so are all if the instance has ended. A
+ * step that the store ends by itself is unfollowed likewise. */
+struct store_link {
+    struct store_step step; /* is_group: the next item of a fan-out; its `part` 0: none is left */
+    int part;               /* of the run that waits */
+    unsigned states;        /* ends that are met: 1 << state */
+    int inputs, join;
+    bool is_group;
+};
+
+/* Limit of the links of one end. */
+enum { STORE_LINKS_MAX = 256 };
+
+/* What a step has written for later ones, a document of this kind; its name is
+ * "<instance>.<part>". It goes with its run. */
+#define OUTPUT_DOC "output"
+enum { OUTPUT_JSON_MAX = 32 * 1024 };
+
 /* Limit of ledger entries with a claim or a change of a job: they are written in the same
  * transaction, whose size is limited in etcd. */
 enum { STORE_PASSED_MAX = 32 };
@@ -127,7 +197,8 @@ struct store_claim {
     bool without_run;
     struct run run; /* the caller fills all but state, which is set to the stored one. A QUEUED run
                        has no owner: no node, nonce and claimed_ms */
-    struct store_parts parts; /* the first has the id of `run`; not for a boot */
+    struct store_parts parts;     /* the first has the id of `run`; not for a boot */
+    struct store_opening opening; /* of a workflow: result is CLAIM_SPREAD, run.state RUNNING */
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
@@ -151,9 +222,10 @@ enum { STORE_AHEAD_MS = 2000 };
  * of them, still DUE, and the others are made. */
 struct store_take {
     struct id run_id;
-    int64_t job_revision;     /* 0: the run is taken to be ended */
-    struct store_parts parts; /* the first has the id of the run */
-    uint64_t from_nonce;      /* 0: the run is DUE */
+    int64_t job_revision;         /* 0: the run is taken to be ended */
+    struct store_parts parts;     /* the first has the id of the run */
+    struct store_opening opening; /* the run, which is DUE, becomes RUNNING, without an owner */
+    uint64_t from_nonce;          /* 0: the run is DUE */
     char node[64];
     struct incarnation owner;
     uint64_t nonce;
@@ -243,10 +315,14 @@ struct store_again {
 struct store_finish {
     struct run run; /* ended: state is an end */
     struct store_again again;
-    struct store_next *nexts; /* owned by the caller until done */
+    struct store_next *nexts; /* owned by the caller until done; of a step: none */
     size_t next_count;
-    bool accepted; /* false: no such run, or another node owns it now, or: */
-    bool is_stale; /* the definition of a next has changed */
+    struct store_link *links; /* likewise; of a step or a fan-out. They are followed when the run
+                                 is over with all its attempts, once, as nexts are made */
+    size_t link_count;        /* at most STORE_LINKS_MAX */
+    const char *output;       /* of a step: becomes its OUTPUT_DOC; likewise; NULL: none */
+    bool accepted;            /* false: no such run, or another node owns it now, or: */
+    bool is_stale;            /* the definition of a next has changed */
 };
 
 /* Removes ended runs and ledger entries, by id, that the history has acknowledged. Open runs stay,
