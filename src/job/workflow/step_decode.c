@@ -70,6 +70,8 @@ enum status decode_step_after(struct decoder *d, const struct field *field, cons
     enum status st = OK;
     if (spot->node->kind != NODE_LIST)
         return decode_after_item(d, spot);
+    if ((int64_t)spot->node->count < field->min)
+        return spot_fail(d->err, spot, "names no step; leave it out, or name one to wait for");
     if ((int64_t)spot->node->count > field->max)
         return spot_fail(d->err, spot, "a step can wait for %lld others, not more",
                          (long long)field->max);
@@ -296,8 +298,9 @@ static enum status check_join(const struct decoder *d, const struct job_step *st
                          "is for a step that waits for others; this one has no "
                          "\"after\"");
     if (step->join > 0 && (size_t)step->join > step->after_count)
-        return spot_fail(d->err, &join, "%d are more than the %zu steps of \"after\"", step->join,
-                         step->after_count);
+        return spot_fail(d->err, &join,
+                         "%d is more than the number of steps in \"after\", which is %zu",
+                         step->join, step->after_count);
     return OK;
 }
 

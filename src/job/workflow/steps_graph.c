@@ -54,6 +54,7 @@ static enum status fill_names(struct steps_graph *graph)
     for (size_t i = 0; i < graph->count && st == OK; i++) {
         const struct job_step *step = graph->items[i].step;
         graph->is_vague |= is_vague(&graph->items[i]);
+        graph->lacks_names |= !step->name;
         if (step->name && !table_find(&graph->names, step->name))
             st = table_insert(&graph->names, (void *)step);
     }
@@ -188,7 +189,7 @@ static enum status check_edge(const struct steps_graph *graph, const struct vert
     if (step->name && strcmp(name, step->name) == 0)
         return spot_fail(err, &here, "a step can't wait for itself");
     if (vertex->before[k] == NO_STEP)
-        return graph->is_vague ? OK : no_such_step(graph, &here, name);
+        return graph->lacks_names ? OK : no_such_step(graph, &here, name);
     const struct job_step *other = graph->items[vertex->before[k]].step;
     if (step->is_final && !other->is_final)
         return spot_fail(err, &here,
@@ -207,7 +208,7 @@ static enum status check_edges(struct steps_graph *graph, const struct vertex *v
     struct spot spot = steps_graph_spot(graph, vertex);
     struct job_error *err = graph->d->err;
     enum status st = note(graph, check_name(graph, vertex));
-    for (size_t k = 0; k < vertex->step->after_count && st == OK && !is_vague(vertex); k++)
+    for (size_t k = 0; k < vertex->step->after_count && st == OK; k++)
         st = note(graph, check_edge(graph, vertex, k));
     if (st == OK && vertex->dependents > STEP_AFTER_MAX)
         st = note(graph, spot_fail(err, &spot, "%d steps wait for \"%s\"; at most %d can",
@@ -274,8 +275,9 @@ static enum status walk(struct steps_graph *graph, int start)
             continue;
         }
         int other = vertex->before[vertex->next++];
-        if (other == NO_STEP || other == at || graph->items[other].visit == DONE)
-            continue;
+        if (other == NO_STEP || other == at || graph->items[other].visit == DONE ||
+            graph->items[other].step->is_final != vertex->step->is_final)
+            continue; /* nothing new, or an error that was told before */
         if (graph->items[other].visit == ON_PATH) {
             st = tell_circle(graph, at, vertex->next - 1, other);
             continue;

@@ -30,8 +30,9 @@ struct steps_graph {
     int *order; /* by number; the steps of each `after` come before it */
     size_t ordered;
     struct table names;
-    bool is_vague; /* a name or an `after` could not be read: some steps are not known */
-    bool is_wrong; /* an error was found in who waits for whom */
+    bool lacks_names; /* a step has none that could be read */
+    bool is_vague;    /* a name or an `after` could not be read: some steps are not known */
+    bool is_wrong;    /* an error was found in who waits for whom */
     bool has_bad_refs;
     uint64_t *past; /* by step and step: does the other one come before it? NULL: not asked yet */
 };

@@ -21,32 +21,76 @@ struct place {
     char why[200];
 };
 
+/* "x -> y -> z", in the order in which they run; `to` comes after `from`. */
+static enum status add_way(struct steps_graph *graph, int from, int to, struct strbuf *out)
+{
+    enum { LONGEST = 20 };
+    int way[LONGEST], length = 0;
+    enum status st = OK;
+    for (int at = to; at != from && length < LONGEST && st == OK;) {
+        const struct vertex *vertex = &graph->items[at];
+        bool is_on_way = false;
+        way[length++] = at;
+        for (size_t k = 0; k < vertex->step->after_count && st == OK && !is_on_way; k++) {
+            at = vertex->before[k];
+            is_on_way = at == from;
+            if (!is_on_way)
+                st = steps_graph_is_before(graph, from, at, &is_on_way);
+        }
+    }
+    strbuf_adds(out, graph->items[from].step->name);
+    strbuf_adds(out, length == LONGEST ? " -> ..." : "");
+    while (length-- > 0)
+        strbuf_addf(out, " -> %s", graph->items[way[length]].step->name);
+    return st;
+}
+
+/* The other step comes after this one, or beside it. */
+static const char *complain_order(struct place *place, int other)
+{
+    struct steps_graph *graph = place->graph;
+    struct strbuf way;
+    bool is_after = false;
+    strbuf_init(&way);
+    place->st = steps_graph_is_before(graph, place->step, other, &is_after);
+    if (place->st == OK && is_after && !graph->items[other].step->is_final)
+        place->st = add_way(graph, place->step, other, &way);
+    if (place->st == OK && way.length)
+        snprintf(place->why, sizeof(place->why), "names a step that runs after this one: %s",
+                 way.text);
+    else
+        snprintf(place->why, sizeof(place->why), "%s",
+                 "names a step that need not have ended before this one begins; add it to "
+                 "\"after\"");
+    strbuf_release(&way);
+    return place->why;
+}
+
 static const char *complain_step(struct place *place, const struct ref *ref)
 {
     struct steps_graph *graph = place->graph;
     int other = steps_graph_find(graph, ref->step, strcspn(ref->step, "/"));
     bool is_before = true;
     if (place->step == NO_STEP)
-        return "is of a step; only a step that comes after it can use it";
-    if (graph->is_vague || graph->is_wrong)
+        return "names a step; the environment of the whole workflow can use parameters only";
+    if (other == NO_STEP && graph->lacks_names)
         return NULL;
     const char *nearest = other == NO_STEP ? steps_graph_nearest(graph, ref->step) : NULL;
     if (nearest) {
         snprintf(place->why, sizeof(place->why),
-                 "is of a step that there is not; did you mean \"%s\"?", nearest);
+                 "names a step that does not exist; did you mean \"%s\"?", nearest);
         return place->why;
     }
     if (other == NO_STEP)
-        return "is of a step that there is not";
+        return "names a step that does not exist";
     if (other == place->step)
-        return "is of this step itself";
+        return "names this step itself";
     if (strchr(ref->step, '/') && !graph->items[other].step->workflow)
-        return "is of a step inside of one that is no workflow";
+        return "names a step of a workflow, but the step in front of the / is none";
+    if (graph->is_vague || graph->is_wrong)
+        return NULL;
     place->st = steps_graph_is_before(graph, other, place->step, &is_before);
-    if (place->st == OK && !is_before)
-        return "is of a step that need not have ended before this one begins; name it in "
-               "\"after\"";
-    return NULL;
+    return is_before ? NULL : complain_order(place, other);
 }
 
 static const char *complain_param(struct place *place, const struct ref *ref)
@@ -56,7 +100,7 @@ static const char *complain_param(struct place *place, const struct ref *ref)
     bool are_read = !params || (params->kind == NODE_MAP && params->count == d->job->params.count);
     if (!are_read || job_params_find(&d->job->params, ref->name, strlen(ref->name)))
         return NULL;
-    return "is no parameter of this workflow; declare it in \"params\"";
+    return "is not a parameter of this workflow; declare it in \"params\"";
 }
 
 static const char *complain(void *context, const struct ref *ref)
@@ -74,10 +118,9 @@ static const char *complain(void *context, const struct ref *ref)
     case REF_ITEM:
     case REF_INDEX:
         if (place->use == USE_ONCE)
-            return "has no value here, where there are no items yet";
-        return is_fan_out || place->use == USE_SCRIPT
-                   ? NULL
-                   : "is for a step with \"each\"; this has none";
+            return "has no value here; only what a step runs for each item can use it";
+        return is_fan_out || place->use == USE_SCRIPT ? NULL
+                                                      : "has a value only in a step with \"each\"";
     case REF_INSTANCE:
         break;
     }
