@@ -5,6 +5,7 @@
 
 #include "workflow/refs.h"
 #include "workflow/steps_graph.h"
+#include "workflow/when.h"
 
 enum text_use {
     USE_TEXT,
@@ -170,6 +171,25 @@ static enum status check_list(struct place *place, enum text_use use, const stru
     return st;
 }
 
+/* The expression; its own mistakes are told, too. */
+static enum status check_when(struct place *place, const struct spot *when)
+{
+    const struct decoder *d = place->graph->d;
+    const struct ref_names names = {complain, place};
+    struct parse_error inside = {0};
+    enum status worst = OK;
+    if (!when->node || when->node->kind != NODE_SCALAR)
+        return OK;
+    place->use = USE_ONCE;
+    place->st = OK;
+    enum status st = when_check(when->node->text, &names, &inside);
+    if (st == OK || st == E_NOMEM || place->st != OK)
+        return st == E_NOMEM ? st : place->st;
+    place->graph->has_bad_refs = true;
+    spot_set_inside(d->err, when, &inside);
+    return decoder_go_on(d, status_invalid(), &worst);
+}
+
 static struct spot child(const struct spot *spot, const char *name)
 {
     bool is_map = spot->node && spot->node->kind == NODE_MAP;
@@ -259,6 +279,7 @@ static enum status check_step(struct steps_graph *graph, int number)
     struct spot step = steps_graph_spot(graph, vertex);
     struct spot env = child(&step, "env"), with = child(&step, "with");
     struct spot input = child(&step, "stdin"), shell = child(&step, "shell");
+    struct spot when = child(&step, "when");
     if (!vertex->step->job)
         return OK;
     enum status st = check_command(&place, &step, vertex->step->job->command);
@@ -272,6 +293,8 @@ static enum status check_step(struct steps_graph *graph, int number)
         st = check_map(&place, USE_TEXT, &with);
     if (st == OK)
         st = check_text(&place, USE_TEXT, &input);
+    if (st == OK)
+        st = check_when(&place, &when);
     return st == OK ? check_each(&place, &step) : st;
 }
 

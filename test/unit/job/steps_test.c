@@ -366,6 +366,18 @@ static const struct {
      "5:20 /steps/1/after steps[1].after: there is no step \"w\"\n"
      "6:37 /steps/2/after/2 steps[2].after[2]: \"x\" is named twice\n"
      "7:10 /timeout timeout: a duration is numbers with units, like 90s or 1h30m\n"},
+    {__LINE__, "steps: [{name: x, shell: y, when: 'params.a ='}]\nparams: {a: {default: b}}\n",
+     "3:45 /steps/0/when steps[0].when: expected an operator, and, or, or the end, found =\n"},
+    {__LINE__, "steps: [{name: x, shell: y, when: params.a == 5 and item > 3}]\n",
+     "3:35 /steps/0/when steps[0].when: params.a is not a parameter of this workflow; declare it "
+     "in \"params\"\n"},
+    {__LINE__, "steps: [{name: x, shell: y, when: ''}]\n",
+     "3:35 /steps/0/when steps[0].when: is empty\n"
+     "3:36 /steps/0/when steps[0].when: expected a value: params.NAME, steps.NAME.KEY, a number or "
+     "a text in quotes, found the end\n"},
+    {__LINE__,
+     "steps:\n- {name: x, shell: y, when: steps.z.k > 5}\n- {name: z, shell: y, after: x}\n",
+     "4:29 /steps/0/when steps[0].when: steps.z.k names a step that runs after this one: x -> z\n"},
 };
 
 static void add_errors(const char *text, struct strbuf *out)
