@@ -39,9 +39,9 @@ struct executor_ops {
     void (*acknowledge)(struct executor *executor, const struct id *run_id);
     /* What a step of a workflow has written for later ones (the file PEAL_OUTPUT), after its ENDED
      * and until it is acknowledged, also to the next agent: a text of up to EXECUTOR_VALUES_MAX
-     * bytes as the step left it, from malloc, with a zero byte behind it. NULL: nothing was written.
-     * E_TOO_LARGE: more than that was. E_INVALID: the file was replaced by something else. E_IO.
-     * NULL: no run of this executor writes any. */
+     * bytes as the step left it, from malloc, with a zero byte behind it. NULL: nothing was
+     * written. E_TOO_LARGE: more than that was. E_INVALID: the file was replaced by something else.
+     * E_IO. NULL: no run of this executor writes any. */
     enum status (*values)(struct executor *executor, const struct id *run_id, char **ret,
                           size_t *ret_length);
     bool (*next_event)(struct executor *executor, struct executor_event *ret);
