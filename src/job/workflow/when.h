@@ -6,10 +6,10 @@
  *
  *     expression = term { "or" term }
  *     term       = factor { "and" factor }
- *     factor     = "not" factor | operand [ OPERATOR operand | "in" "[" operand { "," operand } "]" ]
- *     OPERATOR   = "==" "!=" "<" "<=" ">" ">=" "contains" "starts_with"
- *     operand    = a reference (refs.h), a number, true, false, a text in " or ' with \ before a
- *                  quote or \, or an expression in parentheses
+ *     factor     = "not" factor | operand [ OPERATOR operand | "in" "[" operand { "," operand } "]"
+ * ] OPERATOR   = "==" "!=" "<" "<=" ">" ">=" "contains" "starts_with" operand    = a reference
+ * (refs.h), a number, true, false, a text in " or ' with \ before a quote or \, or an expression in
+ * parentheses
  *
  * Every value is a text. Two sides compare as numbers if both are written as JSON writes numbers,
  * and neither is a text in quotes; else as texts, byte by byte. Where a condition is expected, the
