@@ -404,7 +404,9 @@ static void a_manual_run_opens_an_instance(void **state)
 {
     (void)state;
     struct cluster *cluster = cluster_new(2);
-    struct id uid = world_add(cluster->nodes[0], "name: w\nsteps:\n" STEP("a", ""));
+    struct id uid =
+        world_add(cluster->nodes[0], "name: w\nschedule: '@manual'\nsteps:\n" STEP("a", ""));
+    cluster_pass(cluster, SECOND);
     assert_true(world_trigger(cluster->nodes[1], &uid));
     cluster_pass(cluster, 10 * SECOND);
     ENDS(cluster, "a", RUN_OK, REASON_NONE);
@@ -420,6 +422,7 @@ static void what_cannot_be_opened_fails_and_says_why(void **state)
         struct cluster *cluster = cluster_new(2);
         struct id uid =
             world_add(cluster->nodes[0], WORKFLOW "steps:\n  - {name: a, job: nothing}\n");
+        cluster_pass(cluster, SECOND);
         if (is_manual)
             assert_true(world_trigger(cluster->nodes[1], &uid));
         cluster_pass_to(cluster, is_manual ? 30 * SECOND : 0);
