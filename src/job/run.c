@@ -165,11 +165,15 @@ bool run_waits_for_turn(const struct run *run)
 
 bool run_ends_tick(const struct run *run)
 {
-    return !run->parts || run_state_is_end(run->outcome);
+    return !run_is_step(run) && (!run->parts || run_state_is_end(run->outcome));
 }
 
+/* Of an attempt that was not needed after all the attempt before it has told what follows. */
 bool run_is_unfollowed(const struct run *run)
 {
+    if (!id_is_zero(&run->instance))
+        return run_state_is_end(run->state) && !run->finished_ms &&
+               run->reason != REASON_NOT_NEEDED;
     return run->parts && run->state == RUN_SKIPPED && !run->finished_ms &&
            run_state_is_end(run->outcome);
 }

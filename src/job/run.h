@@ -214,11 +214,12 @@ bool run_may_be_spread(const struct run *run);
 bool run_waits_for_turn(const struct run *run);
 
 /* Is the tick over with the end of this run? Not if it is a part, and others of them are open, or
- * its next attempt. */
+ * its next attempt; and never with a step of a workflow, whose tick is over with the instance. */
 bool run_ends_tick(const struct run *run);
 
-/* The store has ended this part before its start, as the last of its tick, and nothing has followed
- * from that yet: the job's last run and the nexts are to be written, with a finish. */
+/* The store has ended this run by itself, and nothing has followed from that yet: the job's last
+ * run and the nexts, or the links, are to be written, with a finish. It is the last part of its
+ * tick, which was not started, or an instance, a fan-out or a step of a workflow. */
 bool run_is_unfollowed(const struct run *run);
 
 /* The result of the tick that is over with this run: its state, or that of all parts together. */

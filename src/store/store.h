@@ -90,10 +90,16 @@ struct store_parts {
  * transaction, and so every step is made DUE once, whoever ends the others.
  *
  * A run of a workflow stays in the store until its instance has ended: STORE_FORGET leaves it there
- * before that. So a step that has ended is never made again. */
+ * before that. So a step that has ended is never made again.
+ *
+ * A STORE_ORDER for an instance or a fan-out, and `replace` for an instance, end its steps that are
+ * DUE as SKIPPED with that reason, and feed a STORE_CHANGE_KILL for the run itself, for whoever has
+ * steps of it under way; a fan-out makes no more items. The others drain through the links; steps
+ * with `is_final` go on. A pause is not for them. When the job is purged, all that have no owner
+ * end: SKIPPED, and the RUNNING ones KILLED (DELETED). */
 
 /* A run of the instance that is to be made. It gets job, job_name, tick, traceparent, `by`, input
- * and job_revision of the instance, and CAUSE_STEP. */
+ * and job_revision of the instance, and CAUSE_STEP. claimed_ms is when it became DUE. */
 struct store_step {
     struct id id;
     int part;                  /* unique in the instance */
@@ -107,14 +113,17 @@ enum { STORE_STEPS_MAX = 64 };
 
 /* A run becomes RUNNING, and its first steps are made, DUE: a claimed tick or a taken run of a
  * workflow becomes an instance, with `plan` as the document of run.input; a step that is a fan-out
- * gets its first items. With `expected` 0 there is nothing to wait for: the run ends as OK at once,
- * as store_link says. */
+ * gets its first items, 0, 1 ... It has no owner, but keeps the nonce of the claim or the take, by
+ * which a repeat is told. started_ms is the time of either. With `expected` 0 there is nothing to
+ * wait for: the run ends as OK at once, as store_link says. The documents that a request writes are
+ * fed before its runs. */
 struct store_opening {
     struct store_step *steps; /* owned by the caller until done */
     size_t count;             /* at most STORE_STEPS_MAX */
     int expected;     /* ends that it waits for; 0: and no steps, for a fan-out of nothing */
-    const char *plan; /* of an instance: replaces the document `input`; owned likewise */
-    struct id input;  /* the name of that document */
+    const char *plan; /* of an instance; owned likewise. It replaces the input that a request has
+                         handed over, whose document is removed */
+    struct id input;  /* the name of its document, which becomes run.input */
     bool is_wanted;   /* false: not a workflow, all else is ignored */
 };
 
@@ -128,17 +137,19 @@ struct store_opening {
  *
  * A fan-out, or the instance (`is_group`), while it is RUNNING: one more of what it expects is met,
  * if `end` is OK or SKIPPED, or else unmet, and `outcome` is the worst so far of those that are
- * unmet. A fan-out that has not made all items makes the next, as `step`, DUE. When all are in, the
- * run ends: if it was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as
- * OK, or FAILED (STEP_FAILED), with the last unmet step in `detail`. It has no finished_ms
+ * unmet. A fan-out that has not made all items makes the next, DUE, if `step` has a part: as item
+ * k = joins.made, with the part FLOW_ITEMS * link.part + k (workflow/flow.h) and the name
+ * "STEP[k]", of which `step` has STEP alone. When all are in, the run ends: if it, or its instance,
+ * was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as OK, or FAILED
+ * (STEP_FAILED), with the last unmet step in `detail`. It has no finished_ms
  * (run_is_unfollowed): the first STORE_FINISH of it sets that, and follows its own links, nexts and
  * the job's last run.
  *
  * A run that is in any other state is left as it is, and so are all if the instance has ended. A
  * step that the store ends by itself is unfollowed likewise. */
 struct store_link {
-    struct store_step step; /* is_group: the next item of a fan-out; its `part` 0: none is left */
-    int part;               /* of the run that waits */
+    struct store_step step; /* is_group: the next item of a fan-out; `part` 0: there is none */
+    int part;               /* is_group: of the run that waits; 0: the instance */
     unsigned states;        /* ends that are met: 1 << state */
     int inputs, join;
     bool is_group;
@@ -219,7 +230,12 @@ enum { STORE_AHEAD_MS = 2000 };
  *
  * A run that may still be spread (run_may_be_spread) is taken only if the definition has the
  * revision `job_revision`, which says whether it is. If so there are `parts`: it becomes the first
- * of them, still DUE, and the others are made. */
+ * of them, still DUE, and the others are made.
+ *
+ * With an `opening` the run must be DUE, and becomes RUNNING. To become an instance it is taken
+ * only if the definition has the revision `job_revision`, and ends as SKIPPED instead (`taken` is
+ * false) if its begin would be refused. A step keeps the job_revision of its instance:
+ * `job_revision` is 0. */
 struct store_take {
     struct id run_id;
     int64_t job_revision;         /* 0: the run is taken to be ended */
@@ -237,9 +253,12 @@ struct store_take {
 /* If the run is CLAIMED with this nonce: BEGUN, with a new fence that is larger than all before,
  * and with the `job_revision` of the job's current definition, which is the one to start. But if
  * the job is deleted or purged, or paused (unless the run is manual or a backfill), or a kill of
- * the run was ordered, the store ends it as SKIPPED (DELETED, PAUSED, or the order's reason). Not
- * begun: `refused` is the run's state; RUN_STATES: no such run. A run that is BEGUN with this nonce
- * is a repeat: this begin, or an earlier one whose answer was lost, has done it. */
+ * the run was ordered, the store ends it as SKIPPED (DELETED, PAUSED, or the order's reason). Of a
+ * step, `job_revision` stays that of its instance, and a pause does not matter, but an order for
+ * the instance does, unless the step has is_final; if the instance is over, it ends as SKIPPED
+ * (NOT_NEEDED). Not begun: `refused` is the run's state; RUN_STATES: no such run. A run that is
+ * BEGUN with this nonce is a repeat: this begin, or an earlier one whose answer was lost, has done
+ * it. */
 struct store_begin {
     struct id run_id;
     uint64_t nonce;
@@ -283,9 +302,11 @@ struct store_next {
  * before, was not lost by a restore, is not a part that was lost and is amended, has no next
  * attempt already (from a backfill), and its job is neither deleted nor paused (a manual or
  * backfill run does not mind a pause): a run with this id, the next attempt, is made DUE at
- * not_before_ms, and no nexts are made: the tick has not ended. Whatever the overlap rule says, the
- * tick goes on; the queue of the job waits for its last attempt. The definition that says so has
- * `job_revision`: if that has changed, the finish is stale, as with nexts. */
+ * not_before_ms, and no nexts are made: the tick has not ended. A step is retried whatever has
+ * become of the definition, but not if its instance has ended or is to be killed. Whatever the
+ * overlap rule says, the tick goes on; the queue of the job waits for its last attempt. The
+ * definition that says so has `job_revision`: if that has changed, the finish is stale, as with
+ * nexts. */
 struct store_again {
     bool is_wanted;
     struct id id;
@@ -326,7 +347,8 @@ struct store_finish {
 };
 
 /* Removes ended runs and ledger entries, by id, that the history has acknowledged. Open runs stay,
- * and a missing id is no error. The input of a run goes with the last attempt at its tick. */
+ * and a missing id is no error. The input of a run goes with the last attempt at its tick; see
+ * "workflows" for those that stay. */
 struct store_forget {
     struct id id;
     bool is_entry; /* a ledger entry, else a run */

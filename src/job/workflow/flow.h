@@ -15,7 +15,15 @@
 
 struct flow;
 
-enum { FLOW_INSTANCE = 0, FLOW_ITEMS = 100000, FLOW_TEXT_MAX = 380 * 1024 };
+enum {
+    FLOW_INSTANCE = 0,
+    FLOW_ITEMS = 100000,
+    FLOW_TEXT_MAX = 380 * 1024,
+    FLOW_DEPTH_MAX = 8,               /* workflows within each other */
+    FLOW_VALUE_MAX = 120 * 1024,      /* bytes of a value, which a variable of a process can hold */
+    FLOW_OUTPUT_READ_MAX = 64 * 1024, /* bytes of the file that a step writes */
+    FLOW_OUTPUT_MAX = 32 * 1024,      /* bytes of the JSON that is kept of it */
+};
 
 static inline int flow_part_of(int step)
 {
@@ -52,7 +60,8 @@ MUST_CHECK enum status flow_text(const struct job *workflow, const char *input,
                                  const struct flow_source *source, char **ret, char *why,
                                  size_t size);
 
-/* E_INVALID: damaged, or of a newer version. */
+/* The text is a document of run_input.h, too, whose params are those of the instance. E_INVALID:
+ * damaged, or of a newer version. */
 MUST_CHECK enum status flow_decode(const char *text, struct flow **ret);
 struct flow *flow_free(struct flow *flow);
 
@@ -67,15 +76,19 @@ int flow_inputs(const struct flow *flow, int step); /* steps that it waits for *
 bool flow_is_final(const struct flow *flow, int step);
 bool flow_is_fan_out(const struct flow *flow, int step);
 int flow_at_once(const struct flow *flow, int step);
-int flow_last_count(const struct flow *flow);             /* steps that no other waits for */
+int flow_last_count(const struct flow *flow);             /* whose ends the instance waits for */
 int flow_find(const struct flow *flow, const char *name); /* -1: none */
 int64_t flow_timeout_s(const struct flow *flow);          /* of the whole; 0: none */
 
 /* "load", "load[3]". */
 void flow_name_part(const struct flow *flow, int part, char name[STEP_NAME_SIZE]);
 
-/* What waits for the end of this step (or fan-out): another step, or, where is_instance, the
- * instance itself. */
+/* What waits for the end of this step (or fan-out): other steps, and, last, the instance itself.
+ * The instance waits for every step but those whose failure another step waits for, which so are
+ * part of the plan, and whose end that step implies. So a failure is never hidden by the steps that
+ * are skipped because of it, and an instance ends after all of its steps.
+ *
+ * `on: success` is met by OK; `failure` by all other ends but SKIPPED; `always` by any end. */
 struct flow_edge {
     int step; /* -1: the instance */
     unsigned states;

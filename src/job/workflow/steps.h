@@ -24,7 +24,8 @@ struct step_after {
 /* A fan-out: the step runs once for each item. Exactly one of the four is given. */
 struct step_each {
     char **items;         /* NULL-terminated texts, which may hold ${...} */
-    int64_t from, to, by; /* a range, both ends included; by 0: none is given */
+    int64_t from, to, by; /* a range, both ends included; by 0: none is given, and the ends are
+                             EACH_UNSET */
     char *of;             /* "steps.NAME.KEY": an output that is a list: JSON, or words */
     int64_t shards;       /* that many, numbered from 0 */
     int at_once;
@@ -45,7 +46,16 @@ struct job_step {
     bool is_final; /* from `finally` instead of `steps`: after all of those, however they ended */
 };
 
+#define EACH_UNSET INT64_MIN
+
 void job_steps_free(struct job_step *steps, size_t count);
 bool step_is_fan_out(const struct job_step *step);
+
+/* Is it a variable of the environment that every step has, or may have, from its instance? `name`
+ * need not end there. */
+bool step_has_variable(const char *name, size_t length);
+
+/* What is wrong with the name of a step; NULL: nothing. */
+const char *step_name_complaint(const char *name);
 
 #endif
