@@ -153,7 +153,7 @@ static void print_node(struct drawing *drawing, size_t node, size_t lane)
 static void branch(struct drawing *drawing, size_t node, size_t lane)
 {
     const struct graph *graph = drawing->graph;
-    size_t last = lane, first_new = drawing->lane_count;
+    size_t last = lane;
     begin_row(drawing);
     memset(drawing->row + drawing->lane_count, BLANK, graph->node_count + 1 - drawing->lane_count);
     for (size_t i = 0; i < graph->edge_count; i++) {
@@ -168,7 +168,6 @@ static void branch(struct drawing *drawing, size_t node, size_t lane)
         drawing->row[taken] = BRANCH;
         last = taken > last ? taken : last;
     }
-    (void)first_new;
     if (last == lane)
         return;
     drawing->row[lane] = FORK;
@@ -179,14 +178,12 @@ static void branch(struct drawing *drawing, size_t node, size_t lane)
     end_row(drawing, lane, last);
 }
 
-static bool is_straight_or_new(const struct drawing *drawing, const size_t *before, size_t count,
-                               size_t to)
+static bool has_lane(const size_t *lanes, size_t count, size_t node)
 {
-    for (size_t i = 0; i < count; i++)
-        if (before[i] == to)
-            return false;
-    (void)drawing;
-    return true;
+    size_t i = 0;
+    while (i < count && lanes[i] != node)
+        i++;
+    return i < count;
 }
 
 /* Lines into lanes that were there before this node. */
@@ -196,11 +193,10 @@ static void join(struct drawing *drawing, size_t node, size_t lane, const size_t
     const struct graph *graph = drawing->graph;
     size_t left = 0;
     for (size_t i = 0; i < graph->edge_count; i++)
-        left += graph->edges[i].from == node &&
-                !is_straight_or_new(drawing, before, count, graph->edges[i].to);
+        left += graph->edges[i].from == node && has_lane(before, count, graph->edges[i].to);
     for (size_t i = 0; i < graph->edge_count && left; i++) {
         const struct graph_edge *edge = &graph->edges[i];
-        if (edge->from != node || is_straight_or_new(drawing, before, count, edge->to))
+        if (edge->from != node || !has_lane(before, count, edge->to))
             continue;
         size_t to = find_lane(drawing, edge->to);
         bool goes_on = --left || drawing->lanes[lane] != NOBODY;
@@ -244,11 +240,10 @@ static size_t next_node(const struct drawing *drawing)
     for (size_t i = 0; i < graph->node_count; i++) {
         if (drawing->is_drawn[i] || drawing->missing[i])
             continue;
-        size_t lane = find_lane(drawing, i);
-        bool has_lane = lane < drawing->lane_count;
-        if (found == NOBODY || (has_lane && lane < found_lane)) {
+        size_t lane = find_lane(drawing, i); /* lane_count: it has none */
+        if (found == NOBODY || lane < found_lane) {
             found = i;
-            found_lane = has_lane ? lane : SIZE_MAX;
+            found_lane = lane;
         }
     }
     return found;
