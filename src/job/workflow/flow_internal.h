@@ -125,10 +125,14 @@ struct flow_lookup {
     int in;           /* a scope of the plan */
     const char *item; /* NULL: none */
     int index;
-    int depth;
+    unsigned char *gates; /* by scope: what is known of its gate */
     char *why;
     size_t size;
 };
+
+MUST_CHECK enum status flow_lookup_init(struct flow_lookup *lookup, const struct flow *flow, int in,
+                                        const struct flow_scope *scope, char *why, size_t size);
+void flow_lookup_release(struct flow_lookup *lookup);
 
 /* Appends the value of a reference. E_INVALID: `why`. */
 MUST_CHECK enum status flow_get(void *lookup, const struct ref *ref, struct strbuf *out);
@@ -136,8 +140,16 @@ MUST_CHECK enum status flow_get(void *lookup, const struct ref *ref, struct strb
 /* Appends the text with the values of its references. */
 MUST_CHECK enum status flow_fill(struct flow_lookup *lookup, const char *text, struct strbuf *out);
 
-/* The item of a fan-out. E_INVALID: there is none of this number. */
+/* The same as a new text. */
+MUST_CHECK enum status flow_fill_text(struct flow_lookup *lookup, const char *text, char **ret);
+
+/* How a workflow that was used as a step has ended: OK, FAILED or SKIPPED; QUEUED: it has not.
+ * flow_gates.c */
+MUST_CHECK enum status flow_scope_state(struct flow_lookup *lookup, int scope, enum run_state *ret);
+
+/* The item of a fan-out: flow_items.c. *ret_is_literal: as the definition has it. */
 MUST_CHECK enum status flow_item(const struct flow *flow, int step, const struct flow_scope *scope,
-                                 int item, char **ret, char *why, size_t size);
+                                 int item, char **ret, bool *ret_is_literal, char *why,
+                                 size_t size);
 
 #endif

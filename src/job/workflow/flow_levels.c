@@ -64,11 +64,6 @@ static json_t *encode_each(const struct step_each *each)
                      (json_int_t)each->to, "by", (json_int_t)each->by, "at_once", at_once);
 }
 
-static bool is_fan_out(const struct step_each *each)
-{
-    return each->items || each->of || each->shards || each->by;
-}
-
 /* What a step or a scope has in common; the names are settled. */
 static enum status add_common(json_t *map, const struct job_step *definition, const char *scope_key,
                               int scope)
@@ -92,7 +87,7 @@ static enum status add_step(struct planning *p, struct level *level, struct leve
         st = flow_add_job(step, definition, defaults, level->env, p->source, p->why, p->size);
     if (st == OK)
         st = add_common(step, definition, "scope", level->scope);
-    if (st == OK && is_fan_out(&definition->each) &&
+    if (st == OK && step_is_fan_out(definition) &&
         json_object_set_new(step, "each", encode_each(&definition->each)) != 0)
         st = E_NOMEM;
     if (st == OK && is_final && json_object_set_new(step, "final", json_true()) != 0)
@@ -120,7 +115,7 @@ static enum status check_use(const struct planning *p, const struct level_node *
     const struct job *says = definition->job;
     const struct job usual = job_defaults();
     int all = (int)definition->after_count;
-    if (is_fan_out(&definition->each))
+    if (step_is_fan_out(definition))
         return refuse(p, node,
                       "a workflow can't be used with \"each\"; give its steps an \"each\"");
     if (definition->when && definition->join && definition->join != all)

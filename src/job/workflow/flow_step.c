@@ -8,23 +8,11 @@
 #include "definition/job_fields.h"
 #include "workflow/flow_internal.h"
 
-/* Fields that a step can have, and those of them that a workflow can have for all of its steps. */
-static const struct {
-    const char *name;
-    bool is_default;
-} kept[] = {
-    {"command", false}, {"shell", false}, {"http", false},        {"function", false},
-    {"cwd", true},      {"user", true},   {"env", true},          {"params", false},
-    {"stdin", false},   {"umask", true},  {"nice", true},         {"limits", true},
-    {"timeout", false}, {"grace", true},  {"retries", false},     {"where", true},
-    {"place", true},    {"output", true}, {"output_limit", true}, {"linger", true},
-};
-enum { KEPT = sizeof(kept) / sizeof(kept[0]) };
-
 /* Under construction. */
 struct making {
     json_t *job, *env, *values;
     const char *name;
+    bool is_fan_out, is_script; /* a script is being read */
     char *why;
     size_t size;
 };
@@ -41,20 +29,27 @@ static enum status fail(const struct making *m, const char *what)
 
 /* ---- fields ---- */
 
+/* Is it one that a step has, or that a workflow has for all of its steps? Its time-out is that of
+ * the instance. */
+static bool is_kept(const struct field *field, bool are_defaults)
+{
+    if (are_defaults)
+        return field->of == OF_EITHER && field->offset != offsetof(struct job, timeout_s);
+    return field_is_of_step(field) || field->kind == FIELD_PARAMS;
+}
+
 /* The fields of a definition that a step keeps. NULL: out of memory. */
 static json_t *fields_of(const struct job *job, bool are_defaults)
 {
     struct job bare = *job; /* its steps are long, and not asked for */
     bare.steps = NULL;
     bare.step_count = 0;
-    if (bare.kind == JOB_WORKFLOW)
-        bare.kind = JOB_COMMAND;
     json_t *all = job_encode_json(&bare, false), *fields = json_object();
     bool is_good = all && fields;
-    for (size_t i = 0; i < KEPT && is_good; i++) {
-        json_t *value = json_object_get(all, kept[i].name);
-        if (value && (!are_defaults || kept[i].is_default))
-            is_good = json_object_set(fields, kept[i].name, value) == 0;
+    for (const struct field *field = job_fields; field->name && is_good; field++) {
+        json_t *value = json_object_get(all, field->name);
+        if (value && is_kept(field, are_defaults))
+            is_good = json_object_set(fields, field->name, value) == 0;
     }
     json_decref(all);
     if (is_good)
@@ -68,26 +63,16 @@ json_t *flow_defaults(const struct job *workflow)
     return fields_of(workflow, true);
 }
 
-static bool is_of_process(const char *name)
-{
-    for (const struct field *field = job_fields; field->name; field++) {
-        if (strcmp(field->name, name) == 0)
-            return field->of_process;
-    }
-    return false;
-}
-
 /* Adds the fields that are not there yet. An HTTP call and a function have no process. */
 static enum status add_defaults(const struct making *m, const json_t *defaults)
 {
     bool has_process = json_object_get(m->job, "command") || json_object_get(m->job, "shell");
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *)defaults, name, value) {
-        if (strcmp(name, "env") == 0 || json_object_get(m->job, name) ||
-            (!has_process && is_of_process(name)))
+    for (const struct field *field = job_fields; field->name; field++) {
+        json_t *value = json_object_get(defaults, field->name);
+        if (!value || json_object_get(m->job, field->name) || field->kind == FIELD_PAIRS ||
+            (field->of_process && !has_process))
             continue;
-        if (json_object_set(m->job, name, value) != 0)
+        if (json_object_set(m->job, field->name, value) != 0)
             return E_NOMEM;
     }
     return OK;
@@ -109,17 +94,19 @@ static enum status add_env(const struct making *m, const json_t *env, bool are_t
 
 /* ---- ${REFERENCE} in scripts and HTTP calls ---- */
 
-static void name_variable(const struct ref *ref, char name[FLOW_VARIABLE_SIZE])
+/* A script has ${item} as it is, from a variable of that name, which a loop in it may use, too. */
+static void name_variable(const struct making *m, const struct ref *ref,
+                          char name[FLOW_VARIABLE_SIZE])
 {
-    static const char *const fixed[] = {
-        [REF_ITEM] = "PEAL_ITEM",
-        [REF_INDEX] = "PEAL_INDEX",
-        [REF_INSTANCE] = "PEAL_INSTANCE",
+    static const char *const fixed[][2] = {
+        [REF_ITEM] = {"PEAL_ITEM", "item"},
+        [REF_INDEX] = {"PEAL_INDEX", "index"},
+        [REF_INSTANCE] = {"PEAL_INSTANCE", "instance"},
     };
     if (ref->kind == REF_PARAM)
         snprintf(name, FLOW_VARIABLE_SIZE, PARAM_VARIABLE "%s", ref->name);
     else if (ref->kind >= REF_ITEM)
-        snprintf(name, FLOW_VARIABLE_SIZE, "%s", fixed[ref->kind]);
+        snprintf(name, FLOW_VARIABLE_SIZE, "%s", fixed[ref->kind][m->is_script]);
     else
         snprintf(name, FLOW_VARIABLE_SIZE, STEP_VARIABLE "%s_%s", ref->step, ref->name);
     for (char *at = name; *at; at++) {
@@ -134,7 +121,7 @@ static enum status add_variable(const struct making *m, const struct ref *ref, c
                                 size_t length, char name[FLOW_VARIABLE_SIZE])
 {
     json_t *value = json_stringn(text, length);
-    name_variable(ref, name);
+    name_variable(m, ref, name);
     size_t end = strlen(name);
     if (!value)
         return E_NOMEM;
@@ -144,6 +131,18 @@ static enum status add_variable(const struct making *m, const struct ref *ref, c
          n++)
         snprintf(name + end, FLOW_VARIABLE_SIZE - end, "_%d", n);
     return json_object_set_new(m->values, name, value) == 0 ? OK : E_NOMEM;
+}
+
+/* A variable that a script already names as the reference does, unless it has one of its own. */
+static enum status add_plain_variable(const struct making *m, const struct ref *ref,
+                                      const char *text, size_t length)
+{
+    char name[FLOW_VARIABLE_SIZE];
+    name_variable(m, ref, name);
+    if (json_object_get(m->env, name) || json_object_get(m->values, name) ||
+        (!m->is_fan_out && ref->kind != REF_INSTANCE))
+        return OK;
+    return json_object_set_new(m->values, name, json_stringn(text, length)) == 0 ? OK : E_NOMEM;
 }
 
 /* Whatever reads this text later, a shell or the template of an HTTP call, finds a value where it
@@ -164,8 +163,13 @@ static enum status use_variables(const struct making *m, json_t **inout_text)
                            (int)(end - at < 80 ? end - at : 80), at, complaint);
             break;
         }
-        st = add_variable(m, &ref, at, (size_t)(end - at), name);
         strbuf_add(&out, from, (size_t)(at - from));
+        if (m->is_script && ref.kind >= REF_ITEM) {
+            st = add_plain_variable(m, &ref, at, (size_t)(end - at));
+            strbuf_add(&out, at, (size_t)(end - at));
+            continue;
+        }
+        st = add_variable(m, &ref, at, (size_t)(end - at), name);
         strbuf_addf(&out, "${%s}", name);
     }
     strbuf_adds(&out, from);
@@ -326,8 +330,8 @@ static enum status take_job(const struct making *m, const struct job_step *defin
 static enum status take_own(const struct making *m, const struct job_step *definition,
                             const json_t *own, const json_t *defaults)
 {
-    if (definition->with.count && !json_object_get(own, "function"))
-        return fail(m, "\"with\" is for the parameters of a job, a workflow or a function");
+    if (definition->with.count)
+        return fail(m, "\"with\" is for the parameters of a job or a workflow");
     if (json_object_update(m->job, (json_t *)own) != 0)
         return E_NOMEM;
     enum status st = add_defaults(m, defaults);
@@ -335,11 +339,13 @@ static enum status take_own(const struct making *m, const struct job_step *defin
 }
 
 /* Variables are made last, when all names of the environment are known. */
-static enum status settle_own(const struct making *m, const struct job_step *definition)
+static enum status settle_own(struct making *m, const struct job_step *definition)
 {
     enum status st = check_words(m, definition->job ? definition->job->command : NULL);
+    m->is_script = true;
     if (st == OK)
         st = use_in(m, m->job, "shell");
+    m->is_script = false;
     return st == OK ? use_in_http(m) : st;
 }
 
@@ -362,9 +368,8 @@ static bool add_map(json_t *to, const char *name, json_t *map)
     return json_object_size(map) == 0 || json_object_set(to, name, map) == 0;
 }
 
-static enum status make(const struct making *m, const struct job_step *definition,
-                        const json_t *own, const json_t *defaults, const json_t *env,
-                        const struct flow_source *source)
+static enum status make(struct making *m, const struct job_step *definition, const json_t *own,
+                        const json_t *defaults, const json_t *env, const struct flow_source *source)
 {
     bool is_own = !definition->ref;
     bool has_env = !json_object_get(own, "function");
@@ -393,6 +398,7 @@ enum status flow_add_job(json_t *step, const struct job_step *definition, const 
                        .env = json_object(),
                        .values = json_object(),
                        .name = json_string_value(json_object_get(step, "name")),
+                       .is_fan_out = step_is_fan_out(definition),
                        .why = why,
                        .size = size};
     json_t *own = definition->job ? fields_of(definition->job, false) : json_object();

@@ -293,7 +293,7 @@ static enum status check_step(struct steps_graph *graph, int number)
         st = check_map(&place, USE_TEXT, &with);
     if (st == OK)
         st = check_text(&place, USE_TEXT, &input);
-    if (st == OK)
+    if (st == OK && vertex->step->when)
         st = check_when(&place, &when);
     return st == OK ? check_each(&place, &step) : st;
 }
