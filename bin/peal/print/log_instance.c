@@ -92,8 +92,7 @@ static enum exit_code look_at(struct client *client, const struct instance_watch
         return cli_fail(E_NOMEM);
     enum exit_code code = EXIT_OK;
     log->printer.prefix = log->prefix; /* the array may have moved */
-    bool is_group = json_is_null(json_object_get(run, "started_at")) && !is_over;
-    if (watch->with_output && has_begun && !is_group)
+    if (watch->with_output && has_begun)
         code = log_print_more(client, log->run_id, &log->printer, NULL);
     if (code == EXIT_OK && is_over && watch->follow)
         tell_end(run);

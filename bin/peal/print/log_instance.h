@@ -5,9 +5,9 @@
 #include "client/client.h"
 
 struct instance_watch {
-    const char *run_id;  /* of the instance, which may not have begun yet */
-    bool follow;         /* until it ends */
-    bool with_output;    /* of its steps; without, only how they end, on stderr */
+    const char *run_id; /* of the instance, which may not have begun yet */
+    bool follow;        /* until it ends */
+    bool with_output;   /* of its steps; without, only how they end, on stderr */
     bool timestamps;
     int64_t deadline_ms; /* wall; NO_TIME: none */
 };

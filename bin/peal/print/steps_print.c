@@ -31,10 +31,11 @@ static bool add_after(json_t *list, const json_t *after)
     }
     if (!after)
         return true;
-    const char *name = json_is_string(after) ? json_string_value(after) : answer_text(after, "step");
+    const char *name =
+        json_is_string(after) ? json_string_value(after) : answer_text(after, "step");
     const char *on = answer_text(after, "on");
-    return json_array_append_new(list, json_pack("{s:s, s:s}", "step", name, "on",
-                                                 *on ? on : "success")) == 0;
+    return json_array_append_new(
+               list, json_pack("{s:s, s:s}", "step", name, "on", *on ? on : "success")) == 0;
 }
 
 static bool add_steps(json_t *list, const json_t *steps, bool is_final)
@@ -164,7 +165,8 @@ static void print_what(const json_t *step, struct strbuf *out)
         add_short(out, json_string_value(command));
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const json_t *value = json_object_get(step, texts[i]);
-        const char *text = json_is_object(value) ? answer_text(value, "url") : answer_text(step, texts[i]);
+        const char *text =
+            json_is_object(value) ? answer_text(value, "url") : answer_text(step, texts[i]);
         if (json_is_object(value) && !*text)
             text = answer_text(value, "name");
         if (!value)
@@ -232,10 +234,10 @@ static enum graph_colour colour_of(const json_t *step)
         const char *state;
         enum graph_colour colour;
     } colours[] = {
-        {"ok", GRAPH_GOOD},      {"failed", GRAPH_BAD},    {"timed_out", GRAPH_BAD},
-        {"killed", GRAPH_BAD},   {"lost", GRAPH_BAD},      {"missed", GRAPH_BAD},
+        {"ok", GRAPH_GOOD},       {"failed", GRAPH_BAD},    {"timed_out", GRAPH_BAD},
+        {"killed", GRAPH_BAD},    {"lost", GRAPH_BAD},      {"missed", GRAPH_BAD},
         {"skipped", GRAPH_FAINT}, {"waiting", GRAPH_FAINT}, {"running", GRAPH_BUSY},
-        {"begun", GRAPH_BUSY},   {"claimed", GRAPH_BUSY},
+        {"begun", GRAPH_BUSY},    {"claimed", GRAPH_BUSY},
     };
     for (size_t i = 0; has_state(step) && i < sizeof(colours) / sizeof(colours[0]); i++)
         if (strcmp(colours[i].state, answer_text(step, "state")) == 0)
@@ -283,8 +285,8 @@ static enum status fill_node(const json_t *step, struct texts *texts, struct gra
         .label = texts->label.text,
         .note = texts->note.length ? texts->note.text : "",
         .colour = colour_of(step),
-        .is_hollow = has_state(step) && (!*state || strcmp(state, "waiting") == 0 ||
-                                         strcmp(state, "skipped") == 0),
+        .is_hollow = has_state(step) &&
+                     (!*state || strcmp(state, "waiting") == 0 || strcmp(state, "skipped") == 0),
     };
     enum status st = strbuf_status(&texts->label);
     return st == OK ? strbuf_status(&texts->note) : st;
@@ -347,7 +349,8 @@ static void add_row(struct text_table *table, const json_t *step)
 {
     struct strbuf text;
     strbuf_init(&text);
-#define CELL(call) (strbuf_truncate(&text, 0), call, text_table_cell(table, text.text ? text.text : ""))
+#define CELL(call)                                                                                 \
+    (strbuf_truncate(&text, 0), call, text_table_cell(table, text.text ? text.text : ""))
     text_table_cell(table, answer_text(step, "name"));
     if (has_state(step)) {
         CELL(print_state(step, &text));
@@ -372,8 +375,8 @@ static void add_row(struct text_table *table, const json_t *step)
 enum exit_code steps_table(const json_t *steps)
 {
     static const char *const of_job[] = {"STEP", "RUNS", "AFTER", "WHEN", "PART", NULL};
-    static const char *const of_instance[] = {"STEP", "STATE", "TOOK", "ITEMS", "NODE",
-                                              "RUN",  "DETAIL", NULL};
+    static const char *const of_instance[] = {"STEP", "STATE", "TOOK",   "ITEMS",
+                                              "NODE", "RUN",   "DETAIL", NULL};
     struct text_table table;
     const json_t *step;
     size_t i;
