@@ -1,5 +1,6 @@
 #include "definition/step_check.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,17 @@ static enum status fail(const struct place *place, const struct strbuf *message)
     return E_INVALID;
 }
 
-/* `format` has a place for the name. */
-static enum status fail_name(const struct place *place, const char *format, const char *name)
-    __attribute__((format(printf, 2, 0)));
+static enum status fail_with(const struct place *place, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static enum status fail_name(const struct place *place, const char *format, const char *name)
+static enum status fail_with(const struct place *place, const char *format, ...)
 {
     struct strbuf message;
+    va_list args;
     strbuf_init(&message);
-    strbuf_addf(&message, format, name);
+    va_start(args, format);
+    strbuf_addv(&message, format, args);
+    va_end(args);
     enum status st = fail(place, &message);
     strbuf_release(&message);
     return st;
@@ -114,18 +117,21 @@ static const char *shown(const struct after_check *check, const char *name)
     return call_sees(check->call, name) ? name : "...";
 }
 
-static enum status fail_way(const struct descent *descent, const char *format)
-    __attribute__((format(printf, 2, 0)));
-
-static enum status fail_way(const struct descent *descent, const char *format)
+static enum status fail_way(const struct descent *descent, bool is_circle)
 {
+    const struct place *place = descent->place;
+    enum language language = place->check->call->language;
     struct strbuf way;
     strbuf_init(&way);
     for (int i = 0; i < descent->depth; i++)
-        strbuf_addf(&way, "%s%s", i ? " -> " : "", shown(descent->place->check, descent->path[i]));
+        strbuf_addf(&way, "%s%s", i ? " -> " : "", shown(place->check, descent->path[i]));
     enum status st = strbuf_status(&way);
-    if (st == OK)
-        st = fail_name(descent->place, format, way.text);
+    if (st == OK && is_circle)
+        st =
+            fail_with(place, message_in(language, "a workflow would contain itself: %s"), way.text);
+    else if (st == OK)
+        st = fail_with(place, message_in(language, "too many workflows within each other: %s"),
+                       way.text);
     strbuf_release(&way);
     return st;
 }
@@ -135,17 +141,14 @@ static with_job descend_into;
 /* At most FLOW_DEPTH_MAX deep. NOLINTNEXTLINE(misc-no-recursion) */
 static enum status descend(struct descent *descent, const char *name)
 {
-    enum language language = descent->place->check->call->language;
     bool is_circle = false;
     if (json_object_get(descent->done, name))
         return OK;
     for (int i = 0; i < descent->depth && !is_circle; i++)
         is_circle = strcmp(descent->path[i], name) == 0;
     descent->path[descent->depth++] = name;
-    if (is_circle)
-        return fail_way(descent, message_in(language, "a workflow would contain itself: %s"));
-    if (descent->depth > FLOW_DEPTH_MAX)
-        return fail_way(descent, message_in(language, "too many workflows within each other: %s"));
+    if (is_circle || descent->depth > FLOW_DEPTH_MAX)
+        return fail_way(descent, is_circle);
     enum status st = look_up(descent->place->check, name, descend_into, descent);
     descent->depth--;
     if (st == OK && json_object_set_new(descent->done, name, json_true()) != 0)
@@ -176,11 +179,11 @@ static enum status check_kind(void *context, const struct job *job)
     if (!job)
         return no_such_job(place, name);
     if (step->ref && is_workflow)
-        return fail_name(place,
+        return fail_with(place,
                          message_in(language, "\"%.128s\" is a workflow; use \"workflow\" instead"),
                          name);
     if (step->workflow && !is_workflow)
-        return fail_name(
+        return fail_with(
             place, message_in(language, "\"%.128s\" is not a workflow; use \"job\" instead"), name);
     return OK;
 }
@@ -193,7 +196,7 @@ static enum status check_step(struct place *place, struct descent *descent)
     if (!call_sees(check->call, name))
         return no_such_job(place, name);
     if (!scope_may(&check->call->principal.scope, RIGHT_DEFINE, name))
-        return fail_name(place,
+        return fail_with(place,
                          message_in(check->call->language,
                                     "needs the right to define \"%.128s\", which the step runs"),
                          name);
