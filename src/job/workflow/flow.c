@@ -398,6 +398,16 @@ bool flow_is_fan_out(const struct flow *flow, int step)
     return flow->steps[step].each;
 }
 
+const char *flow_when_text(const struct flow *flow, int step)
+{
+    return flow->steps[step].gate.when;
+}
+
+json_t *flow_each_shown(const struct flow *flow, int step)
+{
+    return flow->steps[step].each ? json_deep_copy(flow->steps[step].each) : NULL;
+}
+
 int flow_at_once(const struct flow *flow, int step)
 {
     return flow->steps[step].at_once;

@@ -75,6 +75,9 @@ int flow_join(const struct flow *flow, int step);   /* ends that it needs; 0: it
 int flow_inputs(const struct flow *flow, int step); /* steps that it waits for */
 bool flow_is_final(const struct flow *flow, int step);
 bool flow_is_fan_out(const struct flow *flow, int step);
+const char *flow_when_text(const struct flow *flow, int step); /* NULL: always */
+/* `each` as the plan has it, a new reference. NULL: not a fan-out, or out of memory. */
+json_t *flow_each_shown(const struct flow *flow, int step);
 int flow_at_once(const struct flow *flow, int step);
 int flow_last_count(const struct flow *flow);             /* whose ends the instance waits for */
 int flow_find(const struct flow *flow, const char *name); /* -1: none */
