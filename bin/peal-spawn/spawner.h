@@ -25,6 +25,7 @@
 #include "process/pipes.h"
 #include "process/tree.h"
 #include "process/user.h"
+#include "process/values.h"
 #include "run.h"
 #include "serve/agent_link.h"
 #include "serve/process.h"

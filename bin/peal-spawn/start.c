@@ -42,28 +42,46 @@ static bool make_pipes(struct spawner *s, struct run *run, const struct user_ids
     return true;
 }
 
-/* Is it a variable that the spawner sets itself? */
-static bool is_mark(const char *variable)
+static bool names(const char *variable, const char *name)
 {
-    return strncmp(variable, SPAWN_MARK "=", sizeof(SPAWN_MARK)) == 0 ||
-           strncmp(variable, SPAWN_TAG_MARK "=", sizeof(SPAWN_TAG_MARK)) == 0;
+    size_t length = strlen(name);
+    return strncmp(variable, name, length) == 0 && variable[length] == '=';
 }
 
-/* The request's variables, the mark that a kill looks for, and that of descent.h. */
-static char **make_env(const struct spawner *s, const struct spawn_request *request, char mark[64])
+/* Is it a variable that the spawner sets itself? */
+static bool is_mark(const char *variable, const struct spawn_request *request)
+{
+    return names(variable, SPAWN_MARK) || names(variable, SPAWN_TAG_MARK) ||
+           (request->has_values && names(variable, SPAWN_VALUES_VARIABLE));
+}
+
+/* What a run finds in its environment besides the variables of its request. */
+struct marks {
+    char values[VALUES_TEXT];
+    char id[64];
+};
+
+/* The request's variables, the mark that a kill looks for, that of descent.h, and in front of them
+ * the file for values. */
+static char **make_env(const struct spawner *s, const struct spawn_request *request,
+                       struct marks *marks)
 {
     size_t count = 0;
     while (request->env[count])
         count++;
-    char **env = calloc(count + 3, sizeof(*env));
+    char **env = calloc(count + 4, sizeof(*env));
     if (!env)
         return NULL;
-    snprintf(mark, 64, SPAWN_MARK "=%s", request->id);
-    env[0] = mark;
-    env[1] = (char *)s->tag_mark;
-    size_t to = 2;
+    size_t to = 0;
+    if (request->has_values) {
+        values_text(marks->values);
+        env[to++] = marks->values;
+    }
+    snprintf(marks->id, sizeof(marks->id), SPAWN_MARK "=%s", request->id);
+    env[to++] = marks->id;
+    env[to++] = (char *)s->tag_mark;
     for (size_t i = 0; i < count; i++)
-        if (!is_mark(request->env[i]))
+        if (!is_mark(request->env[i], request))
             env[to++] = request->env[i];
     return env;
 }
@@ -143,25 +161,36 @@ static bool has_fds_left(struct spawner *s)
     return need <= s->limit.rlim_cur;
 }
 
+/* False and errno. */
+static bool make_values(const struct spawner *s, const struct starting *starting, int *ret_fd)
+{
+    if (!starting->request.has_values)
+        return true;
+    *ret_fd = values_make(s->output_fd, starting->request.id, &starting->user);
+    return *ret_fd >= 0;
+}
+
 /* From the pipes to the process; on failure nothing is left but the run itself. */
 static enum spawn_step begin(struct spawner *s, const struct starting *starting,
                              struct launch **held, int *ret_error)
 {
-    char mark[64];
+    struct marks marks;
     struct run *run = starting->run;
     struct child_setup setup = {
         .request = &starting->request,
         .user = &starting->user,
         .fds = {starting->stdin_fd >= 0 ? starting->stdin_fd : s->null_fd, -1, -1},
+        .values_fd = -1,
         .nofile = s->nofile,
         .reset_oom = s->reset_oom,
     };
-    char **env = make_env(s, &starting->request, mark);
+    char **env = make_env(s, &starting->request, &marks);
     enum spawn_step step = SPAWN_STEP_PIPE;
     setup.env = env;
     if (!env)
         *ret_error = ENOMEM;
-    else if (!make_pipes(s, run, &starting->user, starting->request.is_merged, setup.fds))
+    else if (!make_pipes(s, run, &starting->user, starting->request.is_merged, setup.fds) ||
+             !make_values(s, starting, &setup.values_fd))
         *ret_error = errno;
     else
         step = make_process(s, run, &setup, held, ret_error);
@@ -169,6 +198,8 @@ static enum spawn_step begin(struct spawner *s, const struct starting *starting,
         close(setup.fds[2]);
     if (setup.fds[1] >= 0)
         close(setup.fds[1]);
+    if (setup.values_fd >= 0)
+        close(setup.values_fd);
     free(env);
     return step;
 }

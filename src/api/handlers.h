@@ -131,6 +131,12 @@ void get_run(struct call *call);
 void kill_run(struct call *call);
 void fail_no_run(struct call *call); /* 404: neither open nor recorded */
 
+/* workflow/steps.c */
+void get_steps(struct call *call);
+
+/* workflow/instances.c */
+void list_instances(struct call *call);
+
 /* runs/log.c */
 void get_log(struct call *call);
 

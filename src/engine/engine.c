@@ -44,6 +44,8 @@ static void init_parts(struct engine *engine)
     engine->planner.lacking = &engine->lacking;
     boot_marks_init(&engine->boot_marks);
     inputs_init(&engine->inputs);
+    instances_init(&engine->instances, &engine->catalog, &engine->runs, &engine->inputs,
+                   ports->zones);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
                &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
     claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
@@ -53,19 +55,23 @@ static void init_parts(struct engine *engine)
     engine->claimer.away = &engine->away;
     engine->claimer.hindrances = &engine->hindrances;
     engine->claimer.lacking = &engine->lacking;
+    engine->claimer.instances = &engine->instances;
     runner_init(&engine->runner, ports, &engine->outbox, &config->self, config->boot_id,
                 &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
     engine->runner.inputs = &engine->inputs;
+    engine->runner.instances = &engine->instances;
     engine->runner.on_time_ms = config->on_time_ms;
     recorder_init(&engine->recorder, ports, &engine->outbox, &config->self, &engine->catalog,
                   &engine->marks, &engine->runs);
     engine->recorder.inputs = &engine->inputs;
+    engine->recorder.instances = &engine->instances;
     sweeper_init(&engine->sweeper, ports, &engine->outbox, &config->self, &engine->peers,
                  &engine->placement, &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
     engine->sweeper.away = &engine->away;
+    engine->sweeper.instances = &engine->instances;
 }
 
 enum status engine_new(const struct engine_config *config, const struct engine_ports *ports,
@@ -95,6 +101,7 @@ struct engine *engine_free(struct engine *engine)
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
     boot_marks_release(&engine->boot_marks);
+    instances_release(&engine->instances);
     inputs_release(&engine->inputs);
     marks_release(&engine->marks);
     planner_release(&engine->planner);
@@ -371,17 +378,29 @@ void engine_each_open_run(const struct engine *engine,
     }
 }
 
+void engine_each_member(const struct engine *engine, const struct id *instance,
+                        void (*visit)(void *context, const struct run *run), void *context)
+{
+    const struct open_run *open = members_first(&engine->runs.members, instance);
+    for (; open; open = members_next(open))
+        visit(context, &open->run);
+}
+
+const char *engine_find_output(const struct engine *engine, const struct id *instance, int part)
+{
+    return instances_output(&engine->instances, instance, part);
+}
+
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id)
 {
     const struct open_run *open = open_runs_find(&engine->runs, run_id);
     return open ? &open->run : NULL;
 }
 
-bool engine_may_retry(const struct engine *engine, const struct id *run_id)
+bool engine_may_retry(struct engine *engine, const struct id *run_id)
 {
     const struct open_run *open = open_runs_find(&engine->runs, run_id);
-    const struct catalog_job *job =
-        open ? catalog_by_uid(&engine->catalog, &open->run.job_uid) : NULL;
+    const struct catalog_job *job = open ? instances_terms(&engine->instances, &open->run) : NULL;
     return open && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING) &&
            open->run.state != RUN_OK && job && open->run.attempt < catalog_job_attempts(job);
 }

@@ -123,8 +123,18 @@ void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);
 
+/* Visits the runs of an instance of a workflow, itself among them, in any state. All of them are
+ * here while it is open: the steps that have not been made yet are in its plan, which is its
+ * input. */
+void engine_each_member(const struct engine *engine, const struct id *instance,
+                        void (*visit)(void *context, const struct run *run), void *context);
+
+/* What a step of an open instance, or an item of one, has written: a JSON object. NULL: nothing.
+ * Valid until the next turn. */
+const char *engine_find_output(const struct engine *engine, const struct id *instance, int part);
+
 /* It has ended here, and only the store's answer tells whether another attempt follows. */
-bool engine_may_retry(const struct engine *engine, const struct id *run_id);
+bool engine_may_retry(struct engine *engine, const struct id *run_id);
 
 /* What the request of a run has handed over: the document that run.input names. NULL: nothing, or
  * it is gone from the store. Valid until the next turn. */

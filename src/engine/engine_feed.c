@@ -124,6 +124,13 @@ static void take_input(struct engine *engine, const struct store_doc *doc)
 {
     if (inputs_take(&engine->inputs, doc) != OK)
         ports_log(&engine->ports, "input_dropped", "input=%s error=\"out of memory\"", doc->name);
+    instances_take_input(&engine->instances, doc);
+}
+
+static void take_output(struct engine *engine, const struct store_doc *doc)
+{
+    if (instances_take_output(&engine->instances, doc) != OK)
+        ports_log(&engine->ports, "output_dropped", "output=%s error=\"out of memory\"", doc->name);
 }
 
 /* ---- runs ---- */
@@ -146,11 +153,11 @@ static bool is_for_us(const struct engine *engine, const struct run *run)
     return whose(engine, run) != WHOSE_OTHERS;
 }
 
-/* The next tick of an `@after` job depends on its open runs. */
+/* The next tick of an `@after` job depends on its open runs; steps are none of the job itself. */
 static void replan_job_of(struct engine *engine, const struct run *run)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &run->job_uid);
-    if (job && engine->loaded)
+    if (job && engine->loaded && !run_is_step(run))
         engine_put_plan(engine, job, INT64_MIN);
 }
 
@@ -158,7 +165,7 @@ static void replan_job_of(struct engine *engine, const struct run *run)
 static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
-        run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
+        run->state == RUN_DUE ? instances_terms(&engine->instances, run) : NULL;
     if (job && (job->where || open_run_only_node(run) || run->parts))
         marks_sweep(&engine->marks);
 }
@@ -178,9 +185,14 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     look_for_a_node(engine, run);
     if (run->state != open->run.state)
         open->is_told = false;
+    if (run->state != RUN_DUE || is_new_due)
+        open->verdict = VERDICT_NONE;
     open->run = *run;
-    if (open->phase != phase)
+    bool is_new_phase = open->phase != phase;
+    if (is_new_phase)
         open_runs_move(&engine->runs, open, phase);
+    if (is_new_phase && phase == OPEN_GROUP) /* it may have a timeout */
+        marks_sweep(&engine->marks);
     if (!open_phase_is(phase, PHASE_ELSEWHERE))
         return;
     open->kill = REASON_NONE;
@@ -203,6 +215,8 @@ static enum open_phase phase_of(const struct engine *engine, const struct run *r
         return OPEN_WAITING;
     if (run->state == RUN_CLAIMED)
         return is_ours(engine, run) ? OPEN_CLAIMED : OPEN_CLAIMED_ELSEWHERE;
+    if (run->state == RUN_RUNNING && !run->node[0])
+        return OPEN_GROUP;
     bool ended = run_state_is_end(run->state);
     if (!is_for_us(engine, run))
         return ended ? OPEN_ENDED_ELSEWHERE : OPEN_BEGUN_ELSEWHERE;
@@ -238,6 +252,8 @@ static void take_new_run(struct engine *engine, const struct run *run)
     open->seen = engine->now.boot;
     open->waits_ms = wait_of_attempt(engine, open);
     follow(engine, open, run, open->phase);
+    if (open->phase == OPEN_GROUP)
+        marks_sweep(&engine->marks);
     replan_job_of(engine, run);
 }
 
@@ -326,7 +342,8 @@ static void take_claimed(struct engine *engine, struct open_run *open, const str
  * got the answer that allows the start. */
 static void take_step_elsewhere(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    bool is_old_news = open->phase == OPEN_TAKING && !run->node[0] && run->parts == open->run.parts;
+    bool is_old_news = open->phase == OPEN_TAKING && !run->node[0] &&
+                       run->parts == open->run.parts && run->state != RUN_RUNNING;
     bool ours = is_ours(engine, run);
     if (ours && run->state == RUN_CLAIMED)
         take_claimed(engine, open, run);
@@ -463,6 +480,8 @@ static void take_change(struct engine *engine, const struct store_change *change
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, INPUT_DOC) == 0)
             take_input(engine, change->doc);
+        else if (strcmp(change->doc->kind, OUTPUT_DOC) == 0)
+            take_output(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             boots_take_doc(&engine->boots, change->doc);
         else if (strcmp(change->doc->kind, ATTENDANCE_DOC) == 0)

@@ -25,6 +25,7 @@
 #include "state/marks.h"
 #include "state/peers.h"
 #include "state/placement.h"
+#include "workflow/instances.h"
 
 /* The state of the wall clock. An offset is wall time minus boot time; the boot clock is never
  * set. */
@@ -84,6 +85,7 @@ struct engine {
     struct marks marks;
     struct boot_marks boot_marks;
     struct inputs inputs;
+    struct instances instances;
     struct lacking lacking;
     struct planner planner;
     struct boots boots;

@@ -27,9 +27,12 @@ static bool is_lookout(const struct engine *engine)
            open_runs_first(&engine->runs, OPEN_BEGUN_ELSEWHERE) && peers_am_lookout(&engine->peers);
 }
 
-/* From when on the run is in somebody's way; NEVER_MS: not as far as known. */
+/* From when on the run is in somebody's way; NEVER_MS: not as far as known. The rest of its
+ * instance waits for a step. */
 static int64_t blocks_at(const struct engine *engine, const struct run *run)
 {
+    if (run_is_step(run) && run_state_is_known(run->state))
+        return INT64_MIN;
     const struct catalog_job *job = catalog_by_uid(&engine->catalog, &run->job_uid);
     if (!job || !run_state_is_known(run->state) || catalog_job_policy(job).overlap == OVERLAP_ALLOW)
         return NEVER_MS;

@@ -24,6 +24,8 @@ struct executor_event {
     struct run end; /* STARTED and ENDED: only the members that the executor knows are set */
 };
 
+enum { EXECUTOR_VALUES_MAX = 64 * 1024 };
+
 struct executor_ops {
     /* Starts once: the same run id again is ignored. Not started before `at`, nor at or after
      * `deadline`, both on the boot clock. */
@@ -32,9 +34,16 @@ struct executor_ops {
     /* A kill may get lost while the executor is away: the engine repeats it after READY. A repeated
      * kill is harmless, and so is one of a run that has ended. */
     void (*kill)(struct executor *executor, const struct id *run_id, enum run_reason reason);
-    /* The end is durable in the store: the executor may forget the run. The output stays until
-     * output_source.remove. */
+    /* The end is durable in the store: the executor may forget the run and its values. The output
+     * stays until output_source.remove. */
     void (*acknowledge)(struct executor *executor, const struct id *run_id);
+    /* What a step of a workflow has written for later ones (the file PEAL_OUTPUT), after its ENDED
+     * and until it is acknowledged, also to the next agent: a text of up to EXECUTOR_VALUES_MAX
+     * bytes as the step left it, from malloc, with a zero byte behind it. NULL: nothing was
+     * written. E_TOO_LARGE: more than that was. E_INVALID: the file was replaced by something else.
+     * E_IO. NULL: no run of this executor writes any. */
+    enum status (*values)(struct executor *executor, const struct id *run_id, char **ret,
+                          size_t *ret_length);
     bool (*next_event)(struct executor *executor, struct executor_event *ret);
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
      * none. */

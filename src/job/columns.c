@@ -13,7 +13,7 @@ _Static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_
                "actions are kept as numbers");
 _Static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
                "ways and targets are kept as numbers");
-_Static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5 && CAUSE_WEBHOOK == 6,
+_Static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5 && CAUSE_WEBHOOK == 6 && CAUSE_STEP == 7,
                "causes are kept as numbers");
 _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and written as int");
 
@@ -76,9 +76,17 @@ static const struct column run_rows[] = {
     RUN("parts", INT, parts, EVERYWHERE | SINCE_4 | OPTIONAL),
     RUN("pinned", NAME, pinned, EVERYWHERE | SINCE_4 | OPTIONAL),
     RUN("failed_on", TEXT, failed_on, IN_STORE | IDENTITY | SINCE_4),
-    RUN("input", ID, input, IN_STORE | IDENTITY | SINCE_4),
+    RUN("input", ID, input, IN_STORE | SINCE_4),
     RUN("outcome", STATE, outcome, IN_STORE | SINCE_5),
     RUN("rolling", INT, rolling, IN_STORE | SINCE_6),
+    RUN("workflow_run", ID, instance, IN_STORE | SINCE_7), /* "instance" is that of the owner */
+    RUN("instance", ID, instance, IN_HISTORY | IN_API | SINCE_7 | OPTIONAL),
+    RUN("step", NAME, step, EVERYWHERE | SINCE_7 | OPTIONAL),
+    RUN("met", INT, joins.met, IN_STORE | SINCE_7),
+    RUN("unmet", INT, joins.unmet, IN_STORE | SINCE_7),
+    RUN("made", INT, joins.made, IN_STORE | SINCE_7),
+    RUN("expected", INT, joins.expected, IN_STORE | SINCE_7),
+    RUN("is_final", BOOL, joins.is_final, IN_STORE | SINCE_7),
 };
 
 static const struct column entry_rows[] = {

@@ -8,14 +8,15 @@
 #include "definition/job_fields.h"
 #include "definition/job_internal.h"
 #include "params/run_body.h"
+#include "workflow/steps.h"
 
 /* Members whose default is 0 are zero already. */
-static void set_defaults(const struct field *fields, struct job *job)
+void fields_set_defaults(const struct field *fields, void *object)
 {
     for (const struct field *field = fields; field->name; field++) {
-        void *member = (char *)job + field->offset;
+        void *member = (char *)object + field->offset;
         if (field->kind == FIELD_GROUP)
-            set_defaults(field->fields, job);
+            fields_set_defaults(field->fields, object);
         else if (!field->initial)
             continue;
         else if (field->kind == FIELD_INT || field->kind == FIELD_CHOICE ||
@@ -31,7 +32,7 @@ static void set_defaults(const struct field *fields, struct job *job)
 struct job job_defaults(void)
 {
     struct job job = {0};
-    set_defaults(job_fields, &job);
+    fields_set_defaults(job_fields, &job);
     return job;
 }
 
@@ -67,10 +68,10 @@ void job_names_free(char **names)
     free_texts(names, count);
 }
 
-static void release_fields(const struct field *fields, struct job *job)
+void fields_release(const struct field *fields, void *object)
 {
     for (const struct field *field = fields; field->name; field++) {
-        void *member = (char *)job + field->offset;
+        void *member = (char *)object + field->offset;
         switch (field->kind) {
         case FIELD_TEXT:
         case FIELD_SCRIPT:
@@ -81,6 +82,7 @@ static void release_fields(const struct field *fields, struct job *job)
             break;
         case FIELD_ARGV:
         case FIELD_NAMES:
+        case FIELD_ITEMS:
             job_names_free(*(char ***)member);
             break;
         case FIELD_PAIRS:
@@ -90,11 +92,16 @@ static void release_fields(const struct field *fields, struct job *job)
             job_params_release(member);
             break;
         case FIELD_GROUP:
-            release_fields(field->fields, job);
+            fields_release(field->fields, object);
             break;
-        case FIELD_SCHEDULE: /* arrays with a count: job_free releases them */
+        case FIELD_SCHEDULE: /* arrays with a count: job_free and job_steps_free release them */
         case FIELD_SCHEDULES:
         case FIELD_CALENDARS:
+        case FIELD_STEPS:
+        case FIELD_FINALLY:
+        case FIELD_STEP_AFTER:
+        case FIELD_KIND:
+        case FIELD_JOIN:
         case FIELD_TIME:
         case FIELD_DURATION:
         case FIELD_SIZE:
@@ -116,7 +123,8 @@ struct job *job_free(struct job *job)
         return NULL;
     free_texts(job->schedules, job->schedule_count);
     free_texts(job->calendars, job->calendar_count);
-    release_fields(job_fields, job);
+    job_steps_free(job->steps, job->step_count);
+    fields_release(job_fields, job);
     run_body_free(job->body);
     free(job);
     return NULL;

@@ -18,6 +18,7 @@ enum job_kind {
     JOB_SHELL,    /* a script for bash, or sh where there is no bash */
     JOB_HTTP,     /* an HTTP request; no process */
     JOB_FUNCTION, /* a call inside a program that embeds the library */
+    JOB_WORKFLOW, /* a graph of steps, each of them one of the others */
 };
 
 /* What happens to a tick while an earlier run of the job is open. */
@@ -138,6 +139,7 @@ enum { PROGRAM_MAX = 63 }; /* bytes of a program's name */
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
 struct run_body;
+struct job_step; /* of a JOB_WORKFLOW: workflow/steps.h */
 
 struct job {
     struct id uid;    /* made at creation; zero before */
@@ -160,6 +162,8 @@ struct job {
     char *script;         /* JOB_SHELL */
     struct job_http http; /* JOB_HTTP */
     struct job_function function;
+    struct job_step *steps; /* JOB_WORKFLOW */
+    size_t step_count;
     char *cwd;        /* NULL: the home of the run's user, else / */
     char *user;       /* NULL: the agent's */
     char *stdin_text; /* NULL: empty */

@@ -18,7 +18,7 @@ static const char *const state_names[] = {
 static const char *const cause_names[] = {
     [CAUSE_TICK] = "tick",         [CAUSE_CATCH_UP] = "catch_up", [CAUSE_MANUAL] = "manual",
     [CAUSE_BACKFILL] = "backfill", [CAUSE_REBOOT] = "reboot",     [CAUSE_AFTER] = "after",
-    [CAUSE_WEBHOOK] = "webhook",
+    [CAUSE_WEBHOOK] = "webhook",   [CAUSE_STEP] = "step",
 };
 
 static const char *const reason_names[] = {
@@ -58,6 +58,9 @@ static const char *const reason_names[] = {
     [REASON_HTTP_BODY] = "http_body",
     [REASON_HTTP_ERROR] = "http_error",
     [REASON_PART_FAILED] = "part_failed",
+    [REASON_UPSTREAM] = "upstream",
+    [REASON_WHEN] = "when",
+    [REASON_STEP_FAILED] = "step_failed",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -136,13 +139,23 @@ int run_http_status(const struct run *run)
 bool run_is_asked_for(const struct run *run)
 {
     return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL ||
-           run->cause == CAUSE_WEBHOOK;
+           run->cause == CAUSE_WEBHOOK || run->cause == CAUSE_STEP;
+}
+
+bool run_is_instance(const struct run *run)
+{
+    return !id_is_zero(&run->instance) && !run->step[0];
+}
+
+bool run_is_step(const struct run *run)
+{
+    return !id_is_zero(&run->instance) && run->step[0];
 }
 
 bool run_may_be_spread(const struct run *run)
 {
     return run->state == RUN_DUE && run->attempt == 1 && !run->parts && !run->pinned[0] &&
-           run->cause != CAUSE_REBOOT;
+           run->cause != CAUSE_REBOOT && !run_is_step(run);
 }
 
 bool run_waits_for_turn(const struct run *run)
@@ -152,11 +165,15 @@ bool run_waits_for_turn(const struct run *run)
 
 bool run_ends_tick(const struct run *run)
 {
-    return !run->parts || run_state_is_end(run->outcome);
+    return !run_is_step(run) && (!run->parts || run_state_is_end(run->outcome));
 }
 
+/* Of an attempt that was not needed after all the attempt before it has told what follows. */
 bool run_is_unfollowed(const struct run *run)
 {
+    if (!id_is_zero(&run->instance))
+        return run_state_is_end(run->state) && !run->finished_ms &&
+               run->reason != REASON_NOT_NEEDED;
     return run->parts && run->state == RUN_SKIPPED && !run->finished_ms &&
            run_state_is_end(run->outcome);
 }

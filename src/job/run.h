@@ -26,12 +26,15 @@ enum run_cause {
     CAUSE_REBOOT,   /* the machine booted */
     CAUSE_AFTER,    /* the jobs that it waits for have ended; `by` is the last of their runs */
     CAUSE_WEBHOOK,  /* requested by a webhook; `by` is its kind and the id of the delivery */
+    CAUSE_STEP,     /* a step of a workflow: the steps that it waits for have ended */
     CAUSES,
 };
 
 /* QUEUED -> DUE -> CLAIMED -> BEGUN -> RUNNING -> one of the end states
- * A run of a schedule is created as CLAIMED. QUEUED waits for an earlier run of the job; DUE has no
- * owner yet. RUNNING is BEGUN with a process; the store does not tell the two apart. */
+ * A run of a schedule is created as CLAIMED. QUEUED waits for an earlier run of the job, or a step
+ * for other steps; DUE has no owner yet. RUNNING is BEGUN with a process; the store does not tell
+ * the two apart, and has only the instances and the fan-outs of workflows as RUNNING, which have
+ * neither a process nor an owner. */
 enum run_state {
     RUN_QUEUED,
     RUN_DUE,
@@ -86,6 +89,9 @@ enum run_reason {
     REASON_HTTP_BODY,     /* failed: a body that the job does not expect */
     REASON_HTTP_ERROR,    /* failed: no HTTP answer, or not a whole one; detail says why */
     REASON_PART_FAILED,   /* skipped: an earlier run of the tick was not OK (rolling); see detail */
+    REASON_UPSTREAM,      /* skipped: the steps that it waits for did not end as it requires */
+    REASON_WHEN,          /* skipped: the step's `when` is false */
+    REASON_STEP_FAILED,   /* failed: a step of the workflow, named in detail, was not OK */
     REASONS,
 };
 
@@ -94,6 +100,17 @@ enum { RUN_NAMES_MS = 100 };
 
 /* The tick of a manual run that is requested now. */
 int64_t run_tick_of_now(int64_t now_ms);
+
+enum { STEP_NAME_MAX = 63, STEP_NAME_SIZE = 80 }; /* the size has room for "[99999]" */
+
+/* What a run of a workflow knows of those that it waits for: a step of the steps in its `after`, a
+ * fan-out of its items, the instance of its last steps. In the store only. */
+struct run_joins {
+    int met, unmet;     /* how many have ended as it requires, and otherwise */
+    int made, expected; /* of a fan-out: items that were made so far, and in all; of the instance:
+                           0, and the number of its last steps; of a step: 0 */
+    bool is_final;      /* a step of `finally`: it runs also after a cancel or a time-out */
+};
 
 struct run {
     struct id id;
@@ -132,6 +149,12 @@ struct run {
                                only */
     int rolling;            /* bits of enum run_rolling; 0: not a part of a rolling tick. In the
                                store only */
+    struct id instance;     /* of a workflow: the run id of the instance, which that run has, too;
+                               zero: not of a workflow */
+    char step[STEP_NAME_SIZE]; /* the step that it is a run of, for an item of a fan-out
+                                  "load[3]"; empty: the instance itself. `part` is its number
+                                  (workflow/flow.h), unique in the instance; `parts` is 0 */
+    struct run_joins joins;
 };
 
 /* A tick that goes node by node: the first of its parts are DUE at once, the others are QUEUED, and
@@ -179,6 +202,10 @@ const char *run_cause_name(enum run_cause cause);
  * has no deadline. */
 bool run_is_asked_for(const struct run *run);
 
+/* Of a workflow: the instance itself, which has no process; a step of one, or an item of a step. */
+bool run_is_instance(const struct run *run);
+bool run_is_step(const struct run *run);
+
 /* A run that waits, as one, may become the parts of its tick: not a further attempt, one for a
  * single node, or a part. */
 bool run_may_be_spread(const struct run *run);
@@ -187,11 +214,12 @@ bool run_may_be_spread(const struct run *run);
 bool run_waits_for_turn(const struct run *run);
 
 /* Is the tick over with the end of this run? Not if it is a part, and others of them are open, or
- * its next attempt. */
+ * its next attempt; and never with a step of a workflow, whose tick is over with the instance. */
 bool run_ends_tick(const struct run *run);
 
-/* The store has ended this part before its start, as the last of its tick, and nothing has followed
- * from that yet: the job's last run and the nexts are to be written, with a finish. */
+/* The store has ended this run by itself, and nothing has followed from that yet: the job's last
+ * run and the nexts, or the links, are to be written, with a finish. It is the last part of its
+ * tick, which was not started, or an instance, a fan-out or a step of a workflow. */
 bool run_is_unfollowed(const struct run *run);
 
 /* The result of the tick that is over with this run: its state, or that of all parts together. */

@@ -23,6 +23,7 @@ static const struct run_words causes[] = {
     [CAUSE_REBOOT] = {{"reboot", "系统启动"}, NULL},
     [CAUSE_AFTER] = {{"after another job", "上游任务"}, NULL},
     [CAUSE_WEBHOOK] = {{"webhook", "Webhook 触发"}, NULL},
+    [CAUSE_STEP] = {{"step of a workflow", "工作流步骤"}, NULL},
 };
 
 static const struct run_words reasons[] = {
@@ -110,6 +111,13 @@ static const struct run_words reasons[] = {
         {{"an earlier run of the tick did not succeed (rolling: stop_on_failure)",
           "同一触发中先前的运行未成功（rolling: stop_on_failure）"},
          "先前运行未成功"},
+    [REASON_UPSTREAM] = {{"the steps that it waits for did not end as it requires",
+                          "所等待的步骤未按要求结束"},
+                         "上游步骤"},
+    [REASON_WHEN] = {{"the condition of the step (when) was false", "步骤的条件（when）不成立"},
+                     "条件不成立"},
+    [REASON_STEP_FAILED] = {{"a step of the workflow did not succeed", "工作流中有步骤未成功"},
+                            "步骤未成功"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

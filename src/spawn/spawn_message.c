@@ -10,7 +10,9 @@ enum start_flag {
     START_MERGED = 1 << 2,  /* this one and the next: with SPAWN_KNOWS_OUTPUT */
     START_LINGERS = 1 << 3, /* for flags >> START_LINGER_SHIFT, in seconds */
     START_TIMED = 1 << 4,   /* with SPAWN_KNOWS_TIMES: the last 8 bytes are at_boot_us */
-    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS | START_TIMED,
+    START_VALUES = 1 << 5,  /* with SPAWN_KNOWS_VALUES */
+    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS |
+                  START_TIMED | START_VALUES,
 };
 #define START_LINGER_SHIFT 16
 #define START_OUTPUT_MASK  (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
@@ -179,6 +181,7 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         .flags = START_NAMES_JOB | (request->is_default_user ? START_DEFAULT_USER : 0u) |
                  (request->is_merged ? START_MERGED : 0u) | START_LINGERS |
                  (request->at_boot_us ? START_TIMED : 0u) |
+                 (request->has_values ? START_VALUES : 0u) |
                  (uint32_t)request->linger_s << START_LINGER_SHIFT,
     };
     memcpy(body.id, request->id, strlen(request->id));
@@ -223,6 +226,8 @@ size_t spawn_start_suit(void *packet, size_t length, uint32_t features)
     }
     if (!(features & SPAWN_KNOWS_OUTPUT))
         flags &= ~START_OUTPUT_MASK;
+    if (!(features & SPAWN_KNOWS_VALUES))
+        flags &= ~(uint32_t)START_VALUES;
     memcpy((char *)packet + at, &flags, sizeof(flags));
     return length;
 }
@@ -340,6 +345,7 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .nice = body.nice,
         .is_default_user = flags & START_DEFAULT_USER,
         .is_merged = flags & START_MERGED,
+        .has_values = flags & START_VALUES,
         .linger_s = flags & START_LINGERS ? (int32_t)linger : SPAWN_LINGER_S,
         .limits_set = body.limits_set,
         .head_bytes = body.head_bytes,

@@ -73,6 +73,7 @@ enum spawn_feature {
     SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
     SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
     SPAWN_KNOWS_TIMES = 1 << 7,  /* a start may come before its time, and says when that is */
+    SPAWN_KNOWS_VALUES = 1 << 8, /* a run may hand over values: has_values */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -219,6 +220,7 @@ struct spawn_request {
     bool is_default_user; /* the operator has set the user, not the job: needs no entry in
                              users.allow */
     bool is_merged;       /* one pipe for stdout and stderr: in order, all marked as stdout */
+    bool has_values;      /* it gets a file for values: spawn_record.h */
     int32_t linger_s;     /* how long to read on after the end of the main process, while others
                              hold its pipes */
     uint32_t limits_set;  /* bit i: limits[i] counts */

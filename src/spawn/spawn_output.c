@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "spawn_message.h"
@@ -140,4 +141,80 @@ void spawn_output_remove(const char *folder, const char *id)
         file_path(folder, id, i, path);
         unlink(path);
     }
+    spawn_values_remove(folder, id);
+}
+
+/* ---- values ---- */
+
+/* False: the path is too long, or the id is none. */
+static bool values_path(const char *folder, const char *id, char path[PATH_MAX])
+{
+    return spawn_id_valid(id) &&
+           snprintf(path, PATH_MAX, "%s/" SPAWN_OUTPUT_FOLDER "/%s" SPAWN_VALUES_SUFFIX, folder,
+                    id) < PATH_MAX;
+}
+
+/* A run of the agent's own user can put something else in its place: a device, a pipe that nobody
+ * writes to, another name of a file. Only a file of that user's is read then, which the run could
+ * have read itself; root's agent has the folder to itself. */
+static bool is_own_file(const struct stat *about)
+{
+    return S_ISREG(about->st_mode) && about->st_nlink == 1 &&
+           (geteuid() == 0 || about->st_uid == geteuid());
+}
+
+/* E_NOT_FOUND: the file is empty. A run that has left processes behind may still write to it. */
+static enum status read_values(int fd, size_t max, char **ret, size_t *ret_length)
+{
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return E_IO;
+    if (!is_own_file(&about))
+        return E_INVALID;
+    if (about.st_size == 0)
+        return E_NOT_FOUND;
+    if ((uint64_t)about.st_size > max)
+        return E_TOO_LARGE;
+    size_t size = (size_t)about.st_size;
+    char *text = malloc(size + 1);
+    if (!text)
+        return E_NOMEM;
+    ssize_t got = pread(fd, text, size, 0);
+    if (got <= 0) {
+        free(text);
+        return got == 0 ? E_NOT_FOUND : E_IO;
+    }
+    text[got] = '\0';
+    *ret = text;
+    *ret_length = (size_t)got;
+    return OK;
+}
+
+enum status spawn_values_read(const char *folder, const char *id, size_t max, char **ret,
+                              size_t *ret_length)
+{
+    char path[PATH_MAX];
+    if (!values_path(folder, id, path))
+        return E_INVALID;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW);
+    enum status st = E_NOT_FOUND;
+    if (fd >= 0) {
+        st = read_values(fd, max, ret, ret_length);
+        close(fd);
+    } else if (errno != ENOENT) {
+        st = errno == ELOOP || errno == ENXIO || errno == EACCES ? E_INVALID : E_IO;
+    }
+    if (st == E_NOT_FOUND) {
+        *ret = NULL;
+        *ret_length = 0;
+        st = OK;
+    }
+    return st;
+}
+
+void spawn_values_remove(const char *folder, const char *id)
+{
+    char path[PATH_MAX];
+    if (values_path(folder, id, path))
+        unlink(path);
 }

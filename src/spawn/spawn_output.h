@@ -38,4 +38,11 @@ struct spawn_output *spawn_output_free(struct spawn_output *output);
 /* Removes the files of a run that has ended; there need not be any. */
 void spawn_output_remove(const char *folder, const char *id);
 
+/* The values that a run has handed over: a text from malloc with a zero byte behind it. NULL: it
+ * has written none. E_TOO_LARGE: they are more than `max` bytes. E_INVALID: what is there is not
+ * the file that the run was given; nothing of it was read. E_IO. Never waits. */
+MUST_CHECK enum status spawn_values_read(const char *folder, const char *id, size_t max, char **ret,
+                                         size_t *ret_length);
+void spawn_values_remove(const char *folder, const char *id);
+
 #endif

@@ -11,7 +11,14 @@
  * the child. `position` counts the bytes of both streams from the run's start; where a record does
  * not begin at the end of the one before it, the bytes between were dropped. An incomplete record
  * at the end of a file is still being written. The outputs of short calls are elsewhere:
- * pack/spawn_pack.h. */
+ * pack/spawn_pack.h.
+ *
+ *   ID.v    values that the run hands over to others (spawn_request.has_values): not records, but
+ *           the text that its processes wrote. It belongs to the user of the run, who can't reach
+ *           the folder: its processes have it as the descriptor SPAWN_VALUES_FD, and find the name
+ *           /proc/PID/fd/... of that of the main process in SPAWN_VALUES_VARIABLE. The spawner
+ *           makes the file and never looks at it again; the agent reads it after the end of the
+ *           run, and removes it. */
 #ifndef PEAL_SPAWN_RECORD_H
 #define PEAL_SPAWN_RECORD_H
 
@@ -21,6 +28,10 @@
 #define SPAWN_OUTPUT_FOLDER "out"
 #define SPAWN_RECORD_MAGIC  0x7265u
 #define SPAWN_RECORD_MAX    65536 /* bytes in one record */
+
+#define SPAWN_VALUES_SUFFIX   ".v"
+#define SPAWN_VALUES_VARIABLE "PEAL_OUTPUT"
+#define SPAWN_VALUES_FD       30 /* scripts use small numbers; shells take from 10 on what is free */
 
 enum spawn_stream {
     SPAWN_STDOUT = 1,

@@ -82,6 +82,88 @@ struct store_parts {
     bool stops;               /* rolling: at the first that is not OK */
 };
 
+/* ---- workflows ---- */
+
+/* The instance of a workflow is a run without a process (run_is_instance), RUNNING while its steps
+ * are under way; each step is a run with attempts of its own. Who reads the plan of the instance
+ * (workflow/flow.h) says with each end which runs wait for it; the store counts, in the same
+ * transaction, and so every step is made DUE once, whoever ends the others.
+ *
+ * A run of a workflow stays in the store until its instance has ended: STORE_FORGET leaves it there
+ * before that. So a step that has ended is never made again.
+ *
+ * A STORE_ORDER for an instance or a fan-out, and `replace` for an instance, end its steps that are
+ * DUE as SKIPPED with that reason, and feed a STORE_CHANGE_KILL for the run itself, for whoever has
+ * steps of it under way; a fan-out makes no more items. The others drain through the links; steps
+ * with `is_final` go on. A pause is not for them. When the job is purged, all that have no owner
+ * end: SKIPPED, and the RUNNING ones KILLED (DELETED). */
+
+/* A run of the instance that is to be made. It gets job, job_name, tick, traceparent, `by`, input
+ * and job_revision of the instance, and CAUSE_STEP. claimed_ms is when it became DUE. */
+struct store_step {
+    struct id id;
+    int part;                  /* unique in the instance */
+    char step[STEP_NAME_SIZE]; /* its name */
+    int attempts;              /* as run.attempts */
+    bool is_final;
+};
+
+/* Limit of the steps that one request makes. */
+enum { STORE_STEPS_MAX = 64 };
+
+/* A run becomes RUNNING, and its first steps are made, DUE: a claimed tick or a taken run of a
+ * workflow becomes an instance, with `plan` as the document of run.input; a step that is a fan-out
+ * gets its first items, 0, 1 ... It has no owner, but keeps the nonce of the claim or the take, by
+ * which a repeat is told. started_ms is the time of either. With `expected` 0 there is nothing to
+ * wait for: the run ends as OK at once, as store_link says. The documents that a request writes are
+ * fed before its runs. */
+struct store_opening {
+    struct store_step *steps; /* owned by the caller until done */
+    size_t count;             /* at most STORE_STEPS_MAX */
+    int expected;     /* ends that it waits for; 0: and no steps, for a fan-out of nothing */
+    const char *plan; /* of an instance; owned likewise. It replaces the input that a request has
+                         handed over, whose document is removed */
+    struct id input;  /* the name of its document, which becomes run.input */
+    bool is_wanted;   /* false: not a workflow, all else is ignored */
+};
+
+/* A run of the same instance that waits for the end of a step, fan-out or item. Let `end` be the
+ * state of the run that ends, with all its attempts.
+ *
+ * A step (`step.part` is its number): if there is no run of it, it is made, QUEUED. While it is
+ * QUEUED, one more of its `inputs` is met (end is in `states`), or else unmet; it becomes DUE when
+ * `join` of them are met, or can't be any more: then met < join, and whoever takes it ends it as
+ * SKIPPED (UPSTREAM).
+ *
+ * A fan-out, or the instance (`is_group`), while it is RUNNING: one more of what it expects is met,
+ * if `end` is OK or SKIPPED, or else unmet; the first that is unmet becomes its `outcome`, and
+ * `detail` names it. So does the first step or fan-out of an instance that is neither OK nor
+ * SKIPPED, whether the instance waits for it or not: one that fails makes it fail, also if another
+ * step runs on failure. A fan-out that has not made all items makes the next, DUE, if `step` has a
+ * part: as item k = joins.made, with the part FLOW_ITEMS * link.part + k (workflow/flow.h) and the
+ * name "STEP[k]", of which `step` has STEP alone. When all are in, the run ends: if it, or its
+ * instance, was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as OK,
+ * or, with an outcome, FAILED (STEP_FAILED). It has no finished_ms (run_is_unfollowed): the first
+ * STORE_FINISH of it sets that, and follows its own links, nexts and the job's last run.
+ *
+ * A run that is in any other state is left as it is, and so are all if the instance has ended. A
+ * step that the store ends by itself is unfollowed likewise. */
+struct store_link {
+    struct store_step step; /* is_group: the next item of a fan-out; `part` 0: there is none */
+    int part;               /* is_group: of the run that waits; 0: the instance */
+    unsigned states;        /* ends that are met: 1 << state */
+    int inputs, join;
+    bool is_group;
+};
+
+/* Limit of the links of one end. */
+enum { STORE_LINKS_MAX = 256 };
+
+/* What a step has written for later ones, a document of this kind; its name is
+ * "<instance>.<part>". It goes with its run. */
+#define OUTPUT_DOC "output"
+enum { OUTPUT_JSON_MAX = 32 * 1024 };
+
 /* Limit of ledger entries with a claim or a change of a job: they are written in the same
  * transaction, whose size is limited in etcd. */
 enum { STORE_PASSED_MAX = 32 };
@@ -127,7 +209,8 @@ struct store_claim {
     bool without_run;
     struct run run; /* the caller fills all but state, which is set to the stored one. A QUEUED run
                        has no owner: no node, nonce and claimed_ms */
-    struct store_parts parts; /* the first has the id of `run`; not for a boot */
+    struct store_parts parts;     /* the first has the id of `run`; not for a boot */
+    struct store_opening opening; /* of a workflow: result is CLAIM_SPREAD, run.state RUNNING */
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
@@ -148,12 +231,18 @@ enum { STORE_AHEAD_MS = 2000 };
  *
  * A run that may still be spread (run_may_be_spread) is taken only if the definition has the
  * revision `job_revision`, which says whether it is. If so there are `parts`: it becomes the first
- * of them, still DUE, and the others are made. */
+ * of them, still DUE, and the others are made.
+ *
+ * With an `opening` the run must be DUE, and becomes RUNNING. To become an instance it is taken
+ * only if the definition has the revision `job_revision`, and ends as SKIPPED instead (`taken` is
+ * false) if its begin would be refused. A step keeps the job_revision of its instance:
+ * `job_revision` is 0. */
 struct store_take {
     struct id run_id;
-    int64_t job_revision;     /* 0: the run is taken to be ended */
-    struct store_parts parts; /* the first has the id of the run */
-    uint64_t from_nonce;      /* 0: the run is DUE */
+    int64_t job_revision;         /* 0: the run is taken to be ended */
+    struct store_parts parts;     /* the first has the id of the run */
+    struct store_opening opening; /* the run, which is DUE, becomes RUNNING, without an owner */
+    uint64_t from_nonce;          /* 0: the run is DUE */
     char node[64];
     struct incarnation owner;
     uint64_t nonce;
@@ -165,9 +254,12 @@ struct store_take {
 /* If the run is CLAIMED with this nonce: BEGUN, with a new fence that is larger than all before,
  * and with the `job_revision` of the job's current definition, which is the one to start. But if
  * the job is deleted or purged, or paused (unless the run is manual or a backfill), or a kill of
- * the run was ordered, the store ends it as SKIPPED (DELETED, PAUSED, or the order's reason). Not
- * begun: `refused` is the run's state; RUN_STATES: no such run. A run that is BEGUN with this nonce
- * is a repeat: this begin, or an earlier one whose answer was lost, has done it. */
+ * the run was ordered, the store ends it as SKIPPED (DELETED, PAUSED, or the order's reason). Of a
+ * step, `job_revision` stays that of its instance, and a pause does not matter, but an order for
+ * the instance does, unless the step has is_final; if the instance is over, it ends as SKIPPED
+ * (NOT_NEEDED). Not begun: `refused` is the run's state; RUN_STATES: no such run. A run that is
+ * BEGUN with this nonce is a repeat: this begin, or an earlier one whose answer was lost, has done
+ * it. */
 struct store_begin {
     struct id run_id;
     uint64_t nonce;
@@ -211,9 +303,11 @@ struct store_next {
  * before, was not lost by a restore, is not a part that was lost and is amended, has no next
  * attempt already (from a backfill), and its job is neither deleted nor paused (a manual or
  * backfill run does not mind a pause): a run with this id, the next attempt, is made DUE at
- * not_before_ms, and no nexts are made: the tick has not ended. Whatever the overlap rule says, the
- * tick goes on; the queue of the job waits for its last attempt. The definition that says so has
- * `job_revision`: if that has changed, the finish is stale, as with nexts. */
+ * not_before_ms, and no nexts are made: the tick has not ended. A step is retried whatever has
+ * become of the definition, but not if its instance has ended or is to be killed. Whatever the
+ * overlap rule says, the tick goes on; the queue of the job waits for its last attempt. The
+ * definition that says so has `job_revision`: if that has changed, the finish is stale, as with
+ * nexts. */
 struct store_again {
     bool is_wanted;
     struct id id;
@@ -243,14 +337,19 @@ struct store_again {
 struct store_finish {
     struct run run; /* ended: state is an end */
     struct store_again again;
-    struct store_next *nexts; /* owned by the caller until done */
+    struct store_next *nexts; /* owned by the caller until done; of a step: none */
     size_t next_count;
-    bool accepted; /* false: no such run, or another node owns it now, or: */
-    bool is_stale; /* the definition of a next has changed */
+    struct store_link *links; /* likewise; of a step or a fan-out. They are followed when the run
+                                 is over with all its attempts, once, as nexts are made */
+    size_t link_count;        /* at most STORE_LINKS_MAX */
+    const char *output;       /* of a step: becomes its OUTPUT_DOC; likewise; NULL: none */
+    bool accepted;            /* false: no such run, or another node owns it now, or: */
+    bool is_stale;            /* the definition of a next has changed */
 };
 
 /* Removes ended runs and ledger entries, by id, that the history has acknowledged. Open runs stay,
- * and a missing id is no error. The input of a run goes with the last attempt at its tick. */
+ * and a missing id is no error. The input of a run goes with the last attempt at its tick; see
+ * "workflows" for those that stay. */
 struct store_forget {
     struct id id;
     bool is_entry; /* a ledger entry, else a run */

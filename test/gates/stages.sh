@@ -1,7 +1,7 @@
 #!/bin/sh
 # stages.sh SOURCE-OF-THE-ENGINE
 # No stage of the engine calls an earlier one: none includes an earlier one's header, and what the
-# stages share includes no stage. Shown two planted violations, which must be found.
+# stages share includes no stage. Shown three planted violations, which must be found.
 set -eu
 
 engine=$1
@@ -25,13 +25,13 @@ place()
 # look FOLDER: prints what points to an earlier stage
 look()
 {
-    grep -H '^#include "stages/' "$1"/stages/*.[ch] "$1"/state/*.[ch] |
+    grep -H '^#include "stages/' "$1"/stages/*.[ch] "$1"/state/*.[ch] "$1"/workflow/*.[ch] |
         sed 's|.*/\([a-z_]*\)/\([a-z_]*\)\.[ch]:#include "stages/\([a-z_]*\)\.h"|\1 \2 \3|' |
         while read -r folder file header; do
             from=$(place "$file")
             to=$(place "$header")
             if [ "$to" -ne 0 ] && { [ "$from" -eq 0 ] || [ "$to" -lt "$from" ]; } ||
-                [ "$folder" = state ]; then
+                [ "$folder" != stages ]; then
                 echo "$folder/$file includes stages/$header.h"
             fi
         done
@@ -51,14 +51,15 @@ fi
 # planted FILE LINE
 planted()
 {
-    cp -r "$engine/stages" "$engine/state" "$dir"
+    cp -r "$engine/stages" "$engine/state" "$engine/workflow" "$dir"
     echo "$2" >>"$dir/$1"
     if [ -z "$(look "$dir")" ]; then
         echo "$1 may have $2, and nobody notices"
         exit 1
     fi
-    rm -r "$dir/stages" "$dir/state"
+    rm -r "$dir/stages" "$dir/state" "$dir/workflow"
 }
 
 planted stages/recorder_store.c '#include "stages/planner.h"'
 planted state/catalog.c '#include "stages/plan.h"'
+planted workflow/links.c '#include "stages/recorder.h"'

@@ -7,6 +7,7 @@
 #include "cluster.h"
 #include "function/job_function.h"
 #include "hash.h"
+#include "workflow/steps.h"
 
 static const char program[] = "billing";
 
@@ -71,8 +72,11 @@ struct function_book program_book(struct node *node)
     return (struct function_book){is_program(node) ? has_function : NULL, node};
 }
 
+/* All steps of a workflow have the same. */
 int version_of(const struct job *definition)
 {
+    if (definition->kind == JOB_WORKFLOW)
+        return version_of(definition->steps[0].job);
     return definition->command ? atoi(definition->command[1]) : (int)definition->function.version;
 }
 
@@ -87,7 +91,8 @@ static void drop_boots(struct job *definition)
 void program_define(const struct cluster *cluster, struct job *definition, uint64_t *random)
 {
     bool is_only = cluster->first_program == 0;
-    if (!has_programs(cluster) || (!is_only && !any_chance(random, 50)))
+    if (definition->kind == JOB_WORKFLOW || !has_programs(cluster) ||
+        (!is_only && !any_chance(random, 50)))
         return;
     drop_boots(definition);
     definition->function.version = version_of(definition);

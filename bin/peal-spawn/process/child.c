@@ -17,6 +17,7 @@
 #include "process/launch.h"
 #include "process/raw.h"
 #include "process/search.h"
+#include "process/values.h"
 
 #define MASK_BYTES 8 /* of a set of signals, as the kernel has it */
 
@@ -112,16 +113,24 @@ static long switch_user(const struct user_ids *user)
     return done ? 0 : -errno;
 }
 
-static long arrange_fds(const int fds[3])
+static long arrange_fds(const struct child_setup *setup)
 {
+    int rest = 3;
     for (int i = 0; i < 3; i++) {
-        long result = raw_call(SYS_dup3, fds[i], i, 0, 0);
+        long result = raw_call(SYS_dup3, setup->fds[i], i, 0, 0);
         if (result < 0)
             return result;
     }
+    if (setup->values_fd >= 0) {
+        long result = raw_call(SYS_dup3, setup->values_fd, SPAWN_VALUES_FD, 0, 0);
+        if (result < 0)
+            return result;
+        raw_call(SYS_close_range, rest, SPAWN_VALUES_FD - 1, 0, 0);
+        rest = SPAWN_VALUES_FD + 1;
+    }
     /* All that the spawner opens is close-on-exec; this is for what it may have inherited. Without
      * the call (see launches_init) that is close-on-exec, too. */
-    raw_call(SYS_close_range, 3, INT_MAX, 0, 0);
+    raw_call(SYS_close_range, rest, INT_MAX, 0, 0);
     return 0;
 }
 
@@ -188,7 +197,7 @@ void child_main(const void *argument)
     if (setup->is_apart)
         part(setup);
     /* Soon: it may have the ends of others' pipes, too. */
-    check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));
+    check(setup, SPAWN_STEP_FDS, arrange_fds(setup));
     check(setup, SPAWN_STEP_SESSION, raw_call(SYS_setsid, 0, 0, 0, 0));
     if (setup->reset_oom) /* in memory of its own, see launch.h */
         reset_oom();
@@ -203,6 +212,8 @@ void child_main(const void *argument)
     check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
     const uint64_t none = 0; /* dispositions are default in the spawner itself */
     raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES);
+    if (setup->values_fd >= 0)
+        values_complete(setup->env[0], raw_call(SYS_getpid, 0, 0, 0, 0));
     if (setup->gate)
         wait_at_gate(setup);
     if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)

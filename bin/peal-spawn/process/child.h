@@ -22,9 +22,10 @@ enum child_gate {
 
 struct child_setup {
     const struct spawn_request *request;
-    char *const *env; /* the request's and the marks */
+    char *const *env; /* the request's and the marks; with values, the first is values_text() */
     const struct user_ids *user;
     int fds[3];           /* to become 0, 1 and 2; each is above 2 */
+    int values_fd;        /* to become SPAWN_VALUES_FD, and above that; -1: none */
     int cgroup_fd;        /* -1: none */
     struct rlimit nofile; /* the spawner's limits before it raised them */
     bool reset_oom;
@@ -37,10 +38,10 @@ struct child_setup {
 /* Ends with exec, or exits with the failing step in the slot.
  *
  * The memory may be shared with the running spawner, and until its first call the descriptors. So
- * only the stack and the slot are written, nothing is allocated, no errno is set (raw.h), and only
- * the caller's copies are read. Everything else that is changed here (session, limits, folder,
- * descriptors, signals) belongs to the process, not to its memory; and no signal has a handler that
- * could run in it. */
+ * only the stack, the slot and the copies of its launch are written, nothing is allocated, no errno
+ * is set (raw.h), and only the caller's copies are read. Everything else that is changed here
+ * (session, limits, folder, descriptors, signals) belongs to the process, not to its memory; and no
+ * signal has a handler that could run in it. */
 _Noreturn void child_main(const void *argument); /* a child_setup, as raw_clone hands it on */
 
 #endif

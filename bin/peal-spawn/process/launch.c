@@ -117,12 +117,14 @@ static int find_pair(const struct launches *launches)
 }
 
 /* Moves the ends of its pipes to reserved numbers, if some are free. When there are too many
- * processes on their way, they get the processor first. An input of its own is closed by its owner
- * right after the launch, perhaps before the process has parted with the table. */
+ * processes on their way, they get the processor first. An input of its own, or a file for values,
+ * is closed by its owner right after the launch, perhaps before the process has parted with the
+ * table. */
 static bool reserve_fds(struct launches *launches, struct launch *launch)
 {
     int *fds = launch->setup.fds;
-    if (!launches->pair_count || fds[0] != launches->null_fd || fds[0] >= LAUNCH_FDS)
+    if (!launches->pair_count || fds[0] != launches->null_fd || fds[0] >= LAUNCH_FDS ||
+        launch->setup.values_fd >= 0)
         return false;
     launches_settle(launches);
     int pair = find_pair(launches);

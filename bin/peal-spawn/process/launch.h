@@ -11,7 +11,7 @@
  * parts with it by its first system call, which copies nothing beyond the ends of its pipes. Those
  * are moved to reserved numbers below LAUNCH_FDS, the lowest that are free, and stay open until it
  * says that it is apart. There are such numbers for LAUNCH_APART processes at a time; others copy
- * the table, and so do those with an input of their own.
+ * the table, and so do those with an input of their own or a file for values.
  *
  * A process may be made before its time, and held at a gate right before its exec. It dies with the
  * spawner while it is held, and never executes unless the gate was opened.

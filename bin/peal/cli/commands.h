@@ -26,7 +26,7 @@
     X(audit)                                                                                       \
     X(channel)                                                                                     \
     X(webhook)
-#define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill) X(stats)
+#define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(workflow) X(why) X(kill) X(backfill) X(stats)
 #define COMMANDS_COORD(X)     X(lock) X(elect) X(select)
 #define COMMANDS_FILES(X)     X(apply) X(diff) X(import) X(export)
 #define COMMANDS_SCHEDULES(X) X(next) X(explain) X(validate)

@@ -84,6 +84,7 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, bool
 #define CELL(call) (strbuf_truncate(&text, 0), call, text_table_cell(table, text.text))
     text_table_cell(table, entry ? "-" : answer_text(run, "run_id"));
     text_table_cell(table, answer_text(run, "job"));
+    text_table_cell(table, answer_text(run, "step"));
     CELL(when_print_local(answer_time(run, entry ? "from" : "tick"), &text));
     CELL((run_outcome(run, &text),
           strbuf_adds(&text, json_is_true(json_object_get(run, "spooled")) ? " *" : "")));
@@ -107,13 +108,13 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, bool
 
 static enum exit_code print_table(const json_t *runs, bool wide, bool with_node)
 {
-    static const char *const narrow_headers[] = {"RUN",  "JOB",   "TICK", "STATE", "STARTED",
-                                                 "TOOK", "CAUSE", "NODE", NULL};
-    static const char *const wide_headers[] = {"RUN",     "JOB",  "TICK",   "STATE",
-                                               "STARTED", "TOOK", "CAUSE",  "NODE",
-                                               "ATTEMPT", "BY",   "DETAIL", NULL};
+    static const char *const narrow_headers[] = {"RUN",     "JOB",  "STEP",  "TICK", "STATE",
+                                                 "STARTED", "TOOK", "CAUSE", "NODE", NULL};
+    static const char *const wide_headers[] = {"RUN",     "JOB",    "STEP",  "TICK", "STATE",
+                                               "STARTED", "TOOK",   "CAUSE", "NODE", "ATTEMPT",
+                                               "BY",      "DETAIL", NULL};
     /* RUN and STATE stay; then the job, the tick and the reason. */
-    static const unsigned char goes[] = {0, 9, 7, 0, 5, 6, 3, 4, 2, 1, 8};
+    static const unsigned char goes[] = {0, 9, 0, 7, 0, 5, 6, 3, 4, 2, 1, 8};
     struct text_table table;
     const json_t *run;
     size_t i;

@@ -42,6 +42,13 @@ static const char *locale_of_messages(void)
     return locale ? locale : "C";
 }
 
+/* That of LC_CTYPE is the terminal's, if it is set. */
+bool locale_is_utf8(void)
+{
+    const char *all = variable("LC_ALL"), *ctype = variable("LC_CTYPE");
+    return is_utf8(all ? all : ctype ? ctype : locale_of_messages());
+}
+
 enum language language_of_environment(void)
 {
     enum language language;

@@ -14,6 +14,9 @@
  * goes before it as in gettext. A locale with another charset than UTF-8 is English. */
 enum language language_of_environment(void);
 
+/* Has the locale this charset? Without, drawings are of ASCII characters. */
+bool locale_is_utf8(void);
+
 /* "en" or "zh". False: another. */
 bool language_by_name(const char *name, enum language *ret);
 

@@ -102,7 +102,7 @@ static bool is_none(const struct column *column, const void *record, unsigned hi
     if (column_is_text(column))
         return column->uses & OPTIONAL && !*text;
     if (column->kind == COLUMN_ID)
-        return false;
+        return column->uses & OPTIONAL && id_is_zero(column_field(column, record));
     int64_t number = column_read_int(column, record);
     return (column->uses & OPTIONAL && number == 0) ||
            (column->uses & NOT_NEGATIVE && number < 0) || column->uses & hidden;

@@ -17,6 +17,8 @@
 enum {
     PAGE = 50,
     PAGE_MAX = 1000,
+    ROWS = 1000, /* of the history at once, where steps of workflows are among them ... */
+    READS = 20,  /* ... and how often */
 };
 
 /* The parts of a page, in their order, and the first letter of a cursor into them. */
@@ -213,7 +215,11 @@ struct run_page {
     const struct call *call;
     const char *job_name; /* NULL: of all jobs */
     struct history_query filter;
+    bool with_steps;    /* of workflows, too */
+    struct id instance; /* only the runs of this one; zero: of all */
     int64_t limit;
+    int reads;             /* of the history */
+    bool has_steps;        /* there were steps among what was read */
     struct id first, last; /* the range of ids that is asked for */
     struct id before;      /* id of the cursor; zero: from the start */
     char part;             /* that the cursor is in */
@@ -238,11 +244,20 @@ static bool lasted(const struct run_page *page, const struct run *run)
     return run->started_ms && end_ms - run->started_ms >= page->filter.min_duration_ms;
 }
 
+/* Steps are shown where they are asked for, else their instances alone. */
+static bool is_shown(const struct run_page *page, const struct run *run)
+{
+    if (!id_is_zero(&page->instance))
+        return id_compare(&page->instance, &run->instance) == 0;
+    return page->with_steps || !run_is_step(run);
+}
+
 /* The filters of history_query, for open runs. */
 static bool run_matches(const struct run_page *page, const struct run *run)
 {
     const struct history_query *filter = &page->filter;
-    return id_compare(&run->id, &page->first) >= 0 && id_compare(&run->id, &page->last) <= 0 &&
+    return is_shown(page, run) && id_compare(&run->id, &page->first) >= 0 &&
+           id_compare(&run->id, &page->last) <= 0 &&
            (!filter->states || run_state_is_in(filter->states, run->state)) &&
            (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
            (id_is_zero(&filter->job_uid) || id_compare(&filter->job_uid, &run->job_uid) == 0) &&
@@ -305,14 +320,24 @@ static void add_recorded(struct call *call);
 /* Fills the page from the history. */
 static void read_recorded(struct call *call, struct id before)
 {
-    const struct run_page *page = call->state;
+    struct run_page *page = call->state;
+    size_t left = (size_t)page->limit - json_array_size(page->items);
+    page->reads++;
     call->read.query = page->filter;
-    call->read.query.limit = (size_t)page->limit - json_array_size(page->items);
+    call->read.query.limit = page->has_steps ? ROWS : left;
     call->read.query.before = before;
     call_read_history(call, add_recorded);
 }
 
 /* Those that the store has not forgotten yet are among the open ones. */
+static bool is_to_add(struct run_page *page, const struct history_row *row)
+{
+    if (row->is_entry)
+        return id_is_zero(&page->instance);
+    page->has_steps |= run_is_step(&row->run);
+    return is_shown(page, &row->run) && !is_open(page, &row->run);
+}
+
 static void add_recorded(struct call *call)
 {
     struct run_page *page = call->state;
@@ -322,26 +347,33 @@ static void add_recorded(struct call *call)
         return;
     }
     bool more = read->more && id_compare(&read->next, &page->first) > 0, was_skipped = false;
+    struct id next = read->next;
     for (size_t i = 0; i < read->count; i++) {
         const struct history_row *row = &read->rows[i];
-        if (id_compare(row->is_entry ? &row->entry.id : &row->run.id, &page->first) < 0) {
+        const struct id *id = row->is_entry ? &row->entry.id : &row->run.id;
+        if (id_compare(id, &page->first) < 0) {
             more = false;
             break;
         }
-        if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run)) {
+        if (json_array_size(page->items) == (size_t)page->limit) { /* this one is the next page's */
+            more = true;
+            next = id_next(id);
+            break;
+        }
+        if (!is_to_add(page, row)) {
             was_skipped = true;
             continue;
         }
-        if (json_array_append_new(page->items, encode_row(&read->rows[i])) != 0) {
+        if (json_array_append_new(page->items, encode_row(row)) != 0) {
             call_fail(call, 500, "out of memory");
             return;
         }
     }
     bool has_room = json_array_size(page->items) < (size_t)page->limit;
-    if (more && was_skipped && has_room && !read->absent.count)
-        read_recorded(call, read->next);
+    if (more && was_skipped && has_room && !read->absent.count && page->reads < READS)
+        read_recorded(call, next);
     else
-        reply_page(call, more ? run_cursor(PART_HISTORY, &read->next) : json_null());
+        reply_page(call, more ? run_cursor(PART_HISTORY, &next) : json_null());
 }
 
 /* The open part of the page; false: the call is answered. */
@@ -500,6 +532,54 @@ static bool read_range(struct call *call, struct run_page *page)
     return false;
 }
 
+/* ---- of one instance: its runs are those of its job and tick ---- */
+
+static void select_instance(struct call *call, const struct run *run)
+{
+    struct run_page *page = call->state;
+    if (!run_is_instance(run)) {
+        call_fail_at(call, "?instance", "instance: run %.60s is not an instance of a workflow",
+                     query_get(&call->query, "instance"));
+        return;
+    }
+    page->filter.job_uid = run->job_uid;
+    page->filter.job_name = NULL;
+    page->filter.since_ms = run->tick_ms;
+    page->filter.until_ms = run->tick_ms + 1;
+    make_page(call);
+}
+
+static void select_recorded(struct call *call)
+{
+    struct run run = call->log.run;
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        call_fail_at(call, "?instance", "instance: there is no run %.60s",
+                     query_get(&call->query, "instance"));
+    else
+        select_instance(call, &run);
+}
+
+static void find_instance(struct call *call)
+{
+    const struct run_page *page = call->state;
+    const struct run *open = call_open_run(call, &page->instance);
+    if (open) {
+        select_instance(call, open);
+        return;
+    }
+    call->log.run_id = page->instance;
+    call_read_log(call, select_recorded);
+}
+
+static bool read_instance(struct call *call, struct run_page *page)
+{
+    const char *text = query_get(&call->query, "instance");
+    return param_bool(call, "steps", &page->with_steps) &&
+           (!text || param_id(call, "instance", text, &page->instance));
+}
+
 static bool read_filter(struct call *call, struct run_page *page)
 {
     struct history_query *filter = &page->filter;
@@ -510,7 +590,8 @@ static bool read_filter(struct call *call, struct run_page *page)
     filter->text = query_get(&call->query, "q");
     if (filter->text && !*filter->text)
         filter->text = NULL;
-    return read_range(call, page) && read_states(call, &filter->states) &&
+    return read_range(call, page) && read_instance(call, page) &&
+           read_states(call, &filter->states) &&
            param_time(call, "since", zone_utc(), &filter->since_ms) &&
            param_time(call, "until", zone_utc(), &filter->until_ms) &&
            param_duration(call, "min_duration", &filter->min_duration_ms) &&
@@ -524,6 +605,11 @@ void list_runs(struct call *call)
     if (!page)
         return;
     page->call = call;
-    if (read_filter(call, page))
+    page->with_steps = query_get(&call->query, "id") != NULL;
+    if (!read_filter(call, page))
+        return;
+    if (id_is_zero(&page->instance))
         make_page(call);
+    else
+        find_instance(call);
 }

@@ -28,16 +28,19 @@ static void fill(const struct engine_ports *ports, struct now now, const struct 
                                          .job_revision = job_revision};
 }
 
-enum status again_fill(const struct engine_ports *ports, struct catalog *catalog, struct now now,
-                       struct store_finish *finish)
+enum status again_fill(const struct engine_ports *ports, struct instances *instances,
+                       struct now now, struct store_finish *finish)
 {
-    const struct catalog_job *job = catalog_by_uid(catalog, &finish->run.job_uid);
+    const struct catalog_job *job = catalog_by_uid(instances->catalog, &finish->run.job_uid);
+    const struct catalog_job *terms = instances_terms(instances, &finish->run);
     struct job *definition;
     struct job_error error;
     finish->again = (struct store_again){.is_wanted = false};
-    if (!job || job->deleted || !catalog_job_attempts(job) || finish->run.state == RUN_OK)
+    if (!job || job->deleted || !terms || !catalog_job_attempts(terms) ||
+        finish->run.state == RUN_OK ||
+        open_runs_order(instances->runs, &finish->run) != REASON_NONE)
         return OK;
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
+    enum status st = job_decode_stored(terms->json, NULL, &definition, &error);
     if (st != OK)
         return st == E_NOMEM ? st : OK;
     if (retry_is_wanted(&definition->retries, &finish->run))

@@ -5,16 +5,16 @@
 
 #include "clock.h"
 #include "ports.h"
-#include "state/catalog.h"
+#include "workflow/instances.h"
 
 /* A lost run may still start so long after its begin: the window of starts, and what clocks and the
  * store add to it. No attempt follows it sooner. */
 enum { AGAIN_LOST_WAIT_MS = 7000 };
 
-/* Sets finish->again from the job's definition; the run of the finish is set. An end that is not
- * retried though the job has attempts left says why in its detail. E_NOMEM: the finish must not be
- * sent yet, but filled again later. */
-MUST_CHECK enum status again_fill(const struct engine_ports *ports, struct catalog *catalog,
+/* Sets finish->again from the definition of the job, or of the step; the run of the finish is set.
+ * An end that is not retried though the job has attempts left says why in its detail. E_NOMEM: the
+ * finish must not be sent yet, but filled again later. */
+MUST_CHECK enum status again_fill(const struct engine_ports *ports, struct instances *instances,
                                   struct now now, struct store_finish *finish);
 
 #endif

@@ -9,6 +9,8 @@
 #include "function/eligible.h"
 #include "lacking.h"
 #include "stages/spread.h"
+#include "workflow/opening.h"
+#include "workflow/verdict.h"
 
 enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
@@ -283,12 +285,35 @@ static enum status fill_parts(const struct claimer *claimer, struct now now,
     return spread_fill(claimer->ports, claimer->placement, now, plan->job, run_id, &plan->parts);
 }
 
+/* The instance that a run of the job opens. One that can't be opened is an ordinary run, which
+ * fails at its start and says why. E_NOMEM. */
+static enum status fill_instance(const struct claimer *claimer, struct now now,
+                                 const struct catalog_job *job, const struct id *input,
+                                 struct store_opening *ret)
+{
+    char why[sizeof(((struct run *)0)->detail)];
+    if (!job->is_workflow || job->deleted)
+        return OK;
+    enum status st = opening_of_workflow(claimer->ports, claimer->instances, now, job, input, ret,
+                                         why, sizeof(why));
+    return st == E_NOMEM ? st : OK;
+}
+
+static enum status fill_opening(const struct claimer *claimer, struct now now, struct plan *plan)
+{
+    static const struct id none;
+    if (!plan->with_run)
+        return OK;
+    return fill_instance(claimer, now, plan->job, &none, &plan->opening);
+}
+
 void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 {
     struct id run_id = new_id(claimer, now, plan);
-    struct store_claim *claim = fill_parts(claimer, now, &run_id, plan) == OK
-                                    ? outbox_add(&claimer->filling, &claimer->sender, &claims_kind)
-                                    : NULL;
+    bool is_filled =
+        fill_parts(claimer, now, &run_id, plan) == OK && fill_opening(claimer, now, plan) == OK;
+    struct store_claim *claim =
+        is_filled ? outbox_add(&claimer->filling, &claimer->sender, &claims_kind) : NULL;
     if (!claim) {
         give_back(claimer, now, plan);
         return;
@@ -304,6 +329,7 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         .boot = plan->boot,
         .without_run = !plan->with_run,
         .parts = plan->parts,
+        .opening = plan->opening,
         .passed = plan->passed,
         .passed_count = plan->passed_count,
     };
@@ -323,11 +349,19 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 
 /* ---- takes ---- */
 
-/* A run whose job is deleted or purged needs none: it is taken only to be ended by its begin. */
+/* A step that is opened, or ended without a start. */
+static bool is_ownerless(const struct open_run *open)
+{
+    return open->verdict == VERDICT_OPEN || open->verdict == VERDICT_END;
+}
+
+/* A run whose job is deleted or purged needs none: it is taken only to be ended by its begin. Nor
+ * does what is opened, or ended without a start. */
 static bool needs_room(const struct claimer *claimer, const struct open_run *open)
 {
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
-    return job && !job->deleted;
+    bool is_opened = job && job->is_workflow && !run_is_step(&open->run);
+    return job && !job->deleted && !is_opened && !is_ownerless(open);
 }
 
 /* Not taken: another node was first, as the feed will show. */
@@ -336,6 +370,18 @@ static void not_taken(struct claimer *claimer, struct now now, struct open_run *
     open->seen.ms = now.boot.ms + RETRY_AFTER_MS;
     open_runs_move(claimer->runs, open,
                    open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
+}
+
+/* The run is open now, without an owner; or it has ended with that, as the feed will show. */
+static void opened(struct claimer *claimer, struct now now, struct open_run *open,
+                   const struct run *run)
+{
+    bool is_open = run->state == RUN_RUNNING;
+    if (is_open)
+        open->run = *run;
+    open->seen.ms = now.boot.ms + RETRY_AFTER_MS;
+    open_runs_move(claimer->runs, open, is_open ? OPEN_GROUP : OPEN_WAITING);
+    marks_sweep(claimer->marks);
 }
 
 /* The run has become the first part of its tick, which waits for its node as the others do. */
@@ -358,7 +404,9 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
         struct open_run *open = open_runs_find_taking(claimer->runs, &take->run_id, take->nonce);
         if (!open)
             continue;
-        if (st == OK && take->taken && take->run.state == RUN_DUE) {
+        if (st == OK && take->taken && take->opening.is_wanted) {
+            opened(claimer, now, open, &take->run);
+        } else if (st == OK && take->taken && take->run.state == RUN_DUE) {
             spread(claimer, now, open, &take->run);
         } else if (st == OK && take->taken) {
             open->run = take->run;
@@ -373,8 +421,11 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
 
 static void release_takes(struct outbox_batch *batch)
 {
-    for (size_t i = 0; i < outbox_count(batch); i++)
-        free(batch->request.items.takes[i].parts.parts);
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        struct store_take *take = &batch->request.items.takes[i];
+        free(take->parts.parts);
+        opening_release(&take->opening);
+    }
 }
 
 static const struct outbox_kind takes_kind = {.op = STORE_TAKE,
@@ -386,7 +437,7 @@ static const struct outbox_kind takes_kind = {.op = STORE_TAKE,
  */
 static int compute_rank(const struct claimer *claimer, const struct run *run)
 {
-    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
+    const struct catalog_job *job = instances_terms(claimer->instances, run);
     struct placement_ask ask = {.id = &run->id,
                                 .where = job ? job->where : NULL,
                                 .function = job ? catalog_job_function(job) : NULL,
@@ -403,12 +454,25 @@ static int compute_rank(const struct claimer *claimer, const struct run *run)
     return placement_rank_part(claimer->placement, &ask, run->part);
 }
 
-/* Agents run no functions, and a program only its own, as far as this process has them. */
+/* Agents run no functions, and a program only its own, as far as this process has them. Which
+ * functions of steps it lacks is not told to others. */
 static bool can_run(const struct claimer *claimer, const struct run *run)
 {
-    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &run->job_uid);
-    return !job || (eligible_is_kind(job->where, claimer->self->program) &&
-                    lacking_can_run(claimer->lacking, claimer->ports, job));
+    const struct catalog_job *job = instances_terms(claimer->instances, run);
+    if (!job)
+        return !run_is_step(run);
+    if (!eligible_is_kind(job->where, claimer->self->program))
+        return false;
+    return run_is_step(run) ? ports_can_run(claimer->ports, catalog_job_function(job))
+                            : lacking_can_run(claimer->lacking, claimer->ports, job);
+}
+
+/* What is opened or ended without a start is any agent's, wherever it would run. */
+static int compute_rank_of_end(const struct claimer *claimer, const struct run *run)
+{
+    struct placement_ask ask = {.id = &run->id, .place = PLACE_EVEN};
+    return eligible_is_kind(NULL, claimer->self->program) ? placement_rank(claimer->placement, &ask)
+                                                          : NOT_ELIGIBLE;
 }
 
 /* This node's rank among the eligible nodes, without the one that has claimed the run; computed
@@ -416,6 +480,8 @@ static bool can_run(const struct claimer *claimer, const struct run *run)
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
     const char *only = open_run_only_node(&open->run);
+    if (is_ownerless(open))
+        return compute_rank_of_end(claimer, &open->run);
     if (!can_run(claimer, &open->run))
         return NOT_ELIGIBLE;
     if (only)
@@ -438,7 +504,7 @@ static bool is_others_turn(const struct claimer *claimer, const struct open_run 
  * none takes the run in time, it is taken to be ended with that reason. */
 static bool is_for_newer(const struct claimer *claimer, const struct open_run *open)
 {
-    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+    const struct catalog_job *job = instances_terms(claimer->instances, &open->run);
     return job && job->broken && !job->deleted;
 }
 
@@ -455,6 +521,9 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
         return NEVER_MS;
     if (!is_claimed && open_run_untaken_at(open, claimer->on_time_ms, now) <= now.wall.ms)
         return NEVER_MS;
+    if (!is_claimed && run_is_step(&open->run) &&
+        verdict_find(claimer->instances, open) == VERDICT_NONE)
+        return NEVER_MS; /* the feed brings the plan */
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
@@ -480,7 +549,49 @@ static enum status fill_spread(const struct claimer *claimer, struct now now,
     if (!job || job->deleted || !run_may_be_spread(&open->run))
         return OK;
     take->job_revision = job->revision;
+    if (job->is_workflow)
+        return fill_instance(claimer, now, job, &open->run.input, &take->opening);
     return spread_fill(claimer->ports, claimer->placement, now, job, &open->run.id, &take->parts);
+}
+
+/* What the run becomes, if it is more than one. E_INVALID: not as it was judged. E_NOMEM. */
+static enum status fill_what(const struct claimer *claimer, struct now now,
+                             const struct open_run *open, struct store_take *take)
+{
+    if (open->verdict == VERDICT_OPEN)
+        return opening_of_fan_out(claimer->ports, claimer->instances, now, &open->run,
+                                  &take->opening);
+    return fill_spread(claimer, now, open, take);
+}
+
+/* Fills all but the run's own part. False: not now; the run is looked at again. */
+static bool prepare(struct claimer *claimer, struct now now, struct open_run *open,
+                    struct store_take *take)
+{
+    if (fill_what(claimer, now, open, take) == OK)
+        return true;
+    opening_release(&take->opening);
+    open->verdict = VERDICT_NONE;
+    return false;
+}
+
+/* Ends a step without a start: the recorder sends its finish. */
+static void end_step(struct claimer *claimer, struct now now, struct open_run *open)
+{
+    struct verdict_end end;
+    if (verdict_tell(claimer->instances, open, &end))
+        open_runs_end(claimer->runs, open, end.state, end.reason, end.detail, now.wall);
+    else
+        open->verdict = VERDICT_NONE;
+}
+
+/* Its first steps are made when the tick is claimed, shortly before it, and jitter is the whole's.
+ */
+static void wait_for_instance(const struct claimer *claimer, struct open_run *open)
+{
+    const struct open_run *instance = open_runs_instance(claimer->runs, &open->run);
+    if (instance && instance->run.not_before_ms > open->start_at_ms)
+        open->start_at_ms = instance->run.not_before_ms;
 }
 
 static void fill_take(struct claimer *claimer, struct now now, struct open_run *open,
@@ -509,16 +620,21 @@ static void gather_takes(struct claimer *claimer, struct now now, enum open_phas
             return;
         if (take_at(claimer, now, is_behind, open) > now.wall.ms)
             continue;
+        if (open->verdict == VERDICT_END) {
+            end_step(claimer, now, open);
+            continue;
+        }
         bool is_counted = needs_room(claimer, open);
         if (is_counted && !*room)
             continue;
         struct store_take *take = outbox_add(batch, &claimer->sender, &takes_kind);
         if (!take)
             return;
-        if (fill_spread(claimer, now, open, take) != OK) {
+        if (!prepare(claimer, now, open, take)) {
             outbox_drop_last(*batch);
             return;
         }
+        wait_for_instance(claimer, open);
         fill_take(claimer, now, open, take);
         *room -= is_counted;
     }

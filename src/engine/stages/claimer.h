@@ -1,7 +1,10 @@
 /* Claims due ticks in the store, in batches, and takes runs: those that are DUE, and those that
  * another node has claimed but not begun in time, whether that node is alive or not. A take changes
  * the nonce, so only one of the two can begin. Where several nodes may take a run, each rank waits
- * STEP_IN_MS for the one before it. */
+ * STEP_IN_MS for the one before it.
+ *
+ * A tick or a run of a workflow opens its instance. A step that is DUE may open as a fan-out, or
+ * end without a start, instead of being taken (verdict.h). */
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
@@ -13,12 +16,14 @@
 #include "state/marks.h"
 #include "state/open_run.h"
 #include "state/placement.h"
+#include "workflow/instances.h"
 
 struct claimer {
     const struct engine_ports *ports;
     const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
+    struct instances *instances;
     struct marks *marks;
     struct boot_marks *boot_marks;
     struct placement *placement;

@@ -226,7 +226,7 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
     size_t count;
     finish->nexts = NULL;
     finish->next_count = 0;
-    if (!ended || ended->deleted)
+    if (!ended || ended->deleted || run_is_step(&finish->run))
         return OK;
     struct dependents all = catalog_dependents(catalog, ended->name);
     finish->nexts = new_nexts(all, ends_of(&finish->run), &count, &needs);
@@ -237,6 +237,9 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
 
 void follow_release(struct outbox_batch *batch)
 {
-    for (size_t i = 0; i < outbox_count(batch); i++)
+    for (size_t i = 0; i < outbox_count(batch); i++) {
         free(batch->request.items.finishes[i].nexts);
+        free(batch->request.items.finishes[i].links);
+        free((char *)batch->request.items.finishes[i].output);
+    }
 }

@@ -8,7 +8,8 @@
 #include "stages/outbox.h"
 #include "state/catalog.h"
 
-/* Fills the nexts of the finish, whose run is set; without any it allocates nothing. Left out and
+/* Fills the nexts of the finish, whose run is set; without any it allocates nothing, and a step has
+ * none: what waits for a workflow waits for its instance. Left out and
  * logged: jobs in a cycle with the ending job, and jobs beyond STORE_NEXT_JOBS_MAX; left out
  * silently: jobs that also wait for a job that does not exist. E_NOMEM: the finish must not be sent
  * yet, but filled again later. */
@@ -16,7 +17,7 @@ MUST_CHECK enum status follow_fill(const struct engine_ports *ports, struct cata
                                    const struct peer *self, struct now now,
                                    struct store_finish *finish);
 
-/* Frees the nexts of a batch of finishes. */
+/* Frees the nexts, links and outputs of a batch of finishes. */
 void follow_release(struct outbox_batch *batch);
 
 /* Would all dependents of the job `name` fit into one finish, if the job `uid` had this

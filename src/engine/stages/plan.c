@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workflow/opening.h"
+
 enum {
     PASSES_PER_PLAN = 100000, /* more ticks, or entries, take several claims */
 };
@@ -12,6 +14,7 @@ void plan_release(struct plan *plan)
 {
     free(plan->passed);
     free(plan->parts.parts);
+    opening_release(&plan->opening);
     *plan = (struct plan){0};
 }
 

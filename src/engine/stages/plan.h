@@ -25,8 +25,9 @@ struct plan {
     int64_t start_at_ms;         /* tick and jitter */
     struct ledger_entry *passed; /* ids and names are not filled in; owned by the plan */
     size_t passed_count;
-    struct store_boot boot;   /* without a name: the plan is of a schedule's tick */
-    struct store_parts parts; /* filled in by the claimer; owned by the plan */
+    struct store_boot boot;       /* without a name: the plan is of a schedule's tick */
+    struct store_parts parts;     /* filled in by the claimer; owned by the plan */
+    struct store_opening opening; /* of a workflow: likewise */
 };
 
 void plan_release(struct plan *plan);

@@ -145,7 +145,8 @@ static bool is_put_off(const struct planner *planner, struct now now, const stru
         catalog_job_policy(job).overlap != OVERLAP_SKIP)
         return false;
     TAILQ_FOREACH (open, &planner->runs->phases[OPEN_BEGUN_ELSEWHERE], in_phase) {
-        left += id_compare(&open->run.job_uid, &job->uid) == 0 && is_left(planner, job, &open->run);
+        left += !run_is_step(&open->run) && id_compare(&open->run.job_uid, &job->uid) == 0 &&
+                is_left(planner, job, &open->run);
     }
     return left == job->open_runs;
 }

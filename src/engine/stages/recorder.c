@@ -146,7 +146,8 @@ static bool is_kept(const struct recorder *recorder, const struct open_run *open
 static void run_recorded(struct recorder *recorder, struct open_run *open, enum status st)
 {
     const struct output_source *output = &recorder->ports->output;
-    enum open_phase next = is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE : OPEN_RECORDED;
+    enum open_phase next =
+        is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE : open_runs_recorded(recorder->runs, open);
     open->is_recorded = st == OK;
     if (st == OK && output->remove && may_have_output(&open->run) && !open->has_unread)
         output->remove(output->context, &open->run.id);
@@ -299,11 +300,11 @@ static enum status add_output(struct recorder *recorder, struct open_run *open,
 }
 
 /* Adds what the request of the run has handed over, copied, since another node may forget the run
- * meanwhile. Out of memory: later. */
+ * meanwhile; to an instance its plan, which its steps do without. Out of memory: later. */
 static enum status add_input(const struct recorder *recorder, const struct run *run,
                              struct history_record *record, size_t *bytes)
 {
-    const char *text = inputs_find(recorder->inputs, &run->input);
+    const char *text = run_is_step(run) ? NULL : inputs_find(recorder->inputs, &run->input);
     if (!text)
         return OK;
     record->input = strdup(text);

@@ -12,6 +12,7 @@
 #include "stages/outbox.h"
 #include "state/marks.h"
 #include "state/open_run.h"
+#include "workflow/instances.h"
 
 struct pending_entry;
 struct record_batch;
@@ -23,6 +24,7 @@ struct recorder {
     struct open_runs *runs;
     struct catalog *catalog;
     const struct inputs *inputs;
+    struct instances *instances;
     struct marks *marks;
     struct entry_list entries;       /* ledger entries that the history does not have yet */
     struct table aside;              /* pending_entry of other nodes, by id */

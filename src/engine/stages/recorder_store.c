@@ -1,10 +1,13 @@
 /* Ends into the store, recorded runs and entries out of it. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule.h"
 #include "stages/again.h"
 #include "stages/follow.h"
 #include "stages/recorder_internal.h"
+#include "workflow/links.h"
 
 enum {
     FINISH_EVERY_MS = 50,
@@ -34,7 +37,7 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
 {
     const struct run *run = &open->run;
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
-    if (!job)
+    if (!job || run_is_step(run))
         return;
     if (run_ends_tick(run) && !run->retried) /* else the feed says whether it counts */
         take_answer(job, run, now);
@@ -112,26 +115,59 @@ static const struct outbox_kind finishes_kind = {.op = STORE_FINISH,
                                                  .answered = finishes_answered,
                                                  .release = follow_release};
 
-/* False: out of memory, to be tried later. */
+/* What follows from the end: jobs that wait for it, steps of its instance. */
+static enum status fill_rest(struct recorder *recorder, struct now now, struct store_finish *finish)
+{
+    enum status st = follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish);
+    return st == OK ? links_fill(recorder->ports, recorder->instances, now, finish) : st;
+}
+
+/* Takes the item back, which could not be filled: later. */
+static void put_back(struct recorder *recorder, struct now now, struct outbox_batch *batch,
+                     struct store_finish *finish)
+{
+    recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
+    free(finish->nexts);
+    free((char *)finish->output);
+    outbox_drop_last(batch);
+}
+
+/* A step that was ended before a node had it is this one's. */
+static void fill_end(const struct recorder *recorder, const struct open_run *open, struct run *ret)
+{
+    *ret = open->run;
+    if (!run_is_step(ret) || ret->node[0])
+        return;
+    snprintf(ret->node, sizeof(ret->node), "%s", recorder->self->name);
+    ret->owner = peer_incarnation(recorder->self);
+}
+
+static enum status fill_output(const struct open_run *open, struct store_finish *finish)
+{
+    finish->output = open->output ? strdup(open->output) : NULL;
+    return finish->output || !open->output ? OK : E_NOMEM;
+}
+
+/* False: not now, to be tried later: out of memory, or the plan of the instance is not there. */
 static bool add_finish(struct recorder *recorder, struct now now, struct outbox_batch **batch,
                        struct open_run *open)
 {
     struct store_finish *finish = outbox_add(batch, &recorder->sender, &finishes_kind);
     if (!finish)
         return false;
-    finish->run = open->run;
+    fill_end(recorder, open, &finish->run);
     open->is_looked_at = false;
-    if (again_fill(recorder->ports, recorder->catalog, now, finish) != OK ||
-        follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
-        recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
-        outbox_drop_last(*batch);
+    if (fill_output(open, finish) != OK ||
+        again_fill(recorder->ports, recorder->instances, now, finish) != OK ||
+        fill_rest(recorder, now, finish) != OK) {
+        put_back(recorder, now, *batch, finish);
         return false;
     }
     open_runs_move(recorder->runs, open, OPEN_FINISHING);
     return true;
 }
 
-/* A part that the store has ended, as the last of its tick. False: out of memory. */
+/* A run that the store has ended: the last part of its tick, or a workflow's. False: not now. */
 static bool add_follow(struct recorder *recorder, struct now now, struct outbox_batch **batch,
                        struct open_run *open)
 {
@@ -140,9 +176,8 @@ static bool add_follow(struct recorder *recorder, struct now now, struct outbox_
         return false;
     finish->run = open->run;
     finish->run.finished_ms = now.wall.ms;
-    if (follow_fill(recorder->ports, recorder->catalog, recorder->self, now, finish) != OK) {
-        recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
-        outbox_drop_last(*batch);
+    if (fill_rest(recorder, now, finish) != OK) {
+        put_back(recorder, now, *batch, finish);
         return false;
     }
     open_runs_move(recorder->runs, open, OPEN_FOLLOWING);
@@ -236,17 +271,19 @@ struct boot_ms recorder_finish_at(const struct recorder *recorder)
 void recorder_send_finishes(struct recorder *recorder, struct now now)
 {
     struct outbox_batch *batch = NULL;
-    struct open_run *open;
+    struct open_run *next, *open;
     recorder->finish_after.ms = now.boot.ms + FINISH_EVERY_MS;
     recorder->held_since.ms = 0;
     recorder->is_hurried = false;
-    while ((open = open_runs_first(recorder->runs, OPEN_ENDED)) &&
-           add_finish(recorder, now, &batch, open)) {
+    for (open = open_runs_first(recorder->runs, OPEN_ENDED); open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        add_finish(recorder, now, &batch, open);
         if (outbox_count(batch) == OUTBOX_MAX)
             outbox_send(&batch, now);
     }
-    while ((open = open_runs_first(recorder->runs, OPEN_UNFOLLOWED)) &&
-           add_follow(recorder, now, &batch, open)) {
+    for (open = open_runs_first(recorder->runs, OPEN_UNFOLLOWED); open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        add_follow(recorder, now, &batch, open);
         if (outbox_count(batch) == OUTBOX_MAX)
             outbox_send(&batch, now);
     }

@@ -9,6 +9,7 @@
 #include "function/job_function.h"
 #include "params/run_input.h"
 #include "state/inputs.h"
+#include "workflow/step_job.h"
 
 /* At most STARTS_AHEAD runs are between their begin and their process: the start window counts from
  * the begin, so runs that are begun faster than processes can be made miss it. A machine that
@@ -86,10 +87,17 @@ static enum status plan_start(struct runner *runner, struct now now, struct open
 }
 
 /* Decodes the definition, if the catalog has the revision of the begin: changes between begin and
- * start then do not matter. Else, or out of memory, it is decoded at the start. */
+ * start then do not matter. Else, or out of memory, it is decoded at the start. That of a step does
+ * not change. */
 static void keep_definition(const struct runner *runner, struct open_run *open)
 {
     struct job_error error;
+    char why[sizeof(open->run.detail)];
+    if (run_is_step(&open->run)) {
+        if (step_job(runner->instances, &open->run, &open->job, why, sizeof(why)) != OK)
+            open->job = NULL;
+        return;
+    }
     const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
     if (job && job->revision == open->run.job_revision &&
         job_decode_stored(job->json, NULL, &open->job, &error) != OK)
@@ -298,13 +306,17 @@ static void send_begins(struct runner *runner, struct now now)
 /* ---- start ---- */
 
 /* The definition to start from: that of the begin, or a newer one. E_BUSY: the feed has not
- * delivered it yet, or out of memory. */
-static enum status find_definition(struct runner *runner, struct open_run *open)
+ * delivered it yet, or out of memory. Otherwise `why` says what is wrong. */
+static enum status find_definition(struct runner *runner, struct open_run *open, char *why,
+                                   size_t size)
 {
     struct job_error error;
     const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
     if (open->job)
         return OK;
+    snprintf(why, size, "the job's definition can't be read");
+    if (run_is_step(&open->run))
+        return step_job(runner->instances, &open->run, &open->job, why, size);
     if (!job)
         return E_NOT_FOUND;
     if (job->revision < open->run.job_revision)
@@ -320,6 +332,8 @@ static enum status fit_input(const struct runner *runner, struct open_run *open,
                              size_t size)
 {
     struct input_error error = {0};
+    if (run_is_step(&open->run)) /* the input is the plan, which its job was made from */
+        return OK;
     const char *text = inputs_find(runner->inputs, &open->run.input);
     if (!text && !id_is_zero(&open->run.input)) {
         snprintf(why, size, "what was handed over with the request is gone");
@@ -360,19 +374,33 @@ static const char *why_not_here(const struct runner *runner, const struct job *j
     return has_it ? NULL : RUNNER_FORGOTTEN;
 }
 
+/* A workflow has no process of its own: a run of it that is begun could not be opened. */
+static bool end_unopened(struct runner *runner, struct now now, struct open_run *open)
+{
+    char why[sizeof(open->run.detail)];
+    if (open->job->kind != JOB_WORKFLOW)
+        return false;
+    step_tell_unopened(runner->ports, runner->instances, now, &open->run, why, sizeof(why));
+    end(runner, now, open, RUN_FAILED, REASON_NO_START, why);
+    return true;
+}
+
 static void start(struct runner *runner, struct now now, struct open_run *open)
 {
+    char why[sizeof(open->run.detail)];
     struct executor *executor = runner->ports->executor;
     struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
     if (now.boot.ms >= deadline.ms) {
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
         return;
     }
-    enum status st = find_definition(runner, open);
+    enum status st = find_definition(runner, open, why, sizeof(why));
     if (st != OK && st != E_BUSY) {
-        end(runner, now, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        end(runner, now, open, RUN_FAILED, REASON_NO_START, why);
         return;
     }
+    if (st == OK && end_unopened(runner, now, open))
+        return;
     const char *why_not = st == OK ? why_not_here(runner, open->job) : NULL;
     if (why_not) {
         end(runner, now, open, RUN_MISSED, REASON_NO_NODE, why_not);
@@ -382,7 +410,6 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         end(runner, now, open, RUN_MISSED, REASON_DEADLINE, "its deadline passed while it waited");
         return;
     }
-    char why[sizeof(open->run.detail)];
     if (st == OK && fit_input(runner, open, why, sizeof(why)) == E_INVALID) {
         end(runner, now, open, RUN_FAILED, REASON_NO_START, why);
         return;
@@ -475,6 +502,8 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
         run->state = RUN_KILLED;
     if (run->state == RUN_KILLED && open->kill != REASON_NONE)
         run->reason = open->kill;
+    if (run_is_step(run))
+        step_read_output(runner->ports->executor, open);
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 
@@ -621,9 +650,28 @@ void runner_watch(struct runner *runner, struct now now)
         take_event(runner, now, &event);
 }
 
+/* Those that are begun in the store, as far as this node knows. */
+static void kill_steps(struct runner *runner, struct now now, struct open_run *instance)
+{
+    struct open_run *next, *open = members_first(&runner->runs->members, &instance->run.id);
+    for (; open; open = next) {
+        next = members_next(open);
+        bool is_begun = open->is_begun || open->phase == OPEN_BEGINNING;
+        if (is_begun && open_phase_is(open->phase, PHASE_OWNED) &&
+            open_runs_order(runner->runs, &open->run) != REASON_NONE)
+            runner_kill(runner, now, open, instance->kill, instance->run.by);
+    }
+}
+
 void runner_kill(struct runner *runner, struct now now, struct open_run *open,
                  enum run_reason reason, const char *by)
 {
+    if (open->phase == OPEN_GROUP) {
+        open->kill = reason;
+        snprintf(open->run.by, sizeof(open->run.by), "%s", by);
+        kill_steps(runner, now, open);
+        return;
+    }
     if (open->phase == OPEN_BEGUN_ELSEWHERE ||
         open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner gets the kill, too */
         return;

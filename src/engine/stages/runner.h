@@ -8,6 +8,7 @@
 #include "stages/outbox.h"
 #include "state/marks.h"
 #include "state/open_run.h"
+#include "workflow/instances.h"
 
 #define RUNNER_OF_ANOTHER_KIND "the job was changed after the claim, and is not for this node now"
 #define RUNNER_FORGOTTEN       "the process has removed the function after the claim"
@@ -30,6 +31,7 @@ struct runner {
     struct boot_ms started_since; /* ... since then */
     size_t starts_ahead;          /* so many are made in STARTS_AHEAD_MS */
     const struct inputs *inputs;
+    struct instances *instances;
     double latency_ms;        /* of a begin, smoothed: sets how far ahead to begin */
     bool is_shared;           /* other nodes can take over what is claimed here and not begun */
     struct boot_ms ends_from; /* claims that are too late are not ended before: while this node was
@@ -71,7 +73,8 @@ bool runner_has_backup(const struct runner *runner);
  * started, and must not be. If that is not certain, it is lost. */
 void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open);
 
-/* Kills the run, in whatever phase it is. */
+/* Kills the run, in whatever phase it is. Of an instance the steps that are begun here; those that
+ * are not begun are refused by the store, or ended by whoever would take them. */
 void runner_kill(struct runner *runner, struct now now, struct open_run *open,
                  enum run_reason reason, const char *by);
 

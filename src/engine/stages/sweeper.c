@@ -8,6 +8,7 @@
 #include "function/lacks.h"
 #include "stages/again.h"
 #include "stages/follow.h"
+#include "workflow/links.h"
 
 enum {
     COMING_BACK_MS = 1000, /* for nodes that lost their lease to register again */
@@ -114,9 +115,11 @@ static void add_loss(struct sweeper *sweeper, struct now now, struct outbox_batc
     if (run->finished_ms < run->claimed_ms) /* this node's clock is behind */
         run->finished_ms = run->claimed_ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
-    if (again_fill(sweeper->ports, sweeper->runs->catalog, now, finish) != OK ||
-        follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, now, finish) != OK) {
+    if (again_fill(sweeper->ports, sweeper->instances, now, finish) != OK ||
+        follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, now, finish) != OK ||
+        links_fill(sweeper->ports, sweeper->instances, now, finish) != OK) {
         look_again(sweeper, now, RETRY_AFTER_MS);
+        free(finish->nexts);
         outbox_drop_last(*batch);
         return;
     }
@@ -173,7 +176,7 @@ static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *
 static bool is_of_another_kind(const struct sweeper *sweeper, const struct run *run,
                                const struct known_peer *node)
 {
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    const struct catalog_job *job = instances_terms(sweeper->instances, run);
     return job && !job->broken && !eligible_is_kind(job->where, node->peer.program);
 }
 
@@ -181,7 +184,7 @@ static bool is_of_another_kind(const struct sweeper *sweeper, const struct run *
 static bool is_lacking(const struct sweeper *sweeper, const struct run *run,
                        const struct known_peer *node)
 {
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    const struct catalog_job *job = instances_terms(sweeper->instances, run);
     const char *function = job ? catalog_job_function(job) : NULL;
     if (function && strcmp(node->peer.name, sweeper->self->name) == 0)
         return !ports_can_run(sweeper->ports, function);
@@ -220,7 +223,7 @@ static const char *what_of_only(const struct sweeper *sweeper, const struct run 
 static enum run_reason tell_why(const struct sweeper *sweeper, const struct run *run, bool was_left,
                                 char *detail, size_t size)
 {
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &run->job_uid);
+    const struct catalog_job *job = instances_terms(sweeper->instances, run);
     const char *only = open_run_only_node(run);
     bool is_nobodys_run = only ? is_for_nobody(sweeper, run) : is_nobodys(sweeper, job);
     bool is_untaken = !is_nobodys_run && (only || run->parts);
@@ -336,7 +339,7 @@ static int64_t left_until_ms(const struct sweeper *sweeper, struct now now,
                              const struct open_run *open)
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
     if (is_for_nobody(sweeper, &open->run))
         return left_since_ms(now, open) + sweeper->on_time_ms;
     bool is_for_any = !open_run_only_node(&open->run);
@@ -383,7 +386,7 @@ static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
 {
     int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms, now);
     if (at_ms == NEVER_MS && open_run_only_node(&open->run)) {
-        const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+        const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
         return due_since_ms(now, open) + deadline_ms(job, ALONE_MS);
     }
     bool is_set_back = at_ms != NEVER_MS && open_run_is_set_back(open, now.wall);
@@ -394,7 +397,7 @@ static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
 static int64_t waits_until_ms(const struct sweeper *sweeper, struct now now,
                               const struct open_run *open)
 {
-    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
     bool is_for_one = open_run_only_node(&open->run) != NULL;
     if (!(is_for_one ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
         return untaken_until_ms(sweeper, now, open);
@@ -412,6 +415,57 @@ static void sweep_waiting(struct sweeper *sweeper, struct now now)
             open->run.state == RUN_DUE ? waits_until_ms(sweeper, now, open) : NEVER_MS;
         if (until_ms != NEVER_MS && is_time(sweeper, now, until_ms))
             add_end(sweeper, now, &batch, open);
+    }
+    outbox_send(&batch, now);
+}
+
+/* ---- over their time ---- */
+
+static void orders_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
+{
+    struct sweeper *sweeper = stage;
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        struct open_run *open =
+            open_runs_find(sweeper->runs, &batch->request.items.orders[i].run_id);
+        if (open)
+            open->is_swept = false;
+    }
+    look_again(sweeper, now, RETRY_AFTER_MS); /* if the feed has not shown the order by then */
+    (void)st;
+}
+
+static const struct outbox_kind orders_kind = {
+    .op = STORE_ORDER, .item_size = sizeof(struct store_order), .answered = orders_answered};
+
+/* When the timeout of the whole workflow has passed; NEVER_MS: it has none. */
+static int64_t times_out_at(const struct sweeper *sweeper, struct now now,
+                            const struct open_run *open)
+{
+    const struct flow *flow =
+        run_is_instance(&open->run) ? instances_flow(sweeper->instances, &open->run) : NULL;
+    int64_t timeout_s = flow && open->kill == REASON_NONE ? flow_timeout_s(flow) : 0;
+    return timeout_s ? left_since_ms(now, open) + timeout_s * 1000 : NEVER_MS;
+}
+
+/* Instances that are over their time are to be killed. */
+static void sweep_instances(struct sweeper *sweeper, struct now now)
+{
+    struct outbox_batch *batch = NULL;
+    struct open_run *open;
+    TAILQ_FOREACH (open, &sweeper->runs->phases[OPEN_GROUP], in_phase) {
+        int64_t at_ms = open->is_swept ? NEVER_MS : times_out_at(sweeper, now, open);
+        if (at_ms == NEVER_MS || !is_time(sweeper, now, at_ms))
+            continue;
+        struct store_order *order = outbox_add(&batch, &sweeper->sender, &orders_kind);
+        if (!order) {
+            look_again(sweeper, now, RETRY_AFTER_MS);
+            break;
+        }
+        order->run_id = open->run.id;
+        order->reason = REASON_TIMEOUT;
+        open->is_swept = true;
+        if (outbox_count(batch) == OUTBOX_MAX)
+            outbox_send(&batch, now);
     }
     outbox_send(&batch, now);
 }
@@ -468,8 +522,10 @@ void sweeper_sweep(struct sweeper *sweeper, struct now now, bool has_news)
     if (!sweeper->leads)
         return;
     sweep_begun(sweeper, now);
-    if (!has_wrong_clock(sweeper))
+    if (!has_wrong_clock(sweeper)) {
         sweep_claimed(sweeper, now);
+        sweep_instances(sweeper, now);
+    }
     if (!has_wrong_clock(sweeper) && sweeper->placement->count)
         sweep_waiting(sweeper, now);
     adopt(sweeper, now);

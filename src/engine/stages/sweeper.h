@@ -1,6 +1,7 @@
 /* Cleans up after dead incarnations; only on the leader. A run that was begun is lost; one that was
  * claimed and not taken over in time is missed, and so is a due run that no node may run; an ended
- * run is recorded when its node does not come back to do it. A node that does come back can amend
+ * run is recorded when its node does not come back to do it. An instance of a workflow that is over
+ * its time is ordered to be killed. A node that does come back can amend
  * all this: it ends its runs with their own nonce, and lost runs stay in the store for a week. */
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
@@ -11,6 +12,7 @@
 #include "state/open_run.h"
 #include "state/peers.h"
 #include "state/placement.h"
+#include "workflow/instances.h"
 
 struct sweeper {
     const struct engine_ports *ports;
@@ -18,6 +20,7 @@ struct sweeper {
     const struct peers *peers;
     struct placement *placement;
     struct open_runs *runs;
+    struct instances *instances;
     struct recorder *recorder;
     const struct outage *away; /* the engine's; of the store */
     int64_t on_time_ms;        /* how long a run without a deadline waits for an eligible node */

@@ -267,6 +267,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
         parse_fail(reterr, 0, "%s: %s", error.path, error.message);
     job->broken = read != OK;
     job->paused = definition && definition->paused;
+    job->is_workflow = definition && definition->kind == JOB_WORKFLOW;
     if (read == E_NOMEM)
         st = read;
 out:
@@ -351,6 +352,41 @@ void catalog_remove(struct catalog *catalog, struct catalog_job *job)
 {
     unindex_name(catalog, job);
     table_remove(&catalog->by_uid, job);
+    free_job(catalog, job);
+}
+
+/* ---- steps ---- */
+
+/* Their texts are not definitions of jobs: quotas do not count them. */
+static size_t text_size(const struct catalog_job *job)
+{
+    return job->json ? strlen(job->json) + 1 : 0;
+}
+
+struct catalog_job *catalog_new_aside(struct catalog *catalog, const struct id *uid,
+                                      const char *name, const char *json, struct zone_db *zones)
+{
+    struct store_change change = {.job_uid = *uid, .job_name = name, .job_json = json};
+    struct catalog_job *job = calloc(1, sizeof(*job));
+    struct parse_error error;
+    if (!job)
+        return NULL;
+    job->uid = *uid;
+    job->heap_place = HEAP_NONE;
+    job->next_ms = NEVER_MS;
+    enum status st = read_definition(catalog, job, &change, zones, &error);
+    catalog->json_bytes -= text_size(job);
+    if (st == OK)
+        return job;
+    catalog_free_aside(catalog, job);
+    return NULL;
+}
+
+void catalog_free_aside(struct catalog *catalog, struct catalog_job *job)
+{
+    if (!job)
+        return;
+    catalog->json_bytes += text_size(job);
     free_job(catalog, job);
 }
 

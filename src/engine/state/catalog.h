@@ -73,6 +73,7 @@ struct catalog_job {
     uint8_t schedule_count;
     bool claiming : 1;
     bool paused : 1, deleted : 1;
+    bool is_workflow : 1;
     bool broken : 1;  /* this version can't decode the definition: never planned */
     bool was_bad : 1; /* the end before `last`, or `last` itself while it counted as lost, was a
                          failure, as far as this node has seen */
@@ -101,6 +102,13 @@ MUST_CHECK enum status catalog_put(struct catalog *catalog, const struct store_c
                                    struct zone_db *zones, struct catalog_job **ret,
                                    struct parse_error *reterr);
 void catalog_remove(struct catalog *catalog, struct catalog_job *job);
+
+/* A step of a workflow, as a job that is not in the catalog: it is neither found nor planned, and
+ * has no other use than its terms (where, retries, place, policies). `uid` and `name` are the
+ * workflow's. NULL: out of memory. */
+struct catalog_job *catalog_new_aside(struct catalog *catalog, const struct id *uid,
+                                      const char *name, const char *json, struct zone_db *zones);
+void catalog_free_aside(struct catalog *catalog, struct catalog_job *job); /* accepts NULL */
 
 /* Sorts all jobs by name, which takes a while with many of them; the order is maintained
  * afterwards. catalog_each sorts if this was not called. Out of memory: sorted with the next

@@ -30,10 +30,12 @@ static const struct {
     [OPEN_WAITING] = {"waiting",
                       PHASE_OPEN | PHASE_FED | PHASE_RESTS | PHASE_TAKABLE | PHASE_UNSTARTED,
                       ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
-                          ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
+                          TO(OPEN_GROUP) | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_GROUP] = {"group", PHASE_OPEN | PHASE_FED | PHASE_RESTS,
+                    TO(OPEN_WAITING) | ELSEWHERE | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_TAKING] = {"taking", PHASE_OPEN | PHASE_FED | PHASE_OWNED,
-                     TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
-                         ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
+                     TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_GROUP) | ELSEWHERE |
+                         TO(OPEN_ORPHAN) | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_CLAIMED] = {"claimed", PHASE_OPEN | PHASE_OWNED | PHASE_UNBEGUN | PHASE_UNSTARTED,
                       TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) |
                           ELSEWHERE | ENDED_BY_STORE | TO(OPEN_ENDED_ELSEWHERE)},
@@ -53,19 +55,23 @@ static const struct {
                       TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | ENDED_BY_STORE |
                           TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_ENDED] = {"ended", PHASE_OPEN,
-                    TO(OPEN_WAITING) | TO(OPEN_FINISHING) | ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
+                    TO(OPEN_WAITING) | TO(OPEN_GROUP) | TO(OPEN_FINISHING) | ELSEWHERE |
+                        TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHING] = {"finishing", PHASE_OPEN,
-                        TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) | ELSEWHERE |
-                            TO(OPEN_ENDED_ELSEWHERE)},
+                        TO(OPEN_WAITING) | TO(OPEN_GROUP) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) |
+                            ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_UNFOLLOWED] = {"unfollowed", 0, TO(OPEN_FOLLOWING)},
     [OPEN_FOLLOWING] = {"following", 0, TO(OPEN_UNFOLLOWED) | TO(OPEN_FINISHED)},
     [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording", 0,
-                        TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+                        TO(OPEN_RECORDED) | TO(OPEN_KEPT) | TO(OPEN_FINISHED) |
+                            TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_RECORDED] = {"recorded", PHASE_RECORDED, TO(OPEN_FORGETTING)},
+    [OPEN_KEPT] = {"kept", PHASE_RECORDED | PHASE_RESTS, TO(OPEN_RECORDED)},
     [OPEN_FORGETTING] = {"forgetting", PHASE_RECORDED, TO(OPEN_RECORDED)},
     [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", PHASE_ELSEWHERE | PHASE_RESTS,
-                              TO(OPEN_WAITING) | ELSEWHERE | ENDED_BY_STORE | TO(OPEN_RECORDED)},
+                              TO(OPEN_WAITING) | TO(OPEN_GROUP) | ELSEWHERE | ENDED_BY_STORE |
+                                  TO(OPEN_RECORDED)},
 };
 
 bool open_phase_is(enum open_phase phase, unsigned classes)
@@ -80,6 +86,7 @@ void open_runs_init(struct open_runs *runs, struct catalog *catalog)
 {
     runs->catalog = catalog;
     table_init(&runs->by_id, &by_id_type);
+    members_init(&runs->members);
     for (int i = 0; i < OPEN_PHASES; i++) {
         TAILQ_INIT(&runs->phases[i]);
         runs->counts[i] = 0;
@@ -93,13 +100,14 @@ void open_runs_release(struct open_runs *runs)
             open_runs_remove(runs, open);
     }
     table_release(&runs->by_id);
+    members_release(&runs->members);
 }
 
-/* Counts the run as an open run of its job, or no longer. */
+/* Counts the run as an open run of its job, or no longer. Of a workflow that is the instance. */
 static void count(const struct open_runs *runs, const struct open_run *open, bool was_open,
                   bool is_open)
 {
-    if (was_open == is_open)
+    if (was_open == is_open || run_is_step(&open->run))
         return;
     struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
     if (!job)
@@ -107,6 +115,11 @@ static void count(const struct open_runs *runs, const struct open_run *open, boo
     const struct run *run = &open->run;
     catalog_job_count(job, is_open,
                       run->not_before_ms > run->tick_ms ? run->not_before_ms : run->tick_ms);
+}
+
+static enum status enlist(struct open_runs *runs, struct open_run *open)
+{
+    return id_is_zero(&open->run.instance) ? OK : members_add(&runs->members, open);
 }
 
 struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)
@@ -119,7 +132,12 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
     open->is_begun = phase == OPEN_ORPHAN;
     open->start_at_ms = run->tick_ms;
     open->heap_place = HEAP_NONE;
+    if (enlist(runs, open) != OK) {
+        free(open);
+        return NULL;
+    }
     if (table_insert(&runs->by_id, open) != OK) {
+        members_remove(&runs->members, open);
         free(open);
         return NULL;
     }
@@ -139,15 +157,45 @@ void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job)
             count(runs, open, false, true);
 }
 
+static void release_if_kept(struct open_runs *runs, struct open_run *open)
+{
+    if (open->phase == OPEN_KEPT && open_runs_recorded(runs, open) == OPEN_RECORDED)
+        open_runs_move(runs, open, OPEN_RECORDED);
+}
+
+/* The instance has ended, or is gone. */
+static void release_steps(struct open_runs *runs, const struct id *instance)
+{
+    struct open_run *next, *open = members_first(&runs->members, instance);
+    for (; open; open = next) {
+        next = members_next(open);
+        release_if_kept(runs, open);
+    }
+}
+
+/* The steps of an instance go from the store when it has ended, and then the instance. */
+static void release_others(struct open_runs *runs, const struct run *gone)
+{
+    struct open_run *instance = open_runs_instance(runs, gone);
+    if (instance)
+        release_if_kept(runs, instance);
+    else if (run_is_instance(gone))
+        release_steps(runs, &gone->instance);
+}
+
 void open_runs_remove(struct open_runs *runs, struct open_run *open)
 {
+    struct run gone = open->run;
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
     count(runs, open, open_phase_is(open->phase, PHASE_OPEN), false);
     table_remove(&runs->by_id, open);
+    members_remove(&runs->members, open);
     job_free(open->job);
     free(open->news);
+    free(open->output);
     free(open);
+    release_others(runs, &gone);
 }
 
 struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id)
@@ -178,13 +226,48 @@ size_t open_runs_count(const struct open_runs *runs, unsigned classes)
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next)
 {
     assert(phases[open->phase].may & TO(next));
+    bool was_open = open_phase_is(open->phase, PHASE_OPEN);
+    bool is_open = open_phase_is(next, PHASE_OPEN);
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
-    count(runs, open, open_phase_is(open->phase, PHASE_OPEN), open_phase_is(next, PHASE_OPEN));
+    count(runs, open, was_open, is_open);
     open->phase = next;
     open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+    if (was_open && !is_open && run_is_instance(&open->run))
+        release_steps(runs, &open->run.instance);
+    if (!open->member.of) /* a run that has become an instance; out of memory: it is found by id */
+        (void)enlist(runs, open);
+}
+
+struct open_run *open_runs_instance(const struct open_runs *runs, const struct run *run)
+{
+    return run_is_step(run) ? open_runs_find(runs, &run->instance) : NULL;
+}
+
+enum run_reason open_runs_order(const struct open_runs *runs, const struct run *run)
+{
+    const struct open_run *instance = open_runs_instance(runs, run);
+    return instance && !run->joins.is_final ? instance->kill : REASON_NONE;
+}
+
+/* Is a step of the instance still in the store? One that is lost stays there for its node, which
+ * needs no instance to amend it. */
+static bool has_steps(const struct open_runs *runs, const struct open_run *instance)
+{
+    const struct open_run *open = members_first(&runs->members, &instance->run.instance);
+    while (open && (open == instance || open->run.state == RUN_LOST))
+        open = members_next(open);
+    return open != NULL;
+}
+
+enum open_phase open_runs_recorded(const struct open_runs *runs, const struct open_run *open)
+{
+    const struct open_run *instance = open_runs_instance(runs, &open->run);
+    bool is_needed = instance ? open_phase_is(instance->phase, PHASE_OPEN)
+                              : run_is_instance(&open->run) && has_steps(runs, open);
+    return is_needed ? OPEN_KEPT : OPEN_RECORDED;
 }
 
 enum open_phase open_phase_of_end(const struct run *run)

@@ -10,6 +10,7 @@
 #include "run.h"
 #include "state/catalog.h"
 #include "table.h"
+#include "workflow/members.h"
 
 /* WAITING -> TAKING -+
  *                    v
@@ -36,11 +37,16 @@
  * answer to a take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN: the
  * nonce was made by this incarnation, so nobody else can have sent that request.
  * ORPHAN is a run that an earlier agent of this home had begun, until the executor has said whether
- * it knows the run. */
+ * it knows the run.
+ *
+ * Of a workflow: WAITING -> GROUP, an instance or a fan-out, which the store ends: then as any run
+ * that the store ends. RECORDED -> KEPT -> RECORDED: a step stays in the store until its instance
+ * has ended, and the instance until its steps are gone. */
 enum open_phase {
     OPEN_BEGUN_ELSEWHERE,   /* another incarnation's: only that may start it */
     OPEN_CLAIMED_ELSEWHERE, /* another incarnation's: to be taken over unless it begins in time */
     OPEN_WAITING,           /* QUEUED or DUE in the store, without an owner */
+    OPEN_GROUP,             /* an instance or a fan-out, RUNNING in the store without an owner */
     OPEN_TAKING,
     OPEN_CLAIMED,
     OPEN_BEGINNING,
@@ -56,6 +62,7 @@ enum open_phase {
     OPEN_FINISHED, /* its end is in the store, the history is next */
     OPEN_RECORDING,
     OPEN_RECORDED, /* the history has it */
+    OPEN_KEPT,     /* likewise, but its instance needs it in the store, or its steps do */
     OPEN_FORGETTING,
     OPEN_ENDED_ELSEWHERE, /* another node records it */
     OPEN_PHASES,
@@ -73,11 +80,19 @@ enum phase_class {
     PHASE_EXECUTED = 1 << 7,  /* the executor may have events of it */
     PHASE_PROCESS = 1 << 8,   /* has a process, or is about to: the executor kills it */
     PHASE_RESTS = 1 << 9,     /* no request of it to store or history is under way */
-    PHASE_RECORDED = 1 << 10, /* the history has it; the store is about to forget it */
+    PHASE_RECORDED = 1 << 10, /* the history has it; the store forgets it when it can */
 };
 
 /* Is the phase in one of the classes? */
 bool open_phase_is(enum open_phase phase, unsigned classes);
+
+/* What becomes of a step that is DUE; see workflow/verdict.h. */
+enum step_verdict {
+    VERDICT_NONE, /* not known yet, or not a step */
+    VERDICT_RUN,  /* a node runs it */
+    VERDICT_OPEN, /* a fan-out: its first items are made */
+    VERDICT_END,  /* it ends without a start */
+};
 
 struct open_run {
     struct run run;
@@ -113,13 +128,17 @@ struct open_run {
                              to the wall clock */
     int rank;             /* this node's rank for it, in the placement of generation `ranked` */
     unsigned ranked;
+    struct member member;      /* of a workflow */
+    enum step_verdict verdict; /* a step that is DUE: what is to become of it, once that is known */
+    char *output;              /* of a step that has ended: what it has written, for its finish */
 };
 
 TAILQ_HEAD(open_list, open_run);
 
 struct open_runs {
-    struct catalog *catalog; /* counts the open runs of each job: PHASE_OPEN */
+    struct catalog *catalog; /* counts the open runs of each job: PHASE_OPEN, without steps */
     struct table by_id;
+    struct members members; /* runs of workflows */
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
 };
@@ -168,6 +187,16 @@ void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonc
  * the run may be under way. */
 struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,
                                        uint64_t nonce);
+
+/* The instance of a step; NULL: it is gone, or the run is none. */
+struct open_run *open_runs_instance(const struct open_runs *runs, const struct run *run);
+
+/* The reason for which the run must not go on because its whole instance is to be killed; NONE. The
+ * steps of `finally` go on. */
+enum run_reason open_runs_order(const struct open_runs *runs, const struct run *run);
+
+/* The phase of a run that the history has: a run of a workflow may have to stay. */
+enum open_phase open_runs_recorded(const struct open_runs *runs, const struct open_run *open);
 
 /* The phase of a run that the store shows as ended, and that this node is to record. */
 enum open_phase open_phase_of_end(const struct run *run);

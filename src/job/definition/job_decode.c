@@ -69,8 +69,7 @@ enum status job_errors_take(struct job_errors *errors, struct job_error *error)
     return st;
 }
 
-/* Goes on after an error, if all are wanted, and remembers that in *inout_st. */
-static enum status go_on(const struct decoder *d, enum status st, enum status *inout_st)
+enum status decoder_go_on(const struct decoder *d, enum status st, enum status *inout_st)
 {
     if (st == OK || st == E_NOMEM || !d->all)
         return st;
@@ -87,7 +86,7 @@ enum status fields_decode(struct decoder *d, const struct field *fields, const s
         const char *name = entry->key->text;
         const struct field *field = field_find(fields, &next, name, strlen(name));
         if (!field || (field->meta && !d->with_meta)) {
-            enum status st = go_on(d, unknown_field(d, fields, spot, entry->key), &worst);
+            enum status st = decoder_go_on(d, unknown_field(d, fields, spot, entry->key), &worst);
             if (st != OK)
                 return st;
             continue;
@@ -97,7 +96,7 @@ enum status fields_decode(struct decoder *d, const struct field *fields, const s
     }
     for (const struct field *field = fields; field->name; field++) {
         struct spot here = {spot, field->name, 0, values[field - fields]};
-        enum status st = here.node ? go_on(d, field_decode(d, field, &here), &worst) : OK;
+        enum status st = here.node ? decoder_go_on(d, field_decode(d, field, &here), &worst) : OK;
         if (st != OK)
             return st;
     }
@@ -182,7 +181,14 @@ static enum status check_schedules(const struct decoder *d, const struct spot *r
     return d->zone_is_given ? OK : check_zones_agree(d, root);
 }
 
-/* Exactly one of `command`, `shell`, `http` and `function`. */
+static bool is_workflow(const struct node *map)
+{
+    const struct node *kind = node_get(map, "kind");
+    return node_get(map, "steps") || node_get(map, "finally") ||
+           (kind && kind->kind == NODE_SCALAR && strcmp(kind->text, "workflow") == 0);
+}
+
+/* Exactly one of `command`, `shell`, `http` and `function`; a workflow has none. */
 static enum status check_what(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;
@@ -196,6 +202,8 @@ static enum status check_what(const struct decoder *d, const struct spot *root)
                  {"http", job->http.url != NULL},
                  {"function", function != NULL}};
     const char *first = NULL;
+    if (job->kind == JOB_WORKFLOW)
+        return OK;
     if (http.node && !job->http.url)
         return spot_fail(d->err, &http, "needs a \"url\"");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -208,7 +216,8 @@ static enum status check_what(const struct decoder *d, const struct spot *root)
     if (!first)
         return spot_fail(d->err, root,
                          "job \"%s\" needs a \"command\" (a list), a \"shell\" (a script), an "
-                         "\"http\" (a URL) or a \"function\" (of a program)",
+                         "\"http\" (a URL), a \"function\" (of a program) or \"steps\" (of a "
+                         "workflow)",
                          job->name);
     return job->http.url ? check_http(d, root) : function ? check_function(d, root) : OK;
 }
@@ -224,6 +233,14 @@ static enum status check_rolling(const struct decoder *d, const struct spot *roo
     if (job->rolling.stop_on_failure && !job->rolling.at_once)
         return spot_fail(d->err, &rolling, "needs \"at_once\", the number of runs at a time");
     return OK;
+}
+
+void job_settle_kind(struct job *job)
+{
+    if (job->http.url)
+        job->kind = JOB_HTTP;
+    if (job->function.program)
+        job->kind = JOB_FUNCTION;
 }
 
 /* Checks that concern several fields. */
@@ -268,6 +285,22 @@ static enum status check_the_rest(struct decoder *d, const struct spot *root, en
     return more == E_NOMEM ? more : st;
 }
 
+/* The job and, if it is a workflow, its steps: each has errors of its own. `st`: of its fields. */
+static enum status check_all(struct decoder *d, const struct spot *root, enum status st)
+{
+    enum status worst = OK;
+    if (st == OK && (st = settle_zone(d)) == OK)
+        st = check_whole(d, root);
+    else
+        st = check_the_rest(d, root, st);
+    if (d->job->kind != JOB_WORKFLOW || st == E_NOMEM)
+        return st;
+    st = decoder_go_on(d, st, &worst);
+    if (st == OK)
+        st = check_workflow(d, root);
+    return st == OK ? worst : st;
+}
+
 static enum status decode(struct decoder *d, const struct node *node, struct job **ret)
 {
     struct spot root = {.node = node};
@@ -280,23 +313,14 @@ static enum status decode(struct decoder *d, const struct node *node, struct job
         return E_NOMEM;
     d->object = d->job;
     enum status st = fields_decode(d, job_fields, &root);
-    if (st != OK) {
-        st = check_the_rest(d, &root, st);
-        goto out;
-    }
-    if (d->job->http.url)
-        d->job->kind = JOB_HTTP;
-    if (d->job->function.program)
-        d->job->kind = JOB_FUNCTION;
-    st = settle_zone(d);
+    job_settle_kind(d->job);
+    if (is_workflow(node))
+        d->job->kind = JOB_WORKFLOW;
+    st = check_all(d, &root, st);
     if (st == OK)
-        st = check_whole(d, &root);
-    if (st != OK)
-        goto out;
-    *ret = d->job;
-    d->job = NULL;
-out:
-    job_free(d->job);
+        *ret = d->job;
+    else
+        job_free(d->job);
     return st;
 }
 

@@ -7,7 +7,8 @@
 
 struct decoder {
     void *object;    /* the struct that the table's offsets refer to */
-    struct job *job; /* the same object, if it is a job */
+    struct job *job; /* the same object, if it is a job; what a step runs, if it is a step */
+    const struct job *workflow; /* of a step: the workflow, as far as it is read; else NULL */
     const char *default_tz;
     struct zone_db *zones;
     bool with_meta;
@@ -28,6 +29,10 @@ MUST_CHECK enum status job_decode_node_all(const struct node *node, const char *
 
 /* Moves the error to the end of the list; an empty one was noted already. E_NOMEM. */
 MUST_CHECK enum status job_errors_take(struct job_errors *errors, struct job_error *error);
+
+/* Goes on after an error, if all are wanted, and remembers that in *inout_st. */
+MUST_CHECK enum status decoder_go_on(const struct decoder *d, enum status st,
+                                     enum status *inout_st);
 
 /* Decodes one value into the member of the field (job_decode_value.c). */
 MUST_CHECK enum status field_decode(struct decoder *d, const struct field *field,
@@ -53,6 +58,19 @@ MUST_CHECK enum status decode_params(struct decoder *d, const struct field *fiel
                                      const struct spot *spot);
 MUST_CHECK enum status check_params(const struct decoder *d, const struct spot *root);
 
+/* The fields `steps` and `finally`, and those of a step alone (step_decode.c). */
+MUST_CHECK enum status decode_steps(struct decoder *d, const struct field *field,
+                                    const struct spot *spot);
+MUST_CHECK enum status decode_step_after(struct decoder *d, const struct field *field,
+                                         const struct spot *spot);
+MUST_CHECK enum status decode_join(struct decoder *d, const struct field *field,
+                                   const struct spot *spot);
+MUST_CHECK enum status decode_items(struct decoder *d, const struct field *field,
+                                    const struct spot *spot);
+
+/* The steps together, and the fields that a workflow does not have (steps_check.c). */
+MUST_CHECK enum status check_workflow(const struct decoder *d, const struct spot *root);
+
 /* Decodes all fields of a map; unknown ones are errors. */
 MUST_CHECK enum status fields_decode(struct decoder *d, const struct field *fields,
                                      const struct spot *spot);
@@ -66,6 +84,9 @@ MUST_CHECK enum status fields_decode_json(const struct field *fields, const char
 
 /* The fields that differ from the defaults. NULL: out of memory. */
 json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults);
+
+/* Makes a job that has a URL or a program a JOB_HTTP or a JOB_FUNCTION. */
+void job_settle_kind(struct job *job);
 
 /* Sets a missing time zone: that of the first schedule, else the default; UTC with `after`. */
 MUST_CHECK enum status settle_zone(struct decoder *d);

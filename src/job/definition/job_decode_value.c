@@ -380,6 +380,14 @@ static enum status decode_choice(struct decoder *d, const struct field *field,
     return find_word(d, field, spot, member(d, field));
 }
 
+/* Only checked: the other fields tell. */
+static enum status decode_kind(struct decoder *d, const struct field *field,
+                               const struct spot *spot)
+{
+    int word;
+    return find_word(d, field, spot, &word);
+}
+
 static enum status decode_umask(struct decoder *d, const struct field *field,
                                 const struct spot *spot)
 {
@@ -416,7 +424,8 @@ static enum status decode_pairs(struct decoder *d, const struct field *field,
         struct spot item = {spot, entry->key->text, 0, entry->value};
         if (entry->value->kind == NODE_NULL)
             return spot_fail(d->err, &item, "has no value; for an empty text write \"\"");
-        enum status st = get_text(d, &item, true, &value);
+        enum status st = field->numbers ? get_scalar(d, &item, "a value", &value)
+                                        : get_text(d, &item, true, &value);
         if (st != OK)
             return st;
         if ((int64_t)entry->value->length > field->max)
@@ -551,6 +560,12 @@ enum status field_decode(struct decoder *d, const struct field *field, const str
         [FIELD_NAMES] = decode_names,
         [FIELD_SET] = decode_set,
         [FIELD_AFTER] = decode_after,
+        [FIELD_KIND] = decode_kind,
+        [FIELD_STEPS] = decode_steps,
+        [FIELD_FINALLY] = decode_steps,
+        [FIELD_STEP_AFTER] = decode_step_after,
+        [FIELD_JOIN] = decode_join,
+        [FIELD_ITEMS] = decode_items,
     };
     return decoders[field->kind](d, field, spot);
 }

@@ -7,6 +7,7 @@
 #include "document/node.h"
 #include "duration.h"
 #include "timestamp.h"
+#include "workflow/steps.h"
 
 /* ---- values ---- */
 
@@ -100,19 +101,44 @@ static void write_pairs(const struct job_pairs *pairs, struct strbuf *out)
     strbuf_addc(out, '}');
 }
 
+static void write_on(enum after_on on, struct strbuf *out)
+{
+    if (on == AFTER_SUCCESS)
+        return;
+    strbuf_adds(out, ",\"on\":");
+    write_word(after_on_names[on], out);
+}
+
 static void write_after(const struct job_after *after, size_t count, struct strbuf *out)
 {
     strbuf_addc(out, '[');
     for (size_t i = 0; i < count; i++) {
         strbuf_adds(out, i ? ",{\"job\":" : "{\"job\":");
         write_text(after[i].job, out);
-        if (after[i].on != AFTER_SUCCESS) {
-            strbuf_adds(out, ",\"on\":");
-            write_word(after_on_names[after[i].on], out);
-        }
+        write_on(after[i].on, out);
         strbuf_addc(out, '}');
     }
     strbuf_addc(out, ']');
+}
+
+static void write_step_after(const struct job_step *step, struct strbuf *out)
+{
+    strbuf_addc(out, '[');
+    for (size_t i = 0; i < step->after_count; i++) {
+        strbuf_adds(out, i ? ",{\"step\":" : "{\"step\":");
+        write_text(step->after[i].step, out);
+        write_on(step->after[i].on, out);
+        strbuf_addc(out, '}');
+    }
+    strbuf_addc(out, ']');
+}
+
+static void write_join(int join, struct strbuf *out)
+{
+    if (join > 1)
+        write_number(join, out);
+    else
+        write_word(join ? "any" : "all", out);
 }
 
 /* Whole numbers and booleans as JSON has them, other values as texts. */
@@ -222,6 +248,14 @@ static const char *text_at(const void *object, const struct field *field)
     return *(char *const *)(const void *)((const char *)object + field->offset);
 }
 
+static size_t count_steps(const struct job *job, bool final)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->step_count; i++)
+        count += job->steps[i].is_final == final;
+    return count;
+}
+
 /* `job` is valid only for the kinds of field that only jobs have. */
 static bool is_default(const void *object, const void *defaults, const struct field *field)
 {
@@ -233,6 +267,7 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     case FIELD_ARGV:
     case FIELD_SELECTOR:
     case FIELD_NAMES:
+    case FIELD_ITEMS:
         return !text_at(object, field);
     case FIELD_ZONE:
         return zone_is_in_schedules(job) || job->after_count || !job->timezone;
@@ -253,6 +288,7 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     case FIELD_CHOICE:
     case FIELD_UMASK:
     case FIELD_SET:
+    case FIELD_JOIN:
         return int_at(object, field) == int_at(defaults, field);
     case FIELD_BOOL:
         return *(const bool *)at == *(const bool *)((const char *)defaults + field->offset);
@@ -262,6 +298,14 @@ static bool is_default(const void *object, const void *defaults, const struct fi
         return !job->params.count;
     case FIELD_ID:
         return id_is_zero((const struct id *)(const void *)at);
+    case FIELD_KIND:
+        return job->kind != JOB_WORKFLOW;
+    case FIELD_STEPS:
+        return !count_steps(job, false);
+    case FIELD_FINALLY:
+        return !count_steps(job, true);
+    case FIELD_STEP_AFTER:
+        return !((const struct job_step *)object)->after_count;
     case FIELD_GROUP:
         for (const struct field *inner = field->fields; inner->name; inner++) {
             if (!is_default(object, defaults, inner))
@@ -274,6 +318,7 @@ static bool is_default(const void *object, const void *defaults, const struct fi
 
 static void write_fields(const void *object, const void *defaults, const struct field *fields,
                          bool with_meta, struct strbuf *out);
+static void write_steps(const struct job *job, bool final, struct strbuf *out);
 
 /* The only field of a group that is not the default, if it may stand for the group; else NULL. */
 static const struct field *single_field(const void *object, const void *defaults,
@@ -304,6 +349,7 @@ static void write_value(const void *object, const void *defaults, const struct f
         write_text(text_at(object, field), out);
         break;
     case FIELD_ARGV:
+    case FIELD_ITEMS:
         write_argv(*(char *const *const *)(const void *)at, out);
         break;
     case FIELD_SCHEDULE:
@@ -357,6 +403,21 @@ static void write_value(const void *object, const void *defaults, const struct f
     case FIELD_ID:
         write_id((const struct id *)(const void *)at, out);
         break;
+    case FIELD_KIND:
+        write_word("workflow", out);
+        break;
+    case FIELD_STEPS:
+        write_steps(job, false, out);
+        break;
+    case FIELD_FINALLY:
+        write_steps(job, true, out);
+        break;
+    case FIELD_STEP_AFTER:
+        write_step_after(object, out);
+        break;
+    case FIELD_JOIN:
+        write_join(int_at(object, field), out);
+        break;
     case FIELD_GROUP:
         write_group(object, defaults, field->fields, out);
         break;
@@ -373,21 +434,60 @@ static void write_group(const void *object, const void *defaults, const struct f
         write_fields(object, defaults, fields, false, out);
 }
 
+/* Appends the member to the map, of which *before is the character in front of the next one. */
+static void write_member(const void *object, const void *defaults, const struct field *field,
+                         char *before, struct strbuf *out)
+{
+    if (is_default(object, defaults, field))
+        return;
+    strbuf_addc(out, *before);
+    strbuf_addc(out, '"');
+    strbuf_adds(out, field->name);
+    strbuf_adds(out, "\":");
+    write_value(object, defaults, field, out);
+    *before = ',';
+}
+
 static void write_fields(const void *object, const void *defaults, const struct field *fields,
                          bool with_meta, struct strbuf *out)
 {
     char before = '{';
     for (const struct field *field = fields; field->name; field++) {
-        if ((field->meta && !with_meta) || is_default(object, defaults, field))
-            continue;
-        strbuf_addc(out, before);
-        strbuf_addc(out, '"');
-        strbuf_adds(out, field->name);
-        strbuf_adds(out, "\":");
-        write_value(object, defaults, field, out);
-        before = ',';
+        if (with_meta || !field->meta)
+            write_member(object, defaults, field, &before, out);
     }
     strbuf_adds(out, before == '{' ? "{}" : "}");
+}
+
+/* ---- steps ---- */
+
+static void write_step(const struct job_step *step, const struct job *job_like,
+                       const struct job_step *step_like, struct strbuf *out)
+{
+    char before = '{';
+    for (const struct field *field = step_fields; field->name; field++)
+        write_member(step, step_like, field, &before, out);
+    for (const struct field *field = job_fields; field->name; field++) {
+        if (field_is_of_step(field))
+            write_member(step->job, job_like, field, &before, out);
+    }
+    strbuf_adds(out, before == '{' ? "{}" : "}");
+}
+
+static void write_steps(const struct job *job, bool final, struct strbuf *out)
+{
+    struct job job_like = job_defaults();
+    struct job_step step_like = {0};
+    char before = '[';
+    fields_set_defaults(step_fields, &step_like);
+    for (size_t i = 0; i < job->step_count; i++) {
+        if (job->steps[i].is_final != final)
+            continue;
+        strbuf_addc(out, before);
+        write_step(&job->steps[i], &job_like, &step_like, out);
+        before = ',';
+    }
+    strbuf_adds(out, before == '[' ? "[]" : "]");
 }
 
 /* ---- as text, and as a tree ---- */
@@ -454,6 +554,7 @@ struct job_changes job_changes_find(const json_t *from, const json_t *to)
         changes.ticks |= field->moves_ticks;
         changes.runs |= field->defines;
         changes.after |= field->kind == FIELD_AFTER;
+        changes.steps |= field->kind == FIELD_STEPS || field->kind == FIELD_FINALLY;
     }
     return changes;
 }

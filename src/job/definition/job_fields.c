@@ -7,6 +7,7 @@
 #include "definition/retry.h"
 #include "definition/selector.h"
 #include "function/job_function.h"
+#include "workflow/steps.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
 #define DAY_S       INT64_C(86400)
@@ -16,6 +17,8 @@
 
 static const char label_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
+
+static const char *const kind_names[] = {"job", "workflow", NULL};
 
 static const char *label_complaint(const char *name)
 {
@@ -43,12 +46,6 @@ static const char *user_complaint(const char *user)
 {
     return user[strcspn(user, ":/ \t\r\n")] ? "is not the name of a user" : NULL;
 }
-
-#define ABOUT(where, label_en, label_zh, help_en, help_zh, ...)                                    \
-    .about = &(const struct field_about)                                                           \
-    {                                                                                              \
-        .section = (where), .label = {label_en, label_zh}, .help = {help_en, help_zh}, __VA_ARGS__ \
-    }
 
 static const struct field limit_fields[] = {
     {"open_files", FIELD_INT64, AT(limits.open_files), 0, COUNT_LIMIT, -1,
@@ -302,6 +299,11 @@ static const struct field notify_fields[] = {
 const struct field job_fields[] = {
     {"uid", FIELD_ID, AT(uid), .meta = true},
     {"revision", FIELD_INT64, AT(revision), 0, INT64_MAX, .meta = true},
+    {"kind", FIELD_KIND, AT(kind), .words = kind_names, .also = "type",
+     ABOUT(SECTION_NAME, "Kind", "类型",
+           "workflow: a job with steps. It may be left out where steps are given.",
+           "workflow：由步骤组成的任务；给出 steps 时可省略。", .unset = "job",
+           .see = "WORKFLOWS.md")},
     {"name", FIELD_TEXT, AT(name), 0, INT64_MAX, .complain = job_name_complaint,
      ABOUT(SECTION_NAME, "Name", "名称",
            "Letters and digits of any script and . _ / -; slashes form groups, as in "
@@ -357,28 +359,30 @@ const struct field job_fields[] = {
            "The job does not run on the dates of these calendars.", "在这些日历的日期不运行。",
            .unset = "none", .sample = "holidays", .see = "#calendars", .option = "calendar",
            .value = "NAME")},
-    {"command", FIELD_ARGV, AT(command), 1, 4096, .defines = true, .also = "cmd run",
+    {"command", FIELD_ARGV, AT(command), 1, 4096, .of = OF_STEP, .defines = true, .also = "cmd run",
      ABOUT(SECTION_WHAT, "Program and arguments", "程序及参数",
            "The program and its arguments, started without a shell: $, | and > have no special "
            "meaning.",
            "程序及其参数，不经过 shell 启动：$、| 和 > 没有特殊含义。",
            .unset = "required, or shell, http, function", .sample = "/usr/local/bin/backup")},
     {"shell", FIELD_SCRIPT, AT(script), 1, 131071, /* one argument, of which Linux takes no more */
-     .defines = true, .also = "script",
+     .of = OF_STEP, .defines = true, .also = "script",
      ABOUT(SECTION_WHAT, "Script", "脚本", "A script for bash, or for sh where there is no bash.",
            "由 bash 执行的脚本；没有 bash 时由 sh 执行。",
            .unset = "required, or command, http, function", .option = "shell", .value = "SCRIPT")},
-    {"http", FIELD_GROUP, .fields = http_fields, .defines = true, .also = "url webhook request"},
-    {"function", FIELD_GROUP, .fields = function_fields, .defines = true, .also = "program call"},
-    {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint, .defines = true,
-     .of_process = true, .also = "workdir working_directory dir",
+    {"http", FIELD_GROUP, .of = OF_STEP, .fields = http_fields, .defines = true,
+     .also = "url webhook request"},
+    {"function", FIELD_GROUP, .of = OF_STEP, .fields = function_fields, .defines = true,
+     .also = "program call"},
+    {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .of = OF_EITHER, .complain = path_complaint,
+     .defines = true, .of_process = true, .also = "workdir working_directory dir",
      ABOUT(SECTION_WHAT, "Working directory", "工作目录",
            "An absolute path; empty: the home directory of the user.",
            "绝对路径；留空则为运行用户的主目录。",
            .unset = "the home of the job's user, or / if that can't be entered",
            .sample = "/srv/app", .option = "cwd", .value = "DIR")},
-    {"user", FIELD_TEXT, AT(user), 1, 255, .complain = user_complaint, .defines = true,
-     .of_process = true,
+    {"user", FIELD_TEXT, AT(user), 1, 255, .of = OF_EITHER, .complain = user_complaint,
+     .defines = true, .of_process = true,
      ABOUT(
          SECTION_WHAT, "User", "运行用户",
          "The user of the process. Needs an agent that runs as root, and a line in its "
@@ -387,8 +391,8 @@ const struct field job_fields[] = {
          .unset = "the agent's user; of an agent of root its default_user, without which the job "
                   "is not started",
          .see = "SECURITY.md#whom-jobs-run-as", .option = "user", .value = "USER")},
-    {"env", FIELD_PAIRS, AT(env), 0, 128 * 1024 - 1, .complain = variable_complaint,
-     .defines = true, .secret = true, .also = "environment",
+    {"env", FIELD_PAIRS, AT(env), 0, 128 * 1024 - 1, .of = OF_EITHER, .in_reference = true,
+     .complain = variable_complaint, .defines = true, .secret = true, .also = "environment",
      ABOUT(SECTION_WHAT, "Environment variables", "环境变量",
            "Added to the few variables of the agent. Values with secret names are shown only with "
            "the right to define the job.",
@@ -403,39 +407,43 @@ const struct field job_fields[] = {
            "${NAME}。",
            .unset = "none", .sample = "day", .see = "#parameters", .option = "param",
            .value = "NAME")},
-    {"stdin", FIELD_TEXT, AT(stdin_text), 0, 1024 * 1024, .defines = true, .of_process = true,
-     .secret = true,
+    {"stdin", FIELD_TEXT, AT(stdin_text), 0, 1024 * 1024, .of = OF_STEP, .defines = true,
+     .of_process = true, .secret = true,
      ABOUT(SECTION_WHAT, "Standard input", "标准输入",
            "The text of the standard input, shown only with the right to define the job.",
            "标准输入的文本，仅对有 define 权限的用户显示。", .unset = "empty")},
-    {"umask", FIELD_UMASK, AT(umask_bits), 0, 0777, -1, .defines = true, .of_process = true,
+    {"umask", FIELD_UMASK, AT(umask_bits), 0, 0777, -1, .of = OF_STEP, .defines = true,
+     .of_process = true,
      ABOUT(SECTION_LIMITS, "Umask", "Umask", "Permissions that new files do not get.",
            "新文件不具有的权限。", .unset = "\"022\"", .sample = "022")},
-    {"nice", FIELD_INT, AT(nice), -20, 19, .defines = true, .of_process = true,
+    {"nice", FIELD_INT, AT(nice), -20, 19, .of = OF_STEP, .defines = true, .of_process = true,
      ABOUT(SECTION_LIMITS, "Nice", "Nice", "From -20, highest priority, to 19, lowest.",
            "从 -20（优先级最高）到 19（最低）。")},
-    {"limits", FIELD_GROUP, .fields = limit_fields, .defines = true, .of_process = true},
+    {"limits", FIELD_GROUP, .of = OF_STEP, .fields = limit_fields, .defines = true,
+     .of_process = true},
     {"overlap", FIELD_GROUP, .fields = overlap_fields, .also = "concurrency"},
     {"catch_up", FIELD_GROUP, .fields = catch_up_fields, .of_ticks = true, .also = "misfire"},
-    {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S,
+    {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S, .of = OF_EITHER, .in_reference = true,
      ABOUT(SECTION_HOW, "Timeout", "超时时间",
            "A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m.",
            "运行超过此时长会收到 SIGTERM，宽限期过后收到 SIGKILL：90s、1h30m。", .unset = "none",
            .sample = "2h", .option = "timeout", .value = "D")},
-    {"grace", FIELD_DURATION, AT(grace_s), 0, DAY_S, 10,
+    {"grace", FIELD_DURATION, AT(grace_s), 0, DAY_S, 10, .of = OF_STEP,
      ABOUT(SECTION_HOW, "Grace period", "宽限期", "Time between SIGTERM and SIGKILL.",
            "SIGTERM 与 SIGKILL 之间的时间。")},
     {"deadline", FIELD_DURATION, AT(deadline_s), 0, LONG_S, .of_ticks = true,
      ABOUT(SECTION_HOW, "Start deadline", "启动时限",
            "A tick whose run can't start within this time is missed.",
            "触发后超过此时长仍无法启动，记为错过。", .unset = "none", .sample = "6h")},
-    {"retries", FIELD_GROUP, .fields = retry_fields, .also = "retry retry_count attempts backoff"},
-    {"where", FIELD_SELECTOR, AT(where), 1, 500, .also = "selector nodes",
+    {"retries", FIELD_GROUP, .of = OF_STEP, .in_reference = true, .fields = retry_fields,
+     .also = "retry retry_count attempts backoff"},
+    {"where", FIELD_SELECTOR, AT(where), 1, 500, .of = OF_EITHER, .in_reference = true,
+     .also = "selector nodes",
      ABOUT(SECTION_HOW, "Nodes", "节点要求", "Labels that a node must have: zone=eu,!gpu.",
            "节点必须具有的标签：zone=eu,!gpu。", .unset = "all nodes", .sample = "zone=eu,!gpu",
            .see = "#which-nodes", .option = "where", .value = "LABELS")},
-    {"spread", FIELD_TEXT, AT(spread), 1, 20, .complain = spread_complaint, .numbers = true,
-     .also = "broadcast shards replicas parallelism",
+    {"spread", FIELD_TEXT, AT(spread), 1, 20, .of = OF_NEITHER, .complain = spread_complaint,
+     .numbers = true, .also = "broadcast shards replicas parallelism",
      ABOUT(SECTION_HOW, "Runs per tick", "每次触发的运行",
            "one: on one node. all: one run on each node. A number: on so many nodes. shards 8: "
            "eight runs, each with its number in PEAL_SHARD, on any of the nodes.",
@@ -443,9 +451,9 @@ const struct field job_fields[] = {
            "shards 8：分为八个分片运行，PEAL_SHARD 为分片编号，可在任意节点上运行。",
            .unset = "one", .sample = "all", .see = "#runs-on-several-nodes", .option = "spread",
            .value = "S")},
-    {"rolling", FIELD_GROUP, .fields = rolling_fields,
+    {"rolling", FIELD_GROUP, .of = OF_NEITHER, .fields = rolling_fields,
      .also = "rolling_update serial max_unavailable batch_size"},
-    {"place", FIELD_CHOICE, AT(place), .initial = PLACE_EVEN, .words = place_names,
+    {"place", FIELD_CHOICE, AT(place), .of = OF_STEP, .initial = PLACE_EVEN, .words = place_names,
      .also = "placement strategy affinity routing",
      ABOUT(SECTION_HOW, "Choice of node", "节点选择",
            "The node that goes first. even: by the nodes' capacities. sticky: the node of the last "
@@ -456,20 +464,21 @@ const struct field job_fields[] = {
     {"paused", FIELD_BOOL, AT(paused), .also = "enabled disabled suspend",
      ABOUT(SECTION_HOW, "Paused", "暂停", "No runs start until the job is resumed.",
            "恢复之前不会启动运行。", .option = "paused")},
-    {"output", FIELD_CHOICE, AT(output), .initial = OUTPUT_SEPARATE, .words = output_mode_names,
-     .of_process = true,
+    {"output", FIELD_CHOICE, AT(output), .of = OF_STEP, .initial = OUTPUT_SEPARATE,
+     .words = output_mode_names, .of_process = true,
      ABOUT(SECTION_KEPT, "Output of a run", "运行输出",
            "separate: stdout and stderr are told apart. merged: they are kept in exactly the order "
            "in which they were written, as a terminal shows them, and not told apart.",
            "separate：区分 stdout 与 stderr。merged：完全按写入顺序保存，与终端显示一致，但不再"
            "区分两者。",
            .see = "#output")},
-    {"linger", FIELD_DURATION, AT(linger_s), 0, 3600, 10, .of_process = true,
+    {"linger", FIELD_DURATION, AT(linger_s), 0, 3600, 10, .of = OF_STEP, .of_process = true,
      ABOUT(SECTION_KEPT, "Wait for background processes", "等待后台进程",
            "How long a run waits, after the end of its main process, for processes in the "
            "background that still have its output open.",
            "主进程结束后，后台进程仍占用输出时，运行最多等待的时间。", .see = "#output")},
     {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024, 1024 * 1024,
+     .of = OF_STEP,
      ABOUT(SECTION_KEPT, "Output limit of a run", "单次运行输出上限",
            "So much of a run's output is kept from its beginning, and at least as much again from "
            "its end.",
@@ -489,6 +498,18 @@ const struct field job_fields[] = {
     {"notes", FIELD_TEXT, AT(notes), 0, 64 * 1024, .also = "description",
      ABOUT(SECTION_KEPT, "Notes", "备注", "Purpose, runbook, known problems.",
            "用途、处理手册、已知问题等。", .unset = "none", .option = "notes", .value = "TEXT")},
+    {"steps", FIELD_STEPS, AT(steps), 1, STEPS_MAX, .defines = true, .also = "tasks dag",
+     ABOUT(SECTION_STEPS, "Steps", "步骤",
+           "What a workflow runs instead of a command: steps that wait for each other, each of "
+           "them a command, a script, an HTTP call, a function, a job or a workflow.",
+           "工作流代替命令运行的内容：按先后关系执行的步骤，每一步是命令、脚本、HTTP "
+           "调用、函数、任务或工作流。",
+           .unset = "none", .see = "WORKFLOWS.md#steps")},
+    {"finally", FIELD_FINALLY, AT(steps), 1, STEPS_MAX, .defines = true, .also = "cleanup",
+     ABOUT(SECTION_STEPS, "Final steps", "收尾步骤",
+           "Steps that run after all others, however those have ended.",
+           "在其他步骤全部结束之后运行的步骤，无论其结果如何。", .unset = "none",
+           .see = "WORKFLOWS.md#finally")},
     {"created_ms", FIELD_INT64, AT(created_ms), 0, INT64_MAX, .meta = true},
     {"updated_ms", FIELD_INT64, AT(updated_ms), 0, INT64_MAX, .meta = true},
     {"applied_ms", FIELD_INT64, AT(applied_ms), 0, INT64_MAX, .meta = true},

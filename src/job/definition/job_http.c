@@ -1,11 +1,14 @@
 #include "definition/job_http.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "definition/job_decode.h"
 #include "document/template.h"
+#include "workflow/refs.h"
+#include "workflow/steps.h"
 
 static const char token_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
@@ -129,28 +132,52 @@ static bool is_param_variable(const struct job *job, const char *name, size_t le
            job_params_find(&job->params, name + prefix, length - prefix);
 }
 
-/* Any value will do: only the names are checked. */
-static const char *look_up(void *context, const char *name, size_t length)
+static bool has_variable(const struct job *job, const char *name, size_t length)
 {
-    const struct job *job = context;
-    if (job_params_find(&job->params, name, length) || is_param_variable(job, name, length))
-        return name;
     for (size_t i = 0; i < job->env.count; i++) {
         const char *variable = job->env.items[i].name;
         if (strlen(variable) == length && strncmp(variable, name, length) == 0)
-            return variable;
+            return true;
     }
-    return job_http_has_variable(name, length) ? name : NULL;
+    return is_param_variable(job, name, length);
+}
+
+/* Any value will do: only the names are checked. A step has the variables of its workflow, too. */
+static const char *look_up(void *context, const char *name, size_t length)
+{
+    const struct decoder *d = context;
+    bool is_there = job_params_find(&d->job->params, name, length) ||
+                    has_variable(d->job, name, length) || job_http_has_variable(name, length);
+    if (!is_there && d->workflow)
+        is_there = has_variable(d->workflow, name, length) || step_has_variable(name, length);
+    return is_there ? name : NULL;
+}
+
+/* The text of a step without its references, which are checked with all steps: places stay. */
+static void blank_refs(char *text)
+{
+    const char *at = text, *end, *complaint;
+    struct ref ref;
+    for (; ref_next(&at, &end, &ref, &complaint); at = end)
+        memset(text + (at - text), '-', (size_t)(end - at));
 }
 
 static enum status check_template(const struct decoder *d, const struct spot *spot)
 {
     struct parse_error inside = {0};
-    if (!spot->node ||
-        template_expand(spot->node->text, TEMPLATE_TEXT, look_up, d->job, NULL, &inside) == OK)
+    if (!spot->node)
         return OK;
-    spot_set_inside(d->err, spot, &inside);
-    return status_invalid();
+    char *text = d->workflow ? strdup(spot->node->text) : NULL;
+    if (d->workflow && !text)
+        return E_NOMEM;
+    if (text)
+        blank_refs(text);
+    enum status st = template_expand(text ? text : spot->node->text, TEMPLATE_TEXT, look_up,
+                                     (void *)d, NULL, &inside);
+    free(text);
+    if (st != OK)
+        spot_set_inside(d->err, spot, &inside);
+    return st;
 }
 
 static enum status check_headers(const struct decoder *d, const struct spot *headers)

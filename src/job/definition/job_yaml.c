@@ -123,23 +123,53 @@ static void add_words(struct strbuf *out, const json_t *list)
         strbuf_adds(out, i ? ", " : "");
         add_scalar(out, json_array_get(list, i));
     }
-    strbuf_adds(out, "]\n");
+    strbuf_addc(out, ']');
 }
 
-/* [extract, {job: probe, "on": always}] */
-static void add_after(struct strbuf *out, const json_t *list)
+/* [extract, {job: probe, "on": always}]; of steps `key` is "step". */
+static void add_after(struct strbuf *out, const json_t *list, const char *key)
 {
     strbuf_adds(out, " [");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         const json_t *on = json_object_get(item, "on");
         strbuf_adds(out, i ? ", " : "");
-        strbuf_adds(out, on ? "{job: " : "");
-        add_scalar(out, json_object_get(item, "job"));
+        if (on)
+            strbuf_addf(out, "{%s: ", key);
+        add_scalar(out, json_object_get(item, key));
         if (on)
             strbuf_addf(out, ", \"on\": %s}", json_string_value(on));
     }
     strbuf_adds(out, "]\n");
+}
+
+/* after: extract */
+static void add_step_after(struct strbuf *out, const json_t *list)
+{
+    const json_t *first = json_array_get(list, 0);
+    if (json_array_size(list) > 1 || json_object_get(first, "on")) {
+        add_after(out, list, "step");
+        return;
+    }
+    strbuf_addc(out, ' ');
+    add_scalar(out, json_object_get(first, "step"));
+    strbuf_addc(out, '\n');
+}
+
+/* {of: steps.extract.files, at_once: 4} */
+static void add_flow_map(struct strbuf *out, const json_t *map)
+{
+    const char *before = " {", *name;
+    json_t *value;
+    json_object_foreach ((json_t *)map, name, value) {
+        strbuf_addf(out, "%s%s: ", before, name);
+        if (json_is_array(value))
+            add_words(out, value);
+        else
+            add_scalar(out, value);
+        before = ", ";
+    }
+    strbuf_adds(out, "}\n");
 }
 
 static void add_lines(struct strbuf *out, const json_t *list, int depth)
@@ -153,6 +183,18 @@ static void add_lines(struct strbuf *out, const json_t *list, int depth)
     }
 }
 
+/* An expression without a character that ends a plain scalar or begins a comment. */
+static bool may_be_expression(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *c = text; *c; c++) {
+        if (*c < ' ' || *c > '~' || *c == ':' || *c == '#')
+            return false;
+    }
+    return length <= 120 && isalpha((unsigned char)text[0]) && text[length - 1] != ' ' &&
+           plain_kind(text) == PLAIN_TEXT;
+}
+
 static void add_text(struct strbuf *out, const char *name, const char *text, int depth)
 {
     if (may_be_block(text)) {
@@ -163,31 +205,66 @@ static void add_text(struct strbuf *out, const char *name, const char *text, int
         add_quoted(out, text);
     else if (may_be_sentence(text) && plain_kind(text) == PLAIN_TEXT)
         strbuf_adds(out, text);
+    else if (strcmp(name, "when") == 0 && may_be_expression(text))
+        strbuf_adds(out, text);
     else
         add_word(out, text);
     strbuf_addc(out, '\n');
 }
 
-static void add_map(struct strbuf *out, const json_t *map, int depth)
+static void add_map(struct strbuf *out, const json_t *map, int depth, bool is_step);
+
+static void add_steps(struct strbuf *out, const json_t *steps, int depth)
+{
+    strbuf_addc(out, '\n');
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        indent(out, depth);
+        strbuf_adds(out, "- ");
+        add_map(out, json_array_get(steps, i), depth + 1, true);
+    }
+}
+
+static void add_list(struct strbuf *out, const char *name, const json_t *list, int depth,
+                     bool is_step)
+{
+    bool is_after = strcmp(name, "after") == 0;
+    if (json_is_object(json_array_get(list, 0)) && !is_after) {
+        add_steps(out, list, depth + 1);
+    } else if (strcmp(name, "schedules") == 0) {
+        add_lines(out, list, depth + 1);
+    } else if (is_after && is_step) {
+        add_step_after(out, list);
+    } else if (is_after) {
+        add_after(out, list, "job");
+    } else {
+        strbuf_addc(out, ' ');
+        add_words(out, list);
+        strbuf_addc(out, '\n');
+    }
+}
+
+/* Of a step, the first line has its dash already. */
+static void add_map(struct strbuf *out, const json_t *map, int depth, bool is_step)
 {
     const char *name;
     json_t *value;
+    bool has_dash = is_step;
     json_object_foreach ((json_t *)map, name, value) {
-        indent(out, depth);
+        if (!has_dash)
+            indent(out, depth);
+        has_dash = false;
         add_word(out, name);
         strbuf_addc(out, ':');
-        if (json_is_object(value)) {
+        if (is_step && json_is_object(value) && strcmp(name, "each") == 0) {
+            add_flow_map(out, value);
+        } else if (json_is_object(value)) {
             strbuf_addc(out, '\n');
-            add_map(out, value, depth + 1);
-        } else if (json_is_array(value) && strcmp(name, "schedules") == 0) {
-            add_lines(out, value, depth + 1);
-        } else if (json_is_array(value) && strcmp(name, "after") == 0) {
-            add_after(out, value);
+            add_map(out, value, depth + 1, false);
+        } else if (json_is_array(value)) {
+            add_list(out, name, value, depth, is_step);
         } else {
             strbuf_addc(out, ' ');
-            if (json_is_array(value)) {
-                add_words(out, value);
-            } else if (json_is_string(value)) {
+            if (json_is_string(value)) {
                 add_text(out, name, json_string_value(value), depth);
             } else {
                 add_scalar(out, value);
@@ -202,7 +279,7 @@ enum status job_encode_yaml(const struct job *job, struct strbuf *out)
     json_t *value = job_encode_json(job, false);
     if (!value)
         return E_NOMEM;
-    add_map(out, value, 0);
+    add_map(out, value, 0, false);
     json_decref(value);
     return strbuf_status(out);
 }

@@ -170,6 +170,17 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     return E_NOT_FOUND;
 }
 
+static enum status find_row(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
+                            int attempt, int part, struct run_row *ret)
+{
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
+    struct id id;
+    enum status st = find_run(tables, job_uid, tick_ms, attempt, part, &id);
+    if (st == OK)
+        *ret = mirror_find_run(plan->mirror, &id)->row;
+    return st;
+}
+
 /* A cursor that is set aside is a weak guard: this version does not write it, so two ends of one
  * job do not conflict there. But nodes that can decode it write it with each run that they make. */
 static enum status compare_aside_cursor(struct etcd_plan *plan, const struct id *uid)
@@ -242,7 +253,7 @@ static bool has_body(struct etcd_plan *plan, const struct run *run)
 {
     static const char mark[] = "\"body\":{";
     char name[ID_TEXT + 1];
-    if (id_is_zero(&run->input))
+    if (id_is_zero(&run->input) || !id_is_zero(&run->instance)) /* a workflow's has its plan */
         return false;
     id_format(&run->input, name);
     const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, INPUT_DOC, name);
@@ -258,8 +269,9 @@ static bool has_body(struct etcd_plan *plan, const struct run *run)
  * definition that it does not know all of, or without the body that goes with it. */
 static void leave_to_newer(struct etcd_plan *plan, size_t at, const struct run *run, bool with_body)
 {
-    const struct mirror_job *job =
-        run->state == RUN_DUE ? mirror_find_job(plan->mirror, &run->job_uid) : NULL;
+    const struct mirror_job *job = run->state == RUN_DUE && !run_is_step(run)
+                                       ? mirror_find_job(plan->mirror, &run->job_uid)
+                                       : NULL;
     if (job && job->json)
         value_leave_to_newer(&plan->bytes, at, job->json);
     if (with_body)
@@ -299,13 +311,21 @@ static void write_run(struct etcd_plan *plan, const struct mirror_run *run,
     value_write_run(&plan->bytes, &written, tell, plan_place_of(plan, run));
 }
 
+/* Of a workflow: has one more ended that the run waits for, or the first failed? */
+static bool is_counted(const struct run *was, const struct run *run)
+{
+    return !id_is_zero(&run->instance) &&
+           (run->joins.met != was->joins.met || run->joins.unmet != was->joins.unmet ||
+            run->outcome != was->outcome);
+}
+
 /* Writes of a run that do not change its state or its owner, nor amend its end: what ended parts of
  * its tick leave to it, which nobody is told of; that it is a part now; a kill. */
 static enum tell tell_of(const struct run_row *before, const struct run_row *row)
 {
     const struct run *was = &before->run, *run = &row->run;
     if (run->state != was->state || !state_is_open(was->state) || run->nonce != was->nonce ||
-        run->parts != was->parts)
+        run->parts != was->parts || is_counted(was, run))
         return TELL_CHANGE;
     return run->outcome != was->outcome ? TELL_NOTHING : TELL_KILL;
 }
@@ -453,4 +473,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL);
+const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL, find_row);

@@ -97,16 +97,22 @@ void rules_feed_kill(struct rules *rules, const struct run_row *row)
     feed_add_run(rules->feed, STORE_CHANGE_KILL, &kill.run);
 }
 
+/* A step waits for what its instance does, and `finally` goes on: their begin is refused, if need
+ * be. */
 static bool is_waiting(const struct run_row *row)
 {
+    if (run_is_step(&row->run))
+        return row->run.state == RUN_DUE && !row->run.joins.is_final;
     return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
 }
 
 /* Nodes that boot together each run the job: `overlap` applies to the runs of one node's boots, and
- * to runs of ticks. */
+ * to runs of ticks. A step goes with its instance. */
 static bool is_in_the_way(const struct run *run, const char *booted)
 {
-    return !booted || run->cause != CAUSE_REBOOT || strcmp(run->by, booted) == 0;
+    if (!booted)
+        return true;
+    return !run_is_step(run) && (run->cause != CAUSE_REBOOT || strcmp(run->by, booted) == 0);
 }
 
 enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
@@ -124,7 +130,7 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, co
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* Orders a kill of every open run of the job that blocks, once. */
+/* Orders a kill of every open run of the job that blocks, once. Steps go with their instance. */
 static enum status kill_open(struct rules *rules, const struct id *job_uid, const char *booted,
                              enum run_reason reason)
 {
@@ -132,7 +138,7 @@ static enum status kill_open(struct rules *rules, const struct id *job_uid, cons
     enum status st;
     while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
         if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted) ||
-            !run_state_is_known(row.run.state))
+            !run_state_is_known(row.run.state) || run_is_step(&row.run))
             continue;
         row.kill_reason = reason;
         st = rules->ops->set_run(rules->tables, &row);
@@ -213,7 +219,10 @@ enum status rules_release_queue(struct rules *rules, const struct id *job_uid)
 
 static enum status forget(struct rules *rules, const struct store_forget *forget)
 {
-    enum status st = forget->is_entry ? OK : rules_drop_input(rules, &forget->id);
+    bool is_kept = false;
+    enum status st = forget->is_entry ? OK : rules_drop_docs(rules, &forget->id, &is_kept);
+    if (is_kept)
+        return st;
     if (st == OK)
         st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
                               : rules->ops->remove_ended_run(rules->tables, &forget->id);

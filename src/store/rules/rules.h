@@ -52,6 +52,11 @@ struct tables_ops {
     /* `part`: ANY_PART, or exactly that one. */
     enum status (*find_run)(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
                             int attempt, int part, struct id *ret);
+    /* The same, with its row, as far as it is certain without the job's other runs having changed:
+     * that there is none, or that it waits (QUEUED, DUE), or does no longer. A row in another state
+     * is certain when it is written. NULL: find_run and get_run tell as much. */
+    enum status (*find_row)(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
+                            int attempt, int part, struct run_row *ret);
     /* *ret_queued: those that run_row_is_queued; so in oldest_queued. */
     enum status (*count_open)(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
                               int64_t *ret_queued);
@@ -78,9 +83,9 @@ struct tables_ops {
     enum status (*put_doc)(struct tables *tables, const struct store_doc *doc);
 };
 
-/* The operations of a backend whose functions have their names; `hold` is its hold_job, and
- * `add` its add_job or NULL. */
-#define TABLES_OPS(hold, add)                                                                      \
+/* The operations of a backend whose functions have their names; `hold` is its hold_job, `add` its
+ * add_job or NULL, and `find` its find_row or NULL. */
+#define TABLES_OPS(hold, add, find)                                                                \
     {                                                                                              \
         .get_job = get_job, .hold_job = (hold), .find_name = find_name, .put_job = put_job,        \
         .move_job = move_job, .remove_job = remove_job, .get_run = get_run, .find_run = find_run,  \
@@ -88,7 +93,7 @@ struct tables_ops {
         .add_run = add_run, .set_run = set_run, .remove_ended_run = remove_ended_run,              \
         .add_entry = add_entry, .remove_entry = remove_entry, .next_fence = next_fence,            \
         .set_meta = set_meta, .set_drain = set_drain, .get_doc = get_doc, .put_doc = put_doc,      \
-        .add_job = (add),                                                                          \
+        .add_job = (add), .find_row = (find),                                                      \
     }
 
 /* Backends embed this. */
@@ -106,10 +111,11 @@ static inline bool state_is_open(enum run_state state)
     return state < RUN_OK || !run_state_is_known(state);
 }
 
-/* Does it wait for a run of another tick? A part of its own tick may wait for its turn. */
+/* Does it wait for a run of another tick? A part of its own tick may wait for its turn, a step of a
+ * workflow for other steps. */
 static inline bool run_row_is_queued(const struct run_row *row)
 {
-    return row->run.state == RUN_QUEUED && !row->run.parts;
+    return row->run.state == RUN_QUEUED && !row->run.parts && !run_is_step(&row->run);
 }
 
 /* Is it that attempt at that tick, and that part of it, or any? */

@@ -7,13 +7,28 @@ enum status rules_again_is_stale(struct rules *rules, const struct store_finish 
 {
     struct job_row job;
     *ret = false;
-    if (!finish->again.is_wanted)
+    if (!finish->again.is_wanted || run_is_step(&finish->run)) /* its plan does not change */
         return OK;
     enum status st = rules->ops->get_job(rules->tables, &finish->run.job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     *ret = st == OK && !job.deleted && job.revision != finish->again.job_revision;
     return st;
+}
+
+/* Of a step: has its instance ended, or is it to? */
+static enum status is_instance_called_off(struct rules *rules, const struct run *run, bool *ret)
+{
+    struct run_row instance;
+    *ret = false;
+    if (!run_is_step(run))
+        return OK;
+    enum status st = rules->ops->get_run(rules->tables, &run->instance, &instance);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    *ret = st == E_NOT_FOUND || !state_is_open(instance.run.state) ||
+           (instance.kill_reason != REASON_NONE && !run->joins.is_final);
+    return OK;
 }
 
 enum status rules_again_is_due(struct rules *rules, const struct run *before,
@@ -23,14 +38,19 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     *ret = false;
     /* After a restore nobody knows whether the next attempt was made, and ran, since the backup. */
     bool is_restored = before->state == RUN_LOST && before->reason == REASON_RESTORED;
-    /* The loss of a part counts for its tick, which may be over. */
-    bool is_counted = before->parts && !state_is_open(before->state);
+    /* The loss of a part counts for its tick, which may be over; that of a step for those after
+     * it. */
+    bool is_counted = (before->parts || run_is_step(before)) && !state_is_open(before->state);
     if (!finish->again.is_wanted || before->retried || is_restored || is_counted)
         return OK;
     enum status st = rules->ops->get_job(rules->tables, &before->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     if (st != OK || job.deleted || (job.paused && !run_is_asked_for(before)))
+        return st;
+    bool is_called_off;
+    st = is_instance_called_off(rules, before, &is_called_off);
+    if (st != OK || is_called_off)
         return st;
     /* A backfill of the tick may have met attempts of its first run. */
     struct id same;
@@ -68,7 +88,7 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
         .attempt = run->attempt + 1,
         .attempts = again->attempts,
         .cause = run->cause,
-        .job_revision = again->job_revision,
+        .job_revision = run_is_step(run) ? run->job_revision : again->job_revision,
         .not_before_ms = again->not_before_ms,
         .exit_code = -1,
         .part = run->part,
@@ -76,8 +96,11 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
         .rolling = run->rolling,
         .input = run->input,
         .outcome = run->outcome,
+        .instance = run->instance,
+        .joins = run->joins,
     };
     memcpy(next.job_name, run->job_name, sizeof(next.job_name));
+    memcpy(next.step, run->step, sizeof(next.step));
     memcpy(next.by, run->by, sizeof(next.by));
     memcpy(next.traceparent, run->traceparent, sizeof(next.traceparent));
     memcpy(next.pinned, run->pinned, sizeof(next.pinned));

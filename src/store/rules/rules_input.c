@@ -1,5 +1,6 @@
 /* The input of a run: a document that is made with the run, and goes with the last attempt at its
- * tick, or at the last part of it. And what is known of the webhook that asked for the run. */
+ * tick, or at the last part of it; that of a workflow goes with the instance. What a step has
+ * written goes with its last attempt. And what is known of the webhook that asked for the run. */
 #include <stdio.h>
 
 #include "params/run_input.h"
@@ -72,22 +73,42 @@ static enum status has_other(struct rules *rules, const struct run *run, bool *r
     return st;
 }
 
-enum status rules_drop_input(struct rules *rules, const struct id *run_id)
+enum status rules_remove_input(struct rules *rules, const struct id *input)
+{
+    char name[ID_TEXT + 1];
+    struct store_put_doc put = {.kind = INPUT_DOC, .expected_revision = -1};
+    id_format(input, name);
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    enum status st = rules_put_doc(rules, &put);
+    return st == E_SET_ASIDE ? OK : st;
+}
+
+static enum status drop_input(struct rules *rules, const struct run *run)
+{
+    bool is_shared = false;
+    enum status st = OK;
+    if (id_is_zero(&run->input))
+        return OK;
+    if (!run_is_instance(run))
+        st = has_other(rules, run, &is_shared);
+    return st != OK || is_shared ? st : rules_remove_input(rules, &run->input);
+}
+
+static enum status drop_output(struct rules *rules, const struct run *run)
+{
+    enum status st = run->retried ? OK : rules_put_output(rules, run, NULL);
+    return st == E_SET_ASIDE ? OK : st;
+}
+
+enum status rules_drop_docs(struct rules *rules, const struct id *run_id, bool *ret_is_kept)
 {
     struct run_row row;
-    bool is_shared = false;
-    char name[ID_TEXT + 1];
+    *ret_is_kept = false;
     enum status st = rules->ops->get_run(rules->tables, run_id, &row);
-    if (st == E_NOT_FOUND ||
-        (st == OK && (id_is_zero(&row.run.input) || state_is_open(row.run.state))))
-        return OK;
-    if (st == OK)
-        st = has_other(rules, &row.run, &is_shared);
-    if (st != OK || is_shared)
-        return st;
-    struct store_put_doc put = {.kind = INPUT_DOC, .expected_revision = -1};
-    id_format(&row.run.input, name);
-    snprintf(put.name, sizeof(put.name), "%s", name);
-    st = rules_put_doc(rules, &put);
-    return st == E_SET_ASIDE ? OK : st;
+    if (st != OK || state_is_open(row.run.state))
+        return st == E_NOT_FOUND ? OK : st;
+    if (!run_is_step(&row.run))
+        return drop_input(rules, &row.run);
+    st = rules_is_kept(rules, &row.run, ret_is_kept);
+    return st != OK || *ret_is_kept ? st : drop_output(rules, &row.run);
 }

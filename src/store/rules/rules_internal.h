@@ -46,7 +46,7 @@ enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_re
                            const char *by);
 
 /* Ends all runs of the job that are QUEUED or DUE and would block a run for a boot of `booted`;
- * NULL: all. */
+ * NULL: all. Of steps those that are DUE, but for those of `finally`. */
 enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
                                enum run_reason reason);
 
@@ -109,9 +109,34 @@ enum status rules_find_delivery(struct rules *rules, struct store_add_run *add);
 enum status rules_put_delivery(struct rules *rules, const struct store_add_run *add);
 enum status rules_drop_webhook(struct rules *rules, const struct id *job_uid);
 enum status rules_put_input(struct rules *rules, const struct store_add_run *add);
-/* Removes the input of an ended run that is about to be forgotten, unless another attempt has it.
- */
-enum status rules_drop_input(struct rules *rules, const struct id *run_id);
+enum status rules_remove_input(struct rules *rules, const struct id *input);
+/* Removes the documents of an ended run that is about to be forgotten: its input, unless another
+ * attempt has it, or what it has written. *ret_is_kept: it must stay. */
+enum status rules_drop_docs(struct rules *rules, const struct id *run_id, bool *ret_is_kept);
+
+/* rules_step.c: runs of a workflow. */
+/* Makes the instance of a claimed tick, and its first steps; `run` becomes the stored one. */
+enum status rules_make_instance(struct rules *rules, struct run *run,
+                                const struct store_opening *opening);
+/* The run, which is DUE, becomes an instance or a fan-out. */
+enum status rules_open_run(struct rules *rules, struct run_row *row, const struct store_take *take);
+/* The step, fan-out or item is over with all its attempts: tells those that wait for it. */
+enum status rules_follow_links(struct rules *rules, const struct run *run,
+                               const struct store_finish *finish);
+enum status rules_put_output(struct rules *rules, const struct run *run, const char *output);
+/* Why the claimed step must not begin; NONE: it may. `job` NULL: purged. *instance is set if the
+ * reason is its order. */
+enum status rules_why_no_step(struct rules *rules, const struct run_row *row,
+                              const struct job_row *job, struct run_row *instance,
+                              enum run_reason *ret);
+/* Ends the steps of an instance, or the items of a fan-out, that are DUE, but for those of
+ * `finally`. */
+enum status rules_skip_steps(struct rules *rules, const struct run *group, enum run_reason reason,
+                             const char *by);
+/* The job is purged: ends all runs of its workflows that have no owner. */
+enum status rules_end_instances(struct rules *rules, const struct id *job_uid);
+/* Must the ended run stay, as its instance is open? */
+enum status rules_is_kept(struct rules *rules, const struct run *run, bool *ret);
 
 /* rules_job.c */
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);

@@ -28,6 +28,8 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
 {
     enum status st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     if (st == OK)
+        st = rules_end_instances(rules, &job->uid);
+    if (st == OK)
         st = rules_drop_webhook(rules, &job->uid);
     if (st == OK)
         st = rules->ops->remove_job(rules->tables, &job->uid);
@@ -284,9 +286,12 @@ enum status rules_order(struct rules *rules, struct store_order *order)
     row.kill_reason = order->reason;
     snprintf(row.kill_by, sizeof(row.kill_by), "%s", order->by);
     st = rules->ops->set_run(rules->tables, &row);
-    if (st == OK)
-        rules_feed_kill(rules, &row);
-    return st;
+    if (st != OK)
+        return st;
+    rules_feed_kill(rules, &row);
+    return row.run.state == RUN_RUNNING
+               ? rules_skip_steps(rules, &row.run, order->reason, order->by)
+               : OK;
 }
 
 enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)

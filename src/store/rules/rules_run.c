@@ -17,9 +17,12 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
 
 static enum status start_run(struct rules *rules, struct store_claim *claim)
 {
-    if (!claim->parts.count)
+    bool is_spread = claim->opening.is_wanted || claim->parts.count;
+    if (!is_spread)
         return make_run(rules, claim, RUN_CLAIMED);
     claim->result = CLAIM_SPREAD;
+    if (claim->opening.is_wanted)
+        return rules_make_instance(rules, &claim->run, &claim->opening);
     return rules_make_parts(rules, &claim->run, &claim->parts);
 }
 
@@ -74,7 +77,8 @@ static enum status move_cursor(struct rules *rules, const struct job_row *from,
     struct job_row job = *from;
     rewinds_move_on(&job.rewinds, job.cursor_ms, claim->tick_ms, unstarted_ms(claim));
     job.cursor_ms = claim->tick_ms;
-    if (claim->result != CLAIM_SKIPPED && !claim->without_run && !claim->parts.count)
+    if (claim->result != CLAIM_SKIPPED && !claim->without_run && !claim->parts.count &&
+        !claim->opening.is_wanted)
         job.last_node = node_mark(claim->run.node);
     enum status st = rules->ops->move_job(rules->tables, &job);
     if (st == OK)
@@ -94,7 +98,8 @@ static enum status find_claimed(struct rules *rules, struct store_claim *claim)
         claim->result = CLAIM_WON;
     else if (row.run.state == RUN_QUEUED)
         claim->result = CLAIM_QUEUED;
-    else if (row.run.state == RUN_DUE && row.run.parts)
+    else if ((row.run.state == RUN_DUE && row.run.parts) ||
+             (row.run.state == RUN_RUNNING && row.run.nonce == claim->run.nonce))
         claim->result = CLAIM_SPREAD;
     else
         return OK;
@@ -177,11 +182,22 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     return st;
 }
 
+/* Why a claimed run must not begin; NONE: it may. `job` NULL: purged. */
+static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
+{
+    if (!job || job->deleted)
+        return REASON_DELETED;
+    if (row->kill_reason != REASON_NONE)
+        return row->kill_reason;
+    return job->paused && !run_is_asked_for(&row->run) ? REASON_PAUSED : REASON_NONE;
+}
+
 /* DUE and its time has come, or claimed with from_nonce and not begun. */
 static bool may_be_taken(const struct run *run, const struct store_take *take)
 {
     if (take->from_nonce)
-        return run->state == RUN_CLAIMED && run->nonce == take->from_nonce;
+        return !take->opening.is_wanted && run->state == RUN_CLAIMED &&
+               run->nonce == take->from_nonce;
     bool is_time =
         take->now_ms >= run->not_before_ms || run->tick_ms > take->now_ms + STORE_AHEAD_MS;
     return run->state == RUN_DUE && is_time;
@@ -191,9 +207,38 @@ static bool may_be_taken(const struct run *run, const struct store_take *take)
 static bool is_spread_otherwise(const struct run *run, const struct job_row *job,
                                 const struct store_take *take)
 {
+    if (take->opening.is_wanted && !run_is_step(run))
+        return job->revision != take->job_revision;
     if (!run_may_be_spread(run))
         return take->parts.count > 0 || take->job_revision;
     return take->job_revision && job->revision != take->job_revision;
+}
+
+/* A repeat finds the run with its nonce: CLAIMED, or opened. */
+static bool is_taken(const struct run *run, const struct store_take *take)
+{
+    return run->nonce == take->nonce &&
+           (run->state == RUN_CLAIMED || (take->opening.is_wanted && run->state >= RUN_RUNNING));
+}
+
+static void claim_for(struct run *run, const struct store_take *take)
+{
+    run->state = RUN_CLAIMED;
+    run->nonce = take->nonce;
+    snprintf(run->node, sizeof(run->node), "%s", take->node);
+    run->owner = take->owner;
+}
+
+/* An instance has no begin that would refuse it. `job` NULL: purged. */
+static enum status open_taken(struct rules *rules, struct store_take *take, struct run_row *row,
+                              const struct job_row *job)
+{
+    enum run_reason reason = run_is_step(&row->run) ? REASON_NONE : why_not(row, job);
+    if (reason == REASON_NONE)
+        return rules_open_run(rules, row, take);
+    take->taken = false;
+    enum status st = rules_skip_run(rules, row, reason, "");
+    return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
 }
 
 enum status rules_take(struct rules *rules, struct store_take *take)
@@ -206,7 +251,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
         return OK;
     if (st != OK)
         return st;
-    if (row.run.state == RUN_CLAIMED && row.run.nonce == take->nonce) { /* a repeat */
+    if (is_taken(&row.run, take)) {
         take->taken = true;
         take->run = row.run;
         return OK;
@@ -216,44 +261,41 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
     if (st == E_SET_ASIDE || (st == OK && is_spread_otherwise(&row.run, &job, take)))
         return OK;
-    if (st == OK)
-        row.run.job_revision = job.revision;
-    else if (st != E_NOT_FOUND) /* the begin will end the run of a purged job */
+    if (st != OK && st != E_NOT_FOUND) /* the begin will end the run of a purged job */
         return st;
+    bool is_there = st == OK;
+    if (is_there && !run_is_step(&row.run))
+        row.run.job_revision = job.revision;
     row.run.claimed_ms = take->now_ms;
-    if (st == OK && take->parts.count) {
+    take->taken = true;
+    if (take->opening.is_wanted) {
+        st = open_taken(rules, take, &row, is_there ? &job : NULL);
+    } else if (is_there && take->parts.count) {
         st = rules_spread_run(rules, &row, &take->parts);
     } else {
-        row.run.state = RUN_CLAIMED;
-        row.run.nonce = take->nonce;
-        snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
-        row.run.owner = take->owner;
+        claim_for(&row.run, take);
         st = rules_set_run(rules, &row);
     }
-    if (st != OK)
-        return st;
-    take->taken = true;
     take->run = row.run;
-    return OK;
-}
-
-/* Why a claimed run must not begin; NONE: it may. `job` NULL: purged. */
-static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
-{
-    if (!job || job->deleted)
-        return REASON_DELETED;
-    if (row->kill_reason != REASON_NONE)
-        return row->kill_reason;
-    return job->paused && !run_is_asked_for(&row->run) ? REASON_PAUSED : REASON_NONE;
+    return st;
 }
 
 static enum status refuse(struct rules *rules, struct store_begin *begin, struct run_row *row,
-                          enum run_reason reason)
+                          enum run_reason reason, const char *by)
 {
     begin->refused = RUN_SKIPPED;
-    enum status st =
-        rules_skip_run(rules, row, reason, reason == row->kill_reason ? row->kill_by : "");
+    enum status st = rules_skip_run(rules, row, reason, by);
     return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
+}
+
+static enum status find_hindrance(struct rules *rules, const struct run_row *row,
+                                  const struct job_row *job, struct run_row *ordered,
+                                  enum run_reason *ret)
+{
+    if (run_is_step(&row->run))
+        return rules_why_no_step(rules, row, job, ordered, ret);
+    *ret = why_not(row, job);
+    return OK;
 }
 
 enum status rules_begin(struct rules *rules, struct store_begin *begin)
@@ -282,15 +324,21 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
         return OK;
     if (st != OK && st != E_NOT_FOUND)
         return st;
-    enum run_reason reason = why_not(&row, st == OK ? &job : NULL);
+    enum run_reason reason;
+    struct run_row ordered = row; /* whose order it is */
+    st = find_hindrance(rules, &row, st == OK ? &job : NULL, &ordered, &reason);
+    if (st != OK)
+        return st;
     if (reason != REASON_NONE)
-        return refuse(rules, begin, &row, reason);
+        return refuse(rules, begin, &row, reason,
+                      reason == ordered.kill_reason ? ordered.kill_by : "");
 
     st = rules->ops->next_fence(rules->tables, &row.run.fence);
     if (st != OK)
         return st;
     row.run.state = RUN_BEGUN;
-    row.run.job_revision = job.revision;
+    if (!run_is_step(&row.run))
+        row.run.job_revision = job.revision;
     begin->begun = true;
     begin->fence = row.run.fence;
     begin->job_revision = row.run.job_revision;
@@ -302,7 +350,7 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
 static bool is_newest(const struct job_row *job, const struct run *run)
 {
     return run->tick_ms >= job->cursor_ms && run->started_ms && run->state != RUN_LOST &&
-           !run->pinned[0] && !run->parts;
+           !run->pinned[0] && !run->parts && !run_is_instance(run);
 }
 
 static enum status set_last_run(struct rules *rules, const struct run *run)
@@ -362,6 +410,9 @@ static void set_end(struct run_row *row, const struct run *end, bool is_again)
     memcpy(row->run.pinned, before.pinned, sizeof(before.pinned));
     row->run.input = before.input;
     memcpy(row->run.failed_on, before.failed_on, sizeof(before.failed_on));
+    row->run.instance = before.instance;
+    memcpy(row->run.step, before.step, sizeof(before.step));
+    row->run.joins = before.joins;
     row->run.outcome = is_again ? RUN_QUEUED : before.outcome;
     row->run.retried = before.retried || is_again;
     if (before.fence) /* else the store may have been restored to before the begin */
@@ -372,10 +423,10 @@ static void set_end(struct run_row *row, const struct run *end, bool is_again)
 enum settled {
     SETTLED_NOTHING, /* the next attempt decides, or other parts, or it was settled before */
     SETTLED_ATTEMPT, /* the tick goes on with the next attempt */
-    SETTLED_TICK,
+    SETTLED_TICK,    /* or the step */
 };
 
-/* A part that is amended settles nothing, unless its next attempt was waited for. */
+/* A part or a step that is amended settles nothing, unless its next attempt was waited for. */
 static enum status settle(struct rules *rules, struct run *run, const struct run *before,
                           bool is_again, enum settled *ret)
 {
@@ -390,7 +441,8 @@ static enum status settle(struct rules *rules, struct run *run, const struct run
         *ret = SETTLED_ATTEMPT;
         return OK;
     }
-    if (run->parts && !state_is_open(before->state) && !before->retried)
+    bool is_one_of_many = run->parts || run_is_step(run);
+    if (is_one_of_many && !state_is_open(before->state) && !before->retried)
         return OK;
     st = rules_end_part(rules, run, run_waits_for_turn(before), &is_last);
     if (st == OK && is_last)
@@ -398,18 +450,33 @@ static enum status settle(struct rules *rules, struct run *run, const struct run
     return st;
 }
 
+/* What follows from the end of a run that is over with all its attempts. */
+static enum status follow(struct rules *rules, const struct run *run, enum run_state before,
+                          struct store_finish *finish)
+{
+    if (!run_is_step(run))
+        return rules_make_nexts(rules, run, before, finish);
+    if (run_is_unfollowed(run)) /* nobody has said when it ended */
+        return OK;
+    enum status st = rules_follow_links(rules, run, finish);
+    return st == OK ? rules_release_queue(rules, &run->job_uid) : st;
+}
+
 /* Writes the end, and what follows from it. */
 static enum status write_end(struct rules *rules, struct run_row *row, const struct run *before,
                              bool is_again, struct store_finish *finish)
 {
     enum settled settled;
-    bool was_open = state_is_open(before->state);
+    bool was_open = state_is_open(before->state), is_step = run_is_step(before);
     set_end(row, &finish->run, is_again);
     enum status st = settle(rules, &row->run, before, is_again, &settled);
     finish->run = row->run;
+    if (st == OK && finish->output && !is_again)
+        st = rules_put_output(rules, &row->run, finish->output);
     if (st == OK)
         st = rules_set_run(rules, row);
-    if (st == OK && (settled == SETTLED_TICK || (settled == SETTLED_ATTEMPT && !before->parts)))
+    bool is_told = settled == SETTLED_TICK || (settled == SETTLED_ATTEMPT && !before->parts);
+    if (st == OK && is_told && !is_step)
         st = set_last_run(rules, &row->run);
     if (st == OK && settled == SETTLED_ATTEMPT) {
         row->run.outcome = before->outcome;
@@ -418,22 +485,19 @@ static enum status write_end(struct rules *rules, struct run_row *row, const str
     if (st == OK && was_open)
         st = rules_release_queue(rules, &row->run.job_uid);
     enum run_state ended_as = before->parts ? RUN_QUEUED : before->state;
-    return st == OK && settled == SETTLED_TICK
-               ? rules_make_nexts(rules, &row->run, ended_as, finish)
-               : st;
+    return st == OK && settled == SETTLED_TICK ? follow(rules, &row->run, ended_as, finish) : st;
 }
 
-/* The store has ended the run, which was the last of its tick; now somebody tells when, and what
- * follows. */
+/* The store has ended the run by itself; now somebody tells when, and what follows. */
 static enum status follow_up(struct rules *rules, struct run_row *row, struct store_finish *finish)
 {
     finish->accepted = true;
     row->run.finished_ms = finish->run.finished_ms;
     finish->run = row->run;
     enum status st = rules_set_run(rules, row);
-    if (st == OK)
+    if (st == OK && !run_is_step(&row->run))
         st = set_last_run(rules, &row->run);
-    return st == OK ? rules_make_nexts(rules, &row->run, RUN_QUEUED, finish) : st;
+    return st == OK ? follow(rules, &row->run, RUN_QUEUED, finish) : st;
 }
 
 enum status rules_finish(struct rules *rules, struct store_finish *finish)
@@ -457,6 +521,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         finish->run = row.run;
         return OK;
     }
+    finish->run.instance = row.run.instance;
+    memcpy(finish->run.step, row.run.step, sizeof(row.run.step));
     st = rules_nexts_are_stale(rules, finish, &finish->is_stale);
     if (st != OK || finish->is_stale)
         return st;

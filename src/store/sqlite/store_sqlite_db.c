@@ -9,6 +9,9 @@
 #define NEWER_STATE "state BETWEEN 12 AND 4095"
 _Static_assert(RUN_STATES == 12 && WORD_NUMBERS == 4096, "as in NEWER_STATE");
 
+/* run_row_is_queued */
+#define IS_QUEUED "state = 0 AND parts = 0 AND step = ''"
+
 #define NEXT_RUN(which)                                                                            \
     "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE job = ?1 AND " which                  \
     " AND seq > ?2 ORDER BY seq LIMIT 1"
@@ -33,15 +36,14 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_GET_RUN] = "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE id = ?1",
     [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3"
                      " AND ?4 IN (part, -1) ORDER BY part",
-    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0 AND parts = 0) FROM ("
-                       "SELECT state, parts FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
-                       " SELECT state, parts FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
+    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE " IS_QUEUED ") FROM ("
+                       "SELECT state, parts, step FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
+                       " SELECT state, parts, step FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
     [SQL_NEXT_OPEN] = "SELECT * FROM (SELECT * FROM (" NEXT_RUN(
         "state < 5") ") UNION ALL"
                      " SELECT * FROM (" NEXT_RUN(NEWER_STATE) ")) ORDER BY seq LIMIT 1",
     [SQL_OLDEST_QUEUED] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
-                          " WHERE job = ?1 AND state < 5 AND state = 0 AND parts = 0"
-                          " ORDER BY seq LIMIT 1",
+                          " WHERE job = ?1 AND state < 5 AND " IS_QUEUED " ORDER BY seq LIMIT 1",
     [SQL_ADD_RUN] = "INSERT INTO runs (#runs, kill_reason, kill_by) VALUES (%runs, 0, '')",
     [SQL_SET_RUN] = "UPDATE runs SET ~runs, kill_reason = ?, kill_by = ? WHERE seq = ?",
     [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state BETWEEN 5 AND 11",

@@ -79,6 +79,15 @@ static const char *const migrations[] = {
 
     /* Ticks whose runs go one after the other. */
     "ALTER TABLE runs ADD COLUMN rolling INTEGER NOT NULL DEFAULT 0;",
+
+    /* Workflows: the runs of an instance, and what they know of those that they wait for. */
+    "ALTER TABLE runs ADD COLUMN workflow_run BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE runs ADD COLUMN step TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN met INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN unmet INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN made INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN expected INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN is_final INTEGER NOT NULL DEFAULT 0;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

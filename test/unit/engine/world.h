@@ -14,6 +14,7 @@ enum { WORLD_SLOW_MS = 50 }; /* how far an answer is behind the feed */
 struct world_process {
     struct id run_id;
     char job_name[128], command[32];
+    char step[STEP_NAME_SIZE], argument[64]; /* of a workflow: which step, and its second word */
     int64_t tick_ms, asked_ms, started_ms, ends_ms, fence;
     struct boot_ms at; /* when it starts, if it was asked for ahead */
     int attempt, part, exit_code;
@@ -80,8 +81,10 @@ struct world {
     int64_t duration_ms; /* of the processes that start from now on */
     int cpu_pressure;    /* of its machine */
     int exit_code;
-    int64_t ahead_ms;   /* so long before their time it takes starts */
-    bool executor_away; /* refuses starts: E_BUSY */
+    const char *(*writes)(const char *step, int attempt); /* to PEAL_OUTPUT; NULL: nothing */
+    int (*exits)(const char *step, int attempt); /* with which code; NULL: with exit_code */
+    int64_t ahead_ms;                            /* so long before their time it takes starts */
+    bool executor_away;                          /* refuses starts: E_BUSY */
     bool tell_gone;
     size_t kills; /* that the executor was asked for */
     bool history_away;

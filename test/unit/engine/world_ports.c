@@ -217,6 +217,11 @@ static enum status start(struct executor *executor, const struct run *run, const
     snprintf(process->job_name, sizeof(process->job_name), "%s", job->name);
     snprintf(process->command, sizeof(process->command), "%s",
              job->command ? job->command[0] : job->function.program);
+    snprintf(process->step, sizeof(process->step), "%s", run->step);
+    if (job->command && job->command[1])
+        snprintf(process->argument, sizeof(process->argument), "%s", job->command[1]);
+    if (world->exits)
+        process->exit_code = world->exits(run->step, run->attempt);
     return OK;
 }
 
@@ -243,6 +248,19 @@ static void acknowledge(struct executor *executor, const struct id *run_id)
     struct world_process *process = find_process(of_executor(executor), run_id);
     if (process)
         process->acknowledged = true;
+}
+
+static enum status values(struct executor *executor, const struct id *run_id, char **ret,
+                          size_t *ret_length)
+{
+    struct world *world = of_executor(executor);
+    const struct world_process *process = find_process(world, run_id);
+    assert_non_null(process);
+    assert_true(process->ended && !process->acknowledged);
+    const char *text = world->writes ? world->writes(process->step, process->attempt) : NULL;
+    *ret = text ? strdup(text) : NULL;
+    *ret_length = text ? strlen(text) : 0;
+    return OK;
 }
 
 static void fill_end(const struct world *world, const struct world_process *process,
@@ -330,6 +348,7 @@ static int64_t ahead_ms(const struct executor *executor, const struct job *job)
 static const struct executor_ops executor_ops = {.start = start,
                                                  .kill = kill_process,
                                                  .acknowledge = acknowledge,
+                                                 .values = values,
                                                  .next_event = next_event,
                                                  .ahead_ms = ahead_ms};
 

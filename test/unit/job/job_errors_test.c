@@ -106,8 +106,8 @@ static const struct {
     {__LINE__, "name: a\nshell: x\n",
      "1:1  job \"a\" needs a \"schedule\"; \"@manual\" is for one that runs only when asked"},
     {__LINE__, "name: a\nschedule: 0 3 * * *\n",
-     "1:1  job \"a\" needs a \"command\" (a list), a \"shell\" (a script), an \"http\" (a URL) or "
-     "a \"function\" (of a program)"},
+     "1:1  job \"a\" needs a \"command\" (a list), a \"shell\" (a script), an \"http\" (a URL), a "
+     "\"function\" (of a program) or \"steps\" (of a workflow)"},
     {__LINE__, JOB "command: [x]\n", "1:1  job \"a\" has both \"command\" and \"shell\""},
     {__LINE__, "name: a\nschedule: 0 3 * * *\nschedules: ['@daily']\nshell: x\n",
      "1:1  job \"a\" has both \"schedule\" and \"schedules\""},

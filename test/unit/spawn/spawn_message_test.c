@@ -29,6 +29,7 @@ static void make_request(struct spawn_request *request)
     request->limits_set = 1u << SPAWN_LIMIT_CPU;
     request->limits[SPAWN_LIMIT_CPU] = 99;
     request->is_merged = true;
+    request->has_values = true;
     request->linger_s = SPAWN_LINGER_S_MAX;
 }
 
@@ -72,6 +73,7 @@ static void a_start_comes_back(void **state)
     assert_int_equal(got.grace_ms, 10000);
     assert_int_equal(got.limits[SPAWN_LIMIT_CPU], 99);
     assert_true(got.is_merged);
+    assert_true(got.has_values);
     assert_int_equal(got.linger_s, SPAWN_LINGER_S_MAX);
     free(block);
     free(packet);
@@ -154,7 +156,7 @@ static void unknown_flags_are_refused(void **state)
     (void)state;
     size_t length;
     char *packet = make_start(&length);
-    *find_flags(packet, length) |= 32;
+    *find_flags(packet, length) |= 64;
     assert_int_equal(decode_copy(packet, length), E_CORRUPT);
     free(packet);
 }
@@ -219,7 +221,8 @@ static void a_start_is_made_to_suit_an_earlier_spawner(void **state)
     uint32_t before, after;
     char *packet = make_start(&length);
     memcpy(&before, find_flags(packet, length), sizeof(before));
-    assert_int_equal(spawn_start_suit(packet, length, SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT),
+    assert_int_equal(spawn_start_suit(packet, length,
+                                      SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_VALUES),
                      length);
     memcpy(&after, find_flags(packet, length), sizeof(after));
     assert_int_equal(after, before);

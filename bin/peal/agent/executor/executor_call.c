@@ -26,6 +26,7 @@ static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision 
 struct known_call {
     struct id id;
     int64_t started_ms;
+    int http_status; /* of its answer; 0: none */
     bool is_started, is_told, is_ended;
     bool is_killed; /* as it was asked for */
 };
@@ -217,6 +218,29 @@ static void acknowledge(struct executor *port, const struct id *run_id)
 
 /* ---- ends ---- */
 
+/* Did an answer come, whose status peal-call tells? */
+static bool has_answer(const struct spawn_run *known)
+{
+    int how = WEXITSTATUS(known->wait_status);
+    return known->reason == SPAWN_EXITED &&
+           (how == CALL_OK || how == CALL_STATUS || how == CALL_BODY);
+}
+
+/* The status is all that a call hands over. */
+static enum status values(struct executor *port, const struct id *run_id, char **ret,
+                          size_t *ret_length)
+{
+    const struct known_call *call = find(from_port(port), run_id);
+    char *text = NULL;
+    int length = 0;
+    if (call && call->http_status &&
+        (length = asprintf(&text, "status=%d\n", call->http_status)) < 0)
+        return E_NOMEM;
+    *ret = text;
+    *ret_length = (size_t)length;
+    return OK;
+}
+
 /* The last line on stderr, which says why the call has failed. False: it is not there. */
 static bool read_line(const struct executor_call *self, const struct spawn_run *known, char *buf,
                       size_t size)
@@ -261,10 +285,9 @@ static void fill_own_end(const struct executor_call *self, const struct spawn_ru
         how = CALL_ERROR; /* one of a newer peal-call */
     end->state = own_ends[how].state;
     end->reason = own_ends[how].reason;
-    bool has_status = how == CALL_OK || how == CALL_STATUS || how == CALL_BODY;
     if (how != CALL_OK && read_line(self, known, end->detail, sizeof(end->detail)))
         return;
-    if (has_status)
+    if (has_answer(known))
         snprintf(end->detail, sizeof(end->detail), "HTTP %d", known->error);
     else
         snprintf(end->detail, sizeof(end->detail), "%s", own_ends[how].words);
@@ -344,6 +367,7 @@ static bool translate(struct executor_call *self, const struct spawn_run *known,
         call->is_told = call->is_started = true;
         call->started_ms = known->started_wall_ms;
         call->is_ended = known->reason != SPAWN_NOT_ENDED;
+        call->http_status = has_answer(known) ? known->error : 0;
     }
     ret->end.started_ms = known->started_wall_ms;
     ret->kind = known->reason == SPAWN_NOT_ENDED ? EXECUTOR_STARTED
@@ -373,8 +397,11 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return false;
 }
 
-static const struct executor_ops ops = {
-    .start = start, .kill = kill_run, .acknowledge = acknowledge, .next_event = next_event};
+static const struct executor_ops ops = {.start = start,
+                                        .kill = kill_run,
+                                        .acknowledge = acknowledge,
+                                        .values = values,
+                                        .next_event = next_event};
 
 bool executor_call_is_settled(const struct executor_call *executor)
 {

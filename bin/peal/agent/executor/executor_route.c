@@ -37,6 +37,13 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     part->ops->acknowledge(part, run_id);
 }
 
+static enum status values(struct executor *port, const struct id *run_id, char **ret,
+                          size_t *ret_length)
+{
+    struct executor *part = part_of(from_port(port), run_id);
+    return part->ops->values(part, run_id, ret, ret_length);
+}
+
 /* The spawner's next event; its READY is only noted. */
 static bool next_of_spawn(struct executor_route *route, struct executor_event *ret)
 {
@@ -98,6 +105,7 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
 static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
+                                        .values = values,
                                         .next_event = next_event,
                                         .version = version,
                                         .ahead_ms = ahead_ms};

@@ -14,6 +14,7 @@
 #include "executor/spawner_state.h"
 #include "executor/start_notes.h"
 #include "params/run_body.h"
+#include "spawn_output.h"
 #include "version.h"
 
 static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision = PEAL_REVISION};
@@ -103,6 +104,7 @@ static enum status start(struct executor *port, const struct run *run, const str
         return st;
     id_format(&run->id, id);
     fill_request(&request, job, deadline);
+    request.has_values = run_is_step(run);
     request.at_boot_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
     request.id = id;
     request.argv = environment.argv;
@@ -132,9 +134,18 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     char id[ID_TEXT + 1];
     id_format(run_id, id);
     start_notes_drop(&self->notes, id);
+    spawn_values_remove(self->folder, id);
     /* Not sent: the spawner reports the end again with the next connection. */
     if (spawn_client_ack(self->client, id) != OK)
         return;
+}
+
+static enum status values(struct executor *port, const struct id *run_id, char **ret,
+                          size_t *ret_length)
+{
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    return spawn_values_read(from_port(port)->folder, id, EXECUTOR_VALUES_MAX, ret, ret_length);
 }
 
 /* ---- events ---- */
@@ -305,6 +316,7 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
 static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
+                                        .values = values,
                                         .next_event = next_event,
                                         .version = version,
                                         .ahead_ms = ahead_ms};

@@ -23,8 +23,9 @@ struct run_environment {
  * comes after another job's PEAL_AFTER_JOB and PEAL_AFTER_RUN_ID; and PEAL_PARAM_NAME for each
  * parameter. A run with a body (job->body, which is its standard input) has PEAL_INPUT, the path of
  * a file with it, PEAL_INPUT_TYPE, and that of a webhook PEAL_WEBHOOK, PEAL_WEBHOOK_EVENT and
- * PEAL_WEBHOOK_DELIVERY. In the words of a command ${NAME} is replaced by the value. `user` is the
- * user of the run. `job` and `run` must outlive it. */
+ * PEAL_WEBHOOK_DELIVERY. (PEAL_OUTPUT of a step is set by the spawner, which makes that file.) In
+ * the words of a command ${NAME} is replaced by the value. `user` is the user of the run. `job` and
+ * `run` must outlive it. */
 MUST_CHECK enum status run_environment_init(struct run_environment *environment,
                                             const struct run *run, const struct job *job,
                                             const struct job_user *user, const char *node);

@@ -4,6 +4,7 @@
 
 #include "cli/when.h"
 #include "client/client.h"
+#include "print/log_instance.h"
 #include "print/log_job.h"
 #include "print/log_print.h"
 #include "print/run_table.h"
@@ -27,8 +28,26 @@ static void note_state(const json_t *run)
                  answer_text(run, "node"));
 }
 
-static enum exit_code show_run(struct client *client, const struct request *request,
-                               const char *run_id)
+/* Of an instance of a workflow: its steps. */
+static enum exit_code show_steps(struct client *client, const struct request *request,
+                                 const char *run_id)
+{
+    json_t *run = NULL;
+    enum exit_code code = log_instance(client,
+                                       &(struct instance_watch){.run_id = run_id,
+                                                                .follow = request->follow,
+                                                                .with_output = true,
+                                                                .timestamps = request->timestamps,
+                                                                .deadline_ms = NO_TIME},
+                                       &run);
+    if (code == EXIT_OK)
+        note_state(run);
+    json_decref(run);
+    return code;
+}
+
+static enum exit_code show_output(struct client *client, const struct request *request,
+                                  const char *run_id)
 {
     struct log_printer printer = {.timestamps = request->timestamps};
     json_t *run = NULL;
@@ -38,6 +57,19 @@ static enum exit_code show_run(struct client *client, const struct request *requ
         note_state(run);
     json_decref(run);
     return code == EXIT_OK && printer.is_cut ? EXIT_UNREACHABLE : code;
+}
+
+static enum exit_code show_run(struct client *client, const struct request *request,
+                               const char *run_id)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    struct client_request ask = {.path = run_path(&path, run_id, "")};
+    bool is_instance = client_try(client, &ask, &reply) == OK && run_is_of_workflow(reply.body);
+    reply_release(&reply);
+    strbuf_release(&path);
+    return is_instance ? show_steps(client, request, run_id) : show_output(client, request, run_id);
 }
 
 static enum exit_code show(struct client *client, void *place)
@@ -60,7 +92,8 @@ const struct command cmd_logs = {
     .examples = EXAMPLES({"peal logs backup", "its newest run"},
                          {"peal logs -f backup", "follows it from run to run"},
                          {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "this run"},
-                         {"peal logs 01K9ZQ3V7C", "the beginning of its id is enough"}),
+                         {"peal logs 01K9ZQ3V7C", "the beginning of its id is enough"},
+                         {"peal logs -f etl/nightly", "of a workflow: the output of its steps"}),
     .notes =
         "The job's stdout goes to stdout, its stderr to stderr. A terminal shows control "
         "characters as ^G and keeps colours; a pipe gets all bytes unchanged. With -f, a job is "

@@ -10,6 +10,7 @@
 #include "duration.h"
 #include "jobs/input_file.h"
 #include "params/run_body.h"
+#include "print/log_instance.h"
 #include "print/run_table.h"
 #include "print/tick_follow.h"
 #include "text/tr.h"
@@ -59,6 +60,36 @@ static enum exit_code tell_end(const char *name, const json_t *run)
     return run_is_ok(run) ? EXIT_OK : EXIT_RUN_FAILED;
 }
 
+/* Is the job of a new run a workflow? The run itself may not have begun. */
+static bool is_workflow(struct client *client, const char *run_id)
+{
+    struct strbuf path;
+    struct reply run = {0}, job = {0};
+    strbuf_init(&path);
+    bool is_one = client_try(client, &(struct client_request){.path = run_path(&path, run_id, "")},
+                             &run) == OK &&
+                  client_try(client,
+                             &(struct client_request){
+                                 .path = job_path(&path, answer_text(run.body, "job"), "")},
+                             &job) == OK &&
+                  job_is_workflow(job.body);
+    reply_release(&run);
+    reply_release(&job);
+    strbuf_release(&path);
+    return is_one;
+}
+
+static enum exit_code follow_steps(struct client *client, const struct request *request,
+                                   const char *run_id, int64_t deadline_ms, json_t **ret)
+{
+    return log_instance(client,
+                        &(struct instance_watch){.run_id = run_id,
+                                                 .follow = true,
+                                                 .with_output = request->follow,
+                                                 .deadline_ms = deadline_ms},
+                        ret);
+}
+
 /* With --follow stdout is the run's output, and the id goes to stderr. */
 static enum exit_code watch(struct client *client, const struct request *request,
                             const char *run_id)
@@ -72,12 +103,14 @@ static enum exit_code watch(struct client *client, const struct request *request
         return EXIT_OK;
     interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
                   name, run_id, run_id);
-    enum exit_code code = tick_follow(client,
-                                      &(struct tick_watch){.name = name,
-                                                           .run_id = run_id,
-                                                           .with_output = request->follow,
-                                                           .deadline_ms = deadline_ms},
-                                      &run);
+    enum exit_code code = is_workflow(client, run_id)
+                              ? follow_steps(client, request, run_id, deadline_ms, &run)
+                              : tick_follow(client,
+                                            &(struct tick_watch){.name = name,
+                                                                 .run_id = run_id,
+                                                                 .with_output = request->follow,
+                                                                 .deadline_ms = deadline_ms},
+                                            &run);
     interrupt_end();
     if (code == EXIT_OK)
         code = tell_end(name, run);

@@ -10,8 +10,8 @@
 
 struct request {
     struct list_request list;
-    const char *state;
-    bool ledger;
+    const char *state, *instance;
+    bool ledger, steps;
 };
 
 static const struct option_row options[] = {
@@ -19,6 +19,10 @@ static const struct option_row options[] = {
                 "queued, running, ok, failed, timed_out, killed, lost, ...", .field = "state"),
     OPTION_FLAG(request, ledger, 0, "ledger", "include ticks that did not run, with the reason",
                 .field = "ledger"),
+    OPTION_TEXT(request, instance, 0, "instance", "RUN",
+                "the runs of this instance of a workflow: itself and its steps",
+                .field = "instance"),
+    OPTION_FLAG(request, steps, 0, "steps", "include the steps of workflows", .field = "steps"),
     OPTION_GROUP(request, list, list_options),
     {0},
 };
@@ -87,19 +91,11 @@ static enum exit_code show_run(struct client *client, const char *run_id,
     return code;
 }
 
-static enum exit_code show(struct client *client, void *place)
+/* The runs that the options ask for. */
+static enum exit_code list_runs(struct client *client, const struct list_request *request)
 {
-    const struct list_request *request = place;
-    struct strbuf path, run_id;
+    struct strbuf path;
     json_t *runs = NULL;
-    strbuf_init(&run_id);
-    enum exit_code found = request->job ? run_by_id(client, request->job, &run_id) : EXIT_OK;
-    if (found == EXIT_OK && run_id.length)
-        found = show_run(client, run_id.text, request);
-    bool is_shown = found != EXIT_OK || run_id.length;
-    strbuf_release(&run_id);
-    if (is_shown)
-        return found;
     strbuf_init(&path);
     enum exit_code code = url_query(client, "/runs?", options, request, request->job, &path);
     if (code == EXIT_OK)
@@ -115,6 +111,40 @@ static enum exit_code show(struct client *client, void *place)
     return code;
 }
 
+/* The beginning of an instance's id is enough. */
+static enum exit_code list_instance(struct client *client, struct request *request)
+{
+    struct strbuf run_id;
+    strbuf_init(&run_id);
+    enum exit_code code = run_by_id(client, request->instance, &run_id);
+    if (code == EXIT_OK && !run_id.length) {
+        cli_error("there is no run %s", request->instance);
+        code = EXIT_NOT_FOUND;
+    }
+    if (code == EXIT_OK) {
+        request->instance = run_id.text;
+        code = list_runs(client, &request->list);
+    }
+    strbuf_release(&run_id);
+    return code;
+}
+
+static enum exit_code show(struct client *client, void *place)
+{
+    const struct list_request *request = place;
+    struct strbuf run_id;
+    strbuf_init(&run_id);
+    enum exit_code found = request->job ? run_by_id(client, request->job, &run_id) : EXIT_OK;
+    if (found == EXIT_OK && run_id.length)
+        found = show_run(client, run_id.text, request);
+    bool is_shown = found != EXIT_OK || run_id.length;
+    strbuf_release(&run_id);
+    if (is_shown)
+        return found;
+    return ((struct request *)place)->instance ? list_instance(client, place)
+                                               : list_runs(client, request);
+}
+
 const struct command cmd_runs = {
     .name = "runs",
     .summary = "list runs",
@@ -122,6 +152,7 @@ const struct command cmd_runs = {
                          {"peal runs --state failed,timed_out,lost --since 24h", NULL},
                          {"peal runs 01K9ZQ3V7C", "one run, with its parameters"},
                          {"peal runs backup --ledger", "with skipped and missed ticks"},
+                         {"peal runs --instance 01K9ZQ3V7C", "the steps of a workflow's run"},
                          {"peal runs backup -o json | jq '.[0].exit_code'", NULL}),
     .more = WHEN_TEXT,
     .arguments =

@@ -1,0 +1,473 @@
+/* peal workflow: workflows, their instances, and how far those are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/listing.h"
+#include "cli/when.h"
+#include "client/body.h"
+#include "print/job_table.h"
+#include "print/log_instance.h"
+#include "print/run_table.h"
+#include "print/state_words.h"
+#include "print/steps_print.h"
+#include "text/tr.h"
+
+struct request {
+    struct request_base base;
+    const char *word; /* a workflow, or an instance of one */
+    struct words words;
+    struct option_list params;
+    bool wait, follow;
+    int64_t count;
+    enum output output;
+};
+
+static enum exit_code not_a_workflow(const char *name)
+{
+    cli_error("%s is not a workflow: it has no steps", name);
+    return EXIT_NOT_FOUND;
+}
+
+/* A job that must be a workflow. */
+static enum exit_code get_workflow(struct client *client, const char *name, struct reply *ret)
+{
+    enum exit_code code = client_job(client, name, ret);
+    if (code != EXIT_OK || job_is_workflow(ret->body))
+        return code;
+    reply_release(ret);
+    return not_a_workflow(name);
+}
+
+static enum exit_code get_steps(struct client *client, const char *run_id, json_t **ret)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    enum exit_code code = client_get(client, run_path(&path, run_id, "/steps"), ret);
+    strbuf_release(&path);
+    return code;
+}
+
+static enum exit_code get_instances(struct client *client, const char *name, int64_t count,
+                                    json_t **ret)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    job_path(&path, name, "/instances?");
+    enum exit_code code = client_list(client, path.text, (size_t)count, ret);
+    strbuf_release(&path);
+    return code;
+}
+
+/* ---- list ---- */
+
+static void print_step_count(const json_t *job, struct strbuf *out)
+{
+    strbuf_addf(out, "%zu",
+                json_array_size(json_object_get(job, "steps")) +
+                    json_array_size(json_object_get(job, "finally")));
+}
+
+static void print_last(const json_t *job, struct strbuf *out)
+{
+    const json_t *last = json_object_get(json_object_get(job, "status"), "last");
+    strbuf_adds(out, state_word(answer_text(last, "state")));
+}
+
+static void print_status(const json_t *job, struct strbuf *out)
+{
+    strbuf_adds(out, job_status_word(job));
+}
+
+static const struct list_form list_form = {
+    .name = "name",
+    .columns =
+        (const struct list_column[]){
+            COLUMN("NAME", "name"),
+            COLUMN_BY("STEPS", print_step_count),
+            COLUMN_BY("STATUS", print_status),
+            COLUMN_BY("LAST", print_last),
+            COLUMN("NEXT", "status.next_at", .form = COLUMN_LEFT),
+            {0},
+        },
+    .none = "no workflows; a job with steps is one",
+};
+
+static enum exit_code list(struct client *client, void *place)
+{
+    const struct request *request = place;
+    json_t *jobs = NULL;
+    const json_t *job;
+    size_t i;
+    enum exit_code code = client_list(client, "/jobs?", 0, &jobs);
+    if (code != EXIT_OK)
+        return code;
+    json_t *workflows = json_array();
+    json_array_foreach (jobs, i, job) {
+        if (job_is_workflow(job) && json_array_append(workflows, (json_t *)job) != 0)
+            code = cli_fail(E_NOMEM);
+    }
+    if (code == EXIT_OK)
+        code = list_print(workflows, request->output, &list_form);
+    json_decref(workflows);
+    json_decref(jobs);
+    return code;
+}
+
+/* ---- runs ---- */
+
+static void print_counts(const json_t *run, struct strbuf *out)
+{
+    state_counts_print(json_object_get(run, "steps"), out);
+}
+
+static void print_taken(const json_t *run, struct strbuf *out)
+{
+    int64_t finished = answer_time(run, "finished_at");
+    when_print_taken(answer_time(run, "started_at"), finished == NO_TIME ? now_ms() : finished,
+                     out);
+}
+
+static const struct list_form runs_form = {
+    .name = "run_id",
+    .columns =
+        (const struct list_column[]){
+            COLUMN("RUN", "run_id"),
+            COLUMN("TICK", "tick", .form = COLUMN_TIME),
+            COLUMN_BY("STATE", run_outcome),
+            COLUMN_BY("STEPS", print_counts),
+            COLUMN_BY("TOOK", print_taken),
+            COLUMN("DETAIL", "detail"),
+            {0},
+        },
+    .none = "no instances yet",
+};
+
+static enum exit_code show_runs(struct client *client, void *place)
+{
+    const struct request *request = place;
+    struct reply job = {0};
+    json_t *runs = NULL;
+    enum exit_code code = get_workflow(client, request->word, &job);
+    if (code != EXIT_OK)
+        return code;
+    reply_release(&job);
+    code = get_instances(client, request->word, request->count, &runs);
+    if (code == EXIT_OK)
+        code = list_print(runs, request->output, &runs_form);
+    json_decref(runs);
+    return code;
+}
+
+/* ---- graph, describe ---- */
+
+static void print_run_line(const json_t *run)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (run_is_over(run))
+        run_end(run, &text);
+    else
+        run_outcome(run, &text);
+    if (*answer_text(run, "detail"))
+        strbuf_addf(&text, tr(": %s"), answer_text(run, "detail"));
+    printf("%s  %s  %s\n", answer_text(run, "job"), answer_text(run, "run_id"),
+           text.length ? text.text : "");
+    strbuf_release(&text);
+}
+
+static enum exit_code show_instance(struct client *client, const struct request *request,
+                                    const char *run_id, bool with_table)
+{
+    json_t *answer = NULL;
+    enum exit_code code = get_steps(client, run_id, &answer);
+    const json_t *steps = json_object_get(answer, "steps");
+    if (code == EXIT_OK && request->output >= OUTPUT_JSON) {
+        code = output_print(answer, request->output);
+    } else if (code == EXIT_OK) {
+        print_run_line(json_object_get(answer, "instance"));
+        putchar('\n');
+        code = with_table ? steps_table(steps) : steps_draw(steps);
+    }
+    json_decref(answer);
+    return code;
+}
+
+static enum exit_code show_definition(struct client *client, const struct request *request,
+                                      bool with_table)
+{
+    struct reply job = {0};
+    json_t *runs = NULL;
+    enum exit_code code = get_workflow(client, request->word, &job);
+    if (code != EXIT_OK)
+        return code;
+    json_t *steps = steps_of_job(job.body);
+    if (!steps)
+        code = cli_fail(E_NOMEM);
+    else if (request->output >= OUTPUT_JSON)
+        code = output_print(steps, request->output);
+    else if (with_table)
+        code = steps_table(steps);
+    else
+        code = steps_draw(steps);
+    if (code == EXIT_OK && with_table && request->output < OUTPUT_JSON)
+        code = get_instances(client, request->word, request->count, &runs);
+    if (code == EXIT_OK && json_array_size(runs)) {
+        printf("\n%s\n", tr("Instances"));
+        code = list_print(runs, OUTPUT_TABLE, &runs_form);
+    }
+    json_decref(runs);
+    json_decref(steps);
+    reply_release(&job);
+    return code;
+}
+
+static enum exit_code show(struct client *client, const struct request *request, bool with_table)
+{
+    struct strbuf run_id;
+    strbuf_init(&run_id);
+    enum exit_code code = run_by_id(client, request->word, &run_id);
+    if (code == EXIT_OK)
+        code = run_id.length ? show_instance(client, request, run_id.text, with_table)
+                             : show_definition(client, request, with_table);
+    strbuf_release(&run_id);
+    return code;
+}
+
+static enum exit_code graph(struct client *client, void *place)
+{
+    return show(client, place, false);
+}
+
+static enum exit_code describe(struct client *client, void *place)
+{
+    return show(client, place, true);
+}
+
+/* ---- cancel ---- */
+
+static enum exit_code cancel_run(struct client *client, const char *run_id)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    enum exit_code code = client_post(client, run_path(&path, run_id, "/kill"), NULL, NULL);
+    strbuf_release(&path);
+    if (code == EXIT_OK) {
+        fprintf(stderr, tr("%s: told to end; its final steps still run"), run_id);
+        fputc('\n', stderr);
+    }
+    return code;
+}
+
+static enum exit_code cancel_all(struct client *client, const char *name)
+{
+    struct reply job = {0};
+    struct strbuf path;
+    json_t *runs = NULL;
+    const json_t *run;
+    size_t i;
+    enum exit_code worst = get_workflow(client, name, &job);
+    if (worst != EXIT_OK)
+        return worst;
+    reply_release(&job);
+    strbuf_init(&path);
+    strbuf_adds(&path, "/runs?state=" OPEN_STATES "&");
+    url_param(&path, "job", name);
+    worst = client_list(client, path.text, 0, &runs);
+    strbuf_release(&path);
+    if (worst == EXIT_OK && json_array_size(runs) == 0) {
+        cli_error("%s has no instance that is under way", name);
+        worst = EXIT_NOT_FOUND;
+    }
+    json_array_foreach (runs, i, run) {
+        enum exit_code code = cancel_run(client, answer_text(run, "run_id"));
+        worst = code != EXIT_OK ? code : worst;
+    }
+    json_decref(runs);
+    return worst;
+}
+
+static enum exit_code cancel(struct client *client, void *place)
+{
+    const struct request *request = place;
+    enum exit_code worst = EXIT_OK;
+    for (int i = 0; i < request->words.count; i++) {
+        struct strbuf run_id;
+        strbuf_init(&run_id);
+        enum exit_code code = run_by_id(client, request->words.items[i], &run_id);
+        if (code == EXIT_OK)
+            code = run_id.length ? cancel_run(client, run_id.text)
+                                 : cancel_all(client, request->words.items[i]);
+        worst = code != EXIT_OK ? code : worst;
+        strbuf_release(&run_id);
+    }
+    return worst;
+}
+
+/* ---- run ---- */
+
+static enum exit_code watch(struct client *client, const struct request *request,
+                            const char *run_id)
+{
+    json_t *run = NULL;
+    fprintf(request->follow ? stderr : stdout, "%s\n", run_id);
+    fflush(stdout);
+    if (!request->wait && !request->follow)
+        return EXIT_OK;
+    interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
+                  request->word, run_id, run_id);
+    enum exit_code code = log_instance(client,
+                                       &(struct instance_watch){.run_id = run_id,
+                                                                .follow = true,
+                                                                .with_output = request->follow,
+                                                                .deadline_ms = NO_TIME},
+                                       &run);
+    interrupt_end();
+    if (code == EXIT_OK) {
+        struct strbuf text;
+        strbuf_init(&text);
+        run_end(run, &text);
+        fprintf(stderr, tr("%s: %s"), request->word, text.length ? text.text : "");
+        fputc('\n', stderr);
+        strbuf_release(&text);
+        code = run_is_ok(run) ? EXIT_OK : EXIT_RUN_FAILED;
+    }
+    json_decref(run);
+    return code;
+}
+
+static const struct option_row run_options[] = {
+    OPTION_ROW(take_pairs, request, params, struct option_list, 'p', "param", "NAME=VALUE",
+               "the value of a parameter; may repeat", .field = "params"),
+    OPTION_FLAG(request, wait, 0, "wait", "wait until it ends; tells how each step ends"),
+    OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output of its steps"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+static enum exit_code run(struct client *client, void *place)
+{
+    const struct request *request = place;
+    struct reply job = {0};
+    json_t *answer = NULL;
+    enum exit_code code = get_workflow(client, request->word, &job);
+    if (code != EXIT_OK)
+        return code;
+    reply_release(&job);
+    json_t *body = json_object();
+    code = body_fill(body, run_options, request);
+    if (code == EXIT_OK)
+        code = client_job_action(client, request->word, "run", body, &answer);
+    if (code == EXIT_OK)
+        code = watch(client, request, answer_text(answer, "run_id"));
+    json_decref(body);
+    json_decref(answer);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static const struct option_row one[] = {
+    ARGUMENT(request, word, "WORKFLOW", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row one_or_run[] = {
+    ARGUMENT(request, word, "WORKFLOW|RUN", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row list_rows[] = {
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+static const struct option_row runs_rows[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 1, 1000, "at most so many"),
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+static const struct option_row show_rows[] = {
+    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+#define WHICH "which workflow? Give its name, or the id of an instance"
+
+static const struct command subcommands[] = {
+    {
+        .name = "workflow list",
+        .summary = "jobs that are workflows",
+        .options = list_rows,
+        .too_many = "peal workflow list takes no name",
+        .with_agent = list,
+    },
+    {
+        .name = "workflow describe",
+        .summary = "its steps and last instances; of an instance, how far each step is",
+        .arguments = one_or_run,
+        .options = show_rows,
+        .wrong_count = WHICH,
+        .with_agent = describe,
+    },
+    {
+        .name = "workflow graph",
+        .summary = "its steps as a graph, those of an instance with their states",
+        .notes = "Each line is a step; lines lead down to the steps that wait for it. Where the "
+                 "locale is not UTF-8, the graph is drawn with ASCII characters.",
+        .arguments = one_or_run,
+        .options = show_rows,
+        .wrong_count = WHICH,
+        .with_agent = graph,
+    },
+    {
+        .name = "workflow run",
+        .summary = "begin an instance now",
+        .notes =
+            "Exit status with --wait or --follow: 0 the instance was ok, 10 it was not. Ctrl-C "
+            "ends the command, not the instance.",
+        .arguments = one,
+        .options = run_options,
+        .wrong_count = "which workflow? One at a time",
+        .with_agent = run,
+    },
+    {
+        .name = "workflow runs",
+        .summary = "its instances, newest first, with the states of their steps",
+        .arguments = one,
+        .options = runs_rows,
+        .wrong_count = "which workflow? One at a time",
+        .with_agent = show_runs,
+    },
+    {
+        .name = "workflow cancel",
+        .summary = "end an instance, or all that are under way",
+        .notes = "Steps that run are killed, those that wait are skipped; the steps of `finally` "
+                 "run all the same.",
+        .arguments = ROWS(ARGUMENTS(request, words, "WORKFLOW|RUN", .complete = COMPLETE_JOBS)),
+        .options = client_options,
+        .too_few = WHICH,
+        .with_agent = cancel,
+    },
+    {0},
+};
+
+const struct command cmd_workflow = {
+    .name = "workflow",
+    .summary = "jobs with steps: their graphs and instances",
+    .examples = EXAMPLES({"peal workflow graph etl/nightly", NULL},
+                         {"peal workflow runs etl/nightly", NULL},
+                         {"peal workflow describe 01K9ZQ3V7C", "how far an instance is"},
+                         {"peal workflow cancel 01K9ZQ3V7C", NULL}),
+    .more = "A workflow is a job: add, apply, validate, pause, run, logs and all other commands "
+            "of jobs are for workflows, too. docs/WORKFLOWS.md tells of them.",
+    .options = client_options,
+    .too_few = "what about workflows? peal workflow list, describe, graph, run, runs or cancel",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
+    .defaults = &(const struct request){.count = 10},
+};
