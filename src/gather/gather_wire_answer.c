@@ -44,7 +44,7 @@ static int encode_columns(struct column_set columns, const void *record, json_t 
 static json_t *encode_record(enum record_table table, const void *record)
 {
     json_t *value = json_object();
-    if (encode_columns(table_columns(table), record, value) == 0 &&
+    if (encode_columns(record_columns(table, record), record, value) == 0 &&
         encode_columns(table_head(table), record, value) == 0)
         return value;
     json_decref(value);

@@ -19,6 +19,12 @@ struct column_set table_columns(enum record_table table)
     return columns_of(table, IN_HISTORY, 0);
 }
 
+struct column_set record_columns(enum record_table table, const void *record)
+{
+    bool is_other = table == TABLE_RUNS && id_is_zero(&((const struct run *)record)->instance);
+    return columns_of(table, IN_HISTORY, is_other ? SINCE_7 : 0);
+}
+
 struct column_set table_record(enum record_table table)
 {
     return columns_of(table, IN_RECORD, 0);

@@ -11,6 +11,8 @@ enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, A
 /* The columns that every SQL backend stores alike: of runs and entries all but id, job, ended_ms
  * and stray; of changes all but id, job_uid, before and after. */
 struct column_set table_columns(enum record_table table);
+/* Those of them that this record has: a run that is not of a workflow has no such columns. */
+struct column_set record_columns(enum record_table table, const void *record);
 /* table_record: id, job_uid and (except of changes) job_name, then table_columns; table_head: the
  * columns before table_columns alone. */
 struct column_set table_record(enum record_table table);

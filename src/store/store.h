@@ -136,14 +136,15 @@ struct store_opening {
  * SKIPPED (UPSTREAM).
  *
  * A fan-out, or the instance (`is_group`), while it is RUNNING: one more of what it expects is met,
- * if `end` is OK or SKIPPED, or else unmet, and `outcome` is the worst so far of those that are
- * unmet. A fan-out that has not made all items makes the next, DUE, if `step` has a part: as item
- * k = joins.made, with the part FLOW_ITEMS * link.part + k (workflow/flow.h) and the name
- * "STEP[k]", of which `step` has STEP alone. When all are in, the run ends: if it, or its instance,
- * was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as OK, or FAILED
- * (STEP_FAILED), with the last unmet step in `detail`. It has no finished_ms
- * (run_is_unfollowed): the first STORE_FINISH of it sets that, and follows its own links, nexts and
- * the job's last run.
+ * if `end` is OK or SKIPPED, or else unmet; the first that is unmet becomes its `outcome`, and
+ * `detail` names it. So does the first step or fan-out of an instance that is neither OK nor
+ * SKIPPED, whether the instance waits for it or not: one that fails makes it fail, also if another
+ * step runs on failure. A fan-out that has not made all items makes the next, DUE, if `step` has a
+ * part: as item k = joins.made, with the part FLOW_ITEMS * link.part + k (workflow/flow.h) and the
+ * name "STEP[k]", of which `step` has STEP alone. When all are in, the run ends: if it, or its
+ * instance, was to be killed as KILLED or, for TIMEOUT, TIMED_OUT, with that reason; else as OK,
+ * or, with an outcome, FAILED (STEP_FAILED). It has no finished_ms (run_is_unfollowed): the first
+ * STORE_FINISH of it sets that, and follows its own links, nexts and the job's last run.
  *
  * A run that is in any other state is left as it is, and so are all if the instance has ended. A
  * step that the store ends by itself is unfollowed likewise. */

@@ -67,6 +67,19 @@ static struct run plain_run(void)
     return run;
 }
 
+/* A run of a workflow. */
+static struct run step_run(void)
+{
+    struct run run = plain_run();
+    run.cause = CAUSE_STEP;
+    run.part = 200003;
+    run.instance = (struct id){{1, 0x93, 0xad, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+    snprintf(run.step, sizeof(run.step), "load[3]");
+    run.joins = (struct run_joins){.met = 1, .unmet = 2, .made = 3, .expected = 4};
+    run.joins.is_final = true;
+    return run;
+}
+
 /* Words that only a newer peal has, negative numbers, empty texts. */
 static const struct run newer_run = {
     .id = {{1, 0x93, 0xab, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17}},
@@ -205,6 +218,10 @@ static void add_etcd(struct strbuf *lines)
     value_write_run(&value, &row, TELL_KILL, 9);
     read_back_run(&value, &row);
     add_hex(lines, "etcd.plain_run", &value);
+    row.run = step_run();
+    value_write_run(&value, &row, TELL_KILL, 9);
+    read_back_run(&value, &row);
+    add_hex(lines, "etcd.step_run", &value);
     value_write_run(&value, &newer, TELL_CHANGE, 0);
     read_back_run(&value, &newer);
     add_hex(lines, "etcd.newer_run", &value);
@@ -356,6 +373,11 @@ static void add_spool(struct strbuf *lines)
     run.input = (struct id){{0}};
     run.outcome = RUN_QUEUED;
     assert_memory_equal(&item.row.run, &run, sizeof(run));
+    struct run step = step_run();
+    add_frame(lines, "spool.step_run", &(struct history_record){.run = &step}, &item);
+    step.owner = nobody;
+    step.joins = (struct run_joins){.met = 0};
+    assert_memory_equal(&item.row.run, &step, sizeof(step));
     add_frame(lines, "spool.entry", &(struct history_record){.entry = &full_entry}, &item);
     struct ledger_entry entry = full_entry;
     entry.owner = nobody;
@@ -382,6 +404,10 @@ static void add_gather(struct strbuf *lines)
     assert_int_equal(wire_encode_answer(HISTORY_READ, &read, &text), OK);
     add_text(lines, "gather.read", text.text);
     strbuf_reset(&text);
+    rows[0].run = step_run();
+    assert_int_equal(wire_encode_answer(HISTORY_READ, &read, &text), OK);
+    add_text(lines, "gather.read_step", text.text);
+    strbuf_reset(&text);
     assert_int_equal(wire_encode_answer(HISTORY_CHANGES, &changes, &text), OK);
     add_text(lines, "gather.changes", text.text);
     strbuf_release(&text);
@@ -404,6 +430,8 @@ static void add_api(struct strbuf *lines)
     memcpy(open.detail, "cut \xc3", 6); /* in the middle of a letter */
     add_json(lines, "api.run", encode_run(&full_run));
     add_json(lines, "api.open_run", encode_run(&open));
+    struct run step = step_run();
+    add_json(lines, "api.step_run", encode_run(&step));
     add_json(lines, "api.newer_run", encode_run(&newer_run));
     add_json(lines, "api.entry", encode_entry(&full_entry));
 }

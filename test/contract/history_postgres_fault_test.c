@@ -151,8 +151,8 @@ static void test_newer_schema(void **state)
     append_until_ok(world, &run);
 }
 
-/* Format 2 had other indexes, and strays without a class; format 3 no further attempts and parts.
- */
+/* Format 2 had other indexes, and strays without a class; format 3 no further attempts and parts,
+ * and format 4 no workflows. */
 static void test_older_schema(void **state)
 {
     static const int64_t distances_ms[] = {0, -60000, -3 * 86400000LL, 40000, -400 * 86400000LL};
@@ -175,7 +175,8 @@ static void test_older_schema(void **state)
                        "CREATE INDEX runs_stray ON runs (tick_ms) WHERE stray;"
                        "CREATE INDEX entries_stray ON entries (to_ms) WHERE stray;"
                        "ALTER TABLE runs DROP COLUMN retried, DROP COLUMN attempts,"
-                       " DROP COLUMN part, DROP COLUMN parts, DROP COLUMN pinned;"
+                       " DROP COLUMN part, DROP COLUMN parts, DROP COLUMN pinned,"
+                       " DROP COLUMN instance, DROP COLUMN step;"
                        "DELETE FROM migrations WHERE version >= 3",
                        NULL);
     world_open(world);

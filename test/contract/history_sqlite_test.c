@@ -141,18 +141,19 @@ static void test_newer_version(void **state)
     world_close(world);
     run_sql(path, "PRAGMA user_version = 999");
     assert_refused(world, E_VERSION, "newer peal");
-    run_sql(path, "PRAGMA user_version = 5");
+    run_sql(path, "PRAGMA user_version = 6");
     world_open(world);
 }
 
 /* A file as an older peal made it. Format 1 had no statistics: they are made from the runs that are
  * there. Format 2 had no changes. Format 3 had other indexes, and strays without a class. Format 4
- * had no further attempts and parts. */
+ * had no further attempts and parts, and format 5 no workflows. */
 static void make_older(const char *path)
 {
     run_sql(path, "ALTER TABLE runs DROP COLUMN retried; ALTER TABLE runs DROP COLUMN attempts;"
                   "ALTER TABLE runs DROP COLUMN part; ALTER TABLE runs DROP COLUMN parts;"
                   "ALTER TABLE runs DROP COLUMN pinned;"
+                  "ALTER TABLE runs DROP COLUMN instance; ALTER TABLE runs DROP COLUMN step;"
                   "DROP TABLE changes; ALTER TABLE runs DROP COLUMN traceparent; DROP TABLE stats;"
                   "DROP INDEX runs_node; DROP INDEX runs_lasting; DROP INDEX runs_reason;"
                   "DROP INDEX entries_reason; DROP INDEX runs_detail; DROP INDEX entries_detail;"
@@ -215,6 +216,7 @@ static void test_older_version(void **state)
     assert_true(finds_strays(world, &late, &early));
     assert_true(world_has_run(world, &known, &migrated));
     assert_string_equal(migrated.traceparent, "");
+    assert_true(id_is_zero(&migrated.instance));
     assert_int_equal(world_append_change(world, &change), OK);
     for (size_t i = 0; i < 2; i++) {
         after[i] = before[i];

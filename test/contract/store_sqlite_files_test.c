@@ -294,14 +294,17 @@ static void a_creation_that_was_cut_short_is_begun_again(void **state)
 /* As it was before the last success was kept; the job's last run is as in the row. */
 static void make_older(const char *path, int last_state)
 {
-    char sql[1600];
+    char sql[2000];
     snprintf(sql, sizeof(sql),
              "DROP INDEX runs_by_tick; CREATE UNIQUE INDEX runs_by_tick ON runs (job, tick_ms,"
              " attempt); ALTER TABLE runs DROP COLUMN retried; ALTER TABLE runs DROP COLUMN"
              " attempts; ALTER TABLE runs DROP COLUMN part; ALTER TABLE runs DROP COLUMN parts;"
              "ALTER TABLE runs DROP COLUMN pinned; ALTER TABLE runs DROP COLUMN failed_on;"
              "ALTER TABLE runs DROP COLUMN input; ALTER TABLE runs DROP COLUMN outcome;"
-             "ALTER TABLE runs DROP COLUMN rolling;"
+             "ALTER TABLE runs DROP COLUMN rolling; ALTER TABLE runs DROP COLUMN workflow_run;"
+             "ALTER TABLE runs DROP COLUMN step; ALTER TABLE runs DROP COLUMN met;"
+             "ALTER TABLE runs DROP COLUMN unmet; ALTER TABLE runs DROP COLUMN made;"
+             "ALTER TABLE runs DROP COLUMN expected; ALTER TABLE runs DROP COLUMN is_final;"
              " ALTER TABLE jobs DROP COLUMN last_retried;"
              "ALTER TABLE jobs DROP COLUMN succeeded_ms; ALTER TABLE jobs DROP COLUMN rewinds;"
              "ALTER TABLE jobs DROP COLUMN high_ms; ALTER TABLE jobs DROP COLUMN gaps;"

@@ -182,6 +182,10 @@ static enum status add_column(bson_t *to, const struct column *column, const voi
         const char *text = column_read_text(column, record, &length);
         return mongo_add_text(to, column->name, text, length);
     }
+    if (column->kind == COLUMN_ID) {
+        mongo_add_id(to, column->name, column_field(column, record));
+        return OK;
+    }
     int64_t number = column_read_int(column, record);
     if (column->kind == COLUMN_BOOL)
         BSON_APPEND_BOOL(to, column->name, number != 0);
@@ -194,7 +198,7 @@ static enum status add_column(bson_t *to, const struct column *column, const voi
 
 enum status mongo_add_columns(bson_t *to, enum record_table table, const void *record)
 {
-    const struct column_set columns = table_columns(table);
+    const struct column_set columns = record_columns(table, record);
     enum status st = OK;
     for (const struct column *column = NULL; st == OK && (column = column_next(&columns, column));)
         st = add_column(to, column, record);
@@ -222,12 +226,16 @@ enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t wri
 static void load_column(const bson_iter_t *iter, const struct column *column, void *record)
 {
     uint32_t length = 0;
-    if (!column_is_text(column)) {
+    struct id id;
+    if (!column_is_text(column) && column->kind != COLUMN_ID) {
         column_write_int(column, record, bson_iter_as_int64(iter));
         return;
     }
     const char *text = BSON_ITER_HOLDS_UTF8(iter) ? bson_iter_utf8(iter, &length) : "";
-    column_write_text(column, record, text, length);
+    if (column->kind == COLUMN_ID && id_parse(text, &id) == OK)
+        column_write_id(column, record, &id);
+    if (column_is_text(column))
+        column_write_text(column, record, text, length);
 }
 
 /* One pass finds all fields: they are in the order in which mongo_add_columns adds them. */

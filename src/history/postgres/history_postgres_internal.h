@@ -172,6 +172,8 @@ void postgres_load_record(const PGresult *result, int row, int place, enum recor
 /* The array type for a column; params_add_column adds a record's value of it to such an array. */
 static inline enum array_type column_array(const struct column *column)
 {
+    if (column->kind == COLUMN_ID)
+        return ARRAY_ID;
     return column_is_text(column) ? ARRAY_TEXT : ARRAY_INT;
 }
 

@@ -120,6 +120,11 @@ static const char *const migrations[] = {
     " ADD COLUMN part integer NOT NULL DEFAULT 0,"
     " ADD COLUMN parts integer NOT NULL DEFAULT 0,"
     " ADD COLUMN pinned text COLLATE \"C\" NOT NULL DEFAULT '';",
+
+    /* Workflows. */
+    "ALTER TABLE runs ADD COLUMN instance uuid NOT NULL"
+    " DEFAULT '00000000-0000-0000-0000-000000000000',"
+    " ADD COLUMN step text COLLATE \"C\" NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

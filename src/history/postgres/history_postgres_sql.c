@@ -215,6 +215,8 @@ void params_add_column(struct params *params, const struct column *column, const
     if (column_is_text(column)) {
         const char *text = column_read_text(column, record, &length);
         params_add_text(params, text, length);
+    } else if (column->kind == COLUMN_ID) {
+        params_add_id(params, column_field(column, record));
     } else {
         params_add_int(params, column_read_int(column, record));
     }

@@ -12,7 +12,8 @@ enum frame_kind {
     FRAME_ENTRY,
     FRAME_CHANGE,
     FRAME_SECOND_RUN, /* without those marked SINCE_4 */
-    FRAME_RUN,
+    FRAME_RUN,        /* without those marked SINCE_7 */
+    FRAME_WORKFLOW_RUN,
 };
 
 /* ---- writing ---- */
@@ -54,9 +55,11 @@ void payload_of_output(const struct history_record *record, struct strbuf *paylo
         add_chunk(payload, &record->chunks[i]);
 }
 
-static void add_record(struct strbuf *to, enum record_table table, const void *record)
+static void add_record(struct strbuf *to, enum record_table table, unsigned without,
+                       const void *record)
 {
-    const struct column_set columns = table_record(table);
+    struct column_set columns = table_record(table);
+    columns.without = without;
     for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         size_t length;
         if (column_is_text(column)) {
@@ -81,9 +84,23 @@ static void add_definition(struct strbuf *to, const char *text)
 static void payload_of_change(const struct change_record *change, struct strbuf *payload)
 {
     add_number(payload, FRAME_CHANGE, 1);
-    add_record(payload, TABLE_CHANGES, change);
+    add_record(payload, TABLE_CHANGES, 0, change);
     add_definition(payload, change->before);
     add_definition(payload, change->after);
+}
+
+static enum frame_kind kind_of_run(const struct run *run)
+{
+    return id_is_zero(&run->instance) ? FRAME_RUN : FRAME_WORKFLOW_RUN;
+}
+
+/* Columns that a frame of this kind does not have: those of a mark, or of later ones. */
+static unsigned missing_in(enum frame_kind kind)
+{
+    return kind == FRAME_FIRST_RUN    ? LATER
+           : kind == FRAME_SECOND_RUN ? SINCE_4 | SINCE_7
+           : kind == FRAME_RUN        ? SINCE_7
+                                      : 0;
 }
 
 void payload_of_state(const struct history_record *record, const struct output_ref *ref,
@@ -93,11 +110,12 @@ void payload_of_state(const struct history_record *record, const struct output_r
         payload_of_change(record->change, payload);
         return;
     }
-    add_number(payload, record->entry ? FRAME_ENTRY : FRAME_RUN, 1);
+    enum frame_kind kind = record->entry ? FRAME_ENTRY : kind_of_run(record->run);
+    add_number(payload, kind, 1);
     if (record->entry)
-        add_record(payload, TABLE_ENTRIES, record->entry);
+        add_record(payload, TABLE_ENTRIES, 0, record->entry);
     else
-        add_record(payload, TABLE_RUNS, record->run);
+        add_record(payload, TABLE_RUNS, missing_in(kind), record->run);
     add_number(payload, ref->segment, 8);
     add_number(payload, (uint64_t)ref->at, 8);
     add_number(payload, (uint64_t)ref->chunks, 8);
@@ -213,7 +231,7 @@ static bool is_sound(const struct history_row *row)
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
 {
     struct column_set columns = table_record(kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS);
-    columns.without = kind == FRAME_FIRST_RUN ? LATER : kind == FRAME_SECOND_RUN ? SINCE_4 : 0;
+    columns.without = missing_in(kind);
     ret->row.is_entry = kind == FRAME_ENTRY;
     take_record(reader, &columns, row_record(&ret->row));
     ret->ref.segment = take_number(reader, 8);
@@ -231,7 +249,7 @@ enum status state_of_payload(const char *payload, size_t length, struct spooled 
     enum status st = E_CORRUPT;
     if (kind == FRAME_CHANGE)
         st = take_change(&reader, &item);
-    else if (kind <= FRAME_RUN)
+    else if (kind <= FRAME_WORKFLOW_RUN)
         st = take_row(&reader, (enum frame_kind)kind, &item);
     if (st == OK)
         *ret = item;

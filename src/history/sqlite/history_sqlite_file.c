@@ -104,6 +104,10 @@ static const char *const migrations[] = {
     "ALTER TABLE runs ADD COLUMN part INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE runs ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE runs ADD COLUMN pinned TEXT NOT NULL DEFAULT '';",
+
+    /* Workflows. */
+    "ALTER TABLE runs ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE runs ADD COLUMN step TEXT NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

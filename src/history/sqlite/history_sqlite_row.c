@@ -201,6 +201,8 @@ void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const 
         if (column_is_text(column)) {
             const char *text = column_read_text(column, record, &length);
             sqlite3_bind_text(stmt, place, text, (int)length, SQLITE_STATIC);
+        } else if (column->kind == COLUMN_ID) {
+            bind_id(stmt, place, column_field(column, record));
         } else {
             sqlite3_bind_int64(stmt, place, column_read_int(column, record));
         }

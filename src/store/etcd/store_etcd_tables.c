@@ -311,10 +311,12 @@ static void write_run(struct etcd_plan *plan, const struct mirror_run *run,
     value_write_run(&plan->bytes, &written, tell, plan_place_of(plan, run));
 }
 
-/* Has one more ended that the run waits for? */
-static bool is_counted(const struct run_joins *was, const struct run_joins *now)
+/* Of a workflow: has one more ended that the run waits for, or the first failed? */
+static bool is_counted(const struct run *was, const struct run *run)
 {
-    return now->met != was->met || now->unmet != was->unmet;
+    return !id_is_zero(&run->instance) &&
+           (run->joins.met != was->joins.met || run->joins.unmet != was->joins.unmet ||
+            run->outcome != was->outcome);
 }
 
 /* Writes of a run that do not change its state or its owner, nor amend its end: what ended parts of
@@ -323,7 +325,7 @@ static enum tell tell_of(const struct run_row *before, const struct run_row *row
 {
     const struct run *was = &before->run, *run = &row->run;
     if (run->state != was->state || !state_is_open(was->state) || run->nonce != was->nonce ||
-        run->parts != was->parts || is_counted(&was->joins, &run->joins))
+        run->parts != was->parts || is_counted(was, run))
         return TELL_CHANGE;
     return run->outcome != was->outcome ? TELL_NOTHING : TELL_KILL;
 }

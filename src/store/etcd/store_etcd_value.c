@@ -24,6 +24,10 @@ enum { VALUE_VERSION_PART = 4 };
  * value_leave_to_newer). */
 enum { VALUE_VERSION_ROLLING = 5 };
 
+/* And the runs of a workflow, which a peal without workflows must leave alone, and so a run that
+ * waits for a node to become the instance of one (see value_leave_to_newer). */
+enum { VALUE_VERSION_WORKFLOW = 6 };
+
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
@@ -125,7 +129,7 @@ static struct reader open_run_value(const struct etcd_kv *kv)
 {
     struct reader from = open_value(kv);
     if (from.failed == E_VERSION && from.at[-1] >= VALUE_VERSION_SPECIAL &&
-        from.at[-1] <= VALUE_VERSION_ROLLING)
+        from.at[-1] <= VALUE_VERSION_WORKFLOW)
         from.failed = OK;
     return from;
 }
@@ -323,6 +327,8 @@ static bool is_special(const struct run *run)
 
 static char version_of(const struct run *run)
 {
+    if (!id_is_zero(&run->instance))
+        return VALUE_VERSION_WORKFLOW;
     if (run->rolling || run->cause == CAUSE_WEBHOOK)
         return VALUE_VERSION_ROLLING;
     return run->parts        ? VALUE_VERSION_PART
@@ -333,6 +339,8 @@ static char version_of(const struct run *run)
 /* The first version of a run's value that came with a field of the definition, or after it. */
 static char version_for(const struct job *job)
 {
+    if (job->kind == JOB_WORKFLOW)
+        return VALUE_VERSION_WORKFLOW;
     if (job->rolling.at_once || job->place != PLACE_EVEN)
         return VALUE_VERSION_ROLLING;
     if (job->spread)
@@ -358,13 +366,20 @@ void value_leave_body_to_newer(struct strbuf *value, size_t at)
         value->text[at] = VALUE_VERSION_ROLLING;
 }
 
+/* Columns that the value of this run ends before. */
+static unsigned missing_in(const struct run *run)
+{
+    bool is_of_workflow = !id_is_zero(&run->instance);
+    bool has_more = is_special(run) || run->retried || run->attempts || is_of_workflow;
+    unsigned without = has_more ? 0 : SINCE_4;
+    without |= run->parts || is_of_workflow ? 0 : SINCE_5;
+    without |= run->rolling || is_of_workflow ? 0 : SINCE_6;
+    return is_of_workflow ? without : without | SINCE_7;
+}
+
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
-    bool has_more = is_special(&row->run) || row->run.retried || row->run.attempts;
-    unsigned without = has_more ? 0 : SINCE_4;
-    without |= row->run.parts ? 0 : SINCE_5;
-    without |= row->run.rolling ? 0 : SINCE_6;
-    const struct column_set columns = run_columns(IN_ETCD, without);
+    const struct column_set columns = run_columns(IN_ETCD, missing_in(&row->run));
     strbuf_addc(to, version_of(&row->run));
     write_number(to, (int64_t)tell);
     write_number(to, place);

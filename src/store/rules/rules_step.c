@@ -117,6 +117,7 @@ enum status rules_open_run(struct rules *rules, struct run_row *row, const struc
 struct ending {
     const struct run *end;
     struct run_row *instance;
+    bool is_instance_told;
     int64_t at_ms;
 };
 
@@ -181,7 +182,7 @@ static void end_group(struct run *run, enum run_reason kill_reason, const char *
         run->reason = kill_reason;
         if (*kill_by)
             snprintf(run->by, sizeof(run->by), "%s", kill_by);
-    } else if (run->joins.unmet) {
+    } else if (run->outcome != RUN_QUEUED) {
         run->state = RUN_FAILED;
         run->reason = REASON_STEP_FAILED;
     } else {
@@ -189,15 +190,28 @@ static void end_group(struct run *run, enum run_reason kill_reason, const char *
     }
 }
 
+static bool is_failure(const struct run *end)
+{
+    return end->state != RUN_OK && end->state != RUN_SKIPPED;
+}
+
+/* The first failure decides how the group ends. False: it is not that. */
+static bool note_failure(struct run *group, const struct run *end)
+{
+    if (!is_failure(end) || group->outcome != RUN_QUEUED)
+        return false;
+    group->outcome = end->state;
+    snprintf(group->detail, sizeof(group->detail), "%s: %s", end->step, run_state_name(end->state));
+    return true;
+}
+
 static void count_end(struct run *group, const struct run *end)
 {
-    if (end->state == RUN_OK || end->state == RUN_SKIPPED) {
+    if (is_failure(end))
+        group->joins.unmet++;
+    else
         group->joins.met++;
-        return;
-    }
-    group->joins.unmet++;
-    group->outcome = run_worse_end(group->outcome, end->state);
-    snprintf(group->detail, sizeof(group->detail), "%s: %s", end->step, run_state_name(end->state));
+    note_failure(group, end);
 }
 
 /* A fan-out goes with its instance, unless it is to run after a cancel. */
@@ -220,14 +234,15 @@ static enum status tell_group(struct rules *rules, const struct ending *ending,
     return st == OK ? rules_set_run(rules, row) : st;
 }
 
-static enum status tell(struct rules *rules, const struct ending *ending,
-                        const struct store_link *link)
+static enum status tell(struct rules *rules, struct ending *ending, const struct store_link *link)
 {
     struct run_row group;
     if (!link->is_group)
         return tell_step(rules, ending, link);
-    if (!link->part)
+    if (!link->part) {
+        ending->is_instance_told = true;
         return tell_group(rules, ending, link, ending->instance);
+    }
     enum status st = find_row(rules, ending->end, link->part, &group);
     if (st != OK)
         return st == E_NOT_FOUND ? OK : st;
@@ -238,17 +253,18 @@ enum status rules_follow_links(struct rules *rules, const struct run *run,
                                const struct store_finish *finish)
 {
     struct run_row instance;
-    struct ending ending = {run, &instance, finish->run.finished_ms};
+    struct ending ending = {run, &instance, false, finish->run.finished_ms};
     assert(finish->link_count <= STORE_LINKS_MAX);
     if (!finish->link_count)
         return OK;
     enum status st = rules->ops->get_run(rules->tables, &run->instance, &instance);
-    if (st != OK)
+    if (st != OK || instance.run.state != RUN_RUNNING)
         return st == E_NOT_FOUND ? OK : st;
+    bool is_noted = !flow_part_is_item(run->part) && note_failure(&instance.run, run);
     for (size_t i = 0; st == OK && i < finish->link_count; i++)
         if (instance.run.state == RUN_RUNNING)
             st = tell(rules, &ending, &finish->links[i]);
-    return st;
+    return st == OK && is_noted && !ending.is_instance_told ? rules_set_run(rules, &instance) : st;
 }
 
 enum status rules_put_output(struct rules *rules, const struct run *run, const char *output)
