@@ -32,7 +32,9 @@ export interface Run {
     parts: number | null;
     retried: boolean | null;
     pinned: string | null;
-    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after" | "webhook";
+    instance?: string | null; // of a workflow: the run id of its instance
+    step?: string | null; // null: the instance itself, or not of a workflow
+    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after" | "webhook" | "step";
     state: RunState;
     reason: string | null;
     detail: string | null;
@@ -128,6 +130,16 @@ export interface Job {
     owner?: string;
     notes?: string;
     paused?: boolean;
+    kind?: string;
+    steps?: StepDefinition[];
+    finally?: StepDefinition[];
+    [field: string]: unknown;
+}
+
+// A step as a definition has it.
+export interface StepDefinition {
+    name: string;
+    after?: string | (string | { step: string; on?: string })[];
     [field: string]: unknown;
 }
 
@@ -164,6 +176,36 @@ export interface Calendar {
     notes?: string;
     job_count: number;
     jobs: string[];
+}
+
+// A step of an instance of a workflow, with its last attempt.
+export interface Step {
+    name: string;
+    after: { step: string; on: "success" | "failure" | "always" }[];
+    join: number | null;
+    when: string | null;
+    each: unknown;
+    final: boolean;
+    state: RunState | "waiting" | null; // null: the instance has ended without it
+    reason: string | null;
+    detail: string | null;
+    run_id: string | null;
+    node: string | null;
+    started_at: string | null;
+    finished_at: string | null;
+    exit_code: number | null;
+    attempt: number | null;
+    attempts: number | null;
+    items: Record<string, number> | null; // of a fan-out: how many of them are in which state
+    why: string | null; // what it waits for, in words
+}
+
+export interface InstanceSteps {
+    instance: Run;
+    steps: Step[];
+    counts: Record<string, number>;
+    has_plan: boolean;
+    incomplete?: Absence[];
 }
 
 // All jobs that are connected by `after` with one of them.

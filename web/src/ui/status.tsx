@@ -3,7 +3,7 @@ import type { Job, RunState } from "../api/types";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
 
-export type Shown = RunState | "retrying" | "paused" | "broken" | "never";
+export type Shown = RunState | "retrying" | "paused" | "broken" | "never" | "waiting" | "unreached";
 export type Tone = "good" | "bad" | "busy" | "warn" | "calm";
 
 const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
@@ -23,6 +23,8 @@ const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
     paused: { icon: "pause", tone: "warn" },
     broken: { icon: "warning", tone: "bad" },
     never: { icon: "circle", tone: "calm" },
+    waiting: { icon: "dots", tone: "calm" },
+    unreached: { icon: "circle", tone: "calm" },
 };
 
 export function toneOf(state: Shown): Tone {

@@ -23,6 +23,7 @@ import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WebhookPanel } from "./Webhook";
 import { WhyPanel } from "./Why";
+import { WorkflowPanels } from "./Workflow";
 import { paramsOf, RunDialog } from "./RunDialog";
 import { t } from "./words";
 import "../jobs/jobs.css";
@@ -136,10 +137,12 @@ function About({ job }: { job: Job }) {
                         [t("revision"), <span class="num">{job.revision}</span>],
                     ]}
                 />
-                <div class="command">
-                    <span class="faint small">{t(job.function === undefined ? "command" : "function")}</span>
-                    <pre tabIndex={0}>{commandText(job)}</pre>
-                </div>
+                {!job.steps && (
+                    <div class="command">
+                        <span class="faint small">{t(job.function === undefined ? "command" : "function")}</span>
+                        <pre tabIndex={0}>{commandText(job)}</pre>
+                    </div>
+                )}
                 {job.notes && (
                     <div>
                         <span class="faint small">{t("notes")}</span>
@@ -160,6 +163,7 @@ function Overview({ job, version }: { job: Job; version: string }) {
         <div class="job-grid">
             <div class="job-column">
                 <Incomplete nodes={runs.data?.incomplete} />
+                {job.steps && <WorkflowPanels job={job} version={version} />}
                 {runs.data && <Trend rows={rows} />}
                 <GraphPanel name={job.name} version={version} />
                 <WhyPanel name={job.name} version={version} />

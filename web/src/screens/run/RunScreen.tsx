@@ -15,10 +15,15 @@ import { useResource, useThrottled } from "../../ui/resource";
 import { reasonText, Status } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { bytesText } from "../../ui/time";
+import { InstancePanel } from "./Instance";
 import { Log } from "./Log";
 import { findNeighbours } from "./neighbours";
 import { t } from "./words";
 import "./run.css";
+
+function isInstance(run: Run): boolean {
+    return !!run.instance && !run.step;
+}
 
 function exitText(run: Run): string | null {
     if (run.signal !== null) return t("exit.signal", { signal: run.signal });
@@ -47,6 +52,8 @@ function RunFacts({ run }: { run: Run }) {
                 late !== null && [t("late"), <span class="num">{late}</span>],
                 [t("node"), run.node ?? "–"],
                 [t("cause"), common(`cause.${run.cause}`)],
+                !!run.step && [t("step"), <span class="mono">{run.step}</span>],
+                !!run.instance && !!run.step && [t("instance"), <a href={hrefs.run(run.instance)}>{run.instance}</a>],
                 run.by !== null && [t("by"), run.by],
                 (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
                 run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
@@ -103,18 +110,18 @@ function KillDialog({ run, onClose, onDone }: { run: Run; onClose: () => void; o
     };
     return (
         <Dialog
-            title={t("kill.ask", { job: run.job })}
+            title={t(isInstance(run) ? "cancel.ask" : "kill.ask", { job: run.job })}
             onClose={onClose}
             actions={
                 <>
                     <Button onClick={onClose}>{common("cancel")}</Button>
                     <Button kind="danger" icon="stop" onClick={kill}>
-                        {t("kill")}
+                        {t(isInstance(run) ? "cancel" : "kill")}
                     </Button>
                 </>
             }
         >
-            <p>{t("kill.text")}</p>
+            <p>{t(isInstance(run) ? "cancel.text" : "kill.text")}</p>
         </Dialog>
     );
 }
@@ -183,6 +190,12 @@ export default function RunScreen({ params }: ScreenProps) {
                         <a href={hrefs.runs({ job: run.job })} class="mono">
                             {run.job}
                         </a>
+                        {run.instance && run.step && (
+                            <>
+                                <Icon name="chevron" />
+                                <a href={hrefs.run(run.instance)}>{t("instance")}</a>
+                            </>
+                        )}
                     </>
                 }
                 title={<a class="title-link" href={hrefs.job(run.job)}>{run.job}</a>}
@@ -193,7 +206,7 @@ export default function RunScreen({ params }: ScreenProps) {
                 {may("operate", run.job) &&
                     (isOpen(run.state) ? (
                         <Button icon="stop" kind="danger" onClick={() => setKilling(true)}>
-                            {t("kill")}
+                            {t(isInstance(run) ? "cancel" : "kill")}
                         </Button>
                     ) : (
                         <Button icon="retry" onClick={again}>
@@ -211,7 +224,7 @@ export default function RunScreen({ params }: ScreenProps) {
                     )}
                     {run.progress && <Progress progress={run.progress} />}
                     <RunFacts run={run} />
-                    <Command run={run} />
+                    {!isInstance(run) && !run.step && <Command run={run} />}
                     {attempts.length > 1 && (
                         <div class="attempts">
                             <span class="faint small">{t("attempts")}</span>
@@ -224,7 +237,7 @@ export default function RunScreen({ params }: ScreenProps) {
                     )}
                 </div>
             </Panel>
-            <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set((old) => ({ ...old, ...ended }))} />
+            {isInstance(run) ? <InstancePanel key={id} run={run} /> : <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set((old) => ({ ...old, ...ended }))} />}
             {killing && <KillDialog run={run} onClose={() => setKilling(false)} onDone={(changed) => resource.set(() => changed)} />}
         </div>
     );
