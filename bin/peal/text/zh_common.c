@@ -118,6 +118,7 @@ const struct message zh_common[] = {
     {"TOOK", "耗时"},
     {"STEP", "步骤"},
     {"RUNS", "运行内容"},
+    {"AFTER", "在…之后"},
     {"WHEN", "条件"},
     {"PART", "部分"},
     {"ITEMS", "各项"},
