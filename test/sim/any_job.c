@@ -101,14 +101,101 @@ void any_place_write(uint64_t *random, struct strbuf *yaml)
         strbuf_addf(yaml, "place: %s\n", PICK(random, places));
 }
 
-void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
-                   bool has_boots, struct strbuf *yaml)
+static void add_schedules(uint64_t *random, int64_t now_ms, bool is_dense, bool has_boots,
+                          struct strbuf *yaml)
 {
-    strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\nschedules: [", name, version);
+    strbuf_adds(yaml, "schedules: [");
     for (int64_t more = any_chance(random, 25) ? 1 + any_below(random, 2) : 0; more >= 0; more--) {
         add_schedule(random, now_ms, is_dense, has_boots, yaml);
         strbuf_adds(yaml, more ? ", " : "]\n");
     }
+}
+
+/* ---- workflows ---- */
+
+/* The steps before this one that it waits for; the last of them is `*ret_last`, -1: none. */
+static void add_step_after(uint64_t *random, int step, struct strbuf *yaml, int *ret_last)
+{
+    static const char *const ends[] = {"success", "success", "success", "failure", "always"};
+    int count = 0, last = -1;
+    for (int i = 0; i < step; i++) {
+        if (!any_chance(random, 45))
+            continue;
+        strbuf_addf(yaml, "%s{step: s%d, on: %s}", count++ ? ", " : "    after: [", i,
+                    PICK(random, ends));
+        last = i;
+    }
+    if (count)
+        strbuf_adds(yaml, "]\n");
+    if (count > 1 && any_chance(random, 40))
+        strbuf_addf(yaml, "    join: %s\n", any_chance(random, 60) ? "any" : "2");
+    *ret_last = last;
+}
+
+static void add_each(uint64_t *random, int before, struct strbuf *yaml)
+{
+    int at_once = 1 + (int)any_below(random, 3);
+    if (before >= 0 && any_chance(random, 50))
+        strbuf_addf(yaml, "    each: {of: steps.s%d.list, at_once: %d}\n", before, at_once);
+    else
+        strbuf_addf(yaml, "    each: {shards: %d, at_once: %d}\n", 1 + (int)any_below(random, 5),
+                    at_once);
+}
+
+static void add_step(uint64_t *random, const char *prefix, int step, int version,
+                     struct strbuf *yaml)
+{
+    int before = -1;
+    strbuf_addf(yaml, "  - name: %s%d\n", prefix, step);
+    if (prefix[0] == 's')
+        add_step_after(random, step, yaml, &before);
+    if (before >= 0)
+        strbuf_addf(yaml, "    command: [/bin/true, '%d', '${steps.s%d.v}', s%d]\n", version,
+                    before, before);
+    else
+        strbuf_addf(yaml, "    command: [/bin/true, '%d']\n", version);
+    if (before >= 0 && any_chance(random, 25))
+        strbuf_addf(yaml, "    when: 'steps.s%d.coin == \"1\"'\n", before);
+    if (any_chance(random, 25))
+        add_each(random, before, yaml);
+    if (any_chance(random, 30)) {
+        strbuf_adds(yaml, "    ");
+        add_retries(random, yaml);
+    }
+}
+
+void any_workflow_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+                        bool is_dense, struct strbuf *yaml)
+{
+    strbuf_addf(yaml, "name: %s\n", name);
+    add_schedules(random, now_ms, is_dense, false, yaml);
+    if (strstr(yaml->text, "@reboot")) {
+        strbuf_reset(yaml);
+        strbuf_addf(yaml, "name: %s\nschedules: ['@every 45s']\n", name);
+    }
+    strbuf_addf(yaml, "overlap: %s\n", PICK(random, overlaps));
+    strbuf_addf(yaml, "catch_up: %s\n", PICK(random, catch_ups));
+    if (any_chance(random, 20))
+        strbuf_addf(yaml, "timeout: %ds\n", 20 + (int)any_below(random, 300));
+    strbuf_adds(yaml, "steps:\n");
+    int steps = 1 + (int)any_below(random, 6);
+    for (int i = 0; i < steps; i++)
+        add_step(random, "s", i, version, yaml);
+    if (!any_chance(random, 30))
+        return;
+    strbuf_adds(yaml, "finally:\n");
+    int finals = 1 + (int)any_below(random, 2);
+    for (int i = 0; i < finals; i++)
+        add_step(random, "f", i, version, yaml);
+}
+
+/* ---- jobs ---- */
+
+void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
+                   bool has_boots, struct strbuf *yaml)
+{
+    strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\n", name, version);
+    add_schedules(random, now_ms, is_dense, has_boots, yaml);
     strbuf_addf(yaml, "timezone: %s\n", PICK(random, zones));
     strbuf_addf(yaml, "overlap: %s\n", PICK(random, overlaps));
     strbuf_addf(yaml, "catch_up: %s\n", PICK(random, catch_ups));

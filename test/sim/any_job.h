@@ -16,6 +16,12 @@ bool any_chance(uint64_t *random, int percent);
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    bool has_boots, struct strbuf *yaml);
 
+/* A workflow of a few steps: some of them fan-outs, with retries, joins and conditions of all
+ * kinds. The words of a step's command: the version, then what the last step that it waits for has
+ * written as `v`, and the name of that step; or only the version. */
+void any_workflow_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+                        bool is_dense, struct strbuf *yaml);
+
 /* Which node is to go first, or nothing. */
 void any_place_write(uint64_t *random, struct strbuf *yaml);
 

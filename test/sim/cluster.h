@@ -14,6 +14,7 @@
  *   cluster_follow.c    and what must follow an end
  *   cluster_spread.c    and of ticks with several runs
  *   cluster_rolling.c   which may go one after the other
+ *   cluster_workflow.c  and of workflows, their instances and steps
  *   cluster_program.c   and of functions, and of the programs that have them
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
@@ -173,6 +174,9 @@ struct known_run {
     struct child *child;
     bool is_void; /* begun in a restored etcd before anybody had noticed: see check_begin */
     const struct known_run *before; /* of the same attempt: see new_run */
+    struct job *plan;               /* of an instance: its definition when it began; else NULL */
+    bool is_group;                  /* it was RUNNING in the store: it has no process */
+    bool must_retry;                /* a step that has ended, and whose retries say so */
 };
 
 struct known_peer_key {
@@ -212,6 +216,7 @@ struct cluster {
         refuses_strangers; /* its store compares who asks with who has joined, where it is played */
     bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
     bool has_boots;        /* many of its jobs run when a node boots */
+    bool has_workflows;    /* some of its jobs are workflows */
     bool has_places;       /* some of its jobs choose the node that goes first */
     bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
     int picky;             /* percent of its jobs that only some nodes may run */
@@ -244,7 +249,7 @@ struct cluster {
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
     size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions,
-        retries, spreads, part_turns, part_stops;
+        retries, spreads, part_turns, part_stops, instances, items, skips;
 };
 
 /* ---- cluster_node.c ---- */
@@ -345,6 +350,7 @@ enum fault_mix {
     MIX_TWINS,
     MIX_JUMPS,
     MIX_BOOTS,
+    MIX_WORKFLOWS,
     MIX_COUNT
 };
 
@@ -444,6 +450,23 @@ void program_see_claim(struct cluster *cluster, const struct known_job *job, con
 void program_see_start(struct cluster *cluster, const struct job *definition,
                        const struct node *node);
 
+/* ---- cluster_workflow.c ---- */
+
+/* What the run of a step is by; NULL: it is none, or the instance is not known. */
+const struct job *workflow_step_job(const struct cluster *cluster, const struct run *run);
+/* The version of the plan that the step is of; -1: it is none. */
+int workflow_version(const struct cluster *cluster, const struct run *run);
+/* The run was written; `was` is what it was before. */
+void workflow_see(struct cluster *cluster, const struct known_job *job, struct known_run *known,
+                  const struct run *was);
+void workflow_see_gone(struct cluster *cluster, const struct known_run *known);
+void workflow_see_start(struct cluster *cluster, const struct known_run *known,
+                        const struct job *job);
+/* It is open, and nothing that it waits for is under way. */
+bool workflow_is_stuck(const struct cluster *cluster, const struct known_run *known);
+/* What the process of this run writes for later steps. */
+void workflow_write_values(const struct id *run_id, struct strbuf *ret);
+
 /* ---- cluster_boot.c ---- */
 
 void boots_oracle_init(struct cluster *cluster);
@@ -484,6 +507,8 @@ void rewind_check_ledger(struct cluster *cluster, const struct known_job *job);
 
 void attempts_see_new(struct cluster *cluster, const struct known_job *job, const struct run *run);
 void attempts_see_end(struct cluster *cluster, const struct known_job *job, const struct run *run);
+/* Do the retries of the definition want another attempt after this end? */
+bool attempts_are_wanted(const struct job *definition, const struct run *run);
 void attempts_see_start(struct cluster *cluster, const struct known_job *job,
                         const struct known_run *known);
 

@@ -24,7 +24,7 @@ static bool is_named(const struct job_retries *retries, const char *end)
     return !retries->on && strcmp(end, "failed") == 0;
 }
 
-static bool is_retried_by(const struct job *definition, const struct run *run)
+bool attempts_are_wanted(const struct job *definition, const struct run *run)
 {
     const struct job_retries *retries = &definition->retries;
     if (run->attempt > retries->count)
@@ -58,7 +58,10 @@ void attempts_see_end(struct cluster *cluster, const struct known_job *job, cons
 {
     bool is_settled = job->revision && !job->deleted && (!job->paused || run_is_asked_for(run)) &&
                       cluster->stage.now_ms - job->defined_ms > SETTLED_MS;
-    if (is_settled && !cluster->restored_ms && is_retried_by(job->definition, run) && !run->retried)
+    if (run_is_step(run)) /* its plan is the instance's: see workflow_see */
+        return;
+    if (is_settled && !cluster->restored_ms && attempts_are_wanted(job->definition, run) &&
+        !run->retried)
         stage_fail(&cluster->stage, "tick %lld of %s is %s, and not tried again",
                    (long long)run->tick_ms / 1000, job->name, run_state_name(run->state));
 }

@@ -31,7 +31,8 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
 {
     const struct run *run = &known->run;
     const char *name = cluster->jobs[known->job].name;
-    const struct job *definition = cluster->jobs[known->job].definition;
+    const struct job *step = workflow_step_job(cluster, run);
+    const struct job *definition = step ? step : cluster->jobs[known->job].definition;
     int64_t patience_ms = MINUTE; /* a function that no process has is missed after a while */
     if (run->state == RUN_DUE && definition->kind == JOB_FUNCTION)
         patience_ms += 2 * MINUTE + definition->deadline_s * SECOND;
@@ -40,12 +41,12 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
                   !is_limited && !definition->where;
     bool is_left = run->state == RUN_CLAIMED && !(is_limited && may_wait_for_room(run));
     if (is_left && /* or waits, with its deadline, for a node it may use */
-        job_is_picky(cluster->jobs[known->job].definition))
-        is_left = known->since_ms < cluster->stage.now_ms - MINUTE -
-                                        cluster->jobs[known->job].definition->deadline_s * SECOND;
+        job_is_picky(definition))
+        is_left =
+            known->since_ms < cluster->stage.now_ms - MINUTE - definition->deadline_s * SECOND;
     bool is_lonely =
         run->state == RUN_BEGUN && !(known->child && child_is_alive(known->child, MINUTE));
-    bool is_stuck = rolling_is_stuck(cluster, known);
+    bool is_stuck = rolling_is_stuck(cluster, known) || workflow_is_stuck(cluster, known);
     if (known->is_stored && is_old && (is_due || is_lonely || is_left || is_stuck))
         stage_fail(&cluster->stage, "tick %lld of %s is %s since %lld s, and nobody cares",
                    (long long)run->tick_ms / 1000, name, run_state_name(run->state),
@@ -243,7 +244,7 @@ static void check_records(struct cluster *cluster)
         if (!record->is_entry && !known)
             stage_fail(&cluster->stage, "a run of %s is on record that never was",
                        record->run.job_name);
-        if (known && record->run.started_ms && !known->child)
+        if (known && record->run.started_ms && !known->child && !known->is_group)
             stage_fail(&cluster->stage, "tick %lld of %s is on record as run, and was not",
                        (long long)record->run.tick_ms / 1000, record->run.job_name);
     }

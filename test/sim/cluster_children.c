@@ -129,6 +129,8 @@ static enum status start(struct executor *executor, const struct run *run, const
     child->fence = run->fence;
     child->version = version_of(job);
     program_see_start(node->cluster, job, node);
+    if (run_is_step(run))
+        workflow_see_start(node->cluster, find_run(node->cluster, &run->id), job);
     child->at = at;
     child->deadline = deadline;
     child->duration_ms = any_duration_ms(stage);
@@ -178,6 +180,21 @@ static void acknowledge(struct executor *executor, const struct id *run_id)
         stage_fail(node->machine.stage, "an acknowledgement for a process that runs");
     child->acknowledged = true;
     TAILQ_REMOVE(&node->children, child, link);
+}
+
+static enum status values(struct executor *executor, const struct id *run_id, char **ret,
+                          size_t *ret_length)
+{
+    struct node *node = of_executor(executor);
+    const struct child *child = find_child(node, run_id);
+    struct strbuf text;
+    strbuf_init(&text);
+    if (child && !child->lost)
+        workflow_write_values(run_id, &text);
+    *ret = text.length ? strdup(text.text) : NULL;
+    *ret_length = text.length;
+    strbuf_release(&text);
+    return OK;
 }
 
 static void fill_end(const struct child *child, struct run *end)
@@ -252,6 +269,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
 static const struct executor_ops ops = {.start = start,
                                         .kill = kill_child,
                                         .acknowledge = acknowledge,
+                                        .values = values,
                                         .next_event = next_event,
                                         .ahead_ms = ahead_ms};
 

@@ -28,6 +28,8 @@ static bool must_follow(const struct cluster *cluster, const struct known_job *j
  * somebody has told of it. */
 static bool is_end_of_tick(const struct run *run, const struct run *was)
 {
+    if (run_is_instance(run))
+        return !run_is_unfollowed(run) && (!run_state_is_end(was->state) || run_is_unfollowed(was));
     if (!run->parts)
         return !run->retried;
     bool was_over = run_state_is_end(was->state) && run_state_is_end(was->outcome);
@@ -38,7 +40,7 @@ void follow_see_end(struct cluster *cluster, struct known_run *known, const stru
 {
     const struct known_job *ended = &cluster->jobs[known->job];
     const struct run *run = &known->run;
-    enum run_state before = run->parts ? RUN_QUEUED : was->state;
+    enum run_state before = run->parts || run_is_instance(run) ? RUN_QUEUED : was->state;
     if (!is_end_of_tick(run, was))
         return;
     for (size_t i = 0; i < cluster->job_count && !cluster->restored_ms; i++) {

@@ -216,7 +216,7 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
                    run_state_name(was->state));
     if (job->deleted || (job->paused && !is_asked_for(run)))
         stage_fail(stage, "a run of %s begins though it is paused or deleted", job->name);
-    if (run->job_revision != job->revision)
+    if (run->job_revision != job->revision && !run_is_step(run))
         stage_fail(stage, "a run of %s begins from an old revision", job->name);
     known->is_void = cluster->is_restored;
     if (run->fence <= job->last_fence && !known->is_void)
@@ -335,6 +335,7 @@ static void see_run_gone(struct cluster *cluster, const struct id *id, struct kn
     if (run_is_unfollowed(&known->run))
         stage_fail(&cluster->stage, "tick %lld of %s is over, and removed before anything follows",
                    (long long)known->run.tick_ms / 1000, known->run.job_name);
+    workflow_see_gone(cluster, known);
     known->is_stored = false;
     if (!known->is_undone) /* else its node knows already, or has forgotten it */
         check_removed(cluster, &known->run, record);
@@ -348,7 +349,7 @@ static void see_restored(struct cluster *cluster, struct known_run *known, const
     known->run = *run;
     known->is_stored = true;
     known->since_ms = cluster->stage.now_ms;
-    cluster->jobs[known->job].open_runs += is_open(run);
+    cluster->jobs[known->job].open_runs += is_open(run) && !run_is_step(run);
 }
 
 static void see_end(struct cluster *cluster, const struct known_job *job, struct known_run *known,
@@ -358,7 +359,8 @@ static void see_end(struct cluster *cluster, const struct known_job *job, struct
     if (is_first)
         known->ended_as = known->run.state;
     spread_see_end(cluster, known, was);
-    if (known->run.parts || was->state != known->run.state)
+    if (!run_is_step(&known->run) &&
+        (known->run.parts || run_is_instance(&known->run) || was->state != known->run.state))
         follow_see_end(cluster, known, was);
     if (is_first)
         attempts_see_end(cluster, job, &known->run);
@@ -382,9 +384,9 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     bool was_open = !is_new && known->is_stored && is_open(&known->run);
     if (is_new || known->run.state != run->state || known->run.nonce != run->nonce) {
         known->since_ms = cluster->stage.now_ms;
-        stage_log(&cluster->stage, "store: %s tick %lld %s %s %s", job->name,
-                  (long long)run->tick_ms / 1000, run_state_name(run->state),
-                  run_reason_name(run->reason), run->node);
+        stage_log(&cluster->stage, "store: %s tick %lld %s%s%s %s %s", job->name,
+                  (long long)run->tick_ms / 1000, run->step, run->step[0] ? " " : "",
+                  run_state_name(run->state), run_reason_name(run->reason), run->node);
     }
     if (is_new) {
         check_new(cluster, job, run);
@@ -400,12 +402,14 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     struct run was = is_new ? (struct run){.state = RUN_QUEUED} : known->run;
     known->run = *run;
     known->is_stored = true;
-    job->open_runs += (size_t)is_open(run) - (size_t)was_open;
+    if (!run_is_step(run))
+        job->open_runs += (size_t)is_open(run) - (size_t)was_open;
     if (is_new)
         follow_see_new(cluster, known);
     if (is_new || was.parts != run->parts)
         spread_see_new(cluster, job, known);
     rolling_see(cluster, job, known, &was);
+    workflow_see(cluster, job, known, &was);
     if (run_state_is_end(run->state))
         see_end(cluster, job, known, &was);
 }
@@ -548,6 +552,8 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
         stage_fail(stage, "a run of %s is started %lld ms after its begin", job->name,
                    (long long)(stage->now_ms - known->begun_ms));
     check_room(cluster, child->node);
+    if (workflow_version(cluster, &known->run) == child->version)
+        return;
     for (size_t i = known->begun_epoch; i < job->epoch_count; i++)
         if (job->epochs[i].version == child->version)
             return;
@@ -579,6 +585,9 @@ static void release_table(struct table *table)
 
 void oracle_release(struct cluster *cluster)
 {
+    struct known_run *known;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
+        job_free(known->plan);
     table_release(&cluster->attempts);
     release_table(&cluster->runs);
     release_table(&cluster->entries);

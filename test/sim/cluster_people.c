@@ -145,7 +145,9 @@ static void write_after(struct cluster *cluster, struct known_job *job, uint64_t
 static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *random,
                       int64_t now_ms, struct strbuf *yaml)
 {
-    if (job != cluster->jobs && any_chance(random, 20)) {
+    if (cluster->has_workflows && any_chance(random, 50)) {
+        any_workflow_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense, yaml);
+    } else if (job != cluster->jobs && any_chance(random, 20)) {
         write_after(cluster, job, random, yaml);
     } else {
         any_job_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense,
@@ -153,7 +155,7 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
         if (cluster->has_calendar && any_chance(random, 25))
             strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
     }
-    if (cluster->has_places)
+    if (cluster->has_places && !strstr(yaml->text, "steps:"))
         any_place_write(random, yaml);
 }
 
@@ -191,7 +193,7 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     strbuf_init(&yaml);
     job_list_init(&list);
     write_job(cluster, job, random, now_ms, &yaml);
-    if (any_chance(random, cluster->picky))
+    if (any_chance(random, cluster->picky) && !strstr(yaml.text, "steps:"))
         strbuf_addf(&yaml, "where: zone=%s\n", any_chance(random, 50) ? "a" : "b");
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", cluster->zones, &list, &error) != OK ||
         list.count != 1)

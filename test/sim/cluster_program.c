@@ -73,7 +73,7 @@ struct function_book program_book(struct node *node)
 
 int version_of(const struct job *definition)
 {
-    return definition->command ? atoi(definition->command[1]) : (int)definition->function.version;
+    return ledger_version(definition);
 }
 
 static void drop_boots(struct job *definition)
@@ -87,7 +87,8 @@ static void drop_boots(struct job *definition)
 void program_define(const struct cluster *cluster, struct job *definition, uint64_t *random)
 {
     bool is_only = cluster->first_program == 0;
-    if (!has_programs(cluster) || (!is_only && !any_chance(random, 50)))
+    if (definition->kind == JOB_WORKFLOW || !has_programs(cluster) ||
+        (!is_only && !any_chance(random, 50)))
         return;
     drop_boots(definition);
     definition->function.version = version_of(definition);

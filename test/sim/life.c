@@ -137,6 +137,13 @@ static bool has_boots(struct cluster *cluster, const struct life *life)
            (life->mix == MIX_BOOTS || (now_and_then && stage_chance(&cluster->stage, 300)));
 }
 
+/* In a third of all lives; not in a drill with another mix that was named. */
+static bool has_workflows(const struct life *life)
+{
+    uint64_t random = life->seed ^ UINT64_C(0x1f3d5b79a2c4e680);
+    return life->is_wanted ? life->mix == MIX_WORKFLOWS : any_chance(&random, 33);
+}
+
 static void cluster_init(struct cluster *cluster, const struct life *life)
 {
     stage_init(&cluster->stage, life->seed);
@@ -148,9 +155,11 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->is_quiet = life->is_quiet;
     cluster->is_dense = life->kind != LIFE_DAYS;
     cluster->has_places = !life->is_wanted;
+    cluster->has_workflows = has_workflows(life);
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
     cluster->has_boots = has_boots(cluster, life);
     programs_init(cluster, life->seed);
+    cluster->has_workflows &= cluster->first_program > 0;
     cluster->refuses_strangers = stage_chance(&cluster->stage, 500);
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);

@@ -34,8 +34,27 @@ static struct store_part *copy_parts(const struct store_parts *from)
     return copy(from->parts, from->count * sizeof(*from->parts));
 }
 
+static char *copy_text(const char *text)
+{
+    return text ? copy(text, strlen(text) + 1) : NULL;
+}
+
+static void copy_opening(struct store_opening *opening)
+{
+    opening->steps = copy(opening->steps, opening->count * sizeof(*opening->steps));
+    opening->plan = copy_text(opening->plan);
+}
+
+static void free_opening(const struct store_opening *opening)
+{
+    free(opening->steps);
+    free((char *)opening->plan);
+}
+
 static void copy_nexts(struct store_finish *finish)
 {
+    finish->links = copy(finish->links, finish->link_count * sizeof(*finish->links));
+    finish->output = copy_text(finish->output);
     finish->nexts = copy(finish->nexts, finish->next_count * sizeof(*finish->nexts));
     for (size_t i = 0; i < finish->next_count; i++) {
         struct store_next *next = &finish->nexts[i];
@@ -48,6 +67,8 @@ static void free_nexts(struct store_finish *finish)
     for (size_t i = 0; i < finish->next_count; i++)
         free(finish->nexts[i].needs);
     free(finish->nexts);
+    free(finish->links);
+    free((char *)finish->output);
 }
 
 struct store_request *request_copy(const struct store_request *request)
@@ -61,9 +82,12 @@ struct store_request *request_copy(const struct store_request *request)
         new->items.claims[i].passed =
             copy(from->passed, from->passed_count * sizeof(*from->passed));
         new->items.claims[i].parts.parts = copy_parts(&from->parts);
+        copy_opening(&new->items.claims[i].opening);
     }
-    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++)
+    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++) {
         new->items.takes[i].parts.parts = copy_parts(&request->items.takes[i].parts);
+        copy_opening(&new->items.takes[i].opening);
+    }
     for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
         copy_nexts(&new->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
@@ -94,9 +118,12 @@ struct store_request *request_free(struct store_request *request)
     for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++) {
         free(request->items.claims[i].passed);
         free(request->items.claims[i].parts.parts);
+        free_opening(&request->items.claims[i].opening);
     }
-    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++)
+    for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++) {
         free(request->items.takes[i].parts.parts);
+        free_opening(&request->items.takes[i].opening);
+    }
     for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
         free_nexts(&request->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {

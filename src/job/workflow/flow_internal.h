@@ -96,7 +96,7 @@ int flow_find_scope(const struct flow *flow, int scope, const char *name);
 /* "" and "outer/": what names in this scope begin with. */
 void flow_prefix(const struct flow *flow, int scope, char prefix[STEP_NAME_SIZE]);
 
-/* ---- flow_step.c: what a step runs ---- */
+/* ---- plan/flow_step.c: what a step runs ---- */
 
 /* What a workflow says for all of its steps: fields of a definition. NULL: out of memory. */
 json_t *flow_defaults(const struct job *workflow);

@@ -1,5 +1,5 @@
 /* A workflow and those that are used as its steps become one list of steps. */
-#include "workflow/flow_levels.h"
+#include "workflow/plan/flow_levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

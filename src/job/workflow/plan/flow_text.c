@@ -4,7 +4,7 @@
 
 #include "definition/job_codec.h"
 #include "params/run_input.h"
-#include "workflow/flow_levels.h"
+#include "workflow/plan/flow_levels.h"
 
 /* The values of the parameters are chosen and checked once, here. */
 static enum status choose_params(const struct job *workflow, const struct run_input *given,
@@ -15,6 +15,18 @@ static enum status choose_params(const struct job *workflow, const struct run_in
     if (st == E_INVALID)
         flow_fail(why, size, "parameter %s: %s", error.name, error.why);
     return st;
+}
+
+static enum status check_input(const char *input, char *why, size_t size)
+{
+    json_error_t error;
+    json_t *document = input ? json_loads(input, 0, &error) : NULL;
+    bool is_good = !input || json_is_object(document);
+    json_decref(document);
+    if (!is_good && !document && json_error_code(&error) == json_error_out_of_memory)
+        return E_NOMEM;
+    return is_good ? OK
+                   : flow_fail(why, size, "what was handed over with the request can't be read");
 }
 
 /* The plan, as a member of the document. NULL: out of memory. */
@@ -81,7 +93,7 @@ enum status flow_text(const struct job *workflow, const char *input,
         .source = source, .steps = json_array(), .scopes = json_array(), .why = why, .size = size};
     struct run_input given = input_decode(input);
     json_t *params = NULL, *document = NULL;
-    enum status st = p.steps && p.scopes ? OK : E_NOMEM;
+    enum status st = p.steps && p.scopes ? check_input(input, why, size) : E_NOMEM;
     if (st == OK)
         st = choose_params(workflow, &given, &params, why, size);
     if (st == OK)

@@ -3,7 +3,7 @@
  * whose ends are its result. */
 #include <string.h>
 
-#include "workflow/flow_levels.h"
+#include "workflow/plan/flow_levels.h"
 
 static struct level_node *find_node(const struct level *level, const char *name)
 {
