@@ -132,8 +132,8 @@ struct store_opening {
  *
  * A step (`step.part` is its number): if there is no run of it, it is made, QUEUED. While it is
  * QUEUED, one more of its `inputs` is met (end is in `states`), or else unmet; it becomes DUE when
- * `join` of them are met, or can't be any more: then met < join, and whoever takes it ends it as
- * SKIPPED (UPSTREAM).
+ * `join` of them are met, or all of them have ended: then met < join, and whoever takes it ends it
+ * as SKIPPED (UPSTREAM). So a step that waits for all of others ends after all of them.
  *
  * A fan-out, or the instance (`is_group`), while it is RUNNING: one more of what it expects is met,
  * if `end` is OK or SKIPPED, or else unmet; the first that is unmet becomes its `outcome`, and

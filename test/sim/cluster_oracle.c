@@ -384,9 +384,9 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     bool was_open = !is_new && known->is_stored && is_open(&known->run);
     if (is_new || known->run.state != run->state || known->run.nonce != run->nonce) {
         known->since_ms = cluster->stage.now_ms;
-        stage_log(&cluster->stage, "store: %s tick %lld %s %s %s", job->name,
-                  (long long)run->tick_ms / 1000, run_state_name(run->state),
-                  run_reason_name(run->reason), run->node);
+        stage_log(&cluster->stage, "store: %s tick %lld %s%s%s %s %s", job->name,
+                  (long long)run->tick_ms / 1000, run->step, run->step[0] ? " " : "",
+                  run_state_name(run->state), run_reason_name(run->reason), run->node);
     }
     if (is_new) {
         check_new(cluster, job, run);

@@ -7,7 +7,6 @@
 #include "cluster.h"
 #include "function/job_function.h"
 #include "hash.h"
-#include "workflow/steps.h"
 
 static const char program[] = "billing";
 
@@ -72,12 +71,9 @@ struct function_book program_book(struct node *node)
     return (struct function_book){is_program(node) ? has_function : NULL, node};
 }
 
-/* All steps of a workflow have the same. */
 int version_of(const struct job *definition)
 {
-    if (definition->kind == JOB_WORKFLOW)
-        return version_of(definition->steps[0].job);
-    return definition->command ? atoi(definition->command[1]) : (int)definition->function.version;
+    return ledger_version(definition);
 }
 
 static void drop_boots(struct job *definition)

@@ -84,9 +84,9 @@ void workflow_write_values(const struct id *run_id, struct strbuf *ret)
 }
 
 /* The value is what the last attempt has written, if that was OK; else that, or one before it, or
- * nothing. Nobody writes for a fan-out as a whole. */
-static bool is_value_of(const struct cluster *cluster, const struct run *run, int part,
-                        const char *value)
+ * nothing. */
+static bool is_value_of_one(const struct cluster *cluster, const struct run *run, int part,
+                            const char *value)
 {
     const struct known_run *last = last_of(cluster, run, part), *known;
     char text[20];
@@ -95,10 +95,34 @@ static bool is_value_of(const struct cluster *cluster, const struct run *run, in
         snprintf(text, sizeof(text), "%llx", (unsigned long long)value_of(&known->id));
         if (strcmp(text, value) == 0)
             return true;
-        if (known->ended_as == RUN_OK && !known->is_group)
+        if (known->ended_as == RUN_OK)
             return false;
     }
     return !*value;
+}
+
+/* Of a fan-out it is the list of its items' values. */
+static bool is_list_of(const struct cluster *cluster, const struct run *run, int part,
+                       const char *value)
+{
+    json_t *list = json_loads(value, 0, NULL);
+    size_t count = json_array_size(list);
+    bool is_right =
+        json_is_array(list) && !spread_find_part(cluster, run, FLOW_ITEMS * part + (int)count, 1);
+    for (size_t i = 0; is_right && i < count; i++)
+        is_right = is_value_of_one(cluster, run, FLOW_ITEMS * part + (int)i,
+                                   json_string_value(json_array_get(list, i)));
+    json_decref(list);
+    return is_right;
+}
+
+/* A fan-out that was not opened has none. */
+static bool is_value_of(const struct cluster *cluster, const struct run *run, int part,
+                        const char *value)
+{
+    const struct known_run *last = last_of(cluster, run, part);
+    return last && last->is_group && *value ? is_list_of(cluster, run, part, value)
+                                            : is_value_of_one(cluster, run, part, value);
 }
 
 /* ---- started ---- */
@@ -130,7 +154,8 @@ static bool is_met(const struct cluster *cluster, const struct known_run *instan
     for (size_t i = 0; i < step->after_count; i++) {
         int other = find_step(instance->plan, step->after[i].step);
         enum run_state end = end_of(cluster, run, flow_part_of(other));
-        met += end != RUN_QUEUED && after_wants(step->after[i].on, end);
+        bool is_always = step->after[i].on == AFTER_ALWAYS; /* also if it was skipped */
+        met += end != RUN_QUEUED && (is_always || after_wants(step->after[i].on, end));
     }
     return met >= (step->join ? step->join : (int)step->after_count);
 }
@@ -170,6 +195,23 @@ static struct job *copy_of(const struct cluster *cluster, const struct job *defi
     return copy;
 }
 
+/* In the log: who waits for whom. */
+static void log_plan(struct cluster *cluster, const struct job *plan)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct job_step *step = &plan->steps[i];
+        strbuf_addf(&text, "%s%s%s", i ? "; " : "", step->name, step_is_fan_out(step) ? "[]" : "");
+        for (size_t k = 0; k < step->after_count; k++)
+            strbuf_addf(&text, " %s:%d", step->after[k].step, (int)step->after[k].on);
+        if (step->join)
+            strbuf_addf(&text, " join %d", step->join);
+    }
+    stage_log(&cluster->stage, "plan: %s", text.text);
+    strbuf_release(&text);
+}
+
 static void see_opened(struct cluster *cluster, const struct known_job *job,
                        struct known_run *known)
 {
@@ -181,6 +223,7 @@ static void see_opened(struct cluster *cluster, const struct known_job *job,
         stage_fail(&cluster->stage, "tick %lld of %s is opened, which is no workflow",
                    tick_s(&known->run), job->name);
     known->plan = copy_of(cluster, job->definition);
+    log_plan(cluster, known->plan);
 }
 
 /* ---- ended ---- */
@@ -226,7 +269,7 @@ static void check_instance(struct cluster *cluster, const struct known_run *know
 {
     struct stage *stage = &cluster->stage;
     const struct run *run = &known->run;
-    bool is_killed = run->state == RUN_KILLED || run->state == RUN_TIMED_OUT;
+    bool is_killed = run->state == RUN_KILLED || run->state == RUN_TIMED_OUT, has_failed = false;
     for (size_t i = 0; i < known->plan->step_count; i++) {
         const struct job_step *step = &known->plan->steps[i];
         const struct known_run *last = last_of(cluster, run, flow_part_of((int)i));
@@ -236,10 +279,11 @@ static void check_instance(struct cluster *cluster, const struct known_run *know
         if (!is_killed && last->must_retry)
             stage_fail(stage, "step %s of tick %lld of %s is %s, and not tried again", step->name,
                        tick_s(run), run->job_name, run_state_name(last->run.state));
-        if (run->state == RUN_OK && step->is_final && is_bad(last->ended_as))
-            stage_fail(stage, "tick %lld of %s is OK, and its last step %s is not", tick_s(run),
-                       run->job_name, step->name);
+        has_failed |= is_bad(end_of(cluster, run, flow_part_of((int)i)));
     }
+    if (!is_killed && (run->state == RUN_OK) == has_failed)
+        stage_fail(stage, "tick %lld of %s is %s, and its steps are not", tick_s(run),
+                   run->job_name, run_state_name(run->state));
 }
 
 /* A purge ends all that is open, and a restore brings back what was. */

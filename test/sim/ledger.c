@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "workflow/steps.h"
+
 static bool is_computable(const struct schedule_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -13,13 +15,19 @@ static bool is_computable(const struct schedule_set *set)
     return true;
 }
 
+int ledger_version(const struct job *definition)
+{
+    if (definition->kind == JOB_WORKFLOW)
+        return ledger_version(definition->steps[0].job);
+    return definition->command ? atoi(definition->command[1]) : (int)definition->function.version;
+}
+
 enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *definition,
                               struct zone_db *zones, int64_t cursor_ms)
 {
     struct parse_error error;
     *epoch = (struct ledger_epoch){
-        .version =
-            definition->command ? atoi(definition->command[1]) : (int)definition->function.version,
+        .version = ledger_version(definition),
         .from_ms = cursor_ms,
         .to_ms = cursor_ms,
         .allow = definition->overlap == OVERLAP_ALLOW,

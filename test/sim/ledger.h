@@ -24,8 +24,11 @@ struct ledger_epoch {
     int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
 };
 
-/* The command of the definition is (anything, version), or its function has the version. E_INVALID:
- * schedules that can't be read. */
+/* The command of the definition is (anything, version), or its function has the version; of a
+ * workflow all steps have it. */
+int ledger_version(const struct job *definition);
+
+/* E_INVALID: schedules that can't be read. */
 MUST_CHECK enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *definition,
                                          struct zone_db *zones, int64_t cursor_ms);
 void ledger_epoch_release(struct ledger_epoch *epoch);

@@ -102,13 +102,14 @@ static enum exit_code look_at(struct client *client, const struct instance_watch
 
 /* ---- all of them ---- */
 
-static int by_id(const void *a, const void *b)
+/* By their starts, which are texts that sort by time; those that have not begun come first. */
+static int by_start(const void *a, const void *b)
 {
     const json_t *const *one = a, *const *other = b;
-    return strcmp(answer_text(*one, "run_id"), answer_text(*other, "run_id"));
+    int order = strcmp(answer_text(*one, "started_at"), answer_text(*other, "started_at"));
+    return order ? order : strcmp(answer_text(*one, "run_id"), answer_text(*other, "run_id"));
 }
 
-/* The API has the newest first; ids sort by age. */
 static enum exit_code look_at_all(struct client *client, const struct instance_watch *watch,
                                   struct step_logs *logs, const json_t *runs)
 {
@@ -121,7 +122,7 @@ static enum exit_code look_at_all(struct client *client, const struct instance_w
         logs->width = width > logs->width && width <= 24 ? width : logs->width;
     }
     if (sorted)
-        qsort(sorted, count, sizeof(const json_t *), by_id);
+        qsort(sorted, count, sizeof(const json_t *), by_start);
     for (i = 0; code == EXIT_OK && i < count; i++)
         if (*answer_text(sorted[i], "step"))
             code = look_at(client, watch, logs, sorted[i]);

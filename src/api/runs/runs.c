@@ -163,7 +163,8 @@ bool run_is_here(const struct call *call, const struct run *run)
 
 bool run_is_out_of_reach(const struct call *call, const struct run *run)
 {
-    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
+    return *run->node && /* instances of workflows are on none */
+           (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
            !peers_is_alive(engine_peers(call->api->ports.engine), run->node, &run->owner);
 }
 

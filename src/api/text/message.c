@@ -604,6 +604,17 @@ const struct message messages[] = {
      "%s，与 agent 的 %s 不同：未能升级，继续使用原版本"},
     {"%s, newer than the agent's %s: left alone", "%s，比 agent 的 %s 新：保持不变"},
     {"; the one before it, pid %d, died at %s", "；上一个启动器（pid %d）终止于 %s"},
+    /* workflows */
+    {"run %.60s is not of a workflow: it has no steps", "运行 %.60s 不属于工作流：它没有步骤"},
+    {"instance: run %.60s is not an instance of a workflow",
+     "instance：运行 %.60s 不是工作流的实例"},
+    {"instance: there is no run %.60s", "instance：没有运行 %.60s"},
+    {"waits for ", "等待 "},
+    {"%s (running since %s UTC)", "%s（自 %s UTC 起运行）"},
+    {"%s (waiting for a node)", "%s（等待节点）"},
+    {"%s (running)", "%s（运行中）"},
+    {"%s (waiting)", "%s（等待中）"},
+    {" and %d more", " 等，另有 %d 个"},
     {0},
 };
 

@@ -10,7 +10,7 @@
 
 enum {
     PAGE = 10,
-    PAGE_MAX = 50, /* each costs a look into the history */
+    PAGE_MAX = 100, /* each costs a look into the history */
     ROWS = 1000,
     READS = 20, /* pages of the history that are searched for instances */
 };

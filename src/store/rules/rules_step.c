@@ -134,7 +134,7 @@ static enum status find_row(struct rules *rules, const struct run *run, int part
 
 static bool is_decided(const struct run_joins *joins, const struct store_link *link)
 {
-    return joins->met >= link->join || link->inputs - joins->unmet < link->join;
+    return joins->met >= link->join || joins->met + joins->unmet >= link->inputs;
 }
 
 static enum status tell_step(struct rules *rules, const struct ending *ending,
