@@ -59,7 +59,7 @@ static enum status fill_first(const struct engine_ports *ports, struct now now,
     if (!ret->steps)
         return E_NOMEM;
     for (int i = 0; i < flow_count(flow); i++) {
-        if (flow_inputs(flow, i) || ret->count == STORE_STEPS_MAX)
+        if (flow_inputs(flow, i) || flow_is_done(flow, i) || ret->count == STORE_STEPS_MAX)
             continue;
         struct store_step *step = &ret->steps[ret->count++];
         opening_fill_step(ports, now, flow, flow_part_of(i), NULL, step);

@@ -133,10 +133,11 @@ enum status input_encode(const struct run_input *input, char **ret)
 {
     *ret = NULL;
     if (!json_object_size(input->params) && !json_object_size(input->env) && !input->body &&
-        input->timeout_s < 0)
+        !input->resume && input->timeout_s < 0)
         return OK;
-    json_t *document = json_pack("{s:O*, s:O*, s:O*}", "params", none_if_empty(input->params),
-                                 "env", none_if_empty(input->env), "body", input->body);
+    json_t *document =
+        json_pack("{s:O*, s:O*, s:O*, s:O*}", "params", none_if_empty(input->params), "env",
+                  none_if_empty(input->env), "body", input->body, "resume", input->resume);
     if (document && input->timeout_s >= 0 &&
         json_object_set_new(document, "timeout_s", json_integer(input->timeout_s)) != 0) {
         json_decref(document);
@@ -146,7 +147,7 @@ enum status input_encode(const struct run_input *input, char **ret)
     json_decref(document);
     if (!text)
         return E_NOMEM;
-    if (strlen(text) > (input->body ? INPUT_DOC_MAX : INPUT_JSON_MAX)) {
+    if (strlen(text) > (input->body || input->resume ? INPUT_DOC_MAX : INPUT_JSON_MAX)) {
         free(text);
         return E_TOO_LARGE;
     }
@@ -160,11 +161,13 @@ struct run_input input_decode(const char *text)
     json_t *params = json_object_get(document, "params"), *env = json_object_get(document, "env");
     json_t *timeout = json_object_get(document, "timeout_s");
     json_t *body = json_object_get(document, "body");
+    json_t *resume = json_object_get(document, "resume");
     struct run_input input = {
         .params = json_is_object(params) ? json_incref(params) : NULL,
         .env = json_is_object(env) ? json_incref(env) : NULL,
         .timeout_s = json_is_integer(timeout) ? json_integer_value(timeout) : -1,
         .body = json_is_object(body) ? json_incref(body) : NULL,
+        .resume = json_is_object(resume) ? json_incref(resume) : NULL,
     };
     json_decref(document);
     return input;
@@ -175,6 +178,7 @@ void input_release(struct run_input *input)
     json_decref(input->params);
     json_decref(input->env);
     json_decref(input->body);
+    json_decref(input->resume);
     *input = (struct run_input){.timeout_s = -1};
 }
 

@@ -21,6 +21,7 @@ struct run_input {
     json_t *env;       /* names to texts, beside and before those of the job; NULL: none */
     int64_t timeout_s; /* -1: the job's */
     json_t *body;      /* as run_body_encode makes it; NULL: none */
+    json_t *resume;    /* of an instance: the steps that are done (workflow/flow.h); NULL: none */
 };
 
 /* What is wrong with a value: its name, and the rest of a sentence. */
@@ -43,7 +44,7 @@ MUST_CHECK enum status input_check_env(const json_t *env, struct input_error *re
 MUST_CHECK enum status input_check_body(const struct job *job, struct input_error *reterr);
 
 /* The document as text, from malloc; *ret is NULL if there is nothing to hand over. E_TOO_LARGE:
- * over INPUT_JSON_MAX, or INPUT_DOC_MAX with a body. */
+ * over INPUT_JSON_MAX, or INPUT_DOC_MAX with a body or with steps that are done. */
 MUST_CHECK enum status input_encode(const struct run_input *input, char **ret);
 
 /* The parts of a document; NULL: nothing was handed over. What can't be read is left out. */

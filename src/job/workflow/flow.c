@@ -306,7 +306,9 @@ static enum status read_plan(struct flow *flow, char *why, size_t size)
     if (st != OK)
         return st == E_INVALID ? damaged(why, size) : st;
     st = check_limits(flow, why, size);
-    return st == OK ? check_circles(flow, why, size) : st;
+    if (st == OK)
+        st = check_circles(flow, why, size);
+    return st == OK ? flow_resume(flow, why, size) : st;
 }
 
 enum status flow_load(json_t *document, struct flow **ret, char *why, size_t size)

@@ -53,7 +53,8 @@ struct flow_source {
 };
 
 /* The text of a new instance's plan, from malloc, with what was handed over for the instance in it
- * (`input`, a document of run_input.h; NULL: nothing). E_INVALID: a reference names nothing, or
+ * (`input`, a document of run_input.h; NULL: nothing), and without the steps that its `resume` says
+ * are done. E_INVALID: a reference names nothing, or
  * itself, or a parameter is missing or does not fit; `why` says what. E_TOO_LARGE: over
  * FLOW_TEXT_MAX. */
 MUST_CHECK enum status flow_text(const struct job *workflow, const char *input,
@@ -82,6 +83,11 @@ int flow_at_once(const struct flow *flow, int step);
 int flow_last_count(const struct flow *flow);             /* whose ends the instance waits for */
 int flow_find(const struct flow *flow, const char *name); /* -1: none */
 int64_t flow_timeout_s(const struct flow *flow);          /* of the whole; 0: none */
+
+/* Was it left out, because it ended well in an earlier instance, or was to be skipped? It has no
+ * run in this one, counts as OK, and its outputs are those of the earlier run. */
+bool flow_is_done(const struct flow *flow, int step);
+const char *flow_done_run(const struct flow *flow, int step); /* its id as text; NULL: none */
 
 /* "load", "load[3]". */
 void flow_name_part(const struct flow *flow, int part, char name[STEP_NAME_SIZE]);

@@ -10,9 +10,8 @@ enum { GATE_UNKNOWN, GATE_ASKED, GATE_OPEN, GATE_CLOSED };
 
 static bool has_ended(const struct flow_lookup *lookup, int step, enum flow_on on)
 {
-    const struct flow_scope *scope = lookup->scope;
-    const struct run *end = scope->end(scope->context, step);
-    return end && run_state_is_in(flow_states(on), end->state);
+    enum run_state state = flow_end_state(lookup->flow, lookup->scope, step);
+    return run_state_is_in(flow_states(on), state);
 }
 
 /* The workflows that it waits for, and its `when`. `in` is the scope of both. */

@@ -21,6 +21,12 @@
  *           "params": {NAME: {"value", "type", "allowed"}}, looked up in the scope around it
  *           "results": steps whose ends are its end
  *
+ * and perhaps "resume": {"of": RUN, "done": {NAME: DONE ...}}, the steps that are left out
+ * (flow_resume.c):
+ *
+ *     DONE: "run": the id of its run in the earlier instance
+ *           "values": what it has written; of a fan-out "items": [VALUES ...]
+ *
  * A step and a scope are numbers here, and ON one of enum flow_on. */
 #ifndef PEAL_FLOW_INTERNAL_H
 #define PEAL_FLOW_INTERNAL_H
@@ -61,6 +67,7 @@ struct flow_step {
     size_t edge_count;
     int scope, at_once;
     bool is_own, is_final, ends;
+    const json_t *done; /* NULL: it is to run */
 };
 
 struct flow_part {
@@ -110,6 +117,22 @@ MUST_CHECK enum status flow_add_job(json_t *step, const struct job_step *definit
 
 /* Does it hold something like ${...}? */
 bool flow_is_template(const char *text);
+
+/* ---- flow_resume.c: steps that are left out ---- */
+
+/* Leaves out what the document says is done: nothing waits for it, or is told to it. */
+MUST_CHECK enum status flow_resume(struct flow *flow, char *why, size_t size);
+
+/* How the step has ended; QUEUED: it has not, as far as known. */
+enum run_state flow_end_state(const struct flow *flow, const struct flow_scope *scope, int step);
+
+/* What it has written, or an item of it: a JSON object of texts, a new reference; NULL with OK:
+ * nothing. */
+MUST_CHECK enum status flow_output_of(const struct flow *flow, const struct flow_scope *scope,
+                                      int step, int item, json_t **ret);
+
+/* The number of items of a fan-out that has ended. */
+int flow_item_count(const struct flow *flow, const struct flow_scope *scope, int step);
 
 /* ---- flow_check.c: references of a whole plan ---- */
 

@@ -78,20 +78,18 @@ static enum status get_param(const struct flow_lookup *lookup, const char *name,
 
 /* ---- outputs ---- */
 
-/* The value of a key in a JSON object of texts. */
-static enum status get_key(const char *output, const char *key, struct strbuf *out)
+/* The value of a key in what the step, or an item of it, has written. */
+static enum status get_key(const struct flow_lookup *lookup, int step, int item, const char *key,
+                           struct strbuf *out)
 {
-    json_error_t error;
-    if (!output)
-        return OK;
-    json_t *map = json_loads(output, 0, &error);
-    if (!map && json_error_code(&error) == json_error_out_of_memory)
-        return E_NOMEM;
-    const char *text = json_string_value(json_object_get(map, key));
+    json_t *map;
+    enum status st = flow_output_of(lookup->flow, lookup->scope, step, item, &map);
+    const char *text = st == OK ? json_string_value(json_object_get(map, key)) : NULL;
     if (text)
         strbuf_adds(out, text);
-    json_decref(map);
-    return OK;
+    if (st == OK)
+        json_decref(map);
+    return st;
 }
 
 static enum status too_large(const struct flow_lookup *lookup, const struct ref *ref)
@@ -104,16 +102,14 @@ static enum status too_large(const struct flow_lookup *lookup, const struct ref 
 static enum status get_list(const struct flow_lookup *lookup, int step, const struct ref *ref,
                             struct strbuf *out)
 {
-    const struct flow_scope *scope = lookup->scope;
-    const struct run *end = scope->end(scope->context, step);
-    int count = end ? end->joins.expected : 0;
+    int count = flow_item_count(lookup->flow, lookup->scope, step);
     struct strbuf text;
     json_t *list = json_array();
     size_t bytes = 0;
     enum status st = list ? OK : E_NOMEM;
     for (int i = 0; i < count && i < EACH_ITEMS_MAX && st == OK; i++) {
         strbuf_init(&text);
-        st = get_key(scope->output(scope->context, step, i), ref->name, &text);
+        st = get_key(lookup, step, i, ref->name, &text);
         if (st == OK)
             st = strbuf_status(&text);
         bytes += text.length;
@@ -136,13 +132,12 @@ static enum status get_list(const struct flow_lookup *lookup, int step, const st
 static enum status get_output(const struct flow_lookup *lookup, const struct ref *ref,
                               struct strbuf *out)
 {
-    const struct flow_scope *scope = lookup->scope;
     int step = flow_find_in(lookup->flow, lookup->in, ref->step);
     if (step < 0)
         return OK;
     if (flow_is_fan_out(lookup->flow, step))
         return get_list(lookup, step, ref, out);
-    return get_key(scope->output(scope->context, step, -1), ref->name, out);
+    return get_key(lookup, step, -1, ref->name, out);
 }
 
 static enum status get_end(struct flow_lookup *lookup, const struct ref *ref, struct strbuf *out)
@@ -151,7 +146,8 @@ static enum status get_end(struct flow_lookup *lookup, const struct ref *ref, st
     int step = flow_find_in(lookup->flow, lookup->in, ref->step);
     int inner = step < 0 ? flow_find_scope(lookup->flow, lookup->in, ref->step) : 0;
     const struct run *end = step < 0 ? NULL : scope->end(scope->context, step);
-    enum run_state state = end ? end->state : RUN_QUEUED;
+    enum run_state state =
+        step < 0 ? RUN_QUEUED : flow_end_state(lookup->flow, lookup->scope, step);
     enum status st = inner ? flow_scope_state(lookup, inner, &state) : OK;
     if (st != OK || !run_state_is_end(state))
         return st;
@@ -159,6 +155,8 @@ static enum status get_end(struct flow_lookup *lookup, const struct ref *ref, st
         strbuf_adds(out, run_state_name(state));
     else if (end && end->exit_code >= 0)
         strbuf_addf(out, "%d", end->exit_code);
+    else if (step >= 0 && flow_is_done(lookup->flow, step))
+        strbuf_adds(out, "0");
     return OK;
 }
 

@@ -73,13 +73,29 @@ static enum status write_text(const json_t *document, char **ret, char *why, siz
     return OK;
 }
 
+/* The same document with what is done: the whole was checked before, and is cut now. */
+static enum status leave_out(json_t *document, const json_t *resume, char *why, size_t size)
+{
+    struct flow *cut = NULL;
+    if (!resume)
+        return OK;
+    if (json_object_set(document, "resume", (json_t *)resume) != 0)
+        return E_NOMEM;
+    enum status st = flow_load(json_incref(document), &cut, why, size);
+    flow_free(cut);
+    return st;
+}
+
 /* Reads the plan as it will be read, and checks it as a whole. */
-static enum status check_and_write(json_t *document, char **ret, char *why, size_t size)
+static enum status check_and_write(json_t *document, const json_t *resume, char **ret, char *why,
+                                   size_t size)
 {
     struct flow *flow = NULL;
     enum status st = flow_load(document, &flow, why, size);
     if (st == OK)
         st = flow_check(flow, why, size);
+    if (st == OK)
+        st = leave_out(flow->document, resume, why, size);
     if (st == OK)
         st = write_text(flow->document, ret, why, size);
     flow_free(flow);
@@ -103,7 +119,7 @@ enum status flow_text(const struct job *workflow, const char *input,
     if (st == OK)
         st = pack_document(workflow, &given, params, &p, &document);
     if (st == OK)
-        st = check_and_write(document, ret, why, size);
+        st = check_and_write(document, given.resume, ret, why, size);
     level_free(p.top);
     json_decref(params);
     json_decref(p.steps);
