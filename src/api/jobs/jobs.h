@@ -186,11 +186,14 @@ bool run_is_out_of_reach(const struct call *call, const struct run *run);
 /* ---- what a request hands over for one run: jobs_input.c ---- */
 
 /* The document for the store, from malloc, by the fields of the body; `before` is that of a run
- * that is run again, or NULL. *ret is NULL if there is nothing to hand over. False: the call has
- * failed.
- */
+ * that is run again, or NULL; `resume` has the steps of a workflow that are done (run_input.h), or
+ * is NULL. *ret is NULL if there is nothing to hand over. False: the call has failed. */
 bool run_input_read(struct call *call, const struct job *definition, const char *before,
-                    char **ret);
+                    const json_t *resume, char **ret);
+
+/* Makes the run that the body asks for, `before` and `resume` as above. jobs_run.c */
+void run_start(struct call *call, const struct catalog_job *job, enum change_action action,
+               const char *before, const json_t *resume);
 
 /* May so many bytes more be kept for runs that have not ended? False: the call has failed, with
  * 503.

@@ -170,9 +170,12 @@ static bool may_define(struct call *call, const struct job *definition,
     return is_plain || call_may_on(call, RIGHT_DEFINE, definition->name);
 }
 
-bool run_input_read(struct call *call, const struct job *definition, const char *before, char **ret)
+bool run_input_read(struct call *call, const struct job *definition, const char *before,
+                    const json_t *resume, char **ret)
 {
     struct run_input input = input_decode(before);
+    json_decref(input.resume);
+    input.resume = json_incref((json_t *)resume);
     bool is_good = read_params(call, definition, &input) && read_env(call, &input) &&
                    read_timeout(call, &input) && may_define(call, definition, &input) &&
                    read_input(call, definition, &input);
@@ -180,7 +183,7 @@ bool run_input_read(struct call *call, const struct job *definition, const char 
     input_release(&input);
     if (st == E_TOO_LARGE)
         call_fail(call, 422, "what is handed over to the run is larger than %d bytes together",
-                  INPUT_JSON_MAX);
+                  resume ? INPUT_DOC_MAX : INPUT_JSON_MAX);
     else if (st != OK)
         call_fail(call, 500, "out of memory");
     return is_good && st == OK;

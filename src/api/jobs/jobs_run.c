@@ -9,6 +9,7 @@
 #include "note.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "workflow/resume.h"
 
 struct order_state {
     struct store_add_run add;
@@ -112,15 +113,15 @@ static void take_traceparent(const struct call *call, struct run *run)
         snprintf(run->traceparent, sizeof(run->traceparent), "%s", given);
 }
 
-/* `before` is the input of the run that is run again; NULL: none. */
-static void start_run(struct call *call, const struct catalog_job *job, enum change_action action,
-                      const char *before)
+void run_start(struct call *call, const struct catalog_job *job, enum change_action action,
+               const char *before, const json_t *resume)
 {
     struct job *definition = stored_job(call, job);
     if (!definition)
         return;
     struct order_state *state = call_state(call, sizeof(*state), release_order);
-    if (state && run_input_read(call, definition, before, &state->input)) {
+    if (state && run_input_read(call, definition, before, resume, &state->input) &&
+        resume_is_good(call, definition, state->input)) {
         state->action = action;
         state->add.is_for_now = true;
         state->add.overlap = definition->overlap;
@@ -141,8 +142,12 @@ static void start_run(struct call *call, const struct catalog_job *job, enum cha
 void run_job(struct call *call)
 {
     const struct catalog_job *job = path_job(call);
-    if (job)
-        start_run(call, job, CHANGE_RUN, NULL);
+    struct job *definition = job ? stored_job(call, job) : NULL;
+    json_t *resume = NULL;
+    if (definition && resume_read(call, definition, &resume))
+        run_start(call, job, CHANGE_RUN, NULL, resume);
+    json_decref(resume);
+    job_free(definition);
 }
 
 /* ---- again ---- */
@@ -157,8 +162,10 @@ static void start_again(struct call *call, const struct run *run, const char *in
         call_fail(call, 409, "the run is still under way: %s", run_state_name(run->state));
     else if (!job || job->deleted)
         call_fail(call, 404, "\"%s\" no longer exists", run->job_name);
+    else if (run_is_instance(run))
+        resume_instance(call, run, input);
     else
-        start_run(call, job, CHANGE_RETRY, input);
+        run_start(call, job, CHANGE_RETRY, run_is_step(run) ? NULL : input, NULL);
 }
 
 static void ended_read(struct call *call)

@@ -299,17 +299,25 @@ static enum status add_output(struct recorder *recorder, struct open_run *open,
     return OK;
 }
 
-/* Adds what the request of the run has handed over, copied, since another node may forget the run
- * meanwhile; to an instance its plan, which its steps do without. Out of memory: later. */
+/* A copy, since another node may forget the run meanwhile. */
+static enum status copy_input(const struct recorder *recorder, const struct run *run, char **ret)
+{
+    const char *text = inputs_find(recorder->inputs, &run->input);
+    *ret = text ? strdup(text) : NULL;
+    return *ret || !text ? OK : E_NOMEM;
+}
+
+/* Adds what the request of the run has handed over: to an instance its plan, which its steps do
+ * without; they have what they have written. Out of memory: later. */
 static enum status add_input(const struct recorder *recorder, const struct run *run,
                              struct history_record *record, size_t *bytes)
 {
-    const char *text = run_is_step(run) ? NULL : inputs_find(recorder->inputs, &run->input);
-    if (!text)
-        return OK;
-    record->input = strdup(text);
-    if (!record->input)
-        return E_NOMEM;
+    char *text;
+    enum status st = run_is_step(run) ? instances_record(recorder->instances, run, &text)
+                                      : copy_input(recorder, run, &text);
+    if (st != OK || !text)
+        return st;
+    record->input = text;
     record->input_length = strlen(text);
     *bytes += record->input_length;
     return OK;

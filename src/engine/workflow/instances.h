@@ -52,4 +52,10 @@ void instances_scope(struct instances *instances, const struct run *run,
 const char *instances_output(const struct instances *instances, const struct id *instance,
                              int part);
 
+/* What the history keeps of it, beside the run: {"values": OBJECT}, or of a fan-out {"items":
+ * [OBJECT or null ...]}, from malloc. *ret is NULL if it has written nothing, or more than
+ * INPUT_DOC_MAX. E_NOMEM. */
+MUST_CHECK enum status instances_record(const struct instances *instances, const struct run *run,
+                                        char **ret);
+
 #endif
