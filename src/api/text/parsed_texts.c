@@ -499,6 +499,7 @@ const struct message parsed_messages[] = {
     {"step \"%s\" needs a \"command\", \"shell\", \"http\", \"function\", \"job\" or \"workflow\"",
      "步骤“%s”需要 \"command\"、\"shell\"、\"http\"、\"function\"、\"job\" 或 \"workflow\""},
     {"needs a \"name\", that of the function", "需要 \"name\"，即函数的名称"},
+    {"\"%s\" is already the name of another step", "“%s”已是另一步骤的名称"},
     {"\"%s\" is already the name of the step in line %d", "“%s”已是第 %s 行步骤的名称"},
     {"there is no step \"%s\"", "没有步骤“%s”"},
     {"there is no step \"%s\"; did you mean \"%s\"?", "没有步骤“%s”；是否指“%s”？"},
