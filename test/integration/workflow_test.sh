@@ -146,6 +146,13 @@ expect_stdout_has alarm
 expect_stdout_has cleanup
 expect_stdout_lacks never
 
+# Only instances count as runs of the job.
+run peal why etl/fails -o json
+expect_json '[.run.run_id, .run.step]' "[\"$id\",null]"
+run peal stats etl/fails -o json
+expect_json '[.[] | .failed] | add' '1'
+expect_json '[.[] | .ok + .skipped] | add' '0'
+
 # Attempts of a step are its own.
 run peal run etl/retries --wait
 expect_status 0

@@ -324,6 +324,7 @@ static void read_recorded(struct call *call, struct id before)
     struct run_page *page = call->state;
     size_t left = (size_t)page->limit - json_array_size(page->items);
     page->reads++;
+    call->reads_steps = true; /* is_to_add leaves them out */
     call->read.query = page->filter;
     call->read.query.limit = page->has_steps ? ROWS : left;
     call->read.query.before = before;

@@ -93,9 +93,9 @@ const char *flow_done_run(const struct flow *flow, int step); /* its id as text;
 void flow_name_part(const struct flow *flow, int part, char name[STEP_NAME_SIZE]);
 
 /* What waits for the end of this step (or fan-out): other steps, and, last, the instance itself.
- * The instance waits for every step but those whose failure another step waits for, which so are
- * part of the plan, and whose end that step implies. So a failure is never hidden by the steps that
- * are skipped because of it, and an instance ends after all of its steps.
+ * The instance waits for every step but those whose failure another step waits for and for nothing
+ * else, unless `always`: that failure is handled, and that step ends later. So a failure is not
+ * hidden by the steps that are skipped because of it, and an instance ends after all of its steps.
  *
  * `on: success` is met by OK; `failure` by all other ends but SKIPPED; `always` by any end. */
 struct flow_edge {

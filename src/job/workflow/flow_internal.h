@@ -92,6 +92,18 @@ struct flow {
 /* Takes the document over, also if it fails. E_INVALID: `why`. */
 MUST_CHECK enum status flow_load(json_t *document, struct flow **ret, char *why, size_t size);
 
+/* The JSON value of a text. E_INVALID: *reterr. Of a lack of memory jansson's parser does not
+ * always tell by its code, but then it says nothing else either. */
+MUST_CHECK enum status flow_parse(const char *text, size_t length, json_t **ret,
+                                  json_error_t *reterr);
+
+/* The value as compact JSON; NULL: out of memory, of which json_dumps does not always tell. */
+char *flow_dump(const json_t *value);
+
+/* A copy of a map, whose members it shares. NULL: out of memory, of which json_copy does not always
+ * tell. */
+json_t *flow_copy(const json_t *map);
+
 /* Fills `why` and is E_INVALID. */
 enum status flow_fail(char *why, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -126,10 +138,10 @@ MUST_CHECK enum status flow_resume(struct flow *flow, char *why, size_t size);
 /* How the step has ended; QUEUED: it has not, as far as known. */
 enum run_state flow_end_state(const struct flow *flow, const struct flow_scope *scope, int step);
 
-/* What it has written, or an item of it: a JSON object of texts, a new reference; NULL with OK:
- * nothing. */
+/* What it has written, or an item of it: a JSON object of texts, a new reference; *ret is untouched
+ * if that is nothing. E_INVALID: *reterr. */
 MUST_CHECK enum status flow_output_of(const struct flow *flow, const struct flow_scope *scope,
-                                      int step, int item, json_t **ret);
+                                      int step, int item, json_t **ret, json_error_t *reterr);
 
 /* The number of items of a fan-out that has ended. */
 int flow_item_count(const struct flow *flow, const struct flow_scope *scope, int step);

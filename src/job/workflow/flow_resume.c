@@ -1,6 +1,8 @@
 /* A plan of which a part is done: an instance that goes on where an earlier one has failed, or that
  * is to run some of the steps only. What is done has no run in the new instance. The steps behind
  * it wait for the others alone, as if it had just ended as OK. */
+#include <string.h>
+
 #include "workflow/flow_internal.h"
 
 static enum status mark_done(struct flow *flow, const json_t *done, char *why, size_t size)
@@ -99,18 +101,14 @@ int flow_item_count(const struct flow *flow, const struct flow_scope *scope, int
 }
 
 enum status flow_output_of(const struct flow *flow, const struct flow_scope *scope, int step,
-                           int item, json_t **ret)
+                           int item, json_t **ret, json_error_t *reterr)
 {
     const json_t *done = flow->steps[step].done;
-    *ret = NULL;
     if (done) {
         *ret = json_incref(item < 0 ? json_object_get(done, "values")
                                     : json_array_get(json_object_get(done, "items"), (size_t)item));
         return OK;
     }
-    json_error_t error;
     const char *text = scope->output(scope->context, step, item);
-    *ret = text ? json_loads(text, 0, &error) : NULL;
-    bool is_short = text && !*ret && json_error_code(&error) == json_error_out_of_memory;
-    return is_short ? E_NOMEM : OK;
+    return text ? flow_parse(text, strlen(text), ret, reterr) : OK;
 }

@@ -78,17 +78,20 @@ static enum status get_param(const struct flow_lookup *lookup, const char *name,
 
 /* ---- outputs ---- */
 
-/* The value of a key in what the step, or an item of it, has written. */
-static enum status get_key(const struct flow_lookup *lookup, int step, int item, const char *key,
-                           struct strbuf *out)
+/* The value of the reference in what the step, or an item of it, has written. */
+static enum status get_key(const struct flow_lookup *lookup, int step, int item,
+                           const struct ref *ref, struct strbuf *out)
 {
-    json_t *map;
-    enum status st = flow_output_of(lookup->flow, lookup->scope, step, item, &map);
-    const char *text = st == OK ? json_string_value(json_object_get(map, key)) : NULL;
+    json_t *map = NULL;
+    json_error_t error;
+    enum status st = flow_output_of(lookup->flow, lookup->scope, step, item, &map, &error);
+    if (st == E_INVALID)
+        flow_fail(lookup->why, lookup->size, "what step %s has written can't be read: %s",
+                  ref->step, error.text);
+    const char *text = json_string_value(json_object_get(map, ref->name));
     if (text)
         strbuf_adds(out, text);
-    if (st == OK)
-        json_decref(map);
+    json_decref(map);
     return st;
 }
 
@@ -109,7 +112,7 @@ static enum status get_list(const struct flow_lookup *lookup, int step, const st
     enum status st = list ? OK : E_NOMEM;
     for (int i = 0; i < count && i < EACH_ITEMS_MAX && st == OK; i++) {
         strbuf_init(&text);
-        st = get_key(lookup, step, i, ref->name, &text);
+        st = get_key(lookup, step, i, ref, &text);
         if (st == OK)
             st = strbuf_status(&text);
         bytes += text.length;
@@ -119,7 +122,7 @@ static enum status get_list(const struct flow_lookup *lookup, int step, const st
             st = E_NOMEM;
         strbuf_release(&text);
     }
-    char *dump = st == OK ? json_dumps(list, JSON_COMPACT) : NULL;
+    char *dump = st == OK ? flow_dump(list) : NULL;
     if (dump)
         strbuf_adds(out, dump);
     else if (st == OK)
@@ -137,7 +140,7 @@ static enum status get_output(const struct flow_lookup *lookup, const struct ref
         return OK;
     if (flow_is_fan_out(lookup->flow, step))
         return get_list(lookup, step, ref, out);
-    return get_key(lookup, step, -1, ref->name, out);
+    return get_key(lookup, step, -1, ref, out);
 }
 
 static enum status get_end(struct flow_lookup *lookup, const struct ref *ref, struct strbuf *out)

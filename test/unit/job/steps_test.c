@@ -369,13 +369,15 @@ static const struct {
     {__LINE__, "steps: [{name: x, shell: y, when: 'params.a ='}]\nparams: {a: {default: b}}\n",
      "3:45 /steps/0/when steps[0].when: expected an operator, and, or, or the end, found =\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: params.a == 5 and item > 3}]\n",
-     "3:35 /steps/0/when steps[0].when: params.a is not a parameter of this workflow; declare it "
+     "3:35 /steps/0/when steps[0].when: \"params.a\" is not a parameter of this workflow; declare "
+     "it "
      "in \"params\"\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: ''}]\n",
      "3:35 /steps/0/when steps[0].when: is empty\n"},
     {__LINE__,
      "steps:\n- {name: x, shell: y, when: steps.z.k > 5}\n- {name: z, shell: y, after: x}\n",
-     "4:29 /steps/0/when steps[0].when: steps.z.k names a step that runs after this one: x -> z\n"},
+     "4:29 /steps/0/when steps[0].when: \"steps.z.k\" names a step that runs after this one: x -> "
+     "z\n"},
 };
 
 static void add_errors(const char *text, struct strbuf *out)

@@ -10,8 +10,7 @@ struct level_node {
     const struct job_step *definition;
     int step; /* in the plan; -1: a level */
     struct level *inner;
-    bool is_covered;  /* its end is implied by that of a step which waits for it */
-    bool is_followed; /* the same, of one that is not of `finally` */
+    bool is_followed; /* the end of another step, of the same list, implies its end */
     bool is_handled;  /* such a step waits for its failure */
 };
 

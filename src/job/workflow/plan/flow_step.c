@@ -241,7 +241,7 @@ static enum status name_function(const struct making *m, const char *name)
     if (!function)
         return OK;
     json_t *whole =
-        json_is_string(function) ? json_pack("{s:O}", "program", function) : json_copy(function);
+        json_is_string(function) ? json_pack("{s:O}", "program", function) : flow_copy(function);
     if (!whole)
         return E_NOMEM;
     json_object_del(whole, "digest");
