@@ -269,8 +269,26 @@ const struct message zh_runs[] = {
      "are for workflows, too. docs/WORKFLOWS.md tells of them.",
      "工作流也是任务：apply、validate、pause、run、logs 等任务的命令同样适用于工作流。详见 "
      "docs/WORKFLOWS.md。"},
-    {"what about workflows? peal workflow list, describe, graph, run, runs or cancel",
-     "要对工作流做什么？peal workflow list、describe、graph、run、runs 或 cancel"},
+    {"what about workflows? peal workflow list, describe, graph, run, runs, retry or cancel",
+     "要对工作流做什么？peal workflow list、describe、graph、run、runs、retry 或 cancel"},
+    {"what failed, and what follows it", "重新运行失败的步骤及其后续步骤"},
+    {"run only this step, or those of this workflow that is a step; may be repeated",
+     "只运行该步骤，或作为步骤的该工作流的各步骤；可重复给出"},
+    {"leave this step out, as if it had succeeded without output values; may be repeated",
+     "跳过该步骤，视为已成功且没有输出值；可重复给出"},
+    {"all steps, also those that succeeded", "所有步骤，包括已成功的"},
+    {"name steps, or give --all; not both", "请给出步骤名称或 --all，不能同时给出"},
+    {"%s is not the id of a run; peal workflow runs lists instances with their ids",
+     "%s 不是运行 ID；peal workflow runs 可列出实例及其 ID"},
+    {"run the failed steps of an instance again, and what follows them",
+     "重新运行某个实例中失败的步骤及其后续步骤"},
+    {"A new instance of the workflow as it is now, with the same parameters. Steps that succeeded "
+     "are left out, and their output values are used; steps that are named run again all the same, "
+     "with those that follow them. The steps of `finally` run in any case.",
+     "按工作流的当前定义、以相同参数建立新实例。已成功的步骤不再运行，沿用其输出值；指明的步骤及其"
+     "后续"
+     "步骤会重新运行。`finally` 中的步骤总会运行。"},
+    {"which instance? Give the id of its run", "哪个实例？请给出其运行 ID"},
     {"how far an instance is", "实例的进度"},
     {"jobs that are workflows", "列出工作流"},
     {"peal workflow list takes no name", "peal workflow list 不接受名称"},

@@ -56,13 +56,20 @@ static bool find_progress(const struct call *call, const struct run *run, struct
     return known && known->peer.is_alive && progress_find(known->peer.progress, &run->id, ret);
 }
 
+/* What follows from its end is not decided yet: another attempt, or the end of what the store has
+ * ended by itself. */
+static bool is_unsettled(const struct call *call, const struct run *run)
+{
+    return engine_may_retry(call->api->ports.engine, &run->id) || run_is_unfollowed(run);
+}
+
 json_t *encode_open_run(const struct call *call, const struct run *run)
 {
     struct progress progress;
     json_t *value = encode_run(run);
     if (!run_state_is_end(run->state) && find_progress(call, run, &progress))
         value = add_progress(value, &progress);
-    if (value && engine_may_retry(call->api->ports.engine, &run->id) &&
+    if (value && is_unsettled(call, run) &&
         json_object_set_new(value, "retried", json_null()) != 0) {
         json_decref(value);
         return NULL;

@@ -106,6 +106,8 @@ const char *instance_step_state(const struct instance_view *view, int step)
     const struct instance_step *shown = &view->steps[step];
     if (shown->is_known && shown->run.state != RUN_QUEUED)
         return run_state_name(shown->run.state);
+    if (view->flow && flow_is_done(view->flow, step)) /* in an earlier instance */
+        return run_state_name(RUN_OK);
     return run_state_is_end(view->instance.state) ? "" : "waiting";
 }
 
@@ -167,6 +169,16 @@ static json_t *shown_plan(const struct instance_view *view, int step)
         each ? each : json_null(), "final", flow_is_final(flow, step));
 }
 
+/* Its own run, or that of an earlier instance. */
+static json_t *shown_run_id(const struct instance_view *view, int step)
+{
+    const struct instance_step *shown = &view->steps[step];
+    const char *before = view->flow ? flow_done_run(view->flow, step) : NULL;
+    if (shown->is_known)
+        return json_id(&shown->run.id);
+    return before ? json_words(before) : json_null();
+}
+
 static json_t *shown_run(const struct instance_view *view, int step, enum language language)
 {
     static const struct run none;
@@ -177,12 +189,12 @@ static json_t *shown_run(const struct instance_view *view, int step, enum langua
     strbuf_init(&why);
     instance_tell_wait(view, step, language, &why);
     json_t *value = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "state",
-        *state ? json_string(state) : json_null(), "reason",
+        "{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "state",
+        *state ? json_string(state) : json_null(), "earlier",
+        !shown->is_known && view->flow && flow_is_done(view->flow, step), "reason",
         json_words_or_null(run_reason_name(run->reason)), "detail", json_words_or_null(run->detail),
-        "run_id", shown->is_known ? json_id(&run->id) : json_null(), "node",
-        json_words_or_null(run->node), "started_at", json_time(run->started_ms), "finished_at",
-        json_time(run->finished_ms), "exit_code",
+        "run_id", shown_run_id(view, step), "node", json_words_or_null(run->node), "started_at",
+        json_time(run->started_ms), "finished_at", json_time(run->finished_ms), "exit_code",
         shown->is_known && run_state_is_end(run->state) && run->exit_code >= 0
             ? json_integer(run->exit_code)
             : json_null(),

@@ -37,8 +37,9 @@ static enum step_verdict evaluate(struct instances *instances, const struct flow
 static enum step_verdict upstream(const struct flow *flow, const struct run *run, int step,
                                   struct verdict_end *ret)
 {
-    snprintf(ret->detail, sizeof(ret->detail), "%d of %d steps before it ended as required, of %d",
-             run->joins.met, flow_join(flow, step), flow_inputs(flow, step));
+    snprintf(ret->detail, sizeof(ret->detail),
+             "%d of %d steps before it ended as required; it needs %d", run->joins.met,
+             flow_inputs(flow, step), flow_join(flow, step));
     end_as(ret, RUN_SKIPPED, REASON_UPSTREAM);
     return VERDICT_END;
 }

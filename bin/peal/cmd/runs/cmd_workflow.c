@@ -17,8 +17,8 @@ struct request {
     struct request_base base;
     const char *word; /* a workflow, or an instance of one */
     struct words words;
-    struct option_list params;
-    bool wait, follow;
+    struct option_list params, only, skip;
+    bool wait, follow, all;
     int64_t count;
     enum output output;
 };
@@ -304,7 +304,23 @@ static enum exit_code cancel(struct client *client, void *place)
     return worst;
 }
 
-/* ---- run ---- */
+/* ---- run, retry ---- */
+
+/* Adds a list of steps to the body, if there are any. */
+static enum exit_code add_steps(json_t *body, const char *field, const char *const *names,
+                                size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && list; i++) {
+        if (json_array_append_new(list, json_string(names[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    bool is_added = list && (!count || json_object_set(body, field, list) == 0);
+    json_decref(list);
+    return is_added ? EXIT_OK : cli_fail(E_NOMEM);
+}
 
 static enum exit_code watch(struct client *client, const struct request *request,
                             const char *run_id)
@@ -339,6 +355,12 @@ static enum exit_code watch(struct client *client, const struct request *request
 static const struct option_row run_options[] = {
     OPTION_ROW(take_pairs, request, params, struct option_list, 'p', "param", "NAME=VALUE",
                "the value of a parameter; may repeat", .field = "params"),
+    OPTION_LIST(request, only, 0, "only", "STEP",
+                "run only this step, or those of this workflow "
+                "that is a step; may be repeated"),
+    OPTION_LIST(request, skip, 0, "skip", "STEP",
+                "leave this step out, as if it had succeeded "
+                "without output values; may be repeated"),
     OPTION_FLAG(request, wait, 0, "wait", "wait until it ends; tells how each step ends"),
     OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output of its steps"),
     OPTION_GROUP(request, base, client_options),
@@ -357,11 +379,65 @@ static enum exit_code run(struct client *client, void *place)
     json_t *body = json_object();
     code = body_fill(body, run_options, request);
     if (code == EXIT_OK)
+        code = add_steps(body, "only", request->only.items, request->only.count);
+    if (code == EXIT_OK)
+        code = add_steps(body, "skip", request->skip.items, request->skip.count);
+    if (code == EXIT_OK)
         code = client_job_action(client, request->word, "run", body, &answer);
     if (code == EXIT_OK)
         code = watch(client, request, answer_text(answer, "run_id"));
     json_decref(body);
     json_decref(answer);
+    return code;
+}
+
+static const struct option_row retry_options[] = {
+    OPTION_FLAG(request, all, 0, "all", "all steps, also those that succeeded"),
+    OPTION_FLAG(request, wait, 0, "wait", "wait until it ends; tells how each step ends"),
+    OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output of its steps"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
+static enum exit_code retry_run(struct client *client, struct request *request, const char *run_id)
+{
+    struct strbuf path;
+    json_t *body = json_object(), *answer = NULL;
+    const char *const *names = (const char *const *)request->words.items + 1;
+    enum exit_code code = add_steps(body, "steps", names, (size_t)request->words.count - 1);
+    if (code == EXIT_OK && request->all &&
+        json_object_set_new(body, "steps", json_string("all")) != 0)
+        code = cli_fail(E_NOMEM);
+    strbuf_init(&path);
+    if (code == EXIT_OK)
+        code = client_post(client, run_path(&path, run_id, "/retry"), body, &answer);
+    strbuf_release(&path);
+    request->word = request->words.items[0];
+    if (code == EXIT_OK)
+        code = watch(client, request, answer_text(answer, "run_id"));
+    json_decref(body);
+    json_decref(answer);
+    return code;
+}
+
+static enum exit_code retry(struct client *client, void *place)
+{
+    struct request *request = place;
+    struct strbuf run_id;
+    if (request->all && request->words.count > 1) {
+        cli_error("name steps, or give --all; not both");
+        return EXIT_USAGE;
+    }
+    strbuf_init(&run_id);
+    enum exit_code code = run_by_id(client, request->words.items[0], &run_id);
+    if (code == EXIT_OK && !run_id.length) {
+        cli_error("%s is not the id of a run; peal workflow runs lists instances with their ids",
+                  request->words.items[0]);
+        code = EXIT_NOT_FOUND;
+    }
+    if (code == EXIT_OK)
+        code = retry_run(client, request, run_id.text);
+    strbuf_release(&run_id);
     return code;
 }
 
@@ -448,6 +524,19 @@ static const struct command subcommands[] = {
         .with_agent = show_runs,
     },
     {
+        .name = "workflow retry",
+        .summary = "run the failed steps of an instance again, and what follows them",
+        .notes =
+            "A new instance of the workflow as it is now, with the same parameters. Steps that "
+            "succeeded are left out, and their output values are used; steps that are named "
+            "run again all the same, with those that follow them. The steps of `finally` run "
+            "in any case.",
+        .arguments = ROWS(ARGUMENTS(request, words, "RUN [STEP")),
+        .options = retry_options,
+        .too_few = "which instance? Give the id of its run",
+        .with_agent = retry,
+    },
+    {
         .name = "workflow cancel",
         .summary = "end an instance, or all that are under way",
         .notes = "Steps that run are killed, those that wait are skipped; the steps of `finally` "
@@ -466,11 +555,13 @@ const struct command cmd_workflow = {
     .examples = EXAMPLES({"peal workflow graph etl/nightly", NULL},
                          {"peal workflow runs etl/nightly", NULL},
                          {"peal workflow describe 01K9ZQ3V7C", "how far an instance is"},
+                         {"peal workflow retry 01K9ZQ3V7C", "what failed, and what follows it"},
                          {"peal workflow cancel 01K9ZQ3V7C", NULL}),
     .more = "A workflow is a job: add, apply, validate, pause, run, logs and all other commands "
             "of jobs are for workflows, too. docs/WORKFLOWS.md tells of them.",
     .options = client_options,
-    .too_few = "what about workflows? peal workflow list, describe, graph, run, runs or cancel",
+    .too_few =
+        "what about workflows? peal workflow list, describe, graph, run, runs, retry or cancel",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
