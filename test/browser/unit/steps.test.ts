@@ -15,6 +15,7 @@ function step(name: string, from: number | null, to: number | null, after: strin
         each: null,
         final: false,
         state: to === null ? (from === null ? "waiting" : "running") : "ok",
+        earlier: false,
         reason: null,
         detail: null,
         run_id: from === null ? null : `id-${name}`,

@@ -187,6 +187,7 @@ export interface Step {
     each: unknown;
     final: boolean;
     state: RunState | "waiting" | null; // null: the instance has ended without it
+    earlier: boolean; // it was left out: it ended well in an earlier instance
     reason: string | null;
     detail: string | null;
     run_id: string | null;

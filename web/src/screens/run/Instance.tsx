@@ -22,6 +22,7 @@ function hrefOf(step: Step): string | undefined {
 
 function noteOf(step: Step): string {
     const items = itemsOf(step);
+    if (step.earlier) return t("steps.earlier");
     if (items) return t("steps.items", { ended: items.ended, all: items.all });
     if (!step.started_at || !step.finished_at) return "";
     return spanText(Date.parse(step.finished_at) - Date.parse(step.started_at));
@@ -40,7 +41,7 @@ function StepRow({ step }: { step: Step }) {
             <td class="num">{step.started_at && <Duration from={step.started_at} to={step.finished_at} />}</td>
             <td>{step.node}</td>
             <td>
-                {[step.why, reason, step.detail].filter(Boolean).join(" · ")}
+                {[step.why, reason, step.detail, step.earlier && t("steps.earlier")].filter(Boolean).join(" · ")}
                 {step.items && <span class="faint">{noteOf(step)}</span>}
             </td>
         </tr>

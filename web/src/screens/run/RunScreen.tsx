@@ -39,7 +39,7 @@ function RunFacts({ run }: { run: Run }) {
     const exit = exitText(run);
     const late = waited(run);
     const cpu =
-        run.user_ms === null || run.system_ms === null
+        run.user_ms === null || run.system_ms === null || isInstance(run)
             ? null
             : t("cpu.value", { user: spanText(run.user_ms), system: spanText(run.system_ms) });
     return (
@@ -139,6 +139,34 @@ function Neighbour({ run, label, flipped }: { run: Run | null; label: string; fl
     );
 }
 
+// Of an instance what failed, or all of it; of a step its instance, from there on.
+function Again({ run, onAgain }: { run: Run; onAgain: (of?: string, body?: { steps: string | string[] }) => void }) {
+    if (run.step && run.instance)
+        return (
+            <Button icon="retry" onClick={() => onAgain(run.instance!, { steps: [run.step!.replace(/\[\d+\]$/, "")] })}>
+                {t("steps.again.from")}
+            </Button>
+        );
+    if (!isInstance(run))
+        return (
+            <Button icon="retry" onClick={() => onAgain()}>
+                {t("run.again")}
+            </Button>
+        );
+    return (
+        <>
+            {run.state !== "ok" && (
+                <Button icon="retry" kind="primary" onClick={() => onAgain()}>
+                    {t("steps.again.failed")}
+                </Button>
+            )}
+            <Button icon="retry" onClick={() => onAgain(run.run_id, { steps: "all" })}>
+                {t("steps.again.all")}
+            </Button>
+        </>
+    );
+}
+
 export default function RunScreen({ params }: ScreenProps) {
     const id = params["id"] ?? "";
     const resource = useResource(`run ${id}`, (signal) => api.get<Run>(runPath(id), {}, signal));
@@ -171,9 +199,9 @@ export default function RunScreen({ params }: ScreenProps) {
     if (resource.problem && !run) return <Failure problem={resource.problem} onRetry={resource.reload} />;
     if (!run) return null;
 
-    const again = (): void =>
+    const again = (of = id, body?: { steps: string | string[] }): void =>
         void attempt(async () => {
-            const started = await api.post<{ run_id: string }>(runPath(id, "/retry"));
+            const started = await api.post<{ run_id: string }>(runPath(of, "/retry"), body);
             toastDone(t("run.started", { job: run.job }));
             go(hrefs.run(started.run_id));
         });
@@ -209,9 +237,7 @@ export default function RunScreen({ params }: ScreenProps) {
                             {t(isInstance(run) ? "cancel" : "kill")}
                         </Button>
                     ) : (
-                        <Button icon="retry" onClick={again}>
-                            {t("run.again")}
-                        </Button>
+                        <Again run={run} onAgain={again} />
                     ))}
             </Head>
             <Panel>

@@ -3,6 +3,10 @@ import { words } from "../../i18n/words";
 export const t = words(
     {
         "steps": "Steps",
+        "steps.again.failed": "Retry failed steps",
+        "steps.again.all": "Run all again",
+        "steps.again.from": "Retry from this step",
+        "steps.earlier": "from an earlier instance",
         "steps.view": "View of the steps",
         "steps.graph": "Graph",
         "steps.gantt": "Time line",
@@ -82,6 +86,10 @@ export const t = words(
     },
     {
         "steps": "步骤",
+        "steps.again.failed": "重试失败的步骤",
+        "steps.again.all": "全部重新运行",
+        "steps.again.from": "从此步骤重试",
+        "steps.earlier": "沿用先前实例",
         "steps.view": "步骤视图",
         "steps.graph": "图",
         "steps.gantt": "时间线",
