@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
-const BYTES_MAX = Number(process.env.PEAL_CONSOLE_MAX ?? 130 * 1024);
+const BYTES_MAX = Number(process.env.PEAL_CONSOLE_MAX ?? 150 * 1024);
 
 const types = {
     ".html": "text/html; charset=utf-8",

@@ -39,6 +39,11 @@ describe("steps", () => {
         expect([...criticalPath([], T)]).toEqual([]);
     });
 
+    test("what did not run is passed over", () => {
+        const some = [step("a", 0, 10), step("skipped", null, null, ["a"], { state: "skipped" }), step("end", 10, 12, ["skipped"])];
+        expect([...criticalPath(some, T + 60_000)].sort()).toEqual(["a", "end"]);
+    });
+
     test("a step that runs ends now", () => {
         const open = [step("a", 0, 10), step("b", 10, null, ["a"]), step("c", null, null, ["b"])];
         expect([...criticalPath(open, T + 60_000)].sort()).toEqual(["a", "b"]);

@@ -49,16 +49,22 @@ function endOf(step: Step, now: number): number {
     return step.finished_at ? Date.parse(step.finished_at) : now;
 }
 
-// From the last end back: of the steps that each waited for, the one that ended last.
+// From the last end back: of the steps that each waited for, the one that ended last. One that did not run
+// ended with those before it.
 export function criticalPath(steps: Step[], now: number): Set<string> {
-    const started = new Map(steps.filter((step) => step.started_at).map((step) => [step.name, step]));
-    const last = (names: string[]): Step | null =>
-        names
-            .map((name) => started.get(name))
-            .filter((step): step is Step => !!step)
-            .reduce<Step | null>((best, step) => (!best || endOf(step, now) > endOf(best, now) ? step : best), null);
+    const byName = new Map(steps.map((step) => [step.name, step]));
+    const inputs = (step: Step, seen: Set<string>): Step[] =>
+        step.after.flatMap(({ step: name }) => {
+            const before = byName.get(name);
+            if (!before || seen.has(name)) return [];
+            seen.add(name);
+            return before.started_at ? [before] : inputs(before, seen);
+        });
+    const last = (some: Step[]): Step | null =>
+        some.reduce<Step | null>((best, step) => (!best || endOf(step, now) > endOf(best, now) ? step : best), null);
     const found = new Set<string>();
-    for (let step = last([...started.keys()]); step && !found.has(step.name); step = last(step.after.map((item) => item.step))) found.add(step.name);
+    const started = steps.filter((step) => step.started_at);
+    for (let step = last(started); step && !found.has(step.name); step = last(inputs(step, new Set()))) found.add(step.name);
     return found;
 }
 
