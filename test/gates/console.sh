@@ -25,8 +25,8 @@ packs()
 cp -R "$dist" "$dir/dist"
 packs || complain "the console is refused as it is"
 
-# 130 KiB that can't be compressed.
-head -c 133120 /dev/urandom >"$dir/dist/assets/large.js"
+# 150 KiB that can't be compressed.
+head -c 153600 /dev/urandom >"$dir/dist/assets/large.js"
 ! packs || complain "a console that is too large is taken"
 grep -q 'it may have' "$dir/log" || complain "refused, but not because of its size"
 rm "$dir/dist/assets/large.js"

@@ -21,7 +21,7 @@ export interface GraphEdge {
     label?: string;
 }
 
-const sizes = { width: 176, height: 44, gapX: 56, gapY: 14 };
+const sizes = { width: 168, height: 44, gapX: 40, gapY: 14 };
 const EDGE = 6; // room for outlines
 
 function Box({ node }: { node: GraphNode }) {
