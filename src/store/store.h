@@ -441,7 +441,8 @@ struct store_add_run {
 };
 
 /* Feeds a STORE_CHANGE_KILL, now and after every restart while the run is open. A run without an
- * owner, QUEUED or DUE, ends as SKIPPED with this reason at once. */
+ * owner, QUEUED or DUE, ends as SKIPPED with this reason at once; but a step that is QUEUED only
+ * when its turn has come, since its end means that those before it have ended. */
 struct store_order {
     struct id run_id;
     enum run_reason reason; /* USER, REPLACED */
