@@ -124,9 +124,12 @@ static bool is_list_of(const struct cluster *cluster, const struct run *run, int
 static bool is_value_of(const struct cluster *cluster, const struct known_run *instance,
                         const struct run *run, int step, const char *value)
 {
-    bool is_fan_out = step_is_fan_out(&instance->plan->steps[step]);
-    return is_fan_out ? is_list_of(cluster, run, flow_part_of(step), value)
-                      : is_value_of_one(cluster, run, flow_part_of(step), value);
+    int part = flow_part_of(step);
+    if (!step_is_fan_out(&instance->plan->steps[step]))
+        return is_value_of_one(cluster, run, part, value);
+    if (end_of(cluster, run, part) == RUN_QUEUED) /* a step that does not wait for all of others */
+        return strcmp(value, "[]") == 0;
+    return is_list_of(cluster, run, part, value);
 }
 
 /* ---- started ---- */
