@@ -4,7 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/run_input.h"
 #include "workflow/flow.h"
+
+const struct planned chain[3] = {
+    {.name = "a", .after = ""}, {.name = "b", .after = "a"}, {.name = "c", .after = "b"}};
+
+const struct planned diamond[4] = {{.name = "a", .after = ""},
+                                   {.name = "b", .after = "a"},
+                                   {.name = "c", .after = "a"},
+                                   {.name = "d", .after = "b c"}};
 
 /* ---- the plan ---- */
 
@@ -286,4 +295,78 @@ void order_kill(struct flow_world *flow, const struct run *run, enum run_reason 
     struct store_order order = {.run_id = run->id, .reason = reason, .by = "anna"};
     do_twice(flow->world, STORE_ORDER, &order, sizeof(order));
     assert_true(order.known);
+}
+
+void drain(struct flow_world *flow)
+{
+    const struct run *left = NULL;
+    do {
+        left = NULL;
+        for (size_t i = 0; !left && i < flow->world->picture.run_count; i++) {
+            const struct run *run = &flow->world->picture.runs[i].run;
+            if (run_is_step(run) && run_is_unfollowed(run))
+                left = run;
+        }
+        if (left)
+            follow_run(flow, left);
+    } while (left);
+}
+
+struct store_finish fail_and_retry(struct flow_world *flow, const char *name, enum run_state state)
+{
+    assert_true(begin_step(flow, name).begun);
+    struct store_finish finish = finish_of(flow, find_step(flow, name), state);
+    finish.run.reason = state == RUN_LOST ? REASON_NODE_DIED : REASON_EXIT_CODE;
+    finish.again = (struct store_again){.is_wanted = true,
+                                        .id = world_id(flow->world),
+                                        .not_before_ms = 6000,
+                                        .attempts = 3,
+                                        .job_revision = 77}; /* which does not matter */
+    do_twice(flow->world, STORE_FINISH, &finish, sizeof(finish));
+    assert_true(finish.accepted);
+    assert_true(finish.again.made);
+    return finish;
+}
+
+void put_again(struct world *world, struct id job, const char *name, bool paused, bool deleted,
+               bool purge)
+{
+    struct store_put_job put = a_put(job, name, -1);
+    put.paused = paused;
+    put.deleted = deleted;
+    put.purge = purge;
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(put.result, PUT_OK);
+}
+
+/* ---- checks ---- */
+
+void check_instance(struct flow_world *flow, int64_t started_ms)
+{
+    const struct run *run = the_instance(flow);
+    char input[ID_TEXT + 1];
+    assert_int_equal(run->state, RUN_RUNNING);
+    assert_true(run_is_instance(run));
+    assert_int_equal(id_compare(&run->instance, &run->id), 0);
+    assert_string_equal(run->node, "");
+    assert_true(id_is_zero(&run->owner.instance));
+    assert_int_equal(run->started_ms, started_ms);
+    assert_int_equal(run->joins.expected, 1);
+    id_format(&run->input, input);
+    assert_string_equal(look_for_doc(flow->world, INPUT_DOC, input)->json, "{\"plan\":1}");
+}
+
+void ends_as(struct flow_world *flow, enum run_state state, enum run_reason reason)
+{
+    const struct run *instance = the_instance(flow);
+    assert_int_equal(instance->state, state);
+    assert_int_equal(instance->reason, reason);
+    assert_true(run_is_unfollowed(instance));
+    follow_run(flow, instance);
+    instance = the_instance(flow);
+    const struct last_run *last = &see_job(flow->world, flow->job)->last;
+    assert_int_equal(id_compare(&last->run_id, &instance->id), 0);
+    assert_int_equal(last->state, state);
+    assert_int_equal(last->ended_ms, instance->finished_ms);
+    assert_int_equal(last->started_ms, instance->started_ms);
 }

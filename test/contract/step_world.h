@@ -17,6 +17,9 @@ struct planned {
     bool is_final, is_tail /* the instance waits for it, too */;
 };
 
+extern const struct planned chain[3];   /* a, b, c */
+extern const struct planned diamond[4]; /* a, then b and c, then d */
+
 struct flow_world {
     struct world *world;
     struct id job, instance;
@@ -32,6 +35,8 @@ struct flow_world {
 struct flow_world *flow_world_new(struct world *world, const char *name,
                                   const struct planned *steps, size_t count);
 void flow_world_free(struct flow_world *flow);
+
+#define FLOW(world, name, plan) flow_world_new(world, name, plan, sizeof(plan) / sizeof((plan)[0]))
 
 /* Opens an instance by the claim of a tick (OVERLAP_SKIP unless the test fills the claim). */
 struct store_claim opening_claim(struct flow_world *flow, int64_t tick_ms,
@@ -58,6 +63,18 @@ void open_fan_out(struct flow_world *flow, const char *name);
 /* Somebody records a run that the store has ended. */
 struct store_finish follow_run(struct flow_world *flow, const struct run *run);
 void order_kill(struct flow_world *flow, const struct run *run, enum run_reason reason);
+
+/* The same for all steps that the store has ended. */
+void drain(struct flow_world *flow);
+/* Takes, begins and ends it, and asks for a next attempt, which must be made. */
+struct store_finish fail_and_retry(struct flow_world *flow, const char *name, enum run_state state);
+void put_again(struct world *world, struct id job, const char *name, bool paused, bool deleted,
+               bool purge);
+
+/* The instance is open, and waits for one step. */
+void check_instance(struct flow_world *flow, int64_t started_ms);
+/* The store has ended the instance so; follows it, and checks that it is the job's last run. */
+void ends_as(struct flow_world *flow, enum run_state state, enum run_reason reason);
 
 void do_twice(struct world *world, enum store_op op, void *item, size_t size);
 
