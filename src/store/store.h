@@ -235,8 +235,8 @@ enum { STORE_AHEAD_MS = 2000 };
  *
  * With an `opening` the run must be DUE, and becomes RUNNING. To become an instance it is taken
  * only if the definition has the revision `job_revision`, and ends as SKIPPED instead (`taken` is
- * false) if its begin would be refused. A step keeps the job_revision of its instance:
- * `job_revision` is 0. */
+ * false) if its begin would be refused; not a further attempt or a part, of a job that was
+ * something else. A step keeps the job_revision of its instance: `job_revision` is 0. */
 struct store_take {
     struct id run_id;
     int64_t job_revision;         /* 0: the run is taken to be ended */

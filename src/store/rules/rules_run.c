@@ -208,7 +208,7 @@ static bool is_spread_otherwise(const struct run *run, const struct job_row *job
                                 const struct store_take *take)
 {
     if (take->opening.is_wanted && !run_is_step(run))
-        return job->revision != take->job_revision;
+        return run->attempt > 1 || run->parts || job->revision != take->job_revision;
     if (!run_may_be_spread(run))
         return take->parts.count > 0 || take->job_revision;
     return take->job_revision && job->revision != take->job_revision;
