@@ -15,6 +15,15 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     return OK;
 }
 
+/* A store may decide on the claim again, and then otherwise: all but the run's state stays. */
+static enum status open_instance(struct rules *rules, struct store_claim *claim)
+{
+    struct run run = claim->run;
+    enum status st = rules_make_instance(rules, &run, &claim->opening);
+    claim->run.state = run.state;
+    return st;
+}
+
 static enum status start_run(struct rules *rules, struct store_claim *claim)
 {
     bool is_spread = claim->opening.is_wanted || claim->parts.count;
@@ -22,7 +31,7 @@ static enum status start_run(struct rules *rules, struct store_claim *claim)
         return make_run(rules, claim, RUN_CLAIMED);
     claim->result = CLAIM_SPREAD;
     if (claim->opening.is_wanted)
-        return rules_make_instance(rules, &claim->run, &claim->opening);
+        return open_instance(rules, claim);
     return rules_make_parts(rules, &claim->run, &claim->parts);
 }
 
