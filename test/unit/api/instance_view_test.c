@@ -106,12 +106,15 @@ static void steps_are_those_of_the_plan(void **state)
     expect_text("[\"ok\",\"running\",\"waiting\",\"waiting\",\"waiting\"]", column(&view, "state"));
     expect_text("[null,{\"due\":1,\"running\":1,\"ok\":1},null,null,null]", column(&view, "items"));
     expect_text("[2,1,1,null,null]", column(&view, "attempt"));
-    expect_text("[null,1,1,1,3]", column(&view, "join"));
+    expect_text("[null,1,1,1,null]", column(&view, "join"));
     expect_text("[null,null,\"steps.extract.rows > 0\",null,null]", column(&view, "when"));
     expect_text("{\"ok\":1,\"running\":1,\"waiting\":3}", instance_view_counts(&view));
     json_t *after = column(&view, "after");
     expect_text("[{\"step\":\"extract\",\"on\":\"always\"}]",
                 json_incref(json_array_get(after, 2)));
+    expect_text(
+        "[\"report\"]",
+        json_pack("[O]", json_object_get(json_array_get(json_array_get(after, 4), 0), "step")));
     json_decref(after);
     instance_view_release(&view);
     free(plan);
