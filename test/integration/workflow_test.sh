@@ -81,10 +81,12 @@ YAML
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
 
+# shellcheck disable=SC2317 # wait_until calls it
 has_lines() { # FILE COUNT
     [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]
 }
 
+# shellcheck disable=SC2317 # likewise
 state_is() { # RUN STATE
     [ "$(peal runs "$1" -o json 2>/dev/null | jq -r '.[0].state')" = "$2" ]
 }

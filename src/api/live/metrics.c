@@ -56,6 +56,8 @@ static void note_end(struct metrics *metrics, const struct run *run, const struc
 
 static void note_run(struct metrics *metrics, const struct run *run, const struct catalog_job *job)
 {
+    if (run_is_unfollowed(run)) /* it comes again, with the time of its end */
+        return;
     if (run_state_is_end(run->state))
         note_end(metrics, run, job);
     else if (run->state == RUN_CLAIMED)

@@ -15,6 +15,15 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     return OK;
 }
 
+/* A store may decide on the claim again, and then otherwise: all but the run's state stays. */
+static enum status open_instance(struct rules *rules, struct store_claim *claim)
+{
+    struct run run = claim->run;
+    enum status st = rules_make_instance(rules, &run, &claim->opening);
+    claim->run.state = run.state;
+    return st;
+}
+
 static enum status start_run(struct rules *rules, struct store_claim *claim)
 {
     bool is_spread = claim->opening.is_wanted || claim->parts.count;
@@ -22,7 +31,7 @@ static enum status start_run(struct rules *rules, struct store_claim *claim)
         return make_run(rules, claim, RUN_CLAIMED);
     claim->result = CLAIM_SPREAD;
     if (claim->opening.is_wanted)
-        return rules_make_instance(rules, &claim->run, &claim->opening);
+        return open_instance(rules, claim);
     return rules_make_parts(rules, &claim->run, &claim->parts);
 }
 
@@ -208,7 +217,7 @@ static bool is_spread_otherwise(const struct run *run, const struct job_row *job
                                 const struct store_take *take)
 {
     if (take->opening.is_wanted && !run_is_step(run))
-        return job->revision != take->job_revision;
+        return run->attempt > 1 || run->parts || job->revision != take->job_revision;
     if (!run_may_be_spread(run))
         return take->parts.count > 0 || take->job_revision;
     return take->job_revision && job->revision != take->job_revision;
@@ -471,7 +480,7 @@ static enum status write_end(struct rules *rules, struct run_row *row, const str
     set_end(row, &finish->run, is_again);
     enum status st = settle(rules, &row->run, before, is_again, &settled);
     finish->run = row->run;
-    if (st == OK && finish->output && !is_again)
+    if (st == OK && finish->output && settled == SETTLED_TICK)
         st = rules_put_output(rules, &row->run, finish->output);
     if (st == OK)
         st = rules_set_run(rules, row);
