@@ -33,7 +33,7 @@ static enum status ask(struct flow_lookup *lookup, const struct flow_gate *gate,
     around.in = in;
     enum status st = when_eval(gate->when, &(struct ref_values){flow_get, &around}, ret, &err);
     if (st == E_INVALID && *err.message)
-        flow_fail(lookup->why, lookup->size, "when:%d: %s", err.column, err.message);
+        flow_say(lookup->why, lookup->size, "when:%d: %s", err.column, err.message);
     return st;
 }
 

@@ -202,6 +202,7 @@ static enum run_state want_level(struct wanted *wanted, const char *name, const 
         if (strcmp(wanted->world->jobs.items[i]->name, name) == 0)
             workflow = wanted->world->jobs.items[i];
     }
+    assert_non_null(workflow);
     for (size_t i = 0; i < workflow->step_count; i++) {
         const struct job_step *step = &workflow->steps[i];
         int met = 0, join = step->join ? step->join : (int)step->after_count;
