@@ -229,6 +229,37 @@ static void check_names(struct check *check, const struct job *job)
         check_step(check, job, &job->steps[i]);
 }
 
+/* ---- steps that never run ---- */
+
+struct dead {
+    const struct job_sources *sources;
+    const struct job *job;
+};
+
+static void warn_of_step(void *context, const struct job_step *step, const struct job_step *other)
+{
+    const struct dead *dead = context;
+    char message[240];
+    snprintf(message, sizeof(message),
+             tr("warning: step \"%s\" can never run: it needs both the success and the failure of "
+                "\"%s\""),
+             step->name, other->name);
+    const char *field = step->is_final ? "finally" : "steps";
+    job_sources_tell(dead->sources,
+                     &(struct job_mistake){dead->job->name, field, step->name, message});
+}
+
+static enum status warn_of_steps(const struct check *check)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < check->jobs->count; i++) {
+        struct dead dead = {check->sources, check->jobs->items[i]};
+        if (dead.job->step_count)
+            st = steps_find_dead(dead.job, warn_of_step, &dead);
+    }
+    return st;
+}
+
 /* ---- cycles ---- */
 
 /* Jobs wait for each other, and workflows contain each other. */
@@ -344,6 +375,8 @@ enum exit_code job_check(struct client *client, const struct job_list *jobs,
         code = cli_fail(find_cycles(&check, WAITS_FOR));
     if (code == EXIT_OK)
         code = cli_fail(find_cycles(&check, CONTAINS));
+    if (code == EXIT_OK)
+        code = cli_fail(warn_of_steps(&check));
     if (code == EXIT_OK && check.is_unsure)
         cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
                  "agent here");
