@@ -80,7 +80,8 @@ static bool can_be_kept(const struct jobs_batch *batch, size_t *ret_bytes)
     *ret_bytes = 0;
     for (size_t i = 0; i < batch->count; i++) {
         const struct jobs_batch_item *item = &batch->items[i];
-        if (item->is_delete || item->kind != WRITE_CREATE || item->write.waits_anew)
+        if (item->is_delete || item->kind != WRITE_CREATE || item->write.waits_anew ||
+            item->write.refers_anew)
             return false;
         *ret_bytes += JOB_BYTES + strlen(item->name) + strlen(item->write.json);
     }

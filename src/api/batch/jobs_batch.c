@@ -8,6 +8,7 @@
 #include "array.h"
 #include "auth/visible.h"
 #include "definition/job_decode.h"
+#include "definition/step_check.h"
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
@@ -118,7 +119,8 @@ static enum status check_put(struct call *call, struct jobs_batch_item *item,
     item->kind = item->write.kind;
     if (item->write.defines)
         may_change(call, RIGHT_DEFINE, item);
-    if (!item->write.job->after_count) /* while its memory is in the processor's cache */
+    if (!item->write.job->after_count &&
+        !item->write.job->step_count) /* while its memory is in the processor's cache */
         job_write_lighten(&item->write);
     return OK;
 }
@@ -249,12 +251,16 @@ static bool check_link(struct call *call, const struct jobs_batch_item *item)
 {
     struct jobs_batch *batch = call->state;
     struct job_error error = {0};
-    if (!item->write.waits_anew)
+    if (!item->write.waits_anew && !item->write.refers_anew)
         return true;
     json_t *definition = read_item(call, item);
     if (!definition)
         return false;
-    enum status st = after_check_job(&batch->after, item->write.job, definition, &error);
+    enum status st = OK;
+    if (item->write.waits_anew)
+        st = after_check_job(&batch->after, item->write.job, definition, &error);
+    if (st == OK && item->write.refers_anew)
+        st = step_check_job(&batch->after, item->write.job, &error);
     json_decref(definition);
     if (batch->is_short)
         st = E_NOMEM;

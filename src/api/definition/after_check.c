@@ -148,7 +148,7 @@ static bool add_candidate(void *context, const struct catalog_job *job)
 }
 
 /* Of more than CANDIDATES jobs, compares only those from the first letter on, in order of names. */
-static const char *nearest_job(const struct call *call, const char *typed)
+const char *after_nearest_job(const struct call *call, const char *typed)
 {
     struct candidates candidates = {.count = 0};
     const char before[] = {(char)(typed[0] - 1), 0x7F, '\0'};
@@ -161,7 +161,7 @@ static enum status no_such_job(const struct after_check *check, const json_t *de
                                const char *name, struct job_error *reterr)
 {
     const struct call *call = check->call;
-    const char *nearest = nearest_job(call, name);
+    const char *nearest = after_nearest_job(call, name);
     struct strbuf message;
     strbuf_init(&message);
     const struct catalog_job *renamed = waits_former(&catalog_of(check)->waits, name);

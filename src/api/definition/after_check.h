@@ -38,6 +38,9 @@ MUST_CHECK enum status after_check_return(const struct call *call, struct job *j
 MUST_CHECK enum status after_check_rename(const struct call *call, struct job *job,
                                           const char *from, struct job_error *reterr);
 
+/* The name of a job that the caller sees, nearest to a mistyped one; NULL: none is near. */
+const char *after_nearest_job(const struct call *call, const char *typed);
+
 /* The name of the first missing job that `job` waits for; NULL: none. */
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);
 

@@ -65,6 +65,23 @@ static void drop_process(json_t *definition, const json_t *patch)
         json_object_del(definition, "env");
 }
 
+/* A job that becomes a workflow loses what its steps have instead, and the other way round. */
+static void drop_work(json_t *definition, const json_t *patch)
+{
+    static const char *const works[] = {"command", "shell", "http", "function"};
+    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+        if (!sets(patch, works[i]) || sets(patch, "steps"))
+            continue;
+        json_object_del(definition, "kind");
+        json_object_del(definition, "steps");
+        json_object_del(definition, "finally");
+    }
+    for (const struct field *field = job_fields; field->name && sets(patch, "steps"); field++) {
+        if (field->of == OF_STEP || field->of == OF_NEITHER)
+            json_object_del(definition, field->name);
+    }
+}
+
 /* A group that is given as the value of its first field becomes a map, into which a map can be
  * merged. False: out of memory. */
 static bool open_groups(json_t *definition, const json_t *patch)
@@ -93,6 +110,7 @@ bool job_patch(json_t *definition, json_t *patch)
     drop_other(definition, patch, "shell", "function");
     drop_other(definition, patch, "http", "function");
     drop_process(definition, patch);
+    drop_work(definition, patch);
     drop_ticks(definition, patch);
     return merge(definition, patch);
 }

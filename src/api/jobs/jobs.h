@@ -56,6 +56,7 @@ struct job_write {
     char *json;       /* the same, encoded for the store */
     char *before;     /* the stored definition; NULL: none */
     bool waits_anew;  /* its `after` has changed: call after_check_job */
+    bool refers_anew; /* its steps have changed, and name other jobs: call step_check_job */
     bool defines;     /* it changes what runs, or as whom: needs RIGHT_DEFINE */
     int64_t revision; /* of the replaced definition; 0: none */
     int64_t cursor_ms;

@@ -6,6 +6,7 @@
 #include "definition/after_check.h"
 #include "definition/definition_diff.h"
 #include "definition/job_decode.h"
+#include "definition/step_check.h"
 #include "documents/channels.h"
 #include "handlers.h"
 #include "input.h"
@@ -121,6 +122,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     write->cursor_ms = call->now_ms;
     write->defines = true;
     write->waits_anew = job->after_count > 0;
+    write->refers_anew = job_has_references(job);
     if (!there) {
         job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
@@ -144,6 +146,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
         return st;
     write->defines = changes.runs;
     write->waits_anew = job->after_count && changes.after;
+    write->refers_anew = write->refers_anew && changes.steps;
     if (!changes.any)
         write->kind = is_adopted ? WRITE_ADOPT : WRITE_NOTHING;
     if (changes.ticks)
@@ -507,10 +510,12 @@ static enum status check_waits(const struct call *call, const struct job_write *
                                struct job_error *reterr)
 {
     struct after_check check;
-    if (!write->waits_anew)
-        return OK;
+    enum status st = OK;
     after_check_init(&check, call, after_planned_alone, write->job);
-    enum status st = after_check_job(&check, write->job, call->body, reterr);
+    if (write->waits_anew)
+        st = after_check_job(&check, write->job, call->body, reterr);
+    if (st == OK && write->refers_anew)
+        st = step_check_job(&check, write->job, reterr);
     after_check_release(&check);
     return st;
 }

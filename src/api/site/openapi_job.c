@@ -50,6 +50,23 @@ static json_t *after_schema(void)
                      after_on_names[AFTER_SUCCESS]);
 }
 
+/* A name, {step, on}, or a list of these; replies have a list of {step, on}. */
+static json_t *step_after_schema(void)
+{
+    return json_pack("{s:[s, s, s], s:{s:[s, s], s:{s:{s:s}, s:{s:o, s:s}}}}", "type", "array",
+                     "object", "string", "items", "type", "object", "string", "properties", "step",
+                     "type", "string", "on", "enum", words_list(after_on_names), "default",
+                     after_on_names[AFTER_SUCCESS]);
+}
+
+/* all, any or a number. */
+static json_t *join_schema(const struct field *field)
+{
+    return json_pack("{s:[{s:[s, s]}, {s:s, s:I, s:I}]}", "anyOf", "enum", "all", "any", "type",
+                     "integer", "minimum", (json_int_t)field->min, "maximum",
+                     (json_int_t)field->max);
+}
+
 /* Names, each with its type, default, allowed values and help. */
 static json_t *params_schema(void)
 {
@@ -72,6 +89,19 @@ static json_t *group_schema(const struct field *field)
                                 : map;
 }
 
+/* A list of steps, each with its own fields and those of a job that a step has. */
+static json_t *steps_schema(const struct field *field)
+{
+    json_t *fields = properties(step_fields);
+    for (const struct field *of_job = job_fields; of_job->name; of_job++) {
+        if (field_is_of_step(of_job))
+            json_object_set_new(fields, of_job->name, field_schema(of_job));
+    }
+    json_t *step = json_pack("{s:s, s:b, s:[s], s:o}", "type", "object", "additionalProperties", 0,
+                             "required", "name", "properties", fields);
+    return list_schema(field, step);
+}
+
 static json_t *kind_schema(const struct field *field)
 {
     switch (field->kind) {
@@ -90,6 +120,15 @@ static json_t *kind_schema(const struct field *field)
         return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-7]{1,4}$");
     case FIELD_ARGV: /* arguments may be numbers */
         return list_schema(field, json_pack("{s:[s, s]}", "type", "string", "number"));
+    case FIELD_STEPS:
+    case FIELD_FINALLY:
+        return steps_schema(field);
+    case FIELD_STEP_AFTER:
+        return step_after_schema();
+    case FIELD_JOIN:
+        return join_schema(field);
+    case FIELD_ITEMS:
+        return list_schema(field, json_pack("{s:[s, s]}", "type", "string", "number"));
     case FIELD_SCHEDULES:
     case FIELD_CALENDARS:
         return list_schema(field, json_pack("{s:s}", "type", "string"));
@@ -107,10 +146,14 @@ static json_t *kind_schema(const struct field *field)
     case FIELD_BOOL:
         return json_pack("{s:s}", "type", "boolean");
     case FIELD_CHOICE:
+    case FIELD_KIND:
         return json_pack("{s:o}", "enum", words_list(field->words));
     case FIELD_PARAMS:
         return params_schema();
     case FIELD_PAIRS:
+        if (field->numbers)
+            return json_pack("{s:s, s:{s:[s, s, s]}}", "type", "object", "additionalProperties",
+                             "type", "string", "number", "boolean");
         return json_pack("{s:s, s:{s:[s, s]}}", "type", "object", "additionalProperties", "type",
                          "string", "number");
     case FIELD_GROUP:

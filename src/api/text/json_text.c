@@ -71,6 +71,19 @@ bool json_text_next(const char **at, struct json_member *ret)
     return true;
 }
 
+bool json_text_item(const char **at, struct json_span *ret)
+{
+    const char *item = skip_space(*at);
+    if (*item != '[' && *item != ',')
+        return false;
+    item = skip_space(item + 1);
+    if (!*item || *item == ']')
+        return false;
+    *at = skip_value(item);
+    *ret = (struct json_span){item, (size_t)(*at - item)};
+    return *at > item;
+}
+
 bool json_text_get(const char *object, const char *name, struct json_span *ret)
 {
     struct json_member member;

@@ -21,6 +21,9 @@ struct json_member {
 /* Walks the members of an object: *at is first its text. False: the end. */
 bool json_text_next(const char **at, struct json_member *ret);
 
+/* Walks the items of an array likewise. */
+bool json_text_item(const char **at, struct json_span *ret);
+
 /* The value of a member; false: no such member. */
 bool json_text_get(const char *object, const char *name, struct json_span *ret);
 

@@ -41,6 +41,8 @@ static const char *complaint(const struct job *job, bool system)
         return "it is an HTTP call";
     if (job->kind == JOB_FUNCTION)
         return "it is a function of a program";
+    if (job->kind == JOB_WORKFLOW)
+        return "it is a workflow";
     if (system && !job->user) /* a guess could grant more rights */
         return "it names no user";
     if (job->script && !job->script[strspn(job->script, " \t\n")])

@@ -82,6 +82,7 @@ struct job_changes {
     bool ticks; /* fields that determine the ticks */
     bool runs;  /* fields that need the right to define: what runs, and as which user */
     bool after; /* the field `after` */
+    bool steps; /* the steps of a workflow */
 };
 struct job_changes job_changes_find(const json_t *from, const json_t *to);
 

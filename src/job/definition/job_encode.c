@@ -554,6 +554,7 @@ struct job_changes job_changes_find(const json_t *from, const json_t *to)
         changes.ticks |= field->moves_ticks;
         changes.runs |= field->defines;
         changes.after |= field->kind == FIELD_AFTER;
+        changes.steps |= field->kind == FIELD_STEPS || field->kind == FIELD_FINALLY;
     }
     return changes;
 }

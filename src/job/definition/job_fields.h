@@ -112,6 +112,9 @@ extern const struct field job_fields[];
 extern const struct field step_fields[];
 bool field_is_of_step(const struct field *field);
 
+/* Finds a field of a step in both tables; NULL: none. */
+const struct field *step_field_find(const char *name, size_t length);
+
 /* Sets the members of the object to the defaults of the table, where those are not 0. */
 void fields_set_defaults(const struct field *fields, void *object);
 

@@ -156,16 +156,6 @@ static enum status unknown_field(const struct decoder *d, const struct spot *spo
     return status_invalid();
 }
 
-static bool is_known(const struct node *key)
-{
-    const struct field *next = step_fields;
-    if (field_find(step_fields, &next, key->text, key->length))
-        return true;
-    next = job_fields;
-    const struct field *field = field_find(job_fields, &next, key->text, key->length);
-    return field && field_is_of_step(field);
-}
-
 /* Each field in the order of the tables, the step's own first: their names hide those of a job. */
 static enum status decode_fields(const struct decoder *d, struct job_step *step,
                                  const struct spot *spot)
@@ -176,7 +166,7 @@ static enum status decode_fields(const struct decoder *d, struct job_step *step,
     of_job.object = own.job = of_job.job = step->job;
     own.workflow = of_job.workflow = d->job;
     for (const struct entry *entry = spot->node->entries; entry && st == OK; entry = entry->next) {
-        if (!is_known(entry->key))
+        if (!step_field_find(entry->key->text, entry->key->length))
             st = decoder_go_on(d, unknown_field(d, spot, entry->key), &worst);
     }
     for (const struct field *field = step_fields; field->name && st == OK; field++) {

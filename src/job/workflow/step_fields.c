@@ -44,7 +44,7 @@ static const struct field each_fields[] = {
     {"at_once", FIELD_INT, AT(each.at_once), 1, EACH_AT_ONCE_MAX, EACH_AT_ONCE,
      ABOUT(SECTION_STEPS, "At once", "同时运行数",
            "So many items are under way at the same time; the others wait.",
-           "同时运行的项数，其余等待。", .see = "#each")},
+           "同时运行的项数，其余等待。", .unset = "16", .see = "#each")},
     {0},
 };
 
@@ -91,4 +91,15 @@ const struct field step_fields[] = {
 bool field_is_of_step(const struct field *field)
 {
     return !field->meta && (field->of == OF_STEP || field->of == OF_EITHER);
+}
+
+const struct field *step_field_find(const char *name, size_t length)
+{
+    const struct field *next = step_fields;
+    const struct field *field = field_find(step_fields, &next, name, length);
+    if (field)
+        return field;
+    next = job_fields;
+    field = field_find(job_fields, &next, name, length);
+    return field && field_is_of_step(field) ? field : NULL;
 }

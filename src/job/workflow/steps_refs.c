@@ -60,7 +60,7 @@ static const char *complain_order(struct place *place, int other)
         snprintf(place->why, sizeof(place->why), "names a step that runs after this one: %s",
                  way.text);
     else
-        snprintf(place->why, sizeof(place->why), "%s",
+        snprintf(place->why, sizeof(place->why),
                  "names a step that need not have ended before this one begins; add it to "
                  "\"after\"");
     strbuf_release(&way);
@@ -293,7 +293,7 @@ static enum status check_step(struct steps_graph *graph, int number)
         st = check_map(&place, USE_TEXT, &with);
     if (st == OK)
         st = check_text(&place, USE_TEXT, &input);
-    if (st == OK)
+    if (st == OK && vertex->step->when)
         st = check_when(&place, &when);
     return st == OK ? check_each(&place, &step) : st;
 }

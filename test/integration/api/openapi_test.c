@@ -263,6 +263,19 @@ static void test_definition_has_every_field(void **state)
          true},
         {__LINE__, "{\"after\":[{\"job\":\"b\",\"on\":\"always\"}],\"notify\":\"ops\"}", true},
         {__LINE__, "{\"notify\":{\"to\":\"ops\",\"on\":[\"late\"],\"late\":\"5m\"}}", true},
+        {__LINE__,
+         "{\"kind\":\"workflow\",\"steps\":[{\"name\":\"a\",\"shell\":\"x\",\"retries\":2},{"
+         "\"name\":\"b\","
+         "\"after\":[{\"step\":\"a\",\"on\":\"always\"}],\"join\":\"any\",\"each\":{\"from\":1,"
+         "\"to\":5},"
+         "\"job\":\"c\",\"with\":{\"n\":5,\"f\":true}}],\"finally\":[{\"name\":\"c\",\"each\":["
+         "\"x\",1],"
+         "\"http\":\"https://h/\",\"when\":\"steps.a.rows > 0\",\"after\":\"d\",\"join\":2}]}",
+         true},
+        {__LINE__, "{\"kind\":\"flow\"}", false},
+        {__LINE__, "{\"steps\":[{\"shell\":\"x\"}]}", false},
+        {__LINE__, "{\"steps\":[{\"name\":\"a\",\"schedule\":\"@daily\"}]}", false},
+        {__LINE__, "{\"steps\":[{\"name\":\"a\",\"each\":{\"shards\":\"8\"}}]}", false},
         {__LINE__, "{\"notify\":{\"on\":[\"sometimes\"]}}", false},
         {__LINE__, "{\"overlap\":\"both\"}", false},
         {__LINE__, "{\"command\":\"true\"}", false},

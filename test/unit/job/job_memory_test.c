@@ -84,7 +84,12 @@ static const char file[] =
     "   env: &e {A: b, C: d}, start: 2027-01-01, notes: 'x', limits: {memory: 1GiB}, umask: "
     "'022'}\n"
     "- {name: b, schedule: CRON_TZ=Europe/Berlin 0 3 * * *, shell: \"x\\n\", env: *e, owner: me}\n"
-    "- {name: c, after: [a, {job: b, on: always}], shell: x}\n";
+    "- {name: c, after: [a, {job: b, on: always}], shell: x}\n"
+    "- {name: d, schedule: '@manual', env: {E: '${params.p}'}, params: {p: {default: q}},\n"
+    "   steps: [{name: x, shell: y}, {name: y, after: x, each: {of: steps.x.k}, retries: 1,\n"
+    "   http: {url: 'https://a/${item}', headers: {A: b}}}, {name: z, job: a, with: {v: w},\n"
+    "   after: [x, {step: y, on: always}], when: steps.x.k > 5, join: any}],\n"
+    "   finally: [{name: f, each: [a, b], command: [echo, '${item}', '${steps.z.state}']}]}\n";
 
 static enum status decode_and_encode(void)
 {

@@ -369,15 +369,15 @@ static const struct {
     {__LINE__, "steps: [{name: x, shell: y, when: 'params.a ='}]\nparams: {a: {default: b}}\n",
      "3:45 /steps/0/when steps[0].when: expected an operator, and, or, or the end, found =\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: params.a == 5 and item > 3}]\n",
-     "3:35 /steps/0/when steps[0].when: params.a is not a parameter of this workflow; declare it "
+     "3:35 /steps/0/when steps[0].when: \"params.a\" is not a parameter of this workflow; declare "
+     "it "
      "in \"params\"\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: ''}]\n",
-     "3:35 /steps/0/when steps[0].when: is empty\n"
-     "3:36 /steps/0/when steps[0].when: expected a value: params.NAME, steps.NAME.KEY, a number or "
-     "a text in quotes, found the end\n"},
+     "3:35 /steps/0/when steps[0].when: is empty\n"},
     {__LINE__,
      "steps:\n- {name: x, shell: y, when: steps.z.k > 5}\n- {name: z, shell: y, after: x}\n",
-     "4:29 /steps/0/when steps[0].when: steps.z.k names a step that runs after this one: x -> z\n"},
+     "4:29 /steps/0/when steps[0].when: \"steps.z.k\" names a step that runs after this one: x -> "
+     "z\n"},
 };
 
 static void add_errors(const char *text, struct strbuf *out)
@@ -421,12 +421,135 @@ static void mistakes_are_located(void **state)
     }
 }
 
+/* ---- limits ---- */
+
+/* `chains` chains of `length` steps each; the last step waits for the ends of `inputs` of them. */
+static void add_chains(struct strbuf *out, int chains, int length, int inputs)
+{
+    strbuf_adds(out, HEAD "steps:\n");
+    for (int chain = 0; chain < chains; chain++) {
+        for (int i = 0; i < length; i++) {
+            strbuf_addf(out, "- {name: s%d-%d, shell: y", chain, i);
+            if (i)
+                strbuf_addf(out, ", after: s%d-%d", chain, i - 1);
+            strbuf_adds(out, "}\n");
+        }
+    }
+    strbuf_adds(out, inputs ? "- {name: last, shell: y, after: [" : "");
+    for (int i = 0; i < inputs; i++)
+        strbuf_addf(out, "%ss%d-%d", i ? ", " : "", i / length, i % length);
+    strbuf_adds(out, inputs ? "]}\n" : "");
+}
+
+static const struct {
+    int line, chains, length, inputs;
+    const char *want; /* NULL: it is taken */
+} sizes[] = {
+    {__LINE__, 64, 31, 16, NULL},
+    {__LINE__, 20, 100, 0, NULL},
+    {__LINE__, 1, 2000, 0, NULL},
+    {__LINE__, 20, 100, 1, "steps: has 2001 steps; a workflow has 2000 at most"},
+    {__LINE__, 65, 1, 0, "steps: 65 steps wait for no other; at most 64 can begin at once"},
+    {__LINE__, 64, 30, 256, NULL},
+    {__LINE__, 64, 30, 257, "steps[1920].after: a step can wait for 256 others, not more"},
+};
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct job_list jobs;
+        struct job_error err = {0};
+        struct strbuf text;
+        strbuf_init(&text);
+        job_list_init(&jobs);
+        add_chains(&text, sizes[i].chains, sizes[i].length, sizes[i].inputs);
+        enum status st = jobs_decode_text(text.text, text.length, "UTC", zones, &jobs, &err);
+        if ((st == OK) != !sizes[i].want || (st != OK && strcmp(err.message, sizes[i].want) != 0))
+            fail_msg("line %d: %s", sizes[i].line, err.message);
+        job_list_release(&jobs);
+        strbuf_release(&text);
+    }
+}
+
+static void a_step_has_as_many_that_wait(void **state)
+{
+    (void)state;
+    for (int count = 256; count <= 257; count++) {
+        struct job_list jobs;
+        struct job_error err = {0};
+        struct strbuf text;
+        strbuf_init(&text);
+        job_list_init(&jobs);
+        strbuf_adds(&text, HEAD "steps:\n- {name: first, shell: y}\n");
+        for (int i = 0; i < count; i++)
+            strbuf_addf(&text, "- {name: s%d, shell: y, after: first}\n", i);
+        enum status st = jobs_decode_text(text.text, text.length, "UTC", zones, &jobs, &err);
+        assert_int_equal(st, count == 256 ? OK : E_INVALID);
+        assert_string_equal(err.message, count == 256 ? ""
+                                                      : "steps[0]: 257 steps wait for \"first\"; "
+                                                        "at most 256 can");
+        job_list_release(&jobs);
+        strbuf_release(&text);
+    }
+}
+
+/* ---- steps that never run ---- */
+
+static const struct {
+    int line;
+    const char *steps, *dead; /* "step of other" */
+} lives[] = {
+    {__LINE__, "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]}]", ""},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, after: [a, b]}]",
+     "c of a "},
+    {__LINE__, /* in any order, and told once */
+     "[{name: d, shell: x, after: c}, {name: c, shell: x, after: [a, b]},"
+     " {name: b, shell: x, after: [{step: a, on: failure}]}, {name: a, shell: x}]",
+     "c of a "},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, after: [a, {step: b, on: always}]}]",
+     ""},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, join: any, after: [a, b]}]",
+     ""},
+};
+
+static void note_dead(void *context, const struct job_step *step, const struct job_step *other)
+{
+    strbuf_addf(context, "%s of %s ", step->name, other->name);
+}
+
+static void steps_that_never_run_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+        char text[512];
+        struct strbuf dead;
+        strbuf_init(&dead);
+        snprintf(text, sizeof(text), HEAD "steps: %s\n", lives[i].steps);
+        struct job *job = read_job(lives[i].line, text);
+        assert_int_equal(steps_find_dead(job, note_dead, &dead), OK);
+        if (strcmp(dead.text, lives[i].dead) != 0)
+            fail_msg("line %d: %s", lives[i].line, dead.text);
+        strbuf_release(&dead);
+        job_free(job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(yaml_reads_well),
         cmocka_unit_test(forms_are_stored_as_one),
         cmocka_unit_test(mistakes_are_located),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(steps_that_never_run_are_found),
+        cmocka_unit_test(a_step_has_as_many_that_wait),
     };
     return cmocka_run_group_tests(tests, open_zones, close_zones);
 }

@@ -8,12 +8,15 @@
 #include "cli/suggest.h"
 #include "cli/when.h"
 #include "text/tr.h"
+#include "workflow/steps.h"
 
 struct check {
     const struct job_list *jobs;
     const struct job_sources *sources;
     bool has_agent;
     json_t *waits;                /* by the name of a job: those that it waits for */
+    json_t *contained;            /* by the name of a workflow: those that are its steps */
+    json_t *kinds;                /* by the name of a job: is it a workflow? */
     json_t *calendars, *channels; /* their names */
     bool is_wrong, is_unsure;
 };
@@ -44,16 +47,49 @@ static json_t *names_waited_for(const json_t *after)
     return names;
 }
 
-static enum exit_code read_jobs(struct client *client, struct check *check)
+/* Appends the workflows that are steps of the list. */
+static void add_contained(const json_t *steps, json_t *names)
+{
+    const json_t *step;
+    size_t i;
+    json_array_foreach (steps, i, step) {
+        const json_t *name = json_object_get(step, "workflow");
+        if (json_is_string(name))
+            json_array_append(names, (json_t *)name);
+    }
+}
+
+static enum status add_kind(const struct check *check, const char *name, bool is_workflow,
+                            json_t *contained)
+{
+    enum status st = add_waits(check->contained, name, contained);
+    return json_object_set_new(check->kinds, name, json_boolean(is_workflow)) == 0 ? st : E_NOMEM;
+}
+
+static enum status add_job(const struct check *check, const json_t *job)
+{
+    const char *name = answer_text(job, "name");
+    json_t *contained = json_array();
+    enum status st = add_waits(check->waits, name, names_waited_for(json_object_get(job, "after")));
+    add_contained(json_object_get(job, "steps"), contained);
+    add_contained(json_object_get(job, "finally"), contained);
+    enum status more =
+        add_kind(check, name, strcmp(answer_text(job, "kind"), "workflow") == 0, contained);
+    return st == OK ? more : st;
+}
+
+/* Steps are asked for only where some refer to other jobs. */
+static enum exit_code read_jobs(struct client *client, const struct check *check, bool with_steps)
 {
     json_t *there = NULL;
     const json_t *job;
     size_t i;
-    enum exit_code code = client_list(client, "/jobs?fields=name,after&", 0, &there);
+    const char *path =
+        with_steps ? "/jobs?fields=name,after,kind,steps,finally&" : "/jobs?fields=name,after&";
+    enum exit_code code = client_list(client, path, 0, &there);
     json_array_foreach (there, i, job) {
         if (code == EXIT_OK)
-            code = cli_fail(add_waits(check->waits, answer_text(job, "name"),
-                                      names_waited_for(json_object_get(job, "after"))));
+            code = cli_fail(add_job(check, job));
     }
     json_decref(there);
     return code;
@@ -80,26 +116,47 @@ static enum status add_own(struct check *check)
     enum status st = OK;
     for (size_t i = 0; st == OK && i < check->jobs->count; i++) {
         const struct job *job = check->jobs->items[i];
-        json_t *names = json_array();
+        json_t *names = json_array(), *contained = json_array();
         for (size_t j = 0; j < job->after_count; j++)
             json_array_append_new(names, json_string(job->after[j].job));
-        st = add_waits(check->waits, job->name, names);
+        for (size_t j = 0; j < job->step_count; j++) {
+            if (job->steps[j].workflow)
+                json_array_append_new(contained, json_string(job->steps[j].workflow));
+        }
+        st = add_kind(check, job->name, job->kind == JOB_WORKFLOW, contained);
+        enum status more = add_waits(check->waits, job->name, names);
+        st = st == OK ? more : st;
     }
     return st;
 }
 
+static const char *name_in(const struct job_step *step)
+{
+    return step->ref ? step->ref : step->workflow;
+}
+
+static bool has_references(const struct job *job)
+{
+    for (size_t i = 0; i < job->step_count; i++) {
+        if (name_in(&job->steps[i]))
+            return true;
+    }
+    return false;
+}
+
 static enum exit_code read_all(struct client *client, struct check *check)
 {
-    bool waits = false, has_calendars = false, has_channels = false;
+    bool waits = false, refers = false, has_calendars = false, has_channels = false;
     enum exit_code code = EXIT_OK;
     for (size_t i = 0; i < check->jobs->count; i++) {
         const struct job *job = check->jobs->items[i];
         waits = waits || job->after_count;
+        refers = refers || has_references(job);
         has_calendars = has_calendars || job->calendar_count;
         has_channels = has_channels || job->notify.to;
     }
-    if (client && waits)
-        code = read_jobs(client, check);
+    if (client && (waits || refers))
+        code = read_jobs(client, check, refers);
     if (client && has_calendars && code == EXIT_OK)
         code = read_names(client, "/calendars", check->calendars);
     if (client && has_channels && code == EXIT_OK)
@@ -109,8 +166,34 @@ static enum exit_code read_all(struct client *client, struct check *check)
 
 /* ---- names ---- */
 
+/* Where a name stands: the field for people, and its path. */
+struct place {
+    char label[48], path[48];
+};
+
+static struct place field_place(const char *field)
+{
+    struct place place;
+    snprintf(place.label, sizeof(place.label), "%s", field);
+    snprintf(place.path, sizeof(place.path), "%s", field);
+    return place;
+}
+
+static struct place step_place(const struct job *job, const struct job_step *step,
+                               const char *field)
+{
+    struct place place;
+    const char *list = step->is_final ? "finally" : "steps";
+    size_t index = 0;
+    for (const struct job_step *other = job->steps; other < step; other++)
+        index += other->is_final == step->is_final;
+    snprintf(place.label, sizeof(place.label), "%s[%zu].%s", list, index, field);
+    snprintf(place.path, sizeof(place.path), "%s/%zu/%s", list, index, field);
+    return place;
+}
+
 /* `known` has the names as its keys. */
-static void check_name(struct check *check, const struct job *job, const char *field,
+static void check_name(struct check *check, const struct job *job, struct place place,
                        const char *noun, const char *name, const json_t *known)
 {
     char message[240];
@@ -128,28 +211,92 @@ static void check_name(struct check *check, const struct job *job, const char *f
     }
     if (best.name)
         snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\"; did you mean \"%s\"?"),
-                 field, tr(noun), name, best.name);
+                 place.label, tr(noun), name, best.name);
     else
-        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\""), field, tr(noun), name);
-    fail(check, &(struct job_mistake){job->name, field, name, message});
+        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\""), place.label, tr(noun),
+                 name);
+    fail(check, &(struct job_mistake){job->name, place.path, name, message});
+}
+
+/* A job or a workflow that a step names: it is there, and it is the one or the other. */
+static void check_step(struct check *check, const struct job *job, const struct job_step *step)
+{
+    char message[240];
+    const char *name = name_in(step);
+    struct place place = step_place(job, step, step->ref ? "job" : "workflow");
+    const json_t *is_workflow = name ? json_object_get(check->kinds, name) : NULL;
+    if (!name || (!is_workflow && job_sources_have(check->sources, name)))
+        return;
+    if (!is_workflow) {
+        check_name(check, job, place, TR("job"), name, check->kinds);
+        return;
+    }
+    if (json_is_true(is_workflow) == (step->workflow != NULL))
+        return;
+    if (step->workflow)
+        snprintf(message, sizeof(message), tr("%s: \"%s\" is not a workflow; use \"job\" instead"),
+                 place.label, name);
+    else
+        snprintf(message, sizeof(message), tr("%s: \"%s\" is a workflow; use \"workflow\" instead"),
+                 place.label, name);
+    fail(check, &(struct job_mistake){job->name, place.path, name, message});
 }
 
 static void check_names(struct check *check, const struct job *job)
 {
     for (size_t i = 0; i < job->calendar_count; i++)
-        check_name(check, job, "calendars", TR("calendar"), job->calendars[i], check->calendars);
+        check_name(check, job, field_place("calendars"), TR("calendar"), job->calendars[i],
+                   check->calendars);
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
-        check_name(check, job, "notify", TR("channel"), job->notify.to[i], check->channels);
+        check_name(check, job, field_place("notify"), TR("channel"), job->notify.to[i],
+                   check->channels);
     for (size_t i = 0; i < job->after_count; i++) {
         const char *name = job->after[i].job;
         if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
-            check_name(check, job, "after", TR("job"), name, check->waits);
+            check_name(check, job, field_place("after"), TR("job"), name, check->waits);
     }
+    for (size_t i = 0; i < job->step_count; i++)
+        check_step(check, job, &job->steps[i]);
+}
+
+/* ---- steps that never run ---- */
+
+struct dead {
+    const struct job_sources *sources;
+    const struct job *job;
+};
+
+static void warn_of_step(void *context, const struct job_step *step, const struct job_step *other)
+{
+    const struct dead *dead = context;
+    char message[240];
+    snprintf(message, sizeof(message),
+             tr("warning: step \"%s\" can never run: it needs both the success and the failure of "
+                "\"%s\""),
+             step->name, other->name);
+    struct place place = step_place(dead->job, step, "name");
+    job_sources_tell(dead->sources,
+                     &(struct job_mistake){dead->job->name, place.path, step->name, message});
+}
+
+static enum status warn_of_steps(const struct check *check)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < check->jobs->count; i++) {
+        struct dead dead = {check->sources, check->jobs->items[i]};
+        if (dead.job->step_count)
+            st = steps_find_dead(dead.job, warn_of_step, &dead);
+    }
+    return st;
 }
 
 /* ---- cycles ---- */
 
-/* A job on the path of the search; those below it are waited for by the ones above. */
+/* Jobs wait for each other, and workflows contain each other. */
+enum relation { WAITS_FOR, CONTAINS };
+
+/* A job on the path of the search; those below it are waited for by the ones above, or contained.
+ */
 struct step {
     const char *name;
     size_t next; /* of those that it waits for */
@@ -159,6 +306,8 @@ struct path {
     struct step *steps;
     size_t count, room;
     json_t *done; /* names: 0 on the path, 1 done */
+    enum relation relation;
+    const json_t *others; /* by the name of a job */
 };
 
 static enum status push(struct path *path, const char *name)
@@ -183,15 +332,18 @@ static enum status tell_cycle(struct check *check, const struct path *path, cons
     for (size_t i = from - 1; i < path->count; i++)
         strbuf_addf(&names, "%s -> ", path->steps[i].name);
     strbuf_adds(&names, name);
-    strbuf_addf(&message, tr("after: a job would wait for itself: %s"), names.text);
+    if (path->relation == CONTAINS)
+        strbuf_addf(&message, tr("steps: a workflow would contain itself: %s"), names.text);
+    else
+        strbuf_addf(&message, tr("after: a job would wait for itself: %s"), names.text);
     size_t at = path->count;
     while (at > from && !job_sources_have(check->sources, path->steps[at - 1].name))
         at--;
     enum status st = names.failed ? E_NOMEM : strbuf_status(&message);
     if (st == OK)
-        fail(check,
-             &(struct job_mistake){path->steps[at - 1].name, "after",
-                                   at == path->count ? name : path->steps[at].name, message.text});
+        fail(check, &(struct job_mistake){
+                        path->steps[at - 1].name, path->relation == CONTAINS ? "steps" : "after",
+                        at == path->count ? name : path->steps[at].name, message.text});
     strbuf_release(&message);
     strbuf_release(&names);
     return st;
@@ -204,7 +356,7 @@ static enum status search(struct check *check, struct path *path, const char *st
     while (st == OK && path->count) {
         struct step *last = &path->steps[path->count - 1];
         const char *name = json_string_value(
-            json_array_get(json_object_get(check->waits, last->name), last->next++));
+            json_array_get(json_object_get(path->others, last->name), last->next++));
         const json_t *known = name ? json_object_get(path->done, name) : NULL;
         if (!name) {
             st = json_object_set_new(path->done, last->name, json_true()) == 0 ? OK : E_NOMEM;
@@ -218,9 +370,11 @@ static enum status search(struct check *check, struct path *path, const char *st
     return st;
 }
 
-static enum status find_cycles(struct check *check)
+static enum status find_cycles(struct check *check, enum relation relation)
 {
-    struct path path = {.done = json_object()};
+    struct path path = {.done = json_object(),
+                        .relation = relation,
+                        .others = relation == CONTAINS ? check->contained : check->waits};
     enum status st = path.done ? OK : E_NOMEM;
     for (size_t i = 0; st == OK && i < check->jobs->count; i++)
         st = search(check, &path, check->jobs->items[i]->name);
@@ -236,19 +390,29 @@ enum exit_code job_check(struct client *client, const struct job_list *jobs,
                           .sources = sources,
                           .has_agent = client != NULL,
                           .waits = json_object(),
+                          .contained = json_object(),
+                          .kinds = json_object(),
                           .calendars = json_object(),
                           .channels = json_object()};
-    enum exit_code code = cli_fail(check.waits && check.calendars && check.channels ? OK : E_NOMEM);
+    bool is_ready =
+        check.waits && check.contained && check.kinds && check.calendars && check.channels;
+    enum exit_code code = cli_fail(is_ready ? OK : E_NOMEM);
     if (code == EXIT_OK)
         code = read_all(client, &check);
     for (size_t i = 0; code == EXIT_OK && i < jobs->count; i++)
         check_names(&check, jobs->items[i]);
     if (code == EXIT_OK)
-        code = cli_fail(find_cycles(&check));
+        code = cli_fail(find_cycles(&check, WAITS_FOR));
+    if (code == EXIT_OK)
+        code = cli_fail(find_cycles(&check, CONTAINS));
+    if (code == EXIT_OK)
+        code = cli_fail(warn_of_steps(&check));
     if (code == EXIT_OK && check.is_unsure)
         cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
                  "agent here");
     json_decref(check.waits);
+    json_decref(check.contained);
+    json_decref(check.kinds);
     json_decref(check.calendars);
     json_decref(check.channels);
     return code == EXIT_OK && check.is_wrong ? EXIT_INVALID : code;
