@@ -105,6 +105,41 @@ static void steps_run_by_their_when(void **state)
     }
 }
 
+static void the_workflow_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *states, *n, *step, *want;
+    } cases[] = {
+        {__LINE__, "oooso", "1", "v/i", ""},
+        {__LINE__, "oooso", "1", "y", "workflow step v is ok"},
+        {__LINE__, "ofoso", "1", "z", "workflow step v is failed"},
+        {__LINE__, "ossss", "0", "z", "workflow step v is skipped"},
+        {__LINE__, "o", "0", "v/i", "workflow step v is skipped"},
+        {__LINE__, "o", "4", "v/k", ""},   /* its own `when` */
+        {__LINE__, "ossss", "0", "u", ""}, /* which asks for it */
+    };
+    struct flow_world world;
+    flow_world_open(&world, __LINE__, NESTED);
+    struct flow *flow = flow_world_plan(&world, __LINE__, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct flow_ends ends = {0};
+        char why[200] = "before", output[40];
+        bool got;
+        set_ends(&ends, cases[i].states);
+        snprintf(output, sizeof(output), "{\"n\":\"%s\"}", cases[i].n);
+        ends.outputs[0] = output;
+        struct flow_scope scope = flow_ends_scope(&ends);
+        int step = flow_find(flow, cases[i].step);
+        assert_int_equal(flow_when(flow, step, &scope, &got, why, sizeof(why)), OK);
+        if (strcmp(why, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, why);
+    }
+    flow_free(flow);
+    flow_world_close(&world);
+}
+
 static void values_for_inner_parameters_are_checked(void **state)
 {
     (void)state;
@@ -610,6 +645,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_run_by_their_when),
+        cmocka_unit_test(the_workflow_is_named),
         cmocka_unit_test(values_for_inner_parameters_are_checked),
         cmocka_unit_test(fan_outs_have_items),
         cmocka_unit_test(too_many_items_are_refused),
