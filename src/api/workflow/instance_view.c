@@ -38,7 +38,7 @@ enum status instance_view_init(struct instance_view *view, const struct run *ins
 {
     *view = (struct instance_view){.instance = *instance};
     table_init(&view->items, &by_part);
-    enum status st = plan ? flow_decode(plan, &view->flow) : OK;
+    enum status st = plan ? flow_decode_whole(plan, &view->flow) : OK;
     if (st == E_NOMEM)
         return st;
     return view->flow ? make_room(view, flow_count(view->flow)) : OK;

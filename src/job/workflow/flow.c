@@ -311,7 +311,25 @@ static enum status check_circles(const struct flow *flow, char *why, size_t size
     return st;
 }
 
-static enum status read_plan(struct flow *flow, char *why, size_t size)
+/* Without what is done: the edges are those that are left. */
+static enum status cut(struct flow *flow, char *why, size_t size)
+{
+    bool is_cut = false;
+    for (int i = 0; i < flow->count; i++)
+        is_cut |= flow->steps[i].done != NULL;
+    enum status st = is_cut ? flow_cut_done(flow, why, size) : OK;
+    if (st != OK || !is_cut)
+        return st;
+    flow->last_count = 0;
+    for (int i = 0; i < flow->count; i++) {
+        free(flow->steps[i].edges);
+        flow->steps[i].edges = NULL;
+        flow->steps[i].edge_count = 0;
+    }
+    return turn_edges(flow);
+}
+
+static enum status read_plan(struct flow *flow, bool is_whole, char *why, size_t size)
 {
     const json_t *plan = json_object_get(flow->document, "plan");
     const json_t *steps = json_object_get(plan, "steps");
@@ -342,10 +360,12 @@ static enum status read_plan(struct flow *flow, char *why, size_t size)
     st = check_limits(flow, why, size);
     if (st == OK)
         st = check_circles(flow, why, size);
-    return st == OK ? flow_resume(flow, why, size) : st;
+    if (st == OK)
+        st = flow_mark_done(flow, why, size);
+    return st == OK && !is_whole ? cut(flow, why, size) : st;
 }
 
-enum status flow_load(json_t *document, struct flow **ret, char *why, size_t size)
+enum status flow_load(json_t *document, bool is_whole, struct flow **ret, char *why, size_t size)
 {
     struct flow *flow = calloc(1, sizeof(*flow));
     if (!flow) {
@@ -353,7 +373,7 @@ enum status flow_load(json_t *document, struct flow **ret, char *why, size_t siz
         return E_NOMEM;
     }
     flow->document = document;
-    enum status st = read_plan(flow, why, size);
+    enum status st = read_plan(flow, is_whole, why, size);
     if (st == OK)
         *ret = flow;
     else
@@ -361,13 +381,23 @@ enum status flow_load(json_t *document, struct flow **ret, char *why, size_t siz
     return st;
 }
 
-enum status flow_decode(const char *text, struct flow **ret)
+static enum status decode(const char *text, bool is_whole, struct flow **ret)
 {
     json_error_t error;
     char why[80];
     json_t *document = NULL;
     enum status st = flow_parse(text, strlen(text), &document, &error);
-    return st == OK ? flow_load(document, ret, why, sizeof(why)) : st;
+    return st == OK ? flow_load(document, is_whole, ret, why, sizeof(why)) : st;
+}
+
+enum status flow_decode(const char *text, struct flow **ret)
+{
+    return decode(text, false, ret);
+}
+
+enum status flow_decode_whole(const char *text, struct flow **ret)
+{
+    return decode(text, true, ret);
 }
 
 static void release_gate(struct flow_gate *gate)

@@ -64,6 +64,8 @@ MUST_CHECK enum status flow_text(const struct job *workflow, const char *input,
 /* The text is a document of run_input.h, too, whose params are those of the instance. E_INVALID:
  * damaged, or of a newer version. */
 MUST_CHECK enum status flow_decode(const char *text, struct flow **ret);
+/* The same, with all edges, also those of steps that are done: to be shown. */
+MUST_CHECK enum status flow_decode_whole(const char *text, struct flow **ret);
 struct flow *flow_free(struct flow *flow);
 
 /* ---- its steps ---- */

@@ -89,8 +89,9 @@ struct flow {
     int64_t timeout_s;
 };
 
-/* Takes the document over, also if it fails. E_INVALID: `why`. */
-MUST_CHECK enum status flow_load(json_t *document, struct flow **ret, char *why, size_t size);
+/* Takes the document over, also if it fails. E_INVALID: `why`. `is_whole`: as flow_decode_whole. */
+MUST_CHECK enum status flow_load(json_t *document, bool is_whole, struct flow **ret, char *why,
+                                 size_t size);
 
 /* The JSON value of a text. E_INVALID: *reterr. Of a lack of memory jansson's parser does not
  * always tell by its code, but then it says nothing else either. */
@@ -135,8 +136,11 @@ bool flow_is_template(const char *text);
 
 /* ---- flow_resume.c: steps that are left out ---- */
 
-/* Leaves out what the document says is done: nothing waits for it, or is told to it. */
-MUST_CHECK enum status flow_resume(struct flow *flow, char *why, size_t size);
+/* Marks what the document says is done. */
+MUST_CHECK enum status flow_mark_done(struct flow *flow, char *why, size_t size);
+
+/* Takes it out of what the others wait for; edges are to be made anew. */
+MUST_CHECK enum status flow_cut_done(struct flow *flow, char *why, size_t size);
 
 /* How the step has ended; QUEUED: it has not, as far as known. */
 enum run_state flow_end_state(const struct flow *flow, const struct flow_scope *scope, int step);

@@ -22,50 +22,103 @@ static enum status mark_done(struct flow *flow, const json_t *done, char *why, s
     return OK;
 }
 
-/* What is done has ended as it should, or never will. With enough of it the step waits for none. */
-static void shorten(const struct flow *flow, struct flow_gate *gate)
+/* ---- what the others wait for ---- */
+
+struct shortened {
+    const struct flow *flow;
+    struct flow_wait *after;
+    size_t count;
+    bool *seen;       /* by step */
+    bool is_hopeless; /* it waits for a failure that has not been */
+};
+
+/* Waits for the step; if that is done, for what it would have waited for: a step that is skipped
+ * keeps its place in the order. */
+static void wait_for(struct shortened *s, const struct flow_wait *wait)
 {
-    size_t left = 0;
+    const struct flow_step *step = &s->flow->steps[wait->of];
+    if (s->seen[wait->of])
+        return;
+    s->seen[wait->of] = true;
+    if (!step->done) {
+        s->after[s->count++] = *wait;
+        return;
+    }
+    s->is_hopeless |= !run_state_is_in(flow_states(wait->on), RUN_OK);
+    for (size_t i = 0; i < step->gate.after_count; i++)
+        wait_for(s, &step->gate.after[i]);
+}
+
+/* Of some steps, of which a number is enough: those that are done count at once. */
+static void count_done(struct shortened *s, struct flow_gate *gate)
+{
     for (size_t i = 0; i < gate->after_count; i++) {
         const struct flow_wait *wait = &gate->after[i];
-        if (!flow->steps[wait->of].done)
-            gate->after[left++] = *wait;
+        if (!s->flow->steps[wait->of].done)
+            s->after[s->count++] = *wait;
         else if (run_state_is_in(flow_states(wait->on), RUN_OK))
             gate->join--;
     }
     gate->join = gate->join > 0 ? gate->join : 0;
-    gate->after_count = gate->join ? left : 0;
+    s->count = gate->join ? s->count : 0;
 }
 
-static void cut_edges(const struct flow *flow, struct flow_step *step)
+static enum status shorten(const struct flow *flow, struct flow_gate *gate)
 {
-    size_t left = 0;
-    for (size_t i = 0; i < step->edge_count; i++) {
-        const struct flow_edge *edge = &step->edges[i];
-        if (edge->step < 0 || !flow->steps[edge->step].done)
-            step->edges[left++] = *edge;
+    bool is_all = gate->join == (int)gate->after_count;
+    struct shortened s = {.flow = flow,
+                          .after = calloc((size_t)flow->count + 1, sizeof(*s.after)),
+                          .seen = calloc((size_t)flow->count + 1, sizeof(bool))};
+    enum status st = s.after && s.seen ? OK : E_NOMEM;
+    for (size_t i = 0; st == OK && is_all && i < gate->after_count; i++)
+        wait_for(&s, &gate->after[i]);
+    if (st == OK && is_all)
+        gate->join = (int)s.count + s.is_hopeless;
+    else if (st == OK)
+        count_done(&s, gate);
+    free(s.seen);
+    if (st != OK) {
+        free(s.after);
+        return st;
     }
-    step->edge_count = left;
+    free(gate->after);
+    gate->after = s.after;
+    gate->after_count = s.count;
+    return OK;
 }
 
-enum status flow_resume(struct flow *flow, char *why, size_t size)
+/* A step that is done waits for none, and none waits for it. */
+static void take_out(struct flow_step *step)
+{
+    step->gate.after_count = 0;
+    step->gate.join = 0;
+    step->ends = false;
+}
+
+enum status flow_mark_done(struct flow *flow, char *why, size_t size)
 {
     const json_t *resume = json_object_get(flow->document, "resume");
-    int first = 0;
-    if (!resume)
-        return OK;
-    enum status st = mark_done(flow, json_object_get(resume, "done"), why, size);
+    return resume ? mark_done(flow, json_object_get(resume, "done"), why, size) : OK;
+}
+
+enum status flow_cut_done(struct flow *flow, char *why, size_t size)
+{
+    enum status st = OK;
+    int first = 0, ends = 0;
+    for (int i = 0; i < flow->count && st == OK; i++)
+        st = flow->steps[i].done ? OK : shorten(flow, &flow->steps[i].gate);
     for (int i = 0; i < flow->count && st == OK; i++) {
         struct flow_step *step = &flow->steps[i];
-        cut_edges(flow, step);
-        if (step->done) {
-            flow->last_count -= step->ends;
-            continue;
-        }
-        shorten(flow, &step->gate);
-        first += !step->gate.after_count;
+        if (step->done)
+            take_out(step);
+        else
+            first += !step->gate.after_count;
+        ends += step->ends;
+        if (step->gate.after_count > STEP_AFTER_MAX)
+            st = flow_fail(why, size, "step %s would wait for %zu steps; at most %d are possible",
+                           step->name, step->gate.after_count, STEP_AFTER_MAX);
     }
-    if (st == OK && !flow->last_count)
+    if (st == OK && !ends)
         st = flow_fail(why, size, "no step is left to run");
     if (st == OK && first > STEPS_FIRST_MAX)
         st = flow_fail(why, size, "%d steps begin with the instance; at most %d are possible",

@@ -87,7 +87,7 @@ static enum status leave_out(json_t *document, const json_t *resume, char *why, 
         return OK;
     if (json_object_set(document, "resume", (json_t *)resume) != 0)
         return E_NOMEM;
-    enum status st = flow_load(json_incref(document), &cut, why, size);
+    enum status st = flow_load(json_incref(document), false, &cut, why, size);
     flow_free(cut);
     return st;
 }
@@ -97,7 +97,7 @@ static enum status check_and_write(json_t *document, const json_t *resume, char 
                                    size_t size)
 {
     struct flow *flow = NULL;
-    enum status st = flow_load(document, &flow, why, size);
+    enum status st = flow_load(document, false, &flow, why, size);
     if (st == OK)
         st = flow_check(flow, why, size);
     if (st == OK)
