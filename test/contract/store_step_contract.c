@@ -166,9 +166,9 @@ static void joins_of_some(struct world *world)
         const char *ends; /* of x, y, z: o: OK, f: failed */
         int due_after, met;
     } cases[] = {
-        {__LINE__, 0, "ooo", 3, 3}, {__LINE__, 0, "ofo", 2, 1}, {__LINE__, 0, "foo", 1, 0},
+        {__LINE__, 0, "ooo", 3, 3}, {__LINE__, 0, "ofo", 3, 2}, {__LINE__, 0, "foo", 3, 2},
         {__LINE__, 1, "ooo", 1, 1}, {__LINE__, 1, "foo", 2, 1}, {__LINE__, 1, "fff", 3, 0},
-        {__LINE__, 2, "foo", 3, 2}, {__LINE__, 2, "oof", 2, 2}, {__LINE__, 2, "ffo", 2, 0},
+        {__LINE__, 2, "foo", 3, 2}, {__LINE__, 2, "oof", 2, 2}, {__LINE__, 2, "ffo", 3, 1},
     };
     static const char *const names[] = {"x", "y", "z"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

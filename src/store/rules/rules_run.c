@@ -229,15 +229,30 @@ static void claim_for(struct run *run, const struct store_take *take)
     run->owner = take->owner;
 }
 
-/* An instance has no begin that would refuse it. `job` NULL: purged. */
+/* *ordered is set to the instance if the reason is its order. */
+static enum status find_hindrance(struct rules *rules, const struct run_row *row,
+                                  const struct job_row *job, struct run_row *ordered,
+                                  enum run_reason *ret)
+{
+    if (run_is_step(&row->run))
+        return rules_why_no_step(rules, row, job, ordered, ret);
+    *ret = why_not(row, job);
+    return OK;
+}
+
+/* What is opened has no begin that would refuse it. `job` NULL: purged. */
 static enum status open_taken(struct rules *rules, struct store_take *take, struct run_row *row,
                               const struct job_row *job)
 {
-    enum run_reason reason = run_is_step(&row->run) ? REASON_NONE : why_not(row, job);
-    if (reason == REASON_NONE)
+    enum run_reason reason;
+    struct run_row ordered = *row;
+    enum status st = find_hindrance(rules, row, job, &ordered, &reason);
+    if (st == OK && reason == REASON_NONE)
         return rules_open_run(rules, row, take);
     take->taken = false;
-    enum status st = rules_skip_run(rules, row, reason, "");
+    if (st == OK)
+        st = rules_skip_run(rules, row, reason,
+                            reason == ordered.kill_reason ? ordered.kill_by : "");
     return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
 }
 
@@ -286,16 +301,6 @@ static enum status refuse(struct rules *rules, struct store_begin *begin, struct
     begin->refused = RUN_SKIPPED;
     enum status st = rules_skip_run(rules, row, reason, by);
     return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
-}
-
-static enum status find_hindrance(struct rules *rules, const struct run_row *row,
-                                  const struct job_row *job, struct run_row *ordered,
-                                  enum run_reason *ret)
-{
-    if (run_is_step(&row->run))
-        return rules_why_no_step(rules, row, job, ordered, ret);
-    *ret = why_not(row, job);
-    return OK;
 }
 
 enum status rules_begin(struct rules *rules, struct store_begin *begin)
