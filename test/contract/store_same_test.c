@@ -80,11 +80,12 @@ static void same_change(struct pair *pair, const struct store_change *one,
     assert_int_equal(one->last.state, other->last.state);
     assert_int_equal(one->last.retried, other->last.retried);
     assert_int_equal(!one->run, !other->run);
-    if (one->run) {
+    if (one->run && other->run) {
         same(pair, one->run, other->run, sizeof(*one->run), "a fed run");
         note_run(pair, one->run);
     }
-    if (one->entry)
+    assert_int_equal(!one->entry, !other->entry);
+    if (one->entry && other->entry)
         same(pair, one->entry, other->entry, sizeof(*one->entry), "a fed entry");
 }
 
