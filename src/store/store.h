@@ -342,7 +342,8 @@ struct store_finish {
     struct store_link *links; /* likewise; of a step or a fan-out. They are followed when the run
                                  is over with all its attempts, once, as nexts are made */
     size_t link_count;        /* at most STORE_LINKS_MAX */
-    const char *output;       /* of a step: becomes its OUTPUT_DOC; likewise; NULL: none */
+    const char *output;       /* of a step: becomes its OUTPUT_DOC, when the links are followed;
+                                 likewise; NULL: none */
     bool accepted;            /* false: no such run, or another node owns it now, or: */
     bool is_stale;            /* the definition of a next has changed */
 };

@@ -88,22 +88,19 @@ void workflow_write_values(const struct id *run_id, struct strbuf *ret)
     strbuf_adds(ret, "]\n");
 }
 
-/* The value is what the last attempt has written, if that was OK; else that, or one before it, or
- * nothing. */
+/* The value is what the attempt has written that has decided on the step, if it was OK; else that,
+ * or nothing. */
 static bool is_value_of_one(const struct cluster *cluster, const struct run *run, int part,
                             const char *value)
 {
-    const struct known_run *last = last_of(cluster, run, part), *known;
+    const struct known_run *last = last_of(cluster, run, part);
     char text[20];
-    for (int attempt = last ? last->run.attempt : 0; attempt > 0; attempt--) {
-        known = spread_find_part(cluster, run, part, attempt);
-        snprintf(text, sizeof(text), "%llx", (unsigned long long)value_of(&known->id));
-        if (strcmp(text, value) == 0)
-            return true;
-        if (known->ended_as == RUN_OK)
-            return false;
-    }
-    return !*value;
+    if (last && last->run.reason == REASON_NOT_NEEDED && last->run.attempt > 1)
+        last = spread_find_part(cluster, run, part, last->run.attempt - 1);
+    if (!last)
+        return !*value;
+    snprintf(text, sizeof(text), "%llx", (unsigned long long)value_of(&last->id));
+    return strcmp(text, value) == 0 || (!*value && last->ended_as != RUN_OK);
 }
 
 /* Of a fan-out it is the list of its items' values. */
@@ -140,6 +137,10 @@ static void check_value(struct cluster *cluster, const struct known_run *instanc
     if (!job->command || !job->command[2] || !job->command[3])
         return;
     int step = find_step(instance->plan, job->command[3]);
+    const struct job_step *reader = step_of(instance, run);
+    bool may_come_later = reader && reader->join && !*job->command[2]; /* after it was due */
+    if (may_come_later)
+        return;
     if (step < 0 || !is_value_of(cluster, instance, run, step, job->command[2]))
         stage_fail(&cluster->stage,
                    "%s of tick %lld of %s gets '%s' from %s, which has not "
@@ -353,13 +354,17 @@ static bool is_under_way(const struct run *run, const struct run *group)
     return is_its_own && is_open;
 }
 
+/* What has ended a while ago was followed. */
 bool workflow_is_stuck(const struct cluster *cluster, const struct known_run *known)
 {
     const struct known_run *other;
     if (!known->is_stored || known->run.state != RUN_RUNNING)
         return false;
-    for (size_t at = 0; (other = table_next(&cluster->runs, &at));)
-        if (other->is_stored && is_under_way(&other->run, &known->run))
+    for (size_t at = 0; (other = table_next(&cluster->runs, &at));) {
+        bool is_new = id_compare(&other->run.instance, &known->run.instance) == 0 &&
+                      run_is_step(&other->run) && other->since_ms > cluster->stage.now_ms - MINUTE;
+        if (other->is_stored && (is_new || is_under_way(&other->run, &known->run)))
             return false;
+    }
     return true;
 }

@@ -130,7 +130,7 @@ static enum status write_end(struct rules *rules, struct run_row *row, const str
     set_end(row, &finish->run, is_again);
     enum status st = settle(rules, &row->run, before, is_again, &settled);
     finish->run = row->run;
-    if (st == OK && finish->output && !is_again)
+    if (st == OK && finish->output && settled == SETTLED_TICK)
         st = rules_put_output(rules, &row->run, finish->output);
     if (st == OK)
         st = rules_set_run(rules, row);
