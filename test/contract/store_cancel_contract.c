@@ -167,6 +167,23 @@ static void steps_of_a_deleted_workflow_do_not_begin(struct world *world)
     flow_world_free(flow);
 }
 
+/* A retry of theirs may be far ahead. */
+static void so_do_those_of_finally(struct world *world)
+{
+    struct flow_world *flow = FLOW(world, "etl", with_final);
+    flow->attempts = 2;
+    claim_instance(flow, 2000);
+    end_step(flow, "a", RUN_OK);
+    end_step(flow, "b", RUN_OK);
+    fail_and_retry(flow, "clean", RUN_FAILED);
+    put_again(world, flow->job, "etl", false, true, false);
+    assert_int_equal(step_state(flow, "clean"), RUN_SKIPPED);
+    assert_int_equal(find_step(flow, "clean")->reason, REASON_DELETED);
+    drain(flow);
+    assert_int_equal(the_instance(flow)->state, RUN_OK);
+    flow_world_free(flow);
+}
+
 static void a_purge_ends_the_instance(struct world *world)
 {
     struct flow_world *flow = FLOW(world, "etl", diamond);
@@ -257,6 +274,7 @@ const struct contract_test cancel_tests[] = {
     CONTRACT_TEST(a_fan_out_is_not_opened_after_the_order),
     CONTRACT_TEST(a_pause_is_not_for_what_has_begun),
     CONTRACT_TEST(steps_of_a_deleted_workflow_do_not_begin),
+    CONTRACT_TEST(so_do_those_of_finally),
     CONTRACT_TEST(a_purge_ends_the_instance),
     CONTRACT_TEST(an_instance_blocks_the_next),
     CONTRACT_TEST(a_queue_waits_for_the_instance),
