@@ -192,7 +192,7 @@ peal_sim_mistake(alive_by_name memory twins job/peer.c
     "return !owner->home || owner->home == peer->home" "return (void)peer, (void)owner, true"
     "runs of a node that died are never lost, because another one has its name: P3")
 peal_sim_mistake(take_keeps_nonce memory races store/rules/rules_run.c
-    "row.run.nonce = take->nonce;" ""
+    "    run->nonce = take->nonce;" ""
     "a run that was taken over is begun by the one that had claimed it: P1")
 peal_sim_mistake(left_for_ever memory races engine/stages/sweeper.c
     "late_at_ms == NEVER_MS && is_for_any && is_nobodys(sweeper, job)" "false"
