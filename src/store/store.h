@@ -233,10 +233,10 @@ enum { STORE_AHEAD_MS = 2000 };
  * revision `job_revision`, which says whether it is. If so there are `parts`: it becomes the first
  * of them, still DUE, and the others are made.
  *
- * With an `opening` the run must be DUE, and becomes RUNNING. To become an instance it is taken
- * only if the definition has the revision `job_revision`, and ends as SKIPPED instead (`taken` is
- * false) if its begin would be refused. A step keeps the job_revision of its instance:
- * `job_revision` is 0. */
+ * With an `opening` the run must be DUE, and becomes RUNNING; if its begin would be refused, it
+ * ends as SKIPPED instead, and `taken` is false. To become an instance it is taken only if the
+ * definition has the revision `job_revision`; not a further attempt or a part, of a job that was
+ * something else. A step keeps the job_revision of its instance: `job_revision` is 0. */
 struct store_take {
     struct id run_id;
     int64_t job_revision;         /* 0: the run is taken to be ended */
@@ -342,7 +342,8 @@ struct store_finish {
     struct store_link *links; /* likewise; of a step or a fan-out. They are followed when the run
                                  is over with all its attempts, once, as nexts are made */
     size_t link_count;        /* at most STORE_LINKS_MAX */
-    const char *output;       /* of a step: becomes its OUTPUT_DOC; likewise; NULL: none */
+    const char *output;       /* of a step: becomes its OUTPUT_DOC, when the links are followed;
+                                 likewise; NULL: none */
     bool accepted;            /* false: no such run, or another node owns it now, or: */
     bool is_stale;            /* the definition of a next has changed */
 };
@@ -441,7 +442,8 @@ struct store_add_run {
 };
 
 /* Feeds a STORE_CHANGE_KILL, now and after every restart while the run is open. A run without an
- * owner, QUEUED or DUE, ends as SKIPPED with this reason at once. */
+ * owner, QUEUED or DUE, ends as SKIPPED with this reason at once; but a step that is QUEUED only
+ * when its turn has come, since its end means that those before it have ended. */
 struct store_order {
     struct id run_id;
     enum run_reason reason; /* USER, REPLACED */

@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,30 @@ static void test_append_twice(void **state)
     assert_int_equal(world_append(world, same_in_one, 3), OK);
     assert_int_equal(world_append(world, NULL, 0), OK);
     assert_int_equal(world_count(world, (struct history_query){.with_entries = true}), 2);
+}
+
+/* The step, and another run of the same job that is of no workflow. */
+static void test_workflow_runs(void **state)
+{
+    struct history_world *world = *state;
+    struct run step = sample_run(1, 1), plain = sample_run(1, 2), found;
+    step.cause = CAUSE_STEP;
+    step.part = 200003;
+    step.instance = sample_run(1, 3).id;
+    snprintf(step.step, sizeof(step.step), "load[3]");
+    struct history_record both[] = {{.run = &step}, {.run = &plain}};
+    assert_int_equal(world_append(world, both, 2), OK);
+    assert_true(world_has_run(world, &step.id, &found));
+    assert_same_run(&found, &step);
+    assert_int_equal(id_compare(&found.instance, &step.instance), 0);
+    assert_string_equal(found.step, "load[3]");
+    assert_true(world_has_run(world, &plain.id, &found));
+    assert_true(id_is_zero(&found.instance));
+    assert_string_equal(found.step, "");
+    step.state = RUN_FAILED; /* it is amended as a whole */
+    assert_int_equal(world_append_run(world, &step), OK);
+    assert_true(world_has_run(world, &step.id, &found));
+    assert_same_run(&found, &step);
 }
 
 static void test_append_invalid(void **state)
@@ -347,20 +372,35 @@ int history_contract_run(const struct history_backend *backend)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_text_of_many_jobs),
-        WITH_WORLD(test_limits),         WITH_WORLD(test_amend),
-        WITH_WORLD(test_append_twice),   WITH_WORLD(test_append_invalid),
-        WITH_WORLD(test_output_binary),  WITH_WORLD(test_output_input),
-        WITH_WORLD(test_output_ranges),  WITH_WORLD(test_output_gaps),
-        WITH_WORLD(test_output_amended), WITH_WORLD(test_prune_by_count),
-        WITH_WORLD(test_prune_by_bytes), WITH_WORLD(test_prune_by_age),
-        WITH_WORLD(test_prune_much),     WITH_WORLD(test_order),
-        WITH_WORLD(test_free_answers),   WITH_WORLD(test_appends_at_once),
-        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
-        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
-        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
-        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_rows_are_whole),
+        WITH_WORLD(test_text_of_many_jobs),
+        WITH_WORLD(test_limits),
+        WITH_WORLD(test_amend),
+        WITH_WORLD(test_append_twice),
+        WITH_WORLD(test_append_invalid),
+        WITH_WORLD(test_workflow_runs),
+        WITH_WORLD(test_output_binary),
+        WITH_WORLD(test_output_input),
+        WITH_WORLD(test_output_ranges),
+        WITH_WORLD(test_output_gaps),
+        WITH_WORLD(test_output_amended),
+        WITH_WORLD(test_prune_by_count),
+        WITH_WORLD(test_prune_by_bytes),
+        WITH_WORLD(test_prune_by_age),
+        WITH_WORLD(test_prune_much),
+        WITH_WORLD(test_order),
+        WITH_WORLD(test_free_answers),
+        WITH_WORLD(test_appends_at_once),
+        WITH_WORLD(test_stats_add_up),
+        WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),
+        WITH_WORLD(test_stats_pruned),
+        WITH_WORLD(test_paging),
+        WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),
+        WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),
+        WITH_WORLD(test_changes_large),
         WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

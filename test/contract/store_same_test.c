@@ -14,8 +14,9 @@
 
 #include "sqlite/store_sqlite.h"
 #include "store_memory_tables.h"
+#include "workflow/flow.h"
 
-enum { JOBS = 6, STEPS = 20000, KNOWN = 64, PARTS = 4 };
+enum { JOBS = 6, STEPS = 20000, KNOWN = 64, PARTS = 4, LINKS = 4 };
 
 struct pair {
     struct memory_data *memory;
@@ -24,7 +25,9 @@ struct pair {
     struct id jobs[JOBS];
     struct run known[KNOWN]; /* runs that were made lately, as they were last seen */
     size_t known_count;
-    struct store_part parts[PARTS]; /* of the request */
+    struct store_part parts[PARTS]; /* of the request, as are: */
+    struct store_step steps[PARTS];
+    struct store_link links[LINKS];
     int step;
 };
 
@@ -77,11 +80,12 @@ static void same_change(struct pair *pair, const struct store_change *one,
     assert_int_equal(one->last.state, other->last.state);
     assert_int_equal(one->last.retried, other->last.retried);
     assert_int_equal(!one->run, !other->run);
-    if (one->run) {
+    if (one->run && other->run) {
         same(pair, one->run, other->run, sizeof(*one->run), "a fed run");
         note_run(pair, one->run);
     }
-    if (one->entry)
+    assert_int_equal(!one->entry, !other->entry);
+    if (one->entry && other->entry)
         same(pair, one->entry, other->entry, sizeof(*one->entry), "a fed entry");
 }
 
@@ -190,6 +194,46 @@ static struct store_parts any_parts(struct pair *pair, const struct id *first)
     return parts;
 }
 
+static struct store_step any_step(struct pair *pair, int part)
+{
+    struct store_step step = {.id = new_id(pair),
+                              .part = part,
+                              .attempts = 1 + (int)any(pair, 2),
+                              .is_final = any(pair, 4) == 0};
+    snprintf(step.step, sizeof(step.step), "s%d", part);
+    return step;
+}
+
+/* Steps have numbers up to LINKS, items those behind their fan-out's, `group`. */
+static struct store_opening any_opening(struct pair *pair, int group)
+{
+    struct store_opening opening = {.steps = pair->steps,
+                                    .count = any(pair, 8) ? 1 + any(pair, PARTS) : 0,
+                                    .plan = group ? NULL : "{}",
+                                    .input = new_id(pair),
+                                    .is_wanted = true};
+    for (size_t i = 0; i < opening.count; i++)
+        pair->steps[i] = any_step(pair, group ? FLOW_ITEMS * group + (int)i : flow_part_of((int)i));
+    opening.expected = opening.count ? (int)opening.count + (int)any(pair, 3) : 0;
+    return opening;
+}
+
+static size_t any_links(struct pair *pair, const struct run *run)
+{
+    size_t count = any(pair, LINKS);
+    for (size_t i = 0; i < count; i++) {
+        struct store_link *link = &pair->links[i];
+        int inputs = 1 + (int)any(pair, 3);
+        *link = (struct store_link){.step = any_step(pair, 1 + (int)any(pair, LINKS)),
+                                    .states = 1 << RUN_OK | (unsigned)any(pair, 2) << RUN_FAILED,
+                                    .inputs = inputs,
+                                    .join = 1 + (int)any(pair, (uint64_t)inputs),
+                                    .is_group = any(pair, 3) == 0};
+        link->part = flow_part_is_item(run->part) ? run->part / FLOW_ITEMS : 0;
+    }
+    return count;
+}
+
 static void claim_any(struct pair *pair)
 {
     struct job_row row;
@@ -207,7 +251,10 @@ static void claim_any(struct pair *pair)
                                 .without_run = any(pair, 10) == 0,
                                 .skip_entry_id = new_id(pair)};
     fill_run(pair, uid, claim.tick_ms, &claim.run);
-    claim.parts = any_parts(pair, &claim.run.id);
+    if (any(pair, 3) == 0)
+        claim.opening = any_opening(pair, 0);
+    else
+        claim.parts = any_parts(pair, &claim.run.id);
     apply(pair, STORE_CLAIM, &claim, sizeof(claim));
 }
 
@@ -230,8 +277,10 @@ static void take_any(struct pair *pair, const struct run *run)
                               .now_ms = 1 + (int64_t)any(pair, 30000)};
     struct job_row row = {.revision = 0};
     cursor_of(pair, &run->job_uid, &row);
-    take.job_revision = row.revision + (any(pair, 20) == 0);
-    if (!take.from_nonce)
+    take.job_revision = run_is_step(run) ? 0 : row.revision + (any(pair, 20) == 0);
+    if (any(pair, 3) == 0 && !flow_part_is_item(run->part))
+        take.opening = any_opening(pair, run_is_step(run) ? run->part : 0);
+    else if (!take.from_nonce && !run_is_step(run))
         take.parts = any_parts(pair, &run->id);
     apply(pair, STORE_TAKE, &take, sizeof(take));
 }
@@ -251,6 +300,11 @@ static void finish_any(struct pair *pair, const struct run *run)
                                         .not_before_ms = (int64_t)any(pair, 30000),
                                         .attempts = 9,
                                         .job_revision = row.revision};
+    if (run_is_step(run)) {
+        finish.links = pair->links;
+        finish.link_count = any_links(pair, run);
+        finish.output = any(pair, 2) ? "{}" : NULL;
+    }
     apply(pair, STORE_FINISH, &finish, sizeof(finish));
 }
 

@@ -140,7 +140,7 @@ static void draw_doc(struct picture *picture, const struct store_doc *doc)
     while (i < picture->doc_count && (strcmp(picture->docs[i].kind, doc->kind) != 0 ||
                                       strcmp(picture->docs[i].name, doc->name) != 0))
         i++;
-    assert_in_range(i, 0, 7);
+    assert_in_range(i, 0, 15);
     struct seen_doc *seen = &picture->docs[i];
     if (i < picture->doc_count) {
         free(seen->json);
@@ -438,6 +438,29 @@ enum status world_do(struct world *world, enum store_op op, void *items, size_t 
         world_wait(world);
     world_read_feed(world);
     return answer.status;
+}
+
+void world_do_two(struct world *first, struct world *second, enum store_op op, void *of_first,
+                  void *of_second)
+{
+    struct world *const worlds[] = {first, second};
+    void *const items[] = {of_first, of_second};
+    struct answer answers[2] = {{false, OK}, {false, OK}};
+    struct store_request requests[2];
+    int64_t until_ms = soon_ms();
+    for (int i = 0; i < 2; i++) {
+        requests[i] = (struct store_request){.op = op,
+                                             .count = 1,
+                                             .items.claims = items[i],
+                                             .done = on_done,
+                                             .context = &answers[i]};
+        store_submit(worlds[i]->store, &requests[i]);
+    }
+    while (!answers[0].done || !answers[1].done)
+        for (int i = 0; i < 2; i++)
+            world_pass(worlds[i], until_ms);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(answers[i].status, OK);
 }
 
 void world_do_one(struct world *world, enum store_op op, void *item)

@@ -45,7 +45,7 @@ struct picture {
     size_t meta_count;
     struct store_drain drains[8]; /* those that hold */
     size_t drain_count;
-    struct seen_doc docs[8]; /* those that are there */
+    struct seen_doc docs[16]; /* those that are there */
     size_t doc_count;
     struct peer peers[8]; /* as they were told last, also those that are gone */
     size_t peer_count;
@@ -99,6 +99,10 @@ enum status world_do(struct world *world, enum store_op op, void *items, size_t 
 /* The same, for one item that must be answered OK. */
 void world_do_one(struct world *world, enum store_op op, void *item);
 
+/* An item for each of two nodes, submitted at the same time; both must be answered OK. */
+void world_do_two(struct world *first, struct world *second, enum store_op op, void *of_first,
+                  void *of_second);
+
 struct id world_id(struct world *world); /* a new one, larger than those before */
 
 /* ---- short ways to what tests need ---- */
@@ -147,6 +151,6 @@ struct contract_test {
 
 extern const struct contract_test claim_tests[], run_tests[], again_tests[], next_tests[],
     part_tests[], rolling_tests[], unfollowed_tests[], job_tests[], feed_tests[], node_tests[],
-    doc_tests[], rewind_tests[], boot_tests[];
+    doc_tests[], rewind_tests[], boot_tests[], step_tests[], cancel_tests[], fan_out_tests[];
 
 #endif

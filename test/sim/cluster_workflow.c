@@ -67,6 +67,11 @@ static enum run_state end_of(const struct cluster *cluster, const struct run *ru
     return spread_end_of(cluster, run, part);
 }
 
+static bool is_bad(enum run_state end)
+{
+    return end != RUN_OK && end != RUN_SKIPPED;
+}
+
 /* ---- values ---- */
 
 static uint64_t value_of(const struct id *run_id)
@@ -83,22 +88,19 @@ void workflow_write_values(const struct id *run_id, struct strbuf *ret)
     strbuf_adds(ret, "]\n");
 }
 
-/* The value is what the last attempt has written, if that was OK; else that, or one before it, or
- * nothing. */
+/* The value is what the attempt has written that has decided on the step, if it was OK; else that,
+ * or nothing. */
 static bool is_value_of_one(const struct cluster *cluster, const struct run *run, int part,
                             const char *value)
 {
-    const struct known_run *last = last_of(cluster, run, part), *known;
+    const struct known_run *last = last_of(cluster, run, part);
     char text[20];
-    for (int attempt = last ? last->run.attempt : 0; attempt > 0; attempt--) {
-        known = spread_find_part(cluster, run, part, attempt);
-        snprintf(text, sizeof(text), "%llx", (unsigned long long)value_of(&known->id));
-        if (strcmp(text, value) == 0)
-            return true;
-        if (known->ended_as == RUN_OK)
-            return false;
-    }
-    return !*value;
+    if (last && last->run.reason == REASON_NOT_NEEDED && last->run.attempt > 1)
+        last = spread_find_part(cluster, run, part, last->run.attempt - 1);
+    if (!last)
+        return !*value;
+    snprintf(text, sizeof(text), "%llx", (unsigned long long)value_of(&last->id));
+    return strcmp(text, value) == 0 || (!*value && last->ended_as != RUN_OK);
 }
 
 /* Of a fan-out it is the list of its items' values. */
@@ -116,13 +118,15 @@ static bool is_list_of(const struct cluster *cluster, const struct run *run, int
     return is_right;
 }
 
-/* A fan-out that was not opened has none. */
-static bool is_value_of(const struct cluster *cluster, const struct run *run, int part,
-                        const char *value)
+static bool is_value_of(const struct cluster *cluster, const struct known_run *instance,
+                        const struct run *run, int step, const char *value)
 {
-    const struct known_run *last = last_of(cluster, run, part);
-    return last && last->is_group && *value ? is_list_of(cluster, run, part, value)
-                                            : is_value_of_one(cluster, run, part, value);
+    int part = flow_part_of(step);
+    if (!step_is_fan_out(&instance->plan->steps[step]))
+        return is_value_of_one(cluster, run, part, value);
+    if (end_of(cluster, run, part) == RUN_QUEUED) /* a step that does not wait for all of others */
+        return strcmp(value, "[]") == 0;
+    return is_list_of(cluster, run, part, value);
 }
 
 /* ---- started ---- */
@@ -133,11 +137,21 @@ static void check_value(struct cluster *cluster, const struct known_run *instanc
     if (!job->command || !job->command[2] || !job->command[3])
         return;
     int step = find_step(instance->plan, job->command[3]);
-    if (step < 0 || !is_value_of(cluster, run, flow_part_of(step), job->command[2]))
+    const struct job_step *reader = step_of(instance, run);
+    bool may_come_later = reader && reader->join && !*job->command[2]; /* after it was due */
+    if (may_come_later)
+        return;
+    if (step < 0 || !is_value_of(cluster, instance, run, step, job->command[2]))
         stage_fail(&cluster->stage,
                    "%s of tick %lld of %s gets '%s' from %s, which has not "
                    "written that",
                    run->step, tick_s(run), run->job_name, job->command[2], job->command[3]);
+}
+
+/* What was skipped was neither a success nor a failure; what was missed was a failure. */
+static bool is_wanted(enum after_on on, enum run_state end)
+{
+    return on == AFTER_ALWAYS || (on == AFTER_SUCCESS ? end == RUN_OK : is_bad(end));
 }
 
 /* Those of `finally` wait for all others. */
@@ -154,8 +168,7 @@ static bool is_met(const struct cluster *cluster, const struct known_run *instan
     for (size_t i = 0; i < step->after_count; i++) {
         int other = find_step(instance->plan, step->after[i].step);
         enum run_state end = end_of(cluster, run, flow_part_of(other));
-        bool is_always = step->after[i].on == AFTER_ALWAYS; /* also if it was skipped */
-        met += end != RUN_QUEUED && (is_always || after_wants(step->after[i].on, end));
+        met += end != RUN_QUEUED && is_wanted(step->after[i].on, end);
     }
     return met >= (step->join ? step->join : (int)step->after_count);
 }
@@ -238,11 +251,6 @@ static int items_of(const struct cluster *cluster, const struct run *run, int pa
     return count;
 }
 
-static bool is_bad(enum run_state end)
-{
-    return end != RUN_OK && end != RUN_SKIPPED;
-}
-
 /* A fan-out is over with its last item, as the worst of them; each item that it has made is one of
  * those that it expects. */
 static void check_fan_out(struct cluster *cluster, const struct known_run *known)
@@ -302,6 +310,13 @@ static void see_ended(struct cluster *cluster, const struct known_job *job, stru
         check_fan_out(cluster, known);
 }
 
+static bool is_fan_out(const struct cluster *cluster, const struct run *run)
+{
+    const struct known_run *instance = run_is_step(run) ? instance_of(cluster, run) : NULL;
+    const struct job_step *step = instance ? step_of(instance, run) : NULL;
+    return step && step_is_fan_out(step) && !flow_part_is_item(run->part);
+}
+
 void workflow_see(struct cluster *cluster, const struct known_job *job, struct known_run *known,
                   const struct run *was)
 {
@@ -309,7 +324,8 @@ void workflow_see(struct cluster *cluster, const struct known_job *job, struct k
     if (id_is_zero(&run->instance))
         return;
     bool is_end = run_state_is_end(run->state), was_end = run_state_is_end(was->state);
-    bool is_new_group = run->state == RUN_RUNNING || (is_end && run_is_instance(run));
+    bool is_empty = is_end && run->started_ms && is_fan_out(cluster, run); /* over at once */
+    bool is_new_group = run->state == RUN_RUNNING || is_empty || (is_end && run_is_instance(run));
     if (is_new_group && !known->is_group)
         see_opened(cluster, job, known);
     cluster->items += flow_part_is_item(run->part) && is_end && !was_end;
@@ -338,13 +354,17 @@ static bool is_under_way(const struct run *run, const struct run *group)
     return is_its_own && is_open;
 }
 
+/* What has ended a while ago was followed. */
 bool workflow_is_stuck(const struct cluster *cluster, const struct known_run *known)
 {
     const struct known_run *other;
     if (!known->is_stored || known->run.state != RUN_RUNNING)
         return false;
-    for (size_t at = 0; (other = table_next(&cluster->runs, &at));)
-        if (other->is_stored && is_under_way(&other->run, &known->run))
+    for (size_t at = 0; (other = table_next(&cluster->runs, &at));) {
+        bool is_new = id_compare(&other->run.instance, &known->run.instance) == 0 &&
+                      run_is_step(&other->run) && other->since_ms > cluster->stage.now_ms - MINUTE;
+        if (other->is_stored && (is_new || is_under_way(&other->run, &known->run)))
             return false;
+    }
     return true;
 }

@@ -316,7 +316,8 @@ bool world_is_at_rest(struct cluster *cluster, struct strbuf *left)
     store_memory_reload(cluster->world->eye);
     while (store_next_change(cluster->world->eye, &change)) {
         if (change.kind == STORE_CHANGE_RUN && !may_stay_lost(cluster, &change.run->id))
-            strbuf_addf(left, "a run of %s: %s. ", change.run->job_name,
+            strbuf_addf(left, "%s%sa run of %s: %s. ", change.run->step,
+                        change.run->step[0] ? ", " : "", change.run->job_name,
                         run_state_name(change.run->state));
         if (change.kind == STORE_CHANGE_ENTRY)
             strbuf_addf(left, "an entry of %s. ", change.entry->job_name);

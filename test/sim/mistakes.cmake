@@ -277,6 +277,27 @@ peal_sim_mistake(failure_goes_on memory races store/rules/rules_part.c
     "end->rolling & ROLLING_STOPS && end->state != RUN_OK" "end->rolling & ROLLING_STOPS && end->state == RUN_FAILED"
     "a rolling tick goes on after a loss")
 
+# ---- workflows ----
+
+peal_sim_mistake(links_followed_twice memory workflows store/rules/rules_run.c
+    "bool is_one_of_many = run->parts || run_is_step(run);" "bool is_one_of_many = run->parts;"
+    "the amended end of a lost step is counted once more by those that wait for it")
+peal_sim_mistake(item_counted_twice memory workflows store/rules/rules_step.c
+    "joins->met + joins->unmet >= joins->expected" "joins->met + joins->unmet + 1 >= joins->expected"
+    "a fan-out, or an instance, is over before the last that it waits for")
+peal_sim_mistake(join_ignored memory workflows engine/workflow/verdict.c
+    "run->joins.met < flow_join(flow, step)" "false"
+    "a step starts though those before it did not end as it requires")
+peal_sim_mistake(step_forgotten_early memory workflows engine/state/open_run.c
+    "return is_needed ? OPEN_KEPT : OPEN_RECORDED;" "return OPEN_RECORDED;"
+    "a node forgets a step that its instance still needs, and the store does not")
+peal_sim_mistake(output_of_the_lost memory workflows store/rules/rules_run.c
+    "finish->output && settled == SETTLED_TICK" "finish->output"
+    "a later step gets what a lost attempt has written, not the one that was OK")
+peal_sim_mistake(killed_before_its_turn memory workflows store/rules/rules_job.c
+    "row.run.state == RUN_QUEUED && !run_is_step(&row.run)" "row.run.state == RUN_QUEUED"
+    "a step that is killed while it waits is over before those that it waits for")
+
 # ---- the store in etcd, and the etcd client ----
 
 peal_sim_mistake(guard_not_compared etcd any store/etcd/store_etcd_plan.c

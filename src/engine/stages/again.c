@@ -36,7 +36,8 @@ enum status again_fill(const struct engine_ports *ports, struct instances *insta
     struct job *definition;
     struct job_error error;
     finish->again = (struct store_again){.is_wanted = false};
-    if (!job || job->deleted || !terms || !catalog_job_attempts(terms) ||
+    bool was_judged = run_is_step(&finish->run) && !finish->run.nonce; /* nobody was to run it */
+    if (!job || job->deleted || !terms || was_judged || !catalog_job_attempts(terms) ||
         finish->run.state == RUN_OK ||
         open_runs_order(instances->runs, &finish->run) != REASON_NONE)
         return OK;

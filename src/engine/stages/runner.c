@@ -672,6 +672,10 @@ void runner_kill(struct runner *runner, struct now now, struct open_run *open,
         kill_steps(runner, now, open);
         return;
     }
+    if (open->phase == OPEN_WAITING && run_is_step(&open->run)) { /* ended when its turn comes */
+        open->kill = reason;
+        return;
+    }
     if (open->phase == OPEN_BEGUN_ELSEWHERE ||
         open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner gets the kill, too */
         return;

@@ -52,7 +52,7 @@ static size_t fill(const struct engine_ports *ports, struct instances *instances
     return count;
 }
 
-/* Without its instance nothing waits for a step. */
+/* When its instance is over, or gone, nothing waits for a step. */
 enum status links_fill(const struct engine_ports *ports, struct instances *instances,
                        struct now now, struct store_finish *finish)
 {
@@ -60,7 +60,8 @@ enum status links_fill(const struct engine_ports *ports, struct instances *insta
     size_t count = 1;
     finish->links = NULL;
     finish->link_count = 0;
-    if (!open_runs_instance(instances->runs, ended))
+    const struct open_run *instance = open_runs_instance(instances->runs, ended);
+    if (!instance || run_state_is_end(instance->run.state))
         return OK;
     const struct flow *flow = instances_flow(instances, ended);
     int step = flow_step_of(ended->part);

@@ -43,16 +43,23 @@ static enum step_verdict upstream(const struct flow *flow, const struct run *run
     return VERDICT_END;
 }
 
+/* To kill the step, or its whole instance. */
+static enum run_reason order_of(const struct instances *instances, const struct open_run *open)
+{
+    return open->kill != REASON_NONE ? open->kill : open_runs_order(instances->runs, &open->run);
+}
+
 /* An item, and a further attempt, were decided on with the fan-out and with the first attempt. */
-static enum step_verdict judge(struct instances *instances, const struct run *run,
+static enum step_verdict judge(struct instances *instances, const struct open_run *open,
                                struct verdict_end *ret)
 {
+    const struct run *run = &open->run;
     const struct flow *flow = instances_flow(instances, run);
     int step = flow_step_of(run->part);
     *ret = (struct verdict_end){.reason = REASON_NONE};
     if (!flow || step < 0 || step >= flow_count(flow))
         return VERDICT_NONE;
-    enum run_reason order = open_runs_order(instances->runs, run);
+    enum run_reason order = order_of(instances, open);
     if (order != REASON_NONE) {
         end_as(ret, RUN_SKIPPED, order);
         return VERDICT_END;
@@ -64,19 +71,18 @@ static enum step_verdict judge(struct instances *instances, const struct run *ru
     return evaluate(instances, flow, run, step, ret);
 }
 
-/* Only an order to kill the instance changes a verdict. */
+/* Only an order to kill changes a verdict. */
 enum step_verdict verdict_find(struct instances *instances, struct open_run *open)
 {
     struct verdict_end end;
     if (!run_is_step(&open->run) || open->run.state != RUN_DUE)
         return VERDICT_NONE;
-    if (open->verdict == VERDICT_NONE ||
-        open_runs_order(instances->runs, &open->run) != REASON_NONE)
-        open->verdict = judge(instances, &open->run, &end);
+    if (open->verdict == VERDICT_NONE || order_of(instances, open) != REASON_NONE)
+        open->verdict = judge(instances, open, &end);
     return open->verdict;
 }
 
 bool verdict_tell(struct instances *instances, const struct open_run *open, struct verdict_end *ret)
 {
-    return judge(instances, &open->run, ret) == VERDICT_END;
+    return judge(instances, open, ret) == VERDICT_END;
 }

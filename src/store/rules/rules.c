@@ -97,12 +97,12 @@ void rules_feed_kill(struct rules *rules, const struct run_row *row)
     feed_add_run(rules->feed, STORE_CHANGE_KILL, &kill.run);
 }
 
-/* A step waits for what its instance does, and `finally` goes on: their begin is refused, if need
- * be. */
-static bool is_waiting(const struct run_row *row)
+/* A step waits for what its instance does. `finally` goes on, but not without its workflow: the
+ * begin would be refused, and may be long to come. */
+static bool is_waiting(const struct run_row *row, enum run_reason reason)
 {
     if (run_is_step(&row->run))
-        return row->run.state == RUN_DUE && !row->run.joins.is_final;
+        return row->run.state == RUN_DUE && (!row->run.joins.is_final || reason == REASON_DELETED);
     return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
 }
 
@@ -121,7 +121,7 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, co
     struct run_row row = {.seq = 0};
     enum status st;
     while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
-        if (!is_waiting(&row) || !is_in_the_way(&row.run, booted))
+        if (!is_waiting(&row, reason) || !is_in_the_way(&row.run, booted))
             continue;
         st = rules_skip_run(rules, &row, reason, "");
         if (st != OK)

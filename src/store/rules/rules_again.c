@@ -41,7 +41,8 @@ enum status rules_again_is_due(struct rules *rules, const struct run *before,
     /* The loss of a part counts for its tick, which may be over; that of a step for those after
      * it. */
     bool is_counted = (before->parts || run_is_step(before)) && !state_is_open(before->state);
-    if (!finish->again.is_wanted || before->retried || is_restored || is_counted)
+    bool is_group = before->state == RUN_RUNNING; /* its items are retried */
+    if (!finish->again.is_wanted || before->retried || is_restored || is_counted || is_group)
         return OK;
     enum status st = rules->ops->get_job(rules->tables, &before->job_uid, &job);
     if (st == E_NOT_FOUND || st == E_SET_ASIDE)

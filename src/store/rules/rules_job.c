@@ -279,7 +279,9 @@ enum status rules_order(struct rules *rules, struct store_order *order)
     if (!state_is_open(row.run.state) || !run_state_is_known(row.run.state))
         return OK;
     order->known = true;
-    if (row.run.state == RUN_QUEUED || row.run.state == RUN_DUE) {
+    bool has_turn =
+        row.run.state == RUN_DUE || (row.run.state == RUN_QUEUED && !run_is_step(&row.run));
+    if (has_turn) {
         st = rules_skip_run(rules, &row, order->reason, order->by);
         return st == OK ? rules_release_queue(rules, &row.run.job_uid) : st;
     }

@@ -121,14 +121,15 @@ struct ending {
     int64_t at_ms;
 };
 
-/* The first attempt at this part of the instance. */
-static enum status find_row(struct rules *rules, const struct run *run, int part,
+/* An attempt at this part of the instance. */
+static enum status find_row(struct rules *rules, const struct run *run, int attempt, int part,
                             struct run_row *ret)
 {
     struct id id;
     if (rules->ops->find_row)
-        return rules->ops->find_row(rules->tables, &run->job_uid, run->tick_ms, 1, part, ret);
-    enum status st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, 1, part, &id);
+        return rules->ops->find_row(rules->tables, &run->job_uid, run->tick_ms, attempt, part, ret);
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, attempt, part, &id);
     return st == OK ? rules->ops->get_run(rules->tables, &id, ret) : st;
 }
 
@@ -142,7 +143,7 @@ static enum status tell_step(struct rules *rules, const struct ending *ending,
 {
     struct run_row row = {.seq = 0};
     struct run *run = &row.run;
-    enum status st = find_row(rules, ending->end, link->step.part, &row);
+    enum status st = find_row(rules, ending->end, 1, link->step.part, &row);
     bool is_new = st == E_NOT_FOUND;
     if (is_new)
         fill_step(run, &ending->instance->run, &link->step, RUN_QUEUED, 0);
@@ -243,10 +244,13 @@ static enum status tell(struct rules *rules, struct ending *ending, const struct
         ending->is_instance_told = true;
         return tell_group(rules, ending, link, ending->instance);
     }
-    enum status st = find_row(rules, ending->end, link->part, &group);
-    if (st != OK)
-        return st == E_NOT_FOUND ? OK : st;
-    return tell_group(rules, ending, link, &group);
+    enum status st = OK; /* which attempt has become the fan-out? */
+    for (int attempt = 1; st == OK; attempt++) {
+        st = find_row(rules, ending->end, attempt, link->part, &group);
+        if (st == OK && group.run.state == RUN_RUNNING)
+            return tell_group(rules, ending, link, &group);
+    }
+    return st == E_NOT_FOUND ? OK : st;
 }
 
 enum status rules_follow_links(struct rules *rules, const struct run *run,

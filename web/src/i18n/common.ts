@@ -135,7 +135,7 @@ export const t = words(
         "reason.http_error": "the HTTP request got no whole answer",
         "reason.part_failed": "an earlier run of the tick did not succeed (rolling: stop_on_failure)",
         "reason.upstream": "the steps that it waits for did not end as it requires",
-        "reason.when": "the condition of the step (when) was not met",
+        "reason.when": "the condition of the step (when) was false",
         "reason.step_failed": "a step of the workflow did not succeed",
         "note.moved": "moved: {clock} does not exist on this day",
         "note.first": "first of two: {clock} happens twice on this day",
