@@ -31,7 +31,7 @@ typedef json_t *call_shape(struct call *call, int *status, json_t *native);
 
 enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48, HOST_SIZE = 272 };
 
-/* A page of the history filtered for a caller with limited rights; see call_history.c. */
+/* A page of the history of which rows were left out; see call_history.c. */
 struct part {
     bool is_needed, are_changes;
     void *items; /* struct history_row or struct change_record */
@@ -74,6 +74,7 @@ struct call {
     struct store_request store;
     int64_t asked_boot_ms; /* when the store was asked */
     struct history_read read;
+    bool reads_steps; /* of workflows, too; else they are left out of what the history answers */
     struct history_log log;
     struct live_read output;
     struct history_changes changes;

@@ -160,7 +160,8 @@ struct history_log {
 void history_log_release(struct history_log *log);
 
 /* Statistics, summed up as runs are recorded; no request reads runs. A run counts in the hour in
- * which its id was made, however often it is recorded. Amending a run subtracts the old record, but
+ * which its id was made, however often it is recorded; a step of a workflow does not, since its
+ * instance does. Amending a run subtracts the old record, but
  * the shortest and longest durations may still be those of a replaced record. */
 enum history_span { HISTORY_HOUR, HISTORY_DAY }; /* in UTC */
 

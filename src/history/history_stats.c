@@ -127,6 +127,8 @@ enum status stats_changes_reserve(struct stats_changes *changes, size_t rows)
 
 void stats_changes_add(struct stats_changes *changes, const struct history_row *row, int sign)
 {
+    if (!row->is_entry && run_is_step(&row->run)) /* its instance counts */
+        return;
     struct stats_cell cell = cell_of(row, sign);
     assert(changes->count + 2 <= changes->capacity);
     changes->cells[changes->count++] = cell;

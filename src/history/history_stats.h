@@ -1,6 +1,7 @@
 /* Statistics, the same in all backends. A cell holds the sums over the runs of one job, hour, state
  * and duration bucket. Recording a run adds to its cell, replacing a run subtracts the old record.
- * Each run counts in a cell of its job and in one of all jobs together. */
+ * Each run counts in a cell of its job and in one of all jobs together; steps of workflows count in
+ * none, since their instances do. */
 #ifndef PEAL_HISTORY_STATS_H
 #define PEAL_HISTORY_STATS_H
 

@@ -233,9 +233,9 @@ enum { STORE_AHEAD_MS = 2000 };
  * revision `job_revision`, which says whether it is. If so there are `parts`: it becomes the first
  * of them, still DUE, and the others are made.
  *
- * With an `opening` the run must be DUE, and becomes RUNNING. To become an instance it is taken
- * only if the definition has the revision `job_revision`, and ends as SKIPPED instead (`taken` is
- * false) if its begin would be refused; not a further attempt or a part, of a job that was
+ * With an `opening` the run must be DUE, and becomes RUNNING; if its begin would be refused, it
+ * ends as SKIPPED instead, and `taken` is false. To become an instance it is taken only if the
+ * definition has the revision `job_revision`; not a further attempt or a part, of a job that was
  * something else. A step keeps the job_revision of its instance: `job_revision` is 0. */
 struct store_take {
     struct id run_id;

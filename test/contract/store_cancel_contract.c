@@ -82,7 +82,7 @@ static void a_claimed_step_is_refused_after_the_order(struct world *world)
     flow_world_free(flow);
 }
 
-/* One that waits for others ends at once; what follows from that is up to who records it. */
+/* One that waits for others ends when they have. */
 static void a_single_step_is_called_off(struct world *world)
 {
     struct flow_world *flow = FLOW(world, "etl", diamond);
@@ -90,11 +90,44 @@ static void a_single_step_is_called_off(struct world *world)
     end_step(flow, "a", RUN_OK);
     end_step(flow, "b", RUN_OK);
     order_kill(flow, find_step(flow, "d"), REASON_USER);
-    assert_int_equal(step_state(flow, "d"), RUN_SKIPPED);
+    assert_int_equal(step_state(flow, "d"), RUN_QUEUED);
+    assert_int_equal(see_run(world, find_step(flow, "d")->id)->kill_reason, REASON_USER);
+    world_reopen(world);
     end_step(flow, "c", RUN_OK);
+    assert_int_equal(step_state(flow, "d"), RUN_DUE);
+    assert_false(begin_step(flow, "d").begun);
+    assert_string_equal(find_step(flow, "d")->by, "anna");
     assert_int_equal(the_instance(flow)->state, RUN_RUNNING);
     drain(flow);
     ends_as(flow, RUN_OK, REASON_NONE);
+    flow_world_free(flow);
+}
+
+/* As a step is not begun, a fan-out is not opened. */
+static void a_fan_out_is_not_opened_after_the_order(struct world *world)
+{
+    static const struct planned plan[] = {{.name = "a", .after = ""},
+                                          {.name = "load", .after = "a", .at_once = 2}};
+    struct flow_world *flow = FLOW(world, "etl", plan);
+    struct store_step items[2] = {{.part = 200000, .step = "load[0]"}};
+    claim_instance(flow, 2000);
+    assert_true(begin_step(flow, "a").begun);
+    order_kill(flow, the_instance(flow), REASON_USER);
+    end_step(flow, "a", RUN_OK);
+    struct store_take take = {.run_id = find_step(flow, "load")->id,
+                              .nonce = 12345,
+                              .now_ms = 900000,
+                              .node = "node-1",
+                              .opening = {.steps = items, .count = 1, .expected = 1}};
+    take.opening.is_wanted = true;
+    items[0].id = world_id(world);
+    do_twice(world, STORE_TAKE, &take, sizeof(take));
+    assert_false(take.taken);
+    assert_int_equal(take.run.state, RUN_SKIPPED);
+    assert_string_equal(find_step(flow, "load")->by, "anna");
+    assert_null(find_step(flow, "load[0]"));
+    drain(flow);
+    ends_as(flow, RUN_KILLED, REASON_USER);
     flow_world_free(flow);
 }
 
@@ -129,6 +162,23 @@ static void steps_of_a_deleted_workflow_do_not_begin(struct world *world)
     end_step(flow, "b", RUN_OK);
     assert_false(begin_step(flow, "d").begun);
     assert_int_equal(find_step(flow, "d")->reason, REASON_DELETED);
+    drain(flow);
+    assert_int_equal(the_instance(flow)->state, RUN_OK);
+    flow_world_free(flow);
+}
+
+/* A retry of theirs may be far ahead. */
+static void so_do_those_of_finally(struct world *world)
+{
+    struct flow_world *flow = FLOW(world, "etl", with_final);
+    flow->attempts = 2;
+    claim_instance(flow, 2000);
+    end_step(flow, "a", RUN_OK);
+    end_step(flow, "b", RUN_OK);
+    fail_and_retry(flow, "clean", RUN_FAILED);
+    put_again(world, flow->job, "etl", false, true, false);
+    assert_int_equal(step_state(flow, "clean"), RUN_SKIPPED);
+    assert_int_equal(find_step(flow, "clean")->reason, REASON_DELETED);
     drain(flow);
     assert_int_equal(the_instance(flow)->state, RUN_OK);
     flow_world_free(flow);
@@ -221,8 +271,10 @@ const struct contract_test cancel_tests[] = {
     CONTRACT_TEST(an_instance_times_out),
     CONTRACT_TEST(a_claimed_step_is_refused_after_the_order),
     CONTRACT_TEST(a_single_step_is_called_off),
+    CONTRACT_TEST(a_fan_out_is_not_opened_after_the_order),
     CONTRACT_TEST(a_pause_is_not_for_what_has_begun),
     CONTRACT_TEST(steps_of_a_deleted_workflow_do_not_begin),
+    CONTRACT_TEST(so_do_those_of_finally),
     CONTRACT_TEST(a_purge_ends_the_instance),
     CONTRACT_TEST(an_instance_blocks_the_next),
     CONTRACT_TEST(a_queue_waits_for_the_instance),

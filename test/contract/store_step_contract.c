@@ -166,9 +166,9 @@ static void joins_of_some(struct world *world)
         const char *ends; /* of x, y, z: o: OK, f: failed */
         int due_after, met;
     } cases[] = {
-        {__LINE__, 0, "ooo", 3, 3}, {__LINE__, 0, "ofo", 2, 1}, {__LINE__, 0, "foo", 1, 0},
+        {__LINE__, 0, "ooo", 3, 3}, {__LINE__, 0, "ofo", 3, 2}, {__LINE__, 0, "foo", 3, 2},
         {__LINE__, 1, "ooo", 1, 1}, {__LINE__, 1, "foo", 2, 1}, {__LINE__, 1, "fff", 3, 0},
-        {__LINE__, 2, "foo", 3, 2}, {__LINE__, 2, "oof", 2, 2}, {__LINE__, 2, "ffo", 2, 0},
+        {__LINE__, 2, "foo", 3, 2}, {__LINE__, 2, "oof", 2, 2}, {__LINE__, 2, "ffo", 3, 1},
     };
     static const char *const names[] = {"x", "y", "z"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -350,6 +350,31 @@ static void outputs_and_runs_stay_until_the_instance_has_ended(struct world *wor
     flow_world_free(flow);
 }
 
+/* What a lost attempt has written comes too late: the next one has decided. */
+static void the_output_is_that_of_the_end_that_is_followed(struct world *world)
+{
+    struct flow_world *flow = FLOW(world, "etl", chain);
+    char id[ID_TEXT + 1], name[DOC_NAME_SIZE];
+    flow->attempts = 2;
+    claim_instance(flow, 2000);
+    id_format(&flow->instance, id);
+    snprintf(name, sizeof(name), "%s.1", id);
+    struct store_finish lost = fail_and_retry(flow, "a", RUN_LOST);
+    begin_step(flow, "a");
+    struct store_finish finish = finish_of(flow, find_step(flow, "a"), RUN_OK);
+    finish.output = "{\"try\":\"2\"}";
+    do_twice(world, STORE_FINISH, &finish, sizeof(finish));
+    finish = finish_of(flow, &lost.run, RUN_OK);
+    finish.run.started_ms = 4000;
+    finish.output = "{\"try\":\"1\"}";
+    do_twice(world, STORE_FINISH, &finish, sizeof(finish));
+    assert_int_equal(finish.run.state, RUN_OK);
+    assert_string_equal(look_for_doc(world, OUTPUT_DOC, name)->json, "{\"try\":\"2\"}");
+    forget_run(world, lost.run.id);
+    assert_non_null(look_for_doc(world, OUTPUT_DOC, name));
+    flow_world_free(flow);
+}
+
 /* ---- many ---- */
 
 /* Two nodes end two inputs of the same steps at the same time. */
@@ -451,6 +476,7 @@ const struct contract_test step_tests[] = {
     CONTRACT_TEST(a_lost_step_that_is_amended_is_followed_once),
     CONTRACT_TEST(a_lost_step_that_is_amended_in_time_is_followed_itself),
     CONTRACT_TEST(outputs_and_runs_stay_until_the_instance_has_ended),
+    CONTRACT_TEST(the_output_is_that_of_the_end_that_is_followed),
     CONTRACT_TEST(two_nodes_end_steps_together),
     CONTRACT_TEST(a_step_with_as_many_links_as_there_may_be),
     CONTRACT_TEST(an_instance_of_200_steps),

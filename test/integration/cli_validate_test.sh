@@ -175,6 +175,42 @@ expect_stderr_has 'nothing was changed'
 run peal stop
 unset PEAL_DATA
 
+# Workflows: mistakes in steps, jobs that they name, and steps that never run.
+cat >flows.yaml <<'EOF'
+name: outer
+schedule: "@manual"
+steps:
+  - name: a
+    shell: x
+  - name: b
+    after: [{step: a, "on": failure}]
+    workflow: inner
+  - name: c
+    after: [a, b]
+    job: task
+---
+name: inner
+schedule: "@manual"
+steps: [{name: a, shell: x}]
+---
+name: task
+schedule: "@manual"
+shell: x
+EOF
+run peal validate flows.yaml
+expect_status 0
+expect_stderr_has 'flows.yaml:9:11: warning: step "c" can never run: it needs both the success and the failure of "a"'
+sed -i 's/{name: a, shell: x}/{name: a, workflow: outer}/; s/job: task/job: inner/' flows.yaml
+run peal validate flows.yaml
+expect_status 6
+expect_stderr_has 'flows.yaml:11:10: steps[2].job: "inner" is a workflow; use "workflow" instead'
+expect_stderr_has 'flows.yaml:15:29: steps: a workflow would contain itself: outer -> inner -> outer'
+sed -i 's/after: .a, b./after: [a, d]/; s/^schedule:/retries: 2\nschedule:/' flows.yaml
+run peal validate flows.yaml
+expect_status 6
+expect_stderr_has 'flows.yaml:2:10: retries: belongs to a step, not to the workflow'
+expect_stderr_has 'flows.yaml:11:16: steps[2].after[1]: there is no step "d"'
+
 mkdir none
 run peal validate none
 expect_status 6

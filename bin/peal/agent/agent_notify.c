@@ -101,7 +101,7 @@ static bool is_news(const struct history_record *record, int64_t now_ms)
     const struct run *run = record->run;
     if (!run)
         return record->entry && record->entry->recorded_ms > now_ms - TOLD_WITHIN_MS;
-    return !run->parts && run->finished_ms > now_ms - TOLD_WITHIN_MS &&
+    return !run->parts && !run_is_step(run) && run->finished_ms > now_ms - TOLD_WITHIN_MS &&
            !(run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
 }
 

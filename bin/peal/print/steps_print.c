@@ -207,7 +207,7 @@ static void print_note(const json_t *step, struct strbuf *out)
         strbuf_addc(out, ' ');
         print_took(step, out);
         if (json_is_object(json_object_get(step, "items"))) {
-            strbuf_adds(out, "[");
+            strbuf_adds(out, " [");
             state_counts_print(json_object_get(step, "items"), out);
             strbuf_adds(out, "]");
         }
@@ -374,13 +374,13 @@ static void add_row(struct text_table *table, const json_t *step)
 
 enum exit_code steps_table(const json_t *steps)
 {
-    static const char *const of_job[] = {"STEP", "RUNS", "AFTER", "WHEN", "PART", NULL};
-    static const char *const of_instance[] = {"STEP", "STATE", "TOOK",   "ITEMS",
-                                              "NODE", "RUN",   "DETAIL", NULL};
+    static const char *const job_headers[] = {"STEP", "RUNS", "AFTER", "WHEN", "PART", NULL};
+    static const char *const instance_headers[] = {"STEP", "STATE", "TOOK",   "ITEMS",
+                                                   "NODE", "RUN",   "DETAIL", NULL};
     struct text_table table;
     const json_t *step;
     size_t i;
-    text_table_init(&table, has_state(json_array_get(steps, 0)) ? of_instance : of_job);
+    text_table_init(&table, has_state(json_array_get(steps, 0)) ? instance_headers : job_headers);
     json_array_foreach (steps, i, step) {
         add_row(&table, step);
     }

@@ -250,5 +250,53 @@ const struct message zh_runs[] = {
     {"reason", "原因"},
     {"by", "发起人"},
     {"detail", "详情"},
+
+    /* peal workflow, and the steps of workflows in peal runs and peal logs */
+    {"Instances", "实例"},
+    {"%s: told to end; its final steps still run", "%s：已要求结束；收尾步骤仍会运行"},
+    {"%s is not a workflow: it has no steps", "%s 不是工作流：它没有步骤"},
+    {"%s has no instance that is under way", "%s 没有正在进行的实例"},
+    {"STEPS", "步骤"},
+    {"no workflows; a job with steps is one", "没有工作流；带有步骤的任务即为工作流"},
+    {"no instances yet", "还没有实例"},
+    {"the steps of a workflow's run", "工作流某次运行的各步骤"},
+    {"the runs of this instance of a workflow: itself and its steps",
+     "工作流该实例的运行：实例本身及其步骤"},
+    {"include the steps of workflows", "包括工作流的步骤"},
+    {"of a workflow: the output of its steps", "对于工作流：其各步骤的输出"},
+    {"jobs with steps: their graphs and instances", "带有步骤的任务：流程图与实例"},
+    {"A workflow is a job: add, apply, validate, pause, run, logs and all other commands of jobs "
+     "are for workflows, too. docs/WORKFLOWS.md tells of them.",
+     "工作流也是任务：apply、validate、pause、run、logs 等任务的命令同样适用于工作流。详见 "
+     "docs/WORKFLOWS.md。"},
+    {"what about workflows? peal workflow list, describe, graph, run, runs or cancel",
+     "要对工作流做什么？peal workflow list、describe、graph、run、runs 或 cancel"},
+    {"how far an instance is", "实例的进度"},
+    {"jobs that are workflows", "列出工作流"},
+    {"peal workflow list takes no name", "peal workflow list 不接受名称"},
+    {"its steps and last instances; of an instance, how far each step is",
+     "其步骤与最近的实例；对于实例，显示各步骤的进度"},
+    {"which workflow? Give its name, or the id of an instance",
+     "哪个工作流？请给出其名称或实例的 ID"},
+    {"its steps as a graph, those of an instance with their states",
+     "以流程图显示其步骤；对于实例，同时显示各步骤的状态"},
+    {"Each line is a step; lines lead down to the steps that wait for it. Where the locale is not "
+     "UTF-8, the graph is drawn with ASCII characters.",
+     "每行是一个步骤，连线向下通往等待它的步骤。区域设置不是 UTF-8 时以 ASCII 字符绘制。"},
+    {"begin an instance now", "立即开始一个实例"},
+    {"Exit status with --wait or --follow: 0 the instance was ok, 10 it was not. Ctrl-C ends the "
+     "command, not the instance.",
+     "使用 --wait 或 --follow 时的退出状态：0 表示实例成功，10 表示未成功。Ctrl-C "
+     "只结束本命令，实例继续运行。"},
+    {"which workflow? One at a time", "哪个工作流？一次一个"},
+    {"wait until it ends; tells how each step ends", "等待其结束，并报告各步骤如何结束"},
+    {"wait and show the output of its steps", "等待并显示各步骤的输出"},
+    {"its instances, newest first, with the states of their steps",
+     "其实例，最新的在前，附各步骤的状态"},
+    {"at most so many", "最多显示的个数"},
+    {"end an instance, or all that are under way", "结束一个实例，或所有正在进行的实例"},
+    {"Steps that run are killed, those that wait are skipped; the steps of `finally` run all the "
+     "same.",
+     "正在运行的步骤被终止，等待中的步骤被跳过；`finally` 中的步骤照常运行。"},
     {0},
 };

@@ -138,7 +138,7 @@ struct busy {
 static void add_busy(void *context, const struct run *run)
 {
     struct busy *busy = context;
-    if (run->state == RUN_RUNNING)
+    if (run->state == RUN_RUNNING && !run_is_step(run))
         busy->failed |=
             json_array_append_new(busy->items, show_execution(busy->call, run, "")) != 0;
 }

@@ -171,7 +171,7 @@ static void add_order(void *context, const struct run *run)
 {
     struct kill *kill = context;
     const char *name = job_name_now(kill->call, &run->job_uid, run->job_name);
-    if (run_state_is_end(run->state) || strcmp(name, kill->call->argument) != 0)
+    if (run_state_is_end(run->state) || run_is_step(run) || strcmp(name, kill->call->argument) != 0)
         return;
     if (array_grow(&kill->orders, kill->count, sizeof(*kill->orders)) != OK) {
         kill->failed = true;

@@ -175,10 +175,11 @@ static int by_uid(const void *a, const void *b)
     return id_compare(&((const struct act_item *)a)->uid, &((const struct act_item *)b)->uid);
 }
 
+/* NULL: not of these jobs, or a step: that ends with its instance. */
 static struct act_item *item_of(const struct job_act *act, const struct run *run)
 {
     struct act_item key = {.uid = run->job_uid};
-    return bsearch(&key, act->items, act->count, sizeof(key), by_uid);
+    return run_is_step(run) ? NULL : bsearch(&key, act->items, act->count, sizeof(key), by_uid);
 }
 
 static void count_order(void *context, const struct run *run)

@@ -22,7 +22,8 @@ struct load_search {
 static void count_load(void *context, const struct run *run)
 {
     struct load_search *search = context;
-    if (run_state_is_end(run->state) || id_compare(&run->job_uid, search->job_uid) != 0)
+    if (run_state_is_end(run->state) || id_compare(&run->job_uid, search->job_uid) != 0 ||
+        run_is_step(run))
         return;
     if (run->state == RUN_QUEUED || run->state == RUN_DUE)
         search->load.queued++;

@@ -62,6 +62,10 @@ static unsigned print_run(const struct run *run, struct strbuf *out)
     add_time(out, "tick", run->tick_ms);
     strbuf_addf(out, "\"attempt\":%d,", run->attempt);
     add_text(out, "cause", run_cause_name(run->cause));
+    if (!id_is_zero(&run->instance)) {
+        add_id(out, "instance", &run->instance);
+        add_text(out, "step", run->step);
+    }
     add_text(out, "state", run_state_name(run->state));
     add_text(out, "reason", run_reason_name(run->reason));
     add_text(out, "node", run->node);

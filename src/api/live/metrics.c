@@ -42,8 +42,8 @@ static void count_end(struct end_counts *to, enum run_state state, enum run_reas
 
 static void note_end(struct metrics *metrics, const struct run *run, const struct catalog_job *job)
 {
-    count_end(&metrics->ended, run->state, run->reason, 1);
-    if (!run->started_ms)
+    count_end(run_is_step(run) ? &metrics->steps : &metrics->ended, run->state, run->reason, 1);
+    if (!run->started_ms || run_is_step(run))
         return;
     if (run->finished_ms >= run->started_ms)
         histogram_add(&metrics->duration, (double)(run->finished_ms - run->started_ms) / 1000);
@@ -56,6 +56,8 @@ static void note_end(struct metrics *metrics, const struct run *run, const struc
 
 static void note_run(struct metrics *metrics, const struct run *run, const struct catalog_job *job)
 {
+    if (run_is_unfollowed(run)) /* it comes again, with the time of its end */
+        return;
     if (run_state_is_end(run->state))
         note_end(metrics, run, job);
     else if (run->state == RUN_CLAIMED)
@@ -158,6 +160,10 @@ void metrics_print(const struct metrics *metrics, struct strbuf *out)
     print_states(out, "peal_runs_total",
                  "Runs that ended, by state and reason; a lost one that is amended counts twice.",
                  &metrics->ended, RUN_OK);
+    print_states(out, "peal_steps_total",
+                 "Steps of workflows that ended, by state and reason; peal_runs_total has their "
+                 "instances.",
+                 &metrics->steps, RUN_OK);
     print_states(out, "peal_ticks_passed_total", "Ticks that no run was made for, by reason.",
                  &metrics->passed, RUN_SKIPPED);
     metrics_print_counter(out, "peal_claims_total",

@@ -24,6 +24,7 @@ struct end_counts {
 
 struct metrics {
     struct end_counts ended;  /* runs */
+    struct end_counts steps;  /* runs that are steps of workflows */
     struct end_counts passed; /* ticks without a run */
     uint64_t claims, begins, kills, changes_of_jobs;
     uint64_t logins, wrong_logins, throttled; /* of this node's API */

@@ -1,6 +1,7 @@
 /* Reads the history for a call. Rows that the caller may not see are left out, and the page is
  * filled with later rows: an empty page with a next one would reveal that hidden rows match, and
- * when. */
+ * when. So are steps of workflows, unless the call wants them: the runs of a workflow are its
+ * instances. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +106,31 @@ static void end_rows(struct call *call)
     }
 }
 
+/* True: there were some. */
+static bool drop_steps(struct history_read *read)
+{
+    size_t kept = 0, count = read->count;
+    for (size_t i = 0; i < count; i++) {
+        if (!read->rows[i].is_entry && run_is_step(&read->rows[i].run))
+            continue;
+        if (kept != i)
+            read->rows[kept] = read->rows[i];
+        kept++;
+    }
+    read->count = kept;
+    return kept < count;
+}
+
 static void history_answered(struct history_read *read, enum status st)
 {
     struct call *call = read->context;
     struct part *part = &call->part;
     if (st == OK)
         hide_rows(call, read);
+    if (st == OK && !call->reads_steps && drop_steps(read) && read->more && !part->is_needed) {
+        part->is_needed = true; /* from the next page on; there may be many more */
+        read->query.limit = PAGE;
+    }
     if (st == OK && part->is_needed) {
         st = part_add(part, read->rows, read->count, sizeof(*read->rows));
         if (st == OK && is_to_go_on(part, read->more, &read->absent)) {

@@ -222,7 +222,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
 static void look_at_open(void *context, const struct run *run)
 {
     struct why *why = context;
-    if (id_compare(&run->job_uid, &why->job_uid) != 0 ||
+    if (id_compare(&run->job_uid, &why->job_uid) != 0 || run_is_step(run) ||
         (!why->any_tick && run->tick_ms != why->tick_ms))
         return;
     if (why->has_open && id_compare(&run->id, &why->open.id) < 0)

@@ -163,7 +163,8 @@ bool run_is_here(const struct call *call, const struct run *run)
 
 bool run_is_out_of_reach(const struct call *call, const struct run *run)
 {
-    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
+    return *run->node && /* instances of workflows are on none */
+           (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
            !peers_is_alive(engine_peers(call->api->ports.engine), run->node, &run->owner);
 }
 
@@ -323,6 +324,7 @@ static void read_recorded(struct call *call, struct id before)
     struct run_page *page = call->state;
     size_t left = (size_t)page->limit - json_array_size(page->items);
     page->reads++;
+    call->reads_steps = true; /* is_to_add leaves them out */
     call->read.query = page->filter;
     call->read.query.limit = page->has_steps ? ROWS : left;
     call->read.query.before = before;

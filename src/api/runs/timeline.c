@@ -153,7 +153,8 @@ static void add_open(void *context, const struct run *run)
         (!line->query.job_name || strcmp(line->query.job_name, run->job_name) == 0) &&
         (id_is_zero(&line->query.job_uid) ||
          id_compare(&line->query.job_uid, &run->job_uid) == 0) &&
-        json_array_size(runs) < (size_t)line->limit && !run_state_is_end(run->state))
+        json_array_size(runs) < (size_t)line->limit && !run_state_is_end(run->state) &&
+        !run_is_step(run))
         json_array_append_new(runs, encode_run(run));
 }
 

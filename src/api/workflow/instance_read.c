@@ -41,6 +41,7 @@ static void read_rows(struct call *call, struct id before)
     struct instance_read *read = call->state;
     const struct run *instance = &read->view.instance;
     read->reads++;
+    call->reads_steps = true;
     call->read.query = (struct history_query){
         .job_uid = instance->job_uid,
         .since_ms = instance->tick_ms,

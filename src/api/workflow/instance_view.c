@@ -119,6 +119,27 @@ static const char *on_word(unsigned states)
                                                    : AFTER_SUCCESS];
 }
 
+/* Final steps wait for all others; shown are those that no other waits for. */
+static bool is_shown_before(const struct flow *flow, int step, int final)
+{
+    size_t count;
+    const struct flow_edge *edges = flow_edges(flow, step, &count);
+    if (!flow_is_final(flow, final) || flow_is_final(flow, step))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].step >= 0 && !flow_is_final(flow, edges[i].step))
+            return false;
+    return true;
+}
+
+/* NULL for all of a final step's, which is what it always is. */
+static json_t *shown_join(const struct flow *flow, int step)
+{
+    int join = flow_join(flow, step), inputs = flow_inputs(flow, step);
+    bool is_plain = !inputs || (flow_is_final(flow, step) && join == inputs);
+    return is_plain ? json_null() : json_integer(join);
+}
+
 /* What the step waits for, from the edges of the others. */
 static json_t *shown_after(const struct instance_view *view, int step)
 {
@@ -127,7 +148,7 @@ static json_t *shown_after(const struct instance_view *view, int step)
         size_t count;
         const struct flow_edge *edges = flow_edges(view->flow, i, &count);
         for (size_t k = 0; k < count && list; k++) {
-            if (edges[k].step != step)
+            if (edges[k].step != step || !is_shown_before(view->flow, i, step))
                 continue;
             json_t *item = json_pack("{s:s, s:s}", "step", flow_name(view->flow, i), "on",
                                      on_word(edges[k].states));
@@ -160,11 +181,11 @@ static json_t *shown_plan(const struct instance_view *view, int step)
         return json_pack("{s:[], s:n, s:n, s:n, s:b}", "after", "join", "when", "each", "final",
                          view->steps[step].run.joins.is_final);
     json_t *each = flow_each_shown(flow, step);
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:b}", "after", shown_after(view, step), "join",
-        flow_inputs(flow, step) ? json_integer(flow_join(flow, step)) : json_null(), "when",
-        flow_when_text(flow, step) ? json_words(flow_when_text(flow, step)) : json_null(), "each",
-        each ? each : json_null(), "final", flow_is_final(flow, step));
+    return json_pack("{s:o, s:o, s:o, s:o, s:b}", "after", shown_after(view, step), "join",
+                     shown_join(flow, step), "when",
+                     flow_when_text(flow, step) ? json_words(flow_when_text(flow, step))
+                                                : json_null(),
+                     "each", each ? each : json_null(), "final", flow_is_final(flow, step));
 }
 
 static json_t *shown_run(const struct instance_view *view, int step, enum language language)

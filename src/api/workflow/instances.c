@@ -10,7 +10,7 @@
 
 enum {
     PAGE = 10,
-    PAGE_MAX = 50, /* each costs a look into the history */
+    PAGE_MAX = 100, /* each costs a look into the history */
     ROWS = 1000,
     READS = 20, /* pages of the history that are searched for instances */
 };
@@ -145,6 +145,7 @@ static void read_rows(struct call *call, struct id before)
 {
     struct instances_call *page = call->state;
     page->reads++;
+    call->reads_steps = false;
     call->read.query =
         (struct history_query){.job_uid = page->job_uid, .before = before, .limit = ROWS};
     call_read_history(call, take_rows);

@@ -237,7 +237,7 @@ enum status jobs_decode_file(const char *text, size_t length, const char *defaul
     return st == OK && c.is_wrong ? E_INVALID : st;
 }
 
-enum { JOB_NODES_MAX = 20000 }; /* in a job for an editor */
+enum { JOB_NODES_MAX = 100000 }; /* in a job for an editor, be it a workflow of 2000 steps */
 
 /* The only document that is not empty, which must be a map. */
 static enum status only_job(const struct node *documents, const struct node **ret,

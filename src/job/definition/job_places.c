@@ -1,5 +1,6 @@
 #include "definition/job_places.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,13 +68,33 @@ static const struct node *find_text(const struct node *node, const char *text)
     return NULL;
 }
 
+/* The value at a path of names, and of numbers in lists; NULL: none. */
+static const struct node *find_path(const struct node *node, const char *path)
+{
+    while (node && *path) {
+        char name[64];
+        size_t length = strcspn(path, "/"), index = 0;
+        snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), path);
+        path += length + (path[length] == '/');
+        if (node->kind == NODE_MAP) {
+            node = node_get(node, name);
+            continue;
+        }
+        const struct entry *entry = node->kind == NODE_LIST ? node->entries : NULL;
+        while (entry && index++ < (size_t)atoi(name))
+            entry = entry->next;
+        node = entry ? entry->value : NULL;
+    }
+    return node;
+}
+
 bool job_places_find(const struct job_places *places, const char *job, const char *field,
                      const char *value, int *ret_line, int *ret_column)
 {
     const struct node *map = find_job(places->documents, job);
     if (!map)
         return false;
-    const struct node *node = field ? node_get(map, field) : NULL;
+    const struct node *node = field ? find_path(map, field) : NULL;
     const struct node *inner = node && value ? find_text(node, value) : NULL;
     if (!node)
         node = node_get(map, "name");

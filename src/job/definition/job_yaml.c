@@ -201,11 +201,11 @@ static void add_text(struct strbuf *out, const char *name, const char *text, int
         add_block(out, text, depth + 1);
         return;
     }
+    bool is_plain = (may_be_sentence(text) && plain_kind(text) == PLAIN_TEXT) ||
+                    (strcmp(name, "when") == 0 && may_be_expression(text));
     if (strcmp(name, "schedule") == 0) /* `*` and `@` need quotes, so every schedule has them */
         add_quoted(out, text);
-    else if (may_be_sentence(text) && plain_kind(text) == PLAIN_TEXT)
-        strbuf_adds(out, text);
-    else if (strcmp(name, "when") == 0 && may_be_expression(text))
+    else if (is_plain)
         strbuf_adds(out, text);
     else
         add_word(out, text);

@@ -16,13 +16,16 @@ static enum status fail(struct input_error *err, const char *name, const char *w
 
 /* ---- choosing ---- */
 
-/* A text, a number or a boolean of JSON as the text that a run gets; NULL: neither. */
+static bool has_text(const json_t *value)
+{
+    return json_is_string(value) || json_is_number(value) || json_is_boolean(value);
+}
+
+/* A text, a number or a boolean of JSON as the text that a run gets. NULL: out of memory. */
 static char *value_text(const json_t *value)
 {
     if (json_is_string(value))
         return strdup(json_string_value(value));
-    if (!json_is_number(value) && !json_is_boolean(value))
-        return NULL;
     return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
@@ -73,11 +76,13 @@ static enum status choose(const struct job *job, const struct job_param *param, 
                           json_t *values, struct input_error *err)
 {
     const json_t *value = json_object_get(given, param->name);
-    char *text = value ? value_text(value) : NULL;
-    if (value && !text)
+    if (value && !has_text(value))
         return fail(err, param->name, "expected a text, a number, true or false");
     if (!value && !param->initial)
         return fail(err, param->name, "has no default; give a value");
+    char *text = value ? value_text(value) : NULL;
+    if (value && !text)
+        return E_NOMEM;
     enum status st = text ? check(job, param, text, err) : OK;
     if (st == OK &&
         json_object_set_new(values, param->name, json_string(text ? text : param->initial)) != 0)

@@ -7,13 +7,82 @@
 
 #include "workflow/flow_internal.h"
 
-enum status flow_fail(char *why, size_t size, const char *format, ...)
+void flow_say(char *why, size_t size, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(why, size, format, args);
     va_end(args);
-    return E_INVALID;
+}
+
+enum status flow_parse(const char *text, size_t length, json_t **ret, json_error_t *reterr)
+{
+    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, reterr);
+    if (!value)
+        return json_error_code(reterr) == json_error_out_of_memory || !*reterr->text ? E_NOMEM
+                                                                                     : E_INVALID;
+    *ret = value;
+    return OK;
+}
+
+static int add_dumped(const char *bytes, size_t length, void *out)
+{
+    strbuf_add(out, bytes, length);
+    return 0; /* a failure is remembered there */
+}
+
+char *flow_dump(const json_t *value)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    if (json_dump_callback(value, add_dumped, &out,
+                           JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0)
+        out.failed = true;
+    return strbuf_detach(&out);
+}
+
+json_t *flow_copy(const json_t *map)
+{
+    json_t *copy = json_object();
+    if (copy && json_object_update(copy, (json_t *)map) == 0)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
+
+enum status flow_parse(const char *text, size_t length, json_t **ret, json_error_t *reterr)
+{
+    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, reterr);
+    if (!value)
+        return json_error_code(reterr) == json_error_out_of_memory || !*reterr->text ? E_NOMEM
+                                                                                     : E_INVALID;
+    *ret = value;
+    return OK;
+}
+
+static int add_dumped(const char *bytes, size_t length, void *out)
+{
+    strbuf_add(out, bytes, length);
+    return 0; /* a failure is remembered there */
+}
+
+char *flow_dump(const json_t *value)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    if (json_dump_callback(value, add_dumped, &out,
+                           JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0)
+        out.failed = true;
+    return strbuf_detach(&out);
+}
+
+json_t *flow_copy(const json_t *map)
+{
+    json_t *copy = json_object();
+    if (copy && json_object_update(copy, (json_t *)map) == 0)
+        return copy;
+    json_decref(copy);
+    return NULL;
 }
 
 unsigned flow_states(enum flow_on on)
@@ -117,12 +186,12 @@ static enum status make_json(const struct flow *flow, const json_t *plan, const 
     bool is_good = whole && json_object_update(whole, (json_t *)job) == 0;
     json_t *old = json_object_get(whole, "env");
     if (is_good && json_object_size(step->values)) {
-        json_t *env = old ? json_copy(old) : json_object();
+        json_t *env = old ? flow_copy(old) : json_object();
         is_good = env && json_object_update(env, (json_t *)step->values) == 0 &&
                   json_object_set(whole, "env", env) == 0;
         json_decref(env);
     }
-    step->json = is_good ? json_dumps(whole, JSON_COMPACT) : NULL;
+    step->json = is_good ? flow_dump(whole) : NULL;
     json_decref(whole);
     return step->json ? OK : E_NOMEM;
 }
@@ -329,10 +398,9 @@ enum status flow_decode(const char *text, struct flow **ret)
 {
     json_error_t error;
     char why[80];
-    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!document)
-        return json_error_code(&error) == json_error_out_of_memory ? E_NOMEM : E_INVALID;
-    return flow_load(document, ret, why, sizeof(why));
+    json_t *document = NULL;
+    enum status st = flow_parse(text, strlen(text), &document, &error);
+    return st == OK ? flow_load(document, ret, why, sizeof(why)) : st;
 }
 
 static void release_gate(struct flow_gate *gate)

@@ -87,9 +87,9 @@ int64_t flow_timeout_s(const struct flow *flow);          /* of the whole; 0: no
 void flow_name_part(const struct flow *flow, int part, char name[STEP_NAME_SIZE]);
 
 /* What waits for the end of this step (or fan-out): other steps, and, last, the instance itself.
- * The instance waits for every step but those whose failure another step waits for, which so are
- * part of the plan, and whose end that step implies. So a failure is never hidden by the steps that
- * are skipped because of it, and an instance ends after all of its steps.
+ * The instance waits for every step but those whose failure another step waits for and for nothing
+ * else, unless `always`: that failure is handled, and that step ends later. So a failure is not
+ * hidden by the steps that are skipped because of it, and an instance ends after all of its steps.
  *
  * `on: success` is met by OK; `failure` by all other ends but SKIPPED; `always` by any end. */
 struct flow_edge {
@@ -111,7 +111,9 @@ struct flow_scope {
     const struct run *instance;
 };
 
-/* Is the step to run, by its `when`? E_INVALID: it can't be evaluated; `why` says what is wrong. */
+/* Is the step to run, by its `when`? Likewise false if it waits for a workflow that was used as a
+ * step and did not end as required, or is a step of one that does not run: `why` names that
+ * workflow, and is empty otherwise. E_INVALID: it can't be evaluated; `why` says what is wrong. */
 MUST_CHECK enum status flow_when(const struct flow *flow, int step, const struct flow_scope *scope,
                                  bool *ret, char *why, size_t size);
 

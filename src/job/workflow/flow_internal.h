@@ -85,9 +85,24 @@ struct flow {
 /* Takes the document over, also if it fails. E_INVALID: `why`. */
 MUST_CHECK enum status flow_load(json_t *document, struct flow **ret, char *why, size_t size);
 
-/* Fills `why` and is E_INVALID. */
-enum status flow_fail(char *why, size_t size, const char *format, ...)
+/* The JSON value of a text. E_INVALID: *reterr. Of a lack of memory jansson's parser does not
+ * always tell by its code, but then it says nothing else either. */
+MUST_CHECK enum status flow_parse(const char *text, size_t length, json_t **ret,
+                                  json_error_t *reterr);
+
+/* The value as compact JSON; NULL: out of memory, of which json_dumps does not always tell. */
+char *flow_dump(const json_t *value);
+
+/* A copy of a map, whose members it shares. NULL: out of memory, of which json_copy does not always
+ * tell. */
+json_t *flow_copy(const json_t *map);
+
+/* Fills `why`. */
+void flow_say(char *why, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same, and is E_INVALID, which analysers see, too. */
+#define flow_fail(why, size, ...) (flow_say((why), (size), __VA_ARGS__), status_invalid())
 
 /* The step of this name as seen in a scope; -1: none. Likewise the scope; 0: none. */
 int flow_find_in(const struct flow *flow, int scope, const char *name);

@@ -11,8 +11,7 @@ static const char blanks[] = " \t\r\n";
 /* A text, or any other value as JSON writes it. */
 static char *text_of(const json_t *value)
 {
-    return json_is_string(value) ? strdup(json_string_value(value))
-                                 : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    return json_is_string(value) ? strdup(json_string_value(value)) : flow_dump(value);
 }
 
 /* The item of a list of JSON, or of words. *ret_count is their number, and *ret, unless it is NULL
@@ -21,13 +20,13 @@ static enum status read_json_list(const struct flow_lookup *lookup, const char *
                                   const char *text, int item, int *ret_count, char **ret)
 {
     json_error_t error;
-    json_t *list = json_loads(text, 0, &error);
-    enum status st = OK;
-    if (!list && json_error_code(&error) == json_error_out_of_memory)
-        return E_NOMEM;
-    if (!json_is_array(list))
+    json_t *list = NULL;
+    enum status st = flow_parse(text, strlen(text), &list, &error);
+    if (st == E_INVALID)
         return flow_fail(lookup->why, lookup->size, "%s begins with [, and is no list of JSON: %s",
                          of, error.text);
+    if (st != OK)
+        return st;
     size_t count = json_array_size(list);
     *ret_count = count > EACH_ITEMS_MAX ? EACH_ITEMS_MAX + 1 : (int)count;
     if (ret && item < *ret_count && !(*ret = text_of(json_array_get(list, (size_t)item))))

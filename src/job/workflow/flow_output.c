@@ -102,8 +102,10 @@ static enum status read_line(struct output *o, const char *line, size_t length)
     if (block && (!equals || block < equals))
         return read_block(o, line, (size_t)(block - line), block + 2,
                           length - (size_t)(block - line) - 2);
-    size_t key = equals ? (size_t)(equals - line) : 0;
-    return set(o, o->line - 1, line, key, equals + 1, equals ? length - key - 1 : 0);
+    if (!equals)
+        return check_key(o, o->line - 1, "", 0);
+    size_t key = (size_t)(equals - line);
+    return set(o, o->line - 1, line, key, equals + 1, length - key - 1);
 }
 
 /* ---- JSON ---- */
@@ -114,7 +116,7 @@ static enum status set_json(const struct output *o, const char *key, const json_
         return set(o, 1, key, strlen(key), json_string_value(value), json_string_length(value));
     if (json_is_null(value))
         return set(o, 1, key, strlen(key), "", 0);
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    char *text = flow_dump(value);
     enum status st = text ? set(o, 1, key, strlen(key), text, strlen(text)) : E_NOMEM;
     free(text);
     return st;
@@ -123,13 +125,10 @@ static enum status set_json(const struct output *o, const char *key, const json_
 static enum status read_json(const struct output *o)
 {
     json_error_t error;
-    json_t *map = json_loadb(o->at, (size_t)(o->end - o->at), JSON_REJECT_DUPLICATES, &error);
-    json_t *value;
+    json_t *map = NULL, *value;
     const char *key;
-    enum status st = OK;
-    if (!map && json_error_code(&error) == json_error_out_of_memory)
-        return E_NOMEM;
-    if (!map)
+    enum status st = flow_parse(o->at, (size_t)(o->end - o->at), &map, &error);
+    if (st == E_INVALID)
         return fail(o, error.line > 0 ? error.line : 1, error.text);
     json_object_foreach (map, key, value) {
         if (st == OK)
@@ -146,7 +145,7 @@ static enum status write_values(const struct output *o, char **ret)
     *ret = NULL;
     if (!json_object_size(o->values))
         return OK;
-    char *text = json_dumps(o->values, JSON_COMPACT);
+    char *text = flow_dump(o->values);
     if (!text)
         return E_NOMEM;
     if (strlen(text) > FLOW_OUTPUT_MAX) {

@@ -8,8 +8,9 @@
 enum status flow_lookup_init(struct flow_lookup *lookup, const struct flow *flow, int in,
                              const struct flow_scope *scope, char *why, size_t size)
 {
-    *lookup = (struct flow_lookup){
-        .flow = flow, .scope = scope, .in = in, .index = -1, .why = why, .size = size};
+    *lookup =
+        (struct flow_lookup){.flow = flow, .scope = scope, .in = in, .index = -1, .size = size};
+    lookup->why = why;
     lookup->gates = calloc((size_t)flow->scope_count, sizeof(*lookup->gates));
     return lookup->gates ? OK : E_NOMEM;
 }
@@ -79,19 +80,22 @@ static enum status get_param(const struct flow_lookup *lookup, const char *name,
 /* ---- outputs ---- */
 
 /* The value of a key in a JSON object of texts. */
-static enum status get_key(const char *output, const char *key, struct strbuf *out)
+static enum status get_key(const struct flow_lookup *lookup, const struct ref *ref,
+                           const char *output, struct strbuf *out)
 {
     json_error_t error;
+    json_t *map = NULL;
     if (!output)
         return OK;
-    json_t *map = json_loads(output, 0, &error);
-    if (!map && json_error_code(&error) == json_error_out_of_memory)
-        return E_NOMEM;
-    const char *text = json_string_value(json_object_get(map, key));
+    enum status st = flow_parse(output, strlen(output), &map, &error);
+    if (st == E_INVALID)
+        flow_say(lookup->why, lookup->size, "what step %s has written can't be read: %s", ref->step,
+                 error.text);
+    const char *text = json_string_value(json_object_get(map, ref->name));
     if (text)
         strbuf_adds(out, text);
     json_decref(map);
-    return OK;
+    return st;
 }
 
 static enum status too_large(const struct flow_lookup *lookup, const struct ref *ref)
@@ -113,7 +117,7 @@ static enum status get_list(const struct flow_lookup *lookup, int step, const st
     enum status st = list ? OK : E_NOMEM;
     for (int i = 0; i < count && i < EACH_ITEMS_MAX && st == OK; i++) {
         strbuf_init(&text);
-        st = get_key(scope->output(scope->context, step, i), ref->name, &text);
+        st = get_key(lookup, ref, scope->output(scope->context, step, i), &text);
         if (st == OK)
             st = strbuf_status(&text);
         bytes += text.length;
@@ -123,7 +127,7 @@ static enum status get_list(const struct flow_lookup *lookup, int step, const st
             st = E_NOMEM;
         strbuf_release(&text);
     }
-    char *dump = st == OK ? json_dumps(list, JSON_COMPACT) : NULL;
+    char *dump = st == OK ? flow_dump(list) : NULL;
     if (dump)
         strbuf_adds(out, dump);
     else if (st == OK)
@@ -142,7 +146,7 @@ static enum status get_output(const struct flow_lookup *lookup, const struct ref
         return OK;
     if (flow_is_fan_out(lookup->flow, step))
         return get_list(lookup, step, ref, out);
-    return get_key(scope->output(scope->context, step, -1), ref->name, out);
+    return get_key(lookup, ref, scope->output(scope->context, step, -1), out);
 }
 
 static enum status get_end(struct flow_lookup *lookup, const struct ref *ref, struct strbuf *out)

@@ -111,8 +111,8 @@ enum status refs_check(const char *text, const struct ref_names *names, struct p
         if (!complaint && names)
             complaint = names->complain(names->context, &ref);
         if (complaint)
-            return parse_fail(reterr, (int)(at - text) + 1, "%.*s %s",
-                              (int)(end - at < 80 ? end - at : 80), at, complaint);
+            return parse_fail(reterr, (int)(at - text) + 1, "${%.*s} %s",
+                              (int)(end - at < 80 ? end - at - 3 : 77), at + 2, complaint);
     }
     return OK;
 }

@@ -55,6 +55,13 @@ bool step_is_fan_out(const struct job_step *step);
  * need not end there. */
 bool step_has_variable(const char *name, size_t length);
 
+/* Finds the steps of a checked workflow that can never run, since they need both the success and
+ * the failure of another; those that only wait for such a one are not told. E_NOMEM. */
+typedef void steps_dead_found(void *context, const struct job_step *step,
+                              const struct job_step *other);
+MUST_CHECK enum status steps_find_dead(const struct job *job, steps_dead_found *found,
+                                       void *context);
+
 /* What is wrong with the name of a step; NULL: nothing. */
 const char *step_name_complaint(const char *name);
 

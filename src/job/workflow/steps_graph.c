@@ -152,6 +152,9 @@ static enum status check_name(const struct steps_graph *graph, const struct vert
         return OK;
     name.node = node_get(vertex->node, "name");
     const struct vertex *other = &graph->items[first - graph->d->job->steps];
+    if (!other->node->line)
+        return spot_fail(graph->d->err, &name, "\"%s\" is already the name of another step",
+                         step->name);
     return spot_fail(graph->d->err, &name, "\"%s\" is already the name of the step in line %d",
                      step->name, other->node->line);
 }

@@ -60,7 +60,7 @@ static const char *complain_order(struct place *place, int other)
         snprintf(place->why, sizeof(place->why), "names a step that runs after this one: %s",
                  way.text);
     else
-        snprintf(place->why, sizeof(place->why), "%s",
+        snprintf(place->why, sizeof(place->why),
                  "names a step that need not have ended before this one begins; add it to "
                  "\"after\"");
     strbuf_release(&way);

@@ -156,7 +156,7 @@ static enum status read_name(struct reader *r, bool counts, struct value *value)
     if (!complaint && r->names)
         complaint = r->names->complain(r->names->context, &ref);
     if (complaint)
-        return parse_fail(r->err, column(r), "%.80s %s", word, complaint);
+        return parse_fail(r->err, column(r), "\"%.80s\" %s", word, complaint);
     r->at += length;
     return r->values && counts ? r->values->get(r->values->context, &ref, &value->text) : OK;
 }

@@ -70,6 +70,8 @@ void rules_feed_kill(struct rules *rules, const struct run_row *row);
 enum status rules_claim(struct rules *rules, struct store_claim *claim);
 enum status rules_take(struct rules *rules, struct store_take *take);
 enum status rules_begin(struct rules *rules, struct store_begin *begin);
+
+/* rules_finish.c */
 enum status rules_finish(struct rules *rules, struct store_finish *finish);
 
 /* rules_next.c: dependents of `run`, whose state was `before`. */

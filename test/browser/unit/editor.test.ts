@@ -6,6 +6,7 @@ import {
     compare,
     formatPairs,
     formatParams,
+    isWorkflow,
     joinWords,
     merge,
     parsePairs,
@@ -67,7 +68,7 @@ describe("what a job waits for", () => {
 describe("the form", () => {
     test("has every field but those with inputs of their own, once", () => {
         const shown = [...whenFields, ...callFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
-        const own = ["after", "calendars", "command", "function.digest", "function.name", "function.program", "function.version", "http.url", "name", "paused", "schedule", "schedules", "shell", "timezone"];
+        const own = ["after", "calendars", "command", "finally", "function.digest", "function.name", "function.program", "function.version", "http.url", "kind", "name", "paused", "schedule", "schedules", "shell", "steps", "timezone"];
         expect([...shown, ...own].sort()).toEqual(jobFields.map((field) => field.name).sort());
     });
 
@@ -77,6 +78,16 @@ describe("the form", () => {
             expect(en.concat(zh).every(Boolean)).toBe(true);
         }
     });
+});
+
+describe("a workflow", () => {
+    test.each([
+        [{ name: "a", command: ["true"] }, false],
+        [{ name: "a", kind: "job", shell: "x" }, false],
+        [{ name: "a", kind: "workflow" }, true],
+        [{ name: "a", steps: [{ name: "x", shell: "y" }] }, true],
+        [{ name: "a", finally: [] }, true],
+    ])("%j", (draft, isOne) => expect(isWorkflow(draft)).toBe(isOne));
 });
 
 describe("a line of YAML", () => {

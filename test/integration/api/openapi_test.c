@@ -14,6 +14,10 @@
 #define JOB     "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
 #define CHANNEL "{\"type\":\"webhook\",\"url\":\"http://127.0.0.1:1/\",\"secret\":\"s\"}"
 
+#define WORKFLOW                                                                                   \
+    "{\"schedule\":\"@manual\",\"steps\":[{\"name\":\"a\",\"shell\":\"true\"},"                    \
+    "{\"name\":\"b\",\"shell\":\"true\",\"after\":\"a\",\"when\":\"steps.a.state == 'ok'\"}]}"
+
 /* ---- a small validator ---- */
 
 struct check {
@@ -263,6 +267,19 @@ static void test_definition_has_every_field(void **state)
          true},
         {__LINE__, "{\"after\":[{\"job\":\"b\",\"on\":\"always\"}],\"notify\":\"ops\"}", true},
         {__LINE__, "{\"notify\":{\"to\":\"ops\",\"on\":[\"late\"],\"late\":\"5m\"}}", true},
+        {__LINE__,
+         "{\"kind\":\"workflow\",\"steps\":[{\"name\":\"a\",\"shell\":\"x\",\"retries\":2},{"
+         "\"name\":\"b\","
+         "\"after\":[{\"step\":\"a\",\"on\":\"always\"}],\"join\":\"any\",\"each\":{\"from\":1,"
+         "\"to\":5},"
+         "\"job\":\"c\",\"with\":{\"n\":5,\"f\":true}}],\"finally\":[{\"name\":\"c\",\"each\":["
+         "\"x\",1],"
+         "\"http\":\"https://h/\",\"when\":\"steps.a.rows > 0\",\"after\":\"d\",\"join\":2}]}",
+         true},
+        {__LINE__, "{\"kind\":\"flow\"}", false},
+        {__LINE__, "{\"steps\":[{\"shell\":\"x\"}]}", false},
+        {__LINE__, "{\"steps\":[{\"name\":\"a\",\"schedule\":\"@daily\"}]}", false},
+        {__LINE__, "{\"steps\":[{\"name\":\"a\",\"each\":{\"shards\":\"8\"}}]}", false},
         {__LINE__, "{\"notify\":{\"on\":[\"sometimes\"]}}", false},
         {__LINE__, "{\"overlap\":\"both\"}", false},
         {__LINE__, "{\"command\":\"true\"}", false},
@@ -401,7 +418,11 @@ static void test_answers_have_their_shape(void **state)
 {
     struct world *world = *state;
     struct check check = {.description = EXPECT(world, 200, "GET //openapi.json", NULL)};
-    char run_id[32], ended_id[32] = "";
+    char run_id[32], ended_id[32] = "", instance_id[32];
+    EXPECT_STATUS(world, 201, "PUT /jobs/w", WORKFLOW);
+    struct answer instance = ask(world, "POST /jobs/w/run", NULL);
+    snprintf(instance_id, sizeof(instance_id), "%s", member_text(instance.body, "run_id"));
+    answer_release(&instance);
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB);
     EXPECT_STATUS(world, 201, "PUT /calendars/a", "{\"weekdays\":[\"sat\"]}");
@@ -416,10 +437,12 @@ static void test_answers_have_their_shape(void **state)
         struct answer run = ask(world, "POST /jobs/a/run", NULL);
         snprintf(run_id, sizeof(run_id), "%s", member_text(run.body, "run_id"));
         answer_release(&run);
-        bool wants_ended = strstr(api_routes[i].pattern, "/retry") != NULL;
+        const char *asked_id = strstr(api_routes[i].pattern, "/retry")   ? ended_id
+                               : strstr(api_routes[i].pattern, "/steps") ? instance_id
+                                                                         : run_id;
         if (strstr(api_routes[i].pattern, "/undelete"))
             EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
-        if (make_request(&api_routes[i], wants_ended ? ended_id : run_id, line, &body)) {
+        if (make_request(&api_routes[i], asked_id, line, &body)) {
             struct answer answer = ask(world, line, body);
             snprintf(check.path, sizeof(check.path), "%.200s (%d)", line, answer.status);
             if (!(api_routes[i].flags & ROUTE_TEXT) &&

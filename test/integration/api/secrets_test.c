@@ -187,6 +187,67 @@ static void test_calls_are_masked(void **state)
     json_decref(job);
 }
 
+/* Of a workflow: those of its steps, and of both lists. */
+#define STEPS(schedule, password, body, input)                                                     \
+    "{\"schedule\":\"" schedule "\",\"steps\":[{\"name\":\"x\",\"shell\":\"true\",\"env\":{"       \
+    "\"DB_PASSWORD\":\"" password                                                                  \
+    "\",\"MODE\":\"fast\"}},{\"name\":\"y\",\"after\":\"x\",\"http\":{"                            \
+    "\"url\":\"https://h/\",\"body\":\"" body "\"}}],\"finally\":[{\"name\":\"z\",\"command\":["   \
+    "\"cat\"],\"stdin\":\"" input "\"}]}"
+
+static void test_steps_are_masked(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *body;
+    } cases[] = {
+        {__LINE__, "GET /jobs/team%2Fa", NULL},
+        {__LINE__, "PATCH /jobs/team%2Fa", "{\"notes\":\"x\"}"},
+        {__LINE__, "PUT /jobs/team%2Fa", STEPS("@weekly", MASK, MASK, MASK)},
+        {__LINE__, "PUT /jobs/team%2Fa?dry_run=true", STEPS("@weekly", MASK, MASK, MASK)},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/team%2Fa", STEPS("@hourly", SECRET, INPUT, INPUT));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask_as(world, "editor", cases[i].request, "", cases[i].body);
+        expect_no_secret(&answer, "editor", cases[i].request);
+        const char *password = member_text(answer.body, "steps.0.env.DB_PASSWORD");
+        const char *mode = member_text(answer.body, "steps.0.env.MODE");
+        const char *body = member_text(answer.body, "steps.1.http.body");
+        const char *input = member_text(answer.body, "finally.0.stdin");
+        if (answer.status != 200 || !password || strcmp(password, MASK) != 0 || !body ||
+            strcmp(body, MASK) != 0 || !input || strcmp(input, MASK) != 0 || !mode ||
+            strcmp(mode, "fast") != 0)
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    json_t *job = EXPECT(world, 200, "GET /jobs/team%2Fa", NULL); /* and nothing was lost */
+    assert_string_equal(member_text(job, "steps.0.env.DB_PASSWORD"), SECRET);
+    assert_string_equal(member_text(job, "steps.1.http.body"), INPUT);
+    assert_string_equal(member_text(job, "finally.0.stdin"), INPUT);
+    assert_string_equal(member_text(job, "kind"), "workflow");
+    json_decref(job);
+    /* What runs is theirs to see, not to change; a step that is not there has no secret. */
+    struct answer refused =
+        ask_as(world, "editor", "PUT /jobs/team%2Fa", "", STEPS("@weekly", "guess", MASK, MASK));
+    assert_int_equal(refused.status, 403);
+    answer_release(&refused);
+    refused = ask(world, "PUT /jobs/new", STEPS("@weekly", "x", "y", MASK));
+    assert_int_equal(refused.status, 422);
+    assert_string_equal(member_text(refused.body, "errors.0.pointer"), "/finally/0/stdin");
+    answer_release(&refused);
+    /* A program instead of steps, and back, by a patch. */
+    EXPECT_STATUS(world, 200, "PATCH /jobs/team%2Fa", "{\"shell\":\"true\",\"retries\":2}");
+    EXPECT_STATUS(world, 200, "PATCH /jobs/team%2Fa",
+                  "{\"steps\":[{\"name\":\"x\",\"shell\":\"true\"}]}");
+    job = EXPECT(world, 200, "GET /jobs/team%2Fa", NULL);
+    assert_string_equal(member_text(job, "kind"), "workflow");
+    assert_null(member(job, "shell"));
+    assert_null(member(job, "retries"));
+    assert_null(member(job, "finally"));
+    json_decref(job);
+}
+
 /* Who may define sees what they write. */
 static void test_definers_see_them(void **state)
 {
@@ -355,10 +416,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_no_route_shows_them),        TEST(test_answers_are_masked),
-        TEST(test_calls_are_masked),           TEST(test_definers_see_them),
-        TEST(test_guesses_are_answered_alike), TEST(test_digests_tell_no_secret),
-        TEST(test_asterisks_keep_them),        TEST(test_no_secret_is_replayed),
+        TEST(test_no_route_shows_them),    TEST(test_answers_are_masked),
+        TEST(test_calls_are_masked),       TEST(test_steps_are_masked),
+        TEST(test_definers_see_them),      TEST(test_guesses_are_answered_alike),
+        TEST(test_digests_tell_no_secret), TEST(test_asterisks_keep_them),
+        TEST(test_no_secret_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

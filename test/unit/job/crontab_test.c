@@ -196,6 +196,8 @@ static const struct {
     {__LINE__, false, "{name: a, schedule: 0 3 * * *, shell: \"a\\nb\\n\"}",
      HEAD "# a\n# left out: its script has several lines; put it into a file\n"
           "# 0 3 * * * a\n"},
+    {__LINE__, false, "{name: a, schedule: 0 3 * * *, steps: [{name: b, shell: x}]}",
+     HEAD "# a\n# left out: it is a workflow\n# 0 3 * * * \n"},
     {__LINE__, true, "{name: a, schedule: 0 3 * * *, shell: a}",
      HEAD "# a\n# left out: it names no user\n# 0 3 * * * - a\n"},
     {__LINE__, false, "{name: a, schedule: 0 3 * * *, shell: \" \\n\"}",

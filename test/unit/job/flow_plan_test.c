@@ -31,14 +31,12 @@ static void describe(const struct flow *flow, struct strbuf *out)
         for (size_t k = 0; k < count; k++) {
             bool ok = run_state_is_in(edges[k].states, RUN_OK);
             bool failed = run_state_is_in(edges[k].states, RUN_FAILED);
-            bool skipped = run_state_is_in(edges[k].states, RUN_SKIPPED);
             if (edges[k].step < 0)
                 strbuf_adds(out, " *");
             else
                 strbuf_addf(out, " %s%s", flow_name(flow, edges[k].step),
                             ok && failed ? "+"
                             : failed     ? "-"
-                            : skipped    ? "?"
                                          : "");
         }
     }
@@ -84,7 +82,7 @@ static const struct {
      WORKFLOW "steps: [{name: a, shell: x}, {name: w2, after: a, workflow: inner}, {name: z, "
               "after: w2, shell: x}]\n" INNER
               "steps: [{name: i, shell: x}, {name: j, after: i, shell: x}]",
-     "a -> w2/i *; w2/i(1/1) -> w2/j z? *; w2/j(1/1) -> z? *; z(2/2) -> *"},
+     "a -> w2/i *; w2/i(1/1) -> w2/j z+ *; w2/j(1/1) -> z+ *; z(2/2) -> *"},
     {__LINE__,
      WORKFLOW "steps: [{name: w2, workflow: inner}, {name: z, after: [{step: w2, on: failure}], "
               "shell: x}]\n" INNER "steps: [{name: i, shell: x}, {name: j, shell: x}]",
@@ -97,7 +95,7 @@ static const struct {
     {__LINE__,
      WORKFLOW "steps: [{name: p, workflow: inner}, {name: q, after: p, workflow: inner}]\n" INNER
               "steps: [{name: i, shell: x}, {name: j, shell: x}]",
-     "p/i -> q/i? q/j? *; p/j -> q/i? q/j? *; q/i(2/2) -> *; q/j(2/2) -> *"},
+     "p/i -> q/i+ q/j+ *; p/j -> q/i+ q/j+ *; q/i(2/2) -> *; q/j(2/2) -> *"},
     {__LINE__,
      WORKFLOW "steps: [{name: a, shell: x}, {name: b, shell: x}, {name: w2, after: [a, b], join: "
               "any, workflow: inner}]\n" INNER "steps: [{name: i, shell: x}]",
@@ -110,7 +108,7 @@ static const struct {
      WORKFLOW "steps: [{name: m, workflow: mid}, {name: z, after: m, shell: x}]\n"
               "---\nname: mid\nschedule: '@manual'\nsteps: [{name: a, shell: x}, {name: w2, after: "
               "a, workflow: inner}]\n" INNER "steps: [{name: i, shell: x}]",
-     "m/a -> m/w2/i z? *; m/w2/i(1/1) -> z? *; z(2/2) -> *"},
+     "m/a -> m/w2/i z+ *; m/w2/i(1/1) -> z+ *; z(2/2) -> *"},
     {__LINE__,
      WORKFLOW "steps: [{name: j, job: other}]\n---\nname: other\nschedule: '@daily'\nshell: x\n",
      "j -> *"},
@@ -423,33 +421,33 @@ static void parts_have_names(void **state)
 
 static const struct {
     int line;
-    const char *text;
     enum status want;
+    const char *text;
 } damaged[] = {
-    {__LINE__, PLAN(STEP(",\"ends\":true")), OK},
-    {__LINE__, PLAN(STEP("")), E_INVALID}, /* no end */
-    {__LINE__, "", E_INVALID},
-    {__LINE__, "{}", E_INVALID},
-    {__LINE__, "[]", E_INVALID},
-    {__LINE__, "{\"plan\":{\"version\":2,\"workflow\":\"w\",\"steps\":[" STEP("") "]}}", E_INVALID},
-    {__LINE__, PLAN(""), E_INVALID},
-    {__LINE__, PLAN("1"), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[0,0]]")), E_INVALID}, /* itself */
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[-1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":7")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"needs\":[[1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"join\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"scope\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"when\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"values\":{\"A\":1}")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"each\":{\"items\":[1]}")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"each\":{\"at_once\":1000}")), E_INVALID},
-    {__LINE__,
-     PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]") "," STEP(",\"ends\":true,\"after\":[[0,0]]")),
-     E_INVALID}, /* each other */
-    {__LINE__, PLAN(STEP(",\"ends\":true") "," STEP(",\"ends\":true,\"after\":[[0,0]]")), OK},
+    {__LINE__, OK, PLAN(STEP(",\"ends\":true"))},
+    {__LINE__, E_INVALID, PLAN(STEP(""))}, /* no end */
+    {__LINE__, E_INVALID, ""},
+    {__LINE__, E_INVALID, "{}"},
+    {__LINE__, E_INVALID, "[]"},
+    {__LINE__, E_INVALID, "{\"plan\":{\"version\":2,\"workflow\":\"w\",\"steps\":[" STEP("") "]}}"},
+    {__LINE__, E_INVALID, PLAN("")},
+    {__LINE__, E_INVALID, PLAN("1")},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[0,0]]"))}, /* itself */
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[-1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":7"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"needs\":[[1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"join\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"scope\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"when\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"values\":{\"A\":1}"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"each\":{\"items\":[1]}"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"each\":{\"at_once\":1000}"))},
+    {__LINE__, E_INVALID,
+     PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]") "," STEP(
+         ",\"ends\":true,\"after\":[[0,0]]"))}, /* each other */
+    {__LINE__, OK, PLAN(STEP(",\"ends\":true") "," STEP(",\"ends\":true,\"after\":[[0,0]]"))},
 };
 
 static void damaged_plans_are_refused(void **state)

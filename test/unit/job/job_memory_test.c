@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "crontab/crontab.h"
+#include "flow_support.h"
 #include "foreign/foreign.h"
 
 void *__real_malloc(size_t size);
@@ -154,6 +155,85 @@ static enum status import_listing(void)
     return st;
 }
 
+/* ---- workflows ---- */
+
+static const char workflows[] =
+    "{name: w, schedule: '@daily', params: {p: {default: q}}, env: {A: '${params.p}', B: c},\n"
+    "  steps: [{name: a, shell: 'x ${params.p}'},\n"
+    "    {name: b, after: a, job: j, with: {n: '${item}'}, each: {of: steps.a.k}},\n"
+    "    {name: c, after: a, when: steps.a.k == 'x' or params.p contains 'q', workflow: i,\n"
+    "     with: {v: '${steps.a.k}'}},\n"
+    "    {name: d, after: c, when: steps.c.state == 'ok', command: [x, '-${steps.a.k}'], stdin: "
+    "'${params.p}'},\n"
+    "    {name: e, after: [{step: a, on: failure}], http: {url: 'https://h/${steps.a.k}', "
+    "headers: {X: '${params.p}'}}}],\n"
+    "  finally: [{name: z, function: {program: f, name: g}}]}\n"
+    "---\n{name: j, schedule: '@manual', command: [y, '${n}'], params: {n: {}}, env: {B: d}}\n"
+    "---\n{name: i, schedule: '@manual', params: {v: {allowed: [x, '[1,2]']}},\n"
+    "  steps: [{name: l, shell: '${params.v}', each: ['${params.v}', y]}]}\n";
+
+static struct flow_world flows;
+
+static enum status plan(char **ret)
+{
+    char why[200];
+    return flow_text(flows.jobs.items[0], NULL, &flows.source, ret, why, sizeof(why));
+}
+
+static enum status make_plan(void)
+{
+    char *text = NULL;
+    enum status st = plan(&text);
+    free(text);
+    return st;
+}
+
+/* All that an instance is asked; jansson, whose parser reads outputs, is spared. */
+static enum status ask_part(const struct flow *flow, int step, const struct flow_scope *scope)
+{
+    char why[200];
+    struct job *job = NULL;
+    bool runs;
+    int items = 0, part = flow_part_of(step);
+    enum status st = flow_when(flow, step, scope, &runs, why, sizeof(why));
+    if (st == OK && flow_is_fan_out(flow, step)) {
+        st = flow_items(flow, step, scope, &items, why, sizeof(why));
+        part *= FLOW_ITEMS;
+    }
+    if (st == OK)
+        st = flow_job(flow, part, scope, &job, why, sizeof(why));
+    job_free(job);
+    return st;
+}
+
+static char *plan_text;
+
+static enum status ask_plan(void)
+{
+    struct flow *flow = NULL;
+    struct flow_ends ends = {.runs = {[0] = {.state = RUN_OK}, [2] = {.state = RUN_OK}},
+                             .outputs = {"{\"k\":\"[1,2]\"}"}};
+    struct flow_scope scope = flow_ends_scope(&ends);
+    json_set_alloc_funcs(__real_malloc, free);
+    enum status st = flow_decode(plan_text, &flow);
+    for (int i = 0; st == OK && i < flow_count(flow); i++)
+        st = ask_part(flow, i, &scope);
+    flow_free(flow);
+    json_set_alloc_funcs(__wrap_malloc, free);
+    return st;
+}
+
+static enum status read_outputs(void)
+{
+    static const char lines[] = "a=1\nb<<END\nx\nEND\nc=\nd=1\ne=2\nf=3\ng=4\nh=5\ni=6\nj=7\n"
+                                "k=8\nl=9\nm=10\nn=11\no=12\np=13\nq=14\nr=15\ns=16\n";
+    char why[200];
+    char *got = NULL;
+    enum status st = flow_read_output(lines, sizeof(lines) - 1, &got, why, sizeof(why));
+    free(got);
+    return st;
+}
+
 static void fail_each(enum status (*work)(void))
 {
     left = -1;
@@ -191,12 +271,25 @@ static void listings_survive(void **state)
     fail_each(import_listing);
 }
 
+static void workflows_survive(void **state)
+{
+    (void)state;
+    flow_world_open(&flows, __LINE__, workflows);
+    fail_each(make_plan);
+    assert_int_equal(plan(&plan_text), OK);
+    fail_each(ask_plan);
+    fail_each(read_outputs);
+    free(plan_text);
+    flow_world_close(&flows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_survive),
         cmocka_unit_test(listings_survive),
         cmocka_unit_test(crontabs_survive),
+        cmocka_unit_test(workflows_survive),
     };
     return cmocka_run_group_tests(tests, open_zones, close_zones);
 }

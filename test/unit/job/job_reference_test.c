@@ -19,6 +19,7 @@
 
 #define DOCUMENT "docs/JOBS.md"
 #define FORM     "web/src/screens/editor/job_fields.ts"
+#define GUIDE    "docs/WORKFLOWS.md"
 #define LONG_S   (INT64_C(36500) * 86400)
 
 /* ---- the rows that people see ---- */
@@ -43,10 +44,10 @@ static struct shown show(const struct field *field, const struct field *group)
     return shown;
 }
 
-static size_t list_shown(struct shown *list, size_t max)
+static size_t list_shown(const struct field *fields, struct shown *list, size_t max)
 {
     size_t count = 0;
-    for (const struct field *field = job_fields; field->name; field++) {
+    for (const struct field *field = fields; field->name; field++) {
         for (const struct field *inner = field->fields; inner && inner->name; inner++) {
             assert_true(count < max);
             list[count++] = show(inner, field);
@@ -70,6 +71,7 @@ static const struct {
     {"what", "What", "what", 1 << SECTION_WHAT | 1 << SECTION_LIMITS},
     {"http", "HTTP calls", "http-calls", 1 << SECTION_HTTP},
     {"function", "Functions of a program", "functions-of-a-program", 1 << SECTION_FUNCTION},
+    {"steps", "Workflows", "workflows", 1 << SECTION_STEPS},
     {"how", "How", "how", 1 << SECTION_HOW},
     {"notify", "Who is told", "who-is-told", 1 << SECTION_NOTIFY},
     {"kept", "What is kept", "what-is-kept", 1 << SECTION_KEPT},
@@ -134,8 +136,15 @@ static void add_kind(struct strbuf *out, const struct field *field)
         [FIELD_PAIRS] = "a map of names and values",
         [FIELD_NAMES] = "a name, or a list of up to %lld",
         [FIELD_SET] = "some of ",
+        [FIELD_CHOICE] = "",
+        [FIELD_KIND] = "",
+        [FIELD_STEPS] = "a list of 1 to %lld [steps](WORKFLOWS.md#steps)",
+        [FIELD_FINALLY] = "a list of steps",
+        [FIELD_STEP_AFTER] = "a step, or a list of up to %lld",
+        [FIELD_JOIN] = "`all`, `any` or a number",
+        [FIELD_ITEMS] = "a list of 1 to %lld texts",
     };
-    const char *kind = field->kind == FIELD_CHOICE ? "" : kinds[field->kind];
+    const char *kind = kinds[field->kind];
     const char *gap = strstr(kind, "%lld");
     if (gap)
         strbuf_addf(out, "%.*s%lld%s", (int)(gap - kind), kind, (long long)field->max, gap + 4);
@@ -228,6 +237,9 @@ static const char *input_of(const struct field *field)
         return "pairs";
     case FIELD_PARAMS:
         return "params";
+    case FIELD_STEPS:
+    case FIELD_FINALLY:
+        return "steps";
     case FIELD_CHOICE:
         return "choice";
     case FIELD_BOOL:
@@ -240,6 +252,10 @@ static const char *input_of(const struct field *field)
     case FIELD_UMASK:
     case FIELD_ID:
     case FIELD_GROUP:
+    case FIELD_KIND:
+    case FIELD_STEP_AFTER:
+    case FIELD_JOIN:
+    case FIELD_ITEMS:
         break;
     }
     return "text";
@@ -272,8 +288,11 @@ static void add_sample(struct strbuf *out, const struct field *field)
 
 static void add_field(struct strbuf *out, const struct shown *shown)
 {
-    static const char *const sections[] = {"name",   "when", "what",   "http", "function",
-                                           "limits", "how",  "notify", "kept"};
+    static const char *const sections[] = {
+        [SECTION_NAME] = "name",     [SECTION_WHEN] = "when", [SECTION_WHAT] = "what",
+        [SECTION_STEPS] = "steps",   [SECTION_HTTP] = "http", [SECTION_FUNCTION] = "function",
+        [SECTION_LIMITS] = "limits", [SECTION_HOW] = "how",   [SECTION_NOTIFY] = "notify",
+        [SECTION_KEPT] = "kept"};
     static const char *const languages[] = {"en", "zh"};
     const struct field_about *about = shown->field->about;
     strbuf_addf(out, "    {\n        name: \"%s\", section: \"%s\", kind: \"%s\"", shown->name,
@@ -376,7 +395,7 @@ static void add_part(struct strbuf *out, const char **at, const char *mark,
 static void the_reference_has_every_field(void **state)
 {
     struct shown list[80];
-    size_t count = list_shown(list, sizeof(list) / sizeof(list[0]));
+    size_t count = list_shown(job_fields, list, sizeof(list) / sizeof(list[0]));
     char *text = read_text(DOCUMENT);
     const char *at = text;
     struct strbuf wanted, part;
@@ -396,6 +415,37 @@ static void the_reference_has_every_field(void **state)
     strbuf_release(&part);
     strbuf_release(&wanted);
     free(text);
+}
+
+/* The fields that only steps have, in the guide of workflows. */
+static void the_guide_has_every_field_of_a_step(void **state)
+{
+    struct shown list[40];
+    size_t count = list_shown(step_fields, list, sizeof(list) / sizeof(list[0]));
+    char *text = read_text(GUIDE);
+    const char *at = text;
+    struct strbuf wanted, part;
+    (void)state;
+    assert_non_null(text);
+    strbuf_init(&wanted);
+    strbuf_init(&part);
+    add_table(&part, list, count, 1 << SECTION_STEPS);
+    add_part(&wanted, &at, "step", &part);
+    strbuf_adds(&wanted, at);
+    compare(GUIDE, &wanted);
+    strbuf_release(&part);
+    strbuf_release(&wanted);
+    free(text);
+}
+
+static bool is_of_reference(const struct field *field)
+{
+    return field->in_reference;
+}
+
+static bool is_of_both(const struct field *field)
+{
+    return field->of == OF_EITHER;
 }
 
 static bool is_of_ticks(const struct field *field)
@@ -428,6 +478,9 @@ static void sentences_name_the_fields(void **state)
         {DOCUMENT, "There are no ticks, so ", "can't be", is_of_ticks},
         {DOCUMENT, "There is no process, so ", "can't be", is_of_process},
         {DOCUMENT, "There is no process of its own, so ", "can't be", is_of_own_process},
+        {GUIDE, "Of the fields of a job, a step can have ", ".", field_is_of_step},
+        {GUIDE, "A workflow can have ", "itself", is_of_both},
+        {GUIDE, "Beside `job` a step can have ", ":", is_of_reference},
         {"docs/API.md", "Changes of the command and its environment (", ")", is_defining},
     };
     (void)state;
@@ -451,7 +504,7 @@ static void sentences_name_the_fields(void **state)
 static void the_form_has_every_field(void **state)
 {
     struct shown list[80];
-    size_t count = list_shown(list, sizeof(list) / sizeof(list[0]));
+    size_t count = list_shown(job_fields, list, sizeof(list) / sizeof(list[0]));
     struct strbuf wanted;
     (void)state;
     strbuf_init(&wanted);
@@ -464,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_has_every_field),
+        cmocka_unit_test(the_guide_has_every_field_of_a_step),
         cmocka_unit_test(sentences_name_the_fields),
         cmocka_unit_test(the_form_has_every_field),
     };

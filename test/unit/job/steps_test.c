@@ -369,13 +369,15 @@ static const struct {
     {__LINE__, "steps: [{name: x, shell: y, when: 'params.a ='}]\nparams: {a: {default: b}}\n",
      "3:45 /steps/0/when steps[0].when: expected an operator, and, or, or the end, found =\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: params.a == 5 and item > 3}]\n",
-     "3:35 /steps/0/when steps[0].when: params.a is not a parameter of this workflow; declare it "
+     "3:35 /steps/0/when steps[0].when: \"params.a\" is not a parameter of this workflow; declare "
+     "it "
      "in \"params\"\n"},
     {__LINE__, "steps: [{name: x, shell: y, when: ''}]\n",
      "3:35 /steps/0/when steps[0].when: is empty\n"},
     {__LINE__,
      "steps:\n- {name: x, shell: y, when: steps.z.k > 5}\n- {name: z, shell: y, after: x}\n",
-     "4:29 /steps/0/when steps[0].when: steps.z.k names a step that runs after this one: x -> z\n"},
+     "4:29 /steps/0/when steps[0].when: \"steps.z.k\" names a step that runs after this one: x -> "
+     "z\n"},
 };
 
 static void add_errors(const char *text, struct strbuf *out)
@@ -492,6 +494,53 @@ static void a_step_has_as_many_that_wait(void **state)
     }
 }
 
+/* ---- steps that never run ---- */
+
+static const struct {
+    int line;
+    const char *steps, *dead; /* "step of other" */
+} lives[] = {
+    {__LINE__, "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]}]", ""},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, after: [a, b]}]",
+     "c of a "},
+    {__LINE__, /* in any order, and told once */
+     "[{name: d, shell: x, after: c}, {name: c, shell: x, after: [a, b]},"
+     " {name: b, shell: x, after: [{step: a, on: failure}]}, {name: a, shell: x}]",
+     "c of a "},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, after: [a, {step: b, on: always}]}]",
+     ""},
+    {__LINE__,
+     "[{name: a, shell: x}, {name: b, shell: x, after: [{step: a, on: failure}]},"
+     " {name: c, shell: x, join: any, after: [a, b]}]",
+     ""},
+};
+
+static void note_dead(void *context, const struct job_step *step, const struct job_step *other)
+{
+    strbuf_addf(context, "%s of %s ", step->name, other->name);
+}
+
+static void steps_that_never_run_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+        char text[512];
+        struct strbuf dead;
+        strbuf_init(&dead);
+        snprintf(text, sizeof(text), HEAD "steps: %s\n", lives[i].steps);
+        struct job *job = read_job(lives[i].line, text);
+        assert_int_equal(steps_find_dead(job, note_dead, &dead), OK);
+        if (strcmp(dead.text, lives[i].dead) != 0)
+            fail_msg("line %d: %s", lives[i].line, dead.text);
+        strbuf_release(&dead);
+        job_free(job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +548,7 @@ int main(void)
         cmocka_unit_test(forms_are_stored_as_one),
         cmocka_unit_test(mistakes_are_located),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(steps_that_never_run_are_found),
         cmocka_unit_test(a_step_has_as_many_that_wait),
     };
     return cmocka_run_group_tests(tests, open_zones, close_zones);

@@ -384,7 +384,7 @@ static const struct option_row list_rows[] = {
 };
 
 static const struct option_row runs_rows[] = {
-    OPTION_NUMBER(request, count, 'n', "count", 1, 1000, "at most so many"),
+    OPTION_NUMBER(request, count, 'n', "count", 1, 100, "at most so many"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
     OPTION_GROUP(request, base, client_options),
     {0},
@@ -395,6 +395,8 @@ static const struct option_row show_rows[] = {
     OPTION_GROUP(request, base, client_options),
     {0},
 };
+
+static const struct request defaults = {.count = 10};
 
 #define WHICH "which workflow? Give its name, or the id of an instance"
 
@@ -412,6 +414,7 @@ static const struct command subcommands[] = {
         .arguments = one_or_run,
         .options = show_rows,
         .wrong_count = WHICH,
+        .defaults = &defaults,
         .with_agent = describe,
     },
     {
@@ -441,6 +444,7 @@ static const struct command subcommands[] = {
         .arguments = one,
         .options = runs_rows,
         .wrong_count = "which workflow? One at a time",
+        .defaults = &defaults,
         .with_agent = show_runs,
     },
     {
@@ -469,5 +473,4 @@ const struct command cmd_workflow = {
     .too_few = "what about workflows? peal workflow list, describe, graph, run, runs or cancel",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
-    .defaults = &(const struct request){.count = 10},
 };

@@ -166,8 +166,34 @@ static enum exit_code read_all(struct client *client, struct check *check)
 
 /* ---- names ---- */
 
+/* Where a name stands: the field for people, and its path. */
+struct place {
+    char label[48], path[48];
+};
+
+static struct place field_place(const char *field)
+{
+    struct place place;
+    snprintf(place.label, sizeof(place.label), "%s", field);
+    snprintf(place.path, sizeof(place.path), "%s", field);
+    return place;
+}
+
+static struct place step_place(const struct job *job, const struct job_step *step,
+                               const char *field)
+{
+    struct place place;
+    const char *list = step->is_final ? "finally" : "steps";
+    size_t index = 0;
+    for (const struct job_step *other = job->steps; other < step; other++)
+        index += other->is_final == step->is_final;
+    snprintf(place.label, sizeof(place.label), "%s[%zu].%s", list, index, field);
+    snprintf(place.path, sizeof(place.path), "%s/%zu/%s", list, index, field);
+    return place;
+}
+
 /* `known` has the names as its keys. */
-static void check_name(struct check *check, const struct job *job, const char *field,
+static void check_name(struct check *check, const struct job *job, struct place place,
                        const char *noun, const char *name, const json_t *known)
 {
     char message[240];
@@ -185,48 +211,83 @@ static void check_name(struct check *check, const struct job *job, const char *f
     }
     if (best.name)
         snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\"; did you mean \"%s\"?"),
-                 field, tr(noun), name, best.name);
+                 place.label, tr(noun), name, best.name);
     else
-        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\""), field, tr(noun), name);
-    fail(check, &(struct job_mistake){job->name, field, name, message});
+        snprintf(message, sizeof(message), tr("%s: there is no %s \"%s\""), place.label, tr(noun),
+                 name);
+    fail(check, &(struct job_mistake){job->name, place.path, name, message});
 }
 
 /* A job or a workflow that a step names: it is there, and it is the one or the other. */
 static void check_step(struct check *check, const struct job *job, const struct job_step *step)
 {
     char message[240];
-    const char *name = name_in(step), *field = step->is_final ? "finally" : "steps";
+    const char *name = name_in(step);
+    struct place place = step_place(job, step, step->ref ? "job" : "workflow");
     const json_t *is_workflow = name ? json_object_get(check->kinds, name) : NULL;
     if (!name || (!is_workflow && job_sources_have(check->sources, name)))
         return;
     if (!is_workflow) {
-        check_name(check, job, field, TR("job"), name, check->kinds);
+        check_name(check, job, place, TR("job"), name, check->kinds);
         return;
     }
     if (json_is_true(is_workflow) == (step->workflow != NULL))
         return;
     if (step->workflow)
         snprintf(message, sizeof(message), tr("%s: \"%s\" is not a workflow; use \"job\" instead"),
-                 field, name);
+                 place.label, name);
     else
         snprintf(message, sizeof(message), tr("%s: \"%s\" is a workflow; use \"workflow\" instead"),
-                 field, name);
-    fail(check, &(struct job_mistake){job->name, field, name, message});
+                 place.label, name);
+    fail(check, &(struct job_mistake){job->name, place.path, name, message});
 }
 
 static void check_names(struct check *check, const struct job *job)
 {
     for (size_t i = 0; i < job->calendar_count; i++)
-        check_name(check, job, "calendars", TR("calendar"), job->calendars[i], check->calendars);
+        check_name(check, job, field_place("calendars"), TR("calendar"), job->calendars[i],
+                   check->calendars);
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
-        check_name(check, job, "notify", TR("channel"), job->notify.to[i], check->channels);
+        check_name(check, job, field_place("notify"), TR("channel"), job->notify.to[i],
+                   check->channels);
     for (size_t i = 0; i < job->after_count; i++) {
         const char *name = job->after[i].job;
         if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
-            check_name(check, job, "after", TR("job"), name, check->waits);
+            check_name(check, job, field_place("after"), TR("job"), name, check->waits);
     }
     for (size_t i = 0; i < job->step_count; i++)
         check_step(check, job, &job->steps[i]);
+}
+
+/* ---- steps that never run ---- */
+
+struct dead {
+    const struct job_sources *sources;
+    const struct job *job;
+};
+
+static void warn_of_step(void *context, const struct job_step *step, const struct job_step *other)
+{
+    const struct dead *dead = context;
+    char message[240];
+    snprintf(message, sizeof(message),
+             tr("warning: step \"%s\" can never run: it needs both the success and the failure of "
+                "\"%s\""),
+             step->name, other->name);
+    struct place place = step_place(dead->job, step, "name");
+    job_sources_tell(dead->sources,
+                     &(struct job_mistake){dead->job->name, place.path, step->name, message});
+}
+
+static enum status warn_of_steps(const struct check *check)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < check->jobs->count; i++) {
+        struct dead dead = {check->sources, check->jobs->items[i]};
+        if (dead.job->step_count)
+            st = steps_find_dead(dead.job, warn_of_step, &dead);
+    }
+    return st;
 }
 
 /* ---- cycles ---- */
@@ -344,6 +405,8 @@ enum exit_code job_check(struct client *client, const struct job_list *jobs,
         code = cli_fail(find_cycles(&check, WAITS_FOR));
     if (code == EXIT_OK)
         code = cli_fail(find_cycles(&check, CONTAINS));
+    if (code == EXIT_OK)
+        code = cli_fail(warn_of_steps(&check));
     if (code == EXIT_OK && check.is_unsure)
         cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
                  "agent here");

@@ -7,8 +7,8 @@
 
 /* Reports jobs that wait for themselves by way of others, workflows that contain themselves, and,
  * with an agent (`client` is not NULL), names of jobs, calendars and channels that neither the
- * files nor the agent have. EXIT_INVALID: there are some. Without an agent, a note says what was
- * not checked. */
+ * files nor the agent have. EXIT_INVALID: there are some. Warns of steps that can never run.
+ * Without an agent, a note says what was not checked. */
 MUST_CHECK enum exit_code job_check(struct client *client, const struct job_list *jobs,
                                     const struct job_sources *sources);
 

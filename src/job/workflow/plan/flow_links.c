@@ -1,18 +1,7 @@
 /* What the steps of a plan wait for, across its levels. A workflow that is used as a step has no
  * run: its first steps wait for what it waits for, and what waits for it waits for all of its steps
  * whose ends are its result. */
-#include <string.h>
-
 #include "workflow/plan/flow_levels.h"
-
-static struct level_node *find_node(const struct level *level, const char *name)
-{
-    for (size_t i = 0; i < level->workflow->step_count; i++) {
-        if (strcmp(level->nodes[i].definition->name, name) == 0)
-            return &level->nodes[i];
-    }
-    return NULL;
-}
 
 static bool waits_for_all(const struct job_step *definition)
 {
@@ -21,28 +10,45 @@ static bool waits_for_all(const struct job_step *definition)
 
 /* ---- whose end implies that of others ---- */
 
+/* Can this be met only? A step that waits for others, too, is skipped as soon as one of those can't
+ * be met. */
+static bool is_sure(const struct level *level, const struct step_after *after)
+{
+    const struct level_node *before = level_find(level, after->step);
+    return after->on == AFTER_ALWAYS || (before && before->inner);
+}
+
+/* Does the end of the step imply that of the one that it waits for? */
+static bool covers(const struct level *level, const struct job_step *definition, size_t which)
+{
+    bool is_so = waits_for_all(definition);
+    for (size_t i = 0; i < definition->after_count && is_so; i++)
+        is_so = i == which || is_sure(level, &definition->after[i]);
+    return is_so;
+}
+
 static enum status mark_one(const struct planning *p, const struct level *level,
                             const struct level_node *node)
 {
     const struct job_step *definition = node->definition;
     for (size_t i = 0; i < definition->after_count; i++) {
         const struct step_after *after = &definition->after[i];
-        struct level_node *before = find_node(level, after->step);
+        struct level_node *before = level_find(level, after->step);
         if (!before)
             return flow_fail(p->why, p->size, "step %s%s: there is no step %s to wait for",
                              level->prefix, definition->name, after->step);
-        if (before->definition->is_final && !definition->is_final)
+        if (before->definition->is_final != definition->is_final)
             return flow_fail(p->why, p->size,
-                             "step %s%s: a step of \"finally\", %s, can't be waited for here",
+                             "step %s%s: %s can't be waited for here; one of both is a step of "
+                             "\"finally\"",
                              level->prefix, definition->name, after->step);
         if (before->inner && !waits_for_all(definition))
             return flow_fail(p->why, p->size,
                              "step %s%s: a \"join\" other than all can't wait for a workflow, %s",
                              level->prefix, definition->name, after->step);
-        if (!waits_for_all(definition))
+        if (!covers(level, definition, i))
             continue;
-        before->is_covered = true;
-        before->is_followed |= !definition->is_final;
+        before->is_followed = true;
         before->is_handled |= after->on == AFTER_FAILURE;
     }
     return OK;
@@ -51,37 +57,24 @@ static enum status mark_one(const struct planning *p, const struct level *level,
 static enum status mark(const struct planning *p, struct level *level)
 {
     size_t count = level->workflow->step_count;
-    bool has_finals = false, has_others = false;
+    bool has_steps = false;
     enum status st = OK;
     for (size_t i = 0; i < count && st == OK; i++) {
-        has_finals |= level->nodes[i].definition->is_final;
-        has_others |= !level->nodes[i].definition->is_final;
+        has_steps |= !level->nodes[i].definition->is_final;
         st = mark_one(p, level, &level->nodes[i]);
+        if (st == OK && level->nodes[i].inner)
+            st = mark(p, level->nodes[i].inner);
     }
-    if (st == OK && !has_others)
+    if (st == OK && !has_steps)
         st = flow_fail(p->why, p->size, "workflow %s has no steps", level->workflow->name);
-    for (size_t i = 0; i < count && st == OK; i++) {
-        struct level_node *node = &level->nodes[i];
-        node->is_covered |= has_finals && !node->definition->is_final && !node->is_followed;
-        if (node->inner)
-            st = mark(p, node->inner);
-    }
     return st;
 }
 
 /* ---- lists ---- */
 
-/* [STEP, ON]. Only what a step waits for twice, once for its own sake and once as a step of
- * `finally`, is there already, and then needs less. */
+/* [STEP, ON] */
 static enum status add_wait(json_t *list, int of, enum flow_on on)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *pair = json_array_get(list, i);
-        if (json_integer_value(json_array_get(pair, 0)) != of)
-            continue;
-        bool is_weaker = json_integer_value(json_array_get(pair, 1)) == FLOW_ALWAYS;
-        return is_weaker && json_array_set_new(pair, 1, json_integer(on)) != 0 ? E_NOMEM : OK;
-    }
     return json_array_append_new(list, json_pack("[i, i]", of, (int)on)) == 0 ? OK : E_NOMEM;
 }
 
@@ -101,7 +94,7 @@ static enum status each_result(const struct level *level, visit_step *visit, voi
     enum status st = OK;
     for (size_t i = 0; i < level->workflow->step_count && st == OK; i++) {
         const struct level_node *node = &level->nodes[i];
-        if (!node->is_handled || !node->is_covered)
+        if (!node->is_handled)
             st = each_end(node, visit, context);
     }
     return st;
@@ -133,16 +126,13 @@ static enum status mark_end(void *context, int step)
 
 /* ---- what a node waits for ---- */
 
-/* For a success all steps of a workflow must have passed; whether it has failed as a whole is
- * known, and asked (`needs`), when all of them have ended. */
+/* Of a workflow all steps must have ended; how it has ended as a whole is asked then (`needs`). */
 static enum flow_on on_end(const struct level_node *before, enum after_on on)
 {
-    if (!before->inner)
-        return (enum flow_on)on;
-    return on == AFTER_SUCCESS ? FLOW_PASSED : FLOW_ALWAYS;
+    return before->inner ? FLOW_ALWAYS : (enum flow_on)on;
 }
 
-/* `finally`: all that no other step has waited for, however it ended. */
+/* `finally`: all whose end no other step implies, however they ended. */
 static enum status wait_for_last(const struct level *level, json_t *after)
 {
     struct waiting waiting = {after, FLOW_ALWAYS};
@@ -155,35 +145,22 @@ static enum status wait_for_last(const struct level *level, json_t *after)
     return st;
 }
 
-static bool waits_for_final(const struct level *level, const struct job_step *definition)
-{
-    bool is_it = definition->after_count > 0;
-    for (size_t i = 0; i < definition->after_count; i++)
-        is_it &= find_node(level, definition->after[i].step)->definition->is_final;
-    return is_it;
-}
-
 /* The steps that a node waits for. */
-static enum status list_after(const struct planning *p, const struct level *level,
-                              const struct level_node *node, json_t *after)
+static enum status list_after(const struct level *level, const struct level_node *node,
+                              json_t *after)
 {
     const struct job_step *definition = node->definition;
     enum status st = OK;
-    if (!definition->after_count && !definition->is_final)
-        return level->up ? list_after(p, level->up, level->of, after) : OK;
+    if (!definition->after_count && definition->is_final)
+        return wait_for_last(level, after);
+    if (!definition->after_count)
+        return level->up ? list_after(level->up, level->of, after) : OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         struct waiting waiting = {after, on_end(before, definition->after[i].on)};
         st = each_end(before, wait_for, &waiting);
     }
-    if (st != OK || !definition->is_final || waits_for_final(level, definition))
-        return st;
-    if (!waits_for_all(definition))
-        return flow_fail(p->why, p->size,
-                         "step %s%s: a step of \"finally\" waits for all steps; its \"join\" can't "
-                         "be another",
-                         level->prefix, definition->name);
-    return wait_for_last(level, after);
+    return st;
 }
 
 /* How many of them are enough; 0: all. */
@@ -202,7 +179,7 @@ static enum status list_needs(const struct level *level, const struct level_node
     const struct job_step *definition = node->definition;
     enum status st = OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         if (before->inner)
             st = add_wait(needs, before->inner->scope, (enum flow_on)definition->after[i].on);
     }
@@ -216,7 +193,7 @@ static enum status list_steps(const struct level *level, const struct level_node
     const struct job_step *definition = node->definition;
     enum status st = OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         if (!before->inner)
             st = add_wait(after, before->step, (enum flow_on)definition->after[i].on);
     }
@@ -238,7 +215,7 @@ static enum status link_node(struct planning *p, const struct level *level,
     int join = inner && !node->definition->after_count ? 0 : join_of(level, node);
     enum status st = after && needs && results ? OK : E_NOMEM;
     if (st == OK)
-        st = inner ? list_steps(level, node, after) : list_after(p, level, node, after);
+        st = inner ? list_steps(level, node, after) : list_after(level, node, after);
     if (st == OK)
         st = list_needs(level, node, needs);
     if (st == OK && inner)

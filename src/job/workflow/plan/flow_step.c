@@ -241,7 +241,7 @@ static enum status name_function(const struct making *m, const char *name)
     if (!function)
         return OK;
     json_t *whole =
-        json_is_string(function) ? json_pack("{s:O}", "program", function) : json_copy(function);
+        json_is_string(function) ? json_pack("{s:O}", "program", function) : flow_copy(function);
     if (!whole)
         return E_NOMEM;
     json_object_del(whole, "digest");
@@ -399,8 +399,8 @@ enum status flow_add_job(json_t *step, const struct job_step *definition, const 
                        .values = json_object(),
                        .name = json_string_value(json_object_get(step, "name")),
                        .is_fan_out = step_is_fan_out(definition),
-                       .why = why,
                        .size = size};
+    m.why = why;
     json_t *own = definition->job ? fields_of(definition->job, false) : json_object();
     json_t *with = encode_with(definition);
     enum status st = m.job && m.env && m.values && own && with ? OK : E_NOMEM;

@@ -13,20 +13,21 @@ static enum status choose_params(const struct job *workflow, const struct run_in
     struct input_error error = {0};
     enum status st = input_choose_params(workflow, given->params, ret, &error);
     if (st == E_INVALID)
-        flow_fail(why, size, "parameter %s: %s", error.name, error.why);
+        flow_say(why, size, "parameter %s: %s", error.name, error.why);
     return st;
 }
 
 static enum status check_input(const char *input, char *why, size_t size)
 {
     json_error_t error;
-    json_t *document = input ? json_loads(input, 0, &error) : NULL;
-    bool is_good = !input || json_is_object(document);
+    json_t *document = NULL;
+    enum status st = input ? flow_parse(input, strlen(input), &document, &error) : OK;
+    if (st == OK && document && !json_is_object(document))
+        st = E_INVALID;
     json_decref(document);
-    if (!is_good && !document && json_error_code(&error) == json_error_out_of_memory)
-        return E_NOMEM;
-    return is_good ? OK
-                   : flow_fail(why, size, "what was handed over with the request can't be read");
+    if (st == E_INVALID)
+        flow_say(why, size, "what was handed over with the request can't be read");
+    return st;
 }
 
 /* The plan, as a member of the document. NULL: out of memory. */
@@ -35,10 +36,16 @@ static json_t *pack_plan(const struct job *workflow, const struct run_input *giv
 {
     char uid[ID_TEXT + 1];
     int64_t timeout_s = given->timeout_s >= 0 ? given->timeout_s : workflow->timeout_s;
+    json_t *plan =
+        json_pack("{s:i, s:s, s:I, s:O, s:O}", "version", FLOW_VERSION, "workflow", workflow->name,
+                  "timeout_s", (json_int_t)timeout_s, "steps", p->steps, "scopes", p->scopes);
     id_format(&workflow->uid, uid);
-    return json_pack("{s:i, s:s, s:s*, s:I, s:O, s:O}", "version", FLOW_VERSION, "workflow",
-                     workflow->name, "uid", id_is_zero(&workflow->uid) ? NULL : uid, "timeout_s",
-                     (json_int_t)timeout_s, "steps", p->steps, "scopes", p->scopes);
+    if (plan && !id_is_zero(&workflow->uid) &&
+        json_object_set_new(plan, "uid", json_string(uid)) != 0) {
+        json_decref(plan);
+        plan = NULL;
+    }
+    return plan;
 }
 
 static enum status pack_document(const struct job *workflow, const struct run_input *given,
@@ -60,12 +67,11 @@ static enum status pack_document(const struct job *workflow, const struct run_in
 
 static enum status write_text(const json_t *document, char **ret, char *why, size_t size)
 {
-    char *text = json_dumps(document, JSON_COMPACT);
+    char *text = flow_dump(document);
     if (!text)
         return E_NOMEM;
     if (strlen(text) > FLOW_TEXT_MAX) {
-        flow_fail(why, size, "the plan of the instance is larger than %d KiB",
-                  FLOW_TEXT_MAX / 1024);
+        flow_say(why, size, "the plan of the instance is larger than %d KiB", FLOW_TEXT_MAX / 1024);
         free(text);
         return E_TOO_LARGE;
     }

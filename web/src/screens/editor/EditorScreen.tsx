@@ -13,7 +13,7 @@ import { Icon } from "../../ui/icons";
 import { Button, Failure, Head } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { ConflictDialog, Review } from "./Dialogs";
-import { same, type Draft } from "./draft";
+import { isWorkflow, same, type Draft } from "./draft";
 import { Form } from "./Form";
 import type { FormProps, Mistake } from "./Field";
 import { t } from "./words";
@@ -47,7 +47,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const [base, setBase] = useState<Draft>(() => (job ? definitionOf(job) : fresh()));
     const [revision, setRevision] = useState(job?.revision ?? 0);
     const [draft, setDraft] = useState<Draft>(base);
-    const [mode, setMode] = useState<"form" | "yaml">("form");
+    const [wanted, setMode] = useState<"form" | "yaml">("form");
     const [textState, setTextState] = useState<TextState>("good");
     const [problem, setProblem] = useState<Problem | null>(null);
     const [reviewed, setReviewed] = useState<Draft | null>(null);
@@ -58,6 +58,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const isForeign = isNew && maySomewhere("edit") && !may("edit", name); // in no namespace of theirs
     const mayEdit = isForeign || may("edit", name);
     const isChanged = !same(base, draft);
+    const mode = isWorkflow(draft) ? "yaml" : wanted;
     const isTaken = isNew && problem?.status === 412;
 
     useEffect(
@@ -147,7 +148,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                                 type="radio"
                                 name="mode"
                                 checked={mode === item}
-                                disabled={item === "form" && textState === "unread"}
+                                disabled={item === "form" && (textState === "unread" || isWorkflow(draft))}
                                 onChange={() => setMode(item)}
                             />
                             <span>{t(`mode.${item}`)}</span>

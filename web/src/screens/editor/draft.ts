@@ -53,6 +53,11 @@ export function writeAt(draft: Draft, path: readonly string[], value: unknown): 
     return withField(draft, first, shorten(first, withField(isMap(inner) ? inner : {}, second, value)));
 }
 
+// Steps have no inputs: a workflow is written as YAML.
+export function isWorkflow(draft: Draft): boolean {
+    return "steps" in draft || "finally" in draft || draft["kind"] === "workflow";
+}
+
 export function schedulesOf(draft: Draft): string[] {
     if (Array.isArray(draft["schedules"])) return draft["schedules"].map(String);
     return [typeof draft["schedule"] === "string" ? draft["schedule"] : ""];

@@ -5,8 +5,8 @@ import { jobFields } from "./job_fields";
 
 export interface JobField {
     name: string; // "overlap.queue"
-    section: "name" | "when" | "what" | "http" | "function" | "limits" | "how" | "notify" | "kept";
-    kind: "text" | "number" | "names" | "area" | "pairs" | "params" | "choice" | "switch";
+    section: "name" | "when" | "what" | "steps" | "http" | "function" | "limits" | "how" | "notify" | "kept";
+    kind: "text" | "number" | "names" | "area" | "pairs" | "params" | "steps" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
     defines?: boolean; // only who may define can change it

@@ -4,6 +4,11 @@ import type { JobField } from "./fields";
 
 export const jobFields: readonly JobField[] = [
     {
+        name: "kind", section: "name", kind: "text",
+        en: ["Kind", "workflow: a job with steps. It may be left out where steps are given."],
+        zh: ["类型", "workflow：由步骤组成的任务；给出 steps 时可省略。"],
+    },
+    {
         name: "name", section: "name", kind: "text", sample: "billing/invoices",
         en: ["Name", "Letters and digits of any script and . _ / -; slashes form groups, as in billing/invoices."],
         zh: ["名称", "可使用中文等任何文字的字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。"],
@@ -377,5 +382,15 @@ export const jobFields: readonly JobField[] = [
         name: "notes", section: "kept", kind: "area",
         en: ["Notes", "Purpose, runbook, known problems."],
         zh: ["备注", "用途、处理手册、已知问题等。"],
+    },
+    {
+        name: "steps", section: "steps", kind: "steps", defines: true,
+        en: ["Steps", "What a workflow runs instead of a command: steps that wait for each other, each of them a command, a script, an HTTP call, a function, a job or a workflow."],
+        zh: ["步骤", "工作流代替命令运行的内容：按先后关系执行的步骤，每一步是命令、脚本、HTTP 调用、函数、任务或工作流。"],
+    },
+    {
+        name: "finally", section: "steps", kind: "steps", defines: true,
+        en: ["Final steps", "Steps that run after all others, however those have ended."],
+        zh: ["收尾步骤", "在其他步骤全部结束之后运行的步骤，无论其结果如何。"],
     },
 ];

@@ -1,0 +1,232 @@
+#!/bin/bash
+# Workflows through the real binary: steps with outputs, fan-outs, failures, cancels, restarts.
+. "$(dirname "$0")/lib.sh"
+start_agent data
+log=$scratch/log
+
+cat >"$scratch/jobs.yaml" <<YAML
+name: etl/chain
+schedule: "@manual"
+params: {day: {default: monday}}
+steps:
+  - name: extract
+    shell: |
+      echo extracting \${params.day}
+      echo "rows=3" >>"\$PEAL_OUTPUT"
+      echo '{"not":"mixed"}' >/dev/null
+      echo 'files=a b c' >>"\$PEAL_OUTPUT"
+  - name: load
+    after: extract
+    each: {of: steps.extract.files, at_once: 2}
+    command: [sh, -c, 'echo loading "\$0"', "\${item}"]
+  - name: full
+    after: extract
+    when: steps.extract.rows > 100
+    shell: echo full
+  - name: report
+    after: [load, extract]
+    shell: echo \${steps.extract.rows} rows of \${params.day}
+finally:
+  - name: cleanup
+    shell: echo cleaning
+---
+name: etl/fails
+schedule: "@manual"
+steps:
+  - name: first
+    shell: exit 3
+  - name: never
+    after: first
+    shell: echo never >>$log
+  - name: alarm
+    after: {step: first, on: failure}
+    shell: echo alarm >>$log
+finally:
+  - name: cleanup
+    shell: echo cleanup >>$log
+---
+name: etl/retries
+schedule: "@manual"
+steps:
+  - name: shaky
+    shell: echo try >>$log.shaky; [ \$(wc -l <$log.shaky) -ge 3 ]
+    retries: {count: 3, wait: 0s}
+  - name: behind
+    after: shaky
+    shell: "true"
+---
+name: etl/long
+schedule: "@manual"
+overlap: queue
+steps:
+  - name: wait
+    shell: echo begun >>$log.long; while [ ! -e $scratch/go ]; do sleep 0.05; done; echo ok=1 >>"\$PEAL_OUTPUT"
+  - name: behind
+    after: wait
+    shell: echo got \${steps.wait.ok}
+finally:
+  - name: cleanup
+    shell: echo cleanup >>$log.cleanup
+---
+name: etl/slow
+schedule: "@manual"
+timeout: 1s
+steps:
+  - name: sleep
+    shell: sleep 600
+finally:
+  - name: cleanup
+    shell: echo slow >>$log.cleanup
+YAML
+run peal apply -f "$scratch/jobs.yaml"
+expect_status 0
+
+# shellcheck disable=SC2317 # wait_until calls it
+has_lines() { # FILE COUNT
+    [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# shellcheck disable=SC2317 # likewise
+state_is() { # RUN STATE
+    [ "$(peal runs "$1" -o json 2>/dev/null | jq -r '.[0].state')" = "$2" ]
+}
+
+steps_of() { # RUN
+    run peal workflow describe "$1" -o json
+}
+
+# A chain: values of one step in the next, a fan-out over a list, a condition, what comes finally.
+run peal workflow run etl/chain -p day=friday --follow
+expect_status 0
+expect_stdout_has 'extract  | extracting friday'
+expect_stdout_has 'load[0]  | loading a'
+expect_stdout_has 'load[2]  | loading c'
+expect_stdout_has 'report   | 3 rows of friday'
+expect_stdout_has 'cleanup  | cleaning'
+expect_stdout_lacks 'full'
+expect_stderr_has 'etl/chain: ok after'
+id=$(head -n 1 "$scratch/err")
+steps_of "$id"
+expect_json '[.steps[] | [.name, .state, .reason, .final, .items]]' \
+    '[["extract","ok",null,false,null],["load","ok",null,false,{"ok":3}],["full","skipped","when",false,null],["report","ok",null,false,null],["cleanup","ok",null,true,null]]'
+expect_json '[.steps[3].after, .steps[2].when, .instance.state, .counts]' \
+    '[[{"step":"extract","on":"success"},{"step":"load","on":"success"}],"steps.extract.rows > 100","ok",{"ok":4,"skipped":1}]'
+run peal workflow graph "$id"
+expect_stdout_has 'load  ok'
+run env LC_ALL=C peal workflow graph etl/chain
+expect_stdout_has '* extract'
+expect_stdout_has '+-'
+run peal workflow graph etl/chain
+expect_stdout_has '● extract'
+run peal logs "$id"
+expect_stdout_has 'report   | 3 rows of friday'
+peal logs -f etl/chain >"$scratch/follow" 2>&1 &
+wait_until grep -q 'etl/chain.*: ok after' "$scratch/follow"
+kill $!
+run cat "$scratch/follow"
+expect_stdout_has 'report   | 3 rows of friday'
+run peal runs --instance "$id" -o json
+expect_json '[length, ([.[] | select(.step == null)] | length)]' '[9,1]'
+run peal runs etl/chain -o json
+expect_json '[length, .[0].step, .[0].cause]' '[1,null,"manual"]'
+run peal runs etl/chain --steps -o json
+expect_json 'length' '9'
+run peal workflow list -o name
+expect_stdout 'etl/chain
+etl/fails
+etl/long
+etl/retries
+etl/slow'
+
+# A failure: what waits for success is skipped, what waits for failure and `finally` run.
+run peal run etl/fails --wait
+expect_status 10
+expect_stderr_has 'first: failed (exit code 3)'
+expect_stderr_has 'etl/fails: failed'
+id=$(head -n 1 "$scratch/out")
+steps_of "$id"
+expect_json '[.steps[] | [.name, .state, .reason]]' \
+    '[["first","failed","exit_code"],["never","skipped","upstream"],["alarm","ok",null],["cleanup","ok",null]]'
+expect_json '[.instance.state, .instance.reason]' '["failed","step_failed"]'
+run cat "$log"
+expect_stdout_has alarm
+expect_stdout_has cleanup
+expect_stdout_lacks never
+
+# Only instances count as runs of the job.
+run peal why etl/fails -o json
+expect_json '[.run.run_id, .run.step]' "[\"$id\",null]"
+run peal stats etl/fails -o json
+expect_json '[.[] | .failed] | add' '1'
+expect_json '[.[] | .ok + .skipped] | add' '0'
+
+# Attempts of a step are its own.
+run peal run etl/retries --wait
+expect_status 0
+id=$(head -n 1 "$scratch/out")
+steps_of "$id"
+expect_json '[.steps[] | [.name, .state, .attempt]]' '[["shaky","ok",3],["behind","ok",1]]'
+
+# The agent is killed in the middle; the step goes on, and its values are not lost. An edit does
+# not reach the instance, and the next one waits in the queue.
+run peal run etl/long
+long=$(head -n 1 "$scratch/out")
+wait_until has_lines "$log.long" 1
+run peal run etl/long
+queued=$(head -n 1 "$scratch/out")
+run peal runs "$queued" -o json
+expect_json '.[0].state' '"queued"'
+steps_of "$long"
+expect_json '[.steps[] | [.name, .state]]' '[["wait","running"],["behind","waiting"],["cleanup","waiting"]]'
+expect_json '.steps[1].why | test("^waits for wait [(]running since [0-9:]* UTC[)]$")' 'true'
+sed -i 's/echo got/echo other/' "$scratch/jobs.yaml"
+run peal apply -f "$scratch/jobs.yaml"
+expect_status 0
+run peal state -o json
+kill -9 "$(jq -r .pid "$scratch/out")"
+touch "$scratch/go"
+start_agent data
+wait_until state_is "$long" ok
+run peal logs "$long"
+expect_stdout_has 'behind   | got 1'
+wait_until state_is "$queued" ok
+run peal logs "$queued"
+expect_stdout_has 'behind   | other 1'
+rm "$scratch/go"
+
+# Cancel: the running step is killed, the one behind it is skipped, `finally` runs.
+run peal run etl/long
+id=$(head -n 1 "$scratch/out")
+wait_until has_lines "$log.long" 3
+run peal workflow cancel etl/long
+expect_status 0
+expect_stderr "$id: told to end; its final steps still run"
+wait_until state_is "$id" killed
+wait_until has_lines "$log.cleanup" 3
+steps_of "$id"
+expect_json '[.steps[] | [.name, .state]]' '[["wait","killed"],["behind","skipped"],["cleanup","ok"]]'
+run peal workflow cancel etl/long
+expect_status 3
+expect_stderr_has 'etl/long has no instance that is under way'
+
+# A time limit of the whole.
+run peal run etl/slow --wait
+expect_status 10
+expect_stderr_has 'etl/slow: timed_out'
+wait_until has_lines "$log.cleanup" 4
+
+run peal workflow runs etl/long -o json
+expect_json '[.[] | [.state, .steps]]' \
+    '[["killed",{"killed":1,"skipped":1,"ok":1}],["ok",{"ok":3}],["ok",{"ok":3}]]'
+
+# What is not a workflow.
+run peal add plain @manual -- true
+run peal workflow graph plain
+expect_status 3
+expect_stderr_has 'plain is not a workflow: it has no steps'
+run peal run plain --wait
+run peal workflow describe "$(head -n 1 "$scratch/out")"
+expect_status 3
+expect_stderr_has 'is not of a workflow'
+
+finish
