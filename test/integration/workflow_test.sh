@@ -120,6 +120,11 @@ run peal workflow graph etl/chain
 expect_stdout_has '● extract'
 run peal logs "$id"
 expect_stdout_has 'report   | 3 rows of friday'
+peal logs -f etl/chain >"$scratch/follow" 2>&1 &
+wait_until grep -q 'etl/chain.*: ok after' "$scratch/follow"
+kill $!
+run cat "$scratch/follow"
+expect_stdout_has 'report   | 3 rows of friday'
 run peal runs --instance "$id" -o json
 expect_json '[length, ([.[] | select(.step == null)] | length)]' '[9,1]'
 run peal runs etl/chain -o json

@@ -24,7 +24,8 @@ struct step_log {
 struct step_logs {
     struct step_log *items;
     size_t count;
-    int width; /* of the names, so far */
+    int width;    /* of the names, so far */
+    bool is_away; /* the agent did not answer */
 };
 
 bool run_is_of_workflow(const json_t *run)
@@ -141,13 +142,29 @@ static enum exit_code read_runs(struct client *client, const char *run_id, json_
     return code;
 }
 
-static enum exit_code read_instance(struct client *client, const char *run_id, json_t **ret)
+/* Who follows it is quiet while the agent is away, and keeps what was there before. */
+static enum exit_code read_instance(struct client *client, const struct instance_watch *watch,
+                                    struct step_logs *logs, json_t **ret)
 {
     struct strbuf path;
+    struct reply reply = {0};
     strbuf_init(&path);
-    json_decref(*ret);
-    *ret = NULL;
-    enum exit_code code = client_get(client, run_path(&path, run_id, ""), ret);
+    struct client_request request = {.path = run_path(&path, watch->run_id, "")};
+    enum status st = client_try(client, &request, &reply);
+    bool is_away = st == E_UNREACHABLE || st == E_UNKNOWN || (st == OK && reply.status >= 502);
+    enum exit_code code = EXIT_OK;
+    if (!is_away || !watch->follow)
+        code = client_report(client, st, &reply);
+    else if (!logs->is_away)
+        cli_note("the agent does not answer; waiting for it");
+    if (!is_away && logs->is_away)
+        cli_note("the agent is back");
+    logs->is_away = is_away;
+    if (code == EXIT_OK && !is_away) {
+        json_decref(*ret);
+        *ret = json_incref(reply.body);
+    }
+    reply_release(&reply);
     strbuf_release(&path);
     return code;
 }
@@ -157,14 +174,21 @@ static enum exit_code look(struct client *client, const struct instance_watch *w
                            struct step_logs *logs, json_t **ret)
 {
     json_t *runs = NULL;
-    enum exit_code code = read_instance(client, watch->run_id, ret);
-    if (code != EXIT_OK || !run_is_of_workflow(*ret))
+    enum exit_code code = read_instance(client, watch, logs, ret);
+    if (code != EXIT_OK || logs->is_away || !run_is_of_workflow(*ret))
         return code;
     code = read_runs(client, watch->run_id, &runs);
     if (code == EXIT_OK)
         code = look_at_all(client, watch, logs, runs);
     json_decref(runs);
-    return code;
+    bool is_away = code == EXIT_UNREACHABLE && watch->follow; /* since a moment ago */
+    return is_away ? EXIT_OK : code;
+}
+
+/* Nothing is known of it while the agent is away. */
+static bool is_over(const struct step_logs *logs, const json_t *run)
+{
+    return !logs->is_away && run && run_is_settled(run);
 }
 
 enum exit_code log_instance(struct client *client, const struct instance_watch *watch, json_t **ret)
@@ -172,7 +196,7 @@ enum exit_code log_instance(struct client *client, const struct instance_watch *
     struct step_logs logs = {.width = 8};
     int delay_ms = 0;
     enum exit_code code = look(client, watch, &logs, ret);
-    while (code == EXIT_OK && watch->follow && !run_is_settled(*ret)) {
+    while (code == EXIT_OK && watch->follow && !is_over(&logs, *ret)) {
         if (watch->deadline_ms != NO_TIME && now_ms() >= watch->deadline_ms) {
             cli_error("still not over: %s; it goes on", watch->run_id);
             code = EXIT_TIMED_OUT;
@@ -182,5 +206,67 @@ enum exit_code log_instance(struct client *client, const struct instance_watch *
         code = look(client, watch, &logs, ret);
     }
     free(logs.items);
+    return code;
+}
+
+/* ---- from instance to instance ---- */
+
+static void tell_state(const char *job, const json_t *run)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    run_end(run, &text);
+    fflush(stdout);
+    fprintf(stderr, tr("-- %s %s: %s --"), job, answer_text(run, "run_id"),
+            text.length ? text.text : "");
+    fputc('\n', stderr);
+    strbuf_release(&text);
+}
+
+/* The id of the first run that is newer than `last`; of the newest, if that is empty. */
+static void find_next(const json_t *runs, const char *last, char next[40])
+{
+    const json_t *run;
+    size_t i;
+    next[0] = '\0';
+    json_array_foreach (runs, i, run) {
+        const char *id = answer_text(run, "run_id");
+        bool is_nearer = !*next || (*last ? strcmp(id, next) < 0 : strcmp(id, next) > 0);
+        if (strcmp(id, last) > 0 && is_nearer)
+            snprintf(next, 40, "%s", id);
+    }
+}
+
+enum exit_code log_follow_workflow(struct client *client, const char *job, bool timestamps)
+{
+    enum { ASKED = 50 };
+    struct strbuf path;
+    char last[40] = "", next[40];
+    int delay_ms = 0;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/runs?");
+    enum exit_code code = url_job_param(client, job, &path);
+    while (code == EXIT_OK) {
+        json_t *runs = NULL, *run = NULL;
+        code = client_list(client, path.text, ASKED, &runs);
+        find_next(runs, last, next);
+        json_decref(runs);
+        if (code != EXIT_OK || !*next) {
+            pause_longer(&delay_ms);
+            continue;
+        }
+        delay_ms = 0;
+        memcpy(last, next, sizeof(last));
+        struct instance_watch watch = {.run_id = last,
+                                       .follow = true,
+                                       .with_output = true,
+                                       .timestamps = timestamps,
+                                       .deadline_ms = NO_TIME};
+        code = log_instance(client, &watch, &run);
+        if (code == EXIT_OK)
+            tell_state(job, run);
+        json_decref(run);
+    }
+    strbuf_release(&path);
     return code;
 }

@@ -16,6 +16,11 @@ struct instance_watch {
 MUST_CHECK enum exit_code log_instance(struct client *client, const struct instance_watch *watch,
                                        json_t **ret);
 
+/* The newest instance of a workflow and every later one, one after the other, until the process is
+ * interrupted. Returns only if it can't be followed any more, which is reported. */
+MUST_CHECK enum exit_code log_follow_workflow(struct client *client, const char *job,
+                                              bool timestamps);
+
 /* Is the run an instance? */
 bool run_is_of_workflow(const json_t *run);
 

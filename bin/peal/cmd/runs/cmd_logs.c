@@ -72,6 +72,18 @@ static enum exit_code show_run(struct client *client, const struct request *requ
     return is_instance ? show_steps(client, request, run_id) : show_output(client, request, run_id);
 }
 
+static bool is_workflow(struct client *client, const char *job)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    struct client_request ask = {.path = job_path(&path, job, "")};
+    bool is_one = client_try(client, &ask, &reply) == OK && job_is_workflow(reply.body);
+    reply_release(&reply);
+    strbuf_release(&path);
+    return is_one;
+}
+
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
@@ -81,7 +93,9 @@ static enum exit_code show(struct client *client, void *place)
                                           : run_find(client, request->word, &run_id);
     if (code == EXIT_OK)
         code = run_id.length ? show_run(client, request, run_id.text)
-                             : log_follow_job(client, request->word, request->timestamps);
+               : is_workflow(client, request->word)
+                   ? log_follow_workflow(client, request->word, request->timestamps)
+                   : log_follow_job(client, request->word, request->timestamps);
     strbuf_release(&run_id);
     return code;
 }
