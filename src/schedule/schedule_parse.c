@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cron/cron_memo.h"
 #include "cron/cron_profile.h"
 #include "duration.h"
 #include "hash.h"
@@ -44,10 +45,10 @@ static bool has_prefix(const char *text, const char *prefix)
 static enum status find_zone(const struct source *src, const char *name, size_t length, int column,
                              const struct zone **ret)
 {
-    char *copy = strndup(name, length);
-    if (!copy)
+    char *copy = name[length] ? strndup(name, length) : NULL;
+    if (name[length] && !copy)
         return E_NOMEM;
-    enum status st = zone_db_get(src->zones, copy, ret, src->err);
+    enum status st = zone_db_get(src->zones, copy ? copy : name, ret, src->err);
     if (st != OK && src->err)
         src->err->column = column;
     free(copy);
@@ -103,7 +104,10 @@ static enum status parse_cron(const struct source *src, const char *fields, int 
                               enum cron_profile profile, struct schedule *schedule)
 {
     struct cron_seed seed = {src->options->job_name, src->options->job_uid};
-    enum status st = cron_expr_parse(&schedule->cron, fields, profile, &seed, src->err);
+    enum status st =
+        profile == CRON_PEAL
+            ? cron_memo_parse(zone_db_memo(src->zones), &schedule->cron, fields, &seed, src->err)
+            : cron_expr_parse(&schedule->cron, fields, profile, &seed, src->err);
     if (st == E_INVALID && src->err)
         src->err->column += column - 1;
     schedule->kind = SCHEDULE_CRON;
@@ -369,6 +373,12 @@ static enum status check_options(const struct source *src)
     return OK;
 }
 
+static uint32_t jitter_ms(const struct schedule_options *options)
+{
+    uint64_t hash = hash_text(hash_text(0, options->job_uid ? options->job_uid : ""), "jitter");
+    return (uint32_t)hash_below(hash, (uint64_t)options->jitter_s * 1000);
+}
+
 struct schedule_options schedule_options_default(void)
 {
     return (struct schedule_options){.start_s = TIME_UNSET, .end_s = TIME_UNSET};
@@ -388,9 +398,8 @@ enum status schedule_parse(const char *text, const struct schedule_options *opti
     schedule->end_s = options->end_s;
     schedule->dst = options->dst;
     schedule->jitter_s = options->jitter_s;
-    uint64_t hash = hash_text(hash_text(0, options->job_uid ? options->job_uid : ""), "jitter");
     if (options->jitter_s)
-        schedule->jitter_ms = (uint32_t)hash_below(hash, (uint64_t)options->jitter_s * 1000);
+        schedule->jitter_ms = jitter_ms(options);
     const char *at = skip_space(text);
     bool done = false;
     st = parse_zone(&src, &at, &schedule->zone);

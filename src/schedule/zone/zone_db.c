@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cron/cron_memo.h"
 #include "zone/zone_file.h"
 #include "zone/zone_local.h"
 #include "zone/zone_suggest.h"
@@ -22,6 +23,7 @@ struct zone_db {
     char *dir;
     struct loaded *zones; /* in order of their names */
     size_t count;
+    struct cron_memo *memo; /* NULL: not asked for yet */
 };
 
 enum status zone_db_new(const char *dir, struct zone_db **ret)
@@ -44,10 +46,18 @@ struct zone_db *zone_db_free(struct zone_db *db)
         return NULL;
     for (size_t i = 0; i < db->count; i++)
         zone_free(db->zones[i].zone);
+    cron_memo_free(db->memo);
     free(db->zones);
     free(db->dir);
     free(db);
     return NULL;
+}
+
+struct cron_memo *zone_db_memo(struct zone_db *db)
+{
+    if (db && !db->memo)
+        db->memo = cron_memo_new();
+    return db ? db->memo : NULL;
 }
 
 /* Index of the zone, or where it is to be inserted. */

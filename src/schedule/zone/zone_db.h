@@ -8,6 +8,7 @@
 #include "strbuf.h"
 #include "zone/zone.h"
 
+struct cron_memo;
 struct zone_db;
 
 /* `dir` NULL: /usr/share/zoneinfo. No file is read yet. */
@@ -22,6 +23,10 @@ struct zone_db *zone_db_free(struct zone_db *db);
  * is no time zone data at all. */
 MUST_CHECK enum status zone_db_get(struct zone_db *db, const char *name, const struct zone **ret,
                                    struct parse_error *reterr);
+
+/* What parsing remembers (cron_memo.h) lies here, since who parses has this at hand: for the same
+ * thread as get. Accepts NULL. NULL: out of memory. */
+struct cron_memo *zone_db_memo(struct zone_db *db);
 
 /* Checks whether tzdata was updated (file identity, size and time) and loads the new rules in
  * place: pointers from zone_db_get stay valid. A file that is gone or damaged leaves the old rules
