@@ -305,8 +305,12 @@ static void link_slice(struct call *call)
 {
     struct jobs_batch *batch = call->state;
     struct batch_slice slice = batch_slice_begin();
-    while (batch->linked < batch->count && !batch_slice_is_over(&slice, SIZE_MAX)) {
-        if (!check_link(call, &batch->items[batch->linked++]))
+    while (batch->linked < batch->count) {
+        const struct jobs_batch_item *item = &batch->items[batch->linked];
+        if (batch_slice_is_over(&slice, item->write.waits_anew ? SIZE_MAX : 0))
+            break;
+        batch->linked++;
+        if (!check_link(call, item))
             return;
     }
     if (batch->linked < batch->count)
