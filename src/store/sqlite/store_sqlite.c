@@ -34,6 +34,7 @@ struct store_sqlite {
 
     /* The writer's. */
     struct sqlite_db *db;
+    struct rules_records records; /* empty between transactions; its memory is used again */
     pthread_t writer;
 
     /* Everybody's, under the mutex. */
@@ -69,17 +70,15 @@ static enum status write_together(struct store_sqlite *store, struct store_reque
                                   const struct store_request *end, struct feed *changes)
 {
     struct tables *tables = &store->db->tables;
-    struct rules_records records = {.first = {{0}}};
     struct feed fresh = {0};
-    strbuf_init(&records.text);
+    strbuf_reset(&store->records.text);
     enum status st = sqlite_db_begin(store->db);
     for (struct store_request *r = first; r != end && st == OK; r = r->next)
-        st = rules_apply_one(tables, &fresh, &records, r);
+        st = rules_apply_one(tables, &fresh, &store->records, r);
     if (st == OK)
-        st = rules_records_write(tables, &fresh, &records);
+        st = rules_records_write(tables, &fresh, &store->records);
     if (st == OK && fresh.failed)
         st = E_NOMEM;
-    strbuf_release(&records.text);
     if (st == OK)
         st = sqlite_db_commit(store->db);
     else
@@ -166,6 +165,7 @@ static void *writer_main(void *context)
         is_warm = !is_idle;
         if (is_idle) {
             sqlite_db_rest(store->db);
+            strbuf_release(&store->records.text);
             continue;
         }
         if (st == E_CORRUPT) { /* never written to again */
@@ -292,6 +292,7 @@ static void release(struct store_sqlite *store)
     strbuf_release(&store->trouble_text);
     strbuf_release(&store->path);
     strbuf_release(&store->asides);
+    strbuf_release(&store->records.text);
     pthread_cond_destroy(&store->work);
     pthread_mutex_destroy(&store->mutex);
     free(store);
@@ -342,6 +343,7 @@ static struct store_sqlite *new_store(struct store_wake wake)
     strbuf_init(&store->path);
     strbuf_init(&store->trouble_text);
     strbuf_init(&store->asides);
+    strbuf_init(&store->records.text);
     pthread_mutex_init(&store->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
