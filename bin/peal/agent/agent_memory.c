@@ -9,7 +9,8 @@
 enum {
     LOOK_AFTER_MS = 2000, /* after a turn; store and history have rested by then */
     QUIET_MS = 50,        /* without a due run: as long as a trim of a large heap takes */
-    ONE_BLOCK = 256 << 10,
+    ONE_BLOCK = 1 << 20,
+    KEPT_TOP = 8 << 20,
     WORTH_BYTES = 2 << 20,
 };
 
@@ -23,10 +24,13 @@ struct agent_memory {
 };
 
 /* Blocks of this size and above get a mapping of their own, and go back when they are freed; by
- * default the first large one that is freed makes malloc keep all later ones. */
+ * default the first large one that is freed makes malloc keep all later ones. Smaller ones stay
+ * until the next trim: batches of jobs have lists of half a megabyte, one after the other, whose
+ * pages would else be given back and faulted in again each time. */
 static void set_up_malloc(void)
 {
     mallopt(M_MMAP_THRESHOLD, ONE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, KEPT_TOP);
 }
 
 struct agent_memory *agent_memory_new(void)
