@@ -73,6 +73,7 @@ enum spawn_feature {
     SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
     SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
     SPAWN_KNOWS_TIMES = 1 << 7,  /* a start may come before its time, and says when that is */
+    SPAWN_WANTS_HELD = 1 << 8,   /* the agent's: earlier ones do not know SPAWN_CHANGE_HELD */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -142,6 +143,8 @@ enum spawn_change {
     SPAWN_CHANGE_STARTED,
     SPAWN_CHANGE_GREW,
     SPAWN_CHANGE_ENDED,
+    SPAWN_CHANGE_HELD, /* its process is made, and waits for its time; no answer to the start: if
+                          the spawner is killed, nothing has run */
     SPAWN_CHANGE_COUNT,
 };
 
