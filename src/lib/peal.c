@@ -48,6 +48,7 @@ static struct peal_node *release(struct peal_node *peal)
     free(peal->etcd.key_file);
     free(peal->etcd.password_file);
     free((char *)peal->options.labels);
+    tools_release(&peal->tools);
     free(peal->data);
     strbuf_release(&peal->why);
     pthread_cond_destroy(&peal->changed);
@@ -99,17 +100,22 @@ static enum status make(const peal_options *options, struct peal_node **ret, str
     struct peal_node *peal = calloc(1, sizeof(*peal));
     enum status st = peal ? check(options, why) : E_NOMEM;
     if (st == OK)
-        st = functions_init(&peal->shared.functions, program, options->version, why);
+        st = tools_find(options->bin, &peal->tools);
+    if (st == OK)
+        st = functions_init(&peal->shared.functions, program, options->version, &peal->tools, why);
     if (st != OK) {
+        if (peal)
+            tools_release(&peal->tools);
         free(peal);
         return st;
     }
-    st = functions_init(&peal->local.functions, program, options->version, why);
+    st = functions_init(&peal->local.functions, program, options->version, &peal->tools, why);
     peal->pid = getpid();
     peal->lock_fd = -1;
     peal->shared.peal = peal->local.peal = peal;
     peal->options = *options;
     peal->options.store = peal->options.data = peal->options.program = NULL; /* all taken */
+    peal->options.bin = NULL;
     peal->options.labels = copy(options->labels);
     peal->options.threads = options->threads ? options->threads : THREADS;
     if (options->caller == PEAL_STEPS)

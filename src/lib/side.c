@@ -47,15 +47,38 @@ static enum status make_engine(struct side *side)
     config.self = self(side);
     struct engine_ports ports = {
         .store = side->store,
-        .executor = calls_executor(side->calls),
+        .executor = outside_executor(side->outside),
         .history = side->history,
         .zones = peal->zones,
         .entropy = {random_from_block, &peal->random},
-        .output = calls_output(side->calls),
+        .output = outside_output(side->outside),
         .functions = {functions_has, &side->functions},
         .log = {log_event, peal},
     };
     return engine_new(&config, &ports, &side->engine);
+}
+
+static void log_way(void *context, const char *message)
+{
+    lib_log(context, PEAL_INFO, "%s", message);
+}
+
+static enum status open_outside(struct side *side)
+{
+    struct peal_node *peal = side->peal;
+    bool is_local = side == &peal->local;
+    struct outside_config config = {.calls = side->calls,
+                                    .functions = &side->functions,
+                                    .loop = peal->loop,
+                                    .tools = &peal->tools,
+                                    .folder = peal->folder,
+                                    .prefix = is_local ? "local-" : "",
+                                    .node = peal->node,
+                                    .is_local = is_local,
+                                    .wake = lib_wake,
+                                    .context = peal,
+                                    .log = log_way};
+    return outside_new(&config, &side->outside);
 }
 
 enum status side_open(struct side *side, struct store *store, struct history *history)
@@ -64,10 +87,13 @@ enum status side_open(struct side *side, struct store *store, struct history *hi
                                  .wake = lib_wake,
                                  .context = side->peal,
                                  .find = functions_find,
-                                 .functions = &side->functions};
+                                 .functions = &side->functions,
+                                 .node = side->peal->node};
     side->store = store;
     side->history = history;
     enum status st = calls_new(&calls, &side->calls);
+    if (st == OK)
+        st = open_outside(side);
     if (st == OK)
         st = make_engine(side);
     if (st == OK)
@@ -94,6 +120,7 @@ void side_close(struct side *side)
     side->store = store_free(side->store);
     side->history = history_free(side->history);
     side->engine = engine_free(side->engine);
+    side->outside = outside_free(side->outside);
     side->calls = calls_free(side->calls);
 }
 
@@ -105,9 +132,14 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
         engine_drain(side->engine);
         side->is_drained = true;
     }
-    if (is_stopping)
-        calls_shut_down(side->calls); /* each time: one may have begun since */
-    engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads));
+    if (is_stopping) { /* each time: one may have begun since */
+        calls_shut_down(side->calls);
+        outside_shut_down(side->outside);
+    } else {
+        outside_step(side->outside);
+    }
+    engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads) +
+                                             (int)outside_running(side->outside));
     engine_step(side->engine, now);
     if (engine_is_joined(side->engine) && !side->is_drained)
         registrar_step(&side->registrar, now);
@@ -131,5 +163,5 @@ bool side_is_over(struct side *side)
 
 bool side_calls(const struct side *side)
 {
-    return side->calls && calls_running(side->calls);
+    return side->calls && (calls_running(side->calls) || outside_running(side->outside));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calls/calls.h"
+#include "calls/command.h"
 #include "clock.h"
 #include "monotonic.h"
 
@@ -20,7 +21,7 @@ struct peal_run *call_free(struct peal_run *run)
         free(run->params[i].value);
     }
     free(run->params);
-    free(run->command);
+    command_free(run->command);
     call_output_release(&run->output);
     pthread_cond_destroy(&run->cancelled);
     pthread_mutex_destroy(&run->lock);

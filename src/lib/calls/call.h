@@ -23,6 +23,7 @@ struct call_param {
 };
 
 struct calls;
+struct command;
 
 struct peal_run {
     struct id id;
@@ -32,7 +33,7 @@ struct peal_run {
     char id_text[ID_TEXT + 1];
     peal_function *function;
     void *arg;
-    char *command; /* which `arg` is then; NULL: none */
+    struct command *command; /* which `arg` is then; NULL: none */
     struct call_param *params;
     size_t param_count;
     struct boot_ms deadline;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "calls/call.h"
+#include "calls/command.h"
 #include "function/job_function.h"
 #include "table.h"
 
@@ -157,7 +158,8 @@ static enum status start(struct executor *port, const struct run *run, const str
     struct calls *calls = of(port);
     struct peal_run *call = NULL;
     struct call_target target;
-    if (!calls->config.find(calls->config.functions, job_function_name(job), &target))
+    struct call_order order = {job_function_name(job), run, job, calls->config.node};
+    if (!calls->config.find(calls->config.functions, &order, &target))
         return E_NOT_FOUND;
     pthread_mutex_lock(&calls->lock);
     bool is_known = table_find(&calls->runs, &run->id); /* asked for again */
@@ -173,7 +175,7 @@ static enum status start(struct executor *port, const struct run *run, const str
         if (st != OK)
             call_free(call);
     } else {
-        free(target.command);
+        command_free(target.command);
     }
     pthread_mutex_unlock(&calls->lock);
     return st;
@@ -294,6 +296,25 @@ static enum status read_live(void *context, const struct id *run_id, int64_t off
 struct live_output calls_live(struct calls *calls)
 {
     return (struct live_output){read_live, calls};
+}
+
+bool calls_has(struct calls *calls, const struct id *run_id)
+{
+    pthread_mutex_lock(&calls->lock);
+    bool has = table_find(&calls->runs, run_id);
+    pthread_mutex_unlock(&calls->lock);
+    return has;
+}
+
+void calls_tell_again(struct calls *calls)
+{
+    struct peal_run *call;
+    size_t at = 0;
+    pthread_mutex_lock(&calls->lock);
+    while ((call = table_next(&calls->runs, &at)))
+        if (call->phase == CALL_RUNS)
+            tell_started(calls, call);
+    pthread_mutex_unlock(&calls->lock);
 }
 
 void calls_note_progress(struct calls *calls)
