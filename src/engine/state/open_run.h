@@ -14,7 +14,8 @@
 /* WAITING -> TAKING -+
  *                    v
  *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTING -> STARTED -> ENDED
- *                      |           \-> REFUSED                              ^
+ *                      |           \-> REFUSED     ^        \-> EXPIRED    ^
+ *                      |                           +- RENEWING <-+         |
  *                      +---- killed or too late before the start -----------+
  *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
  *
@@ -46,6 +47,8 @@ enum open_phase {
     OPEN_BEGINNING,
     OPEN_BEGUN,    /* waits for its start time */
     OPEN_STARTING, /* sent to the executor */
+    OPEN_EXPIRED,  /* a function: no thread has come to it within its window; to be begun again */
+    OPEN_RENEWING, /* that is on its way to the store */
     OPEN_STARTED,  /* has a process */
     OPEN_ORPHAN,
     OPEN_REFUSED, /* the store ended it; the feed will show its record */
