@@ -1,6 +1,7 @@
 #include "side.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "history_told.h"
 #include "lib_node.h"
@@ -74,6 +75,7 @@ static enum status open_outside(struct side *side)
                                     .folder = peal->folder,
                                     .prefix = is_local ? "local-" : "",
                                     .node = peal->node,
+                                    .spool = side->spool,
                                     .is_local = is_local,
                                     .wake = lib_wake,
                                     .context = peal,
@@ -83,14 +85,20 @@ static enum status open_outside(struct side *side)
 
 enum status side_open(struct side *side, struct store *store, struct history *history)
 {
-    struct calls_config calls = {.pool = side->peal->pool,
-                                 .wake = lib_wake,
-                                 .context = side->peal,
-                                 .find = functions_find,
-                                 .functions = &side->functions,
-                                 .node = side->peal->node};
+    struct peal_node *peal = side->peal;
+    bool is_local = side == &peal->local;
     side->store = store;
     side->history = history;
+    side->spool = is_local ? NULL : data_folder_file(peal->folder, "calls");
+    if (!is_local && !side->spool)
+        return E_NOMEM;
+    struct calls_config calls = {.pool = peal->pool,
+                                 .wake = lib_wake,
+                                 .context = peal,
+                                 .find = functions_find,
+                                 .functions = &side->functions,
+                                 .node = peal->node,
+                                 .spool = side->spool};
     enum status st = calls_new(&calls, &side->calls);
     if (st == OK)
         st = open_outside(side);
@@ -122,6 +130,8 @@ void side_close(struct side *side)
     side->engine = engine_free(side->engine);
     side->outside = outside_free(side->outside);
     side->calls = calls_free(side->calls);
+    free(side->spool);
+    side->spool = NULL;
 }
 
 /* ---- turns ---- */
@@ -148,6 +158,9 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
     if (retry_ms > now.wall.ms && retry_ms < at.ms)
         at.ms = retry_ms;
     int64_t timeout_ms = calls_time_out(side->calls, now.boot).ms;
+    int64_t spool_ms = calls_spool(side->calls, now.boot).ms;
+    if (spool_ms < timeout_ms)
+        timeout_ms = spool_ms;
     if (timeout_ms < INT64_MAX && now.wall.ms + timeout_ms - now.boot.ms < at.ms)
         at.ms = now.wall.ms + timeout_ms - now.boot.ms;
     return at;

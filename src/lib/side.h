@@ -18,6 +18,7 @@ struct side {
     struct store *store;
     struct history *history;
     struct calls *calls;
+    char *spool;             /* folder of their output; NULL: it is not kept */
     struct outside *outside; /* the executor, with the calls as a part of it */
     struct engine *engine;   /* NULL: not open */
     struct registrar registrar;

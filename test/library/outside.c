@@ -28,6 +28,16 @@ static int beat(peal_run *run, void *arg)
     return 0;
 }
 
+static int talks(peal_run *run, void *arg)
+{
+    (void)arg;
+    peal_log(run, "first");
+    peal_log(run, "second");
+    while (peal_sleep(run, 1000) == PEAL_OK)
+        ;
+    return 1;
+}
+
 static void add_commands(peal_node *node, int has_spawner)
 {
     must(peal_add(node, "says", NULL,
@@ -86,6 +96,7 @@ int main(int argc, char **argv)
     add_commands(node, argc > 3);
     add_calls(node, argv[2]);
     must(peal_add(node, "beat", "* * * * * *", beat));
+    must(peal_add(node, "talks", NULL, talks));
     must(peal_trigger(node, "near", NULL, NULL));
     int failed = peal_wait(node);
     peal_close(node);

@@ -100,7 +100,7 @@ start_program "$tools" more
 wait_until has_said "commands are run by $tools/peal-spawn"
 run grep refused: "$scratch/said"
 expect_stdout_has 'outside.c:'
-expect_stdout_has 'http/url'
+expect_stdout_has 'http.url'
 [ "$(wc -l <"$scratch/out")" -eq 1 ] || mismatch 'expected one to be refused'
 commands_work
 ask limited
@@ -156,6 +156,23 @@ start_program "$tools" more
 wait_until has "$asked" '"\(.state) \(.exit_code)"' 'failed 7'
 wait_until logs_are "$asked" $'begun\nwent on'
 rm "$work/go"
+
+# A function has ended with its program: the next process records what it had written by then.
+ask talks
+talk=$asked # wait_until has an $asked of its own
+has_spooled() {
+    [ -n "$(find "$scratch/programs" -path "*/calls/out/$talk" -size +0)" ]
+}
+wait_until has_spooled
+kill -9 "$program"
+start_program "$tools" more
+wait_until logs_have "$asked" second
+wait_until logs_are "$asked" $'first\nsecond\npeal: the process of the program ended here, in the middle of this run'
+wait_until has "$asked" '"\(.state) \(.reason)"' 'lost node_died'
+is_removed() {
+    ! has_spooled
+}
+wait_until is_removed
 
 # A program that is told to end ends its commands, and waits for that.
 rm -f "$work/main"

@@ -114,6 +114,7 @@ void peal_log(peal_run *run, const char *format, ...)
     va_start(values, format);
     call_output_add(&run->output, clock_now().wall.ms, format, values);
     va_end(values);
+    calls_note_output(run->calls);
 }
 
 void peal_progress(peal_run *run, int percent, const char *what)

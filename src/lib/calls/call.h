@@ -7,6 +7,7 @@
 
 #include "calls/call_output.h"
 #include "calls/call_pool.h"
+#include "calls/call_spool.h"
 #include "function/progress.h"
 #include "job.h"
 #include "peal.h"
@@ -39,6 +40,7 @@ struct peal_run {
     struct boot_ms deadline;
     int64_t timeout_ms; /* 0: none */
     struct call_output output;
+    struct call_file file; /* with it, so far; the loop's */
 
     enum call_phase phase; /* with the lock of `calls` */
     int64_t

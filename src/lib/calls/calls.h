@@ -34,7 +34,8 @@ struct calls_config {
     /* The function that is registered here. False: there is none. From the loop's thread. */
     bool (*find)(void *functions, const struct call_order *order, struct call_target *ret);
     void *functions;
-    const char *node; /* must outlive it */
+    const char *node;  /* must outlive it, as: */
+    const char *spool; /* folder for the output of calls that take long; NULL: it is not kept */
 };
 
 MUST_CHECK enum status calls_new(const struct calls_config *config, struct calls **ret);
@@ -54,6 +55,12 @@ void calls_tell_again(struct calls *calls);
 
 /* A call has told how far it is; from any thread. */
 void calls_note_progress(struct calls *calls);
+
+/* One has written output; from any thread. */
+void calls_note_output(struct calls *calls);
+
+/* For the loop's thread: brings that to disk, if it is time; returns when to look again. */
+struct boot_ms calls_spool(struct calls *calls, struct boot_ms now);
 
 /* How far the calls are (function/progress.h): adds to `text`, of PROGRESS_SIZE bytes. False: there
  * are none, and no output that the history does not have. */

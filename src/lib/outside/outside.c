@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "calls/call_output.h"
+#include "calls/call_spool.h"
 #include "data_folder.h"
 #include "executor_call.h"
 #include "executor_spawn.h"
 #include "function/job_function.h"
 #include "outside/process.h"
 #include "run_output.h"
+#include "spawn_output.h"
 #include "table.h"
 
 enum { AHEAD_MS = 50 };
@@ -303,17 +304,28 @@ struct executor *outside_executor(struct outside *outside)
 
 /* ---- output ---- */
 
+/* Output of a function of an earlier process; an ended run without output costs no search. */
+static enum status read_earlier(const struct outside *self, const struct id *run_id,
+                                struct output_chunk **ret, size_t *ret_count)
+{
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    return call_spool_read(self->config.spool, id, ret, ret_count);
+}
+
 static enum status read_output(void *context, const struct id *run_id, struct output_chunk **ret,
                                size_t *ret_count)
 {
     struct outside *self = context;
     bool is_call = calls_has(self->config.calls, run_id);
+    if (!is_call && read_earlier(self, run_id, ret, ret_count) == OK)
+        return OK;
     struct output_source source =
         is_call ? calls_output(self->config.calls) : run_output_source(&self->output);
     return source.read(source.context, run_id, ret, ret_count);
 }
 
-/* Both are from malloc. */
+/* All are from malloc. */
 static void release_output(void *context, struct output_chunk *chunks, size_t count)
 {
     (void)context;
@@ -323,10 +335,14 @@ static void release_output(void *context, struct output_chunk *chunks, size_t co
 static void remove_output(void *context, const struct id *run_id)
 {
     struct outside *self = context;
+    char id[ID_TEXT + 1];
     bool is_call = calls_has(self->config.calls, run_id);
     struct output_source source =
         is_call ? calls_output(self->config.calls) : run_output_source(&self->output);
     source.remove(source.context, run_id);
+    id_format(run_id, id);
+    if (!is_call && !table_find(&self->runs, run_id) && self->config.spool)
+        spawn_output_remove(self->config.spool, id);
     forget_run(self, run_id);
 }
 

@@ -20,7 +20,8 @@ struct outside_config {
     const char *folder; /* of this process */
     const char *prefix; /* of the two folders in it */
     const char *node;
-    bool is_local; /* runs of a process before this one are nobody's: they are ended */
+    const char *spool; /* of the output of functions; NULL: none is kept */
+    bool is_local;     /* runs of a process before this one are nobody's: they are ended */
     void (*wake)(void *context);
     void *context;
     void (*log)(void *context, const char *message); /* how commands are run; once */

@@ -97,8 +97,7 @@ static enum status decode(const json_t *value, struct zone_db *zones, struct job
     struct job_error error = {0};
     enum status st = job_decode_json(value, false, "UTC", zones, ret, &error);
     if (st == E_INVALID)
-        strbuf_addf(why, "%s%s%s", *error.path ? error.path + 1 : "", *error.path ? ": " : "",
-                    error.message);
+        strbuf_adds(why, error.message);
     return st;
 }
 
