@@ -333,22 +333,19 @@ bool functions_with_process(struct functions *functions, const char *name,
     return has;
 }
 
-static bool is_any(struct functions *functions, const size_t *count)
-{
-    pthread_mutex_lock(&functions->lock);
-    bool is = *count > 0;
-    pthread_mutex_unlock(&functions->lock);
-    return is;
-}
-
 bool functions_have_commands(struct functions *functions)
 {
-    return is_any(functions, &functions->commands);
+    return atomic_load(&functions->commands) > 0;
 }
 
 bool functions_have_https(struct functions *functions)
 {
-    return is_any(functions, &functions->https);
+    return atomic_load(&functions->https) > 0;
+}
+
+bool functions_have_processes(struct functions *functions)
+{
+    return functions_have_commands(functions) || functions_have_https(functions);
 }
 
 bool functions_awaits(struct functions *functions, const char *name)

@@ -4,6 +4,7 @@
 #define PEAL_FUNCTION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include "calls/calls.h"
@@ -43,8 +44,8 @@ struct functions {
     char *default_zone;
     char program[PROGRAM_MAX + 1];
     int version;
-    size_t refused;         /* how many are */
-    size_t commands, https; /* how many of each kind were ever added */
+    size_t refused;                /* how many are */
+    atomic_size_t commands, https; /* how many of each kind were ever added */
     const struct tools *tools;
 };
 
@@ -69,6 +70,7 @@ bool functions_with_process(struct functions *functions, const char *name,
                             void (*use)(void *context, const struct job *process), void *context);
 bool functions_have_commands(struct functions *functions);
 bool functions_have_https(struct functions *functions);
+bool functions_have_processes(struct functions *functions); /* either of them */
 
 /* Its job is not in the store yet, but will be soon. */
 bool functions_awaits(struct functions *functions, const char *name);

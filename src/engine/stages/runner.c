@@ -25,6 +25,8 @@ enum { BEGIN_LEAD_TRIPS = 4, BEGIN_LEAD_MIN_MS = 20 };
 /* No machine boots twice in so short a time, and clocks are corrected by less. */
 enum { BOOT_SLACK_MS = 10000 };
 
+enum { DEFINITIONS = 16384 }; /* some 1.5 KB each */
+
 static void start_moved(void *item, uint32_t place)
 {
     ((struct open_run *)item)->heap_place = place;
@@ -43,11 +45,13 @@ void runner_init(struct runner *runner, const struct engine_ports *ports, struct
                               .latency_ms = 5};
     outbox_sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
+    definitions_init(&runner->definitions, peer_is_program(self) ? DEFINITIONS : 0);
 }
 
 void runner_release(struct runner *runner)
 {
     heap_release(&runner->starts);
+    definitions_release(&runner->definitions);
 }
 
 static void end(struct runner *runner, struct now now, struct open_run *open, enum run_state state,
@@ -87,12 +91,14 @@ static enum status plan_start(struct runner *runner, struct now now, struct open
 
 /* Decodes the definition, if the catalog has the revision of the begin: changes between begin and
  * start then do not matter. Else, or out of memory, it is decoded at the start. */
-static void keep_definition(const struct runner *runner, struct open_run *open)
+static void keep_definition(struct runner *runner, struct open_run *open)
 {
     struct job_error error;
     const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
-    if (job && job->revision == open->run.job_revision &&
-        job_decode_stored(job->json, NULL, &open->job, &error) != OK)
+    if (!job || job->revision != open->run.job_revision)
+        return;
+    open->job = definitions_take(&runner->definitions, &job->uid, job->revision);
+    if (!open->job && job_decode_stored(job->json, NULL, &open->job, &error) != OK)
         open->job = NULL;
 }
 
@@ -434,7 +440,12 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         return;
     }
     open_runs_move(runner->runs, open, OPEN_STARTING);
-    open->job = job_free(open->job);
+    if (id_is_zero(&open->run.input)) /* else it has the values of this run */
+        definitions_put(&runner->definitions, &open->run.job_uid, open->run.job_revision,
+                        open->job);
+    else
+        job_free(open->job);
+    open->job = NULL;
 }
 
 /* The start window opens with the begin: nothing is begun while the executor is away. */

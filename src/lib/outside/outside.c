@@ -46,6 +46,7 @@ struct outside {
     bool is_telling;            /* the news before that */
     struct executor_event kept; /* of the spawner, behind its GONE */
     bool has_kept;
+    bool has_earlier; /* output of functions of an earlier process was found */
     bool is_way_told; /* the log has how commands are run */
 };
 
@@ -84,10 +85,12 @@ static void forget_run(struct outside *self, const struct id *run_id)
     free(run);
 }
 
-/* NULL: it was a spawner's, of which there is none now. */
+/* While there are only functions, nothing is searched. NULL: it was a spawner's, of which there is
+ * none now. */
 static struct executor *part_of(const struct outside *self, const struct id *run_id)
 {
-    if (calls_has(self->config.calls, run_id))
+    bool is_call = (!self->spawn && !self->call) || calls_has(self->config.calls, run_id);
+    if (is_call)
         return calls_executor(self->config.calls);
     if (self->call && executor_call_has(self->call, run_id))
         return executor_call_port(self->call);
@@ -134,7 +137,8 @@ static enum status start(struct executor *port, const struct run *run, const str
 {
     struct outside *self = of(port);
     struct order order = {self, run, job, at, deadline, OK, false};
-    bool is_process = functions_with_process(self->config.functions, job_function_name(job),
+    bool is_process = functions_have_processes(self->config.functions) &&
+                      functions_with_process(self->config.functions, job_function_name(job),
                                              start_process, &order);
     if (is_process && !order.is_here)
         return order.st;
@@ -305,12 +309,14 @@ struct executor *outside_executor(struct outside *outside)
 /* ---- output ---- */
 
 /* Output of a function of an earlier process; an ended run without output costs no search. */
-static enum status read_earlier(const struct outside *self, const struct id *run_id,
+static enum status read_earlier(struct outside *self, const struct id *run_id,
                                 struct output_chunk **ret, size_t *ret_count)
 {
     char id[ID_TEXT + 1];
     id_format(run_id, id);
-    return call_spool_read(self->config.spool, id, ret, ret_count);
+    enum status st = call_spool_read(self->config.spool, id, ret, ret_count);
+    self->has_earlier |= st == OK;
+    return st;
 }
 
 static enum status read_output(void *context, const struct id *run_id, struct output_chunk **ret,
@@ -336,14 +342,16 @@ static void remove_output(void *context, const struct id *run_id)
 {
     struct outside *self = context;
     char id[ID_TEXT + 1];
-    bool is_call = calls_has(self->config.calls, run_id);
+    bool is_plain = !self->spawn && !self->call && !self->has_earlier;
+    bool is_call = is_plain || calls_has(self->config.calls, run_id);
     struct output_source source =
         is_call ? calls_output(self->config.calls) : run_output_source(&self->output);
     source.remove(source.context, run_id);
     id_format(run_id, id);
-    if (!is_call && !table_find(&self->runs, run_id) && self->config.spool)
+    if (!is_call && self->has_earlier && !table_find(&self->runs, run_id))
         spawn_output_remove(self->config.spool, id);
-    forget_run(self, run_id);
+    if (!is_call)
+        forget_run(self, run_id);
 }
 
 struct output_source outside_output(struct outside *outside)
