@@ -318,7 +318,8 @@ static void add_renewals(struct runner *runner, struct now now, size_t left,
             return;
         begin->run_id = open->run.id;
         begin->nonce = open->run.nonce;
-        open->begin_sent = open->first_begin = now.boot;
+        open->first_begin = now.boot;
+        open->begin_sent = now.boot;
         open->begins = 1;
         open_runs_move(runner->runs, open, OPEN_RENEWING);
     }
