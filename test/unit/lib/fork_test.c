@@ -41,8 +41,8 @@ static void a_child_finds_no_lock_held(void **state)
         pid_t child = fork();
         if (child == 0) {
             alarm(60); /* ends a child that waits for ever */
-            int added = peal_every("of-child", "@daily", nothing);
-            _exit(added == PEAL_OK && peal_remove(NULL, "of-child") == PEAL_OK ? 0 : 1);
+            /* Without memory of its own: a sanitizer's allocator has no handler of forks. */
+            _exit(peal_remove(NULL, "of-child") == PEAL_E_NOT_FOUND ? 0 : 1);
         }
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
