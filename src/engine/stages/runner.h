@@ -3,10 +3,10 @@
 #ifndef PEAL_RUNNER_H
 #define PEAL_RUNNER_H
 
+#include "definitions.h"
 #include "heap.h"
 #include "ports.h"
 #include "stages/outbox.h"
-#include "state/definitions.h"
 #include "state/marks.h"
 #include "state/open_run.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "state/definitions.h"
+#include "definitions.h"
 
 static struct id uid_of(uint8_t number)
 {

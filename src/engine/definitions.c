@@ -1,4 +1,4 @@
-#include "state/definitions.h"
+#include "definitions.h"
 
 #include <stdlib.h>
 
