@@ -94,6 +94,8 @@ typedef struct peal_options {
     void *context;
     bool no_functions; /* locks, elections and selections alone: peal_open waits for nothing, and
                           this process is no node */
+    const char *bin;   /* folder of peal-spawn and peal-call, for commands and HTTP calls; NULL:
+                          PEAL_BIN, else where peal is installed, else PATH. "": without them */
 } peal_options;        /* later versions have further members at its end */
 
 /* Joins the cluster, or opens the embedded store. NULL: peal_why(). */
@@ -164,10 +166,15 @@ typedef struct peal_job {
     int64_t retry_wait_ms; /* before each; 0: 10 s */
     const char *where;     /* selector of labels */
     const char *more; /* any other fields of a job, as YAML or JSON: "notify: {on_failure: ops}" */
-    const char *command; /* for /bin/sh, in place of a function: its lines are the run's output, and
-                            a cancelled one gets SIGTERM, 10 s later SIGKILL */
+    const char *command; /* for /bin/sh, in place of a function: what it writes is the run's output,
+                            and a cancelled one gets SIGTERM, 10 s later SIGKILL. By peal-spawn, if
+                            that is installed: the whole process tree then, and it outlives this
+                            process, whose next one has its end */
     const peal_place *place; /* set by the macros */
-} peal_job;                  /* later versions have further members at its end */
+    const char *http; /* in place of a function, a URL to be called; or with more, as in a job:
+                         "{method: POST, url: https://..., headers: {...}, body: ..., status: 201}".
+                         By peal-call, which must be installed */
+} peal_job;           /* later versions have further members at its end */
 
 /* Registers a function of this program under a name that is unique in the store, at once or when
  * the node has joined. What is wrong is said at once: PEAL_E_INVALID with file, line and the place

@@ -133,6 +133,16 @@ func (node *Node) EveryCommand(name, schedule, command string, options ...Option
 	return node.orProgram().add(file, line, name, schedule, nil, options)
 }
 
+// EveryHTTP has an HTTP call in place of a function: a URL, or the fields of a job's "http" as YAML or
+// JSON. It needs peal-call.
+func (node *Node) EveryHTTP(name, schedule, http string, options ...Option) error {
+	_, file, line, _ := runtime.Caller(1)
+	options = append([]Option{func(job *C.peal_job, memory *arena) {
+		job.http = memory.text(http)
+	}}, options...)
+	return node.orProgram().add(file, line, name, schedule, nil, options)
+}
+
 func (node *Node) add(file string, line int, name, schedule string, function Function,
 	options []Option) error {
 	var memory arena

@@ -31,7 +31,7 @@ typedef struct {
     ...;
 } peal_options;
 typedef struct {
-    const char *name, *schedule, *tz, *where, *more, *command;
+    const char *name, *schedule, *tz, *where, *more, *command, *http;
     peal_function *function;
     void *arg;
     int64_t interval_ms, start_ms, timeout_ms, deadline_ms, jitter_ms, retry_wait_ms;

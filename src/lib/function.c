@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "definition/job_codec.h"
 #include "function/job_function.h"
+#include "outside/process.h"
 
 static const struct table_type by_name_type = {.key_at = offsetof(struct function, name)};
 
@@ -79,7 +80,7 @@ static enum status print_when(const peal_job *job, struct strbuf *out, struct st
 }
 
 static enum status print_job(const struct functions *functions, const peal_job *job,
-                             struct strbuf *out, struct strbuf *why)
+                             const char *more, struct strbuf *out, struct strbuf *why)
 {
     add_text(out, "name", job->name);
     enum status st = print_when(job, out, why);
@@ -101,7 +102,7 @@ static enum status print_job(const struct functions *functions, const peal_job *
                     : job->retry_wait_ms      ? job->retry_wait_ms / 1000
                                               : 10,
                     job->retry_wait_ms % 1000 ? "ms" : "s");
-    return job->more ? add_more(out, job->more, why) : OK;
+    return more ? add_more(out, more, why) : OK;
 }
 
 /* ---- one function ---- */
@@ -111,7 +112,7 @@ static struct function *function_free(struct function *function)
     if (!function)
         return NULL;
     job_free(function->job);
-    free(function->command);
+    job_free(function->process);
     free(function);
     return NULL;
 }
@@ -166,12 +167,19 @@ static enum status set_start(struct function *function, const peal_job *job, int
 static enum status make(struct functions *functions, const peal_job *job, struct function *function,
                         struct strbuf *why)
 {
-    struct strbuf text;
+    struct strbuf text, rest;
+    bool is_process = job->command || job->http;
     strbuf_init(&text);
-    enum status st = print_job(functions, job, &text, why);
+    strbuf_init(&rest);
+    enum status st = is_process ? process_define(job, functions->tools, functions->zones, &rest,
+                                                 &function->process, why)
+                                : OK;
+    if (st == OK)
+        st = print_job(functions, job, is_process ? rest.text : job->more, &text, why);
     if (st == OK)
         st = decode(functions, &text, &function->job, why);
     strbuf_release(&text);
+    strbuf_release(&rest);
     if (st == OK && !function->job->function.program) {
         strbuf_adds(why, ".more makes it another kind of job");
         st = E_INVALID;
@@ -179,17 +187,15 @@ static enum status make(struct functions *functions, const peal_job *job, struct
     if (st == OK)
         st = set_start(function, job, clock_now().wall.ms);
     snprintf(function->name, sizeof(function->name), "%s", job->name);
-    function->call = job->command ? command_call : job->function;
+    function->call = is_process ? command_call : job->function;
     function->arg = job->arg;
-    if (job->command && !(function->command = strdup(job->command)))
-        st = E_NOMEM;
     return st;
 }
 
 /* ---- all of them ---- */
 
 enum status functions_init(struct functions *functions, const char *program, int version,
-                           struct strbuf *why)
+                           const struct tools *tools, struct strbuf *why)
 {
     struct strbuf zone;
     const char *complaint = program_complaint(program);
@@ -198,7 +204,7 @@ enum status functions_init(struct functions *functions, const char *program, int
                     complaint);
         return E_INVALID;
     }
-    *functions = (struct functions){.version = version};
+    *functions = (struct functions){.version = version, .tools = tools};
     snprintf(functions->program, sizeof(functions->program), "%s", program);
     table_init(&functions->by_name, &by_name_type);
     STAILQ_INIT(&functions->fresh);
@@ -233,8 +239,8 @@ static enum status check(const peal_job *job, struct strbuf *why)
 {
     if (!job->name || !*job->name)
         strbuf_adds(why, "a function needs a name");
-    else if (!job->function == !job->command)
-        strbuf_addf(why, "\"%s\" needs either a function or a command", job->name);
+    else if (!!job->function + !!job->command + !!job->http != 1)
+        strbuf_addf(why, "\"%s\" needs either a function, a .command or an .http", job->name);
     else if ((unsigned)job->overlap > PEAL_REPLACE || (unsigned)job->catch_up > PEAL_ALL)
         strbuf_addf(why, "\"%s\": .overlap or .catch_up is none of its values", job->name);
     else if (job->retries < 0 || job->timeout_ms < 0 || job->deadline_ms < 0 ||
@@ -265,8 +271,11 @@ enum status functions_add(struct functions *functions, const peal_job *job, stru
         st = make(functions, job, function, &problem);
     if (st == OK)
         st = table_insert(&functions->by_name, function);
-    if (st == OK)
+    if (st == OK) {
         STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
+        functions->commands += job->command != NULL;
+        functions->https += job->http != NULL;
+    }
     pthread_mutex_unlock(&functions->lock);
     if (st != OK) {
         strbuf_addf(why, "%s%s%s", function->place, *function->place ? ": " : "",
@@ -296,19 +305,47 @@ enum status functions_remove(struct functions *functions, const char *name)
     return function ? OK : E_NOT_FOUND;
 }
 
-bool functions_find(void *context, const char *name, struct call_target *ret)
+bool functions_find(void *context, const struct call_order *order, struct call_target *ret)
 {
     struct functions *functions = context;
+    enum status st = E_NOT_FOUND;
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, order->name);
+    if (function) {
+        *ret = (struct call_target){.function = function->call, .arg = function->arg};
+        st = function->process ? command_new(function->process, order->run, order->job, order->node,
+                                             &ret->command)
+                               : OK;
+    }
+    pthread_mutex_unlock(&functions->lock);
+    return st == OK;
+}
+
+bool functions_with_process(struct functions *functions, const char *name,
+                            void (*use)(void *context, const struct job *process), void *context)
+{
     pthread_mutex_lock(&functions->lock);
     const struct function *function = table_find(&functions->by_name, name);
-    if (function)
-        *ret =
-            (struct call_target){.function = function->call,
-                                 .arg = function->arg,
-                                 .command = function->command ? strdup(function->command) : NULL};
-    bool is_short = function && function->command && !ret->command;
+    bool has = function && function->process;
+    if (has)
+        use(context, function->process);
     pthread_mutex_unlock(&functions->lock);
-    return function && !is_short;
+    return has;
+}
+
+bool functions_have_commands(struct functions *functions)
+{
+    return atomic_load(&functions->commands) > 0;
+}
+
+bool functions_have_https(struct functions *functions)
+{
+    return atomic_load(&functions->https) > 0;
+}
+
+bool functions_have_processes(struct functions *functions)
+{
+    return functions_have_commands(functions) || functions_have_https(functions);
 }
 
 bool functions_awaits(struct functions *functions, const char *name)

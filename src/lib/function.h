@@ -4,11 +4,13 @@
 #define PEAL_FUNCTION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include "calls/calls.h"
 #include "definition/job_digest.h"
 #include "job.h"
+#include "outside/tools.h"
 #include "peal.h"
 #include "table.h"
 #include "zone/zone_db.h"
@@ -24,7 +26,7 @@ struct function {
     char name[JOB_NAME_SIZE];
     peal_function *call;
     void *arg;
-    char *command;       /* in their place; NULL: none */
+    struct job *process; /* in their place, a command or an HTTP call; NULL: none */
     char place[200];     /* "main.c:12"; "": not told */
     struct job *job;     /* as the program wants it, its start as of now */
     int64_t from_now_ms; /* the start, counted from the first registration; -1: none such */
@@ -42,12 +44,14 @@ struct functions {
     char *default_zone;
     char program[PROGRAM_MAX + 1];
     int version;
-    size_t refused; /* how many are */
+    size_t refused;                /* how many are */
+    atomic_size_t commands, https; /* how many of each kind were ever added */
+    const struct tools *tools;
 };
 
-/* E_INVALID: the name of the program; *why. */
+/* The tools must outlive it. E_INVALID: the name of the program; *why. */
 MUST_CHECK enum status functions_init(struct functions *functions, const char *program, int version,
-                                      struct strbuf *why);
+                                      const struct tools *tools, struct strbuf *why);
 void functions_release(struct functions *functions);
 
 /* E_INVALID; E_CONFLICT: there is one of that name. *why begins with the place. */
@@ -57,8 +61,16 @@ MUST_CHECK enum status functions_add(struct functions *functions, const peal_job
 MUST_CHECK enum status functions_remove(struct functions *functions, const char *name);
 
 /* For the executor and the engine, `context` is the functions. */
-bool functions_find(void *context, const char *name, struct call_target *ret);
+bool functions_find(void *context, const struct call_order *order, struct call_target *ret);
 bool functions_has(void *context, const char *name);
+
+/* Calls `use` with the command or HTTP call that stands in place of a function, which stays as it
+ * is meanwhile. False: there is no function of that name, or it is one. */
+bool functions_with_process(struct functions *functions, const char *name,
+                            void (*use)(void *context, const struct job *process), void *context);
+bool functions_have_commands(struct functions *functions);
+bool functions_have_https(struct functions *functions);
+bool functions_have_processes(struct functions *functions); /* either of them */
 
 /* Its job is not in the store yet, but will be soon. */
 bool functions_awaits(struct functions *functions, const char *name);

@@ -18,11 +18,13 @@ struct history_told {
 static void tell_lines(const struct peal_node *peal, const struct history_record *record)
 {
     for (size_t i = 0; i < record->chunk_count; i++) {
-        const char *bytes = record->chunks[i].bytes;
-        size_t length = record->chunks[i].length;
-        if (length && bytes[length - 1] == '\n')
-            length--;
-        lib_log(peal, PEAL_INFO, "%s: %.*s", record->run->job_name, (int)length, bytes);
+        const char *bytes = record->chunks[i].bytes, *end = bytes + record->chunks[i].length;
+        while (bytes < end) {
+            const char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
+            int length = (int)((line_end ? line_end : end) - bytes);
+            lib_log(peal, PEAL_INFO, "%s: %.*s", record->run->job_name, length, bytes);
+            bytes += length + 1;
+        }
     }
 }
 
@@ -30,7 +32,9 @@ static void tell_run(const struct peal_node *peal, const struct history_record *
 {
     const struct run *run = record->run;
     tell_lines(peal, record);
-    if (run->state == RUN_FAILED)
+    if (run->state == RUN_FAILED && run->exit_code < 0 && *run->detail)
+        lib_log(peal, PEAL_WARNING, "function \"%s\" has failed: %s", run->job_name, run->detail);
+    else if (run->state == RUN_FAILED)
         lib_log(peal, PEAL_WARNING, "function \"%s\" has failed: it returned %d", run->job_name,
                 run->exit_code);
     else if (run->state != RUN_OK)

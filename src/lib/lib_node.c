@@ -379,7 +379,11 @@ enum status lib_node_wait(struct peal_node *peal, struct strbuf *why)
     if (peal->failed != OK)
         strbuf_adds(why, peal->why.text);
     enum status failed = peal->failed;
+    bool is_to_join = peal->has_thread;
+    peal->has_thread = false;
     pthread_mutex_unlock(&peal->lock);
+    if (is_to_join) /* it has ended, and the node of the process is never freed */
+        pthread_join(peal->thread, NULL);
     return failed;
 }
 

@@ -30,6 +30,7 @@ struct peal_node {
     char *data;           /* the folder of all programs */
     struct store_url url;
     struct etcd_access etcd;
+    struct tools tools;
     struct call_pool *pool;
     struct side shared, local;
     struct asks asks;

@@ -48,6 +48,7 @@ static struct peal_node *release(struct peal_node *peal)
     free(peal->etcd.key_file);
     free(peal->etcd.password_file);
     free((char *)peal->options.labels);
+    tools_release(&peal->tools);
     free(peal->data);
     strbuf_release(&peal->why);
     pthread_cond_destroy(&peal->changed);
@@ -99,17 +100,22 @@ static enum status make(const peal_options *options, struct peal_node **ret, str
     struct peal_node *peal = calloc(1, sizeof(*peal));
     enum status st = peal ? check(options, why) : E_NOMEM;
     if (st == OK)
-        st = functions_init(&peal->shared.functions, program, options->version, why);
+        st = tools_find(options->bin, &peal->tools);
+    if (st == OK)
+        st = functions_init(&peal->shared.functions, program, options->version, &peal->tools, why);
     if (st != OK) {
+        if (peal)
+            tools_release(&peal->tools);
         free(peal);
         return st;
     }
-    st = functions_init(&peal->local.functions, program, options->version, why);
+    st = functions_init(&peal->local.functions, program, options->version, &peal->tools, why);
     peal->pid = getpid();
     peal->lock_fd = -1;
     peal->shared.peal = peal->local.peal = peal;
     peal->options = *options;
     peal->options.store = peal->options.data = peal->options.program = NULL; /* all taken */
+    peal->options.bin = NULL;
     peal->options.labels = copy(options->labels);
     peal->options.threads = options->threads ? options->threads : THREADS;
     if (options->caller == PEAL_STEPS)
@@ -152,8 +158,34 @@ peal_node *peal_open_sized(const peal_options *options, size_t size)
 /* ---- the node of this process ---- */
 
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t forks_are_handled = PTHREAD_ONCE_INIT;
 static struct peal_node
     *default_node; /* made by its first use, opened by the first that needs it */
+
+/* A child must find none of the locks held by a thread that it does not have. A fork waits for the
+ * node that is just being opened. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&default_lock);
+    if (default_node) {
+        pthread_mutex_lock(&default_node->shared.functions.lock);
+        pthread_mutex_lock(&default_node->local.functions.lock);
+    }
+}
+
+static void after_fork(void)
+{
+    if (default_node) {
+        pthread_mutex_unlock(&default_node->local.functions.lock);
+        pthread_mutex_unlock(&default_node->shared.functions.lock);
+    }
+    pthread_mutex_unlock(&default_lock);
+}
+
+static void handle_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
 
 /* With the lock. */
 static enum status make_default(struct strbuf *why)
@@ -175,6 +207,7 @@ static struct peal_node *the(struct peal_node *peal, bool must_be_open, int *ret
         return NULL;
     }
     strbuf_init(&why);
+    pthread_once(&forks_are_handled, handle_forks);
     pthread_mutex_lock(&default_lock);
     enum status st = make_default(&why);
     if (st == OK && must_be_open && default_node->state == LIB_NEW)

@@ -1,6 +1,7 @@
 #include "side.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "history_told.h"
 #include "lib_node.h"
@@ -47,27 +48,60 @@ static enum status make_engine(struct side *side)
     config.self = self(side);
     struct engine_ports ports = {
         .store = side->store,
-        .executor = calls_executor(side->calls),
+        .executor = outside_executor(side->outside),
         .history = side->history,
         .zones = peal->zones,
         .entropy = {random_from_block, &peal->random},
-        .output = calls_output(side->calls),
+        .output = outside_output(side->outside),
         .functions = {functions_has, &side->functions},
         .log = {log_event, peal},
     };
     return engine_new(&config, &ports, &side->engine);
 }
 
+static void log_way(void *context, const char *message)
+{
+    lib_log(context, PEAL_INFO, "%s", message);
+}
+
+static enum status open_outside(struct side *side)
+{
+    struct peal_node *peal = side->peal;
+    bool is_local = side == &peal->local;
+    struct outside_config config = {.calls = side->calls,
+                                    .functions = &side->functions,
+                                    .loop = peal->loop,
+                                    .tools = &peal->tools,
+                                    .folder = peal->folder,
+                                    .prefix = is_local ? "local-" : "",
+                                    .node = peal->node,
+                                    .spool = side->spool,
+                                    .is_local = is_local,
+                                    .wake = lib_wake,
+                                    .context = peal,
+                                    .log = log_way};
+    return outside_new(&config, &side->outside);
+}
+
 enum status side_open(struct side *side, struct store *store, struct history *history)
 {
-    struct calls_config calls = {.pool = side->peal->pool,
-                                 .wake = lib_wake,
-                                 .context = side->peal,
-                                 .find = functions_find,
-                                 .functions = &side->functions};
+    struct peal_node *peal = side->peal;
+    bool is_local = side == &peal->local;
     side->store = store;
     side->history = history;
+    side->spool = is_local ? NULL : data_folder_file(peal->folder, "calls");
+    if (!is_local && !side->spool)
+        return E_NOMEM;
+    struct calls_config calls = {.pool = peal->pool,
+                                 .wake = lib_wake,
+                                 .context = peal,
+                                 .find = functions_find,
+                                 .functions = &side->functions,
+                                 .node = peal->node,
+                                 .spool = side->spool};
     enum status st = calls_new(&calls, &side->calls);
+    if (st == OK)
+        st = open_outside(side);
     if (st == OK)
         st = make_engine(side);
     if (st == OK)
@@ -94,7 +128,10 @@ void side_close(struct side *side)
     side->store = store_free(side->store);
     side->history = history_free(side->history);
     side->engine = engine_free(side->engine);
+    side->outside = outside_free(side->outside);
     side->calls = calls_free(side->calls);
+    free(side->spool);
+    side->spool = NULL;
 }
 
 /* ---- turns ---- */
@@ -105,9 +142,14 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
         engine_drain(side->engine);
         side->is_drained = true;
     }
-    if (is_stopping)
-        calls_shut_down(side->calls); /* each time: one may have begun since */
-    engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads));
+    if (is_stopping) { /* each time: one may have begun since */
+        calls_shut_down(side->calls);
+        outside_shut_down(side->outside);
+    } else {
+        outside_step(side->outside);
+    }
+    engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads) +
+                                             (int)outside_running(side->outside));
     engine_step(side->engine, now);
     if (engine_is_joined(side->engine) && !side->is_drained)
         registrar_step(&side->registrar, now);
@@ -116,6 +158,9 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
     if (retry_ms > now.wall.ms && retry_ms < at.ms)
         at.ms = retry_ms;
     int64_t timeout_ms = calls_time_out(side->calls, now.boot).ms;
+    int64_t spool_ms = calls_spool(side->calls, now.boot).ms;
+    if (spool_ms < timeout_ms)
+        timeout_ms = spool_ms;
     if (timeout_ms < INT64_MAX && now.wall.ms + timeout_ms - now.boot.ms < at.ms)
         at.ms = now.wall.ms + timeout_ms - now.boot.ms;
     return at;
@@ -131,5 +176,5 @@ bool side_is_over(struct side *side)
 
 bool side_calls(const struct side *side)
 {
-    return side->calls && calls_running(side->calls);
+    return side->calls && (calls_running(side->calls) || outside_running(side->outside));
 }

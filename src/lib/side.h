@@ -7,6 +7,7 @@
 #include "calls/calls.h"
 #include "engine.h"
 #include "function.h"
+#include "outside/outside.h"
 #include "registrar.h"
 
 struct peal_node;
@@ -17,7 +18,9 @@ struct side {
     struct store *store;
     struct history *history;
     struct calls *calls;
-    struct engine *engine; /* NULL: not open */
+    char *spool;             /* folder of their output; NULL: it is not kept */
+    struct outside *outside; /* the executor, with the calls as a part of it */
+    struct engine *engine;   /* NULL: not open */
     struct registrar registrar;
     bool is_drained;
 };
@@ -34,7 +37,7 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping);
 /* It was stopped, and all that it ran has its end on record; or it is not open. */
 bool side_is_over(struct side *side);
 
-/* Whether functions are being called. */
+/* Whether functions are being called, or commands and HTTP calls are under way. */
 bool side_calls(const struct side *side);
 
 /* Without its functions. No call is being made. */

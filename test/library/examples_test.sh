@@ -98,6 +98,8 @@ runtime_for() { # PROGRAM
     case "${sanitizers[*]}:$1" in
     *address*:"$built_by"-*) ;;
     *address*) gcc -print-file-name=libasan.so ;;
+    *thread*:"$built_by"-*) ;;
+    *thread*) gcc -print-file-name=libtsan.so ;;
     esac
 }
 

@@ -12,6 +12,7 @@
 #include "data_folder.h"
 #include "etcd/store_etcd.h"
 #include "executor/executor_none.h"
+#include "executor/spawner_state.h"
 #include "history_gather.h"
 #include "sandbox/jobs_user.h"
 #include "sandbox/sandbox.h"
@@ -82,7 +83,7 @@ static enum status set_up_calls(struct agent *agent)
         .node = agent->data.node,
         .allow = agent->config->http_allow,
         .launcher = agent->launcher,
-        .log = agent->log,
+        .news = spawner_state_news(agent->log),
     };
     return executor_call_new(agent->loop, &config, agent_wake, agent, &agent->calls);
 }
@@ -102,7 +103,7 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
         .node = agent->data.node,
         .open_files = agent->open_files,
         .launcher = agent->launcher,
-        .log = agent->log,
+        .news = spawner_state_news(agent->log),
     };
     enum status st = executor_spawn_new(agent->loop, &config, agent_wake, agent, &agent->executor);
     if (st != OK)
@@ -173,13 +174,17 @@ static void look_at_jobs_user(void *context, enum language language, struct jobs
 static void look_at_spawner(void *context, enum language language, struct spawner_state *ret)
 {
     const struct agent *agent = context;
-    executor_spawn_look(agent->executor, language, ret);
+    spawner_state_fill(executor_spawn_spawner(agent->executor), language, ret);
+    spawner_death_tell(executor_spawn_death(agent->executor), language, ret);
 }
 
 static bool look_at_caller(void *context, enum language language, struct spawner_state *ret)
 {
     const struct agent *agent = context;
-    return executor_call_look(agent->calls, language, ret);
+    const struct spawner_info *caller = executor_call_caller(agent->calls);
+    if (caller)
+        spawner_state_fill(caller, language, ret);
+    return caller;
 }
 
 static void look_at_sandbox(void *context, enum language language, struct sandbox_state *ret)

@@ -22,11 +22,12 @@ _program = Program()
 every = _program.every
 add = _program.add
 add_command = _program.add_command
+add_http = _program.add_http
 run = run_forever = _program.run
 open = Node  # noqa: A001 peal.open() reads better than its class
 
 __all__ = ["BusyError", "Cancelled", "Error", "ExistsError", "ForkedError", "Functions",
            "Held", "InvalidError", "Job", "LostError", "Node", "NoMemoryError", "NotFoundError", "Params",
            "Program", "Run", "RunHandler", "Selection", "StoppedError", "StorageError", "UnreachableError",
-           "VersionError", "add", "add_command", "current_run", "elect", "every",
+           "VersionError", "add", "add_command", "add_http", "current_run", "elect", "every",
            "lock", "open", "run", "run_forever", "select", "who_leads"]

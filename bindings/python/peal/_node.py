@@ -80,6 +80,7 @@ class Job:
     where: str | None = None
     more: str | None = None
     command: str | None = None  #: for /bin/sh, in place of a function
+    http: str | None = None  #: a URL to be called, in place of a function
 
     def full_name(self) -> str:
         return self.name or (_default_name(self.function) if self.function else "")
@@ -88,10 +89,10 @@ class Job:
         keep: list[Any] = []
         job = ffi.new("peal_job *")
         job.name = c_text(keep, self.full_name())
-        if self.command is None:
+        if self.command is None and self.http is None:
             job.function = lib.call_function
         job.arg = handle
-        for member in ("schedule", "tz", "where", "more", "command"):
+        for member in ("schedule", "tz", "where", "more", "command", "http"):
             setattr(job, member, c_text(keep, getattr(self, member)))
         for member in ("interval", "timeout", "deadline", "jitter", "retry_wait"):
             setattr(job, member + "_ms", milliseconds(getattr(self, member)))
@@ -122,6 +123,11 @@ class Functions:
     def add_command(self, name: str, schedule: str | None, command: str, **options: Any) -> None:
         """Registers a line for /bin/sh in place of a function; its lines are the run's output."""
         self._add(Job(None, schedule, name, command=command, **options))
+
+    def add_http(self, name: str, schedule: str | None, http: str, **options: Any) -> None:
+        """Registers an HTTP call in place of a function: a URL, or the fields of a job's `http` as
+        YAML or JSON. It needs peal-call."""
+        self._add(Job(None, schedule, name, http=http, **options))
 
     def every(self, schedule: str | None = None, *, name: str | None = None, tz: str | None = None,
               interval: Duration | None = None, start: datetime | Duration | None = None,

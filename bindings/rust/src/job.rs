@@ -29,6 +29,7 @@ pub enum CatchUp {
 pub(crate) enum What {
     Function(Box<Function>),
     Command(String),
+    Http(String),
 }
 
 /// A function that is to be registered, by [`Job::register`]; what is not said has good defaults.
@@ -40,6 +41,7 @@ pub struct Job<'n> {
     schedule: Option<String>,
     function: Option<Box<Function>>,
     command: Option<String>,
+    http: Option<String>,
     tz: Option<String>,
     selector: Option<String>,
     more: Option<String>,
@@ -55,9 +57,10 @@ impl<'n> Job<'n> {
         what: What,
     ) -> Job<'n> {
         let schedule = (!schedule.is_empty()).then(|| schedule.to_owned());
-        let (function, command) = match what {
-            What::Function(function) => (Some(function), None),
-            What::Command(command) => (None, Some(command)),
+        let (function, command, http) = match what {
+            What::Function(function) => (Some(function), None, None),
+            What::Command(command) => (None, Some(command), None),
+            What::Http(http) => (None, None, Some(http)),
         };
         Job {
             node,
@@ -66,6 +69,7 @@ impl<'n> Job<'n> {
             schedule,
             function,
             command,
+            http,
             tz: None,
             selector: None,
             more: None,
@@ -165,11 +169,12 @@ impl<'n> Job<'n> {
             &self.selector,
             &self.more,
             &self.command,
+            &self.http,
         ];
         let texts = texts.map(|text| text.as_deref().map(c_text).transpose());
-        let [schedule, tz, selector, more, command] = texts;
+        let [schedule, tz, selector, more, command, http] = texts;
         let (schedule, tz, selector, more) = (schedule?, tz?, selector?, more?);
-        let command = command?;
+        let (command, http) = (command?, http?);
         job.name = name.as_ptr();
         job.schedule = pointer(&schedule);
         job.tz = pointer(&tz);
@@ -177,6 +182,7 @@ impl<'n> Job<'n> {
         job.more = pointer(&more);
         job.place = &place;
         job.command = pointer(&command);
+        job.http = pointer(&http);
         let function = self.function.map(Box::into_raw);
         job.function = function.map(|_| call as sys::peal_function);
         job.arg = function.map_or(null_mut(), |function| function.cast::<c_void>());

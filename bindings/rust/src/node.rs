@@ -138,6 +138,14 @@ impl Node {
         Job::new(Some(self), Location::caller(), name, schedule, command)
     }
 
+    /// An HTTP call in place of a function: a URL, or the fields of a job's `http` as YAML or JSON.
+    /// It needs peal-call.
+    #[track_caller]
+    pub fn every_http(&self, name: &str, schedule: &str, http: &str) -> Job<'_> {
+        let http = What::Http(http.to_owned());
+        Job::new(Some(self), Location::caller(), name, schedule, http)
+    }
+
     /// It is no longer called here; the job stays in the store.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         let name = c_text(name)?;

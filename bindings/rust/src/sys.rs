@@ -92,6 +92,7 @@ pub struct peal_job {
     pub more: *const c_char,
     pub command: *const c_char,
     pub place: *const peal_place,
+    pub http: *const c_char,
 }
 
 extern "C" {

@@ -3,6 +3,7 @@
 #ifndef PEAL_RUNNER_H
 #define PEAL_RUNNER_H
 
+#include "definitions.h"
 #include "heap.h"
 #include "ports.h"
 #include "stages/outbox.h"
@@ -20,9 +21,10 @@ struct runner {
     struct open_runs *runs;
     struct catalog *catalog;
     struct marks *marks;
-    const struct peer *self; /* this node */
-    const char *boot_id;     /* of this boot */
-    struct heap starts;      /* of open_run in OPEN_BEGUN, by boot time of the start */
+    const struct peer *self;        /* this node */
+    const char *boot_id;            /* of this boot */
+    struct definitions definitions; /* of functions that were called lately */
+    struct heap starts;             /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
     struct outbox_sender sender;

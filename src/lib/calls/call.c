@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calls/calls.h"
+#include "calls/command.h"
 #include "clock.h"
 #include "monotonic.h"
 
@@ -20,7 +21,7 @@ struct peal_run *call_free(struct peal_run *run)
         free(run->params[i].value);
     }
     free(run->params);
-    free(run->command);
+    command_free(run->command);
     call_output_release(&run->output);
     pthread_cond_destroy(&run->cancelled);
     pthread_mutex_destroy(&run->lock);
@@ -113,6 +114,7 @@ void peal_log(peal_run *run, const char *format, ...)
     va_start(values, format);
     call_output_add(&run->output, clock_now().wall.ms, format, values);
     va_end(values);
+    calls_note_output(run->calls);
 }
 
 void peal_progress(peal_run *run, int percent, const char *what)

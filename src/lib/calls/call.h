@@ -7,6 +7,7 @@
 
 #include "calls/call_output.h"
 #include "calls/call_pool.h"
+#include "calls/call_spool.h"
 #include "function/progress.h"
 #include "job.h"
 #include "peal.h"
@@ -23,6 +24,7 @@ struct call_param {
 };
 
 struct calls;
+struct command;
 
 struct peal_run {
     struct id id;
@@ -32,12 +34,13 @@ struct peal_run {
     char id_text[ID_TEXT + 1];
     peal_function *function;
     void *arg;
-    char *command; /* which `arg` is then; NULL: none */
+    struct command *command; /* which `arg` is then; NULL: none */
     struct call_param *params;
     size_t param_count;
     struct boot_ms deadline;
     int64_t timeout_ms; /* 0: none */
     struct call_output output;
+    struct call_file file; /* with it, so far; the loop's */
 
     enum call_phase phase; /* with the lock of `calls` */
     int64_t

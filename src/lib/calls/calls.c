@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "calls/call.h"
+#include "calls/command.h"
 #include "function/job_function.h"
 #include "table.h"
 
@@ -12,6 +13,8 @@ enum {
     AHEAD_MS = 50,   /* a call waits for its time in the pool: no turn of the loop is in between */
     BRISK_MS = 100,  /* calls that are done within this time are worth having in the pool ... */
     BRISK_MAX = 256, /* ... up to so many for each thread */
+    SPOOL_MS = 100,  /* output is on disk so long after it came */
+    SPOOL_MAX = 256, /* calls whose output is written in one turn */
 };
 
 struct call_event {
@@ -22,14 +25,18 @@ struct call_event {
 struct calls {
     struct executor port;
     struct calls_config config;
-    atomic_bool is_told;  /* a call may have told how far it is */
-    pthread_mutex_t lock; /* of all that follows */
-    struct table runs;    /* peal_run by id */
+    atomic_bool is_told;     /* a call may have told how far it is */
+    atomic_bool has_output;  /* one may have written something that is not on disk yet */
+    struct call_spool spool; /* the loop's, as: */
+    int64_t spool_ms;        /* when to write it; boot time; 0: nothing is to be written */
+    pthread_mutex_t lock;    /* of all that follows */
+    struct table runs;       /* peal_run by id */
     STAILQ_HEAD(event_list, call_event) events;
     size_t running;
-    int64_t mean_us; /* of a call, over the last ones */
-    int64_t stop_ms; /* no timeout before this; boot time */
-    size_t wanted;   /* as calls_wanted has told last; the loop's */
+    int64_t mean_us;  /* of a call, over the last ones */
+    int64_t moved_us; /* when the last one began or ended; boot time */
+    int64_t stop_ms;  /* no timeout before this; boot time */
+    size_t wanted;    /* as calls_wanted has told last; the loop's */
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct peal_run, id),
@@ -46,6 +53,7 @@ static void forget_if_done(struct calls *calls, struct peal_run *call)
     if (call->phase != CALL_ENDED || !call->is_acknowledged || !call->is_read)
         return;
     table_remove(&calls->runs, call);
+    call_spool_end(&calls->spool, call->id_text, &call->file, false);
     call_free(call);
 }
 
@@ -126,6 +134,7 @@ static void make(struct pool_call *in_pool)
     if (may_begin(calls, call)) {
         int64_t began_us = clock_boot_us();
         calls->running++;
+        calls->moved_us = began_us;
         tell_started(calls, call);
         pthread_mutex_unlock(&calls->lock);
         int code = call->function(call, call->arg);
@@ -133,7 +142,8 @@ static void make(struct pool_call *in_pool)
         calls->running--;
         call->phase = CALL_ENDED;
         tell_ended(calls, call, code);
-        measure(calls, clock_boot_us() - began_us);
+        calls->moved_us = clock_boot_us();
+        measure(calls, calls->moved_us - began_us);
     }
     pthread_mutex_unlock(&calls->lock);
 }
@@ -157,7 +167,8 @@ static enum status start(struct executor *port, const struct run *run, const str
     struct calls *calls = of(port);
     struct peal_run *call = NULL;
     struct call_target target;
-    if (!calls->config.find(calls->config.functions, job_function_name(job), &target))
+    struct call_order order = {job_function_name(job), run, job, calls->config.node};
+    if (!calls->config.find(calls->config.functions, &order, &target))
         return E_NOT_FOUND;
     pthread_mutex_lock(&calls->lock);
     bool is_known = table_find(&calls->runs, &run->id); /* asked for again */
@@ -173,7 +184,7 @@ static enum status start(struct executor *port, const struct run *run, const str
         if (st != OK)
             call_free(call);
     } else {
-        free(target.command);
+        command_free(target.command);
     }
     pthread_mutex_unlock(&calls->lock);
     return st;
@@ -296,9 +307,63 @@ struct live_output calls_live(struct calls *calls)
     return (struct live_output){read_live, calls};
 }
 
+bool calls_has(struct calls *calls, const struct id *run_id)
+{
+    pthread_mutex_lock(&calls->lock);
+    bool has = table_find(&calls->runs, run_id);
+    pthread_mutex_unlock(&calls->lock);
+    return has;
+}
+
+void calls_tell_again(struct calls *calls)
+{
+    struct peal_run *call;
+    size_t at = 0;
+    pthread_mutex_lock(&calls->lock);
+    while ((call = table_next(&calls->runs, &at)))
+        if (call->phase == CALL_RUNS)
+            tell_started(calls, call);
+    pthread_mutex_unlock(&calls->lock);
+}
+
 void calls_note_progress(struct calls *calls)
 {
     atomic_store(&calls->is_told, true);
+}
+
+void calls_note_output(struct calls *calls)
+{
+    if (calls->config.spool && !atomic_exchange(&calls->has_output, true))
+        calls->config.wake(calls->config.context);
+}
+
+/* Only this thread frees what runs, or has run: the lock is for the table. */
+static void spool_output(struct calls *calls)
+{
+    struct peal_run *call, *running[SPOOL_MAX];
+    size_t at = 0, count = 0;
+    pthread_mutex_lock(&calls->lock);
+    while (count < SPOOL_MAX && (call = table_next(&calls->runs, &at)))
+        if (call->phase == CALL_RUNS)
+            running[count++] = call;
+    pthread_mutex_unlock(&calls->lock);
+    for (size_t i = 0; i < count; i++)
+        call_spool_write(&calls->spool, running[i]->id_text, &running[i]->output,
+                         &running[i]->file);
+}
+
+struct boot_ms calls_spool(struct calls *calls, struct boot_ms now)
+{
+    if (!calls->spool_ms && !atomic_load(&calls->has_output))
+        return (struct boot_ms){INT64_MAX};
+    if (!calls->spool_ms)
+        calls->spool_ms = now.ms + SPOOL_MS;
+    if (now.ms < calls->spool_ms)
+        return (struct boot_ms){calls->spool_ms};
+    calls->spool_ms = 0;
+    atomic_store(&calls->has_output, false);
+    spool_output(calls);
+    return (struct boot_ms){INT64_MAX};
 }
 
 bool calls_progress(struct calls *calls, char *text)
@@ -367,9 +432,11 @@ int calls_wanted(struct calls *calls, int threads)
 {
     pthread_mutex_lock(&calls->lock);
     int64_t mean_us = calls->mean_us;
+    bool is_held =
+        calls->running >= (size_t)threads && clock_boot_us() - calls->moved_us > BRISK_MS * 1000;
     pthread_mutex_unlock(&calls->lock);
-    int each = 1;
-    while (each < BRISK_MAX && mean_us * each * 2 <= BRISK_MS * 1000)
+    int each = 1; /* and no more while all threads are held by calls that are not brisk */
+    while (!is_held && each < BRISK_MAX && mean_us * each * 2 <= BRISK_MS * 1000)
         each *= 2; /* in few steps: a changed number is told to all nodes */
     int wanted = threads * each;
     calls->wanted = (size_t)wanted;
@@ -388,6 +455,7 @@ enum status calls_new(const struct calls_config *config, struct calls **ret)
     calls->mean_us = BRISK_MS * 1000 / 8;
     calls->stop_ms = INT64_MAX;
     table_init(&calls->runs, &runs_type);
+    call_spool_init(&calls->spool, config->spool);
     STAILQ_INIT(&calls->events);
     pthread_mutex_init(&calls->lock, NULL);
     tell(calls, &(struct executor_event){.kind = EXECUTOR_READY});
@@ -404,8 +472,11 @@ struct calls *calls_free(struct calls *calls)
     size_t at = 0;
     while (next_event(&calls->port, &event))
         ;
-    while ((call = table_next(&calls->runs, &at)))
+    while ((call = table_next(&calls->runs, &at))) {
+        call_spool_end(&calls->spool, call->id_text, &call->file, true);
         call_free(call);
+    }
+    call_spool_release(&calls->spool);
     table_release(&calls->runs);
     pthread_mutex_destroy(&calls->lock);
     free(calls);

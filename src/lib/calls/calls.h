@@ -16,17 +16,26 @@ struct calls;
 struct call_target {
     peal_function *function;
     void *arg;
-    char *command; /* a copy, in place of `arg`; NULL: none */
+    struct command *command; /* in place of `arg`, and the caller's; NULL: none */
+};
+
+/* What the engine asks for. */
+struct call_order {
+    const char *name; /* of the function */
+    const struct run *run;
+    const struct job *job;
+    const char *node; /* this one */
 };
 
 struct calls_config {
     struct call_pool *pool;
     void (*wake)(void *context); /* an event waits for the loop; from any thread */
     void *context;
-    /* The function of a job that is registered here. False: there is none. From the loop's thread.
-     */
-    bool (*find)(void *functions, const char *name, struct call_target *ret);
+    /* The function that is registered here. False: there is none. From the loop's thread. */
+    bool (*find)(void *functions, const struct call_order *order, struct call_target *ret);
     void *functions;
+    const char *node;  /* must outlive it, as: */
+    const char *spool; /* folder for the output of calls that take long; NULL: it is not kept */
 };
 
 MUST_CHECK enum status calls_new(const struct calls_config *config, struct calls **ret);
@@ -38,8 +47,20 @@ struct executor *calls_executor(struct calls *calls);
 struct output_source calls_output(struct calls *calls);
 struct live_output calls_live(struct calls *calls);
 
+/* Whether the run is one of its calls, whose output the history need not have yet. */
+bool calls_has(struct calls *calls, const struct id *run_id);
+
+/* STARTED again for each call that is being made. */
+void calls_tell_again(struct calls *calls);
+
 /* A call has told how far it is; from any thread. */
 void calls_note_progress(struct calls *calls);
+
+/* One has written output; from any thread. */
+void calls_note_output(struct calls *calls);
+
+/* For the loop's thread: brings that to disk, if it is time; returns when to look again. */
+struct boot_ms calls_spool(struct calls *calls, struct boot_ms now);
 
 /* How far the calls are (function/progress.h): adds to `text`, of PROGRESS_SIZE bytes. False: there
  * are none, and no output that the history does not have. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,18 +13,24 @@
 #include <unistd.h>
 
 #include "calls/call.h"
-#include "strbuf.h"
+#include "outside/process.h"
+#include "run_environment.h"
 
 enum {
     LINE_MAX_BYTES = 8192, /* a longer one is cut into several */
     LOOK_MS = 100,         /* for an order to stop */
-    GRACE_MS = 10000,
-    LINGER_MS = 1000, /* for output of what the command has left behind */
+    LINGER_MS = 1000,      /* for output of what the command has left behind */
+};
+
+struct command {
+    struct process_run process;
+    struct run_environment environment;
 };
 
 /* A command while it runs. */
 struct child {
     peal_run *run;
+    const struct command *command;
     pid_t pid;
     int fd;     /* of its output; -1: closed */
     int end_fd; /* readable at its end; -1: an old kernel */
@@ -34,51 +39,39 @@ struct child {
     int64_t told_us; /* when it was told to stop; 0: not yet */
 };
 
+/* ---- what is run ---- */
+
+enum status command_new(const struct job *process, const struct run *run, const struct job *job,
+                        const char *node, struct command **ret)
+{
+    static const struct job_user nobody; /* all of the user is in the program's environment */
+    struct command *command = calloc(1, sizeof(*command));
+    enum status st = command ? process_run_init(&command->process, process, job) : E_NOMEM;
+    if (st == OK)
+        st = run_environment_init(&command->environment, run, &command->process.job, &nobody, node,
+                                  "/bin/sh");
+    if (st == OK)
+        *ret = command;
+    else
+        command_free(command);
+    return st;
+}
+
+struct command *command_free(struct command *command)
+{
+    if (!command)
+        return NULL;
+    run_environment_release(&command->environment);
+    process_run_release(&command->process);
+    free(command);
+    return NULL;
+}
+
 /* ---- starting ---- */
 
-static bool is_ours(const char *entry)
-{
-    static const char *const names[] = {
-        "PEAL_JOB=", "PEAL_RUN_ID=", "PEAL_TICK=", "PEAL_ATTEMPT=", "PEAL_FENCE=", "PEAL_PARAM_"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The texts, each with its NUL, in `texts`; the array in *ret. */
-static enum status make_environment(const peal_run *run, struct strbuf *texts, char ***ret)
-{
-    size_t count = 5 + run->param_count, at = 0;
-    for (char **entry = environ; entry && *entry; entry++)
-        if (!is_ours(*entry))
-            count++;
-    strbuf_addf(texts, "PEAL_JOB=%s%c", run->run.job_name, 0);
-    strbuf_addf(texts, "PEAL_RUN_ID=%s%c", run->id_text, 0);
-    strbuf_addf(texts, "PEAL_TICK=%" PRId64 "%c", run->run.tick_ms, 0);
-    strbuf_addf(texts, "PEAL_ATTEMPT=%d%c", run->run.attempt, 0);
-    strbuf_addf(texts, "PEAL_FENCE=%" PRId64 "%c", (int64_t)run->run.fence, 0);
-    for (size_t i = 0; i < run->param_count; i++)
-        strbuf_addf(texts, "PEAL_PARAM_%s=%s%c", run->params[i].name,
-                    run->params[i].value ? run->params[i].value : "", 0);
-    enum status st = strbuf_status(texts);
-    char **all = st == OK ? calloc(count + 1, sizeof(*all)) : NULL;
-    if (!all)
-        return E_NOMEM;
-    for (const char *text = texts->text; text < texts->text + texts->length;
-         text += strlen(text) + 1)
-        all[at++] = (char *)text;
-    for (char **entry = environ; entry && *entry && at < count; entry++)
-        if (!is_ours(*entry))
-            all[at++] = *entry;
-    *ret = all;
-    return OK;
-}
-
 /* A group of its own, no signal blocked or ignored, and none of the program's descriptors. */
-static int spawn(const char *command, int output, char **environment, pid_t *ret)
+static int spawn(const struct run_environment *environment, int output, pid_t *ret)
 {
-    char *arguments[] = {"sh", "-c", (char *)command, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t all, none;
@@ -98,7 +91,10 @@ static int spawn(const char *command, int output, char **environment, pid_t *ret
     if (!failed)
         failed = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (!failed)
-        failed = posix_spawn(ret, "/bin/sh", &actions, &attributes, arguments, environment);
+        failed = posix_spawn_file_actions_addchdir_np(&actions, environment->cwd);
+    if (!failed)
+        failed = posix_spawn(ret, environment->argv[0], &actions, &attributes, environment->argv,
+                             environment->variables);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return failed;
@@ -113,23 +109,16 @@ static int out_of_the_way(int fd)
     return moved;
 }
 
-static bool start(struct child *child, const char *command)
+static bool start(struct child *child)
 {
-    struct strbuf texts;
-    char **environment = NULL;
     int ends[2] = {-1, -1};
-    strbuf_init(&texts);
-    int failed = make_environment(child->run, &texts, &environment) == OK ? 0 : ENOMEM;
-    if (!failed && pipe2(ends, O_CLOEXEC) < 0)
-        failed = errno;
+    int failed = pipe2(ends, O_CLOEXEC) < 0 ? errno : 0;
     ends[0] = out_of_the_way(ends[0]);
     ends[1] = out_of_the_way(ends[1]);
     if (!failed)
-        failed = spawn(command, ends[1], environment, &child->pid);
+        failed = spawn(&child->command->environment, ends[1], &child->pid);
     if (ends[1] >= 0)
         close(ends[1]);
-    free(environment);
-    strbuf_release(&texts);
     child->fd = ends[0];
     if (!failed)
         return true;
@@ -190,7 +179,7 @@ static void stop_if_told(struct child *child)
     if (!child->told_us) {
         child->told_us = now_us;
         kill(-child->pid, SIGTERM);
-    } else if (now_us - child->told_us > GRACE_MS * 1000LL) {
+    } else if (now_us - child->told_us > child->command->process.job.grace_s * 1000000) {
         kill(-child->pid, SIGKILL);
     }
 }
@@ -220,8 +209,8 @@ static int take_exit_code(const struct child *child)
 
 int command_call(peal_run *run, void *command)
 {
-    struct child child = {.run = run};
-    if (!start(&child, command))
+    struct child child = {.run = run, .command = command};
+    if (!start(&child))
         return -1;
     child.end_fd = (int)syscall(SYS_pidfd_open, child.pid, 0);
     while (!has_ended(&child)) {

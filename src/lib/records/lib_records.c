@@ -55,7 +55,7 @@ enum status lib_records_join(struct lib_records *records, struct side *side)
     records->choice.peers = engine_peers(side->engine);
     records->side = side;
     return output_offer_new(side->peal->loop, records->tls, &records->choice,
-                            calls_live(side->calls), &records->offer);
+                            outside_live(side->outside), &records->offer);
 }
 
 void lib_records_turn(struct lib_records *records)
@@ -67,5 +67,6 @@ void lib_records_turn(struct lib_records *records)
     engine_set_via(side->engine, agent ? agent->peer.name : "");
     engine_set_has_history(side->engine, history_waiting(side->history) > 0);
     engine_set_progress(side->engine, progress);
-    output_offer_set(records->offer, agent && has_calls);
+    bool has_output = has_calls || !outside_is_recorded(side->outside);
+    output_offer_set(records->offer, agent && has_output);
 }

@@ -33,10 +33,10 @@ static void wake(void *context)
     assert_int_equal(write(bench->woken, &one, sizeof(one)), sizeof(one));
 }
 
-static bool find(void *context, const char *name, struct call_target *ret)
+static bool find(void *context, const struct call_order *order, struct call_target *ret)
 {
     struct bench *bench = context;
-    if (strcmp(name, "unknown") == 0)
+    if (strcmp(order->name, "unknown") == 0)
         return false;
     *ret = (struct call_target){.function = bench->function, .arg = bench};
     return true;

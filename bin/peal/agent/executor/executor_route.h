@@ -2,8 +2,8 @@
 #ifndef PEAL_EXECUTOR_ROUTE_H
 #define PEAL_EXECUTOR_ROUTE_H
 
-#include "executor/executor_call.h"
-#include "executor/executor_spawn.h"
+#include "executor_call.h"
+#include "executor_spawn.h"
 
 struct executor_route {
     struct executor port; /* first member: the engine's handle */

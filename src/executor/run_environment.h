@@ -2,8 +2,8 @@
 #ifndef PEAL_RUN_ENVIRONMENT_H
 #define PEAL_RUN_ENVIRONMENT_H
 
-#include "executor/job_users.h"
 #include "job.h"
+#include "job_users.h"
 #include "run.h"
 
 struct run_environment {
@@ -24,11 +24,13 @@ struct run_environment {
  * parameter. A run with a body (job->body, which is its standard input) has PEAL_INPUT, the path of
  * a file with it, PEAL_INPUT_TYPE, and that of a webhook PEAL_WEBHOOK, PEAL_WEBHOOK_EVENT and
  * PEAL_WEBHOOK_DELIVERY. (PEAL_OUTPUT of a step is set by the spawner, which makes that file.) In
- * the words of a command ${NAME} is replaced by the value. `user` is the user of the run. `job` and
+ * the words of a command ${NAME} is replaced by the value. `user` is the user of the run, `shell`
+ * what a script is for; NULL: bash, or sh where there is none. `job` and
  * `run` must outlive it. */
 MUST_CHECK enum status run_environment_init(struct run_environment *environment,
                                             const struct run *run, const struct job *job,
-                                            const struct job_user *user, const char *node);
+                                            const struct job_user *user, const char *node,
+                                            const char *shell);
 void run_environment_release(struct run_environment *environment);
 
 #endif

@@ -1,4 +1,4 @@
-#include "executor/job_users.h"
+#include "job_users.h"
 
 #include <pwd.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "executor/run_environment.h"
+#include "run_environment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,7 +191,8 @@ static void set_input_argv(enum status *st, struct run_environment *environment)
     environment->argv = environment->input_argv;
 }
 
-static void set_argv(enum status *st, struct run_environment *environment, const struct job *job)
+static void set_argv(enum status *st, struct run_environment *environment, const struct job *job,
+                     const char *shell)
 {
     static char bash[] = "/bin/bash", sh[] = "/bin/sh", run_text[] = "-c";
     if (job->kind == JOB_COMMAND) {
@@ -200,7 +201,7 @@ static void set_argv(enum status *st, struct run_environment *environment, const
         environment->argv = environment->expanded ? environment->expanded : job->command;
         return;
     }
-    environment->shell_argv[0] = access(bash, X_OK) == 0 ? bash : sh;
+    environment->shell_argv[0] = shell ? (char *)shell : access(bash, X_OK) == 0 ? bash : sh;
     environment->shell_argv[1] = run_text;
     environment->shell_argv[2] = job->script;
     environment->argv = environment->shell_argv;
@@ -208,12 +209,12 @@ static void set_argv(enum status *st, struct run_environment *environment, const
 
 enum status run_environment_init(struct run_environment *environment, const struct run *run,
                                  const struct job *job, const struct job_user *user,
-                                 const char *node)
+                                 const char *node, const char *shell)
 {
     char *home = NULL;
     enum status st = OK;
     *environment = (struct run_environment){0};
-    set_argv(&st, environment, job);
+    set_argv(&st, environment, job, shell);
     set_user(&st, environment, user, &home);
     for (size_t i = 0; i < job->env.count; i++)
         also(&st, environment, job->env.items[i].name, job->env.items[i].value);

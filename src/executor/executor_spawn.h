@@ -2,9 +2,8 @@
 #ifndef PEAL_EXECUTOR_SPAWN_H
 #define PEAL_EXECUTOR_SPAWN_H
 
-#include "agent_log.h"
-#include "api.h"
 #include "executor.h"
+#include "executor_news.h"
 #include "ports.h"
 #include "spawn_client.h"
 #include "spawn_launcher.h"
@@ -18,7 +17,9 @@ struct executor_spawn_config {
     const char *node;         /* is told to jobs */
     int64_t open_files;       /* their limit of descriptors; 0: this process's own */
     struct spawn_launcher *launcher; /* outlives the executor; NULL: this process can do it all */
-    struct agent_log *log;           /* outlives the executor */
+    const char *program;             /* peal-spawn; NULL: beside this executable */
+    const char *shell;               /* of scripts; NULL: bash, or sh where there is none */
+    struct executor_news news;
 };
 
 /* Texts are copied. `wake` asks for a turn of the engine. */
@@ -32,9 +33,9 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
  * unknown? */
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd);
 
-/* What version the spawner is, and whether that is the agent's. */
-void executor_spawn_look(const struct executor_spawn *executor, enum language language,
-                         struct spawner_state *ret);
+/* What version the spawner is, and the last one that died under this process. */
+const struct spawner_info *executor_spawn_spawner(const struct executor_spawn *executor);
+const struct spawner_death *executor_spawn_death(const struct executor_spawn *executor);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);
 

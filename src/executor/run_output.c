@@ -1,4 +1,4 @@
-#include "executor/run_output.h"
+#include "run_output.h"
 
 #include <limits.h>
 #include <stdio.h>

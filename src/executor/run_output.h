@@ -2,7 +2,7 @@
 #ifndef PEAL_RUN_OUTPUT_H
 #define PEAL_RUN_OUTPUT_H
 
-#include "api.h"
+#include "live_output.h"
 #include "ports.h"
 
 struct spawn_packs;

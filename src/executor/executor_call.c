@@ -1,4 +1,4 @@
-#include "executor/executor_call.h"
+#include "executor_call.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,9 +11,8 @@
 
 #include "array.h"
 #include "call_request.h"
+#include "call_start.h"
 #include "clock.h"
-#include "executor/call_start.h"
-#include "executor/spawner_state.h"
 #include "spawn_output.h"
 #include "table.h"
 #include "version.h"
@@ -39,14 +38,15 @@ struct executor_call {
     struct loop *loop;
     struct spawn_client *client; /* NULL: there was no call yet */
     struct spawn_launcher *launcher;
-    struct agent_log *log;
+    struct executor_news news;
     bool is_ready;
     bool is_settled; /* all calls from before this agent were told */
-    enum spawner_match logged;
+    enum spawner_match told;
     struct table calls;
     struct executor_event *events; /* of its own, before those of the client */
     size_t event_count, event_first;
     char *folder, *user, *node, *allow;
+    char *program; /* NULL: beside this executable */
     void (*wake)(void *context);
     void *context;
 };
@@ -122,6 +122,7 @@ static enum status connect_client(struct executor_call *self)
 {
     struct spawn_client_config config = {
         .folder = self->folder,
+        .program = self->program,
         .launcher = self->launcher,
         .call_user = self->user,
         .build = own_build,
@@ -350,9 +351,9 @@ static void ready(struct executor_call *self)
         }
     }
     const struct spawner_info *caller = spawn_client_spawner(self->client);
-    if (caller->match != self->logged)
-        spawner_state_log(caller, &own_build, self->log);
-    self->logged = caller->match;
+    if (caller->match != self->told && self->news.matched)
+        self->news.matched(self->news.context, caller);
+    self->told = caller->match;
 }
 
 /* False: nothing for the engine. */
@@ -424,13 +425,9 @@ void executor_call_tell_again(struct executor_call *executor)
     }
 }
 
-bool executor_call_look(const struct executor_call *executor, enum language language,
-                        struct spawner_state *ret)
+const struct spawner_info *executor_call_caller(const struct executor_call *executor)
 {
-    if (!executor->client)
-        return false;
-    spawner_state_fill(spawn_client_spawner(executor->client), &own_build, language, ret);
-    return true;
+    return executor->client ? spawn_client_spawner(executor->client) : NULL;
 }
 
 /* ---- life ---- */
@@ -449,10 +446,8 @@ static bool has_file(const char *folder, const char *name)
 static enum status find_earlier(struct executor_call *self)
 {
     self->is_settled = !has_file(self->folder, "journal");
-    if (!self->is_settled)
-        agent_log_event(self->log, "calls_awaited",
-                        "detail=\"nothing starts before peal-call has told of earlier calls\" "
-                        "next=\"peal-call.log in its folder, if that does not happen\"");
+    if (!self->is_settled && self->news.awaited)
+        self->news.awaited(self->news.context);
     return has_file(self->folder, ".") ? connect_client(self) : OK;
 }
 
@@ -476,15 +471,17 @@ enum status executor_call_new(struct loop *loop, const struct executor_call_conf
     self->port.ops = &ops;
     self->loop = loop;
     self->launcher = config->launcher;
-    self->log = config->log;
+    self->news = config->news;
     self->wake = wake;
     self->context = context;
     table_init(&self->calls, &by_id_type);
     self->folder = strdup(config->folder);
     self->node = strdup(config->node);
     self->user = config->user ? strdup(config->user) : NULL;
+    self->program = config->program ? strdup(config->program) : NULL;
     enum status st = executor_call_set_allow(self, config->allow);
-    if (!self->folder || !self->node || (config->user && !self->user))
+    if (!self->folder || !self->node || (config->user && !self->user) ||
+        (config->program && !self->program))
         st = E_NOMEM;
     if (st == OK)
         st = find_earlier(self);
@@ -507,6 +504,7 @@ struct executor_call *executor_call_free(struct executor_call *executor)
     free(executor->node);
     free(executor->user);
     free(executor->allow);
+    free(executor->program);
     free(executor);
     return NULL;
 }

@@ -1,4 +1,4 @@
-#include "executor/executor_spawn.h"
+#include "executor_spawn.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,11 +10,10 @@
 
 #include "clock.h"
 #include "descent.h"
-#include "executor/run_environment.h"
-#include "executor/spawner_state.h"
-#include "executor/start_notes.h"
 #include "params/run_body.h"
+#include "run_environment.h"
 #include "spawn_output.h"
+#include "start_notes.h"
 #include "version.h"
 
 static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision = PEAL_REVISION};
@@ -23,8 +22,8 @@ struct executor_spawn {
     struct executor port; /* first member: the engine's handle */
     struct spawn_client *client;
     struct spawn_launcher *launcher; /* NULL: none */
-    struct agent_log *log;
-    enum spawner_match logged;  /* what the log has of the spawner's version */
+    struct executor_news news;
+    enum spawner_match told;    /* what was told of the spawner's version */
     struct spawner_death death; /* of the last one that died under this agent */
     pid_t spawner;              /* the one that was ready last; 0: none */
     int64_t gone_ms;            /* when its connection was lost */
@@ -33,6 +32,8 @@ struct executor_spawn {
     char *folder;
     char *node;
     char *default_user; /* NULL: none */
+    char *program;      /* NULL: beside this executable */
+    const char *shell;  /* NULL: bash, or sh */
     char tag[SPAWN_TAG_SIZE];
     void (*wake)(void *context);
     void *context;
@@ -99,7 +100,8 @@ static enum status start(struct executor *port, const struct run *run, const str
     set_user(&request, self, job);
     const struct job_user *user = job_users_find(&self->users, request.user, clock_now().boot.ms);
     enum status st =
-        user ? run_environment_init(&environment, run, job, user, self->node) : E_NOMEM;
+        user ? run_environment_init(&environment, run, job, user, self->node, self->shell)
+             : E_NOMEM;
     if (st != OK)
         return st;
     id_format(&run->id, id);
@@ -263,12 +265,12 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
 }
 
 /* Once for each match, not with each connection. */
-static void log_version(struct executor_spawn *self)
+static void tell_version(struct executor_spawn *self)
 {
     const struct spawner_info *spawner = spawn_client_spawner(self->client);
-    if (spawner->match != self->logged)
-        spawner_state_log(spawner, &own_build, self->log);
-    self->logged = spawner->match;
+    if (spawner->match != self->told && self->news.matched)
+        self->news.matched(self->news.context, spawner);
+    self->told = spawner->match;
 }
 
 /* Another spawner than before: the one before has died. */
@@ -281,7 +283,8 @@ static void look_for_death(struct executor_spawn *self, const struct spawn_event
         return;
     if (self->spawner && self->spawner != pid) {
         self->death = (struct spawner_death){.pid = self->spawner, .at_ms = self->gone_ms};
-        spawner_death_log(&self->death, pid, (int)event->hello.runs, self->log);
+        if (self->news.died)
+            self->news.died(self->news.context, &self->death, pid, (int)event->hello.runs);
     }
     self->spawner = pid;
 }
@@ -292,7 +295,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     struct spawn_event event;
     while (spawn_client_next_event(self->client, &event)) {
         if (event.kind != SPAWN_EVENT_RUN) {
-            log_version(self);
+            tell_version(self);
             look_for_death(self, &event);
         }
         if (translate(&self->notes, &event, ret))
@@ -351,18 +354,22 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
     char *real = realpath(config->folder, NULL); /* the same path as the spawner's */
     spawn_tag(real ? real : config->folder, self->tag);
     free(real);
+    self->program = config->program ? strdup(config->program) : NULL;
     enum status st = E_NOMEM;
-    if (!self->folder || !self->node || (config->default_user && !self->default_user))
+    if (!self->folder || !self->node || (config->default_user && !self->default_user) ||
+        (config->program && !self->program))
         goto out;
     struct spawn_client_config client = {
         .folder = self->folder,
+        .program = self->program,
         .allow_file = config->allow_file,
         .open_files = config->open_files,
         .launcher = config->launcher,
         .build = own_build,
     };
     self->launcher = config->launcher;
-    self->log = config->log;
+    self->news = config->news;
+    self->shell = config->shell;
     st = spawn_client_new(loop, &client, on_wake, self, &self->client);
     if (st != OK)
         goto out;
@@ -383,6 +390,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
     free(executor->folder);
     free(executor->node);
     free(executor->default_user);
+    free(executor->program);
     free(executor);
     return NULL;
 }
@@ -396,11 +404,14 @@ bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
     return descent_of_peer(fd, &lineage) != DESCENT_NONE;
 }
 
-void executor_spawn_look(const struct executor_spawn *executor, enum language language,
-                         struct spawner_state *ret)
+const struct spawner_info *executor_spawn_spawner(const struct executor_spawn *executor)
 {
-    spawner_state_fill(spawn_client_spawner(executor->client), &own_build, language, ret);
-    spawner_death_tell(&executor->death, language, ret);
+    return spawn_client_spawner(executor->client);
+}
+
+const struct spawner_death *executor_spawn_death(const struct executor_spawn *executor)
+{
+    return &executor->death;
 }
 
 struct executor *executor_spawn_port(struct executor_spawn *executor)

@@ -1,4 +1,4 @@
-#include "executor/start_notes.h"
+#include "start_notes.h"
 
 #include <errno.h>
 #include <stdio.h>

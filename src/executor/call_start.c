@@ -1,10 +1,10 @@
-#include "executor/call_start.h"
+#include "call_start.h"
 
 #include <string.h>
 
 #include "definition/job_http.h"
 #include "document/template.h"
-#include "executor/run_environment.h"
+#include "run_environment.h"
 
 /* The job's parameters, and the variables of its run. */
 struct values {
@@ -100,7 +100,7 @@ enum status call_start_init(struct call_start *start, const struct run *run, con
     struct strbuf text;
     *start = (struct call_start){.has_body = job->http.body != NULL};
     strbuf_init(&start->body);
-    enum status st = run_environment_init(&environment, run, job, &nobody, node);
+    enum status st = run_environment_init(&environment, run, job, &nobody, node, NULL);
     if (st != OK)
         return st;
     strbuf_init(&text);

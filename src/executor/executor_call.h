@@ -4,9 +4,8 @@
 #ifndef PEAL_EXECUTOR_CALL_H
 #define PEAL_EXECUTOR_CALL_H
 
-#include "agent_log.h"
-#include "api.h"
 #include "executor.h"
+#include "executor_news.h"
 #include "spawn_client.h"
 
 struct executor_call;
@@ -17,7 +16,8 @@ struct executor_call_config {
     const char *node;                /* is told to jobs */
     const char *allow;               /* addresses that calls may reach besides public ones */
     struct spawn_launcher *launcher; /* outlives the executor; NULL: this process starts it */
-    struct agent_log *log;           /* outlives the executor */
+    const char *program;             /* peal-call; NULL: beside this executable */
+    struct executor_news news;
 };
 
 /* Texts are copied. `wake` asks for a turn of the engine. Where there have been calls before,
@@ -40,9 +40,8 @@ void executor_call_tell_again(struct executor_call *executor);
 /* Another list of addresses, for the calls from now on. E_NOMEM. */
 MUST_CHECK enum status executor_call_set_allow(struct executor_call *executor, const char *allow);
 
-/* What version peal-call is; false: there has been no call yet. */
-bool executor_call_look(const struct executor_call *executor, enum language language,
-                        struct spawner_state *ret);
+/* What version peal-call is; NULL: there has been no call yet. */
+const struct spawner_info *executor_call_caller(const struct executor_call *executor);
 
 struct executor *executor_call_port(struct executor_call *executor);
 
