@@ -50,41 +50,6 @@ json_t *flow_copy(const json_t *map)
     return NULL;
 }
 
-enum status flow_parse(const char *text, size_t length, json_t **ret, json_error_t *reterr)
-{
-    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, reterr);
-    if (!value)
-        return json_error_code(reterr) == json_error_out_of_memory || !*reterr->text ? E_NOMEM
-                                                                                     : E_INVALID;
-    *ret = value;
-    return OK;
-}
-
-static int add_dumped(const char *bytes, size_t length, void *out)
-{
-    strbuf_add(out, bytes, length);
-    return 0; /* a failure is remembered there */
-}
-
-char *flow_dump(const json_t *value)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    if (json_dump_callback(value, add_dumped, &out,
-                           JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0)
-        out.failed = true;
-    return strbuf_detach(&out);
-}
-
-json_t *flow_copy(const json_t *map)
-{
-    json_t *copy = json_object();
-    if (copy && json_object_update(copy, (json_t *)map) == 0)
-        return copy;
-    json_decref(copy);
-    return NULL;
-}
-
 unsigned flow_states(enum flow_on on)
 {
     static const unsigned failure = 1U << RUN_FAILED | 1U << RUN_TIMED_OUT | 1U << RUN_KILLED |
