@@ -269,8 +269,10 @@ const struct message zh_runs[] = {
      "are for workflows, too. docs/WORKFLOWS.md tells of them.",
      "工作流也是任务：apply、validate、pause、run、logs 等任务的命令同样适用于工作流。详见 "
      "docs/WORKFLOWS.md。"},
-    {"what about workflows? peal workflow list, describe, graph, run, runs or cancel",
-     "要对工作流做什么？peal workflow list、describe、graph、run、runs 或 cancel"},
+    {"what about workflows? peal workflow list, describe, graph, run, runs, cancel or validate",
+     "要对工作流做什么？peal workflow list、describe、graph、run、runs、cancel 或 validate"},
+    {"check files of workflows, as peal validate does", "检查工作流文件，与 peal validate 相同"},
+    {"validate what? Give a file, or a folder of files", "检查什么？请给出文件或其所在目录"},
     {"how far an instance is", "实例的进度"},
     {"jobs that are workflows", "列出工作流"},
     {"peal workflow list takes no name", "peal workflow list 不接受名称"},

@@ -6,6 +6,7 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 #include "client/body.h"
+#include "cmd/jobs/validate.h"
 #include "print/job_table.h"
 #include "print/log_instance.h"
 #include "print/run_table.h"
@@ -365,6 +366,12 @@ static enum exit_code run(struct client *client, void *place)
     return code;
 }
 
+static enum exit_code validate(void *place)
+{
+    const struct request *request = place;
+    return validate_job_files(&request->base, &request->words);
+}
+
 /* ---- the command ---- */
 
 static const struct option_row one[] = {
@@ -457,6 +464,14 @@ static const struct command subcommands[] = {
         .too_few = WHICH,
         .with_agent = cancel,
     },
+    {
+        .name = "workflow validate",
+        .summary = "check files of workflows, as peal validate does",
+        .arguments = ROWS(ARGUMENTS(request, words, "FILE", .complete = COMPLETE_FILES)),
+        .options = client_options,
+        .too_few = "validate what? Give a file, or a folder of files",
+        .run = validate,
+    },
     {0},
 };
 
@@ -470,7 +485,8 @@ const struct command cmd_workflow = {
     .more = "A workflow is a job: add, apply, validate, pause, run, logs and all other commands "
             "of jobs are for workflows, too. docs/WORKFLOWS.md tells of them.",
     .options = client_options,
-    .too_few = "what about workflows? peal workflow list, describe, graph, run, runs or cancel",
+    .too_few = "what about workflows? peal workflow list, describe, graph, run, runs, cancel or "
+               "validate",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
