@@ -251,7 +251,7 @@ static void claim_any(struct pair *pair)
                                 .without_run = any(pair, 10) == 0,
                                 .skip_entry_id = new_id(pair)};
     fill_run(pair, uid, claim.tick_ms, &claim.run);
-    if (any(pair, 3) == 0)
+    if (any(pair, 8) == 0)
         claim.opening = any_opening(pair, 0);
     else
         claim.parts = any_parts(pair, &claim.run.id);
@@ -278,7 +278,7 @@ static void take_any(struct pair *pair, const struct run *run)
     struct job_row row = {.revision = 0};
     cursor_of(pair, &run->job_uid, &row);
     take.job_revision = run_is_step(run) ? 0 : row.revision + (any(pair, 20) == 0);
-    if (any(pair, 3) == 0 && !flow_part_is_item(run->part))
+    if (any(pair, run_is_step(run) ? 3 : 8) == 0 && !flow_part_is_item(run->part))
         take.opening = any_opening(pair, run_is_step(run) ? run->part : 0);
     else if (!take.from_nonce && !run_is_step(run))
         take.parts = any_parts(pair, &run->id);

@@ -192,7 +192,7 @@ peal_sim_mistake(alive_by_name memory twins job/peer.c
     "return !owner->home || owner->home == peer->home" "return (void)peer, (void)owner, true"
     "runs of a node that died are never lost, because another one has its name: P3")
 peal_sim_mistake(take_keeps_nonce memory races store/rules/rules_run.c
-    "row.run.nonce = take->nonce;" ""
+    "    run->nonce = take->nonce;" ""
     "a run that was taken over is begun by the one that had claimed it: P1")
 peal_sim_mistake(left_for_ever memory races engine/stages/sweeper.c
     "late_at_ms == NEVER_MS && is_for_any && is_nobodys(sweeper, job)" "false"
@@ -205,7 +205,7 @@ peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
     "!ended || ended->deleted" "!ended || finish->run.state == RUN_LOST"
     "what waits for a failure does not hear of a loss: P6")
 
-peal_sim_mistake(amended_decides memory races store/rules/rules_run.c
+peal_sim_mistake(amended_decides memory races store/rules/rules_finish.c
     "if (before->retried)" "if (false)"
     "an amended end decides a tick that its next attempt decides")
 peal_sim_mistake(lost_is_tried_at_once memory races job/definition/retry.c
@@ -249,7 +249,7 @@ peal_sim_mistake(retry_forgets_parts memory races store/rules/rules_again.c
 peal_sim_mistake(called_off_in_silence memory any engine/state/open_run.c
     "return run_is_unfollowed(run) ? OPEN_UNFOLLOWED : OPEN_FINISHED;" "return OPEN_FINISHED;"
     "a tick whose last part is called off is followed by nothing: P6")
-peal_sim_mistake(called_off_twice memory any store/rules/rules_run.c
+peal_sim_mistake(called_off_twice memory any store/rules/rules_finish.c
     "row->run.finished_ms = finish->run.finished_ms;" ""
     "a tick whose last part is called off is followed twice: P1")
 
@@ -264,7 +264,7 @@ peal_sim_mistake(delivered_at_once etcd people store/etcd/store_etcd_tables.c
 peal_sim_mistake(all_at_once memory races store/rules/rules_part.c
     "i >= parts->at_once" "false"
     "the parts of a rolling tick go all at once")
-peal_sim_mistake(turn_with_the_retry memory races store/rules/rules_run.c
+peal_sim_mistake(turn_with_the_retry memory races store/rules/rules_finish.c
     "if (is_again) {" "if (is_again && run->rolling) (void)rules_end_part(rules, run, false, &is_last); if (is_again) {"
     "a part that is tried again has passed its turn on already")
 peal_sim_mistake(turn_not_passed_on memory any store/rules/rules_part.c
@@ -279,7 +279,7 @@ peal_sim_mistake(failure_goes_on memory races store/rules/rules_part.c
 
 # ---- workflows ----
 
-peal_sim_mistake(links_followed_twice memory workflows store/rules/rules_run.c
+peal_sim_mistake(links_followed_twice memory workflows store/rules/rules_finish.c
     "bool is_one_of_many = run->parts || run_is_step(run);" "bool is_one_of_many = run->parts;"
     "the amended end of a lost step is counted once more by those that wait for it")
 peal_sim_mistake(item_counted_twice memory workflows store/rules/rules_step.c
@@ -291,7 +291,7 @@ peal_sim_mistake(join_ignored memory workflows engine/workflow/verdict.c
 peal_sim_mistake(step_forgotten_early memory workflows engine/state/open_run.c
     "return is_needed ? OPEN_KEPT : OPEN_RECORDED;" "return OPEN_RECORDED;"
     "a node forgets a step that its instance still needs, and the store does not")
-peal_sim_mistake(output_of_the_lost memory workflows store/rules/rules_run.c
+peal_sim_mistake(output_of_the_lost memory workflows store/rules/rules_finish.c
     "finish->output && settled == SETTLED_TICK" "finish->output"
     "a later step gets what a lost attempt has written, not the one that was OK")
 peal_sim_mistake(killed_before_its_turn memory workflows store/rules/rules_job.c

@@ -7,13 +7,12 @@
 
 #include "workflow/flow_internal.h"
 
-enum status flow_fail(char *why, size_t size, const char *format, ...)
+void flow_say(char *why, size_t size, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(why, size, format, args);
     va_end(args);
-    return E_INVALID;
 }
 
 enum status flow_parse(const char *text, size_t length, json_t **ret, json_error_t *reterr)

@@ -111,7 +111,9 @@ struct flow_scope {
     const struct run *instance;
 };
 
-/* Is the step to run, by its `when`? E_INVALID: it can't be evaluated; `why` says what is wrong. */
+/* Is the step to run, by its `when`? Likewise false if it waits for a workflow that was used as a
+ * step and did not end as required, or is a step of one that does not run: `why` names that
+ * workflow, and is empty otherwise. E_INVALID: it can't be evaluated; `why` says what is wrong. */
 MUST_CHECK enum status flow_when(const struct flow *flow, int step, const struct flow_scope *scope,
                                  bool *ret, char *why, size_t size);
 

@@ -53,8 +53,8 @@ static enum status tell(const struct place *place, const char *field, enum statu
                         const struct parse_error *err)
 {
     if (st == E_INVALID)
-        flow_fail(place->why, place->size, "step %s: %s:%d: %s", place->name, field, err->column,
-                  err->message);
+        flow_say(place->why, place->size, "step %s: %s:%d: %s", place->name, field, err->column,
+                 err->message);
     return st;
 }
 
@@ -126,7 +126,8 @@ static enum status check_job(struct place *place, const struct flow_step *step)
 static enum status check_step(const struct flow *flow, const struct flow_step *step, char *why,
                               size_t size)
 {
-    struct place place = {flow, step->scope, false, step->name, why, size};
+    struct place place = {flow, step->scope, false, step->name, NULL, size};
+    place.why = why;
     enum status st = check_when(&place, step->gate.when);
     if (st == OK)
         st = check_each(&place, step->each);
@@ -142,7 +143,8 @@ static enum status check_step(const struct flow *flow, const struct flow_step *s
 static enum status check_scope(const struct flow *flow, const struct flow_part *part, char *why,
                                size_t size)
 {
-    struct place place = {flow, part->in, false, part->name, why, size};
+    struct place place = {flow, part->in, false, part->name, NULL, size};
+    place.why = why;
     enum status st = check_when(&place, part->gate.when);
     const char *name;
     json_t *param;

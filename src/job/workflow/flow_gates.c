@@ -15,25 +15,37 @@ static bool has_ended(const struct flow_lookup *lookup, int step, enum flow_on o
     return end && run_state_is_in(flow_states(on), end->state);
 }
 
-/* The workflows that it waits for, and its `when`. `in` is the scope of both. */
-static enum status ask(struct flow_lookup *lookup, const struct flow_gate *gate, int in, bool *ret)
+/* Have the workflows that it waits for ended as required? *ret_not is the one that has not, or 0,
+ * and *ret_state how it has ended. */
+static enum status find_unmet(struct flow_lookup *lookup, const struct flow_gate *gate,
+                              int *ret_not, enum run_state *ret_state)
 {
-    *ret = true;
-    for (size_t i = 0; i < gate->need_count && *ret; i++) {
-        enum run_state state;
-        enum status st = flow_scope_state(lookup, gate->needs[i].of, &state);
+    *ret_not = 0;
+    for (size_t i = 0; i < gate->need_count; i++) {
+        enum status st = flow_scope_state(lookup, gate->needs[i].of, ret_state);
         if (st != OK)
             return st;
-        *ret = run_state_is_in(flow_states(gate->needs[i].on), state);
+        if (!run_state_is_in(flow_states(gate->needs[i].on), *ret_state)) {
+            *ret_not = gate->needs[i].of;
+            return OK;
+        }
     }
-    if (!*ret || !gate->when)
-        return OK;
+    return OK;
+}
+
+/* `when`, in its scope. */
+static enum status ask_when(const struct flow_lookup *lookup, const struct flow_gate *gate, int in,
+                            bool *ret)
+{
     struct flow_lookup around = *lookup;
     struct parse_error err = {0};
+    *ret = true;
+    if (!gate->when)
+        return OK;
     around.in = in;
     enum status st = when_eval(gate->when, &(struct ref_values){flow_get, &around}, ret, &err);
     if (st == E_INVALID && *err.message)
-        flow_fail(lookup->why, lookup->size, "when:%d: %s", err.column, err.message);
+        flow_say(lookup->why, lookup->size, "when:%d: %s", err.column, err.message);
     return st;
 }
 
@@ -41,7 +53,8 @@ static enum status ask(struct flow_lookup *lookup, const struct flow_gate *gate,
 static enum status is_open(struct flow_lookup *lookup, int number, bool *ret)
 {
     const struct flow_part *part = &lookup->flow->scopes[number];
-    int met = 0;
+    int met = 0, unmet = 0;
+    enum run_state state;
     enum status st = OK;
     *ret = !number || lookup->gates[number] == GATE_OPEN;
     if (!number || lookup->gates[number] > GATE_ASKED)
@@ -55,8 +68,12 @@ static enum status is_open(struct flow_lookup *lookup, int number, bool *ret)
     *ret = met >= part->gate.join;
     if (*ret)
         st = is_open(lookup, part->in, ret);
+    if (st == OK && *ret) {
+        st = find_unmet(lookup, &part->gate, &unmet, &state);
+        *ret = !unmet;
+    }
     if (st == OK && *ret)
-        st = ask(lookup, &part->gate, part->in, ret);
+        st = ask_when(lookup, &part->gate, part->in, ret);
     lookup->gates[number] = *ret ? GATE_OPEN : GATE_CLOSED;
     return st;
 }
@@ -86,11 +103,23 @@ enum status flow_when(const struct flow *flow, int step, const struct flow_scope
     const struct flow_step *asked = &flow->steps[step];
     struct flow_lookup lookup;
     bool runs = false;
+    int unmet = 0;
+    enum run_state state = RUN_SKIPPED;
+    flow_say(why, size, "%s", "");
     enum status st = flow_lookup_init(&lookup, flow, asked->scope, scope, why, size);
     if (st == OK)
         st = is_open(&lookup, asked->scope, &runs);
-    if (st == OK && runs)
-        st = ask(&lookup, &asked->gate, asked->scope, &runs);
+    if (st == OK && !runs)
+        unmet = asked->scope;
+    else if (st == OK)
+        st = find_unmet(&lookup, &asked->gate, &unmet, &state);
+    if (st == OK && unmet) {
+        flow_say(why, size, "workflow step %s is %s", flow->scopes[unmet].name,
+                 run_state_name(state));
+        runs = false;
+    } else if (st == OK) {
+        st = ask_when(&lookup, &asked->gate, asked->scope, &runs);
+    }
     flow_lookup_release(&lookup);
     if (st == OK)
         *ret = runs;

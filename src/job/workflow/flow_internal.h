@@ -97,9 +97,12 @@ char *flow_dump(const json_t *value);
  * tell. */
 json_t *flow_copy(const json_t *map);
 
-/* Fills `why` and is E_INVALID. */
-enum status flow_fail(char *why, size_t size, const char *format, ...)
+/* Fills `why`. */
+void flow_say(char *why, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same, and is E_INVALID, which analysers see, too. */
+#define flow_fail(why, size, ...) (flow_say((why), (size), __VA_ARGS__), status_invalid())
 
 /* The step of this name as seen in a scope; -1: none. Likewise the scope; 0: none. */
 int flow_find_in(const struct flow *flow, int scope, const char *name);

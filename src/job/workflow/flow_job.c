@@ -210,7 +210,7 @@ static enum status fill_with(struct filling *f)
     if (st == OK) {
         st = input_choose_params(f->job, given, &values, &error);
         if (st == E_INVALID)
-            flow_fail(f->lookup.why, f->lookup.size, "parameter %s: %s", error.name, error.why);
+            flow_say(f->lookup.why, f->lookup.size, "parameter %s: %s", error.name, error.why);
     }
     for (size_t i = 0; i < f->job->params.count && st == OK; i++) {
         struct job_param *param = &f->job->params.items[i];

@@ -102,8 +102,10 @@ static enum status read_line(struct output *o, const char *line, size_t length)
     if (block && (!equals || block < equals))
         return read_block(o, line, (size_t)(block - line), block + 2,
                           length - (size_t)(block - line) - 2);
-    size_t key = equals ? (size_t)(equals - line) : 0;
-    return set(o, o->line - 1, line, key, equals + 1, equals ? length - key - 1 : 0);
+    if (!equals)
+        return check_key(o, o->line - 1, "", 0);
+    size_t key = (size_t)(equals - line);
+    return set(o, o->line - 1, line, key, equals + 1, length - key - 1);
 }
 
 /* ---- JSON ---- */

@@ -8,8 +8,9 @@
 enum status flow_lookup_init(struct flow_lookup *lookup, const struct flow *flow, int in,
                              const struct flow_scope *scope, char *why, size_t size)
 {
-    *lookup = (struct flow_lookup){
-        .flow = flow, .scope = scope, .in = in, .index = -1, .why = why, .size = size};
+    *lookup =
+        (struct flow_lookup){.flow = flow, .scope = scope, .in = in, .index = -1, .size = size};
+    lookup->why = why;
     lookup->gates = calloc((size_t)flow->scope_count, sizeof(*lookup->gates));
     return lookup->gates ? OK : E_NOMEM;
 }
@@ -88,8 +89,8 @@ static enum status get_key(const struct flow_lookup *lookup, const struct ref *r
         return OK;
     enum status st = flow_parse(output, strlen(output), &map, &error);
     if (st == E_INVALID)
-        flow_fail(lookup->why, lookup->size, "what step %s has written can't be read: %s",
-                  ref->step, error.text);
+        flow_say(lookup->why, lookup->size, "what step %s has written can't be read: %s", ref->step,
+                 error.text);
     const char *text = json_string_value(json_object_get(map, ref->name));
     if (text)
         strbuf_adds(out, text);

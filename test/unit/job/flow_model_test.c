@@ -196,7 +196,7 @@ static bool is_handled(const struct job *workflow, const char *name)
 static enum run_state want_level(struct wanted *wanted, const char *name, const char *prefix,
                                  bool is_open, const char *param)
 {
-    const struct job *workflow = NULL;
+    const struct job *workflow = wanted->world->jobs.items[0];
     enum run_state states[STEPS + 4] = {0}, result = RUN_OK;
     for (size_t i = 0; i < wanted->world->jobs.count; i++) {
         if (strcmp(wanted->world->jobs.items[i]->name, name) == 0)

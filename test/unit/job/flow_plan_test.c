@@ -421,33 +421,33 @@ static void parts_have_names(void **state)
 
 static const struct {
     int line;
-    const char *text;
     enum status want;
+    const char *text;
 } damaged[] = {
-    {__LINE__, PLAN(STEP(",\"ends\":true")), OK},
-    {__LINE__, PLAN(STEP("")), E_INVALID}, /* no end */
-    {__LINE__, "", E_INVALID},
-    {__LINE__, "{}", E_INVALID},
-    {__LINE__, "[]", E_INVALID},
-    {__LINE__, "{\"plan\":{\"version\":2,\"workflow\":\"w\",\"steps\":[" STEP("") "]}}", E_INVALID},
-    {__LINE__, PLAN(""), E_INVALID},
-    {__LINE__, PLAN("1"), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[0,0]]")), E_INVALID}, /* itself */
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[-1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":[[0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"after\":7")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"needs\":[[1,0]]")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"join\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"scope\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"when\":1")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"values\":{\"A\":1}")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"each\":{\"items\":[1]}")), E_INVALID},
-    {__LINE__, PLAN(STEP(",\"ends\":true,\"each\":{\"at_once\":1000}")), E_INVALID},
-    {__LINE__,
-     PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]") "," STEP(",\"ends\":true,\"after\":[[0,0]]")),
-     E_INVALID}, /* each other */
-    {__LINE__, PLAN(STEP(",\"ends\":true") "," STEP(",\"ends\":true,\"after\":[[0,0]]")), OK},
+    {__LINE__, OK, PLAN(STEP(",\"ends\":true"))},
+    {__LINE__, E_INVALID, PLAN(STEP(""))}, /* no end */
+    {__LINE__, E_INVALID, ""},
+    {__LINE__, E_INVALID, "{}"},
+    {__LINE__, E_INVALID, "[]"},
+    {__LINE__, E_INVALID, "{\"plan\":{\"version\":2,\"workflow\":\"w\",\"steps\":[" STEP("") "]}}"},
+    {__LINE__, E_INVALID, PLAN("")},
+    {__LINE__, E_INVALID, PLAN("1")},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[0,0]]"))}, /* itself */
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[-1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":[[0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"after\":7"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"needs\":[[1,0]]"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"join\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"scope\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"when\":1"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"values\":{\"A\":1}"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"each\":{\"items\":[1]}"))},
+    {__LINE__, E_INVALID, PLAN(STEP(",\"ends\":true,\"each\":{\"at_once\":1000}"))},
+    {__LINE__, E_INVALID,
+     PLAN(STEP(",\"ends\":true,\"after\":[[1,0]]") "," STEP(
+         ",\"ends\":true,\"after\":[[0,0]]"))}, /* each other */
+    {__LINE__, OK, PLAN(STEP(",\"ends\":true") "," STEP(",\"ends\":true,\"after\":[[0,0]]"))},
 };
 
 static void damaged_plans_are_refused(void **state)

@@ -40,47 +40,47 @@ static void set_ends(struct flow_ends *ends, const char *states)
 /* a v/i v/j v/k v/f z y x u */
 static const struct {
     int line;
-    const char *yaml, *states, *output, *step;
     bool want;
+    const char *yaml, *states, *output, *step;
 } whens[] = {
-    {__LINE__, WORKFLOW "steps: [{name: a, shell: x}]", "", NULL, "a", true},
-    {__LINE__, WORKFLOW "steps: [{name: a, when: 'false', shell: x}]", "", NULL, "a", false},
-    {__LINE__,
+    {__LINE__, true, WORKFLOW "steps: [{name: a, shell: x}]", "", NULL, "a"},
+    {__LINE__, false, WORKFLOW "steps: [{name: a, when: 'false', shell: x}]", "", NULL, "a"},
+    {__LINE__, true,
      WORKFLOW
      "params: {m: {default: full}}\nsteps: [{name: a, when: params.m == 'full', shell: x}]",
-     "", NULL, "a", true},
-    {__LINE__,
+     "", NULL, "a"},
+    {__LINE__, true,
      WORKFLOW "steps: [{name: a, shell: x}, {name: b, after: a, when: steps.a.n > 3, shell: x}]",
-     "o", "{\"n\":\"5\"}", "b", true},
-    {__LINE__,
+     "o", "{\"n\":\"5\"}", "b"},
+    {__LINE__, false,
      WORKFLOW "steps: [{name: a, shell: x}, {name: b, after: a, when: steps.a.n > 3, shell: x}]",
-     "o", NULL, "b", false},
-    {__LINE__,
+     "o", NULL, "b"},
+    {__LINE__, true,
      WORKFLOW "steps: [{name: a, shell: x}, {name: b, after: [{step: a, on: always}], when: "
               "steps.a.state == 'failed' and steps.a.exit_code == 3, shell: x}]",
-     "f", NULL, "b", true},
+     "f", NULL, "b"},
 
     /* Inside: only if the workflow runs at all. */
-    {__LINE__, NESTED, "o", "{\"n\":\"5\"}", "v/i", true},
-    {__LINE__, NESTED, "o", "{\"n\":\"0\"}", "v/i", false},
-    {__LINE__, NESTED, "os", "{\"n\":\"0\"}", "v/j", false}, /* on: always, but not of that */
-    {__LINE__, NESTED, "of", "{\"n\":\"1\"}", "v/j", true},
-    {__LINE__, NESTED, "fs", "{\"n\":\"1\"}", "v/j", false},
-    {__LINE__, NESTED, "o", "{\"n\":\"5\"}", "v/k", true}, /* a parameter, from an output */
-    {__LINE__, NESTED, "o", "{\"n\":\"4\"}", "v/k", false},
-    {__LINE__, NESTED, "osss", "{\"n\":\"0\"}", "v/f", false}, /* nothing to clean up */
-    {__LINE__, NESTED, "offs", "{\"n\":\"1\"}", "v/f", true},
+    {__LINE__, true, NESTED, "o", "{\"n\":\"5\"}", "v/i"},
+    {__LINE__, false, NESTED, "o", "{\"n\":\"0\"}", "v/i"},
+    {__LINE__, false, NESTED, "os", "{\"n\":\"0\"}", "v/j"}, /* on: always, but not of that */
+    {__LINE__, true, NESTED, "of", "{\"n\":\"1\"}", "v/j"},
+    {__LINE__, false, NESTED, "fs", "{\"n\":\"1\"}", "v/j"},
+    {__LINE__, true, NESTED, "o", "{\"n\":\"5\"}", "v/k"}, /* a parameter, from an output */
+    {__LINE__, false, NESTED, "o", "{\"n\":\"4\"}", "v/k"},
+    {__LINE__, false, NESTED, "osss", "{\"n\":\"0\"}", "v/f"}, /* nothing to clean up */
+    {__LINE__, true, NESTED, "offs", "{\"n\":\"1\"}", "v/f"},
 
     /* Behind it. */
-    {__LINE__, NESTED, "oooso", "{\"n\":\"1\"}", "z", true},
-    {__LINE__, NESTED, "ossss", "{\"n\":\"0\"}", "z", false}, /* skipped is no success */
-    {__LINE__, NESTED, "ofoso", "{\"n\":\"1\"}", "y", true},
-    {__LINE__, NESTED, "oooso", "{\"n\":\"1\"}", "y", false},
-    {__LINE__, NESTED, "ossss", "{\"n\":\"0\"}", "y", false},
-    {__LINE__, NESTED, "ofoso", "{\"n\":\"1\"}", "x", true},
-    {__LINE__, NESTED, "ossss", "{\"n\":\"0\"}", "x", true},
-    {__LINE__, NESTED, "ossss", "{\"n\":\"0\"}", "u", true},
-    {__LINE__, NESTED, "oooso", "{\"n\":\"1\"}", "u", false},
+    {__LINE__, true, NESTED, "oooso", "{\"n\":\"1\"}", "z"},
+    {__LINE__, false, NESTED, "ossss", "{\"n\":\"0\"}", "z"}, /* skipped is no success */
+    {__LINE__, true, NESTED, "ofoso", "{\"n\":\"1\"}", "y"},
+    {__LINE__, false, NESTED, "oooso", "{\"n\":\"1\"}", "y"},
+    {__LINE__, false, NESTED, "ossss", "{\"n\":\"0\"}", "y"},
+    {__LINE__, true, NESTED, "ofoso", "{\"n\":\"1\"}", "x"},
+    {__LINE__, true, NESTED, "ossss", "{\"n\":\"0\"}", "x"},
+    {__LINE__, true, NESTED, "ossss", "{\"n\":\"0\"}", "u"},
+    {__LINE__, false, NESTED, "oooso", "{\"n\":\"1\"}", "u"},
 };
 
 static void steps_run_by_their_when(void **state)
@@ -103,6 +103,41 @@ static void steps_run_by_their_when(void **state)
         flow_free(flow);
         flow_world_close(&world);
     }
+}
+
+static void the_workflow_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *states, *n, *step, *want;
+    } cases[] = {
+        {__LINE__, "oooso", "1", "v/i", ""},
+        {__LINE__, "oooso", "1", "y", "workflow step v is ok"},
+        {__LINE__, "ofoso", "1", "z", "workflow step v is failed"},
+        {__LINE__, "ossss", "0", "z", "workflow step v is skipped"},
+        {__LINE__, "o", "0", "v/i", "workflow step v is skipped"},
+        {__LINE__, "o", "4", "v/k", ""},   /* its own `when` */
+        {__LINE__, "ossss", "0", "u", ""}, /* which asks for it */
+    };
+    struct flow_world world;
+    flow_world_open(&world, __LINE__, NESTED);
+    struct flow *flow = flow_world_plan(&world, __LINE__, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct flow_ends ends = {0};
+        char why[200] = "before", output[40];
+        bool got;
+        set_ends(&ends, cases[i].states);
+        snprintf(output, sizeof(output), "{\"n\":\"%s\"}", cases[i].n);
+        ends.outputs[0] = output;
+        struct flow_scope scope = flow_ends_scope(&ends);
+        int step = flow_find(flow, cases[i].step);
+        assert_int_equal(flow_when(flow, step, &scope, &got, why, sizeof(why)), OK);
+        if (strcmp(why, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, why);
+    }
+    flow_free(flow);
+    flow_world_close(&world);
 }
 
 static void values_for_inner_parameters_are_checked(void **state)
@@ -610,6 +645,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_run_by_their_when),
+        cmocka_unit_test(the_workflow_is_named),
         cmocka_unit_test(values_for_inner_parameters_are_checked),
         cmocka_unit_test(fan_outs_have_items),
         cmocka_unit_test(too_many_items_are_refused),

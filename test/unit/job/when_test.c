@@ -70,70 +70,70 @@ static const char *complain(void *context, const struct ref *ref)
 
 static const struct {
     int line;
-    const char *text;
     bool want;
+    const char *text;
 } values[] = {
-    {__LINE__, "true", true},
-    {__LINE__, "false", false},
-    {__LINE__, "0", false},
-    {__LINE__, "0.0", false},
-    {__LINE__, "-1", true},
-    {__LINE__, "''", false},
-    {__LINE__, "'0'", true}, /* a text, no number */
-    {__LINE__, "'false'", false},
-    {__LINE__, "params.mode", true},
-    {__LINE__, "params.strict", false},
-    {__LINE__, "params.zero", false},
-    {__LINE__, "params.empty", false},
-    {__LINE__, "not params.strict", true},
-    {__LINE__, "not not params.strict", false},
-    {__LINE__, "not true or true", true}, /* binds more tightly than or */
-    {__LINE__, "not (true or true)", false},
-    {__LINE__, "not 1 == 2", true}, /* and less than a comparison */
-    {__LINE__, "steps.a.rows > 0", true},
-    {__LINE__, "steps.a.rows>9", true}, /* as numbers: "10" < "9" as texts */
-    {__LINE__, "steps.a.rows > \"9\"", false},
-    {__LINE__, "steps.a.rows == 10.0", true},
-    {__LINE__, "steps.a.rows == '10.0'", false},
-    {__LINE__, "steps.a.rows == 1e1", true},
-    {__LINE__, "steps.a.rows == 1e+1", true},
-    {__LINE__, "steps.a.rows >= 10 and steps.a.rows <= 10", true},
-    {__LINE__, "steps.a.rows < 10", false},
-    {__LINE__, "steps.a.rows != 10", false},
-    {__LINE__, "steps.a.rows == params.ten", true},
-    {__LINE__, "params.big == 9007199254740992", false}, /* whole numbers are exact */
-    {__LINE__, "-2 < -1", true},
-    {__LINE__, "steps.o/i.n == 1000", true},
-    {__LINE__, "params.mode == \"full\"", true},
-    {__LINE__, "params.mode == 'full'", true},
-    {__LINE__, "params.mode == 'Full'", false},
-    {__LINE__, "params.mode < 'g'", true},
-    {__LINE__, "steps.a.zh == '中文'", true},
-    {__LINE__, "'a\\'b\\\\' == \"a'b\\\\\"", true},
-    {__LINE__, "'a\\n' == 'a\\\\n'", true}, /* no other escapes */
-    {__LINE__, "steps.a.trick == '\" or true'", true},
-    {__LINE__, "steps.a.trick == 'x'", false}, /* a value is never read as an expression */
-    {__LINE__, "steps.a.state == 'ok' and steps.b-c.state == 'failed'", true},
-    {__LINE__, "steps.b-c.exit_code in [1, 2, 3]", true},
-    {__LINE__, "params.mode in ['a','full']", true},
-    {__LINE__, "params.mode in ['a']", false},
-    {__LINE__, "not params.mode in ['a']", true},
-    {__LINE__, "10 in [steps.a.rows]", true},
-    {__LINE__, "steps.a.files contains 'y.csv'", true},
-    {__LINE__, "steps.a.files contains 'z'", false},
-    {__LINE__, "steps.a.files starts_with \"x.\"", true},
-    {__LINE__, "steps.a.files starts_with 'y'", false},
-    {__LINE__, "true or false and false", true},
-    {__LINE__, "(true or false) and false", false},
-    {__LINE__, "(params.mode) == true", true}, /* parentheses yield a truth */
-    {__LINE__, "item == 'it' and index == 7 and instance == 'id'", true},
-    {__LINE__, "steps.a.missing", false},
-    {__LINE__, "steps.a.missing == ''", true},
-    {__LINE__, "steps.none.state == 'ok'", false},
-    {__LINE__, "steps.a.missing > 0", false},
-    {__LINE__, "steps.a.missing < 0", true}, /* the empty text is no number, and before all */
-    {__LINE__, " \t true \n", true},
-    {__LINE__, "((((true))))", true},
+    {__LINE__, true, "true"},
+    {__LINE__, false, "false"},
+    {__LINE__, false, "0"},
+    {__LINE__, false, "0.0"},
+    {__LINE__, true, "-1"},
+    {__LINE__, false, "''"},
+    {__LINE__, true, "'0'"}, /* a text, no number */
+    {__LINE__, false, "'false'"},
+    {__LINE__, true, "params.mode"},
+    {__LINE__, false, "params.strict"},
+    {__LINE__, false, "params.zero"},
+    {__LINE__, false, "params.empty"},
+    {__LINE__, true, "not params.strict"},
+    {__LINE__, false, "not not params.strict"},
+    {__LINE__, true, "not true or true"}, /* binds more tightly than or */
+    {__LINE__, false, "not (true or true)"},
+    {__LINE__, true, "not 1 == 2"}, /* and less than a comparison */
+    {__LINE__, true, "steps.a.rows > 0"},
+    {__LINE__, true, "steps.a.rows>9"}, /* as numbers: "10" < "9" as texts */
+    {__LINE__, false, "steps.a.rows > \"9\""},
+    {__LINE__, true, "steps.a.rows == 10.0"},
+    {__LINE__, false, "steps.a.rows == '10.0'"},
+    {__LINE__, true, "steps.a.rows == 1e1"},
+    {__LINE__, true, "steps.a.rows == 1e+1"},
+    {__LINE__, true, "steps.a.rows >= 10 and steps.a.rows <= 10"},
+    {__LINE__, false, "steps.a.rows < 10"},
+    {__LINE__, false, "steps.a.rows != 10"},
+    {__LINE__, true, "steps.a.rows == params.ten"},
+    {__LINE__, false, "params.big == 9007199254740992"}, /* whole numbers are exact */
+    {__LINE__, true, "-2 < -1"},
+    {__LINE__, true, "steps.o/i.n == 1000"},
+    {__LINE__, true, "params.mode == \"full\""},
+    {__LINE__, true, "params.mode == 'full'"},
+    {__LINE__, false, "params.mode == 'Full'"},
+    {__LINE__, true, "params.mode < 'g'"},
+    {__LINE__, true, "steps.a.zh == '中文'"},
+    {__LINE__, true, "'a\\'b\\\\' == \"a'b\\\\\""},
+    {__LINE__, true, "'a\\n' == 'a\\\\n'"}, /* no other escapes */
+    {__LINE__, true, "steps.a.trick == '\" or true'"},
+    {__LINE__, false, "steps.a.trick == 'x'"}, /* a value is never read as an expression */
+    {__LINE__, true, "steps.a.state == 'ok' and steps.b-c.state == 'failed'"},
+    {__LINE__, true, "steps.b-c.exit_code in [1, 2, 3]"},
+    {__LINE__, true, "params.mode in ['a','full']"},
+    {__LINE__, false, "params.mode in ['a']"},
+    {__LINE__, true, "not params.mode in ['a']"},
+    {__LINE__, true, "10 in [steps.a.rows]"},
+    {__LINE__, true, "steps.a.files contains 'y.csv'"},
+    {__LINE__, false, "steps.a.files contains 'z'"},
+    {__LINE__, true, "steps.a.files starts_with \"x.\""},
+    {__LINE__, false, "steps.a.files starts_with 'y'"},
+    {__LINE__, true, "true or false and false"},
+    {__LINE__, false, "(true or false) and false"},
+    {__LINE__, true, "(params.mode) == true"}, /* parentheses yield a truth */
+    {__LINE__, true, "item == 'it' and index == 7 and instance == 'id'"},
+    {__LINE__, false, "steps.a.missing"},
+    {__LINE__, true, "steps.a.missing == ''"},
+    {__LINE__, false, "steps.none.state == 'ok'"},
+    {__LINE__, false, "steps.a.missing > 0"},
+    {__LINE__, true, "steps.a.missing < 0"}, /* the empty text is no number, and before all */
+    {__LINE__, true, " \t true \n"},
+    {__LINE__, true, "((((true))))"},
 };
 
 static void expressions_have_values(void **state)
@@ -234,17 +234,19 @@ static void depth_and_length_are_bounded(void **state)
         assert_int_equal(when_check(text, NULL, &err), i ? E_INVALID : OK);
     }
     assert_int_equal(err.column, WHEN_DEPTH_MAX + 2);
-    text[0] = '\0';
+    struct strbuf many;
+    strbuf_init(&many);
     for (int i = 0; i <= WHEN_DEPTH_MAX; i++)
-        strcat(text, "not ");
-    strcat(text, "1");
-    assert_int_equal(when_check(text, NULL, &err), E_INVALID);
+        strbuf_adds(&many, "not ");
+    strbuf_adds(&many, "1");
+    assert_int_equal(when_check(many.text, NULL, &err), E_INVALID);
     /* One after the other they do not count. */
-    text[0] = '\0';
+    strbuf_reset(&many);
     for (int i = 0; i < 60; i++)
-        strcat(text, "(1) and not ");
-    strcat(text, "1");
-    assert_int_equal(when_check(text, NULL, &err), OK);
+        strbuf_adds(&many, "(1) and not ");
+    strbuf_adds(&many, "1");
+    assert_int_equal(when_check(many.text, NULL, &err), OK);
+    strbuf_release(&many);
     memset(text, ' ', STEP_WHEN_MAX + 1);
     text[0] = '1';
     text[STEP_WHEN_MAX + 1] = '\0';

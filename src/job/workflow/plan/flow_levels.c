@@ -17,11 +17,27 @@ struct level *level_free(struct level *level)
     for (size_t i = 0; level->nodes && i < level->workflow->step_count; i++)
         level_free(level->nodes[i].inner);
     free(level->nodes);
+    free(level->by_name);
     free(level->prefix);
     json_decref(level->env);
     job_free(level->owned);
     free(level);
     return NULL;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct level_node *const *left = a, *const *right = b;
+    return strcmp((*left)->definition->name, (*right)->definition->name);
+}
+
+struct level_node *level_find(const struct level *level, const char *name)
+{
+    const struct job_step like = {.name = (char *)name};
+    const struct level_node node = {.definition = &like}, *key = &node;
+    struct level_node **found = bsearch(&key, level->by_name, level->workflow->step_count,
+                                        sizeof(*level->by_name), compare_nodes);
+    return found ? *found : NULL;
 }
 
 /* "outer/inner" */
@@ -300,13 +316,17 @@ static enum status build(struct planning *p, struct level *level)
     const struct job *workflow = level->workflow;
     json_t *defaults = flow_defaults(workflow);
     level->nodes = calloc(workflow->step_count + 1, sizeof(*level->nodes));
-    enum status st = defaults && level->nodes ? OK : E_NOMEM;
+    level->by_name = calloc(workflow->step_count + 1, sizeof(*level->by_name));
+    enum status st = defaults && level->nodes && level->by_name ? OK : E_NOMEM;
     for (size_t i = 0; i < workflow->step_count && st == OK; i++) {
         struct level_node *node = &level->nodes[i];
         node->definition = &workflow->steps[i];
+        level->by_name[i] = node;
         st = node->definition->workflow ? add_workflow(p, level, node)
                                         : add_step(p, level, node, defaults);
     }
+    if (st == OK)
+        qsort(level->by_name, workflow->step_count, sizeof(*level->by_name), compare_nodes);
     json_decref(defaults);
     return st;
 }

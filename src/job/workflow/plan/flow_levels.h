@@ -18,10 +18,10 @@ struct level {
     struct job *owned;          /* a definition that was decoded for it; NULL: the instance's */
     const struct job *workflow; /* whose steps these are */
     struct level *up;
-    struct level_node *of; /* the node above that it is */
-    struct level_node *nodes;
-    char *prefix; /* of names */
-    json_t *env;  /* that the levels above say for all steps */
+    struct level_node *of;               /* the node above that it is */
+    struct level_node *nodes, **by_name; /* the latter are sorted */
+    char *prefix;                        /* of names */
+    json_t *env;                         /* that the levels above say for all steps */
     int scope, depth;
     bool is_final; /* within `finally` of a level above */
 };
@@ -38,6 +38,9 @@ struct planning {
 /* Makes the levels, and the steps and scopes without what they wait for. E_INVALID: `why`. */
 MUST_CHECK enum status levels_build(struct planning *planning, const struct job *workflow);
 struct level *level_free(struct level *level);
+
+/* The node of this name; NULL: none. */
+struct level_node *level_find(const struct level *level, const char *name);
 
 /* Adds to steps and scopes what they wait for: flow_links.c. */
 MUST_CHECK enum status levels_link(struct planning *planning, struct level *level);

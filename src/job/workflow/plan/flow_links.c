@@ -1,18 +1,7 @@
 /* What the steps of a plan wait for, across its levels. A workflow that is used as a step has no
  * run: its first steps wait for what it waits for, and what waits for it waits for all of its steps
  * whose ends are its result. */
-#include <string.h>
-
 #include "workflow/plan/flow_levels.h"
-
-static struct level_node *find_node(const struct level *level, const char *name)
-{
-    for (size_t i = 0; i < level->workflow->step_count; i++) {
-        if (strcmp(level->nodes[i].definition->name, name) == 0)
-            return &level->nodes[i];
-    }
-    return NULL;
-}
 
 static bool waits_for_all(const struct job_step *definition)
 {
@@ -25,7 +14,7 @@ static bool waits_for_all(const struct job_step *definition)
  * be met. */
 static bool is_sure(const struct level *level, const struct step_after *after)
 {
-    const struct level_node *before = find_node(level, after->step);
+    const struct level_node *before = level_find(level, after->step);
     return after->on == AFTER_ALWAYS || (before && before->inner);
 }
 
@@ -44,7 +33,7 @@ static enum status mark_one(const struct planning *p, const struct level *level,
     const struct job_step *definition = node->definition;
     for (size_t i = 0; i < definition->after_count; i++) {
         const struct step_after *after = &definition->after[i];
-        struct level_node *before = find_node(level, after->step);
+        struct level_node *before = level_find(level, after->step);
         if (!before)
             return flow_fail(p->why, p->size, "step %s%s: there is no step %s to wait for",
                              level->prefix, definition->name, after->step);
@@ -167,7 +156,7 @@ static enum status list_after(const struct level *level, const struct level_node
     if (!definition->after_count)
         return level->up ? list_after(level->up, level->of, after) : OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         struct waiting waiting = {after, on_end(before, definition->after[i].on)};
         st = each_end(before, wait_for, &waiting);
     }
@@ -190,7 +179,7 @@ static enum status list_needs(const struct level *level, const struct level_node
     const struct job_step *definition = node->definition;
     enum status st = OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         if (before->inner)
             st = add_wait(needs, before->inner->scope, (enum flow_on)definition->after[i].on);
     }
@@ -204,7 +193,7 @@ static enum status list_steps(const struct level *level, const struct level_node
     const struct job_step *definition = node->definition;
     enum status st = OK;
     for (size_t i = 0; i < definition->after_count && st == OK; i++) {
-        const struct level_node *before = find_node(level, definition->after[i].step);
+        const struct level_node *before = level_find(level, definition->after[i].step);
         if (!before->inner)
             st = add_wait(after, before->step, (enum flow_on)definition->after[i].on);
     }

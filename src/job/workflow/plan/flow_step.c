@@ -399,8 +399,8 @@ enum status flow_add_job(json_t *step, const struct job_step *definition, const 
                        .values = json_object(),
                        .name = json_string_value(json_object_get(step, "name")),
                        .is_fan_out = step_is_fan_out(definition),
-                       .why = why,
                        .size = size};
+    m.why = why;
     json_t *own = definition->job ? fields_of(definition->job, false) : json_object();
     json_t *with = encode_with(definition);
     enum status st = m.job && m.env && m.values && own && with ? OK : E_NOMEM;

@@ -13,7 +13,7 @@ static enum status choose_params(const struct job *workflow, const struct run_in
     struct input_error error = {0};
     enum status st = input_choose_params(workflow, given->params, ret, &error);
     if (st == E_INVALID)
-        flow_fail(why, size, "parameter %s: %s", error.name, error.why);
+        flow_say(why, size, "parameter %s: %s", error.name, error.why);
     return st;
 }
 
@@ -26,7 +26,7 @@ static enum status check_input(const char *input, char *why, size_t size)
         st = E_INVALID;
     json_decref(document);
     if (st == E_INVALID)
-        flow_fail(why, size, "what was handed over with the request can't be read");
+        flow_say(why, size, "what was handed over with the request can't be read");
     return st;
 }
 
@@ -71,8 +71,7 @@ static enum status write_text(const json_t *document, char **ret, char *why, siz
     if (!text)
         return E_NOMEM;
     if (strlen(text) > FLOW_TEXT_MAX) {
-        flow_fail(why, size, "the plan of the instance is larger than %d KiB",
-                  FLOW_TEXT_MAX / 1024);
+        flow_say(why, size, "the plan of the instance is larger than %d KiB", FLOW_TEXT_MAX / 1024);
         free(text);
         return E_TOO_LARGE;
     }
