@@ -121,8 +121,9 @@ expect_stdout_has '● extract'
 run peal logs "$id"
 expect_stdout_has 'report   | 3 rows of friday'
 peal logs -f etl/chain >"$scratch/follow" 2>&1 &
+follower=$!
 wait_until grep -q 'etl/chain.*: ok after' "$scratch/follow"
-kill $!
+kill "$follower"
 run cat "$scratch/follow"
 expect_stdout_has 'report   | 3 rows of friday'
 run peal runs --instance "$id" -o json
@@ -218,6 +219,13 @@ wait_until has_lines "$log.cleanup" 4
 run peal workflow runs etl/long -o json
 expect_json '[.[] | [.state, .steps]]' \
     '[["killed",{"killed":1,"skipped":1,"ok":1}],["ok",{"ok":3}],["ok",{"ok":3}]]'
+
+run peal workflow validate "$scratch/jobs.yaml"
+expect_status 0
+sed 's/after: shaky/after: shakey/' "$scratch/jobs.yaml" >"$scratch/wrong.yaml"
+run peal workflow validate "$scratch/wrong.yaml"
+expect_status 6
+expect_stderr_has 'there is no step "shakey"; did you mean "shaky"?'
 
 # What is not a workflow.
 run peal add plain @manual -- true

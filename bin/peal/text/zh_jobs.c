@@ -453,5 +453,7 @@ const struct message zh_jobs[] = {
     {"jobs that still have a former name of it in their after, and keep waiting for it: "
      "%zu; repeat the command to rewrite them",
      "还有 %zu 个任务的 after 中仍是旧名称，它们会继续等待此任务；重复执行命令即可改写"},
+    {"give files that end in .yaml, .yml or .json, or folders",
+     "请给出以 .yaml、.yml 或 .json 结尾的文件，或目录"},
     {0},
 };

@@ -269,8 +269,9 @@ const struct message zh_runs[] = {
      "are for workflows, too. docs/WORKFLOWS.md tells of them.",
      "工作流也是任务：apply、validate、pause、run、logs 等任务的命令同样适用于工作流。详见 "
      "docs/WORKFLOWS.md。"},
-    {"what about workflows? peal workflow list, describe, graph, run, runs, retry or cancel",
-     "要对工作流做什么？peal workflow list、describe、graph、run、runs、retry 或 cancel"},
+    {"what about workflows? peal workflow list, describe, graph, run, runs, retry, cancel or "
+     "validate",
+     "要对工作流做什么？peal workflow list、describe、graph、run、runs、retry、cancel 或 validate"},
     {"what failed, and what follows it", "重新运行失败的步骤及其后续步骤"},
     {"run only this step, or those of this workflow that is a step; may be repeated",
      "只运行该步骤，或作为步骤的该工作流的各步骤；可重复给出"},
@@ -289,6 +290,8 @@ const struct message zh_runs[] = {
      "后续"
      "步骤会重新运行。`finally` 中的步骤总会运行。"},
     {"which instance? Give the id of its run", "哪个实例？请给出其运行 ID"},
+    {"check files of workflows, as peal validate does", "检查工作流文件，与 peal validate 相同"},
+    {"validate what? Give a file, or a folder of files", "检查什么？请给出文件或其所在目录"},
     {"how far an instance is", "实例的进度"},
     {"jobs that are workflows", "列出工作流"},
     {"peal workflow list takes no name", "peal workflow list 不接受名称"},

@@ -9,6 +9,7 @@
 #include "cli/json_out.h"
 #include "cli/when.h"
 #include "client/client.h"
+#include "cmd/jobs/validate.h"
 #include "data_folder.h"
 #include "jobs/check/job_check.h"
 #include "jobs/definition.h"
@@ -326,6 +327,14 @@ static enum exit_code run(void *place)
     specs_release(&check.specs);
     schedule_reader_release(&reader);
     return code;
+}
+
+enum exit_code validate_job_files(const struct request_base *base, const struct words *files)
+{
+    struct request request = {.base = *base, .words = *files};
+    if (!all_hold_jobs(files))
+        return cli_usage(base->command, "give files that end in .yaml, .yml or .json, or folders");
+    return run(&request);
 }
 
 static const char *const forms[] = {"text", "json", NULL};

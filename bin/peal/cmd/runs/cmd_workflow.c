@@ -6,6 +6,7 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 #include "client/body.h"
+#include "cmd/jobs/validate.h"
 #include "print/job_table.h"
 #include "print/log_instance.h"
 #include "print/run_table.h"
@@ -441,6 +442,12 @@ static enum exit_code retry(struct client *client, void *place)
     return code;
 }
 
+static enum exit_code validate(void *place)
+{
+    const struct request *request = place;
+    return validate_job_files(&request->base, &request->words);
+}
+
 /* ---- the command ---- */
 
 static const struct option_row one[] = {
@@ -546,6 +553,14 @@ static const struct command subcommands[] = {
         .too_few = WHICH,
         .with_agent = cancel,
     },
+    {
+        .name = "workflow validate",
+        .summary = "check files of workflows, as peal validate does",
+        .arguments = ROWS(ARGUMENTS(request, words, "FILE", .complete = COMPLETE_FILES)),
+        .options = client_options,
+        .too_few = "validate what? Give a file, or a folder of files",
+        .run = validate,
+    },
     {0},
 };
 
@@ -561,7 +576,8 @@ const struct command cmd_workflow = {
             "of jobs are for workflows, too. docs/WORKFLOWS.md tells of them.",
     .options = client_options,
     .too_few =
-        "what about workflows? peal workflow list, describe, graph, run, runs, retry or cancel",
+        "what about workflows? peal workflow list, describe, graph, run, runs, retry, cancel "
+        "or validate",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
