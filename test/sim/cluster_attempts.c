@@ -58,7 +58,7 @@ void attempts_see_end(struct cluster *cluster, const struct known_job *job, cons
 {
     bool is_settled = job->revision && !job->deleted && (!job->paused || run_is_asked_for(run)) &&
                       cluster->stage.now_ms - job->defined_ms > SETTLED_MS;
-    if (run_is_step(run)) /* its plan is the instance's: see workflow_see */
+    if (!id_is_zero(&run->instance)) /* steps have the plan of the instance: see workflow_see */
         return;
     if (is_settled && !cluster->restored_ms && attempts_are_wanted(job->definition, run) &&
         !run->retried)
