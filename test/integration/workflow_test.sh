@@ -227,6 +227,25 @@ run peal workflow validate "$scratch/wrong.yaml"
 expect_status 6
 expect_stderr_has 'there is no step "shakey"; did you mean "shaky"?'
 
+# Too much, and what can't be read as values.
+cat >"$scratch/values.yaml" <<'YAML'
+name: etl/values
+schedule: "@manual"
+steps:
+  - name: much
+    shell: printf 'x=%70000d\n' 1 >>"$PEAL_OUTPUT"
+  - name: replaced
+    shell: rm -f "$(readlink "$PEAL_OUTPUT")"; ln -s /etc/passwd "$(readlink "$PEAL_OUTPUT" | sed 's/ (deleted)//')"
+  - name: odd
+    shell: echo 'no value' >>"$PEAL_OUTPUT"
+YAML
+run peal apply -f "$scratch/values.yaml"
+run peal run etl/values --wait
+expect_status 10
+steps_of "$(head -n 1 "$scratch/out")"
+expect_json '[.steps[] | [.name, .state]]' '[["much","failed"],["replaced","failed"],["odd","failed"]]'
+expect_lacks out 'root:'
+
 # What is not a workflow.
 run peal add plain @manual -- true
 run peal workflow graph plain
