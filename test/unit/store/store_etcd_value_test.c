@@ -216,6 +216,10 @@ static void runs_of_newer_jobs_are_for_newer_nodes(void **state)
         {__LINE__, JOB_WITH(",\"spread\":\"all\""), 0, 4},
         {__LINE__, JOB_WITH(",\"place\":\"sticky\",\"spread\":\"2\""), 0, 5},
         {__LINE__, JOB_WITH(",\"place\":\"even\""), 0, 1},
+        {__LINE__,
+         "{\"uid\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"name\":\"a\",\"schedule\":\"@manual\","
+         "\"kind\":\"workflow\",\"steps\":[{\"name\":\"b\",\"command\":[\"true\"]}]}",
+         0, 6},
         {__LINE__, JOB_WITH(",\"newest\":1"), 0, 1}, /* unknown here, too */
         {__LINE__, "no JSON", 0, 1},
     };
