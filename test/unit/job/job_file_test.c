@@ -352,12 +352,13 @@ static void refuses_what_would_grow(void **state)
 {
     static const char bomb[] = "a: &a [1,2,3,4,5,6,7,8,9,0]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
                                "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"
-                               "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d]\n";
+                               "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+                               "e: &e [*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e]\n";
     struct job_error wrong = {0};
     json_t *value = NULL;
     (void)state;
     assert_int_equal(job_read_text(bomb, strlen(bomb), "UTC", zones, &value, &wrong), E_INVALID);
-    assert_non_null(strstr(wrong.message, "more than 20000 values"));
+    assert_non_null(strstr(wrong.message, "more than 100000 values"));
 }
 
 int main(void)
