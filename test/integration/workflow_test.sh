@@ -246,6 +246,73 @@ steps_of "$(head -n 1 "$scratch/out")"
 expect_json '[.steps[] | [.name, .state]]' '[["much","failed"],["replaced","failed"],["odd","failed"]]'
 expect_lacks out 'root:'
 
+# What failed is run again, in a new instance that has the values of what did not; and a part of it.
+cat >"$scratch/again.yaml" <<'YAML'
+name: etl/again
+schedule: "@manual"
+params: {who: {default: me}}
+steps:
+  - name: a
+    shell: echo a >>"$LOG"; echo "x=$RANDOM" >>"$PEAL_OUTPUT"; echo "who=$PEAL_PARAM_who" >>"$PEAL_OUTPUT"
+  - name: f
+    after: a
+    each: {from: 1, to: 3}
+    shell: echo f >>"$LOG"; echo "y=$PEAL_ITEM" >>"$PEAL_OUTPUT"
+  - name: b
+    after: f
+    shell: echo b >>"$LOG"; test -e "$FLAG" && echo "${steps.a.who} ${steps.f.y}"
+  - name: c
+    after: b
+    shell: echo c >>"$LOG"
+finally:
+  - name: z
+    shell: echo z >>"$LOG"
+YAML
+# shellcheck disable=SC2317 # run calls it
+ran() { # how often which step has run
+    sort "$log.again" | uniq -c | awk '{ print $2 $1 }' | paste -s -d ' '
+}
+export LOG=$log.again FLAG=$scratch/flag
+printf 'env: {LOG: %s, FLAG: %s}\n' "$LOG" "$FLAG" >>"$scratch/again.yaml"
+run peal apply -f "$scratch/again.yaml"
+expect_status 0
+run peal workflow run etl/again -p who=you --wait
+expect_status 10
+failed=$(head -n 1 "$scratch/out")
+run ran
+expect_stdout 'a1 b1 f3 z1'
+touch "$FLAG"
+run peal workflow retry "$failed" --wait
+expect_status 0
+again=$(head -n 1 "$scratch/out")
+run ran
+expect_stdout 'a1 b2 c1 f3 z2'
+steps_of "$again"
+expect_json '[.steps[] | [.name, .state, .earlier]]' \
+    '[["a","ok",true],["f","ok",true],["b","ok",false],["c","ok",false],["z","ok",false]]'
+run peal logs "$again"
+expect_stdout_has 'you ["1","2","3"]'
+run peal workflow retry "$again" f --wait
+expect_status 0
+run ran
+expect_stdout 'a1 b3 c2 f6 z3'
+run peal workflow retry "$again" --all --wait
+run ran
+expect_stdout 'a2 b4 c3 f9 z4'
+run peal workflow run etl/again --only c --wait
+expect_status 0
+run ran
+expect_stdout 'a2 b4 c4 f9 z4'
+run peal workflow run etl/again --skip b --skip f --wait
+run ran
+expect_stdout 'a3 b4 c5 f9 z5'
+run peal workflow run etl/again --only nope
+expect_status 6
+expect_stderr_has 'there is no step "nope"'
+run peal workflow retry etl/again
+expect_status 3
+expect_stderr_has 'is not the id of a run'
+
 # What is not a workflow.
 run peal add plain @manual -- true
 run peal workflow graph plain

@@ -139,6 +139,8 @@ const struct row sweep_rows[] = {
      "{\"from\":\"2020-01-01\",\"to\":\"2020-01-02\"}"},
     {__LINE__, "GET", V1 "/jobs/{name}/next", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/next", NULL},
     {__LINE__, "GET", V1 "/jobs/{name}/dependencies", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/dependencies", NULL},
+    {__LINE__, "GET", V1 "/jobs/{name}/graph", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/graph", NULL},
+    {__LINE__, "GET", V1 "/jobs/{name}/instances", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/instances", NULL},
     {__LINE__, "GET", V1 "/jobs/{name}/why", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/why", NULL},
     {__LINE__, "GET", V1 "/jobs/{name}/versions", LOOK, ON_JOB, "200", V1 "/jobs/$PATH/versions", NULL},
     {__LINE__, "GET", V1 "/jobs/{name}/versions/{revision}", LOOK, ON_JOB, "200",
@@ -170,6 +172,7 @@ const struct row sweep_rows[] = {
     {__LINE__, "POST", V1 "/runs/{id}/kill", OPERATE, ON_RUN, "409", V1 "/runs/$RUN/kill", NULL},
     {__LINE__, "POST", V1 "/runs/{id}/retry", OPERATE, ON_RUN, "202", V1 "/runs/$RUN/retry", NULL},
     {__LINE__, "POST", V1 "/runs/{id}/retry", OPERATE, ON_RUN, "409", V1 "/runs/$LIVE/retry", NULL},
+    {__LINE__, "GET", V1 "/runs/{id}/steps", LOOK, ON_RUN, "404", V1 "/runs/$RUN/steps", NULL}, /* it has none */
     {__LINE__, "GET", V1 "/runs/{id}/log", LOOK, ON_RUN, "200", V1 "/runs/$RUN/log", NULL},
     {__LINE__, "GET", V1 "/runs/{id}/log", LOOK, ON_RUN, "200", V1 "/runs/$RUN/log?raw=true", NULL},
     {__LINE__, "GET", V1 "/runs/{id}/log", LOOK, ON_RUN, "200", V1 "/runs/$LIVE/log", NULL},
