@@ -294,9 +294,6 @@ peal_sim_mistake(step_forgotten_early memory workflows engine/state/open_run.c
 peal_sim_mistake(output_of_the_lost memory workflows store/rules/rules_finish.c
     "finish->output && settled == SETTLED_TICK" "finish->output"
     "a later step gets what a lost attempt has written, not the one that was OK")
-peal_sim_mistake(killed_before_its_turn memory workflows store/rules/rules_job.c
-    "row.run.state == RUN_QUEUED && !run_is_step(&row.run)" "row.run.state == RUN_QUEUED"
-    "a step that is killed while it waits is over before those that it waits for")
 
 # ---- the store in etcd, and the etcd client ----
 
