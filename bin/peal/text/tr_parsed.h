@@ -1,5 +1,5 @@
-/* The messages of the parsers, as in struct parse_error, and of an agent that does not start, in the
- * language of the command. */
+/* The messages of the parsers, as in struct parse_error, and of an agent that does not start, in
+ * the language of the command. */
 #ifndef PEAL_TR_PARSED_H
 #define PEAL_TR_PARSED_H
 

@@ -1,6 +1,6 @@
 /* Translation of what the parsers of schedules, jobs, calendars and crontabs say (parse_error,
- * job_error), and of why an agent does not start. They write English messages with their arguments in them; the row of a table is found
- * by its English format. Pure. */
+ * job_error), and of why an agent does not start. They write English messages with their arguments
+ * in them; the row of a table is found by its English format. Pure. */
 #ifndef PEAL_PARSED_H
 #define PEAL_PARSED_H
 
