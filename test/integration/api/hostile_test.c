@@ -496,7 +496,8 @@ static void test_many_that_do_not_read(void **state)
         most = api_unsent(world->api) > most ? api_unsent(world->api) : most;
         assert_true(clock_now().boot.ms < until_ms);
     }
-    assert_in_range(most, NARROW_BYTES, NARROW_BYTES + (1 << 20));
+    /* It is looked at now and then, and so not at its very height. */
+    assert_in_range(most, NARROW_BYTES - (1 << 18), NARROW_BYTES + (1 << 20));
     struct answer answer = ask_tcp(world, "GET //livez", "Host: localhost\r\n", NULL);
     assert_int_equal(answer.status, 200);
     answer_release(&answer);
