@@ -30,6 +30,7 @@ here() { # COMMAND
         -e "s#https://peal.example.com:7325#https://localhost:${ports[1]} --name anna#" \
         -e "s#^curl .*(DKRON|GOCRON).*>#cat $scratch/\1.json >#" \
         -e "s#^peal (user add|login) .*#& --password-file $scratch/password#" \
+        -e "s#^peal workflow retry 01K.*#peal workflow retry $(instance) --all --wait#" \
         -e "s#^peal (drain|undrain) web-1#peal \1 $(node_name)#" \
         -e "s#^peal logs -f (.*)#peal run \1 --wait; timeout 3 & || [ \$? -eq 124 ]#" <<<"$1"
 }
@@ -37,6 +38,11 @@ here() { # COMMAND
 # The node that the agent of $PEAL_DATA is; web-1 where nobody has started one yet.
 node_name() {
     peal nodes -o name 2>/dev/null | head -n 1 | grep . || echo web-1
+}
+
+# The newest instance of the workflow that the document shows, which was good: all of it is run again.
+instance() {
+    peal workflow runs etl/nightly -o name 2>/dev/null | head -n 1
 }
 
 left_out() { # COMMAND
@@ -58,7 +64,13 @@ prepare() {
     echo '[{"name":"a","schedule":"@daily","executor":"shell","executor_config":{"command":"true"}}]' \
         >"$scratch/DKRON.json"
     echo '[{"id":1,"name":"b","spec":"@daily","protocol":2,"command":"true"}]' >"$scratch/GOCRON.json"
-    chmod +x "$scratch/backup" "$scratch/bin/crontab"
+    { # the workflow of the document, where its programs are
+        sed -n '/^kind: workflow$/,/^```$/p' "$document" | sed '/^```$/,$d'
+        echo "cwd: $HOME"
+    } >"$HOME/etl.yaml"
+    printf '#!/bin/sh\nseq 3 >data\n' >"$HOME/extract.sh"
+    printf '#!/bin/sh\n[ "$1" = --rows=3 ]\n' >"$HOME/load"
+    chmod +x "$scratch/backup" "$scratch/bin/crontab" "$HOME/extract.sh" "$HOME/load"
     PATH=$scratch/bin:$PATH
     ! grep -q 'etcd://' "$document" || etcd_start
     case $document in
