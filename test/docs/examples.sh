@@ -69,6 +69,7 @@ prepare() {
         echo "cwd: $HOME"
     } >"$HOME/etl.yaml"
     printf '#!/bin/sh\nseq 3 >data\n' >"$HOME/extract.sh"
+    # shellcheck disable=SC2016 # for the script
     printf '#!/bin/sh\n[ "$1" = --rows=3 ]\n' >"$HOME/load"
     chmod +x "$scratch/backup" "$scratch/bin/crontab" "$HOME/extract.sh" "$HOME/load"
     PATH=$scratch/bin:$PATH

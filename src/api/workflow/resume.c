@@ -150,6 +150,7 @@ struct resume_call {
     struct instance_read read; /* first member */
     struct run instance;
     char *plan;        /* of the instance; NULL: it is gone */
+    json_t *before;    /* what was done before that instance: by the names of steps; NULL: none */
     struct flow *flow; /* of the definition as it is now */
     bool *again;       /* by the steps of the instance: they are to run */
     json_t *done;
@@ -164,6 +165,7 @@ static void release(void *state)
     free(resume->plan);
     free(resume->again);
     json_decref(resume->done);
+    json_decref(resume->before);
 }
 
 static const struct catalog_job *job_of(const struct call *call, const struct run *run)
@@ -216,21 +218,43 @@ static void step_read(struct call *call)
     json_decref(done);
 }
 
-/* Did it end well, and does the workflow have it still? */
+/* Did it end well, or was it done before, and does the workflow have it still? */
 static bool is_done(const struct resume_call *resume, int step)
 {
     const struct instance_view *view = &resume->read.view;
-    int now = flow_find(resume->flow, instance_step_name(view, step));
+    const struct instance_step *shown = &view->steps[step];
+    const char *name = instance_step_name(view, step);
+    int now = flow_find(resume->flow, name);
     bool is_final = now >= 0 && flow_is_final(resume->flow, now);
-    bool is_ok = view->steps[step].is_known && view->steps[step].run.state == RUN_OK;
+    bool is_ok = shown->is_known ? shown->run.state == RUN_OK
+                                 : json_object_get(resume->before, name) != NULL;
     return now >= 0 && !is_final && is_ok && !resume->again[step];
+}
+
+/* Goes to the next step whose record is to be read; what was done before is known. False: out of
+ * memory. */
+static bool pass_known(struct resume_call *resume)
+{
+    const struct instance_view *view = &resume->read.view;
+    for (; resume->next < view->count; resume->next++) {
+        const char *name = instance_step_name(view, resume->next);
+        if (!is_done(resume, resume->next))
+            continue;
+        if (view->steps[resume->next].is_known)
+            return true;
+        if (json_object_set(resume->done, name, json_object_get(resume->before, name)) != 0)
+            return false;
+    }
+    return true;
 }
 
 static void look_at_next(struct call *call)
 {
     struct resume_call *resume = call->state;
-    while (resume->next < resume->read.view.count && !is_done(resume, resume->next))
-        resume->next++;
+    if (!pass_known(resume)) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
     if (resume->next == resume->read.view.count) {
         start(call, json_object_size(resume->done) > 0);
         return;
@@ -302,6 +326,9 @@ void resume_instance(struct call *call, const struct run *instance, const char *
     struct resume_call *resume = call_state(call, sizeof(*resume), release);
     if (!resume)
         return;
+    struct run_input before = input_decode(plan);
+    resume->before = json_incref(json_object_get(before.resume, "done"));
+    input_release(&before);
     resume->instance = *instance;
     resume->plan = plan ? strdup(plan) : NULL;
     if (plan && !resume->plan) {
