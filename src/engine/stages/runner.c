@@ -171,19 +171,6 @@ static void not_begun(struct runner *runner, struct open_run *open, enum status 
     open_runs_move(runner->runs, open, OPEN_CLAIMED);
 }
 
-/* The store was asked whether it is still begun by this node, and nothing has changed for others
- * since the first begin. */
-static void renewed(struct runner *runner, struct now now, struct open_run *open,
-                    const struct store_begin *begin, enum status st)
-{
-    if (st != OK)
-        open_runs_move(runner->runs, open, OPEN_EXPIRED);
-    else if (begin->begun)
-        begun(runner, now, open, begin);
-    else
-        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
-}
-
 static void begins_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
     struct runner *runner = stage;
@@ -192,10 +179,6 @@ static void begins_answered(void *stage, struct outbox_batch *batch, enum status
     for (size_t i = 0; i < outbox_count(batch); i++) {
         const struct store_begin *begin = &batch->request.items.begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
-        if (open && open->phase == OPEN_RENEWING && open->run.nonce == begin->nonce) {
-            renewed(runner, now, open, begin, st);
-            continue;
-        }
         if (!open || open->phase != OPEN_BEGINNING || open->run.nonce != begin->nonce)
             continue; /* the feed was faster, and another begin may be under way */
         if (st != OK && open->run.state == RUN_BEGUN)
@@ -238,13 +221,12 @@ static size_t starts_ahead(const struct runner *runner)
 static size_t begins_left(const struct runner *runner)
 {
     const size_t *counts = runner->runs->counts;
-    size_t ahead =
-        counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING] + counts[OPEN_RENEWING];
-    size_t most = starts_ahead(runner), waiting = counts[OPEN_CLAIMED] + counts[OPEN_EXPIRED];
+    size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
+    size_t most = starts_ahead(runner);
     size_t left = ahead < most ? most - ahead : 0;
     if (left > STARTS_AHEAD_MAX)
         return STARTS_AHEAD_MAX;
-    return left < most / 2 && left < waiting ? 0 : left;
+    return left < most / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
 /* A run of this node, for a boot before this one. The id of a boot's run tells which; a further
@@ -315,31 +297,11 @@ static bool begin_or_end(struct runner *runner, struct now now, struct open_run 
     return true;
 }
 
-/* Begins runs again that their executor has not come to: it says so of each, so none of them can
- * have started. If the store still has them as this node's, a new window opens. */
-static void add_renewals(struct runner *runner, struct now now, size_t left,
-                         struct outbox_batch **batch)
-{
-    struct open_run *open;
-    while (outbox_count(*batch) < left && (open = open_runs_first(runner->runs, OPEN_EXPIRED))) {
-        struct store_begin *begin = outbox_add(batch, &runner->sender, &begins_kind);
-        if (!begin)
-            return;
-        begin->run_id = open->run.id;
-        begin->nonce = open->run.nonce;
-        open->first_begin = now.boot;
-        open->begin_sent = now.boot;
-        open->begins = 1;
-        open_runs_move(runner->runs, open, OPEN_RENEWING);
-    }
-}
-
 static void send_begins(struct runner *runner, struct now now)
 {
     struct outbox_batch *batch = NULL;
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
     size_t left = begins_left(runner);
-    add_renewals(runner, now, left, &batch);
     for (; open && outbox_count(batch) < left; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (begin_at(runner, now, open) <= now.wall.ms && !begin_or_end(runner, now, open, &batch))
@@ -481,8 +443,7 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
 static bool may_begin(const struct runner *runner)
 {
     return runner->executor_ready && !runner->is_held &&
-           (open_runs_first(runner->runs, OPEN_CLAIMED) ||
-            open_runs_first(runner->runs, OPEN_EXPIRED));
+           open_runs_first(runner->runs, OPEN_CLAIMED);
 }
 
 /* While nothing may be begun, claims may become too late. */
@@ -677,17 +638,6 @@ static void found(struct runner *runner, struct open_run *open)
     open_runs_move(runner->runs, open, OPEN_STARTED);
 }
 
-/* A call that no thread came to in time waits on: all of them were held by other calls. Anything
- * else that was not started within its window is missed. */
-static void expired(struct runner *runner, struct now now, struct open_run *open)
-{
-    bool is_waiting = peer_is_program(runner->self) && open->phase == OPEN_STARTING;
-    if (is_waiting && open->kill == REASON_NONE)
-        open_runs_move(runner->runs, open, OPEN_EXPIRED);
-    else
-        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
-}
-
 static void take_event(struct runner *runner, struct now now, const struct executor_event *event)
 {
     if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
@@ -714,7 +664,7 @@ static void take_event(struct runner *runner, struct now now, const struct execu
     else if (event->kind == EXECUTOR_ENDED)
         ended(runner, open, &event->end);
     else
-        expired(runner, now, open);
+        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
 }
 
 void runner_watch(struct runner *runner, struct now now)
@@ -767,8 +717,6 @@ static int64_t next_begin_at(const struct runner *runner, struct now now)
 {
     int64_t first_ms = NEVER_MS, retry_ms = wall_at(now, runner->sender.retry_at);
     const struct open_run *open;
-    if (open_runs_first(runner->runs, OPEN_EXPIRED))
-        first_ms = now.wall.ms;
     TAILQ_FOREACH (open, &runner->runs->phases[OPEN_CLAIMED], in_phase) {
         int64_t at_ms = begin_at(runner, now, open);
         first_ms = at_ms < first_ms ? at_ms : first_ms;

@@ -15,9 +15,8 @@
 /* WAITING -> TAKING -+
  *                    v
  *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTING (-> HELD) -> STARTED -> ENDED
- *                      |           \-> REFUSED     ^        \-> EXPIRED              ^
- *                      |                           +- RENEWING <-+                   |
- *                      +---- killed or too late before the start --------------------+
+ *                      |           \-> REFUSED                                        ^
+ *                      +---- killed or too late before the start ---------------------+
  *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
  *
  *
@@ -54,8 +53,6 @@ enum open_phase {
     OPEN_BEGUN,    /* waits for its start time */
     OPEN_STARTING, /* sent to the executor */
     OPEN_HELD,     /* the executor has made all but its start, whose time has not come */
-    OPEN_EXPIRED,  /* a function: no thread has come to it within its window; to be begun again */
-    OPEN_RENEWING, /* that is on its way to the store */
     OPEN_STARTED,  /* has a process */
     OPEN_ORPHAN,
     OPEN_REFUSED, /* the store ended it; the feed will show its record */

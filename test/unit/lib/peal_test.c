@@ -25,8 +25,7 @@ struct seen {
     atomic_int calls, cancelled;
     char param[32];
     pthread_mutex_t lock;
-    char log[16384]; /* lines of the log callback, as many as fit */
-    int missed;      /* runs, by that log */
+    char log[16384]; /* lines of the log callback */
 };
 
 static void keep(void *context, enum peal_level level, const char *message)
@@ -36,7 +35,6 @@ static void keep(void *context, enum peal_level level, const char *message)
     pthread_mutex_lock(&seen->lock);
     size_t length = strlen(seen->log);
     snprintf(seen->log + length, sizeof(seen->log) - length, "%s\n", message);
-    seen->missed += strstr(message, "has not run well: missed") != NULL;
     pthread_mutex_unlock(&seen->lock);
 }
 
@@ -223,63 +221,6 @@ static void a_command_is_a_run_like_any(void **state)
     wait_for_line(seen, "\"stays\" has not run well: timed_out");
 }
 
-enum { MANY = 200, HELD_MS = 7000 }; /* the start window is 5 s */
-
-/* Functions of which two hold all threads for longer than a start window. */
-struct crowd {
-    atomic_int held, brisk; /* how many hold a thread; brisk calls so far */
-    atomic_bool is_held, is_over;
-    atomic_int after[MANY]; /* calls since then */
-};
-
-struct member {
-    struct crowd *crowd;
-    int number;
-};
-
-static int holds_at_times(peal_run *run, void *arg)
-{
-    struct member *member = arg;
-    struct crowd *crowd = member->crowd;
-    if (crowd->is_held && atomic_fetch_add(&crowd->held, 1) < 2) {
-        peal_sleep(run, HELD_MS);
-        crowd->is_over = true;
-        return 0;
-    }
-    crowd->brisk++;
-    crowd->after[member->number] += crowd->is_over;
-    return 0;
-}
-
-/* Brisk calls are begun ahead, more than there are threads. If then slow ones hold all threads,
- * those that wait are begun again when there is one. */
-static void calls_wait_for_threads_that_are_held(void **state)
-{
-    struct seen *seen = *state;
-    struct crowd *crowd = calloc(1, sizeof(*crowd));
-    struct member *members = calloc(MANY, sizeof(*members));
-    char name[16];
-    assert_true(crowd && members);
-    assert_non_null(OPEN(seen, .threads = 2));
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof(name), "f%d", i);
-        members[i] = (struct member){crowd, i};
-        assert_int_equal(peal_add(seen->node, name, "* * * * * *", holds_at_times, &members[i],
-                                  .local = true, .catch_up = PEAL_NONE),
-                         PEAL_OK);
-    }
-    while (crowd->brisk < 3 * MANY)
-        rest();
-    crowd->is_held = true;
-    for (int i = 0; i < MANY; i++)
-        while (!crowd->after[i])
-            rest();
-    seen->node = peal_close(seen->node);
-    assert_int_equal(seen->missed, 0);
-    free(members);
-    free(crowd);
-}
-
 static void the_program_steps(void **state)
 {
     struct seen *seen = *state;
@@ -348,7 +289,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_is_triggered_with_parameters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(local_functions_have_their_policies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_command_is_a_run_like_any, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(calls_wait_for_threads_that_are_held, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_program_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stop_tells_functions_and_waits_for_them, set_up,
                                         tear_down),
