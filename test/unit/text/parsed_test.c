@@ -482,7 +482,7 @@ static void fill(const struct part *part, const struct message *table, bool is_f
     else if (part->is_quoted || (part->has_most && !is_wrapping(table)))
         wild_text(ret->en, size, is_first);
     else
-        words = is_wrapping(table) ? plain_row(parsed_messages, 100)
+        words = is_wrapping(table) ? plain_row(parsed_messages, size - 1 < 100 ? size - 1 : 100)
                                    : plain_row(parsed_words, 12); /* "day of month" */
     if (words)
         snprintf(ret->en, sizeof(ret->en), "%s", words->en);
