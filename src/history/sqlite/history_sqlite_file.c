@@ -106,8 +106,8 @@ static const char *const migrations[] = {
     "ALTER TABLE runs ADD COLUMN pinned TEXT NOT NULL DEFAULT '';",
 
     /* Workflows. */
-    "ALTER TABLE runs ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
-    "ALTER TABLE runs ADD COLUMN step TEXT NOT NULL DEFAULT '';",
+    ("ALTER TABLE runs ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
+     "ALTER TABLE runs ADD COLUMN step TEXT NOT NULL DEFAULT '';"),
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
