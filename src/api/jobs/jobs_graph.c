@@ -67,15 +67,17 @@ static void walk(struct graph *graph, const char *name)
 
 static json_t *encode_job(const struct graph *graph, const char *name)
 {
-    const struct catalog_job *job = catalog_by_name(graph->catalog, name);
-    bool has_run = job && !id_is_zero(&job->last.run_id);
-    bool has_started = has_run && job->last.started_ms;
-    return json_pack("{s:s, s:b, s:b, s:I, s:o, s:o, s:o}", "job", name, "exists", job != NULL,
-                     "paused", job && job->paused, "open", (json_int_t)(job ? job->open_runs : 0),
-                     "state", has_run ? json_string(run_state_name(job->last.state)) : json_null(),
-                     "ended_at", json_time(has_run ? job->last.ended_ms : 0), "took_ms",
-                     has_started ? json_integer(job->last.ended_ms - job->last.started_ms)
-                                 : json_null());
+    static const struct catalog_job none;
+    const struct catalog_job *found = catalog_by_name(graph->catalog, name);
+    const struct catalog_job *job = found ? found : &none;
+    const struct last_run *last = &job->last;
+    bool has_run = !id_is_zero(&last->run_id);
+    return json_pack("{s:s, s:b, s:b, s:I, s:o, s:o, s:o}", "job", name, "exists", found != NULL,
+                     "paused", job->paused, "open", (json_int_t)job->open_runs, "state",
+                     has_run ? json_string(run_state_name(last->state)) : json_null(), "ended_at",
+                     json_time(last->ended_ms), "took_ms",
+                     last->started_ms ? json_integer(last->ended_ms - last->started_ms)
+                                      : json_null());
 }
 
 static json_t *encode_edge(const struct graph *graph, const struct job_wait *wait, const char *from)

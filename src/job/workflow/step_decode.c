@@ -20,7 +20,9 @@ static enum status append_after(struct job_step *step, const char *name, enum af
         free(copy);
         return E_NOMEM;
     }
-    step->after[step->after_count++] = (struct step_after){copy, on};
+    struct step_after *after = &step->after[step->after_count++];
+    after->step = copy;
+    after->on = on;
     return OK;
 }
 
