@@ -45,9 +45,8 @@ leave_cpu_group() {
     cpu_groups=
 }
 
-# The oldest: processes that are held before their exec look the same.
 spawner() {
-    pgrep -o -f "^[^ ]*peal-spawn .*$data/spawn" || true
+    pgrep -f "^[^ ]*peal-spawn .*$data/spawn" || true
 }
 
 agent() {
