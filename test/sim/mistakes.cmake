@@ -60,7 +60,7 @@ peal_sim_mistake(absence_ignored memory boots engine/stages/plan.c
     "attendance_has_missed(rules->attendance, start_ms, now.wall.ms)" "false"
     "a tick runs as if it were on time, though nobody was there for longer")
 peal_sim_mistake(absence_of_a_moment memory races engine/engine_attendance.c
-    "!is_attended_within(engine, engine->config.on_time_ms)" "engine->attendance.has_mark"
+    "engine->now.wall.ms - attended_ms(engine) > engine->config.on_time_ms" "true"
     "an agent that was always there counts as away: ticks are missed")
 peal_sim_mistake(absence_not_waited_for memory boots engine/engine.c
     "may_claim(engine) && engine_is_attended(engine)" "may_claim(engine)"

@@ -433,13 +433,21 @@ static const struct outbox_kind takes_kind = {.op = STORE_TAKE,
                                               .answered = takes_answered,
                                               .release = release_takes};
 
+/* The begin of a run of a deleted job is refused, so whoever takes it ends it: any agent may, and
+ * any process of its program. Which function it was, nobody knows any more. */
+static const char *where_of(const struct claimer *claimer, const struct catalog_job *job)
+{
+    bool is_any_agents = !job || (job->deleted && eligible_is_kind(NULL, claimer->self->program));
+    return is_any_agents ? NULL : job->where;
+}
+
 /* The parts of a tick that any node may run go to the nodes in turn, or each to a node with room.
  */
 static int compute_rank(const struct claimer *claimer, const struct run *run)
 {
     const struct catalog_job *job = instances_terms(claimer->instances, run);
     struct placement_ask ask = {.id = &run->id,
-                                .where = job ? job->where : NULL,
+                                .where = where_of(claimer, job),
                                 .function = job ? catalog_job_function(job) : NULL,
                                 .without = run->node,
                                 .failed_on = run->failed_on,
@@ -461,8 +469,10 @@ static bool can_run(const struct claimer *claimer, const struct run *run)
     const struct catalog_job *job = instances_terms(claimer->instances, run);
     if (!job)
         return !run_is_step(run);
-    if (!eligible_is_kind(job->where, claimer->self->program))
+    if (!eligible_is_kind(where_of(claimer, job), claimer->self->program))
         return false;
+    if (job->deleted)
+        return true;
     return run_is_step(run) ? ports_can_run(claimer->ports, catalog_job_function(job))
                             : lacking_can_run(claimer->lacking, claimer->ports, job);
 }

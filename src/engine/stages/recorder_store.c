@@ -314,6 +314,8 @@ static void forgets_answered(void *stage, struct outbox_batch *batch, enum statu
         } else {
             struct open_run *open =
                 open_runs_find(recorder->runs, &batch->request.items.forgets[i].id);
+            if (open->phase != OPEN_FORGETTING) /* it is to be followed again */
+                continue;
             if (st == OK)
                 open_runs_remove(recorder->runs, open);
             else
