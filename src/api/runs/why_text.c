@@ -132,8 +132,11 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell(answer, "It is under way on %s, which alone knows since when.", run->node);
         return;
     case RUN_RUNNING:
-        tell(answer, "It has been running on %s for %s.", run->node,
-             span_text(now_ms - run->started_ms).text);
+        if (run_is_instance(run))
+            tell(answer, "It has been under way for %s.", span_text(now_ms - run->started_ms).text);
+        else
+            tell(answer, "It has been running on %s for %s.", run->node,
+                 span_text(now_ms - run->started_ms).text);
         return;
     case RUN_SKIPPED:
     case RUN_MISSED:

@@ -229,6 +229,15 @@ export interface Dependencies {
     before: { job: string; on: string }[];
 }
 
+export interface WaitingInstance {
+    run_id: string;
+    tick: string | null;
+    state: RunState;
+    counts: Record<string, number>;
+    steps: { name: string; state: string; run_id: string | null; text: string }[];
+    more: number;
+}
+
 export interface Why {
     tick: string | null;
     state: string;
@@ -236,6 +245,7 @@ export interface Why {
     text: string;
     run: Run | null;
     entry: Entry | null;
+    instances?: WaitingInstance[]; // of a workflow: those that are under way
     next?: Why | null;
 }
 
