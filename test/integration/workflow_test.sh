@@ -362,6 +362,48 @@ wait_until state_is "$waits" killed
 run peal why etl/waits -o json
 expect_json '.instances' '[]'
 
+# A job that is a step: renamed, it is in the workflow by its new name; deleted, there is a warning.
+cat >"$scratch/refers.yaml" <<'YAML'
+name: part/job
+schedule: "@manual"
+shell: echo part
+---
+name: part/flow
+schedule: "@manual"
+steps: [{name: a, job: part/job}]
+---
+name: part/outer
+schedule: "@manual"
+steps:
+  - name: a
+    job: part/job
+  - name: b
+    workflow: part/flow
+YAML
+run peal apply -f "$scratch/refers.yaml"
+expect_status 0
+run peal rename part/job part/task
+expect_status 0
+run peal rename part/flow part/inner
+expect_status 0
+run peal export yaml
+expect_stdout_has 'job: part/task'
+expect_stdout_has 'workflow: part/inner'
+expect_stdout_lacks 'part/job'
+expect_stdout_lacks 'part/flow'
+run peal workflow run part/outer --wait
+expect_status 0
+run peal delete part/task --yes
+expect_status 0
+expect_stderr_has 'part/inner runs part/task as a step, and will fail without it'
+expect_stderr_has 'part/outer runs part/task as a step, and will fail without it'
+run peal workflow run part/outer --wait
+expect_status 6
+expect_stderr_has 'step a: there is no job part/task'
+run peal undelete part/task
+run peal workflow run part/outer --wait
+expect_status 0
+
 # What is not a workflow.
 run peal add plain @manual -- true
 run peal workflow graph plain

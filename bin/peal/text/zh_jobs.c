@@ -136,6 +136,7 @@ const struct message zh_jobs[] = {
     {"left alone: %lld, %s", "保持不变：%lld 个，%s"},
     {"%lld job%s: %s", "%lld 个任务%.0s：%s"},
     {"%s waits for %s, and will not start without it", "%s 等待 %s，没有后者将不会启动"},
+    {"%s runs %s as a step, and will fail without it", "%s 将 %s 作为步骤运行，没有后者将会失败"},
     {"and so do %zu more", "另有 %zu 个任务也是如此"},
 
     /* describe */

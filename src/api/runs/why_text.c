@@ -194,6 +194,8 @@ void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
     else if (eligible_is_program(where))
         tell(answer, "It is due, but no process of the program %s is there. See `peal nodes`.",
              program_text(where).text);
+    else if (!where)
+        tell(answer, "It is due, but no agent that runs jobs is there. See `peal nodes`.");
     else
         tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
              where);
@@ -283,6 +285,8 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
         else if (eligible_is_program(facts->job->where))
             tell(answer, "It is due in %s, but no process of the program %s is there.", span.text,
                  program_text(facts->job->where).text);
+        else if (!facts->job->where)
+            tell(answer, "It is due in %s, but no agent that runs jobs is there.", span.text);
         else
             tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
                  facts->job->where);

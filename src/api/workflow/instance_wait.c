@@ -95,9 +95,11 @@ static void tell_lack(const struct instance_lack *lack, enum language language, 
     if (lack->is_nobody && program)
         strbuf_addf(out, message_in(language, "no process of the program %.*s can run it"),
                     (int)length, program);
+    else if (lack->is_nobody && !lack->where)
+        strbuf_adds(out, message_in(language, "no agent that runs jobs is there"));
     else if (lack->is_nobody)
         strbuf_addf(out, message_in(language, "no node has the labels of its where: %s"),
-                    lack->where ? lack->where : "");
+                    lack->where);
     else if (hindrance)
         strbuf_addf(out, message_in(language, "waits for a node to take it: %s"), hindrance);
     else

@@ -32,9 +32,10 @@ static enum status no_memory_or(enum status st, struct store_opening *opening)
 
 /* ---- of a workflow ---- */
 
+/* A step names a job, also one that was renamed since: its former name, as `after` does. */
 static const char *find_text(void *context, const char *name)
 {
-    const struct catalog_job *job = catalog_by_name(context, name);
+    const struct catalog_job *job = catalog_awaited(context, name);
     return job ? job->json : NULL;
 }
 

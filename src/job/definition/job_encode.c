@@ -324,7 +324,7 @@ static void write_steps(const struct job *job, bool final, struct strbuf *out);
 static const struct field *single_field(const void *object, const void *defaults,
                                         const struct field *fields)
 {
-    if (!fields->alone || is_default(object, defaults, fields))
+    if (!fields->alone)
         return NULL;
     for (const struct field *other = fields + 1; other->name; other++) {
         if (!is_default(object, defaults, other))
@@ -435,17 +435,23 @@ static void write_group(const void *object, const void *defaults, const struct f
 }
 
 /* Appends the member to the map, of which *before is the character in front of the next one. */
-static void write_member(const void *object, const void *defaults, const struct field *field,
-                         char *before, struct strbuf *out)
+static void write_given(const void *object, const void *defaults, const struct field *field,
+                        char *before, struct strbuf *out)
 {
-    if (is_default(object, defaults, field))
-        return;
     strbuf_addc(out, *before);
     strbuf_addc(out, '"');
     strbuf_adds(out, field->name);
     strbuf_adds(out, "\":");
     write_value(object, defaults, field, out);
     *before = ',';
+}
+
+/* The same, unless it has its default. */
+static void write_member(const void *object, const void *defaults, const struct field *field,
+                         char *before, struct strbuf *out)
+{
+    if (!is_default(object, defaults, field))
+        write_given(object, defaults, field, before, out);
 }
 
 static void write_fields(const void *object, const void *defaults, const struct field *fields,
@@ -468,7 +474,9 @@ static void write_step(const struct job_step *step, const struct job *job_like,
     for (const struct field *field = step_fields; field->name; field++)
         write_member(step, step_like, field, &before, out);
     for (const struct field *field = job_fields; field->name; field++) {
-        if (field_is_of_step(field))
+        if (step->given & step_field_bit(field) && field->kind != FIELD_PAIRS)
+            write_given(step->job, job_like, field, &before, out);
+        else if (field_is_of_step(field))
             write_member(step->job, job_like, field, &before, out);
     }
     strbuf_adds(out, before == '{' ? "{}" : "}");

@@ -182,6 +182,8 @@ static enum status decode_fields(const struct decoder *d, struct job_step *step,
             here.node = node_get(spot->node, field->name);
         if (here.node)
             st = decoder_go_on(d, field_decode(&of_job, field, &here), &worst);
+        if (here.node && step->ref)
+            step->given |= step_field_bit(field);
     }
     job_settle_kind(step->job);
     return st == OK ? worst : st;

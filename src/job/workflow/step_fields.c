@@ -108,6 +108,14 @@ bool field_is_of_step(const struct field *field)
     return !field->meta && (field->of == OF_STEP || field->of == OF_EITHER);
 }
 
+unsigned step_field_bit(const struct field *field)
+{
+    unsigned bit = field->in_reference;
+    for (const struct field *other = job_fields; bit && other != field; other++)
+        bit <<= other->in_reference;
+    return bit;
+}
+
 const struct field *step_field_find(const char *name, size_t length)
 {
     const struct field *next = step_fields;

@@ -37,6 +37,8 @@ struct job_step {
     struct job *job; /* what it runs, with its own policies; of a reference: what the step says
                         otherwise (timeout, retries, env, where) */
     char *ref;       /* `job: NAME`: runs what that job runs, as it is when the instance begins */
+    unsigned given;  /* of a reference: fields that stand beside it (step_field_bit), be it with
+                        their defaults, which are then used instead of that job's */
     char *workflow;  /* `workflow: NAME`: the steps of that one, as one step */
     struct job_pairs with;    /* values for the parameters of either; they may hold ${...} */
     struct step_after *after; /* none: it begins with the instance */
@@ -79,6 +81,10 @@ MUST_CHECK enum status steps_each_ref(const struct job *job, steps_visit_ref *vi
 typedef const struct job *steps_find_job(void *context, const char *name);
 const char *steps_complain_inner(const struct job *workflow, const struct ref *ref,
                                  steps_find_job *find, void *context);
+
+/* The bit of a field of jobs that may stand beside `job`; 0: it may not. */
+struct field;
+unsigned step_field_bit(const struct field *field);
 
 /* The keys that the step can write, NULL-terminated; NULL: any. */
 const char *const *step_known_outputs(const struct job_step *step);

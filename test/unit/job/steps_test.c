@@ -169,6 +169,10 @@ static const struct {
      "steps: [{name: x, job: b, with: {n: 5, f: true, s: ''}, env: {A: b}, retries: 1}]\n",
      "\"steps\":[{\"name\":\"x\",\"job\":\"b\",\"with\":{\"n\":\"5\",\"f\":\"true\",\"s\":\"\"},"
      "\"env\":{\"A\":\"b\"},\"retries\":1}]"},
+    {__LINE__, "steps: [{name: x, job: b, timeout: 0s, retries: 0}]\n",
+     "\"steps\":[{\"name\":\"x\",\"job\":\"b\",\"timeout\":\"0s\",\"retries\":0}]"},
+    {__LINE__, "steps: [{name: x, shell: b, timeout: 0s, retries: 0}]\n",
+     "\"steps\":[{\"name\":\"x\",\"shell\":\"b\"}]"},
     {__LINE__, "steps: [{name: x, shell: 'for item in 1 2; do echo ${item} ${x:-y}; done'}]\n",
      "\"steps\":[{\"name\":\"x\",\"shell\":\"for item in 1 2; do echo ${item} ${x:-y}; done\"}]"},
     {__LINE__, "steps: [{name: x, command: [echo, '$${steps.no.key}', '${other}']}]\n",

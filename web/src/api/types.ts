@@ -227,6 +227,7 @@ export interface JobGraph {
 export interface Dependencies {
     after: { job: string; on: "success" | "failure" | "always"; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
     before: { job: string; on: string }[];
+    step_of?: string[]; // workflows that run it as a step
 }
 
 export interface WaitingInstance {
