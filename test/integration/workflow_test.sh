@@ -401,6 +401,11 @@ run peal workflow run part/outer --wait
 expect_status 6
 expect_stderr_has 'step a: there is no job part/task'
 run peal undelete part/task
+run peal rename part/task other/task
+run peal workflow run part/inner --wait
+expect_status 6
+expect_stderr_has 'step a: there is no job part/task'
+run peal rename other/task part/task
 run peal workflow run part/outer --wait
 expect_status 0
 

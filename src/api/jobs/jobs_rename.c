@@ -11,6 +11,7 @@
 #include "definition/after_check.h"
 #include "handlers.h"
 #include "input.h"
+#include "job_name.h"
 #include "jobs/jobs.h"
 #include "jobs/step_names.h"
 #include "note.h"
@@ -138,7 +139,8 @@ static void step_follow_rename(const struct waits *waits, struct job_step *step,
 {
     char **name = step->ref ? &step->ref : &step->workflow;
     const struct catalog_job *renamed = *name ? waits_former_at(waits, *name, at_ms) : NULL;
-    char *fresh = renamed ? strdup(renamed->name) : NULL;
+    bool is_beside = renamed && job_name_is_beside(renamed->name, *name);
+    char *fresh = is_beside ? strdup(renamed->name) : NULL;
     if (!fresh)
         return;
     free(*name);
@@ -472,18 +474,11 @@ static void make_rename(struct call *call)
 
 /* ---- the request ---- */
 
-static size_t namespace_length(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? (size_t)(slash - name) : 0;
-}
-
 /* In another namespace, the job is a new definition for the people there. False: the call has
  * failed. */
 static bool may_rename(struct call *call, const char *from, const char *to)
 {
-    size_t length = namespace_length(from);
-    bool stays = namespace_length(to) == length && strncmp(from, to, length) == 0;
+    bool stays = job_name_is_beside(from, to);
     return call_may_on(call, RIGHT_EDIT, to) && (stays || (call_may_on(call, RIGHT_DEFINE, from) &&
                                                            call_may_on(call, RIGHT_DEFINE, to)));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_name.h"
 #include "workflow/steps.h"
 
 /* ---- who names it ---- */
@@ -37,10 +38,13 @@ static bool may_name(const struct naming *naming, const struct catalog_job *work
     return false;
 }
 
+/* Who may define a job of one namespace, and so make it a step, has no rights in another one: there
+ * a former name finds nothing. */
 static bool names_it(const struct naming *naming, const char *name)
 {
     bool is_former = name && strcmp(name, naming->job->name) != 0;
     return name && (is_former || !naming->by_former) &&
+           job_name_is_beside(name, naming->job->name) &&
            catalog_awaited(naming->catalog, name) == naming->job;
 }
 

@@ -1,5 +1,7 @@
 #include "workflow/waits.h"
 
+#include <string.h>
+
 #include "auth/visible.h"
 #include "runs/encode.h"
 #include "server.h"
@@ -18,7 +20,13 @@ static json_t *encode_step(const struct instance_view *view, int step, const cha
                      json_words(text));
 }
 
-/* NULL: out of memory. */
+static bool waits(const struct instance_view *view, int step)
+{
+    const char *state = instance_step_state(view, step);
+    return strcmp(state, "waiting") == 0 || strcmp(state, run_state_name(RUN_DUE)) == 0;
+}
+
+/* What each waits for is looked up for those that are told. NULL: out of memory. */
 static json_t *encode_steps(const struct call *call, const struct instance_view *view,
                             int *ret_more)
 {
@@ -26,13 +34,13 @@ static json_t *encode_steps(const struct call *call, const struct instance_view 
     *ret_more = 0;
     for (int i = 0; list && i < view->count; i++) {
         struct strbuf text;
+        if (json_array_size(list) == STEPS_TOLD) {
+            *ret_more += waits(view, i);
+            continue;
+        }
         strbuf_init(&text);
         instance_tell_wait(view, i, call->language, &text);
-        bool is_told = json_array_size(list) < STEPS_TOLD;
-        if (text.length && !is_told) {
-            (*ret_more)++;
-        } else if (text.length &&
-                   json_array_append_new(list, encode_step(view, i, text.text)) != 0) {
+        if (text.length && json_array_append_new(list, encode_step(view, i, text.text)) != 0) {
             json_decref(list);
             list = NULL;
         }
