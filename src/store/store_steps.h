@@ -24,7 +24,8 @@
 #include "run.h"
 
 /* A run of the instance that is to be made. It gets job, job_name, tick, traceparent, `by`, input
- * and job_revision of the instance, and CAUSE_STEP. claimed_ms is when it became DUE. */
+ * and job_revision of the instance, and CAUSE_STEP. claimed_ms is when it became DUE,
+ * of a further attempt when the one before it ended. */
 struct store_step {
     struct id id;
     int part;                  /* unique in the instance */

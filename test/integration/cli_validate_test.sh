@@ -244,14 +244,17 @@ expect_stderr_lacks '"bytes"'
 sed -i 's/load[.]bytes/load.byte/' outputs.yaml
 run peal validate outputs.yaml
 expect_status 6
+# shellcheck disable=SC2016 # a reference
 expect_stderr_has 'outputs.yaml:11:11: steps[2]: ${steps.b/load.byte} names an output that the step does not declare'
 sed -i 's,b/load[.]byte,b/laod.bytes,' outputs.yaml
 run peal validate outputs.yaml
 expect_status 6
+# shellcheck disable=SC2016 # a reference
 expect_stderr_has 'steps[2]: ${steps.b/laod.bytes} names a step that does not exist'
 sed -i 's,b/laod[.]bytes,a.pth,' outputs.yaml
 run peal validate outputs.yaml
 expect_status 6
+# shellcheck disable=SC2016 # a reference
 expect_stderr_has 'outputs.yaml:13:17: steps[2].shell: ${steps.a.pth} names an output that step "a" does not have; did you mean "path"?'
 
 mkdir none
