@@ -412,6 +412,11 @@ bool engine_has_node(struct engine *engine, const struct catalog_job *job)
                                                           ports_can_run(&engine->ports, function));
 }
 
+const struct catalog_job *engine_terms(struct engine *engine, const struct run *run)
+{
+    return instances_terms(&engine->instances, run);
+}
+
 void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,
                         size_t size)
 {

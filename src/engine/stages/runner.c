@@ -514,7 +514,7 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     if (run->state == RUN_KILLED && open->kill != REASON_NONE)
         run->reason = open->kill;
     if (run_is_step(run))
-        step_read_output(runner->ports->executor, open);
+        step_read_output(runner->instances, runner->ports->executor, open);
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 

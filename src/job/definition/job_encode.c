@@ -309,7 +309,7 @@ static void write_steps(const struct job *job, bool final, struct strbuf *out);
 /* The only field of a group that is not the default, if it may stand for the group; else NULL. */
 static const struct field *single_field(const void *object, const struct field *fields)
 {
-    if (!fields->alone || is_default(object, fields))
+    if (!fields->alone)
         return NULL;
     for (const struct field *other = fields + 1; other->name; other++) {
         if (!is_default(object, other))
@@ -417,17 +417,23 @@ static void write_group(const void *object, const struct field *fields, struct s
 }
 
 /* Appends the member to the map, of which *before is the character in front of the next one. */
-static void write_member(const void *object, const struct field *field, char *before,
-                         struct strbuf *out)
+static void write_given(const void *object, const struct field *field, char *before,
+                        struct strbuf *out)
 {
-    if (is_default(object, field))
-        return;
     strbuf_addc(out, *before);
     strbuf_addc(out, '"');
     strbuf_adds(out, field->name);
     strbuf_adds(out, "\":");
     write_value(object, field, out);
     *before = ',';
+}
+
+/* The same, unless it has its default. */
+static void write_member(const void *object, const struct field *field, char *before,
+                         struct strbuf *out)
+{
+    if (!is_default(object, field))
+        write_given(object, field, before, out);
 }
 
 static void write_fields(const void *object, const struct field *fields, bool with_meta,
@@ -449,7 +455,9 @@ static void write_step(const struct job_step *step, struct strbuf *out)
     for (const struct field *field = step_fields; field->name; field++)
         write_member(step, field, &before, out);
     for (const struct field *field = job_fields; field->name; field++) {
-        if (field_is_of_step(field))
+        if (step->given & step_field_bit(field) && field->kind != FIELD_PAIRS)
+            write_given(step->job, field, &before, out);
+        else if (field_is_of_step(field))
             write_member(step->job, field, &before, out);
     }
     strbuf_adds(out, before == '{' ? "{}" : "}");

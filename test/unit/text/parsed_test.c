@@ -229,6 +229,7 @@ static const struct text_call calls[] = {
     {"return ", 0, 0, true, "workflow/refs.c"},
     {"return ", 0, 0, true, "workflow/steps.c"},
     {"return ", 0, 0, true, "workflow/step_fields.c"},
+    {"return ", 0, 0, true, "workflow/steps_outputs.c"},
     {"return ", 0, 0, true, "workflow/steps_refs.c"},
     {"snprintf(place->why, ", 1, 1, true, "workflow/steps_refs.c"},
     {"expected(", 1, 1, true, "workflow/when.c"},
