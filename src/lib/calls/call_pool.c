@@ -200,7 +200,7 @@ enum status call_pool_new(int threads, struct call_pool **ret)
         return st;
     }
     TAILQ_INIT(&pool->queue);
-    pthread_mutex_init(&pool->lock, NULL);
+    brief_lock_init(&pool->lock);
     monotonic_cond_init(&pool->work);
     *ret = pool;
     return OK;
