@@ -94,12 +94,12 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
-    outbox_release(&engine->outbox);
     strbuf_release(&engine->attendance.others);
     hindrances_release(&engine->hindrances);
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
+    outbox_release(&engine->outbox); /* after those that give batches back */
     boot_marks_release(&engine->boot_marks);
     instances_release(&engine->instances);
     inputs_release(&engine->inputs);

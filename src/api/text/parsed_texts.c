@@ -9,6 +9,19 @@ const struct message parsed_wrappings[] = {
 };
 
 const struct message parsed_messages[] = {
+    /* a lock or a lead: why it was lost, or not got */
+    {"the store did not renew the lease in time", "存储未及时续租"},
+    {"the store answered too late: the lease could have ended", "存储的应答太迟：租约可能已经结束"},
+    {"its place in the queue was deleted", "它在队列中的位置已被删除"},
+    {"its place in the queue was deleted, or etcd was restored",
+     "它在队列中的位置已被删除，或 etcd 已从备份恢复"},
+    {"the lease has expired or was revoked", "租约已过期或被撤销"},
+    {"no sign of the lease for its TTL of %d s", "租约在其 %s 秒的 TTL 内没有任何应答"},
+    {"the key of its fence can't be read; delete it only if nothing compares fences with earlier "
+     "ones",
+     "无法读取它的栅栏键；只有在没有任何程序与此前的栅栏号比较时才可删除"},
+    {"its file was removed, so another process may hold it, too",
+     "它的文件已被删除，其他进程可能同时持有"},
     /* schedules: fields */
     {"the schedule is empty", "计划为空"},
     {"expected %d fields, found %d", "应有 %s 个字段，实际为 %s 个"},
