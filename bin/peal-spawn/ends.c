@@ -50,3 +50,10 @@ void ends_remove(int folder_fd)
 {
     unlinkat(folder_fd, NAME, 0);
 }
+
+int ends_wait_status(const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        return (info->si_status & 0xff) << 8;
+    return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}

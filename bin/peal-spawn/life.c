@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -296,41 +295,60 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
         life_set_due(s, run, s->now_boot_ms); /* the rest of the tree must end first */
 }
 
-static void reaped(struct spawner *s, struct run *run, int status, const struct rusage *usage)
+static bool has_failed_at(uint32_t step)
+{
+    return step != SPAWN_STEP_NONE && step < SPAWN_STEP_COUNT;
+}
+
+/* It has not come to its exec. */
+static void failed_at(struct spawner *s, struct run *run, uint32_t step, int32_t error)
+{
+    run_drop_pid(&s->runs, run);
+    life_fail(s, run, step == SPAWN_STEP_DEADLINE ? SPAWN_EXPIRED : SPAWN_START_FAILED,
+              (enum spawn_step)step, error);
+}
+
+static void set_usage(struct run *run, const struct rusage *usage)
+{
+    run->info.user_ms = life_milliseconds(usage->ru_utime);
+    run->info.system_ms = life_milliseconds(usage->ru_stime);
+    run->info.max_rss_kib = usage->ru_maxrss;
+}
+
+/* The end says all that is known before anything else is done with it: see reaped.h. */
+static void reaped(struct spawner *s, struct run *run, struct reaped_end *end)
 {
     struct slot slot = {0};
     if (run->slot != SLOT_NONE)
         slot = s->slots.memory[run->slot];
-    if (slot.step != SPAWN_STEP_NONE && slot.step < SPAWN_STEP_COUNT) {
-        run_drop_pid(&s->runs, run);
-        life_fail(s, run, slot.step == SPAWN_STEP_DEADLINE ? SPAWN_EXPIRED : SPAWN_START_FAILED,
-                  (enum spawn_step)slot.step, slot.error);
+    set_ended_now(run);
+    end->step = slot.step;
+    end->error = slot.error;
+    end->ended_wall_ms = run->info.ended_wall_ms;
+    __atomic_store_n(&end->ended_boot_ms, run->info.ended_boot_ms, __ATOMIC_RELEASE);
+    if (has_failed_at(slot.step)) {
+        failed_at(s, run, slot.step, slot.error);
         return;
     }
     if (run->slot != SLOT_NONE)
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
-    run->info.wait_status = status;
-    run->info.user_ms = life_milliseconds(usage->ru_utime);
-    run->info.system_ms = life_milliseconds(usage->ru_stime);
-    run->info.max_rss_kib = usage->ru_maxrss;
+    run->info.wait_status = ends_wait_status(&end->info);
+    set_usage(run, &end->usage);
     run->info.error = (int32_t)find_cause(s, run);
-    set_ended_now(run);
-    exited(s, run, reason_of(status));
+    exited(s, run, reason_of(run->info.wait_status));
 }
 
 void life_reap(struct spawner *s)
 {
-    int status;
-    struct rusage usage;
     s->wants_reap = s->tree_is_fresh = false;
     launches_settle(&s->launches); /* else the pipes of short runs would not be at their end */
-    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
-        struct run *run = run_by_pid(&s->runs, pid);
+    for (struct reaped_end *end; (end = reaped_next(&s->reaped));) {
+        struct run *run = run_by_pid(&s->runs, end->info.si_pid);
         if (run && run->early)
             early_reaped(s, run);
         else if (run) /* else a leftover process of a run */
-            reaped(s, run, status, &usage);
+            reaped(s, run, end);
     }
 }
 
@@ -341,11 +359,30 @@ void life_look(struct spawner *s)
         life_reap(s);
 }
 
+/* What a killed spawner had waited for. */
+static bool take_reaped(struct spawner *s, struct run *run)
+{
+    struct reaped_end end;
+    if (!reaped_find(&s->reaped, run->info.pid, run->info.started_boot_ms, &end))
+        return false;
+    run->info.ended_boot_ms = end.ended_boot_ms;
+    run->info.ended_wall_ms = end.ended_wall_ms;
+    if (has_failed_at(end.step)) {
+        failed_at(s, run, end.step, end.error);
+        return true;
+    }
+    run->info.wait_status = ends_wait_status(&end.info);
+    set_usage(run, &end.usage);
+    run->info.error = (int32_t)find_cause(s, run);
+    exited(s, run, reason_of(run->info.wait_status));
+    return true;
+}
+
 bool life_take_end(struct spawner *s, struct run *run)
 {
     struct end_record record;
     if (!ends_find(s->folder_fd, run->info.pid, run->info.started_boot_ms, &record))
-        return false;
+        return take_reaped(s, run);
     run->info.wait_status = record.wait_status;
     run->info.ended_boot_ms = record.ended_boot_ms;
     run->info.ended_wall_ms = record.ended_wall_ms;

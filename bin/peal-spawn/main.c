@@ -105,7 +105,8 @@ static enum status open_all(struct spawner *s)
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     launches_init(&s->launches, s->null_fd); /* first: it takes the lowest descriptors */
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    enum status st = s->null_fd >= 0 && s->epoll_fd >= 0 ? open_folder(s) : E_IO;
+    bool is_open = s->null_fd >= 0 && s->epoll_fd >= 0 && reaped_open(&s->reaped);
+    enum status st = is_open ? open_folder(s) : E_IO;
     bool resumes = s->options.resume_fd >= 0;
     if (st == OK && !resumes) /* a guard's lock is locked if it had a spawner before */
         st = serve_lock_folder(s->folder_fd, s->options.lock_fd, &s->lock_fd);
@@ -142,6 +143,7 @@ static void close_all(struct spawner *s)
     launches_release(&s->launches);
     pipes_release(&s->pipes);
     slots_release(&s->slots);
+    reaped_close(&s->reaped);
     run_table_release(&s->runs);
     heap_release(&s->timers);
     tree_release(&s->tree);

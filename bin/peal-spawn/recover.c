@@ -3,8 +3,9 @@
  * Runs that have ended are reported again. A run whose process still lives (same pid, same start
  * time, same boot) is adopted: its timeout and KILL still work, and its output is read if its main
  * process still holds the pipes. Only the parent can wait for it: that is the guard now, which
- * writes down how it ends (guard.c). Without a guard the end is unknown; every run whose process is
- * gone, and whose end nobody wrote down, is reported as ended unseen. */
+ * writes down how it ends (guard.c). What the killed spawner had waited for, and not written down
+ * itself, is in the memory of reaped.h. Without a guard the end is unknown; every run whose process
+ * is gone, and whose end nobody wrote down, is reported as ended unseen. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -177,6 +178,7 @@ enum status recover(struct spawner *s)
         restore(s, run);
     run_sweep(&s->runs);
     recover_compact(s); /* also gives the file this boot's id */
+    reaped_clear(&s->reaped);
     recover_forget_ends(s);
     return OK;
 }

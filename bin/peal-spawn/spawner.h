@@ -7,6 +7,7 @@
  *   early.c       ... at its time, if it came ahead of it
  *   process/      makes its process, up to the exec
  *   life.c        its life after that
+ *   reaped.c      what the kernel says of its end, kept also if the spawner is killed then
  *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
  *   guard.c       another process, above the spawner: knows the ends of runs if it is killed
@@ -26,6 +27,7 @@
 #include "process/tree.h"
 #include "process/user.h"
 #include "process/values.h"
+#include "reaped.h"
 #include "run.h"
 #include "serve/agent_link.h"
 #include "serve/process.h"
@@ -89,6 +91,7 @@ struct spawner {
     struct cgroups cgroups;
     struct causes causes;
     struct slots slots;
+    struct reaped reaped;
     struct launches launches;
     struct pipes pipes;
     struct tree tree;

@@ -91,8 +91,8 @@ static int save(struct spawner *s)
 /* Clears, or sets again, close-on-exec of all descriptors that are handed over. */
 static void keep_fds(struct spawner *s, int state_fd, bool keep)
 {
-    const int fds[] = {state_fd,         s->lock_fd,  s->link.listener.fd,
-                       s->link.agent.fd, s->slots.fd, s->journal.fd};
+    const int fds[] = {state_fd,    s->lock_fd,    s->link.listener.fd, s->link.agent.fd,
+                       s->slots.fd, s->journal.fd, s->reaped.fd};
     int flags = keep ? 0 : FD_CLOEXEC;
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
