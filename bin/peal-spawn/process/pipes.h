@@ -16,10 +16,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PIPES_KEPT 256 /* two for each process that may be held */
 
 struct pipes {
+    uid_t uid; /* the spawner's own */
+    gid_t gid;
     int own_fds_fd; /* /proc/self/fd; -1: can't be opened */
     int kept[PIPES_KEPT];
     uint64_t inodes[PIPES_KEPT]; /* of those that are kept */
