@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PIPES_KEPT 256 /* two for each process that may be held */
+#define PIPES_KEPT 1024 /* half of those of the processes that may be held */
 
 struct pipes {
     uid_t uid; /* the spawner's own */
