@@ -36,18 +36,16 @@ static void to_next_stop(pid_t spawner, struct __ptrace_syscall_info *ret)
 static void to_wait_for(pid_t spawner, int pid)
 {
     struct __ptrace_syscall_info at;
-    const siginfo_t *info = NULL;
+    uintptr_t info = 0; /* where the kernel writes what it knows of the end */
     for (;;) {
         to_next_stop(spawner, &at);
         if (at.op == PTRACE_SYSCALL_INFO_ENTRY) {
-            /* where the kernel writes what it knows of the end */
-            info =
-                at.entry.nr == SYS_waitid ? (const siginfo_t *)(uintptr_t)at.entry.args[2] : NULL;
+            info = at.entry.nr == SYS_waitid ? (uintptr_t)at.entry.args[2] : 0;
             continue;
         }
+        uintptr_t found = info + offsetof(siginfo_t, si_pid);
         errno = 0;
-        const char *found = info ? (const char *)info + offsetof(siginfo_t, si_pid) : NULL;
-        if (found && (int)ptrace(PTRACE_PEEKDATA, spawner, found, NULL) == pid && errno == 0)
+        if (info && (int)ptrace(PTRACE_PEEKDATA, spawner, found, NULL) == pid && errno == 0)
             return;
     }
 }
@@ -65,7 +63,7 @@ static void to_write(pid_t spawner)
 static bool trace(pid_t spawner)
 {
     int status;
-    if (ptrace(PTRACE_SEIZE, spawner, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD) < 0)
+    if (ptrace(PTRACE_SEIZE, spawner, NULL, (uintptr_t)PTRACE_O_TRACESYSGOOD) < 0)
         return false;
     assert_int_equal(ptrace(PTRACE_INTERRUPT, spawner, NULL, NULL), 0);
     assert_int_equal(waitpid(spawner, &status, __WALL), spawner);
