@@ -10,9 +10,9 @@
  *
  * It has the folder's lock open like its spawner, whose lock it therefore is, too: nobody else
  * starts a spawner for the folder in between. Nor is what a killed spawner knew of ends lost with
- * it (reaped.h): so there is a next one also if no process is left. The guard ends when its spawner
- * does so by itself, or several have died soon and left no process behind; then the agent starts
- * the next pair. */
+ * it (handover.h), or what was in its pipes (keeper.h): so there is a next one also if no process
+ * is left. The guard ends when its spawner does so by itself, or several have died soon and left no
+ * process behind; then the agent starts the next pair. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,6 +29,8 @@
 #include "clock.h"
 #include "descent.h"
 #include "ends.h"
+#include "handover.h"
+#include "keeper.h"
 #include "proc.h"
 #include "spawner.h"
 
@@ -43,6 +45,7 @@ struct guard {
     int folder_fd;
     int lock_fd;
     pid_t spawner; /* 0: none */
+    struct handover handover;
 };
 
 void guard_become(const struct options *options, const char *program, int word_fd)
@@ -110,6 +113,11 @@ static void note_end(const struct guard *guard, const siginfo_t *info, const str
         serve_log("event=end_lost pid=%d error=\"%s\"", (int)record.pid, strerror(errno));
 }
 
+static bool is_keeper(const struct guard *guard, pid_t pid)
+{
+    return guard->handover.memory && guard->handover.memory->keeper == pid;
+}
+
 /* The next ended child, with its end written down unless it is the spawner. 0: none has ended.
  * -1: there are no children. */
 static pid_t next_ended(const struct guard *guard, bool waits, int *ret_status)
@@ -124,7 +132,7 @@ static pid_t next_ended(const struct guard *guard, bool waits, int *ret_status)
     if (result < 0 || info.si_pid == 0)
         return result < 0 ? -1 : 0;
     *ret_status = ends_wait_status(&info);
-    if (info.si_pid != guard->spawner)
+    if (info.si_pid != guard->spawner && !is_keeper(guard, info.si_pid))
         note_end(guard, &info, &usage);
     waitpid(info.si_pid, NULL, 0);
     return info.si_pid;
@@ -176,7 +184,7 @@ int guard_main(const struct options *options, const char *program, int word_fd)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ignore_signals();
     umask(077);
-    reaped_provide();
+    handover_provide(&guard.handover);
     guard.folder_fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     guard.lock_fd = openat(guard.folder_fd, SERVE_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (guard.lock_fd < 0) {
@@ -199,6 +207,8 @@ int guard_main(const struct options *options, const char *program, int word_fd)
         bool has_more = note_ends_for(&guard, is_often ? PAUSE_MS : 0);
         if (!has_more && (is_often || !WIFSIGNALED(status)))
             return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-        start_spawner(&guard, -1);
+        guard.spawner = keeper_call(guard.handover.memory);
+        if (!guard.spawner)
+            start_spawner(&guard, -1);
     }
 }

@@ -181,18 +181,21 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     struct run *run = stream->run;
     if (stream->watch.fd < 0)
         return false;
-    ssize_t length = read(stream->watch.fd, s->chunk, sizeof(s->chunk));
+    struct chunk *chunk = &s->handover.memory->chunk;
+    ssize_t length = chunk_read(chunk, stream->watch.fd, run->info.id, (uint32_t)stream->stream,
+                                run->output.position);
     if (length < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (length <= 0) {
         close_stream(s, stream, length == 0);
         return false;
     }
-    if (run->state == RUN_ENDED)
-        return true; /* output of a leftover process */
-    output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
-                  (size_t)length, clock_now().wall.ms);
-    grew(s, run);
+    if (run->state != RUN_ENDED) { /* else it is the output of a leftover process */
+        output_append(&run->output, s->output_fd, run->info.id, stream->stream, chunk->bytes,
+                      (size_t)length, clock_now().wall.ms);
+        grew(s, run);
+    }
+    chunk_done(chunk);
     return true;
 }
 
@@ -207,8 +210,7 @@ static void linger(struct spawner *s, struct run *run)
     life_set_due(s, run, clock_now().boot.ms + wait_ms);
 }
 
-/* The main process has ended, and so has the tree if it was killed. */
-static void drain(struct spawner *s, struct run *run)
+void life_drain(struct spawner *s, struct run *run)
 {
     run_move(&s->runs, run, RUN_DRAINING);
     bool more = true;
@@ -290,7 +292,7 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
     s->tree_is_fresh = false; /* the snapshot may still show it as alive */
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
-        drain(s, run);
+        life_drain(s, run);
     else
         life_set_due(s, run, s->now_boot_ms); /* the rest of the tree must end first */
 }
@@ -394,6 +396,12 @@ bool life_take_end(struct spawner *s, struct run *run)
     return true;
 }
 
+void life_end_unseen(struct spawner *s, struct run *run, int32_t cause)
+{
+    run->info.error = cause;
+    exited(s, run, SPAWN_UNKNOWN);
+}
+
 /* The process of an adopted run has ended. As long as it is a zombie its parent may still write
  * down how; without a guard nobody does. */
 static void look_for_end(struct spawner *s, struct run *run)
@@ -409,8 +417,7 @@ static void look_for_end(struct spawner *s, struct run *run)
         life_set_due(s, run, s->now_boot_ms + END_LOOK_MS);
         return;
     }
-    run->info.error = run->was_over ? SPAWN_UNSEEN_GONE : SPAWN_UNSEEN_END;
-    exited(s, run, SPAWN_UNKNOWN);
+    life_end_unseen(s, run, run->was_over ? SPAWN_UNSEEN_GONE : SPAWN_UNSEEN_END);
 }
 
 void life_pidfd_ready(void *context, struct watch *watch, uint32_t events)
@@ -475,7 +482,7 @@ static void look_at_stopping(struct spawner *s, struct run *run)
     } else if (!run->has_exited) {
         life_set_due(s, run, run->kill_at_boot_ms);
     } else if (signal_tree(s, run, 0) == 0) {
-        drain(s, run);
+        life_drain(s, run);
     } else {
         int64_t next = s->now_boot_ms + POLL_MS;
         life_set_due(s, run, next < run->kill_at_boot_ms ? next : run->kill_at_boot_ms);
@@ -488,7 +495,7 @@ static void look_at_killing(struct spawner *s, struct run *run)
     bool given_up = s->now_boot_ms > run->kill_at_boot_ms + GIVE_UP_MS;
     if (run->has_exited && (left == 0 || given_up)) {
         run->info.left_over = left > 0;
-        drain(s, run);
+        life_drain(s, run);
         return;
     }
     life_set_due(s, run, s->now_boot_ms + (given_up ? 20 * POLL_MS : POLL_MS));

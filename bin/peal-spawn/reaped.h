@@ -3,8 +3,7 @@
  * Who waits for a process takes its end away from everybody else. A spawner that is killed after
  * the wait, and before it has written the journal, would leave a run whose end nobody can know any
  * more. So the kernel writes the end, within the very call that takes it, to memory that outlives
- * the spawner: a killed process does not leave a system call half done. The memory is a memfd that
- * the guard has open, too, and every spawner of this guard finds by its environment.
+ * the spawner (handover.h): a killed process does not leave a system call half done.
  *
  * The next spawner looks there for runs whose process is gone (recover.c), and clears it when it
  * has written the journal. The last REAPED_COUNT ends are there, which is more than the journal
@@ -30,17 +29,9 @@ struct reaped_end {
 };
 
 struct reaped {
-    int fd;
-    struct reaped_end *ends; /* a ring */
+    struct reaped_end *ends; /* REAPED_COUNT of them, a ring; borrowed */
     uint32_t next;
 };
-
-/* The guard's part: makes the memory, and names it in the environment of those that it starts. */
-void reaped_provide(void);
-
-/* Takes the memory of the guard, or some that is lost with the spawner. False, and errno. */
-bool reaped_open(struct reaped *reaped);
-void reaped_close(struct reaped *reaped);
 
 /* Waits for any child, without blocking; NULL: none has ended. What is behind `usage` is the
  * caller's to fill, ended_boot_ms last. */

@@ -102,7 +102,7 @@ static int save(struct spawner *s)
 static void keep_fds(struct spawner *s, int state_fd, bool keep)
 {
     const int fds[] = {state_fd,    s->lock_fd,    s->link.listener.fd, s->link.agent.fd,
-                       s->slots.fd, s->journal.fd, s->reaped.fd};
+                       s->slots.fd, s->journal.fd, s->handover.fd};
     int flags = keep ? 0 : FD_CLOEXEC;
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
@@ -150,11 +150,13 @@ void upgrade(struct spawner *s)
     snprintf(resume, sizeof(resume), "%d", state_fd);
     words_add(&words, "--resume");
     words_add(&words, resume);
+    keeper_end(s); /* it has this image's descriptors */
     keep_fds(s, state_fd, true);
     execv(s->self_path, words.argv);
     serve_log("event=upgrade_failed error=\"%s\"", strerror(errno));
     keep_fds(s, state_fd, false);
     close(state_fd);
+    keeper_start(s);
 }
 
 static bool read_all(int fd, void *bytes, size_t length)

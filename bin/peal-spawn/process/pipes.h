@@ -2,8 +2,8 @@
  * tenth of a start.
  *
  * The end of the run can be read, too. The run holds that end, so the pipe always has a reader: if
- * the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads on
- * through /proc/PID/fd.
+ * the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads on,
+ * from the keeper's end (keeper.h) or through /proc/PID/fd.
  *
  * A pipe that was read to its end is empty, and the kernel says by that end that nobody can write
  * to it any more, nor was handed it. It goes to the next run if owner, mode and size are those of a
