@@ -28,9 +28,9 @@
 
 #include "clock.h"
 #include "descent.h"
-#include "ends.h"
-#include "handover.h"
-#include "keeper.h"
+#include "handover/ends.h"
+#include "handover/handover.h"
+#include "handover/keeper.h"
 #include "proc.h"
 #include "spawner.h"
 

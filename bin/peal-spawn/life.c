@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "ends.h"
+#include "handover/ends.h"
 #include "proc.h"
 #include "spawner.h"
 

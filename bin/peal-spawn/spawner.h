@@ -7,9 +7,7 @@
  *   early.c       ... at its time, if it came ahead of it
  *   process/      makes its process, up to the exec
  *   life.c        its life after that
- *   reaped.c      what the kernel says of its end, kept also if the spawner is killed then
- *   handover.c    memory that outlives the spawner
- *   keeper.c      another process: keeps its pipes open if it is killed
+ *   handover/     what outlives it if it is killed
  *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
  *   guard.c       another process, above the spawner: knows the ends of runs if it is killed
@@ -22,8 +20,9 @@
 #include <sys/resource.h>
 
 #include "early.h"
-#include "handover.h"
-#include "keeper.h"
+#include "handover/handover.h"
+#include "handover/keeper.h"
+#include "handover/reaped.h"
 #include "process/cause.h"
 #include "process/cgroup.h"
 #include "process/launch.h"
@@ -31,7 +30,6 @@
 #include "process/tree.h"
 #include "process/user.h"
 #include "process/values.h"
-#include "reaped.h"
 #include "run.h"
 #include "serve/agent_link.h"
 #include "serve/process.h"

@@ -1,4 +1,4 @@
-#include "keeper.h"
+#include "handover/keeper.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "handover.h"
+#include "handover/handover.h"
 #include "spawner.h"
 
 #define NAME          "peal-keeper"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "reaped.h"
+#include "handover/reaped.h"
 #include "spawn_message.h"
 #include "spawn_record.h"
 

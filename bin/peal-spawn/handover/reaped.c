@@ -1,4 +1,4 @@
-#include "reaped.h"
+#include "handover/reaped.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "ends.h"
+#include "handover/ends.h"
 
 #include <fcntl.h>
 #include <stddef.h>

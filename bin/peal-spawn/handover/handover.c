@@ -1,4 +1,4 @@
-#include "handover.h"
+#include "handover/handover.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
