@@ -45,8 +45,9 @@ leave_cpu_group() {
     cpu_groups=
 }
 
+# The oldest: processes that are held before their exec look the same.
 spawner() {
-    pgrep -f "^[^ ]*peal-spawn .*$data/spawn" || true
+    pgrep -o -f "^[^ ]*peal-spawn .*$data/spawn" || true
 }
 
 agent() {

@@ -87,7 +87,9 @@ enum status early_add(struct spawner *s, const struct spawn_message *message, in
     run->early = early;
     enqueue(s, early);
     if (s->launches.held < LAUNCH_HELD &&
-        !start_hold(s, run, &early->request, early->stdin_fd, &early->held))
+        start_hold(s, run, &early->request, early->stdin_fd, &early->held))
+        agent_report(s, run, REPORT_HELD);
+    else
         early->held = NULL; /* it is made at its time */
     return OK;
 }

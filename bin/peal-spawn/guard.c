@@ -9,8 +9,10 @@
  * start nothing: it sleeps until its spawner ends.
  *
  * It has the folder's lock open like its spawner, whose lock it therefore is, too: nobody else
- * starts a spawner for the folder in between. It ends when its spawner does so by itself, or leaves
- * no process behind; then the agent starts the next pair. */
+ * starts a spawner for the folder in between. Nor is what a killed spawner knew of ends lost with
+ * it (handover.h), or what was in its pipes (keeper.h): so there is a next one also if no process
+ * is left. The guard ends when its spawner does so by itself, or several have died soon and left no
+ * process behind; then the agent starts the next pair. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,7 +28,9 @@
 
 #include "clock.h"
 #include "descent.h"
-#include "ends.h"
+#include "handover/ends.h"
+#include "handover/handover.h"
+#include "handover/keeper.h"
 #include "proc.h"
 #include "spawner.h"
 
@@ -41,6 +45,7 @@ struct guard {
     int folder_fd;
     int lock_fd;
     pid_t spawner; /* 0: none */
+    struct handover handover;
 };
 
 void guard_become(const struct options *options, const char *program, int word_fd)
@@ -88,13 +93,6 @@ static void start_spawner(struct guard *guard, int word_fd)
     guard->spawner = 0;
 }
 
-static int wait_status(const siginfo_t *info)
-{
-    if (info->si_code == CLD_EXITED)
-        return (info->si_status & 0xff) << 8;
-    return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
-}
-
 /* Written before the process is gone: who sees that it is gone finds the record. */
 static void note_end(const struct guard *guard, const siginfo_t *info, const struct rusage *usage)
 {
@@ -103,7 +101,7 @@ static void note_end(const struct guard *guard, const siginfo_t *info, const str
         return;
     struct end_record record = {
         .pid = info->si_pid,
-        .wait_status = wait_status(info),
+        .wait_status = ends_wait_status(info),
         .started_boot_ms = proc_started_boot_ms(&stat),
         .ended_boot_ms = clock_now().boot.ms,
         .ended_wall_ms = clock_now().wall.ms,
@@ -113,6 +111,11 @@ static void note_end(const struct guard *guard, const siginfo_t *info, const str
     };
     if (!ends_append(guard->folder_fd, &record))
         serve_log("event=end_lost pid=%d error=\"%s\"", (int)record.pid, strerror(errno));
+}
+
+static bool is_keeper(const struct guard *guard, pid_t pid)
+{
+    return guard->handover.memory && guard->handover.memory->keeper == pid;
 }
 
 /* The next ended child, with its end written down unless it is the spawner. 0: none has ended.
@@ -128,8 +131,8 @@ static pid_t next_ended(const struct guard *guard, bool waits, int *ret_status)
     } while (result < 0 && errno == EINTR);
     if (result < 0 || info.si_pid == 0)
         return result < 0 ? -1 : 0;
-    *ret_status = wait_status(&info);
-    if (info.si_pid != guard->spawner)
+    *ret_status = ends_wait_status(&info);
+    if (info.si_pid != guard->spawner && !is_keeper(guard, info.si_pid))
         note_end(guard, &info, &usage);
     waitpid(info.si_pid, NULL, 0);
     return info.si_pid;
@@ -181,6 +184,7 @@ int guard_main(const struct options *options, const char *program, int word_fd)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ignore_signals();
     umask(077);
+    handover_provide(&guard.handover);
     guard.folder_fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     guard.lock_fd = openat(guard.folder_fd, SERVE_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (guard.lock_fd < 0) {
@@ -199,8 +203,12 @@ int guard_main(const struct options *options, const char *program, int word_fd)
         if (WIFSIGNALED(status)) /* else it has said why itself */
             serve_log("event=spawner_died pid=%d signal=%d", (int)spawner, WTERMSIG(status));
         short_lives = clock_now().boot.ms - started < SHORT_LIFE_MS ? short_lives + 1 : 0;
-        if (!note_ends_for(&guard, short_lives > SHORT_LIVES ? PAUSE_MS : 0))
+        bool is_often = short_lives > SHORT_LIVES;
+        bool has_more = note_ends_for(&guard, is_often ? PAUSE_MS : 0);
+        if (!has_more && (is_often || !WIFSIGNALED(status)))
             return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-        start_spawner(&guard, -1);
+        guard.spawner = keeper_call(guard.handover.memory);
+        if (!guard.spawner)
+            start_spawner(&guard, -1);
     }
 }

@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "ends.h"
+#include "handover/ends.h"
 #include "proc.h"
 #include "spawner.h"
 
@@ -182,18 +181,21 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     struct run *run = stream->run;
     if (stream->watch.fd < 0)
         return false;
-    ssize_t length = read(stream->watch.fd, s->chunk, sizeof(s->chunk));
+    struct chunk *chunk = &s->handover.memory->chunk;
+    ssize_t length = chunk_read(chunk, stream->watch.fd, run->info.id, (uint32_t)stream->stream,
+                                run->output.position);
     if (length < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (length <= 0) {
         close_stream(s, stream, length == 0);
         return false;
     }
-    if (run->state == RUN_ENDED)
-        return true; /* output of a leftover process */
-    output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
-                  (size_t)length, clock_now().wall.ms);
-    grew(s, run);
+    if (run->state != RUN_ENDED) { /* else it is the output of a leftover process */
+        output_append(&run->output, s->output_fd, run->info.id, stream->stream, chunk->bytes,
+                      (size_t)length, clock_now().wall.ms);
+        grew(s, run);
+    }
+    chunk_done(chunk);
     return true;
 }
 
@@ -208,8 +210,7 @@ static void linger(struct spawner *s, struct run *run)
     life_set_due(s, run, clock_now().boot.ms + wait_ms);
 }
 
-/* The main process has ended, and so has the tree if it was killed. */
-static void drain(struct spawner *s, struct run *run)
+void life_drain(struct spawner *s, struct run *run)
 {
     run_move(&s->runs, run, RUN_DRAINING);
     bool more = true;
@@ -291,46 +292,65 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
     s->tree_is_fresh = false; /* the snapshot may still show it as alive */
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
-        drain(s, run);
+        life_drain(s, run);
     else
         life_set_due(s, run, s->now_boot_ms); /* the rest of the tree must end first */
 }
 
-static void reaped(struct spawner *s, struct run *run, int status, const struct rusage *usage)
+static bool has_failed_at(uint32_t step)
+{
+    return step != SPAWN_STEP_NONE && step < SPAWN_STEP_COUNT;
+}
+
+/* It has not come to its exec. */
+static void failed_at(struct spawner *s, struct run *run, uint32_t step, int32_t error)
+{
+    run_drop_pid(&s->runs, run);
+    life_fail(s, run, step == SPAWN_STEP_DEADLINE ? SPAWN_EXPIRED : SPAWN_START_FAILED,
+              (enum spawn_step)step, error);
+}
+
+static void set_usage(struct run *run, const struct rusage *usage)
+{
+    run->info.user_ms = life_milliseconds(usage->ru_utime);
+    run->info.system_ms = life_milliseconds(usage->ru_stime);
+    run->info.max_rss_kib = usage->ru_maxrss;
+}
+
+/* The end says all that is known before anything else is done with it: see reaped.h. */
+static void reaped(struct spawner *s, struct run *run, struct reaped_end *end)
 {
     struct slot slot = {0};
     if (run->slot != SLOT_NONE)
         slot = s->slots.memory[run->slot];
-    if (slot.step != SPAWN_STEP_NONE && slot.step < SPAWN_STEP_COUNT) {
-        run_drop_pid(&s->runs, run);
-        life_fail(s, run, slot.step == SPAWN_STEP_DEADLINE ? SPAWN_EXPIRED : SPAWN_START_FAILED,
-                  (enum spawn_step)slot.step, slot.error);
+    set_ended_now(run);
+    end->step = slot.step;
+    end->error = slot.error;
+    end->ended_wall_ms = run->info.ended_wall_ms;
+    __atomic_store_n(&end->ended_boot_ms, run->info.ended_boot_ms, __ATOMIC_RELEASE);
+    if (has_failed_at(slot.step)) {
+        failed_at(s, run, slot.step, slot.error);
         return;
     }
     if (run->slot != SLOT_NONE)
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
-    run->info.wait_status = status;
-    run->info.user_ms = life_milliseconds(usage->ru_utime);
-    run->info.system_ms = life_milliseconds(usage->ru_stime);
-    run->info.max_rss_kib = usage->ru_maxrss;
+    run->info.wait_status = ends_wait_status(&end->info);
+    set_usage(run, &end->usage);
     run->info.error = (int32_t)find_cause(s, run);
-    set_ended_now(run);
-    exited(s, run, reason_of(status));
+    exited(s, run, reason_of(run->info.wait_status));
 }
 
 void life_reap(struct spawner *s)
 {
-    int status;
-    struct rusage usage;
     s->wants_reap = s->tree_is_fresh = false;
     launches_settle(&s->launches); /* else the pipes of short runs would not be at their end */
-    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
-        struct run *run = run_by_pid(&s->runs, pid);
+    for (struct reaped_end *end; (end = reaped_next(&s->reaped));) {
+        struct run *run = run_by_pid(&s->runs, end->info.si_pid);
         if (run && run->early)
             early_reaped(s, run);
         else if (run) /* else a leftover process of a run */
-            reaped(s, run, status, &usage);
+            reaped(s, run, end);
     }
 }
 
@@ -341,11 +361,30 @@ void life_look(struct spawner *s)
         life_reap(s);
 }
 
+/* What a killed spawner had waited for. */
+static bool take_reaped(struct spawner *s, struct run *run)
+{
+    struct reaped_end end;
+    if (!reaped_find(&s->reaped, run->info.pid, run->info.started_boot_ms, &end))
+        return false;
+    run->info.ended_boot_ms = end.ended_boot_ms;
+    run->info.ended_wall_ms = end.ended_wall_ms;
+    if (has_failed_at(end.step)) {
+        failed_at(s, run, end.step, end.error);
+        return true;
+    }
+    run->info.wait_status = ends_wait_status(&end.info);
+    set_usage(run, &end.usage);
+    run->info.error = (int32_t)find_cause(s, run);
+    exited(s, run, reason_of(run->info.wait_status));
+    return true;
+}
+
 bool life_take_end(struct spawner *s, struct run *run)
 {
     struct end_record record;
     if (!ends_find(s->folder_fd, run->info.pid, run->info.started_boot_ms, &record))
-        return false;
+        return take_reaped(s, run);
     run->info.wait_status = record.wait_status;
     run->info.ended_boot_ms = record.ended_boot_ms;
     run->info.ended_wall_ms = record.ended_wall_ms;
@@ -355,6 +394,12 @@ bool life_take_end(struct spawner *s, struct run *run)
     run->info.error = (int32_t)find_cause(s, run);
     exited(s, run, reason_of(record.wait_status));
     return true;
+}
+
+void life_end_unseen(struct spawner *s, struct run *run, int32_t cause)
+{
+    run->info.error = cause;
+    exited(s, run, SPAWN_UNKNOWN);
 }
 
 /* The process of an adopted run has ended. As long as it is a zombie its parent may still write
@@ -372,8 +417,7 @@ static void look_for_end(struct spawner *s, struct run *run)
         life_set_due(s, run, s->now_boot_ms + END_LOOK_MS);
         return;
     }
-    run->info.error = run->was_over ? SPAWN_UNSEEN_GONE : SPAWN_UNSEEN_END;
-    exited(s, run, SPAWN_UNKNOWN);
+    life_end_unseen(s, run, run->was_over ? SPAWN_UNSEEN_GONE : SPAWN_UNSEEN_END);
 }
 
 void life_pidfd_ready(void *context, struct watch *watch, uint32_t events)
@@ -438,7 +482,7 @@ static void look_at_stopping(struct spawner *s, struct run *run)
     } else if (!run->has_exited) {
         life_set_due(s, run, run->kill_at_boot_ms);
     } else if (signal_tree(s, run, 0) == 0) {
-        drain(s, run);
+        life_drain(s, run);
     } else {
         int64_t next = s->now_boot_ms + POLL_MS;
         life_set_due(s, run, next < run->kill_at_boot_ms ? next : run->kill_at_boot_ms);
@@ -451,7 +495,7 @@ static void look_at_killing(struct spawner *s, struct run *run)
     bool given_up = s->now_boot_ms > run->kill_at_boot_ms + GIVE_UP_MS;
     if (run->has_exited && (left == 0 || given_up)) {
         run->info.left_over = left > 0;
-        drain(s, run);
+        life_drain(s, run);
         return;
     }
     life_set_due(s, run, s->now_boot_ms + (given_up ? 20 * POLL_MS : POLL_MS));

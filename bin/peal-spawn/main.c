@@ -101,11 +101,15 @@ static enum status open_all(struct spawner *s)
     char tag[SPAWN_TAG_SIZE];
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    kept_pipes_open(&s->kept);
     look_at_oom_score(s);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     launches_init(&s->launches, s->null_fd); /* first: it takes the lowest descriptors */
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    enum status st = s->null_fd >= 0 && s->epoll_fd >= 0 ? open_folder(s) : E_IO;
+    bool is_open = s->null_fd >= 0 && s->epoll_fd >= 0 && handover_open(&s->handover);
+    enum status st = is_open ? open_folder(s) : E_IO;
+    if (is_open)
+        s->reaped = (struct reaped){.ends = s->handover.memory->ends};
     bool resumes = s->options.resume_fd >= 0;
     if (st == OK && !resumes) /* a guard's lock is locked if it had a spawner before */
         st = serve_lock_folder(s->folder_fd, s->options.lock_fd, &s->lock_fd);
@@ -130,6 +134,7 @@ static enum status open_all(struct spawner *s)
     }
     if (st == OK)
         st = agent_link_open(&s->link, s->epoll_fd);
+    kept_pipes_release(&s->kept);
     return st;
 }
 
@@ -137,11 +142,13 @@ static void close_all(struct spawner *s)
 {
     unlinkat(s->folder_fd, SPAWN_SOCKET, 0);
     journal_close(&s->journal);
+    keeper_end(s);
     cgroups_release(&s->cgroups);
     causes_release(&s->causes);
     launches_release(&s->launches);
     pipes_release(&s->pipes);
     slots_release(&s->slots);
+    handover_close(&s->handover);
     run_table_release(&s->runs);
     heap_release(&s->timers);
     tree_release(&s->tree);
@@ -319,7 +326,8 @@ int main(int argc, char **argv)
     int word_fd = s->options.word_fd;
     if (s->options.is_daemon)
         word_fd = become_daemon(s);
-    s->lock_fd = -1;
+    s->name = argv[0];
+    s->lock_fd = s->keeper.watch.fd = s->keeper.own_fd = -1;
     s->idle.limit_ms = s->options.idle_ms;
     agent_link_init(&s->link, &agent_type, s);
     s->cgroups.base_fd = s->cgroups.control_fd = -1;
@@ -338,6 +346,7 @@ int main(int argc, char **argv)
     serve_tell_start(word_fd, code);
     if (st == OK) {
         cgroups_prepare(&s->cgroups);
+        keeper_start(s);
         life_reap(s); /* children that ended during the exec */
         spawner_loop(s);
         close_all(s);

@@ -161,6 +161,7 @@ void run_move(struct run_table *table, struct run *run, enum run_state next)
 
 struct journal_record run_record(const struct run *run)
 {
+    bool is_read = run->state != RUN_ENDED;
     return (struct journal_record){
         .type = run->state == RUN_ENDED ? JOURNAL_ENDED
                 : run->info.pid         ? JOURNAL_STARTED
@@ -169,7 +170,7 @@ struct journal_record run_record(const struct run *run)
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
         .head_bytes = run->output.head_limit,
         .tail_bytes = run->output.tail_limit,
-        .pipes = {run->pipes[0], run->pipes[1]},
+        .pipes = {is_read ? run->pipes[0] : 0, is_read ? run->pipes[1] : 0},
         .grace_ms = run->grace_ms,
         .linger_ms = run->linger_ms,
     };

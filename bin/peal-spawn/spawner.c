@@ -29,6 +29,7 @@ static void arm_timer(struct spawner *s)
     if (s->journal.is_dirty)
         due = earlier(due, s->journal.sync_at_boot_ms > 0 ? s->journal.sync_at_boot_ms : 1);
     due = earlier(due, idle_due_ms(&s->idle));
+    due = earlier(due, s->launches.trim_at_boot_ms);
     boot_timer_arm(&s->timer, earlier(due * 1000, early_due_us(s)));
 }
 
@@ -79,6 +80,7 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
     if (s->wants_reap) /* after the pipes: their order says what was written first */
         life_reap(s);
     launches_settle(&s->launches);
+    launches_trim(&s->launches, s->now_boot_ms);
     look_at_due(s);
     life_listen(s);
     life_write(s);

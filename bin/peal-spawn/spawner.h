@@ -7,6 +7,7 @@
  *   early.c       ... at its time, if it came ahead of it
  *   process/      makes its process, up to the exec
  *   life.c        its life after that
+ *   handover/     what outlives it if it is killed
  *   recover.c     restores runs from the journal of a killed spawner
  *   upgrade.c     exec of the spawner's own file
  *   guard.c       another process, above the spawner: knows the ends of runs if it is killed
@@ -19,6 +20,9 @@
 #include <sys/resource.h>
 
 #include "early.h"
+#include "handover/handover.h"
+#include "handover/keeper.h"
+#include "handover/reaped.h"
 #include "process/cause.h"
 #include "process/cgroup.h"
 #include "process/launch.h"
@@ -67,6 +71,7 @@ struct starting {
 struct spawner {
     struct options options;
     char self_path[4096]; /* executed by an upgrade */
+    char *name;           /* argv[0] */
     char tag_mark[64];    /* the environment variable that marks processes of runs, see descent.h */
     int folder_fd;
     int output_fd; /* the folder of the output files */
@@ -89,6 +94,10 @@ struct spawner {
     struct cgroups cgroups;
     struct causes causes;
     struct slots slots;
+    struct handover handover;
+    struct reaped reaped; /* in the memory of `handover` */
+    struct keeper keeper;
+    struct kept_pipes kept; /* until the runs are restored */
     struct launches launches;
     struct pipes pipes;
     struct tree tree;
@@ -105,7 +114,6 @@ struct spawner {
     bool is_done;
     int64_t now_boot_ms; /* sampled once per turn */
     struct idle idle;
-    char chunk[SPAWN_RECORD_MAX];
 };
 
 /* build.c */
@@ -163,6 +171,8 @@ void life_reap(struct spawner *s);
 /* The same, if a process has ended since: a wait looks at every child, and beside thousands of them
  * costs as much as a start. */
 void life_look(struct spawner *s);
+/* Its main process has ended, and so has the tree if it was killed. */
+void life_drain(struct spawner *s, struct run *run);
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
                int64_t grace_ms);
 void life_due(struct spawner *s, struct run *run);
@@ -171,6 +181,8 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
 void life_forget(struct spawner *s, struct run *run);
 void life_pidfd_ready(void *context, struct watch *watch, uint32_t events);
 bool life_take_end(struct spawner *s, struct run *run); /* from the file of ends, if it is there */
+/* Its process is gone, and nobody knows how it ended: `cause` is one of enum spawn_cause. */
+void life_end_unseen(struct spawner *s, struct run *run, int32_t cause);
 int64_t life_milliseconds(struct timeval time);
 
 /* recover.c: restores runs from the journal of a killed spawner. */

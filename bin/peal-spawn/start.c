@@ -17,6 +17,7 @@
 #include "spawner.h"
 
 #define OWN_FDS         64
+#define HOLD_SHARE      2    /* half of the descriptors are left to what is not held */
 #define LIMIT_MS        1000 /* how long the limit of descriptors is known */
 #define MANY            4    /* starts in a batch that are a burst ... */
 #define LISTEN_LATER_MS 20   /* ... whose pipes are read after the end if that comes before this */
@@ -148,11 +149,12 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
 }
 
 /* Two pipes and a file per run, and some for the spawner itself: a run must not start if its output
- * can't be read. The limit is asked for once a second, and before anything is refused. */
-static bool has_fds_left(struct spawner *s)
+ * can't be read. The limit is asked for once a second, and before anything is refused. Of
+ * those it may take one part in `share`. */
+static bool has_fds_left(struct spawner *s, rlim_t share)
 {
-    rlim_t need = s->runs.open_streams + s->runs.active + 2 * s->launches.held +
-                  2 * s->cgroups.made + s->pipes.count + 3 + OWN_FDS;
+    rlim_t need = share * (s->runs.open_streams + s->runs.active + 2 * s->launches.held +
+                           2 * s->cgroups.made + s->pipes.count + 3 + OWN_FDS);
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
@@ -224,7 +226,7 @@ static bool check(struct spawner *s, struct run *run, const struct spawn_request
     } else if (request->deadline_boot_ms && now_boot_ms >= request->deadline_boot_ms) {
         life_fail(s, run, SPAWN_EXPIRED, SPAWN_STEP_DEADLINE, 0);
         return false;
-    } else if (!has_fds_left(s)) {
+    } else if (!has_fds_left(s, 1)) {
         step = SPAWN_STEP_PIPE;
         error = EMFILE;
     } else {
@@ -302,7 +304,7 @@ bool start_hold(struct spawner *s, struct run *run, const struct spawn_request *
 {
     int error = 0;
     struct starting starting = {.run = run, .request = *request, .stdin_fd = stdin_fd};
-    if (s->is_stopping || !has_fds_left(s) ||
+    if (s->is_stopping || !has_fds_left(s, HOLD_SHARE) ||
         user_find(&s->users, s->now_boot_ms, request, s->options.allow_file, &starting.user,
                   &error) != SPAWN_STEP_NONE)
         return false;

@@ -27,6 +27,15 @@ static bool write_all(int fd, const void *bytes, size_t length)
     return write(fd, bytes, length) == (ssize_t)length;
 }
 
+/* The version of the state: the earliest that can say it. */
+static uint32_t state_version(const struct spawner *s)
+{
+    for (const struct run *run = run_first(&s->runs); run; run = run_next(run))
+        if (run->cgroup >= CGROUP_END_OF_2)
+            return STATE_VERSION;
+    return STATE_VERSION_SMALL;
+}
+
 static bool save_run(int fd, const struct run *run)
 {
     struct saved_run saved = {
@@ -38,7 +47,8 @@ static bool save_run(int fd, const struct run *run)
         .is_adopted = run->is_adopted,
         .cgroup = run->cgroup,
         .slot = run->slot,
-        .report = run->reported.pending | (run->is_growing ? REPORT_GREW : 0u),
+        .report =
+            (run->reported.pending & ~(unsigned)REPORT_HELD) | (run->is_growing ? REPORT_GREW : 0u),
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
         .kill_at_boot_ms = run->kill_at_boot_ms,
         .due_boot_ms = run->due_boot_ms,
@@ -58,7 +68,7 @@ static int save(struct spawner *s)
 {
     struct saved saved = {
         .magic = STATE_MAGIC,
-        .version = STATE_VERSION,
+        .version = state_version(s),
         .run_size = sizeof(struct saved_run),
         .lock_fd = s->lock_fd,
         .listener_fd = s->link.listener.fd,
@@ -91,8 +101,8 @@ static int save(struct spawner *s)
 /* Clears, or sets again, close-on-exec of all descriptors that are handed over. */
 static void keep_fds(struct spawner *s, int state_fd, bool keep)
 {
-    const int fds[] = {state_fd,         s->lock_fd,  s->link.listener.fd,
-                       s->link.agent.fd, s->slots.fd, s->journal.fd};
+    const int fds[] = {state_fd,    s->lock_fd,    s->link.listener.fd, s->link.agent.fd,
+                       s->slots.fd, s->journal.fd, s->handover.fd};
     int flags = keep ? 0 : FD_CLOEXEC;
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
@@ -109,7 +119,7 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
 static bool ask(const struct spawner *s)
 {
     char version[16];
-    snprintf(version, sizeof(version), "%d", STATE_VERSION);
+    snprintf(version, sizeof(version), "%u", state_version(s));
     char *const argv[] = {(char *)s->self_path, (char *)"--can-resume", version, NULL};
     pid_t pid;
     if (posix_spawn(&pid, s->self_path, NULL, NULL, argv, environ) != 0)
@@ -140,11 +150,13 @@ void upgrade(struct spawner *s)
     snprintf(resume, sizeof(resume), "%d", state_fd);
     words_add(&words, "--resume");
     words_add(&words, resume);
+    keeper_end(s); /* it has this image's descriptors */
     keep_fds(s, state_fd, true);
     execv(s->self_path, words.argv);
     serve_log("event=upgrade_failed error=\"%s\"", strerror(errno));
     keep_fds(s, state_fd, false);
     close(state_fd);
+    keeper_start(s);
 }
 
 static bool read_all(int fd, void *bytes, size_t length)

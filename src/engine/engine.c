@@ -8,6 +8,7 @@
 enum {
     LEAD_MIN_MS = 100,      /* claims go out this far ahead of their tick at least ... */
     LEAD_MAX_MS = 500,      /* ... and at most */
+    LEAD_ALONE_MS = 250,    /* of this node alone: time to make a thousand processes ahead */
     HEALTH_EVERY_MS = 100,  /* interval of health checks, if there are turns ... */
     HEALTH_AGAIN_MS = 1000, /* ... and of turns for a health check, while the store is unhealthy */
 };
@@ -23,6 +24,15 @@ struct engine_config engine_config_default(void)
     };
 }
 
+/* How far ahead this node may claim if it is alone: other nodes would wait for claims that it does
+ * not begin. */
+static int64_t lead_alone_ms(const struct engine *engine)
+{
+    const struct executor *executor = engine->ports.executor;
+    bool makes_ahead = executor && executor->ops->ahead_ms && !engine->config.lead_ms;
+    return makes_ahead ? LEAD_ALONE_MS : 0;
+}
+
 static void init_parts(struct engine *engine)
 {
     const struct engine_config *config = &engine->config;
@@ -35,8 +45,11 @@ static void init_parts(struct engine *engine)
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);
     planner_init(&engine->planner);
-    engine->planner.rules = (struct plan_rules){config->on_time_ms, LEAD_MIN_MS,
-                                                &engine->attendance.mark, &engine->hindrances};
+    engine->planner.rules = (struct plan_rules){.on_time_ms = config->on_time_ms,
+                                                .lead_ms = LEAD_MIN_MS,
+                                                .attendance = &engine->attendance.mark,
+                                                .hindrances = &engine->hindrances,
+                                                .free_lead_ms = lead_alone_ms(engine)};
     engine->planner.placement = &engine->placement;
     engine->planner.peers = &engine->peers;
     engine->planner.runs = &engine->runs;
@@ -197,6 +210,7 @@ static void adapt_lead(struct engine *engine)
     engine->planner.rules.lead_ms = lead_ms < LEAD_MIN_MS   ? LEAD_MIN_MS
                                     : lead_ms > LEAD_MAX_MS ? LEAD_MAX_MS
                                                             : (int64_t)lead_ms;
+    engine->planner.rules.free_lead_ms = engine->runner.is_shared ? 0 : lead_alone_ms(engine);
 }
 
 /* Hands the stages' marks to the planner: a job's claim was answered, or its run has ended. */

@@ -12,7 +12,7 @@ static bool has_begun(const struct open_runs *runs)
 {
     const size_t *counts = runs->counts;
     return counts[OPEN_BEGINNING] || counts[OPEN_BEGUN] || counts[OPEN_STARTING] ||
-           counts[OPEN_STARTED] || counts[OPEN_ORPHAN] || counts[OPEN_ENDED] ||
+           counts[OPEN_HELD] || counts[OPEN_STARTED] || counts[OPEN_ORPHAN] || counts[OPEN_ENDED] ||
            counts[OPEN_FINISHING];
 }
 

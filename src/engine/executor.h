@@ -11,6 +11,7 @@
 struct executor;
 
 enum executor_event_kind {
+    EXECUTOR_HELD,    /* the run is ready to start at its time; if the executor is GONE, no more */
     EXECUTOR_STARTED, /* the run has a process: started_ms */
     EXECUTOR_ENDED,   /* run.state, reason, detail, exit_code, ... and finished_ms are filled in */
     EXECUTOR_EXPIRED, /* the start deadline had passed: the run was not and will never be started */

@@ -248,7 +248,9 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
     if (known->change == SPAWN_CHANGE_GREW || id_parse(known->id, &ret->run_id) != OK)
         return false;
     ret->end.started_ms = known->started_wall_ms;
-    if (known->reason == SPAWN_NOT_ENDED) {
+    if (known->change == SPAWN_CHANGE_HELD) {
+        ret->kind = EXECUTOR_HELD;
+    } else if (known->reason == SPAWN_NOT_ENDED) {
         ret->kind = EXECUTOR_STARTED;
     } else if (known->reason == SPAWN_EXPIRED) {
         ret->kind = EXECUTOR_EXPIRED;
@@ -256,7 +258,8 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
         ret->kind = EXECUTOR_ENDED;
         fill_end(notes, known, &ret->end);
     }
-    if (ret->kind != EXECUTOR_STARTED) /* steps in the new process may still fail */
+    if (ret->kind != EXECUTOR_STARTED &&
+        ret->kind != EXECUTOR_HELD) /* steps in the new process may still fail */
         start_notes_drop(notes, known->id);
     return true;
 }
@@ -307,10 +310,10 @@ static const char *version(const struct executor *port)
     return spawn_client_spawner(self->client)->build.version;
 }
 
-/* Time enough for a hundred processes to be made. */
+/* Time enough for a thousand processes to be made. */
 static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
-    enum { AHEAD_MS = 50 };
+    enum { AHEAD_MS = 200 };
     (void)job;
     const struct executor_spawn *self = (const struct executor_spawn *)port;
     return spawn_client_knows_times(self->client) ? AHEAD_MS : 0;

@@ -211,7 +211,8 @@ static enum status handle(struct spawn_client *client, const struct spawn_messag
         enum status st = spawn_decode_run(message, &event.run);
         if (st != OK)
             return st;
-        answered(client, event.run.id);
+        if (event.run.change != SPAWN_CHANGE_HELD)
+            answered(client, event.run.id);
         return add_event(client, &event) ? OK : E_NOMEM;
     }
     if (message->type == SPAWN_READY) {
@@ -461,7 +462,8 @@ static bool attach(struct spawn_client *client)
 {
     char hello[SPAWN_FIXED_MAX];
     struct spawn_hello body = {.pid = (uint32_t)getpid(),
-                               .features = SPAWN_WANTS_BUILD | SPAWN_KNOWS_FRAMES};
+                               .features =
+                                   SPAWN_WANTS_BUILD | SPAWN_KNOWS_FRAMES | SPAWN_WANTS_HELD};
     if (spawn_connect(client->config.folder, client->config.is_call, &client->fd) != OK)
         return false;
     client->state = CLIENT_GREETING;

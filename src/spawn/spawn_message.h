@@ -74,6 +74,7 @@ enum spawn_feature {
     SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
     SPAWN_KNOWS_TIMES = 1 << 7,  /* a start may come before its time, and says when that is */
     SPAWN_KNOWS_VALUES = 1 << 8, /* a run may hand over values: has_values */
+    SPAWN_WANTS_HELD = 1 << 9,   /* the agent\'s: earlier ones do not know SPAWN_CHANGE_HELD */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -143,6 +144,8 @@ enum spawn_change {
     SPAWN_CHANGE_STARTED,
     SPAWN_CHANGE_GREW,
     SPAWN_CHANGE_ENDED,
+    SPAWN_CHANGE_HELD, /* its process is made, and waits for its time; no answer to the start: if
+                          the spawner is killed, nothing has run */
     SPAWN_CHANGE_COUNT,
 };
 

@@ -62,6 +62,13 @@ agent_pid() {
     [ -n "$pid" ] && is_alive "$pid" && echo "$pid"
 }
 
+# A process that is held before its exec looks like its spawner, whose child it is.
+is_held() { # PID
+    local parent
+    parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+    [ "$(cat "/proc/$parent/comm" 2>/dev/null)" = peal-spawn ]
+}
+
 spawner_pid() {
     local file words
     for file in /proc/[0-9]*/cmdline; do
@@ -69,6 +76,7 @@ spawner_pid() {
         case "${words[*]:-}" in
         *"peal-spawn --dir $PEAL_DATA/"*)
             file=${file%/cmdline}
+            ! is_held "${file#/proc/}" || continue
             is_alive "${file#/proc/}" && echo "${file#/proc/}"
             return
             ;;

@@ -77,6 +77,15 @@ static uint32_t pool_size(void)
                                                      : CGROUP_POOL;
 }
 
+/* The kernel looks at the rights to this file with each start into the cgroup, and at those of the
+ * cgroup that it comes from. While nobody has looked the file up by its name, it makes an inode for
+ * that each time. */
+static void look_up_processes(int fd, const char *name)
+{
+    if (faccessat(fd, name, F_OK, 0) < 0)
+        errno = 0; /* it only costs more */
+}
+
 void cgroups_init(struct cgroups *groups, const char *tag)
 {
     char mount[256], own[256];
@@ -92,6 +101,7 @@ void cgroups_init(struct cgroups *groups, const char *tag)
     if (groups->base_fd < 0)
         return;
     sweep(groups->base_fd);
+    look_up_processes(groups->base_fd, "../cgroup.procs");
     groups->control_fd = openat(groups->base_fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
     cgroups_look(groups);
 }
@@ -150,6 +160,7 @@ static bool open_pooled(struct cgroups *groups, uint32_t number, bool is_spoilt)
             close(fd);
         return false;
     }
+    look_up_processes(fd, "cgroup.procs");
     *pooled = (struct pooled_cgroup){
         .is_made = true, .is_spoilt = is_spoilt, .fd = fd, .events_fd = events_fd};
     groups->made++;

@@ -17,7 +17,7 @@
 
 struct tree;
 
-#define CGROUP_POOL      256 /* at most; each has two descriptors open */
+#define CGROUP_POOL      1024 /* at most, as many as are held; each has two descriptors open */
 #define CGROUP_NAME_SIZE 48
 
 /* Which cgroup a run has: none, one of its own with its id as the name, or from CGROUP_POOLED on
@@ -27,6 +27,7 @@ enum {
     CGROUP_OWN,
     CGROUP_POOLED,
     CGROUP_END = CGROUP_POOLED + CGROUP_POOL,
+    CGROUP_END_OF_2 = CGROUP_POOLED + 256, /* of the state of version 2 */
 };
 
 struct pooled_cgroup {

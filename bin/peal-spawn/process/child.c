@@ -31,7 +31,7 @@ static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
 static _Noreturn void leave(void)
 {
     for (;;)
-        raw_call(SYS_exit_group, 127, 0, 0, 0);
+        raw_call(SYS_exit_group, CHILD_FAILED, 0, 0, 0);
 }
 
 /* The slot is the run's only from its time on. */

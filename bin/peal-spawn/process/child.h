@@ -35,6 +35,8 @@ struct child_setup {
     pid_t parent;       /* the spawner, with a gate: without it the process ends there */
 };
 
+#define CHILD_FAILED 127 /* its exit code if it does not come to its exec */
+
 /* Ends with exec, or exits with the failing step in the slot.
  *
  * The memory may be shared with the running spawner, and until its first call the descriptors. So

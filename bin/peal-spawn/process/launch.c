@@ -15,11 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "process/raw.h"
 
 #define STACK_BYTES    32768 /* mostly for a path of 4 KiB */
 #define TEXT_BYTES     28672
 #define YIELDS         8
+#define TRIM_MS        2000 /* after the last burst */
 #define FIRST_RESERVED 3
 #define ALL            (LAUNCH_COUNT + LAUNCH_HELD)
 
@@ -154,6 +156,20 @@ void launches_release(struct launches *launches)
     }
 }
 
+void launches_trim(struct launches *launches, int64_t now_boot_ms)
+{
+    if (!launches->trim_at_boot_ms || now_boot_ms < launches->trim_at_boot_ms)
+        return;
+    launches->trim_at_boot_ms = launches->held ? now_boot_ms + TRIM_MS : 0;
+    for (int i = LAUNCH_COUNT + LAUNCH_KEPT; !launches->held && i < ALL; i++) {
+        struct launch *launch = launches->all[i];
+        if (!launch || __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE))
+            continue;
+        munmap(launch, sizeof(*launch));
+        launches->all[i] = NULL;
+    }
+}
+
 /* NULL: the launch is full. */
 static void *add(struct launch *launch, const void *bytes, size_t length)
 {
@@ -264,6 +280,8 @@ pid_t launch_held(struct launches *launches, const struct child_setup *setup, st
         return -1;
     launch->is_held = 1;
     launches->held++;
+    if (launches->held > LAUNCH_KEPT && !launches->trim_at_boot_ms)
+        launches->trim_at_boot_ms = clock_now().boot.ms + TRIM_MS;
     *ret = launch;
     return pid;
 }

@@ -28,7 +28,8 @@
 #include "process/child.h"
 
 #define LAUNCH_COUNT 64
-#define LAUNCH_HELD  256 /* as many more at their gates */
+#define LAUNCH_HELD  1024 /* as many more at their gates ... */
+#define LAUNCH_KEPT  256  /* ... for which so much memory is kept when no more are held */
 #define LAUNCH_APART 20
 #define LAUNCH_FDS   64 /* each that is below its own is copied, and has to be closed again */
 
@@ -41,6 +42,7 @@ struct launches {
     struct launch *users[LAUNCH_APART];             /* ... and who has them; NULL: nobody */
     int pair_count;                                 /* so many there are */
     uint32_t held;                                  /* processes at their gates */
+    int64_t trim_at_boot_ms;                        /* when to call launches_trim; 0: never */
 };
 
 /* Reserves the lowest descriptors that are free by copies of `null_fd`, so to be called before
@@ -49,6 +51,9 @@ void launches_init(struct launches *launches, int null_fd);
 
 /* Does not free launches that a process still uses. */
 void launches_release(struct launches *launches);
+
+/* Gives back the memory for a burst that is over. To be called in every turn. */
+void launches_trim(struct launches *launches, int64_t now_boot_ms);
 
 /* Closes the ends of pipes that processes have by now themselves. */
 void launches_settle(struct launches *launches);

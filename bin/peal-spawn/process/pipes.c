@@ -11,6 +11,8 @@
 bool pipes_init(struct pipes *pipes)
 {
     pipes->count = 0;
+    pipes->uid = geteuid();
+    pipes->gid = getegid();
     pipes->own_fds_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return pipes->own_fds_fd >= 0;
 }
@@ -67,17 +69,17 @@ bool pipes_take(struct pipes *pipes, struct pipe_ends *ret)
     return true;
 }
 
-static bool is_as_new(int fd)
+static bool is_as_new(const struct pipes *pipes, int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && st.st_mode == (S_IFIFO | S_IRUSR | S_IWUSR) &&
-           st.st_uid == geteuid() && st.st_gid == getegid() &&
+           st.st_uid == pipes->uid && st.st_gid == pipes->gid &&
            fcntl(fd, F_GETPIPE_SZ) == NEW_PAGES * getpagesize();
 }
 
 void pipes_give(struct pipes *pipes, int read_fd, uint64_t inode)
 {
-    if (pipes->count == PIPES_KEPT || !inode || !is_as_new(read_fd)) {
+    if (pipes->count == PIPES_KEPT || !inode || !is_as_new(pipes, read_fd)) {
         close(read_fd);
         return;
     }

@@ -2,8 +2,8 @@
  * tenth of a start.
  *
  * The end of the run can be read, too. The run holds that end, so the pipe always has a reader: if
- * the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads on
- * through /proc/PID/fd.
+ * the spawner is killed the run gets no SIGPIPE, it blocks at worst, and the next spawner reads on,
+ * from the keeper's end (keeper.h) or through /proc/PID/fd.
  *
  * A pipe that was read to its end is empty, and the kernel says by that end that nobody can write
  * to it any more, nor was handed it. It goes to the next run if owner, mode and size are those of a
@@ -16,10 +16,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#define PIPES_KEPT 256 /* two for each process that may be held */
+#define PIPES_KEPT 1024 /* half of those of the processes that may be held */
 
 struct pipes {
+    uid_t uid; /* the spawner's own */
+    gid_t gid;
     int own_fds_fd; /* /proc/self/fd; -1: can't be opened */
     int kept[PIPES_KEPT];
     uint64_t inodes[PIPES_KEPT]; /* of those that are kept */

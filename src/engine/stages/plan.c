@@ -182,6 +182,12 @@ static bool is_late(const struct plan_rules *rules, struct now now, int64_t star
            attendance_has_missed(rules->attendance, start_ms, now.wall.ms);
 }
 
+int64_t plan_lead_ms(const struct plan_rules *rules, const struct catalog_job *job)
+{
+    bool is_free = !job->open_runs && rules->free_lead_ms > rules->lead_ms;
+    return is_free ? rules->free_lead_ms : rules->lead_ms;
+}
+
 /* Walks the due ticks of a job, from its cursor up to the first that is to run. `nobody`: no node
  * is eligible now, but one may still come in time for the latest tick. */
 static enum status walk(const struct plan_rules *rules, struct now now, bool nobody,
@@ -190,7 +196,7 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
     const struct catalog_job *job = plan->job;
     struct job_policy policy = catalog_job_policy(job);
     int64_t jitter_ms = catalog_job_jitter_ms(job);
-    int64_t horizon_ms = now.wall.ms + (nobody ? -rules->on_time_ms - 1 : rules->lead_ms);
+    int64_t horizon_ms = now.wall.ms + (nobody ? -rules->on_time_ms - 1 : plan_lead_ms(rules, job));
     int64_t oldest_ms = INT64_MIN;
     if (policy.catch_up == CATCH_UP_ALL && is_late(rules, now, job->next_ms + jitter_ms))
         oldest_ms = oldest_of_last(job, now.wall.ms, policy.catch_up_limit);

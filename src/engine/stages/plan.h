@@ -14,7 +14,12 @@ struct plan_rules {
     int64_t lead_ms;    /* runs are planned this far ahead of their start */
     const struct attendance *attendance; /* catch_up also decides on the ticks of its absence */
     const struct hindrances *hindrances; /* reasons of missed ticks */
+    int64_t free_lead_ms; /* as lead_ms, if that is less, of a job without open runs: no other run
+                             has to end before the tick for it to start */
 };
+
+/* How far ahead of its start a run of the job is planned. */
+int64_t plan_lead_ms(const struct plan_rules *rules, const struct catalog_job *job);
 
 /* One job's due tick, and the ticks that are passed over before it. */
 struct plan {

@@ -49,10 +49,10 @@ static int64_t look_at(const struct planner *planner, const struct catalog_job *
         return start_ms + FLUSH_MS;
     if (!calendars || job->next_ms >= calendars->next_run_ms ||
         job->next_ms <= calendars->out_until_ms)
-        return start_ms - planner->rules.lead_ms;
+        return start_ms - plan_lead_ms(&planner->rules, job);
     if (calendars->next_run_ms - job->next_ms > FLUSH_MS)
         return start_ms + FLUSH_MS;
-    return calendars->next_run_ms + jitter_ms - planner->rules.lead_ms;
+    return calendars->next_run_ms + jitter_ms - plan_lead_ms(&planner->rules, job);
 }
 
 enum status planner_put(struct planner *planner, struct catalog_job *job, int64_t not_before_ms)

@@ -22,7 +22,7 @@
 
 struct planner {
     struct heap due;             /* of catalog_job, by the time of its next look */
-    struct plan_rules rules;     /* jobs are looked at rules.lead_ms ahead of their tick */
+    struct plan_rules rules;     /* jobs are looked at plan_lead_ms() ahead of their tick */
     struct placement *placement; /* ranks; NULL: this is the only node */
     const struct peers *peers;   /* NULL: likewise */
     const struct open_runs *runs;

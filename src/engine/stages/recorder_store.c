@@ -214,8 +214,8 @@ static bool is_awaited(const struct recorder *recorder, struct now now, const st
 static void note_burst(struct recorder *recorder)
 {
     const size_t *counts = recorder->runs->counts;
-    size_t unstarted =
-        counts[OPEN_CLAIMED] + counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
+    size_t unstarted = counts[OPEN_CLAIMED] + counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] +
+                       counts[OPEN_STARTING] + counts[OPEN_HELD];
     recorder->is_burst = unstarted >= MANY || (recorder->is_burst && unstarted);
 }
 

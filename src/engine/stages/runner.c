@@ -14,7 +14,8 @@
 /* At most STARTS_AHEAD runs are between their begin and their process: the start window counts from
  * the begin, so runs that are begun faster than processes can be made miss it. A machine that
  * starts some fifty per second keeps every window. One that is seen to start thousands may be ahead
- * by the starts of STARTS_AHEAD_MS, so that it does not wait for the store. When more wait, half of
+ * by the starts of STARTS_AHEAD_MS, so that it does not wait for the store. Those whose process the
+ * executor holds ready do not count: it has shown that it can make them. When more wait, half of
  * them are begun together, since a commit costs the same for one as for many. */
 enum { STARTS_AHEAD = 256, STARTS_AHEAD_MAX = 1024, STARTS_AHEAD_MS = 125, RATE_EVERY_MS = 100 };
 
@@ -476,7 +477,7 @@ void runner_start(struct runner *runner, struct now now)
 static void started(struct runner *runner, struct now now, struct open_run *open,
                     const struct run *known)
 {
-    if (open->phase == OPEN_STARTING)
+    if (open->phase == OPEN_STARTING || open->phase == OPEN_HELD)
         note_started(runner, now);
     if (open->phase != OPEN_STARTED)
         open_runs_move(runner->runs, open, OPEN_STARTED);
@@ -606,11 +607,19 @@ static void lose_forgotten(struct runner *runner, struct now now)
     }
 }
 
+/* What the executor had made ahead is gone with it: it is asked for those again. */
+static void let_go_of_held(struct runner *runner)
+{
+    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_HELD));)
+        open_runs_move(runner->runs, open, OPEN_STARTING);
+}
+
 static void executor_came_or_went(struct runner *runner, struct now now, bool ready)
 {
     runner->executor_ready = ready;
     if (!ready) {
         expect_news(runner);
+        let_go_of_held(runner);
         return;
     }
     end_orphans(runner, now);
@@ -640,6 +649,11 @@ static void take_event(struct runner *runner, struct now now, const struct execu
         /* Its end is in the store already: the acknowledgement was lost. */
         if (event->kind == EXECUTOR_ENDED && (!open || !open_phase_is(open->phase, PHASE_OPEN)))
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
+        return;
+    }
+    if (event->kind == EXECUTOR_HELD) {
+        if (open->phase == OPEN_STARTING)
+            open_runs_move(runner->runs, open, OPEN_HELD);
         return;
     }
     open->told = true;

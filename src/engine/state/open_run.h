@@ -14,9 +14,9 @@
 
 /* WAITING -> TAKING -+
  *                    v
- *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTING -> STARTED -> ENDED
- *                      |           \-> REFUSED                              ^
- *                      +---- killed or too late before the start -----------+
+ *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTING (-> HELD) -> STARTED -> ENDED
+ *                      |           \-> REFUSED                                        ^
+ *                      +---- killed or too late before the start ---------------------+
  *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
  *
  *
@@ -52,6 +52,7 @@ enum open_phase {
     OPEN_BEGINNING,
     OPEN_BEGUN,    /* waits for its start time */
     OPEN_STARTING, /* sent to the executor */
+    OPEN_HELD,     /* the executor has made all but its start, whose time has not come */
     OPEN_STARTED,  /* has a process */
     OPEN_ORPHAN,
     OPEN_REFUSED, /* the store ended it; the feed will show its record */

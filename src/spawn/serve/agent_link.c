@@ -8,7 +8,7 @@
 
 #include "serve/process.h"
 
-#define REPORTS 4 /* of enum report */
+#define REPORTS 5 /* of enum report */
 
 static void agent_ready(void *context, struct watch *watch, uint32_t events);
 static void agent_accept(void *context, struct watch *watch, uint32_t events);
@@ -47,6 +47,9 @@ void agent_link_drop(struct agent_link *link)
 
 void agent_link_report(struct agent_link *link, struct reported *reported, enum report what)
 {
+    if (what == REPORT_HELD && !link->wants_held)
+        return;
+    reported->pending &= ~(unsigned)REPORT_HELD;
     reported->pending |= what;
     if (reported->is_queued)
         return;
@@ -93,10 +96,8 @@ static struct spawn_run told(const struct agent_link *link, const struct reporte
                              unsigned report)
 {
     static const enum spawn_change changes[REPORTS] = {
-        SPAWN_CHANGE_KNOWN,
-        SPAWN_CHANGE_STARTED,
-        SPAWN_CHANGE_GREW,
-        SPAWN_CHANGE_ENDED,
+        SPAWN_CHANGE_KNOWN, SPAWN_CHANGE_STARTED, SPAWN_CHANGE_GREW,
+        SPAWN_CHANGE_ENDED, SPAWN_CHANGE_HELD,
     };
     struct spawn_run info = link->type->told(reported);
     info.change = changes[report];
@@ -173,6 +174,7 @@ static enum status greet(struct agent_link *link, const struct spawn_hello *agen
     link->said_hello = true;
     link->wants_build = link->awaits_build = agent->features & SPAWN_WANTS_BUILD;
     link->knows_frames = agent->features & SPAWN_KNOWS_FRAMES;
+    link->wants_held = agent->features & SPAWN_WANTS_HELD;
     link->wants_ready = true;
     return link->type->greeted(link->context, agent);
 }
@@ -330,6 +332,7 @@ static void agent_accept(void *context, struct watch *watch, uint32_t events)
     link->agent.fd = fd;
     link->said_hello = link->wants_ready = link->is_full = false;
     link->wants_build = link->awaits_build = link->knows_frames = false;
+    link->wants_held = false;
     if (watch_add(link->epoll_fd, &link->agent, EPOLLIN) != OK) {
         close(fd);
         link->agent.fd = -1;

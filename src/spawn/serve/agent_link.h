@@ -17,6 +17,7 @@ enum report {
     REPORT_STARTED = 1 << 1,
     REPORT_GREW = 1 << 2,
     REPORT_ENDED = 1 << 3,
+    REPORT_HELD = 1 << 4, /* until anything else is to be told; only to an agent that wants it */
 };
 
 /* Embedded in what is reported. */
@@ -63,6 +64,7 @@ struct agent_link {
     bool wants_build;  /* it knows BUILD ... */
     bool awaits_build; /* ... and has not been sent it by this image */
     bool knows_frames;
+    bool wants_held;
     struct report_queue reports;
     char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
     char frame[SPAWN_FRAME_MESSAGES * SPAWN_FIXED_MAX] __attribute__((aligned(16))); /* to send */

@@ -33,7 +33,7 @@ struct journal_record {
     int64_t timeout_at_boot_ms; /* 0: never */
     uint64_t head_bytes;
     uint64_t tail_bytes;
-    uint64_t pipes[2]; /* inodes of the pipes that take its output */
+    uint64_t pipes[2]; /* inodes of the pipes that take its output; 0: no more */
     int32_t grace_ms;
     int32_t linger_ms; /* 0 in records of earlier versions */
     uint64_t checksum; /* of all before it */

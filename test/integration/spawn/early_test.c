@@ -135,16 +135,18 @@ static void a_kill_before_its_time_ends_it(void **state)
     assert_int_equal(count_ran(h), 0);
 }
 
-/* The client has no answer yet, and sends it again. */
+/* That it is held is told, but is no answer: the client sends it again. */
 static void what_is_held_dies_with_the_spawner(void **state)
 {
     struct harness *h = *state;
     start_in(h, "again", 1500 * MS);
-    harness_wait(h, child_of(h->hello.pid));
+    harness_wait(h, harness_seen(h, "again")->held == 1);
     int held = child_of(h->hello.pid);
+    assert_true(held > 0);
     kill((pid_t)h->hello.pid, SIGKILL);
     harness_wait(h, !process_lives(held));
     assert_int_equal(count_ran(h), 0);
+    harness_wait(h, harness_seen(h, "again")->held == 2);
     assert_int_equal(WEXITSTATUS(harness_ended(h, "again")->wait_status), 3);
     assert_int_equal(h->gone, 1);
     assert_int_equal(count_ran(h), 1);

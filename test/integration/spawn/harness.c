@@ -37,6 +37,7 @@ static void note_run(struct harness *h, const struct spawn_run *run)
     seen->started += run->change == SPAWN_CHANGE_STARTED;
     seen->grew += run->change == SPAWN_CHANGE_GREW;
     seen->ended += run->change == SPAWN_CHANGE_ENDED;
+    seen->held += run->change == SPAWN_CHANGE_HELD;
     h->ended_count += run->change == SPAWN_CHANGE_ENDED;
 }
 

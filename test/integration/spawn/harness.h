@@ -11,8 +11,8 @@
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
 struct seen {
-    struct spawn_run run;            /* as it was told last */
-    int known, started, grew, ended; /* how often each was told */
+    struct spawn_run run;                  /* as it was told last */
+    int known, started, grew, ended, held; /* how often each was told */
 };
 
 struct harness {

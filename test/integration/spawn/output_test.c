@@ -334,12 +334,16 @@ static void a_run_that_lingers_can_be_killed(void **state)
     assert_false(process_lives(atoi(text)));
 }
 
-/* Its end is known already, and no killed spawner takes that away. */
+/* Its end is known already, and no killed spawner takes that away, nor what comes later. */
 static void a_run_that_lingers_is_not_lost(void **state)
 {
     struct harness *h = *state;
     struct shell shell;
-    shell_init(&shell, "lingers", "echo early; sleep 100 & exit 5");
+    char go[256], script[512];
+    harness_path(h, "go", go, sizeof(go));
+    snprintf(script, sizeof(script),
+             "echo early; (until [ -e %s ]; do sleep 0.02; done; echo late) & exit 5", go);
+    shell_init(&shell, "lingers", script);
     shell.request.linger_s = SPAWN_LINGER_S_MAX;
     harness_start(h, &shell.request);
     harness_wait(h, harness_seen(h, "lingers")->started == 1);
@@ -353,10 +357,13 @@ static void a_run_that_lingers_is_not_lost(void **state)
     h->seen_count = 0;
     harness_wait(h, h->gone == 1);
     harness_wait(h, h->is_ready);
+    harness_touch(h, "go");
     const struct spawn_run *run = harness_ended(h, "lingers");
     assert_int_equal(run->reason, SPAWN_EXITED);
     assert_int_equal(run->wait_status >> 8, 5);
-    kill(-pid, SIGKILL); /* what it left, in its session */
+    char *text = harness_output(h, "lingers", 0, NULL, NULL);
+    assert_string_equal(text, "early\nlate\n");
+    free(text);
 }
 
 static void a_background_process_does_not_hold_the_run(void **state)

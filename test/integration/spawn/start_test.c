@@ -401,7 +401,7 @@ static void the_oom_score_is_reset_for_runs_only(void **state)
     free(text);
 }
 
-#define PIPES_KEPT 256
+#define PIPES_KEPT 1024
 
 /* Without those of the cgroups that it keeps, nor the pipes, of which there may be so many. */
 static int count_fds(uint32_t pid)

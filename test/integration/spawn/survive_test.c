@@ -135,7 +135,8 @@ static void ends_are_known_without_a_spawner(void **state)
     harness_path(h, "go", go, sizeof(go));
     snprintf(script, sizeof(script), "echo one; until [ -e %s ]; do sleep 0.02; done; exit 6", go);
     harness_sh(h, "through", script);
-    harness_sh(h, "meanwhile", "sleep 100");
+    harness_sh(h, "meanwhile",
+               "trap 'echo kept; trap - USR1; kill -USR1 $$' USR1; while :; do sleep 0.1; done");
     harness_wait(h, harness_seen(h, "through")->run.output_bytes > 0 &&
                         harness_seen(h, "meanwhile")->started == 1);
     int guard = parent_of((int)h->hello.pid);
@@ -152,8 +153,8 @@ static void ends_are_known_without_a_spawner(void **state)
     const struct spawn_run *run = harness_ended(h, "meanwhile");
     assert_int_equal(run->reason, SPAWN_SIGNALED);
     assert_int_equal(WTERMSIG(run->wait_status), SIGUSR1);
-    char *text = harness_output(h, "meanwhile", SPAWN_STDERR, NULL, NULL);
-    assert_non_null(strstr(text, "the spawner was killed while this ran"));
+    char *text = harness_output(h, "meanwhile", SPAWN_STDOUT, NULL, NULL);
+    assert_string_equal(text, "kept\n"); /* its pipes have outlived it and the spawner */
     free(text);
     for (int kills = 2; kills < 5; kills++) {
         kill((pid_t)h->hello.pid, SIGKILL);
@@ -245,6 +246,44 @@ static void output_lost_with_a_zombie_is_told(void **state)
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+/* Of the guard's children; 0: there is none. */
+static int keeper_of(int guard)
+{
+    char path[64], list[256] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", guard, guard);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    if (!fgets(list, sizeof(list), file))
+        list[0] = '\0';
+    fclose(file);
+    char *at = list;
+    for (long pid; (pid = strtol(at, &at, 10)) > 0;)
+        if (process_lives((int)pid) && proc_has((int)pid, "comm", "peal-keeper"))
+            return (int)pid;
+    return 0;
+}
+
+/* One that is killed is replaced, so that output outlives the spawner all the same. */
+static void a_killed_keeper_is_replaced(void **state)
+{
+    struct harness *h = *state;
+    int guard = parent_of((int)h->hello.pid);
+    harness_wait(h, keeper_of(guard) > 0);
+    int first = keeper_of(guard);
+    int64_t since = clock_now().boot.ms;
+    harness_wait(h, clock_now().boot.ms - since > 1000); /* else it is taken for one that fails */
+    kill(first, SIGKILL);
+    harness_wait(h, keeper_of(guard) > 0 && keeper_of(guard) != first);
+    int second = keeper_of(guard);
+    harness_sh(h, "writes", "echo one; kill -STOP $PPID; echo two; kill -KILL $PPID");
+    const struct spawn_run *run = harness_ended(h, "writes");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    char *text = harness_output(h, "writes", 0, NULL, NULL);
+    assert_string_equal(text, "one\ntwo\n");
+    free(text);
+    assert_int_equal(h->hello.pid, second); /* it is the spawner now */
 }
 
 /* How often the line stands in the text. */
@@ -601,6 +640,7 @@ int main(void)
         TEST(ends_are_known_without_a_spawner),
         TEST(unseen_ends_say_what_is_known),
         TEST(output_lost_with_a_zombie_is_told),
+        TEST(a_killed_keeper_is_replaced),
         TEST(an_adopted_run_can_be_killed),
         TEST(nothing_runs_twice_however_often_it_is_killed),
         TEST(who_left_everything_behind_is_killed_later),

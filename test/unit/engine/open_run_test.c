@@ -25,16 +25,18 @@ static void a_job_counts_its_open_runs(void **state)
         enum open_phase next;
         uint32_t open;
     } way[] = {
-        {__LINE__, OPEN_TAKING, 1},    {__LINE__, OPEN_WAITING, 1},
-        {__LINE__, OPEN_TAKING, 1},    {__LINE__, OPEN_CLAIMED, 1},
-        {__LINE__, OPEN_BEGINNING, 1}, {__LINE__, OPEN_CLAIMED, 1},
-        {__LINE__, OPEN_BEGINNING, 1}, {__LINE__, OPEN_BEGUN, 1},
-        {__LINE__, OPEN_STARTING, 1},  {__LINE__, OPEN_STARTED, 1},
-        {__LINE__, OPEN_ENDED, 1},     {__LINE__, OPEN_FINISHING, 1},
-        {__LINE__, OPEN_ENDED, 1},     {__LINE__, OPEN_FINISHING, 1},
-        {__LINE__, OPEN_FINISHED, 0},  {__LINE__, OPEN_RECORDING, 0},
-        {__LINE__, OPEN_FINISHED, 0},  {__LINE__, OPEN_RECORDING, 0},
-        {__LINE__, OPEN_RECORDED, 0},  {__LINE__, OPEN_FORGETTING, 0},
+        {__LINE__, OPEN_TAKING, 1},     {__LINE__, OPEN_WAITING, 1},
+        {__LINE__, OPEN_TAKING, 1},     {__LINE__, OPEN_CLAIMED, 1},
+        {__LINE__, OPEN_BEGINNING, 1},  {__LINE__, OPEN_CLAIMED, 1},
+        {__LINE__, OPEN_BEGINNING, 1},  {__LINE__, OPEN_BEGUN, 1},
+        {__LINE__, OPEN_STARTING, 1},   {__LINE__, OPEN_HELD, 1},
+        {__LINE__, OPEN_STARTING, 1},   {__LINE__, OPEN_HELD, 1},
+        {__LINE__, OPEN_STARTED, 1},    {__LINE__, OPEN_ENDED, 1},
+        {__LINE__, OPEN_FINISHING, 1},  {__LINE__, OPEN_ENDED, 1},
+        {__LINE__, OPEN_FINISHING, 1},  {__LINE__, OPEN_FINISHED, 0},
+        {__LINE__, OPEN_RECORDING, 0},  {__LINE__, OPEN_FINISHED, 0},
+        {__LINE__, OPEN_RECORDING, 0},  {__LINE__, OPEN_RECORDED, 0},
+        {__LINE__, OPEN_FORGETTING, 0},
     };
     struct shelf *shelf = *state;
     struct catalog_job *job = shelf_put(shelf, 1, "a", "'@manual'", "");

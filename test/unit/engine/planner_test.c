@@ -99,6 +99,42 @@ static void plans_of_a_minutely_job(void **state)
     }
 }
 
+/* Farther ahead, if no run of its own may still be in the way at its tick. */
+static void a_free_job_is_planned_early(void **state)
+{
+    static const struct {
+        int line;
+        uint32_t open_runs;
+        int64_t now_ms;
+        enum status want;
+    } cases[] = {
+        {__LINE__, 0, MINUTE - 201, E_NOT_FOUND},
+        {__LINE__, 0, MINUTE - 200, OK},
+        {__LINE__, 1, MINUTE - 200, E_NOT_FOUND},
+        {__LINE__, 1, MINUTE - 6, E_NOT_FOUND},
+        {__LINE__, 1, MINUTE - 5, OK},
+    };
+    struct shelf *shelf = *state;
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct planner planner;
+        struct plan plan;
+        init(&planner);
+        planner.rules.free_lead_ms = 200;
+        assert_int_equal(planner_put(&planner, job, INT64_MIN), OK); /* free when it is planned */
+        job->open_runs = cases[i].open_runs;
+        enum status st = planner_next_due(&planner, at(cases[i].now_ms), &plan);
+        if (st != cases[i].want)
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+        if (st == OK)
+            plan_release(&plan);
+        planner_release(&planner);
+        job->claiming = false;
+        job->open_runs = 0;
+        job->heap_place = HEAP_NONE;
+    }
+}
+
 /* It gets other times: what is due until then, and not decided, is passed over. */
 static void a_change_passes_what_is_due(void **state)
 {
@@ -234,9 +270,13 @@ static void nothing_to_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SHELF(plans_of_a_minutely_job),           WITH_SHELF(a_change_passes_what_is_due),
-        WITH_SHELF(the_most_urgent_comes_first),       WITH_SHELF(a_job_under_claim_is_left_alone),
-        WITH_SHELF(jobs_of_an_instant_come_in_groups), WITH_SHELF(nothing_to_plan),
+        WITH_SHELF(plans_of_a_minutely_job),
+        WITH_SHELF(a_free_job_is_planned_early),
+        WITH_SHELF(a_change_passes_what_is_due),
+        WITH_SHELF(the_most_urgent_comes_first),
+        WITH_SHELF(a_job_under_claim_is_left_alone),
+        WITH_SHELF(jobs_of_an_instant_come_in_groups),
+        WITH_SHELF(nothing_to_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ struct world_process {
     bool ended, killed, acknowledged;
     bool was_dropped; /* killed before its time: it was never a process */
     bool is_named;    /* to an engine that came while it waited for its time */
+    bool is_told_held;
     enum run_reason kill_reason;
 };
 
@@ -84,6 +85,7 @@ struct world {
     const char *(*writes)(const char *step, int attempt); /* to PEAL_OUTPUT; NULL: nothing */
     int (*exits)(const char *step, int attempt); /* with which code; NULL: with exit_code */
     int64_t ahead_ms;                            /* so long before their time it takes starts */
+    bool tells_held;                             /* of what waits for its time */
     bool executor_away;                          /* refuses starts: E_BUSY */
     bool tell_gone;
     size_t kills; /* that the executor was asked for */

@@ -307,6 +307,21 @@ static bool tell_start(struct world *world, struct executor_event *ret)
     return false;
 }
 
+/* The next one that is ready, and waits for its time. */
+static bool tell_held(struct world *world, struct executor_event *ret)
+{
+    for (size_t i = world->ready_sent; world->tells_held && i < world->process_count; i++) {
+        struct world_process *process = &world->processes[i];
+        if (process->is_told_held || process->at.ms <= world->now.boot.ms)
+            continue;
+        process->is_told_held = true;
+        ret->kind = EXECUTOR_HELD;
+        ret->run_id = process->run_id;
+        return true;
+    }
+    return false;
+}
+
 static bool next_event(struct executor *executor, struct executor_event *ret)
 {
     struct world *world = of_executor(executor);
@@ -318,7 +333,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     if (world->executor_away)
         return false;
-    if (tell_start(world, ret))
+    if (tell_start(world, ret) || tell_held(world, ret))
         return true;
     for (size_t i = 0; i < world->process_count; i++) {
         struct world_process *process = &world->processes[i];

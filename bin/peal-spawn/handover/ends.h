@@ -4,6 +4,7 @@
 #ifndef PEAL_SPAWNER_ENDS_H
 #define PEAL_SPAWNER_ENDS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,5 +30,8 @@ bool ends_append(int folder_fd, const struct end_record *record);
 bool ends_find(int folder_fd, int32_t pid, int64_t started_boot_ms, struct end_record *ret);
 
 void ends_remove(int folder_fd);
+
+/* What wait4 would have said. */
+int ends_wait_status(const siginfo_t *info);
 
 #endif

@@ -1,4 +1,4 @@
-#include "ends.h"
+#include "handover/ends.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -49,4 +49,11 @@ bool ends_find(int folder_fd, int32_t pid, int64_t started_boot_ms, struct end_r
 void ends_remove(int folder_fd)
 {
     unlinkat(folder_fd, NAME, 0);
+}
+
+int ends_wait_status(const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        return (info->si_status & 0xff) << 8;
+    return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
 }
