@@ -118,6 +118,8 @@ static const struct run_words reasons[] = {
                      "条件不成立"},
     [REASON_STEP_FAILED] = {{"a step of the workflow did not succeed", "工作流中有步骤未成功"},
                             "步骤未成功"},
+    [REASON_EXPECTATION] = {{"the run did not show what its job expects", "运行未达到任务的预期"},
+                            "未达预期"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
