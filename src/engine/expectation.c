@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
-#include "definition/job_expect.h"
 #include "document/utf8.h"
 #include "duration.h"
-#include "pattern.h"
+#include "expect/job_expect.h"
+#include "expect/pattern.h"
 #include "strbuf.h"
 #include "timestamp.h"
 

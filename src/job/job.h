@@ -138,7 +138,7 @@ enum { PROGRAM_MAX = 63 }; /* bytes of a program's name */
 
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
-/* What a run must show to be a success, besides its end: definition/job_expect.h. */
+/* What a run must show to be a success, besides its end: expect/job_expect.h. */
 struct job_expect {
     char *matches, *not_matches; /* patterns (pattern.h) of lines of the output; NULL: not asked */
     char **exit;                 /* "0", "3-5", NULL-terminated; NULL: 0 */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
-#include "definition/job_expect.h"
+#include "expect/job_expect.h"
 #include "function/eligible.h"
 #include "function/job_function.h"
 #include "heap.h"

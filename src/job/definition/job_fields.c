@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "definition/job_expect.h"
 #include "definition/job_http.h"
 #include "definition/job_internal.h"
 #include "definition/retry.h"
 #include "definition/selector.h"
+#include "expect/job_expect.h"
 #include "function/job_function.h"
 #include "workflow/steps.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pattern.h"
+#include "expect/pattern.h"
 
 static bool is_found(const char *pattern_text, const char *text, size_t length)
 {

@@ -1,4 +1,4 @@
-#include "definition/job_expect.h"
+#include "expect/job_expect.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "definition/job_decode.h"
 #include "duration.h"
-#include "pattern.h"
+#include "expect/pattern.h"
 
 /* ---- fields one by one ---- */
 

@@ -1,7 +1,7 @@
 /* Glushkov's automaton: each byte of the pattern is a position, and a search is the set of the
  * positions that the line has come to. The ends of a line are symbols like bytes are, so that
  * anchors are positions, too. */
-#include "pattern.h"
+#include "expect/pattern.h"
 
 #include <ctype.h>
 #include <stdlib.h>
