@@ -23,7 +23,6 @@ struct set {
 
 struct pattern {
     int count;                            /* of positions */
-    bool is_nullable;                     /* takes the empty text */
     struct set first, last;               /* positions of a beginning, and of an end */
     struct set follow[PATTERN_POSITIONS]; /* by position: those that may come next */
     struct set by_symbol[SYMBOLS];        /* the positions that take it */
