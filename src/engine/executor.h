@@ -19,10 +19,22 @@ enum executor_event_kind {
     EXECUTOR_GONE,    /* unreachable: starts wait; it reconnects by itself */
 };
 
+/* The file that a run is expected to leave, as its user has seen it after the end. */
+struct executor_file {
+    enum {
+        FILE_NOT_LOOKED_AT,
+        FILE_SEEN,   /* a regular file: bytes, changed_ms */
+        FILE_UNSEEN, /* `why`: "No such file or directory" */
+    } state;
+    int64_t bytes, changed_ms;
+    char why[80];
+};
+
 struct executor_event {
     enum executor_event_kind kind;
     struct id run_id;
     struct run end; /* STARTED and ENDED: only the members that the executor knows are set */
+    struct executor_file file; /* ENDED: once it was looked at */
 };
 
 enum { EXECUTOR_VALUES_MAX = 64 * 1024 };
@@ -45,6 +57,12 @@ struct executor_ops {
      * E_IO. NULL: no run of this executor writes any. */
     enum status (*values)(struct executor *executor, const struct id *run_id, char **ret,
                           size_t *ret_length);
+    /* Has the file job->expect.file looked at on this node, as the user of the run. `end` is what
+     * its ENDED told: the executor keeps it, and tells the same once more with the file. To be
+     * asked again after another ENDED without it: the executor was away. NULL: no run of this
+     * executor can have one. */
+    enum status (*look)(struct executor *executor, const struct id *run_id, const struct job *job,
+                        const struct run *end);
     bool (*next_event)(struct executor *executor, struct executor_event *ret);
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
      * none. */

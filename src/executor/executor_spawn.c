@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "descent.h"
+#include "file_looks.h"
 #include "params/run_body.h"
 #include "run_environment.h"
 #include "spawn_output.h"
@@ -28,6 +29,7 @@ struct executor_spawn {
     pid_t spawner;              /* the one that was ready last; 0: none */
     int64_t gone_ms;            /* when its connection was lost */
     struct start_notes notes;
+    struct file_looks looks;
     struct job_users users;
     char *folder;
     char *node;
@@ -130,11 +132,23 @@ static void kill_run(struct executor *port, const struct id *run_id, enum run_re
         return;
 }
 
+static void drop_look(struct executor_spawn *self, const struct id *run_id)
+{
+    char id[FILE_LOOK_ID];
+    if (!file_looks_drop(&self->looks, run_id))
+        return;
+    file_look_id(run_id, id);
+    spawn_output_remove(self->folder, id);
+    if (spawn_client_ack(self->client, id) != OK) /* told again, and then it is a stray */
+        return;
+}
+
 static void acknowledge(struct executor *port, const struct id *run_id)
 {
     struct executor_spawn *self = from_port(port);
     char id[ID_TEXT + 1];
     id_format(run_id, id);
+    drop_look(self, run_id);
     start_notes_drop(&self->notes, id);
     spawn_values_remove(self->folder, id);
     /* Not sent: the spawner reports the end again with the next connection. */
@@ -148,6 +162,28 @@ static enum status values(struct executor *port, const struct id *run_id, char *
     char id[ID_TEXT + 1];
     id_format(run_id, id);
     return spawn_values_read(from_port(port)->folder, id, EXECUTOR_VALUES_MAX, ret, ret_length);
+}
+
+static enum status look(struct executor *port, const struct id *run_id, const struct job *job,
+                        const struct run *end)
+{
+    struct executor_spawn *self = from_port(port);
+    struct spawn_request request;
+    struct file_look_start words;
+    char id[FILE_LOOK_ID];
+    bool is_known;
+    enum status st = file_looks_ask(&self->looks, run_id, end, &is_known);
+    if (st != OK || is_known)
+        return st;
+    file_look_id(run_id, id);
+    spawn_request_init(&request);
+    set_user(&request, self, job);
+    file_look_fill(&words, job->expect.file, &request);
+    request.id = id;
+    st = spawn_client_start(self->client, &request);
+    if (st != OK)
+        file_looks_drop(&self->looks, run_id);
+    return st;
 }
 
 /* ---- events ---- */
@@ -264,6 +300,25 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
     return true;
 }
 
+/* Looks are not the engine's runs. */
+static bool take_look(struct executor_spawn *self, const struct spawn_event *event)
+{
+    struct id run_id;
+    if (event->kind != SPAWN_EVENT_RUN || !file_look_is(event->run.id, &run_id))
+        return false;
+    if (event->run.reason != SPAWN_NOT_ENDED)
+        file_looks_answer(&self->looks, self->folder, &run_id, &event->run);
+    return true;
+}
+
+/* All runs that wait for a look were told before READY, and have asked for it. */
+static void drop_strays(struct executor_spawn *self)
+{
+    struct id run_id;
+    while (file_looks_stray(&self->looks, &run_id))
+        drop_look(self, &run_id);
+}
+
 /* Once for each match, not with each connection. */
 static void tell_version(struct executor_spawn *self)
 {
@@ -293,10 +348,19 @@ static bool next_event(struct executor *port, struct executor_event *ret)
 {
     struct executor_spawn *self = from_port(port);
     struct spawn_event event;
+    if (file_looks_next(&self->looks, ret))
+        return true;
     while (spawn_client_next_event(self->client, &event)) {
         if (event.kind != SPAWN_EVENT_RUN) {
             tell_version(self);
             look_for_death(self, &event);
+        }
+        if (event.kind == SPAWN_EVENT_READY)
+            drop_strays(self);
+        if (take_look(self, &event)) {
+            if (file_looks_next(&self->looks, ret))
+                return true;
+            continue;
         }
         if (translate(&self->notes, &event, ret))
             return true;
@@ -323,6 +387,7 @@ static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
                                         .values = values,
+                                        .look = look,
                                         .next_event = next_event,
                                         .version = version,
                                         .ahead_ms = ahead_ms};
@@ -346,6 +411,7 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
         return E_NOMEM;
     self->port.ops = &ops;
     start_notes_init(&self->notes);
+    file_looks_init(&self->looks);
     self->wake = wake;
     self->context = context;
     self->folder = strdup(config->folder);
@@ -386,6 +452,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
         return NULL;
     spawn_client_free(executor->client);
     start_notes_release(&executor->notes);
+    file_looks_release(&executor->looks);
     job_users_release(&executor->users);
     free(executor->folder);
     free(executor->node);

@@ -138,6 +138,16 @@ enum { PROGRAM_MAX = 63 }; /* bytes of a program's name */
 
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
+/* What a run must show to be a success, besides its end: expect/job_expect.h. */
+struct job_expect {
+    char *matches, *not_matches; /* patterns (pattern.h) of lines of the output; NULL: not asked */
+    char **exit;                 /* "0", "3-5", NULL-terminated; NULL: 0 */
+    char *file;                  /* a path, as the run's user sees it; NULL: none */
+    char *newer_than;            /* "run", "any" or a duration; NULL: run */
+    int64_t min_bytes;           /* of the file */
+    int64_t min_s, max_s;        /* of the run; 0: no limit */
+};
+
 struct run_body;
 struct job_step; /* of a JOB_WORKFLOW: workflow/steps.h */
 
@@ -182,6 +192,7 @@ struct job {
     int64_t grace_s;    /* between TERM and KILL */
     int64_t deadline_s; /* a run that is later than this does not start; 0: none */
     struct job_retries retries;
+    struct job_expect expect;
     enum place_choice place;
     bool paused;
     enum output_mode output;

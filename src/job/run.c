@@ -62,6 +62,7 @@ static const char *const reason_names[] = {
     [REASON_WHEN] = "when",
     [REASON_STEP_FAILED] = "step_failed",
     [REASON_STEP_OUTPUT] = "step_output",
+    [REASON_EXPECTATION] = "expectation",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -93,6 +93,7 @@ enum run_reason {
     REASON_WHEN,          /* skipped: the step's `when` is false */
     REASON_STEP_FAILED,   /* failed: a step of the workflow, named in detail, was not OK */
     REASON_STEP_OUTPUT,   /* failed: what the step wrote to PEAL_OUTPUT can't be used; see detail */
+    REASON_EXPECTATION,   /* failed: the run did not show what its job expects; see detail */
     REASONS,
 };
 

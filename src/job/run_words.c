@@ -121,6 +121,8 @@ static const struct run_words reasons[] = {
     [REASON_STEP_OUTPUT] = {{"what the step wrote to PEAL_OUTPUT can't be used",
                              "步骤写入 PEAL_OUTPUT 的内容无法使用"},
                             "步骤输出"},
+    [REASON_EXPECTATION] = {{"the run did not show what its job expects", "运行未达到任务的预期"},
+                            "未达预期"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -65,6 +65,16 @@ checks=$((checks + 1))
 run peal list
 expect_status 0
 
+# A file that a run must show is looked at as its user, too: nothing is learned of the agent's.
+attack shows-public --expect-file "$scratch/public/shown" --shell "echo x >'$scratch/public/shown'"
+expect_status 0
+for file in "$PEAL_DATA/peal.db" "$PEAL_DATA/none" /root/.profile; do
+    attack shows --expect-file "$file" --shell true
+    expect_status 10
+    run as_mallory runs a/shows -n 1 -o json
+    expect_json '.[0].detail' "\"file: $file: Permission denied\""
+done
+
 for user in root daemon; do # the one is nobody's here, the other is the neighbour's
     attack "as-$user" --user "$user" --shell 'echo uid=$(id -u).'
     expect_status 10

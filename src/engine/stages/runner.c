@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "expectation.h"
 #include "function/job_function.h"
 #include "params/run_input.h"
 #include "state/inputs.h"
@@ -487,34 +488,46 @@ static void started(struct runner *runner, struct now now, struct open_run *open
 
 /* By a spawner that was killed between its signal and the end of the process: the next one knows
  * the end, but not the order. */
-static bool was_killed(const struct open_run *open)
+static bool was_killed(const struct open_run *open, const struct run *run)
 {
-    const struct run *run = &open->run;
     return open->kill != REASON_NONE && run->state == RUN_FAILED && run->reason == REASON_SIGNAL &&
            (run->term_signal == SIGTERM || run->term_signal == SIGKILL);
 }
 
-static void ended(struct runner *runner, struct open_run *open, const struct run *known)
+/* The run with what the executor knows of its end. */
+static struct run with_end(const struct open_run *open, const struct run *known)
 {
-    struct run *run = &open->run;
-    run->state = known->state;
-    run->reason = known->reason;
+    struct run run = open->run;
+    run.state = known->state;
+    run.reason = known->reason;
     if (known->started_ms)
-        run->started_ms = known->started_ms;
-    run->finished_ms = known->finished_ms;
-    run->exit_code = known->exit_code;
-    run->term_signal = known->term_signal;
-    run->user_ms = known->user_ms;
-    run->system_ms = known->system_ms;
-    run->max_rss_kb = known->max_rss_kb;
-    run->output_bytes = known->output_bytes;
-    run->output_truncated = known->output_truncated;
-    memcpy(run->detail, known->detail, sizeof(run->detail));
-    if (was_killed(open))
-        run->state = RUN_KILLED;
-    if (run->state == RUN_KILLED && open->kill != REASON_NONE)
-        run->reason = open->kill;
-    if (run_is_step(run))
+        run.started_ms = known->started_ms;
+    run.finished_ms = known->finished_ms;
+    run.exit_code = known->exit_code;
+    run.term_signal = known->term_signal;
+    run.user_ms = known->user_ms;
+    run.system_ms = known->system_ms;
+    run.max_rss_kb = known->max_rss_kb;
+    run.output_bytes = known->output_bytes;
+    run.output_truncated = known->output_truncated;
+    memcpy(run.detail, known->detail, sizeof(run.detail));
+    if (was_killed(open, &run))
+        run.state = RUN_KILLED;
+    if (run.state == RUN_KILLED && open->kill != REASON_NONE)
+        run.reason = open->kill;
+    return run;
+}
+
+static void ended(struct runner *runner, struct now now, struct open_run *open,
+                  const struct executor_event *event)
+{
+    struct run run = with_end(open, &event->end);
+    if (!expectation_settle(runner->ports, runner->instances, &run, &event->end, &event->file)) {
+        started(runner, now, open, &event->end); /* until its file was looked at */
+        return;
+    }
+    open->run = run;
+    if (run_is_step(&run))
         step_read_output(runner->instances, runner->ports->executor, open);
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
@@ -662,7 +675,7 @@ static void take_event(struct runner *runner, struct now now, const struct execu
     if (event->kind == EXECUTOR_STARTED)
         started(runner, now, open, &event->end);
     else if (event->kind == EXECUTOR_ENDED)
-        ended(runner, open, &event->end);
+        ended(runner, now, open, event);
     else
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "expect/job_expect.h"
 #include "function/eligible.h"
 #include "function/job_function.h"
 #include "heap.h"
@@ -269,6 +270,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     job->broken = read != OK;
     job->paused = definition && definition->paused;
     job->is_workflow = definition && definition->kind == JOB_WORKFLOW;
+    job->expects = definition && job_expects_anything(&definition->expect);
     if (read == E_NOMEM)
         st = read;
 out:

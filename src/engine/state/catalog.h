@@ -74,6 +74,7 @@ struct catalog_job {
     bool claiming : 1;
     bool paused : 1, deleted : 1;
     bool is_workflow : 1;
+    bool expects : 1; /* more of a run than a good end: `expect` */
     bool broken : 1;  /* this version can't decode the definition: never planned */
     bool was_bad : 1; /* the end before `last`, or `last` itself while it counted as lost, was a
                          failure, as far as this node has seen */

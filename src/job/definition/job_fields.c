@@ -6,6 +6,7 @@
 #include "definition/job_internal.h"
 #include "definition/retry.h"
 #include "definition/selector.h"
+#include "expect/job_expect.h"
 #include "function/job_function.h"
 #include "workflow/steps.h"
 
@@ -248,6 +249,52 @@ static const struct field retry_fields[] = {
     {0},
 };
 
+static const struct field expect_fields[] = {
+    {"matches", FIELD_TEXT, AT(expect.matches), 1, EXPECT_PATTERN_MAX,
+     ABOUT(SECTION_EXPECT, "Output matches", "输出须匹配",
+           "A pattern, as grep -E takes it, that a line of the output must match.",
+           "输出中须有一行匹配该模式（同 grep -E）。", .unset = "not asked",
+           .sample = "^[1-9][0-9]* rows", .see = "#what-a-run-must-show", .option = "expect-output",
+           .value = "RE")},
+    {"not_matches", FIELD_TEXT, AT(expect.not_matches), 1, EXPECT_PATTERN_MAX,
+     ABOUT(SECTION_EXPECT, "Output does not match", "输出不得匹配",
+           "A pattern that no line of the output may match.", "输出中不得有任何一行匹配该模式。",
+           .unset = "not asked", .sample = "ERROR|FATAL", .see = "#what-a-run-must-show",
+           .option = "expect-no-output", .value = "RE")},
+    {"exit", FIELD_NAMES, AT(expect.exit), 1, EXPECT_EXITS_MAX, .complain = expect_exit_complaint,
+     .numbers = true,
+     ABOUT(SECTION_EXPECT, "Exit codes of a success", "成功的退出码",
+           "The exit codes that are a success: numbers and ranges.",
+           "视为成功的退出码：数字或范围。", .unset = "0", .sample = "0, 3-5",
+           .see = "#what-a-run-must-show", .option = "expect-exit", .value = "N")},
+    {"file", FIELD_TEXT, AT(expect.file), 1, 4095, .complain = path_complaint,
+     ABOUT(SECTION_EXPECT, "File", "文件",
+           "A file that must be there when the run has ended, looked at on its node as its user.",
+           "运行结束时必须存在的文件，在其节点上以运行用户的身份查看。", .unset = "none",
+           .sample = "/srv/dump.sql.gz", .see = "#what-a-run-must-show", .option = "expect-file",
+           .value = "PATH")},
+    {"newer_than", FIELD_TEXT, AT(expect.newer_than), 1, 40, .complain = expect_newer_complaint,
+     ABOUT(SECTION_EXPECT, "Age of the file", "文件新旧",
+           "run: the file was changed since the run started. A duration: within that time before "
+           "its end. any: whenever.",
+           "run：文件在运行开始之后修改过。时长：在运行结束前的这段时间内修改过。any：不限。",
+           .unset = "run", .sample = "1h", .see = "#what-a-run-must-show")},
+    {"min_bytes", FIELD_SIZE, AT(expect.min_bytes), 0, SIZE_LIMIT, 1,
+     ABOUT(SECTION_EXPECT, "Size of the file", "文件大小",
+           "The file has at least this many bytes; 0: it may be empty.",
+           "文件至少有这么多字节；0：可以为空。", .see = "#what-a-run-must-show")},
+    {"min_duration", FIELD_DURATION, AT(expect.min_s), 0, LONG_S,
+     ABOUT(SECTION_EXPECT, "Shortest duration", "最短运行时长",
+           "A run that is over sooner has not done its work.", "运行短于此时长即视为未完成工作。",
+           .unset = "not asked", .sample = "5s", .see = "#what-a-run-must-show")},
+    {"max_duration", FIELD_DURATION, AT(expect.max_s), 0, LONG_S,
+     ABOUT(SECTION_EXPECT, "Longest duration", "最长运行时长",
+           "A run that took longer is no success; unlike timeout, it is not ended.",
+           "运行长于此时长即不算成功；与 timeout 不同，不会终止运行。", .unset = "not asked",
+           .sample = "2h", .see = "#what-a-run-must-show")},
+    {0},
+};
+
 static const struct field rolling_fields[] = {
     {"at_once", FIELD_INT, AT(rolling.at_once), 0, RUN_PARTS_MAX, .alone = true,
      ABOUT(SECTION_HOW, "Runs of a tick at once", "同时进行的运行数",
@@ -437,6 +484,8 @@ const struct field job_fields[] = {
            "触发后超过此时长仍无法启动，记为错过。", .unset = "none", .sample = "6h")},
     {"retries", FIELD_GROUP, .of = OF_STEP, .in_reference = true, .fields = retry_fields,
      .also = "retry retry_count attempts backoff"},
+    {"expect", FIELD_GROUP, .of = OF_STEP, .fields = expect_fields, .defines = true,
+     .of_process = true, .also = "success assert verify check"},
     {"where", FIELD_SELECTOR, AT(where), 1, 500, .of = OF_EITHER, .in_reference = true,
      .also = "selector nodes",
      ABOUT(SECTION_HOW, "Nodes", "节点要求", "Labels that a node must have: zone=eu,!gpu.",

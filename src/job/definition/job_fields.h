@@ -58,6 +58,7 @@ enum field_section {
     SECTION_FUNCTION,
     SECTION_LIMITS,
     SECTION_HOW,
+    SECTION_EXPECT,
     SECTION_NOTIFY,
     SECTION_KEPT,
 };

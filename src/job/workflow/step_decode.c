@@ -315,6 +315,11 @@ static enum status check_step(const struct decoder *d, struct job_step *step,
         st = check_call(d, step, spot);
     if (st == OK)
         st = check_reference(d, step, spot);
+    if (st == OK) {
+        struct decoder inner = *d;
+        inner.job = step->job;
+        st = check_expect(&inner, spot);
+    }
     st = decoder_go_on(d, st, &worst);
     if (st == OK)
         st = decoder_go_on(d, check_each(d, step, spot), &worst);

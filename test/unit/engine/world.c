@@ -71,6 +71,10 @@ static enum status read_output(void *context, const struct id *run_id, struct ou
     struct output_chunk *chunk = calloc(1, sizeof(*chunk));
     assert_non_null(chunk);
     *chunk = (struct output_chunk){.bytes = "", .length = (size_t)world->output_bytes};
+    if (world->says) {
+        chunk->bytes = world->says;
+        chunk->length = strlen(world->says);
+    }
     *ret = chunk;
     *ret_count = 1;
     return OK;
@@ -343,7 +347,7 @@ void world_restart(struct world *world)
     for (size_t i = 0; i < world->process_count; i++) {
         if (!world->processes[i].acknowledged && world->processes[i].ended)
             world->processes[i].ended = false; /* told again */
-        world->processes[i].is_named = false;
+        world->processes[i].is_named = world->processes[i].is_looked_at = false;
     }
     world->config.self.instance.bytes[1]++;
     new_engine(world);

@@ -22,6 +22,8 @@ struct world_process {
     bool was_dropped; /* killed before its time: it was never a process */
     bool is_named;    /* to an engine that came while it waited for its time */
     bool is_told_held;
+    bool is_looked_at;   /* the end is told again, with its file */
+    int64_t finished_ms; /* what that end told */
     enum run_reason kill_reason;
 };
 
@@ -90,6 +92,9 @@ struct world {
     bool tell_gone;
     size_t kills; /* that the executor was asked for */
     bool history_away;
+    struct executor_file file; /* of every process, once it can be looked at */
+    size_t looks;              /* that the executor was asked for */
+    const char *says;          /* the output of all processes, instead of so many zeroes: */
     int64_t output_bytes;      /* of the processes that end from now on */
     enum status output_status; /* of what reads it */
     size_t recorded_outputs, removed_outputs;

@@ -263,6 +263,20 @@ static enum status values(struct executor *executor, const struct id *run_id, ch
     return OK;
 }
 
+static enum status look(struct executor *executor, const struct id *run_id, const struct job *job,
+                        const struct run *end)
+{
+    struct world *world = of_executor(executor);
+    struct world_process *process = find_process(world, run_id);
+    assert_non_null(process);
+    assert_non_null(job->expect.file);
+    assert_true(process->ended && !process->acknowledged);
+    world->looks++;
+    process->is_looked_at = true;
+    process->finished_ms = end->finished_ms;
+    return OK;
+}
+
 static void fill_end(const struct world *world, const struct world_process *process,
                      struct run *end)
 {
@@ -322,6 +336,24 @@ static bool tell_held(struct world *world, struct executor_event *ret)
     return false;
 }
 
+/* The next end whose file could be looked at. */
+static bool tell_file(struct world *world, struct executor_event *ret)
+{
+    for (size_t i = 0; world->file.state != FILE_NOT_LOOKED_AT && i < world->process_count; i++) {
+        struct world_process *process = &world->processes[i];
+        if (!process->is_looked_at)
+            continue;
+        process->is_looked_at = false;
+        ret->kind = EXECUTOR_ENDED;
+        ret->run_id = process->run_id;
+        fill_end(world, process, &ret->end);
+        ret->end.finished_ms = process->finished_ms;
+        ret->file = world->file;
+        return true;
+    }
+    return false;
+}
+
 static bool next_event(struct executor *executor, struct executor_event *ret)
 {
     struct world *world = of_executor(executor);
@@ -333,7 +365,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     }
     if (world->executor_away)
         return false;
-    if (tell_start(world, ret) || tell_held(world, ret))
+    if (tell_start(world, ret) || tell_held(world, ret) || tell_file(world, ret))
         return true;
     for (size_t i = 0; i < world->process_count; i++) {
         struct world_process *process = &world->processes[i];
@@ -364,6 +396,7 @@ static const struct executor_ops executor_ops = {.start = start,
                                                  .kill = kill_process,
                                                  .acknowledge = acknowledge,
                                                  .values = values,
+                                                 .look = look,
                                                  .next_event = next_event,
                                                  .ahead_ms = ahead_ms};
 

@@ -61,8 +61,8 @@ static json_t *sample_value(const struct field *field)
                                                    : json_string(sample);
 }
 
-/* The group with the sample. One of a call needs its URL, one of a function its program, and a key
- * its certificate. */
+/* The group with the sample. One of a call needs its URL, one of a function its program, the age
+ * of a file that file, and a key its certificate. */
 static json_t *sample_group(const struct field *field)
 {
     json_t *map = json_pack("{s:o}", field->name, sample_value(field));
@@ -70,6 +70,8 @@ static json_t *sample_group(const struct field *field)
         json_object_set_new(map, "url", json_string("https://example.org"));
     if (field->about->section == SECTION_FUNCTION && !field->alone)
         json_object_set_new(map, "program", json_string("billing"));
+    if (strcmp(field->name, "newer_than") == 0)
+        json_object_set_new(map, "file", json_string("/srv/dump"));
     if (strcmp(field->name, "key") == 0)
         json_object_set_new(map, "cert", json_string("/cert.pem"));
     return map;
@@ -182,6 +184,7 @@ static void changes_are_judged(void **state)
         {__LINE__, "{}", "{'nice':1}", ANY | RUNS},
         {__LINE__, "{'limits':{'core':0}}", "{'limits':{'core':1}}", ANY | RUNS},
         {__LINE__, "{}", "{'timeout':'5s'}", ANY},
+        {__LINE__, "{}", "{'expect':{'file':'/etc/shadow'}}", ANY | RUNS},
         {__LINE__, "{}", "{'overlap':'allow'}", ANY},
         {__LINE__, "{}", "{'paused':true}", ANY},
         {__LINE__, "{}", "{'labels':{'a':'b'}}", ANY},

@@ -225,6 +225,8 @@ static const struct text_call calls[] = {
     {"alphabet = {", 0, LAST_ARGUMENT, true, "job_name.c"},
     {"return ", 0, 0, true, "definition/job_fields.c"},
     {"return ", 0, 0, true, "definition/job_http.c"},
+    {"return ", 0, 0, true, "expect/job_expect.c"},
+    {"fail(", 2, 2, true, "expect/pattern.c"},
     {"return ", 0, 0, true, "function/job_function.c"},
     {"return ", 0, 0, true, "document/node.c"},
     {"return ", 0, 0, true, "params/params.c"},

@@ -44,6 +44,14 @@ static enum status values(struct executor *port, const struct id *run_id, char *
     return part->ops->values(part, run_id, ret, ret_length);
 }
 
+/* Only processes leave files. */
+static enum status look(struct executor *port, const struct id *run_id, const struct job *job,
+                        const struct run *end)
+{
+    struct executor *part = executor_spawn_port(from_port(port)->spawn);
+    return part->ops->look(part, run_id, job, end);
+}
+
 /* The spawner's next event; its READY is only noted. */
 static bool next_of_spawn(struct executor_route *route, struct executor_event *ret)
 {
@@ -106,6 +114,7 @@ static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
                                         .values = values,
+                                        .look = look,
                                         .next_event = next_event,
                                         .version = version,
                                         .ahead_ms = ahead_ms};

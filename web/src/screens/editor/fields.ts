@@ -5,7 +5,7 @@ import { jobFields } from "./job_fields";
 
 export interface JobField {
     name: string; // "overlap.queue"
-    section: "name" | "when" | "what" | "steps" | "http" | "function" | "limits" | "how" | "notify" | "kept";
+    section: "name" | "when" | "what" | "steps" | "http" | "function" | "limits" | "how" | "expect" | "notify" | "kept";
     kind: "text" | "number" | "names" | "area" | "pairs" | "params" | "steps" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
@@ -37,7 +37,7 @@ export const functionFields: readonly Field[] = fieldsOf("function");
 export const whenFields: readonly Field[] = fieldsOf("when");
 
 export const sections: readonly { name: "run" | "policy" | "keep" | "limits"; fields: readonly Field[] }[] = [
-    { name: "policy", fields: fieldsOf("how", "notify") },
+    { name: "policy", fields: fieldsOf("how", "expect", "notify") },
     { name: "keep", fields: fieldsOf("kept") },
     { name: "run", fields: fieldsOf("what") },
     { name: "limits", fields: fieldsOf("limits") },

@@ -294,6 +294,46 @@ export const jobFields: readonly JobField[] = [
         zh: ["尝试的通知", "last：仅在最后一次尝试后通知。each：每次尝试失败都通知。"],
     },
     {
+        name: "expect.matches", section: "expect", kind: "text", sample: "^[1-9][0-9]* rows", defines: true, ofProcess: true,
+        en: ["Output matches", "A pattern, as grep -E takes it, that a line of the output must match."],
+        zh: ["输出须匹配", "输出中须有一行匹配该模式（同 grep -E）。"],
+    },
+    {
+        name: "expect.not_matches", section: "expect", kind: "text", sample: "ERROR|FATAL", defines: true, ofProcess: true,
+        en: ["Output does not match", "A pattern that no line of the output may match."],
+        zh: ["输出不得匹配", "输出中不得有任何一行匹配该模式。"],
+    },
+    {
+        name: "expect.exit", section: "expect", kind: "names", sample: "0, 3-5", defines: true, ofProcess: true,
+        en: ["Exit codes of a success", "The exit codes that are a success: numbers and ranges."],
+        zh: ["成功的退出码", "视为成功的退出码：数字或范围。"],
+    },
+    {
+        name: "expect.file", section: "expect", kind: "text", sample: "/srv/dump.sql.gz", defines: true, ofProcess: true,
+        en: ["File", "A file that must be there when the run has ended, looked at on its node as its user."],
+        zh: ["文件", "运行结束时必须存在的文件，在其节点上以运行用户的身份查看。"],
+    },
+    {
+        name: "expect.newer_than", section: "expect", kind: "text", sample: "1h", defines: true, ofProcess: true,
+        en: ["Age of the file", "run: the file was changed since the run started. A duration: within that time before its end. any: whenever."],
+        zh: ["文件新旧", "run：文件在运行开始之后修改过。时长：在运行结束前的这段时间内修改过。any：不限。"],
+    },
+    {
+        name: "expect.min_bytes", section: "expect", kind: "number", sample: "1", defines: true, ofProcess: true,
+        en: ["Size of the file", "The file has at least this many bytes; 0: it may be empty."],
+        zh: ["文件大小", "文件至少有这么多字节；0：可以为空。"],
+    },
+    {
+        name: "expect.min_duration", section: "expect", kind: "text", sample: "5s", defines: true, ofProcess: true,
+        en: ["Shortest duration", "A run that is over sooner has not done its work."],
+        zh: ["最短运行时长", "运行短于此时长即视为未完成工作。"],
+    },
+    {
+        name: "expect.max_duration", section: "expect", kind: "text", sample: "2h", defines: true, ofProcess: true,
+        en: ["Longest duration", "A run that took longer is no success; unlike timeout, it is not ended."],
+        zh: ["最长运行时长", "运行长于此时长即不算成功；与 timeout 不同，不会终止运行。"],
+    },
+    {
         name: "where", section: "how", kind: "text", sample: "zone=eu,!gpu",
         en: ["Nodes", "Labels that a node must have: zone=eu,!gpu."],
         zh: ["节点要求", "节点必须具有的标签：zone=eu,!gpu。"],
