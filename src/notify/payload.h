@@ -28,7 +28,7 @@ enum verdict {
     VERDICT_TROUBLE, /* the receiver fails: later messages wait, too */
 };
 
-/* The meaning of an answer. *why gets an explanation if it is not SENT. */
+/* The meaning of an answer. *why gets the answer in words. */
 enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
                            struct strbuf *why);
 

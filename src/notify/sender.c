@@ -67,8 +67,10 @@ static enum verdict judge_mail(struct transfer *transfer, CURLcode code, struct 
 {
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (code == CURLE_OK)
+    if (code == CURLE_OK) {
+        strbuf_addf(why, "SMTP status %ld", status);
         return VERDICT_SENT;
+    }
     strbuf_adds(why, error_words(transfer, code));
     if (code == CURLE_USE_SSL_FAILED)
         strbuf_adds(why, "; without STARTTLS mail goes out only without a password, and if the "

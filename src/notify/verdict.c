@@ -69,9 +69,13 @@ enum verdict payload_judge(enum channel_type type, long http_status, const char 
                            struct strbuf *why)
 {
     bool has_code = type == CHANNEL_DINGTALK || type == CHANNEL_FEISHU || type == CHANNEL_WECOM;
-    if (http_status >= 200 && http_status < 300)
-        return has_code ? judge_code(body, why) : VERDICT_SENT;
+    bool is_taken = http_status >= 200 && http_status < 300;
+    enum verdict verdict = is_taken && has_code ? judge_code(body, why) : VERDICT_SENT;
+    if (verdict != VERDICT_SENT)
+        return verdict;
     strbuf_addf(why, "HTTP status %ld", http_status);
+    if (is_taken)
+        return VERDICT_SENT;
     add_excerpt(why, body);
     return is_trouble(http_status) ? VERDICT_TROUBLE : VERDICT_REFUSED;
 }

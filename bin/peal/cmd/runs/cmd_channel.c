@@ -5,10 +5,13 @@
 #include "client/account_args.h"
 #include "client/body.h"
 #include "client/documents.h"
+#include "print/state_words.h"
 #include "text/tr.h"
 
 struct request {
     struct doc_request doc;
+    int64_t count;           /* log */
+    const char *job, *state; /* likewise */
     const char *type, *hook, *hook_file, *smtp, *secret_file, *from, *user, *password_file;
     const char *language, *quiet, *give_up, *notes;
     struct option_list headers, to, on;
@@ -182,6 +185,79 @@ static enum exit_code test(struct client *client, void *place)
     return code;
 }
 
+/* ---- log ---- */
+
+static const struct option_row log_options[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 1, 1000,
+                  "the maximum number of rows, newest first (20)"),
+    OPTION_TEXT(request, job, 0, "job", "NAME", "messages about this job", .field = "job",
+                .complete = COMPLETE_JOBS),
+    OPTION_TEXT(request, state, 0, "state", "S,...", "waiting, held, sent, given_up",
+                .field = "state"),
+    OPTION_OUTPUT(request, doc.output, OUTPUT_TEXT),
+    OPTION_GROUP(request, doc.base, client_options),
+    {0},
+};
+
+static void print_message_state(const json_t *message, struct strbuf *out)
+{
+    strbuf_adds(out, message_state_word(answer_text(message, "state")));
+}
+
+static void print_message_event(const json_t *message, struct strbuf *out)
+{
+    strbuf_adds(out, event_word(answer_text(message, "event")));
+}
+
+/* Since the agent started; one that waits may have been tried before. */
+static void print_message_answer(const json_t *message, struct strbuf *out)
+{
+    int64_t next_ms = answer_time(message, "next_try_at");
+    strbuf_adds(out, answer_text(message, "answer"));
+    if (next_ms == NO_TIME)
+        return;
+    strbuf_addf(out, "%s%s", out->length ? ", " : "", tr("next try"));
+    strbuf_addc(out, ' ');
+    when_print_in(next_ms, now_ms(), out);
+}
+
+static enum exit_code show_log(struct client *client, void *place)
+{
+    const struct request *request = place;
+    static const struct list_column columns[] = {
+        COLUMN("AT", "made_at", .form = COLUMN_TIME),
+        COLUMN("CHANNEL", "channel"),
+        COLUMN("JOB", "job"),
+        COLUMN_BY("EVENT", print_message_event),
+        COLUMN_BY("STATE", print_message_state),
+        COLUMN("TRIES", "tries", .form = COLUMN_NUMBER),
+        COLUMN("NODE", "node"),
+        COLUMN_BY("ANSWER", print_message_answer),
+        COLUMN("ENDED", "ended_at", .form = COLUMN_TIME, .is_wide = true),
+        COLUMN("RUN", "run", .is_wide = true),
+        {0},
+    };
+    static const struct list_form log_form = {
+        .name = "id", .columns = columns, .none = "no messages"};
+    struct strbuf base, path;
+    json_t *messages = NULL;
+    strbuf_init(&base);
+    strbuf_init(&path);
+    if (request->doc.name)
+        doc_path(&request->doc, "/messages?", &base);
+    else
+        strbuf_adds(&base, "/messages?");
+    enum exit_code code = url_query(client, base.text, log_options, request, NULL, &path);
+    if (code == EXIT_OK)
+        code = client_list(client, path.text, (size_t)request->count, &messages);
+    if (code == EXIT_OK)
+        code = list_print(messages, request->doc.output, &log_form);
+    json_decref(messages);
+    strbuf_release(&base);
+    strbuf_release(&path);
+    return code;
+}
+
 /* ---- the command ---- */
 
 static void print_jobs(const json_t *channel, struct strbuf *out)
@@ -240,6 +316,17 @@ static const struct command subcommands[] = {
         .with_agent = test,
         .documents = &form,
     },
+    {
+        .name = "channel log",
+        .summary = "what became of messages: those that wait, and the last ones of each node",
+        .arguments = ROWS(ARGUMENT(request, doc.name, "NAME", .is_optional = true,
+                                   .complete = COMPLETE_CHANNELS)),
+        .options = log_options,
+        .too_many = "name one channel",
+        .with_agent = show_log,
+        .defaults = &(const struct request){.count = LIST_COUNT_DEFAULT},
+        .documents = &form,
+    },
     DOC_LIST(&form, "channel", "all channels"),
     DOC_SHOW(&form, "channel", name, "one channel, without its secrets"),
     DOC_DELETE(&form, "channel", name, "delete a channel; exit status 4: jobs name it"),
@@ -255,11 +342,11 @@ const struct command cmd_channel = {
          "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt",
          NULL},
         {"peal channel set ops --quiet 10m --on failure,lost,recovery,late", NULL},
-        {"peal channel test ops", NULL},
+        {"peal channel test ops", NULL}, {"peal channel log ops --state waiting,given_up", NULL},
         {"peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup", NULL}),
     .more = "docs/NOTIFY.md has an example of each type, and what is promised.",
     .options = client_options,
-    .too_few = "what about channels? peal channel list, show, set, test or delete",
+    .too_few = "what about channels? peal channel list, show, set, test, log or delete",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
