@@ -97,7 +97,7 @@ static int compare(const void *one, const void *other)
     const struct listed *a = one, *b = other;
     if (a->made_ms != b->made_ms)
         return a->made_ms < b->made_ms ? 1 : -1;
-    return !b->waiting - !a->waiting; /* what waits is newer than what has ended */
+    return !a->waiting - !b->waiting; /* what waits is newer than what has ended */
 }
 
 /* False: out of memory. */

@@ -98,6 +98,8 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
     enum verdict verdict = transfer->type == CHANNEL_MAIL ? judge_mail(transfer, code, &why)
                                                           : judge_http(transfer, code, &why);
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+    if (!retry_after_s)
+        retry_after_s = payload_retry_after_s(transfer->type, transfer->answer.text);
     sender_done *done = transfer->done;
     void *context = transfer->context;
     struct outcome outcome = {verdict, why.text, retry_after_s};

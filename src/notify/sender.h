@@ -4,7 +4,7 @@
 #define PEAL_SENDER_H
 
 #include "loop.h"
-#include "payload.h"
+#include "payload/payload.h"
 
 struct sender;
 

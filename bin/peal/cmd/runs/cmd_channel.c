@@ -12,19 +12,21 @@ struct request {
     struct doc_request doc;
     int64_t count;           /* log */
     const char *job, *state; /* likewise */
-    const char *type, *hook, *hook_file, *smtp, *secret_file, *from, *user, *password_file;
+    const char *type, *hook, *hook_file, *smtp, *secret_file, *token_file, *chat, *from, *user,
+        *password_file;
     const char *language, *quiet, *give_up, *notes;
     struct option_list headers, to, on;
     bool unencrypted, no_unencrypted, is_default, no_default;
     json_t *fields; /* that `set` changes */
 };
 
-static const char *const types[] = {"webhook", "slack", "dingtalk", "feishu",
-                                    "wecom",   "mail",  NULL};
+static const char *const types[] = {"webhook",   "slack", "dingtalk", "feishu", "wecom", "mail",
+                                    "pagerduty", "teams", "telegram", "ntfy",   NULL};
 static const char *const languages[] = {"en", "zh", NULL};
 
 static const struct option_row set_options[] = {
-    OPTION_TEXT(request, type, 0, "type", "T", "webhook, slack, dingtalk, feishu, wecom or mail",
+    OPTION_TEXT(request, type, 0, "type", "T",
+                "webhook, slack, dingtalk, feishu, wecom, mail, pagerduty, teams, telegram or ntfy",
                 .field = "type", .choices = types),
     OPTION_TEXT(request, hook, 0, "hook", "URL", "of a webhook or a chat room", .field = "url"),
     OPTION_TEXT(request, hook_file, 0, "hook-file", "F",
@@ -37,6 +39,11 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, secret_file, 0, "secret-file", "F",
                 "what messages are signed with: webhook, dingtalk, feishu",
                 .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, token_file, 0, "token-file", "F",
+                "what lets peal in: pagerduty's integration key, telegram's bot, ntfy",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, chat, 0, "chat", "ID", "of telegram: -1001234567890, or @name",
+                .field = "chat"),
     OPTION_TEXT(request, from, 0, "from", "ADDRESS", "the sender of mail", .field = "from"),
     OPTION_ROW(take_commas, request, to, struct option_list, 0, "to", "ADDRESS",
                "who gets the mail; may repeat", .field = "to"),
@@ -113,12 +120,22 @@ static enum exit_code fill(const struct request *request)
     if (code == EXIT_OK)
         code = fill_file(fields, "secret", request->secret_file);
     if (code == EXIT_OK)
+        code = fill_file(fields, "token", request->token_file);
+    if (code == EXIT_OK)
         code = fill_file(fields, "password", request->password_file);
     if (request->no_default)
         json_object_set_new(fields, "default", json_false());
     if (request->no_unencrypted)
         json_object_set_new(fields, "unencrypted", json_false());
     return code;
+}
+
+/* Of pagerduty and telegram the agent knows the usual one. */
+static bool needs_url(const json_t *channel)
+{
+    const char *type = answer_text(channel, "type");
+    return *type && !json_object_get(channel, "url") && strcmp(type, "pagerduty") != 0 &&
+           strcmp(type, "telegram") != 0;
 }
 
 static enum exit_code change(struct client *client, const struct request *request)
@@ -129,7 +146,7 @@ static enum exit_code change(struct client *client, const struct request *reques
         return cli_usage(request->doc.base.command, "set what? --type, --hook, --to, --on ...");
     strbuf_init(&path);
     enum exit_code code = lay_over(client, request, doc_path(&request->doc, "", &path), &old);
-    if (code == EXIT_OK && json_object_get(old.body, "type") && !json_object_get(old.body, "url")) {
+    if (code == EXIT_OK && needs_url(old.body)) {
         code = cli_usage(request->doc.base.command,
                          "where to? --hook-file F or --hook URL; of mail --smtp URL");
     } else if (code == EXIT_OK) {
@@ -341,6 +358,7 @@ const struct command cmd_channel = {
         {"peal channel set mail --type mail --smtp smtps://mail.example.com \\\n"
          "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt",
          NULL},
+        {"peal channel set pager --type pagerduty --token-file key.txt", NULL},
         {"peal channel set ops --quiet 10m --on failure,lost,recovery,late", NULL},
         {"peal channel test ops", NULL}, {"peal channel log ops --state waiting,given_up", NULL},
         {"peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup", NULL}),

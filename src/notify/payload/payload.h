@@ -32,4 +32,7 @@ enum verdict {
 enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
                            struct strbuf *why);
 
+/* When the answer asks to be tried again; 0: it does not say. */
+int64_t payload_retry_after_s(enum channel_type type, const char *body);
+
 #endif
