@@ -19,17 +19,17 @@ echo 0123456789abcdef0123456789abcdef >"$scratch/key"
 echo 123:secret-bot >"$scratch/bot"
 echo tk_1 >"$scratch/ntfy"
 echo "$base/workflows/secret-path" >"$scratch/teams"
-run peal channel set pager --type pagerduty --hook "$base/v2/enqueue" --token-file "$scratch/key"
+run peal channel set pager --type pagerduty --hook "$base/v2/enqueue" --key-file "$scratch/key"
 expect_status 0
 run peal channel set teams --type teams --hook-file "$scratch/teams" --language zh
 expect_status 0
-run peal channel set bot --type telegram --hook "$base" --token-file "$scratch/bot" --chat -1001
+run peal channel set bot --type telegram --hook "$base" --key-file "$scratch/bot" --chat -1001
 expect_status 0
-run peal channel set phone --type ntfy --hook "$base/secret-topic" --token-file "$scratch/ntfy"
+run peal channel set phone --type ntfy --hook "$base/secret-topic" --key-file "$scratch/ntfy"
 expect_status 0
 
 # Without a URL where it is known; secrets are never shown again, and stay.
-run peal channel set usual --type pagerduty --token-file "$scratch/key"
+run peal channel set usual --type pagerduty --key-file "$scratch/key"
 expect_status 0
 run peal channel show usual -o json
 expect_json '[.url, .token]' '["https://events.pagerduty.com/v2/enqueue","********"]'

@@ -39,7 +39,7 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, secret_file, 0, "secret-file", "F",
                 "what messages are signed with: webhook, dingtalk, feishu",
                 .complete = COMPLETE_FILES),
-    OPTION_TEXT(request, token_file, 0, "token-file", "F",
+    OPTION_TEXT(request, token_file, 0, "key-file", "F",
                 "what lets peal in: pagerduty's integration key, telegram's bot, ntfy",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(request, chat, 0, "chat", "ID", "of telegram: -1001234567890, or @name",
@@ -358,7 +358,7 @@ const struct command cmd_channel = {
         {"peal channel set mail --type mail --smtp smtps://mail.example.com \\\n"
          "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt",
          NULL},
-        {"peal channel set pager --type pagerduty --token-file key.txt", NULL},
+        {"peal channel set pager --type pagerduty --key-file key.txt", NULL},
         {"peal channel set ops --quiet 10m --on failure,lost,recovery,late", NULL},
         {"peal channel test ops", NULL}, {"peal channel log ops --state waiting,given_up", NULL},
         {"peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup", NULL}),
