@@ -12,6 +12,7 @@
 #include "language.h"
 #include "live_output.h"
 #include "loop.h"
+#include "node_question.h"
 
 struct api;
 struct notifier;
@@ -77,6 +78,7 @@ struct api_ports {
     struct entropy entropy;
     struct live_output output;
     struct live_elsewhere elsewhere; /* the output of other nodes */
+    struct node_asker messages;      /* what other nodes have sent; ask NULL: there are none */
     struct event_log log;            /* write NULL: no log */
     struct notifier *notifier;       /* NULL: no notifications */
     /* Why the own history of another node can't be read, as the rest of a sentence after its name;

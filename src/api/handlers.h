@@ -41,6 +41,10 @@ void receive_hook(struct call *call);
 void list_channels(struct call *call);
 void test_channel(struct call *call);
 
+/* documents/messages.c */
+void list_messages(struct call *call);
+void list_channel_messages(struct call *call);
+
 /* runs/audit.c */
 void list_audit(struct call *call);
 

@@ -6,6 +6,8 @@
 #include "array.h"
 #include "gather_output.h"
 #include "gather_port.h"
+#include "gather_question.h"
+#include "gather_wire.h"
 #include "gather_words.h"
 #include "program/output_relay.h"
 
@@ -23,6 +25,7 @@ struct gather_net {
     struct gather_port *port; /* NULL: nothing is served */
     struct gather_served served;
     struct gather_output_list reads;
+    struct gather_question_list questions;
     struct output_relay *relay;
 };
 
@@ -150,6 +153,17 @@ struct live_elsewhere gather_net_output(struct gather_net *net)
     return (struct live_elsewhere){read_output, net};
 }
 
+static void ask_for_messages(void *context, struct node_question *question)
+{
+    struct gather_net *net = context;
+    gather_question_ask(net, &net->questions, WIRE_MESSAGES, question);
+}
+
+struct node_asker gather_net_messages(struct gather_net *net)
+{
+    return (struct node_asker){ask_for_messages, net};
+}
+
 /* ---- life ---- */
 
 enum status gather_net_new(struct loop *loop, struct gather_net **ret)
@@ -159,6 +173,7 @@ enum status gather_net_new(struct loop *loop, struct gather_net **ret)
         return E_NOMEM;
     net->loop = loop;
     gather_output_init(&net->reads);
+    gather_question_init(&net->questions);
     enum status st = output_relay_new(loop, &net->relay);
     if (st == OK)
         st = gather_tls_new(is_announced, net, &net->tls);
@@ -178,6 +193,7 @@ struct gather_net *gather_net_free(struct gather_net *net)
         return NULL;
     net->peers = NULL;
     gather_output_give_up(&net->reads);
+    gather_question_give_up(&net->questions);
     gather_port_free(net->port);
     output_relay_free(net->relay);
     for (int i = 0; i < GATHER_LANES; i++) {
@@ -219,6 +235,11 @@ void gather_net_serve_output(struct gather_net *net, struct live_output output)
 {
     net->served.output = output;
     net->served.relay = net->relay;
+}
+
+void gather_net_serve_messages(struct gather_net *net, struct own_answer messages)
+{
+    net->served.messages = messages;
 }
 
 void gather_net_observe_records(struct gather_net *net, struct records_observer observer)

@@ -8,6 +8,7 @@
 #include "history.h"
 #include "live_output.h"
 #include "loop.h"
+#include "node_question.h"
 #include "program/records_taken.h"
 #include "state/peers.h"
 
@@ -36,6 +37,9 @@ const struct peers *gather_net_peers(const struct gather_net *net);
 void gather_net_serve_history(struct gather_net *net, struct history *own);
 void gather_net_serve_output(struct gather_net *net, struct live_output output);
 
+/* What this node answers when it is asked for its messages. */
+void gather_net_serve_messages(struct gather_net *net, struct own_answer messages);
+
 /* Who is told of the records of programs. */
 void gather_net_observe_records(struct gather_net *net, struct records_observer observer);
 
@@ -60,5 +64,8 @@ const char *gather_net_via(const struct gather_net *net, const char *node);
 
 /* The live output of other nodes. */
 struct live_elsewhere gather_net_output(struct gather_net *net);
+
+/* The messages of all other nodes that send some. */
+struct node_asker gather_net_messages(struct gather_net *net);
 
 #endif

@@ -207,6 +207,18 @@ static void answer_output(const struct gather_port *port, struct http_request *r
     send_output(request, &read, st == E_NOMEM ? E_NOMEM : OK);
 }
 
+static void answer_messages(const struct gather_port *port, struct http_request *request)
+{
+    const struct own_answer *messages = &port->served->messages;
+    struct strbuf text;
+    size_t length;
+    const char *body = http_body(request, &length);
+    strbuf_init(&text);
+    enum status st = messages->answer(messages->context, body, length, &text);
+    send_text(request, st == OK ? 200 : st == E_INVALID ? 422 : 503, st == OK ? &text : NULL);
+    strbuf_release(&text);
+}
+
 /* Whose certificate it is; NULL: of nobody who is announced. */
 static const char *sender(const struct gather_port *port, const struct http_request *request)
 {
@@ -257,11 +269,16 @@ static bool is_records(const struct gather_port *port, const char *path)
     return strcmp(path, WIRE_RECORDS) == 0 && port->served->history;
 }
 
+static bool is_messages(const struct gather_port *port, const char *path)
+{
+    return strcmp(path, WIRE_MESSAGES) == 0 && port->served->messages.answer;
+}
+
 static bool is_served(const struct gather_port *port, const char *path)
 {
     enum history_request_kind kind;
     return is_output(port, path) || is_offer(port, path) || is_records(port, path) ||
-           (port->served->history && wire_kind(path, &kind));
+           is_messages(port, path) || (port->served->history && wire_kind(path, &kind));
 }
 
 /* A question is short. */
@@ -300,6 +317,10 @@ static void on_request(void *context, struct http_request *request)
     }
     if (is_offer(port, path)) {
         answer_offer(port, request);
+        return;
+    }
+    if (is_messages(port, path)) {
+        answer_messages(port, request);
         return;
     }
     if (is_records(port, path)) {

@@ -7,6 +7,7 @@
 #include "gather_tls.h"
 #include "live_output.h"
 #include "loop.h"
+#include "node_question.h"
 #include "program/records_taken.h"
 
 struct gather_port;
@@ -14,8 +15,9 @@ struct output_relay;
 
 /* What can be read there now. */
 struct gather_served {
-    struct history *history;   /* NULL: none */
-    struct live_output output; /* without `read`: none */
+    struct history *history;    /* NULL: none */
+    struct live_output output;  /* without `read`: none */
+    struct own_answer messages; /* without `answer`: none */
     struct records_observer observer;
     struct output_relay *relay; /* of programs; NULL: none. Then, by the port's context: */
     const char *(*name_of)(void *context, const char *fingerprint); /* NULL: of no live node */

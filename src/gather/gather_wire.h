@@ -35,6 +35,10 @@ MUST_CHECK enum status wire_decode_output_question(const char *text, size_t leng
 MUST_CHECK enum status wire_encode_output(const struct live_read *read, struct strbuf *out);
 MUST_CHECK enum status wire_decode_output(const char *text, size_t length, struct live_read *read);
 
+/* The messages of a node's channels: a POST to WIRE_MESSAGES, whose question and answer are
+ * notify's (message_log.h). */
+#define WIRE_MESSAGES "/peer/v1/messages"
+
 /* A run or an entry; NULL: out of memory. E_CORRUPT: it has no id. */
 json_t *wire_row(const struct history_row *row);
 MUST_CHECK enum status wire_read_row(const json_t *json, struct history_row *ret);

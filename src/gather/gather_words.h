@@ -10,6 +10,8 @@
 #define NODE_OPENS_NO_PORT   "opens no port for other nodes (--peer-listen)"
 #define NODE_IS_OLD          "runs an older peal, which passes no output on"
 
+#define NODE_CANT_TELL "runs an older peal, which can't be asked that"
+
 #define NODE_KEEPS_RECORDS "has not handed all its records over yet"
 #define NODE_HAS_NO_AGENT  "has found no agent that passes its output on"
 

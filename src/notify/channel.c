@@ -4,16 +4,21 @@
 #include <string.h>
 
 #include "definition/job_decode.h"
+#include "payload/channel_kind.h"
 
 #define AT(member) .offset = offsetof(struct channel, member)
 #define DAY_S      INT64_C(86400)
 
-enum { HEADERS_MAX = 20 };
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS  "0123456789"
+
+enum { HEADERS_MAX = 20, TOPIC_MAX = 64 };
 
 static const char *const type_names[] = {
-    [CHANNEL_WEBHOOK] = "webhook", [CHANNEL_SLACK] = "slack", [CHANNEL_DINGTALK] = "dingtalk",
-    [CHANNEL_FEISHU] = "feishu",   [CHANNEL_WECOM] = "wecom", [CHANNEL_MAIL] = "mail",
-    [CHANNEL_TYPES] = NULL,
+    [CHANNEL_WEBHOOK] = "webhook",     [CHANNEL_SLACK] = "slack", [CHANNEL_DINGTALK] = "dingtalk",
+    [CHANNEL_FEISHU] = "feishu",       [CHANNEL_WECOM] = "wecom", [CHANNEL_MAIL] = "mail",
+    [CHANNEL_PAGERDUTY] = "pagerduty", [CHANNEL_TEAMS] = "teams", [CHANNEL_TELEGRAM] = "telegram",
+    [CHANNEL_NTFY] = "ntfy",           [CHANNEL_TYPES] = NULL,
 };
 
 static const char *const language_names[] = {
@@ -77,11 +82,29 @@ static const char *secret_complaint(const char *text)
     return has_control(text) ? "holds control characters" : NULL;
 }
 
+/* It becomes a part of a URL, or of a header. */
+static const char *token_complaint(const char *text)
+{
+    return text[strspn(text, LETTERS DIGITS ":*._~+/=-")] ? "holds characters that no token has"
+                                                          : NULL;
+}
+
+static const char *chat_complaint(const char *text)
+{
+    bool is_name = *text == '@';
+    const char *from = text + (is_name || *text == '-');
+    return !*from || from[strspn(from, is_name ? LETTERS DIGITS "_" : DIGITS)]
+               ? "is not an id like -1001234567890, or a @name"
+               : NULL;
+}
+
 static const struct field channel_fields[] = {
     {"type", FIELD_CHOICE, AT(type), .initial = CHANNEL_TYPES, .words = type_names},
     {"url", FIELD_TEXT, AT(url), 1, 2048, .complain = url_complaint},
     {"headers", FIELD_PAIRS, AT(headers), 0, 4096, .complain = header_complaint},
     {"secret", FIELD_TEXT, AT(secret), 1, 512, .complain = secret_complaint},
+    {"token", FIELD_TEXT, AT(token), 1, 512, .complain = token_complaint},
+    {"chat", FIELD_TEXT, AT(chat), 1, 64, .complain = chat_complaint},
     {"from", FIELD_TEXT, AT(from), 1, 254, .complain = address_complaint},
     {"to", FIELD_NAMES, AT(to), 1, 50, .complain = address_complaint},
     {"user", FIELD_TEXT, AT(user), 1, 255, .complain = secret_complaint},
@@ -103,6 +126,8 @@ struct channel *channel_free(struct channel *channel)
     free(channel->url);
     job_pairs_release(&channel->headers);
     free(channel->secret);
+    free(channel->token);
+    free(channel->chat);
     free(channel->from);
     job_names_free(channel->to);
     free(channel->user);
@@ -136,24 +161,29 @@ static enum status complain(struct job_error *err, const char *field, const char
 struct of_types {
     const char *field;
     bool is_given;
-    unsigned types; /* 1 << enum channel_type */
+    enum kind_field kind;
 };
 
 static enum status check_type(const struct channel *c, struct job_error *err)
 {
-    const unsigned mail = 1 << CHANNEL_MAIL;
+    const struct channel_kind *kind = channel_kind_of(c->type);
     const struct of_types some[] = {
-        {"headers", c->headers.count, 1 << CHANNEL_WEBHOOK},
-        {"secret", c->secret, 1 << CHANNEL_WEBHOOK | 1 << CHANNEL_DINGTALK | 1 << CHANNEL_FEISHU},
-        {"from", c->from, mail},
-        {"to", c->to, mail},
-        {"user", c->user, mail},
-        {"password", c->password, mail},
-        {"unencrypted", c->unencrypted, mail},
+        {"headers", c->headers.count, KIND_HEADERS},
+        {"secret", c->secret, KIND_SECRET},
+        {"token", c->token, KIND_TOKEN},
+        {"chat", c->chat, KIND_CHAT},
+        {"from", c->from, KIND_MAIL},
+        {"to", c->to, KIND_MAIL},
+        {"user", c->user, KIND_MAIL},
+        {"password", c->password, KIND_MAIL},
+        {"unencrypted", c->unencrypted, KIND_MAIL},
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
-        if (some[i].is_given && !(some[i].types >> c->type & 1))
+        if (some[i].is_given && !(kind->takes & some[i].kind))
             return complain(err, some[i].field, "a channel of type %s has no \"%s\"",
+                            type_names[c->type], some[i].field);
+        if (!some[i].is_given && kind->needs & some[i].kind)
+            return complain(err, some[i].field, "a channel of type %s needs a \"%s\"",
                             type_names[c->type], some[i].field);
     }
     return OK;
@@ -187,6 +217,17 @@ static enum status check_mail(const struct channel *c, struct job_error *err)
     return OK;
 }
 
+/* The topic is the end of the URL. */
+static enum status check_topic(const struct channel *c, struct job_error *err)
+{
+    const char *host = strstr(c->url, "://") + 3, *slash = strrchr(host, '/');
+    const char *topic = slash ? slash + 1 : "";
+    size_t length = strspn(topic, LETTERS DIGITS "_-");
+    if (!length || topic[length] || length > TOPIC_MAX)
+        return complain(err, "url", "the URL of ntfy ends with a topic: https://ntfy.sh/topic");
+    return OK;
+}
+
 static enum status check_headers(const struct channel *c, struct job_error *err)
 {
     if (c->headers.count > HEADERS_MAX)
@@ -203,8 +244,8 @@ static enum status check_whole(const struct channel *c, struct job_error *err)
 {
     if (c->type == CHANNEL_TYPES)
         return complain(err, "type",
-                        "a channel needs a \"type\": webhook, slack, dingtalk, "
-                        "feishu, wecom or mail");
+                        "a channel needs a \"type\": webhook, slack, dingtalk, feishu, wecom, "
+                        "mail, pagerduty, teams, telegram or ntfy");
     if (!c->url)
         return complain(err, "url", "a channel needs a \"url\"");
     enum status st = check_url(c, err);
@@ -214,6 +255,8 @@ static enum status check_whole(const struct channel *c, struct job_error *err)
         st = check_headers(c, err);
     if (st == OK && c->type == CHANNEL_MAIL)
         st = check_mail(c, err);
+    if (st == OK && c->type == CHANNEL_NTFY)
+        st = check_topic(c, err);
     return st;
 }
 
@@ -224,7 +267,7 @@ void channel_print_url(const struct channel *channel, struct strbuf *out)
     const char *host = strstr(channel->url, "://") + 3;
     size_t authority = strcspn(host, "/?#");
     const char *at = memrchr(host, '@', authority);
-    bool is_chat = channel->type != CHANNEL_WEBHOOK && channel->type != CHANNEL_MAIL;
+    bool is_chat = channel_kind_of(channel->type)->hides_path;
     strbuf_add(out, channel->url, (size_t)(host - channel->url));
     if (at)
         strbuf_adds(out, CHANNEL_MASK "@");
@@ -289,6 +332,8 @@ static enum status unmask_all(struct channel *channel, const struct channel *old
     if (st == OK)
         st = unmask(&channel->secret, old ? old->secret : NULL, "secret", err);
     if (st == OK)
+        st = unmask(&channel->token, old ? old->token : NULL, "token", err);
+    if (st == OK)
         st = unmask(&channel->password, old ? old->password : NULL, "password", err);
     for (size_t i = 0; i < channel->headers.count && st == OK; i++) {
         struct job_pair *pair = &channel->headers.items[i];
@@ -298,6 +343,16 @@ static enum status unmask_all(struct channel *channel, const struct channel *old
 }
 
 /* ---- from and to JSON ---- */
+
+static enum status add_usual_url(struct channel *channel)
+{
+    bool has_type = channel->type < CHANNEL_TYPES;
+    const char *usual = has_type ? channel_kind_of(channel->type)->usual_url : NULL;
+    if (channel->url || !usual)
+        return OK;
+    channel->url = strdup(usual);
+    return channel->url ? OK : E_NOMEM;
+}
 
 enum status channel_decode(const char *name, const json_t *value, const struct channel *old,
                            struct channel **ret, struct job_error *reterr)
@@ -309,6 +364,8 @@ enum status channel_decode(const char *name, const json_t *value, const struct c
     snprintf(channel->name, sizeof(channel->name), "%s", name);
     enum status st = fields_decode_json(channel_fields, "a channel (a map with type and url)",
                                         value, channel, reterr);
+    if (st == OK)
+        st = add_usual_url(channel);
     if (st == OK)
         st = unmask_all(channel, old, reterr);
     if (st == OK)
@@ -336,7 +393,7 @@ static int mask_all(const struct channel *channel, json_t *value)
     channel_print_url(channel, &url);
     int failed = strbuf_status(&url) != OK ||
                  json_object_set_new(value, "url", json_string(url.text)) ||
-                 mask(value, "secret") || mask(value, "password");
+                 mask(value, "secret") || mask(value, "token") || mask(value, "password");
     strbuf_release(&url);
     json_t *headers = json_object_get(value, "headers");
     for (size_t i = 0; i < channel->headers.count && !failed; i++)

@@ -19,6 +19,10 @@ enum channel_type {
     CHANNEL_FEISHU,
     CHANNEL_WECOM,
     CHANNEL_MAIL,
+    CHANNEL_PAGERDUTY,
+    CHANNEL_TEAMS,
+    CHANNEL_TELEGRAM,
+    CHANNEL_NTFY,
     CHANNEL_TYPES,
 };
 
@@ -35,6 +39,8 @@ struct channel {
     char *url;                /* https://..., smtp://... */
     struct job_pairs headers; /* WEBHOOK */
     char *secret;             /* WEBHOOK, DINGTALK, FEISHU: signs messages; NULL: unsigned */
+    char *token;              /* PAGERDUTY: routing key; TELEGRAM: the bot's; NTFY; NULL: none */
+    char *chat;               /* TELEGRAM: an id, or @name of a channel */
     char *from, **to;         /* MAIL: addresses */
     char *user, *password;    /* MAIL; NULL: no login */
     bool unencrypted;         /* MAIL: a server without STARTTLS is accepted; not with a password */

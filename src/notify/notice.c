@@ -201,10 +201,15 @@ void notice_set_output(struct notice *notice, const char *bytes, size_t length, 
 
 void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1])
 {
-    char id[ID_TEXT + 1];
-    id_format(&notice->id, id);
-    snprintf(key, NOTICE_KEY_MAX + 1, "%s-%s-%s", id, notify_event_name(notice->event),
-             notice->channel);
+    notice_key_of(&notice->id, notice->event, notice->channel, key);
+}
+
+void notice_key_of(const struct id *id, enum notify_event event, const char *channel,
+                   char key[NOTICE_KEY_MAX + 1])
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    snprintf(key, NOTICE_KEY_MAX + 1, "%s-%s-%s", text, notify_event_name(event), channel);
 }
 
 /* ---- on disk ---- */
@@ -225,7 +230,7 @@ json_t *notice_encode(const struct notice *n)
         (json_int_t)n->not_before_ms, "held", (json_int_t)n->held);
 }
 
-static bool event_by_name(const char *name, enum notify_event *ret)
+bool notice_event_by_name(const char *name, enum notify_event *ret)
 {
     for (int i = 0; i < NOTIFY_EVENTS; i++) {
         if (strcmp(notify_event_name((enum notify_event)i), name) == 0) {
@@ -255,7 +260,7 @@ enum status notice_decode(const json_t *value, struct notice *ret)
                     &n.attempt, "exit_code", &n.exit_code, "signal", &n.term_signal, "node", &node,
                     "output", &output, "output_cut", &is_cut, "made", &made, "not_before",
                     &not_before, "held", &held) != 0 ||
-        !event_by_name(event, &n.event) || id_parse(id, &n.id) != OK ||
+        !notice_event_by_name(event, &n.event) || id_parse(id, &n.id) != OK ||
         id_parse(uid, &n.job_uid) != OK || run_state_by_name(state, &n.state) != OK ||
         run_reason_by_name(reason, &n.reason) != OK)
         return E_CORRUPT;

@@ -64,6 +64,11 @@ unsigned entry_events(const struct ledger_entry *entry);
 /* The idempotency key, "01J...-failure-ops": the same for the same end, event and channel, so that
  * a receiver can drop duplicates. */
 void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1]);
+void notice_key_of(const struct id *id, enum notify_event event, const char *channel,
+                   char key[NOTICE_KEY_MAX + 1]);
+
+/* False: this version has no such event. */
+bool notice_event_by_name(const char *name, enum notify_event *ret);
 
 /* For the journal. E_CORRUPT: not a notice. */
 json_t *notice_encode(const struct notice *notice);

@@ -32,7 +32,7 @@ void notifier_log(const struct notifier *notifier, const char *event, const char
     strbuf_release(&text);
 }
 
-/* ---- the journal: {"put": N, "notice": {...}} and {"done": N} ---- */
+/* ---- the journal: {"put": N, "notice": {...}}, {"done": N} and notifier_past.c's ---- */
 
 static int append(const char *bytes, size_t length, void *out)
 {
@@ -63,15 +63,21 @@ static size_t add_put(struct strbuf *out, const struct waiting *waiting)
                                     notice_encode(&waiting->notice)));
 }
 
-/* Compacts the journal to the waiting notices. */
+/* Compacts the journal to the waiting notices, and the last ones that have ended. */
 static void rewrite_journal(struct notifier *notifier)
 {
     struct strbuf frames;
     struct lane *lane;
     struct waiting *waiting;
+    struct past *past;
     strbuf_init(&frames);
     unread_write(notifier, &frames);
+    notifier->past_bytes = 0;
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        TAILQ_FOREACH (past, &lane->past, link) {
+            json_t *end = json_pack("{s:o}", "end", past_encode(lane, past));
+            past_note_bytes(lane, past, add_frame(&frames, end));
+        }
         TAILQ_FOREACH (waiting, &lane->waiting, link) {
             add_put(&frames, waiting);
         }
@@ -89,7 +95,8 @@ static void write_frames(struct notifier *notifier, journal_done *done, void *co
         if (done)
             done(context, E_NOMEM);
     }
-    int64_t live = (int64_t)(notifier->waiting_bytes + notifier->unread_bytes);
+    int64_t live =
+        (int64_t)(notifier->waiting_bytes + notifier->unread_bytes + notifier->past_bytes);
     if (journal_size(notifier->journal) > 4 * live + JOURNAL_SLACK)
         rewrite_journal(notifier);
 }
@@ -110,15 +117,28 @@ static void drop_waiting(struct notifier *notifier, struct lane *lane, struct wa
     notifier->waiting_count--;
     notifier->waiting_bytes -= waiting->bytes;
     notice_release(&waiting->notice);
+    free(waiting->answer);
     free(waiting);
 }
 
-void notifier_remove(struct notifier *notifier, struct lane *lane, struct waiting *waiting)
+/* `past` NULL: another one has replaced it. */
+static void remove_waiting(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                           struct past *past)
 {
-    add_frame(&notifier->frames, json_pack("{s:I}", "done", (json_int_t)waiting->number));
+    json_t *end = past ? past_encode(lane, past) : NULL;
+    size_t bytes = add_frame(&notifier->frames, json_pack("{s:I, s:o*}", "done",
+                                                          (json_int_t)waiting->number, "end", end));
+    if (past)
+        past_note_bytes(lane, past, bytes);
     drop_waiting(notifier, lane, waiting);
     if (!notifier->unwritten) /* else it is written with those */
         write_frames(notifier, NULL, NULL);
+}
+
+void notifier_end(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                  bool was_sent, const char *answer, int64_t now_ms)
+{
+    remove_waiting(notifier, lane, waiting, past_add(lane, waiting, was_sent, answer, now_ms));
 }
 
 /* False: it can't be decoded. */
@@ -164,11 +184,14 @@ static void load(void *context, const char *payload, size_t length)
     struct notifier *notifier = context;
     json_t *value = json_loadb(payload, length, 0, NULL);
     const json_t *put = json_object_get(value, "put"), *done = json_object_get(value, "done");
+    const json_t *end = json_object_get(value, "end");
     uint64_t number = (uint64_t)json_integer_value(put ? put : done);
     if (put && !load_put(notifier, value, number, FRAME_HEAD + length))
         unread_keep(notifier, number, payload, length);
     else if (done)
         load_done(notifier, number);
+    if (end)
+        past_load(notifier, end, FRAME_HEAD + length);
     if (number >= notifier->next_number)
         notifier->next_number = number + 1;
     json_decref(value);
@@ -187,8 +210,10 @@ static bool copy_notice(const struct notice *notice, struct notice *ret)
 static void refuse(struct notifier *notifier, struct lane *lane, const struct notice *notice,
                    const char *why)
 {
+    struct waiting refused = {.notice = *notice};
     lane->stats.given_up++;
     lane->stats.failed_ms = notice->made_ms;
+    past_add(lane, &refused, false, why, notice->made_ms); /* in memory alone, as there are many */
     snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
     notifier_log(notifier, "notification_given_up", "channel=%s job=%s event=%s error=\"%s\"",
                  lane->name, notice->job, notify_event_name(notice->event), why);
@@ -221,7 +246,7 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
     notifier->unwritten++;
     add_waiting(notifier, lane, waiting);
     if (old)
-        notifier_remove(notifier, lane, old);
+        remove_waiting(notifier, lane, old, NULL);
 }
 
 /* The events of this job that the channel is notified of. */
@@ -368,6 +393,7 @@ void notifier_take_channel(struct notifier *notifier, const char *name, const ch
     }
     channel_free(lane->channel);
     lane->channel = channel;
+    lane->is_unreadable = json && !channel;
     if (channel)
         channel->revision = revision;
     lane->try_at.ms = 0; /* the new settings may work */
@@ -381,6 +407,11 @@ void notifier_take_channel(struct notifier *notifier, const char *name, const ch
 
 void notifier_go_live(struct notifier *notifier)
 {
+    struct lane *lane;
+    TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        if (!lane->channel)
+            past_release(lane); /* the channel was deleted meanwhile */
+    }
     notifier->is_live = true;
     notifier_pump(notifier);
 }

@@ -2,7 +2,8 @@
  *
  *   notifier.c        channels, ends, the journal
  *   notifier_lane.c   the queue of one channel
- *   notifier_send.c   sending and retries */
+ *   notifier_send.c   sending and retries
+ *   notifier_past.c   what was sent or given up */
 #ifndef PEAL_NOTIFIER_INTERNAL_H
 #define PEAL_NOTIFIER_INTERNAL_H
 
@@ -19,8 +20,22 @@ struct waiting {
     uint64_t number; /* its number in the journal */
     size_t bytes;    /* of its frame */
     int tries;
+    char *answer;          /* to the last try; NULL: none yet */
     struct boot_ms try_at; /* after a refusal: not before */
     TAILQ_ENTRY(waiting) link;
+};
+
+/* A message that was sent or given up. */
+struct past {
+    enum notify_event event;
+    struct id id; /* of the run, or of the ledger's entry */
+    bool is_entry, was_sent;
+    char *job, *answer;
+    int64_t made_ms, ended_ms;
+    int tries;    /* of the agent that has ended it */
+    int64_t held; /* number of notices that it has replaced */
+    size_t bytes; /* of its frame */
+    TAILQ_ENTRY(past) link;
 };
 
 /* When a channel was last notified of an event of a job. */
@@ -36,10 +51,13 @@ struct lane {
     struct notifier *notifier;
     char name[CHANNEL_NAME_MAX + 1];
     struct channel *channel;                   /* NULL: no channel of that name (any more) */
+    bool is_unreadable;                        /* there is one, of a newer version */
     TAILQ_HEAD(waiting_list, waiting) waiting; /* oldest first */
     struct waiting *sending;                   /* one of them; NULL: none */
-    int troubles;                              /* failures in a row */
-    struct boot_ms try_at;                     /* after a failure of the receiver: not before */
+    TAILQ_HEAD(past_list, past) past;          /* MESSAGES_KEPT at most, oldest first */
+    size_t past_count;
+    int troubles;          /* failures in a row */
+    struct boot_ms try_at; /* after a failure of the receiver: not before */
     struct table told;
     struct channel_stats stats;
     TAILQ_ENTRY(lane) link; /* by name */
@@ -63,6 +81,7 @@ struct notifier {
     bool is_live;
     uint64_t next_number;
     size_t waiting_count, waiting_bytes;
+    size_t past_bytes; /* of the journal */
     TAILQ_HEAD(unread_list, unread)
     unread; /* messages of a newer version in the journal */
     size_t unread_count, unread_bytes;
@@ -76,8 +95,22 @@ struct notifier {
 void notifier_log(const struct notifier *notifier, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The notice is sent or given up: removes it from the journal and frees it. */
-void notifier_remove(struct notifier *notifier, struct lane *lane, struct waiting *waiting);
+/* The notice is sent or given up: removes it from the journal and frees it. `answer` is of the
+ * receiver, or says why. */
+void notifier_end(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                  bool was_sent, const char *answer, int64_t now_ms);
+
+/* ---- notifier_past.c ---- */
+
+/* Keeps what became of a message; the oldest one of the lane goes. NULL: out of memory. */
+struct past *past_add(struct lane *lane, const struct waiting *waiting, bool was_sent,
+                      const char *answer, int64_t now_ms);
+void past_note_bytes(struct lane *lane, struct past *past, size_t bytes);
+
+/* For the journal, and from it. */
+json_t *past_encode(const struct lane *lane, const struct past *past);
+void past_load(struct notifier *notifier, const json_t *end, size_t bytes);
+void past_release(struct lane *lane);
 
 /* ---- notifier_unread.c ---- */
 

@@ -43,6 +43,7 @@ struct lane *lane_get(struct notifier *notifier, const char *name)
     lane->notifier = notifier;
     snprintf(lane->name, sizeof(lane->name), "%s", name);
     TAILQ_INIT(&lane->waiting);
+    TAILQ_INIT(&lane->past);
     table_init(&lane->told, &told_type);
     TAILQ_FOREACH (next, &notifier->lanes, link) {
         if (strcmp(next->name, name) > 0)
@@ -66,8 +67,10 @@ void lane_free(struct lane *lane)
     for (struct waiting *waiting; (waiting = TAILQ_FIRST(&lane->waiting));) {
         TAILQ_REMOVE(&lane->waiting, waiting, link);
         notice_release(&waiting->notice);
+        free(waiting->answer);
         free(waiting);
     }
+    past_release(lane);
     forget_told(lane);
     table_release(&lane->told);
     channel_free(lane->channel);

@@ -26,18 +26,22 @@ static bool is_over(const struct lane *lane, const struct notice *notice, int64_
 }
 
 static void give_up(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
-                    const char *why)
+                    const char *why, int64_t now_ms)
 {
     const struct notice *notice = &waiting->notice;
     lane->stats.given_up++;
     notifier_log(notifier, "notification_given_up",
                  "channel=%s job=%s event=%s tries=%d error=\"%s\"", lane->name, notice->job,
                  notify_event_name(notice->event), waiting->tries, why);
-    notifier_remove(notifier, lane, waiting);
+    notifier_end(notifier, lane, waiting, false, why, now_ms);
 }
 
-static void note_failure(struct lane *lane, const char *why, int64_t now_ms)
+static void note_failure(struct lane *lane, struct waiting *waiting, const char *why,
+                         int64_t now_ms)
 {
+    waiting->tries++;
+    free(waiting->answer);
+    waiting->answer = strdup(why); /* NULL, out of memory: it is not shown */
     lane->stats.failed++;
     lane->stats.failed_ms = now_ms;
     snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
@@ -48,11 +52,10 @@ static void failed(struct notifier *notifier, struct lane *lane, struct waiting 
 {
     int64_t asked_s = outcome->retry_after_s < RETRY_AFTER_MAX_S ? outcome->retry_after_s
                                                                  : (int64_t)RETRY_AFTER_MAX_S;
-    waiting->tries++;
-    note_failure(lane, outcome->why, now.wall.ms);
+    note_failure(lane, waiting, outcome->answer, now.wall.ms);
     notifier_log(notifier, "notification_failed", "channel=%s job=%s event=%s try=%d error=\"%s\"",
                  lane->name, waiting->notice.job, notify_event_name(waiting->notice.event),
-                 waiting->tries, outcome->why);
+                 waiting->tries, outcome->answer);
     if (outcome->verdict == VERDICT_TROUBLE) {
         int64_t wait_ms = pause_ms(notifier, ++lane->troubles);
         lane->try_at.ms = now.boot.ms + (asked_s * 1000 > wait_ms ? asked_s * 1000 : wait_ms);
@@ -61,7 +64,7 @@ static void failed(struct notifier *notifier, struct lane *lane, struct waiting 
         waiting->try_at.ms = now.boot.ms + pause_ms(notifier, waiting->tries);
     }
     if (lane->channel && is_over(lane, &waiting->notice, now.wall.ms))
-        give_up(notifier, lane, waiting, outcome->why);
+        give_up(notifier, lane, waiting, outcome->answer, now.wall.ms);
 }
 
 static void sent(void *context, const struct outcome *outcome)
@@ -75,7 +78,8 @@ static void sent(void *context, const struct outcome *outcome)
         lane->stats.sent++;
         lane->stats.sent_ms = now.wall.ms;
         lane->troubles = 0;
-        notifier_remove(notifier, lane, waiting);
+        waiting->tries++;
+        notifier_end(notifier, lane, waiting, true, outcome->answer, now.wall.ms);
     } else {
         failed(notifier, lane, waiting, outcome, now);
     }
@@ -124,10 +128,10 @@ static void clear(struct notifier *notifier, struct lane *lane, int64_t now_ms)
         if (waiting == lane->sending)
             continue;
         if (!lane->channel)
-            give_up(notifier, lane, waiting, "the channel was deleted");
+            give_up(notifier, lane, waiting, "the channel was deleted", now_ms);
         else if ((waiting->tries || lane->troubles) && is_over(lane, &waiting->notice, now_ms))
             give_up(notifier, lane, waiting,
-                    lane->stats.error[0] ? lane->stats.error : "it waited too long");
+                    lane->stats.error[0] ? lane->stats.error : "it waited too long", now_ms);
     }
 }
 
@@ -137,6 +141,8 @@ static int64_t pump_lane(struct notifier *notifier, struct lane *lane, struct no
 {
     int64_t first_ms = INT64_MAX;
     struct waiting *waiting;
+    if (lane->is_unreadable)
+        return first_ms; /* a newer version sends it */
     clear(notifier, lane, now.wall.ms);
     if (lane->sending)
         return first_ms;

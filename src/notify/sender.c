@@ -67,8 +67,10 @@ static enum verdict judge_mail(struct transfer *transfer, CURLcode code, struct 
 {
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (code == CURLE_OK)
+    if (code == CURLE_OK) {
+        strbuf_addf(why, "SMTP status %ld", status);
         return VERDICT_SENT;
+    }
     strbuf_adds(why, error_words(transfer, code));
     if (code == CURLE_USE_SSL_FAILED)
         strbuf_adds(why, "; without STARTTLS mail goes out only without a password, and if the "
@@ -96,6 +98,8 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
     enum verdict verdict = transfer->type == CHANNEL_MAIL ? judge_mail(transfer, code, &why)
                                                           : judge_http(transfer, code, &why);
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+    if (!retry_after_s)
+        retry_after_s = payload_retry_after_s(transfer->type, transfer->answer.text);
     sender_done *done = transfer->done;
     void *context = transfer->context;
     struct outcome outcome = {verdict, why.text, retry_after_s};

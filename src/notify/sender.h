@@ -4,7 +4,7 @@
 #define PEAL_SENDER_H
 
 #include "loop.h"
-#include "payload.h"
+#include "payload/payload.h"
 
 struct sender;
 
@@ -19,8 +19,8 @@ struct sender_config {
 /* The result of a send. */
 struct outcome {
     enum verdict verdict;
-    const char *why;       /* for people; "" if it was sent */
-    int64_t retry_after_s; /* the receiver's Retry-After; 0: none */
+    const char *answer;    /* for people: what the receiver said, or why it said nothing */
+    int64_t retry_after_s; /* when the receiver asks to be tried again; 0: it does not say */
 };
 
 typedef void sender_done(void *context, const struct outcome *outcome);

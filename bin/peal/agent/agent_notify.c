@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
+#include "message_log.h"
 #include "state/catalog.h"
 #include "version.h"
 
@@ -78,6 +79,17 @@ static void tell(void *context, const struct ended *ends, size_t count,
 struct teller agent_notify_teller(struct notifier *notifier)
 {
     return (struct teller){tell, notifier};
+}
+
+static enum status answer_messages(void *context, const char *question, size_t length,
+                                   struct strbuf *out)
+{
+    return message_answer(context, question, length, out);
+}
+
+struct own_answer agent_notify_messages(struct notifier *notifier)
+{
+    return (struct own_answer){answer_messages, notifier};
 }
 
 /* ---- of programs ---- */

@@ -4,6 +4,7 @@
 
 #include "agent_log.h"
 #include "config/agent_config.h"
+#include "node_question.h"
 #include "notifier.h"
 #include "ports.h"
 #include "program/records_taken.h"
@@ -15,6 +16,9 @@ MUST_CHECK enum status agent_notify_new(const struct agent_config *config, struc
                                         struct strbuf *why);
 
 struct teller agent_notify_teller(struct notifier *notifier);
+
+/* The messages of this node, for the others. */
+struct own_answer agent_notify_messages(struct notifier *notifier);
 
 /* People are told of the ends of programs' runs by the agent that takes their records. */
 enum { TOLD_RUNS = 1024 };

@@ -146,6 +146,8 @@ enum status agent_set_up_engine(struct agent *agent)
                                    agent_notify_observer(&agent->program_teller, agent->notifier,
                                                          engine_catalog(agent->engine)));
     if (st == OK && agent->data.net)
+        gather_net_serve_messages(agent->data.net, agent_notify_messages(agent->notifier));
+    if (st == OK && agent->data.net)
         gather_net_serve_output(agent->data.net,
                                 spawn ? run_output_live(&agent->output) : (struct live_output){0});
     return st;
@@ -225,8 +227,10 @@ static struct api_ports api_ports(struct agent *agent)
         .advance = agent->config->store.is_etcd ? advance : NULL,
         .context = agent,
     };
-    if (agent->data.net)
+    if (agent->data.net) {
         ports.elsewhere = gather_net_output(agent->data.net);
+        ports.messages = gather_net_messages(agent->data.net);
+    }
     if (agent->executor) {
         ports.output = run_output_live(&agent->output);
         ports.jobs_user = look_at_jobs_user;

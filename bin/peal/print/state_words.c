@@ -108,6 +108,8 @@ const char *absence_word(const char *why)
          TR("opens no port for other nodes (--peer-listen)")},
         {"runs an older peal, which passes no output on",
          TR("runs an older peal, which passes no output on")},
+        {"runs an older peal, which can't be asked that",
+         TR("runs an older peal, which can't be asked that")},
         {"has not handed all its records over yet", TR("has not handed all its records over yet")},
         {"has found no agent that passes its output on",
          TR("has found no agent that passes its output on")},
@@ -120,6 +122,27 @@ const char *history_word(const char *name)
 {
     static const struct word words[] = {{"shared", TR("shared")}, {"own", TR("own")}, {0}};
     return absence_word(find_word(words, name));
+}
+
+const char *event_word(const char *name)
+{
+    static const struct word words[] = {
+        {"failure", TR("failure")}, {"lost", TR("lost")},       {"recovery", TR("recovery")},
+        {"late", TR("late")},       {"success", TR("success")}, {0},
+    };
+    return find_word(words, name);
+}
+
+const char *message_state_word(const char *name)
+{
+    static const struct word words[] = {
+        {"waiting", TR("waiting")},
+        {"held", TR("held back")},
+        {"sent", TR("sent")},
+        {"given_up", TR("given up")},
+        {0},
+    };
+    return find_word(words, name);
 }
 
 const char *action_word(const char *name)

@@ -18,6 +18,9 @@ const char *absence_word(const char *why);  /* "did not answer in time"; 未及�
 const char *action_word(const char *name);  /* of the audit log: "skip_next"; 跳过下一次 */
 const char *kind_word(const char *name);    /* of its targets: "channel"; 通知渠道 */
 
+const char *event_word(const char *name);         /* of a message: "recovery"; 恢复 */
+const char *message_state_word(const char *name); /* "given_up"; 已放弃 */
+
 /* Notes on a tick: "moved: 02:30 does not exist on this day"; 已顺移：这一天没有 02:30 */
 void note_words(const char *note, struct strbuf *out);
 

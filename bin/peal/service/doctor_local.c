@@ -272,6 +272,53 @@ out:
     reply_release(&nodes);
 }
 
+/* Did the last try of this message fail? One that was not tried yet says nothing. */
+static bool has_failed(const json_t *message)
+{
+    const char *state = answer_text(message, "state");
+    return strcmp(state, "given_up") == 0 ||
+           (strcmp(state, "sent") != 0 && answer_int(message, "tries", 0) > 0);
+}
+
+static bool was_tried(const json_t *message)
+{
+    return has_failed(message) || strcmp(answer_text(message, "state"), "sent") == 0;
+}
+
+/* Is there one before the i-th of the same channel and node that says how these are now? */
+static bool is_outdated(const json_t *list, size_t i)
+{
+    const json_t *message = json_array_get(list, i);
+    for (size_t j = 0; j < i; j++) {
+        const json_t *other = json_array_get(list, j);
+        if (was_tried(other) &&
+            strcmp(answer_text(other, "channel"), answer_text(message, "channel")) == 0 &&
+            strcmp(answer_text(other, "node"), answer_text(message, "node")) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Older agents have no list, and only admins see it. */
+static void check_channels(struct report *report, struct client *client)
+{
+    struct reply reply = {0};
+    const json_t *message;
+    size_t i;
+    struct client_request get = {.path = "/messages?limit=200"};
+    if (client_try(client, &get, &reply) == OK && reply.status == 200) {
+        const json_t *list = json_object_get(reply.body, "items");
+        json_array_foreach (list, i, message) {
+            if (has_failed(message) && !is_outdated(list, i))
+                report_add(report, CHECK_WARN, "channel",
+                           "peal channel log shows its messages, peal channel test tries it",
+                           "%s fails on node %s: %s", answer_text(message, "channel"),
+                           answer_text(message, "node"), answer_text(message, "answer"));
+        }
+    }
+    reply_release(&reply);
+}
+
 /* Keys whose values are set aside; older agents do not report them. */
 static void check_asides(struct report *report, const json_t *store)
 {
@@ -321,6 +368,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     reply_release(&reply);
     check_node(report, client);
     check_histories(report, client);
+    check_channels(report, client);
     return true;
 }
 

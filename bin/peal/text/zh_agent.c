@@ -269,6 +269,9 @@ const struct message zh_agent[] = {
     {"if it is up: its log and peal nodes -o wide; its port must be open for the other nodes "
      "(--peer-listen)",
      "如果该节点在线：查看其日志和 peal nodes -o wide；它的端口须对其他节点开放（--peer-listen）"},
+    {"%s fails on node %s: %s", "%s 在节点 %s 上发送失败：%s"},
+    {"peal channel log shows its messages, peal channel test tries it",
+     "peal channel log 显示其消息，peal channel test 可测试"},
     {"those of all %zu nodes can be read", "%zu 个节点的历史均可读取"},
     {"database", "数据库"},
     {"there is none yet", "尚不存在"},

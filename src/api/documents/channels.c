@@ -390,7 +390,7 @@ static void tried(void *context, const struct outcome *outcome)
     struct call *call = context;
     struct channel_test *test = call->state;
     test->was_sent = outcome->verdict == VERDICT_SENT;
-    test->why = test->was_sent ? NULL : strdup(outcome->why);
+    test->why = test->was_sent ? NULL : strdup(outcome->answer);
     call_answer(call, OK);
 }
 

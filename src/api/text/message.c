@@ -231,6 +231,7 @@ const struct message messages[] = {
     {", ", "、"},
     {"opens no port for other nodes (--peer-listen)", "没有为其他节点开放端口（--peer-listen）"},
     {"runs an older peal, which passes no output on", "运行的是较旧版本的 peal，不能转发输出"},
+    {"runs an older peal, which can't be asked that", "运行的是较旧版本的 peal，无法查询此项"},
     {"has not handed all its records over yet", "尚未移交其全部记录"},
     {"has found no agent that passes its output on", "尚未找到可转发其输出的代理"},
     {"run %s is on node %.63s, which has not been heard of for %lld s; it will be recorded as lost",

@@ -356,7 +356,7 @@ static enum status decode_bool(struct decoder *d, const struct field *field,
 enum status find_word(const struct decoder *d, const struct field *field, const struct spot *spot,
                       int *ret)
 {
-    char words[80];
+    char words[120];
     const char *text = spot->node->kind == NODE_SCALAR ? spot->node->text : NULL;
     for (int i = 0; text && field->words[i]; i++) {
         if (strcmp(field->words[i], text) == 0) {

@@ -196,6 +196,62 @@ static void who_cannot_be_asked_is_named(void **state)
     expect_why(world, E_UNREACHABLE, NODE_IS_AWAY);
 }
 
+/* ---- a question to all ---- */
+
+static enum status answer_question(void *context, const char *question, size_t length,
+                                   struct strbuf *out)
+{
+    if (length == 3)
+        return E_INVALID;
+    strbuf_addf(out, "%s of %.*s", (const char *)context, (int)length, question);
+    return OK;
+}
+
+static void question_done(struct node_question *question, enum status st)
+{
+    struct world *world = question->context;
+    world->st = st;
+    world->is_done = true;
+}
+
+static void put_question(struct world *world, struct node_question *question, const char *text)
+{
+    struct node_asker asker = gather_net_messages(world->asking);
+    node_question_release(question);
+    *question = (struct node_question){.text = text, .done = question_done, .context = world};
+    world->is_done = false;
+    asker.ask(asker.context, question);
+    while (!world->is_done)
+        loop_run_once(world->loop);
+    assert_int_equal(world->st, OK);
+}
+
+static void all_others_are_asked(void **state)
+{
+    struct world *world = *state;
+    struct node_question question = {0};
+    put_question(world, &question, "news?"); /* of one that can't be asked that */
+    assert_int_equal(question.count, 0);
+    assert_int_equal(question.absent.count, 1);
+    assert_string_equal(question.absent.items[0].node, "b");
+    assert_string_equal(question.absent.items[0].why, NODE_CANT_TELL);
+
+    gather_net_serve_messages(world->other, (struct own_answer){answer_question, "answer"});
+    put_question(world, &question, "news?");
+    assert_int_equal(question.count, 1);
+    assert_string_equal(question.answers[0], "answer of news?");
+    assert_int_equal(question.absent.count, 0);
+    put_question(world, &question, "???");
+    assert_int_equal(question.count, 0);
+    assert_string_equal(question.absent.items[0].why, NODE_IS_OUT_OF_REACH);
+
+    world->as_other.is_alive = false;
+    tell(&world->of_asking, &world->as_other);
+    put_question(world, &question, "news?");
+    assert_string_equal(question.absent.items[0].why, NODE_IS_AWAY);
+    node_question_release(&question);
+}
+
 /* Whoever has asked is answered when the net is freed. */
 static void all_are_answered_at_the_end(void **state)
 {
@@ -212,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(output_comes_as_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_cannot_be_asked_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_others_are_asked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_are_answered_at_the_end, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

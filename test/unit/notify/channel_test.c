@@ -41,11 +41,12 @@ static const struct {
 } mistakes[] = {
     {__LINE__, "[]", " expected a channel (a map with type and url), found a list"},
     {__LINE__, "{}",
-     "/type type: a channel needs a \"type\": webhook, slack, dingtalk, feishu, wecom or mail"},
+     "/type type: a channel needs a \"type\": webhook, slack, dingtalk, feishu, wecom, mail, "
+     "pagerduty, teams, telegram or ntfy"},
     {__LINE__, "{'type':'webhook'}", "/url url: a channel needs a \"url\""},
     {__LINE__, "{'type':'slak'}",
-     "/type type: \"slak\" is not one of webhook, slack, dingtalk, feishu, wecom or mail; did you "
-     "mean \"slack\"?"},
+     "/type type: \"slak\" is not one of webhook, slack, dingtalk, feishu, wecom, mail, pagerduty, "
+     "teams, telegram or ntfy; did you mean \"slack\"?"},
     {__LINE__, "{" HOOK ",'sercet':'x'}",
      "/sercet unknown field \"sercet\"; did you mean \"secret\"?"},
     {__LINE__, "{'type':'webhook','url':'ftp://example.com'}",
@@ -76,6 +77,25 @@ static const struct {
      "/password password: \"user\" and \"password\" go together"},
     {__LINE__, "{'type':'mail','url':'smtp://u:p@mail','from':'a@b','to':'a@b'}",
      "/url url: put who logs in into \"user\" and \"password\""},
+    {__LINE__, "{'type':'pagerduty'}",
+     "/token token: a channel of type pagerduty needs a \"token\""},
+    {__LINE__, "{'type':'telegram','token':'1:a'}",
+     "/chat chat: a channel of type telegram needs a \"chat\""},
+    {__LINE__, "{'type':'telegram','token':'1:a/../b?','chat':'1'}",
+     "/token token: \"1:a/../b?\" holds characters that no token has"},
+    {__LINE__, "{'type':'telegram','token':'1:a','chat':'ops'}",
+     "/chat chat: \"ops\" is not an id like -1001234567890, or a @name"},
+    {__LINE__, "{'type':'teams'}", "/url url: a channel needs a \"url\""},
+    {__LINE__, "{" HOOK ",'token':'x'}",
+     "/token token: a channel of type webhook has no \"token\""},
+    {__LINE__, "{'type':'ntfy','url':'https://ntfy.sh/'}",
+     "/url url: the URL of ntfy ends with a topic: https://ntfy.sh/topic"},
+    {__LINE__, "{'type':'ntfy','url':'https://ntfy.sh'}",
+     "/url url: the URL of ntfy ends with a topic: https://ntfy.sh/topic"},
+    {__LINE__, "{'type':'ntfy','url':'https://ntfy.sh/a?auth=b'}",
+     "/url url: the URL of ntfy ends with a topic: https://ntfy.sh/topic"},
+    {__LINE__, "{'type':'pagerduty','token':'********'}",
+     "/token token: the asterisks stand for nothing here; give the value itself"},
 };
 
 static void mistakes_are_told_with_their_place(void **state)
@@ -138,6 +158,9 @@ static void asterisks_keep_what_was_there(void **state)
         "'headers':{'Authorization':'Bearer hush4','X-Team':'hush5'},'on':['late'],'quiet':'5m'}",
         "{" MAIL ",'to':['a@example.com','b@example.com'],'user':'peal','password':'hush6',"
         "'language':'zh','default':true}",
+        "{'type':'telegram','token':'8:hush7','chat':'-1001'}",
+        "{'type':'pagerduty','url':'https://events.eu.pagerduty.com/v2/enqueue','token':'hush8'}",
+        "{'type':'ntfy','url':'https://ntfy.sh/hush9','token':'hush10'}",
         "{'type':'feishu','url':'https://open.feishu.cn/open-apis/bot/v2/hook/hush7',"
         "'secret':'hush8','give_up':'1d','notes':'room 3'}",
     };

@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "frame.h"
+#include "message_log.h"
 #include "notifier.h"
 #include "receiver.h"
 
@@ -461,6 +462,106 @@ static void the_journal_stays_small(void **state)
     assert_false(journal_has(path, "sent-event"));
 }
 
+/* ---- what became of messages ---- */
+
+static json_t *list_of(const struct world *world, const struct message_query *query)
+{
+    json_t *list = message_list(world->notifier, query, clock_now());
+    assert_non_null(list);
+    return list;
+}
+
+static const json_t *listed(const json_t *list, size_t i, const char *member)
+{
+    return json_object_get(json_array_get(json_object_get(list, "items"), i), member);
+}
+
+static size_t count_listed(const json_t *list)
+{
+    return json_array_size(json_object_get(list, "items"));
+}
+
+/* The last ones of each channel are kept, in memory and over restarts and compactions. */
+static void the_last_messages_are_kept(void **state)
+{
+    struct world *world = *state;
+    struct message_query all = {.limit = MESSAGES_MAX}, some = {.channel = "quiet", .limit = 3};
+    put_channel(world, "ops", "");
+    put_channel(world, "quiet", ",\"quiet\":\"1h\"");
+    notifier_go_live(world->notifier);
+    for (int i = 0; i < MESSAGES_KEPT + 20; i++)
+        tell(world, "a", "ops", RUN_FAILED, false);
+    while (stats_of(world, "ops").sent < MESSAGES_KEPT + 20)
+        loop_run_once(world->loop);
+    tell(world, "b", "quiet", RUN_FAILED, false);
+    tell(world, "b", "quiet", RUN_FAILED, false);
+    while (stats_of(world, "quiet").sent < 1)
+        loop_run_once(world->loop);
+    for (int round = 0; round < 3; round++) {
+        json_t *list = list_of(world, &all);
+        assert_int_equal(count_listed(list), MESSAGES_KEPT + 2);
+        json_decref(list);
+        list = list_of(world, &some);
+        assert_int_equal(count_listed(list), 2);
+        assert_string_equal(json_string_value(listed(list, 0, "state")), "held");
+        assert_true(json_integer_value(listed(list, 0, "next_try_ms")) > clock_now().wall.ms);
+        assert_string_equal(json_string_value(listed(list, 1, "state")), "sent");
+        assert_string_equal(json_string_value(listed(list, 1, "channel")), "quiet");
+        assert_string_equal(json_string_value(listed(list, 1, "answer")), "HTTP status 200");
+        assert_int_equal(json_integer_value(listed(list, 1, "tries")), 1);
+        json_decref(list);
+        notifier_free(world->notifier);
+        open_notifier(world);
+        put_channel(world, "quiet", ",\"quiet\":\"1h\"");
+    }
+}
+
+static void a_question_of_another_node_is_answered(void **state)
+{
+    struct world *world = *state;
+    struct message_query query = {
+        .channel = "ops", .job = "a", .states = 1 << MESSAGE_WAITING, .limit = 5};
+    struct strbuf answer;
+    strbuf_init(&answer);
+    world->receiver.status = 503;
+    put_channel(world, "ops", "");
+    notifier_go_live(world->notifier);
+    tell(world, "a", "ops", RUN_FAILED, false);
+    tell(world, "b", "ops", RUN_FAILED, false);
+    json_t *question = message_question(&query);
+    char *text = json_dumps(question, 0);
+    assert_int_equal(message_answer(world->notifier, text, strlen(text), &answer), OK);
+    json_t *list = json_loads(answer.text, 0, NULL);
+    assert_int_equal(count_listed(list), 1);
+    assert_string_equal(json_string_value(listed(list, 0, "job")), "a");
+    assert_string_equal(json_string_value(listed(list, 0, "node")), "web-1");
+    assert_int_equal(message_answer(world->notifier, "[]", 2, &answer), E_INVALID);
+    assert_int_equal(message_answer(world->notifier, "{", 1, &answer), E_INVALID);
+    json_decref(list);
+    json_decref(question);
+    free(text);
+    strbuf_release(&answer);
+}
+
+/* A channel of a newer version loses nothing here. */
+static void what_an_unreadable_channel_has_waits(void **state)
+{
+    struct world *world = *state;
+    world->receiver.status = 503;
+    put_channel(world, "ops", "");
+    notifier_go_live(world->notifier);
+    tell(world, "a", "ops", RUN_FAILED, false);
+    wait_for(world, &world->receiver.attempts, 1);
+    notifier_take_channel(world->notifier, "ops", "{\"type\":\"of-tomorrow\"}", 2);
+    wait_for_log(world, "channel_broken");
+    for (int i = 0; i < 20; i++)
+        loop_run_once(world->loop);
+    assert_int_equal(stats_of(world, "ops").waiting, 1);
+    world->receiver.status = 200;
+    put_channel(world, "ops", "");
+    wait_until_sent(world, "ops", 1);
+}
+
 /* ---- trying ---- */
 
 struct trial {
@@ -474,7 +575,7 @@ static void tried(void *context, const struct outcome *outcome)
     struct trial *trial = context;
     trial->is_over = true;
     trial->verdict = outcome->verdict;
-    snprintf(trial->why, sizeof(trial->why), "%s", outcome->why);
+    snprintf(trial->why, sizeof(trial->why), "%s", outcome->answer);
 }
 
 static struct trial try_channel(struct world *world)
@@ -552,6 +653,9 @@ int main(void)
         IN_WORLD(what_a_deleted_channel_had_is_given_up),
         IN_WORLD(a_damaged_journal_gives_what_is_whole),
         IN_WORLD(the_journal_stays_small),
+        IN_WORLD(the_last_messages_are_kept),
+        IN_WORLD(a_question_of_another_node_is_answered),
+        IN_WORLD(what_an_unreadable_channel_has_waits),
         IN_WORLD(a_sample_says_what_the_receiver_said),
         IN_WORLD(a_clock_set_back_does_not_put_off_the_next_try),
         IN_WORLD(a_clock_set_back_does_not_make_it_quiet_for_longer),

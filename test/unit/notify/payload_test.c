@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "payload.h"
+#include "payload/payload.h"
 
 #define NOW INT64_C(1794711612345) /* 2026-11-15T03:00:12Z */
 
@@ -205,6 +205,203 @@ static void a_mail_is_one_that_servers_take(void **state)
     payload_release(&payload);
 }
 
+/* ---- the same with all that could be markup or go wrong somewhere ---- */
+
+/* What a job may print and be called: markup of all receivers, quotes, control characters, and
+ * characters of four bytes up to the last byte. */
+static struct notice hostile(void)
+{
+    struct notice notice = failure();
+    struct strbuf output;
+    strbuf_init(&output);
+    for (int i = 0; i < 60; i++)
+        strbuf_addf(&output, "%d </pre><b>&lt; [x](http://evil) **\"\\ <at>all</at> 😀\x01\xFF\r\n",
+                    i);
+    for (int i = 0; i < 100; i++)
+        strbuf_adds(&output, "😀");
+    notice_set_output(&notice, output.text, output.length, false);
+    strbuf_release(&output);
+    snprintf(notice.job, sizeof(notice.job), "db/<b>\"a\" & *b*");
+    for (size_t i = 0; i + 4 < sizeof(notice.detail); i += 4)
+        memcpy(notice.detail + i, "😀", 5);
+    return notice;
+}
+
+static const struct notice_world linked = {.public_url = "https://peal.example.com/"};
+
+static json_t *body_for(const char *channel_text, const struct notice *notice)
+{
+    struct payload payload;
+    struct channel *channel = make(channel_text);
+    assert_int_equal(payload_make(channel, notice, &linked, NOW, &payload), OK);
+    assert_true(payload.body.length < 28 * 1024);
+    json_t *body = body_of(&payload); /* it is JSON, in UTF-8 */
+    payload_release(&payload);
+    channel_free(channel);
+    return body;
+}
+
+static const char *text_at(const json_t *value, const char *path)
+{
+    char name[64];
+    while (*path) {
+        size_t length = strcspn(path, ".");
+        snprintf(name, sizeof(name), "%.*s", (int)length, path);
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(name))
+                                     : json_object_get(value, name);
+        path += length;
+        path += *path == '.';
+    }
+    return json_string_value(value);
+}
+
+static void expect_text(const json_t *value, const char *path, const char *want)
+{
+    const char *got = text_at(value, path);
+    if (!got || strcmp(got, want) != 0)
+        fail_msg("%s: got \"%s\"", path, got ? got : "nothing");
+}
+
+/* PagerDuty's Events API v2: what it demands, and what it limits. */
+static void pagerduty_gets_an_incident_and_its_end(void **state)
+{
+    static const char channel[] = "{'type':'pagerduty','token':'0123456789abcdef0123456789abcdef'}";
+    static const char *const severities[] = {"error", "critical", NULL, "warning", NULL};
+    (void)state;
+    struct notice notice = hostile();
+    for (int i = 0; i < NOTIFY_EVENTS; i++) {
+        notice.event = (enum notify_event)i;
+        json_t *body = body_for(channel, &notice);
+        expect_text(body, "routing_key", "0123456789abcdef0123456789abcdef");
+        expect_text(body, "event_action", severities[i] ? "trigger" : "resolve");
+        expect_text(body, "dedup_key",
+                    i == NOTIFY_LATE ? "peal-00000000000000000000000000-late"
+                                     : "peal-00000000000000000000000000");
+        if (severities[i]) {
+            expect_text(body, "payload.severity", severities[i]);
+            expect_text(body, "payload.source", "web-1");
+            assert_in_range(strlen(text_at(body, "payload.summary")), 1, 1024);
+            expect_text(body, "payload.custom_details.job", notice.job);
+            assert_int_equal(
+                strncmp(text_at(body, "links.0.href"), "https://peal.example.com/", 25), 0);
+        } else {
+            assert_int_equal(json_object_size(body), 3);
+        }
+        json_decref(body);
+    }
+    notice_release(&notice);
+}
+
+/* Nothing of a message is in a text block, where it would be markup. */
+static void teams_gets_a_card_of_plain_text(void **state)
+{
+    (void)state;
+    struct notice notice = hostile();
+    json_t *body = body_for("{'type':'teams','url':'https://t/x'}", &notice);
+    const json_t *block;
+    size_t i;
+    expect_text(body, "type", "message");
+    expect_text(body, "attachments.0.contentType", "application/vnd.microsoft.card.adaptive");
+    expect_text(body, "attachments.0.content.type", "AdaptiveCard");
+    expect_text(body, "attachments.0.content.actions.0.type", "Action.OpenUrl");
+    const json_t *attachment = json_array_get(json_object_get(body, "attachments"), 0);
+    const json_t *blocks = json_object_get(json_object_get(attachment, "content"), "body");
+    assert_in_range(json_array_size(blocks), 5, 100);
+    json_array_foreach (blocks, i, block) {
+        expect_text(block, "type", "RichTextBlock");
+        expect_text(block, "inlines.0.type", "TextRun");
+        assert_null(strchr(text_at(block, "inlines.0.text"), '\n'));
+    }
+    json_decref(body);
+    notice_release(&notice);
+}
+
+/* Only its own tags are in the text, each of them is closed, and it is not too long. */
+static void telegram_gets_html_that_it_can_parse(void **state)
+{
+    static const char channel[] = "{'type':'telegram','token':'123:AB_c-d','chat':'-1001'}";
+    static const char *const ours[] = {"<b>", "</b>", "<pre>", "</pre>"};
+    (void)state;
+    struct notice notice = hostile();
+    memset(notice.job, '&', JOB_NAME_SIZE - 1);
+    json_t *body = body_for(channel, &notice);
+    expect_text(body, "chat_id", "-1001");
+    expect_text(body, "parse_mode", "HTML");
+    size_t tags = 0, length = 0;
+    for (const char *at = text_at(body, "text"); *at;) {
+        size_t skip = 1;
+        for (size_t i = 0; i < 4 && *at == '<'; i++) {
+            if (strncmp(at, ours[i], strlen(ours[i])) != 0)
+                continue;
+            assert_int_equal(tags++, i); /* in this order, each once */
+            skip = strlen(ours[i]);
+        }
+        assert_false(*at == '<' && skip == 1);
+        if (*at == '&') {
+            skip = strcspn(at, ";") + 1;
+            assert_in_range(skip, 4, 5);
+        }
+        at += skip;
+        length++;
+    }
+    assert_int_equal(tags, 4);
+    assert_in_range(length, 100, 4096);
+    json_decref(body);
+    notice_release(&notice);
+
+    struct payload payload = send_to(channel);
+    assert_string_equal(payload.url, "https://api.telegram.org/bot123:AB_c-d/sendMessage");
+    payload_release(&payload);
+}
+
+static void ntfy_gets_a_title_and_a_priority(void **state)
+{
+    static const char channel[] = "{'type':'ntfy','url':'https://n/base/ops-1','token':'tk_a'}";
+    (void)state;
+    struct notice notice = hostile();
+    json_t *body = body_for(channel, &notice);
+    expect_text(body, "topic", "ops-1");
+    expect_text(body, "tags.0", "rotating_light");
+    assert_int_equal(json_integer_value(json_object_get(body, "priority")), 4);
+    assert_in_range(strlen(text_at(body, "title")), 1, 250);
+    assert_in_range(strlen(text_at(body, "message")), 1, 4096);
+    assert_int_equal(strncmp(text_at(body, "click"), "https://peal.example.com/", 25), 0);
+    json_decref(body);
+    notice_release(&notice);
+    struct payload payload = send_to(channel);
+    assert_string_equal(payload.url, "https://n/base/");
+    assert_string_equal(header(&payload, "Authorization"), "Bearer tk_a");
+    payload_release(&payload);
+}
+
+/* Whatever is cut is cut between characters. */
+static void texts_are_cut_between_characters(void **state)
+{
+    static const char *const channels[] = {
+        "{'type':'wecom','url':'https://w/x','language':'zh'}",
+        "{'type':'teams','url':'https://t/x'}",
+        "{'type':'telegram','token':'1:a','chat':'@ops'}",
+        "{'type':'ntfy','url':'https://n/ops'}",
+        "{'type':'pagerduty','token':'k'}",
+    };
+    (void)state;
+    for (size_t shift = 0; shift < 8; shift++) {
+        struct notice notice = hostile();
+        struct strbuf output;
+        strbuf_init(&output);
+        for (size_t i = 0; i < shift; i++)
+            strbuf_addc(&output, 'x');
+        for (int i = 0; i < 1500; i++)
+            strbuf_adds(&output, "😀");
+        free(notice.output); /* however long it is made */
+        notice.output = strdup(output.text);
+        for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); i++)
+            json_decref(body_for(channels[i], &notice)); /* which refuses half characters */
+        strbuf_release(&output);
+        notice_release(&notice);
+    }
+}
+
 static const struct {
     int line;
     enum channel_type type;
@@ -213,17 +410,18 @@ static const struct {
     enum verdict want;
     const char *why;
 } answers[] = {
-    {__LINE__, CHANNEL_WEBHOOK, 200, "", VERDICT_SENT, ""},
-    {__LINE__, CHANNEL_WEBHOOK, 204, "", VERDICT_SENT, ""},
+    {__LINE__, CHANNEL_WEBHOOK, 200, "", VERDICT_SENT, "HTTP status 200"},
+    {__LINE__, CHANNEL_WEBHOOK, 204, "", VERDICT_SENT, "HTTP status 204"},
     {__LINE__, CHANNEL_WEBHOOK, 302, "", VERDICT_REFUSED, "HTTP status 302"},
     {__LINE__, CHANNEL_WEBHOOK, 404, "no such hook\n<html>", VERDICT_REFUSED,
      "HTTP status 404: no such hook"},
     {__LINE__, CHANNEL_WEBHOOK, 429, "", VERDICT_TROUBLE, "HTTP status 429"},
     {__LINE__, CHANNEL_WEBHOOK, 503, "\xFF", VERDICT_TROUBLE, "HTTP status 503"},
-    {__LINE__, CHANNEL_SLACK, 200, "ok", VERDICT_SENT, ""},
+    {__LINE__, CHANNEL_SLACK, 200, "ok", VERDICT_SENT, "HTTP status 200"},
     {__LINE__, CHANNEL_SLACK, 403, "invalid_token", VERDICT_REFUSED,
      "HTTP status 403: invalid_token"},
-    {__LINE__, CHANNEL_DINGTALK, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", VERDICT_SENT, ""},
+    {__LINE__, CHANNEL_DINGTALK, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", VERDICT_SENT,
+     "HTTP status 200"},
     {__LINE__, CHANNEL_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"sign not match\"}",
      VERDICT_REFUSED, "error 310000: sign not match"},
     {__LINE__, CHANNEL_DINGTALK, 200, "{\"errcode\":130101,\"errmsg\":\"send too fast\"}",
@@ -233,12 +431,47 @@ static const struct {
     {__LINE__, CHANNEL_WECOM, 200, "{\"errcode\":45009,\"errmsg\":\"limit\"}", VERDICT_TROUBLE,
      "error 45009: limit"},
     {__LINE__, CHANNEL_FEISHU, 200, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}",
-     VERDICT_SENT, ""},
+     VERDICT_SENT, "HTTP status 200"},
     {__LINE__, CHANNEL_FEISHU, 200, "{\"code\":19021,\"msg\":\"sign match fail\"}", VERDICT_REFUSED,
      "error 19021: sign match fail"},
     {__LINE__, CHANNEL_FEISHU, 200, "<html>", VERDICT_REFUSED,
      "the answer is not one of this service: <html>"},
+    {__LINE__, CHANNEL_PAGERDUTY, 202,
+     "{\"status\":\"success\",\"message\":\"Event processed\",\"dedup_key\":\"k\"}", VERDICT_SENT,
+     "HTTP status 202"},
+    {__LINE__, CHANNEL_PAGERDUTY, 400, "{\"status\":\"invalid event\"}", VERDICT_REFUSED,
+     "HTTP status 400: {\"status\":\"invalid event\"}"},
+    {__LINE__, CHANNEL_PAGERDUTY, 429, "", VERDICT_TROUBLE, "HTTP status 429"},
+    {__LINE__, CHANNEL_PAGERDUTY, 200, "<html>", VERDICT_REFUSED,
+     "the answer is not one of this service: <html>"},
+    {__LINE__, CHANNEL_TEAMS, 202, "", VERDICT_SENT, "HTTP status 202"},
+    {__LINE__, CHANNEL_TEAMS, 200, "1", VERDICT_SENT, "HTTP status 200"},
+    {__LINE__, CHANNEL_TEAMS, 200, "Webhook message delivery failed with error 429",
+     VERDICT_TROUBLE, "Teams did not take it: Webhook message delivery failed with error 429"},
+    {__LINE__, CHANNEL_TEAMS, 413, "", VERDICT_REFUSED, "HTTP status 413"},
+    {__LINE__, CHANNEL_TELEGRAM, 200, "{\"ok\":true,\"result\":{}}", VERDICT_SENT,
+     "HTTP status 200"},
+    {__LINE__, CHANNEL_TELEGRAM, 200, "{\"ok\":true,\"result\":{\"te", VERDICT_SENT,
+     "HTTP status 200"},
+    {__LINE__, CHANNEL_TELEGRAM, 403, "bot was blocked", VERDICT_REFUSED,
+     "HTTP status 403: bot was blocked"},
+    {__LINE__, CHANNEL_TELEGRAM, 429, "wait", VERDICT_TROUBLE, "HTTP status 429: wait"},
+    {__LINE__, CHANNEL_NTFY, 200, "{\"id\":\"a\"}", VERDICT_SENT, "HTTP status 200"},
+    {__LINE__, CHANNEL_NTFY, 401, "", VERDICT_REFUSED, "HTTP status 401"},
+    {__LINE__, CHANNEL_NTFY, 507, "", VERDICT_TROUBLE, "HTTP status 507"},
 };
+
+static void telegram_says_when_to_try_again(void **state)
+{
+    static const char body[] =
+        "{\"ok\":false,\"error_code\":429,\"parameters\":{\"retry_after\":7}}";
+    (void)state;
+    assert_int_equal(payload_retry_after_s(CHANNEL_TELEGRAM, body), 7);
+    assert_int_equal(payload_retry_after_s(CHANNEL_NTFY, body), 0);
+    assert_int_equal(
+        payload_retry_after_s(CHANNEL_TELEGRAM, "{\"parameters\":{\"retry_after\":-1}}"), 0);
+    assert_int_equal(payload_retry_after_s(CHANNEL_TELEGRAM, "<"), 0);
+}
 
 static void answers_are_understood(void **state)
 {
@@ -258,6 +491,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_webhook_has_all_the_facts),
         cmocka_unit_test(slack_text_is_escaped),
+        cmocka_unit_test(pagerduty_gets_an_incident_and_its_end),
+        cmocka_unit_test(teams_gets_a_card_of_plain_text),
+        cmocka_unit_test(telegram_gets_html_that_it_can_parse),
+        cmocka_unit_test(ntfy_gets_a_title_and_a_priority),
+        cmocka_unit_test(texts_are_cut_between_characters),
+        cmocka_unit_test(telegram_says_when_to_try_again),
         cmocka_unit_test(dingtalk_signs_its_url),
         cmocka_unit_test(feishu_signs_its_body),
         cmocka_unit_test(wecom_is_kept_short),

@@ -5,23 +5,28 @@
 #include "client/account_args.h"
 #include "client/body.h"
 #include "client/documents.h"
+#include "print/state_words.h"
 #include "text/tr.h"
 
 struct request {
     struct doc_request doc;
-    const char *type, *hook, *hook_file, *smtp, *secret_file, *from, *user, *password_file;
+    int64_t count;           /* log */
+    const char *job, *state; /* likewise */
+    const char *type, *hook, *hook_file, *smtp, *secret_file, *token_file, *chat, *from, *user,
+        *password_file;
     const char *language, *quiet, *give_up, *notes;
     struct option_list headers, to, on;
     bool unencrypted, no_unencrypted, is_default, no_default;
     json_t *fields; /* that `set` changes */
 };
 
-static const char *const types[] = {"webhook", "slack", "dingtalk", "feishu",
-                                    "wecom",   "mail",  NULL};
+static const char *const types[] = {"webhook",   "slack", "dingtalk", "feishu", "wecom", "mail",
+                                    "pagerduty", "teams", "telegram", "ntfy",   NULL};
 static const char *const languages[] = {"en", "zh", NULL};
 
 static const struct option_row set_options[] = {
-    OPTION_TEXT(request, type, 0, "type", "T", "webhook, slack, dingtalk, feishu, wecom or mail",
+    OPTION_TEXT(request, type, 0, "type", "T",
+                "webhook, slack, dingtalk, feishu, wecom, mail, pagerduty, teams, telegram or ntfy",
                 .field = "type", .choices = types),
     OPTION_TEXT(request, hook, 0, "hook", "URL", "of a webhook or a chat room", .field = "url"),
     OPTION_TEXT(request, hook_file, 0, "hook-file", "F",
@@ -34,6 +39,11 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, secret_file, 0, "secret-file", "F",
                 "what messages are signed with: webhook, dingtalk, feishu",
                 .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, token_file, 0, "key-file", "F",
+                "what lets peal in: pagerduty's integration key, telegram's bot, ntfy",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, chat, 0, "chat", "ID", "of telegram: -1001234567890, or @name",
+                .field = "chat"),
     OPTION_TEXT(request, from, 0, "from", "ADDRESS", "the sender of mail", .field = "from"),
     OPTION_ROW(take_commas, request, to, struct option_list, 0, "to", "ADDRESS",
                "who gets the mail; may repeat", .field = "to"),
@@ -110,12 +120,22 @@ static enum exit_code fill(const struct request *request)
     if (code == EXIT_OK)
         code = fill_file(fields, "secret", request->secret_file);
     if (code == EXIT_OK)
+        code = fill_file(fields, "token", request->token_file);
+    if (code == EXIT_OK)
         code = fill_file(fields, "password", request->password_file);
     if (request->no_default)
         json_object_set_new(fields, "default", json_false());
     if (request->no_unencrypted)
         json_object_set_new(fields, "unencrypted", json_false());
     return code;
+}
+
+/* Of pagerduty and telegram the agent knows the usual one. */
+static bool needs_url(const json_t *channel)
+{
+    const char *type = answer_text(channel, "type");
+    return *type && !json_object_get(channel, "url") && strcmp(type, "pagerduty") != 0 &&
+           strcmp(type, "telegram") != 0;
 }
 
 static enum exit_code change(struct client *client, const struct request *request)
@@ -126,7 +146,7 @@ static enum exit_code change(struct client *client, const struct request *reques
         return cli_usage(request->doc.base.command, "set what? --type, --hook, --to, --on ...");
     strbuf_init(&path);
     enum exit_code code = lay_over(client, request, doc_path(&request->doc, "", &path), &old);
-    if (code == EXIT_OK && json_object_get(old.body, "type") && !json_object_get(old.body, "url")) {
+    if (code == EXIT_OK && needs_url(old.body)) {
         code = cli_usage(request->doc.base.command,
                          "where to? --hook-file F or --hook URL; of mail --smtp URL");
     } else if (code == EXIT_OK) {
@@ -179,6 +199,79 @@ static enum exit_code test(struct client *client, void *place)
     }
     json_decref(body);
     reply_release(&reply);
+    return code;
+}
+
+/* ---- log ---- */
+
+static const struct option_row log_options[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 1, 1000,
+                  "the maximum number of rows, newest first (20)"),
+    OPTION_TEXT(request, job, 0, "job", "NAME", "messages about this job", .field = "job",
+                .complete = COMPLETE_JOBS),
+    OPTION_TEXT(request, state, 0, "state", "S,...", "waiting, held, sent, given_up",
+                .field = "state"),
+    OPTION_OUTPUT(request, doc.output, OUTPUT_TEXT),
+    OPTION_GROUP(request, doc.base, client_options),
+    {0},
+};
+
+static void print_message_state(const json_t *message, struct strbuf *out)
+{
+    strbuf_adds(out, message_state_word(answer_text(message, "state")));
+}
+
+static void print_message_event(const json_t *message, struct strbuf *out)
+{
+    strbuf_adds(out, event_word(answer_text(message, "event")));
+}
+
+/* Since the agent started; one that waits may have been tried before. */
+static void print_message_answer(const json_t *message, struct strbuf *out)
+{
+    int64_t next_ms = answer_time(message, "next_try_at");
+    strbuf_adds(out, answer_text(message, "answer"));
+    if (next_ms == NO_TIME)
+        return;
+    strbuf_addf(out, "%s%s", out->length ? ", " : "", tr("next try"));
+    strbuf_addc(out, ' ');
+    when_print_in(next_ms, now_ms(), out);
+}
+
+static enum exit_code show_log(struct client *client, void *place)
+{
+    const struct request *request = place;
+    static const struct list_column columns[] = {
+        COLUMN("AT", "made_at", .form = COLUMN_TIME),
+        COLUMN("CHANNEL", "channel"),
+        COLUMN("JOB", "job"),
+        COLUMN_BY("EVENT", print_message_event),
+        COLUMN_BY("STATE", print_message_state),
+        COLUMN("TRIES", "tries", .form = COLUMN_NUMBER),
+        COLUMN("NODE", "node"),
+        COLUMN_BY("ANSWER", print_message_answer),
+        COLUMN("ENDED", "ended_at", .form = COLUMN_TIME, .is_wide = true),
+        COLUMN("RUN", "run", .is_wide = true),
+        {0},
+    };
+    static const struct list_form log_form = {
+        .name = "id", .columns = columns, .none = "no messages"};
+    struct strbuf base, path;
+    json_t *messages = NULL;
+    strbuf_init(&base);
+    strbuf_init(&path);
+    if (request->doc.name)
+        doc_path(&request->doc, "/messages?", &base);
+    else
+        strbuf_adds(&base, "/messages?");
+    enum exit_code code = url_query(client, base.text, log_options, request, NULL, &path);
+    if (code == EXIT_OK)
+        code = client_list(client, path.text, (size_t)request->count, &messages);
+    if (code == EXIT_OK)
+        code = list_print(messages, request->doc.output, &log_form);
+    json_decref(messages);
+    strbuf_release(&base);
+    strbuf_release(&path);
     return code;
 }
 
@@ -240,6 +333,17 @@ static const struct command subcommands[] = {
         .with_agent = test,
         .documents = &form,
     },
+    {
+        .name = "channel log",
+        .summary = "what became of messages: those that wait, and the last ones of each node",
+        .arguments = ROWS(ARGUMENT(request, doc.name, "NAME", .is_optional = true,
+                                   .complete = COMPLETE_CHANNELS)),
+        .options = log_options,
+        .too_many = "name one channel",
+        .with_agent = show_log,
+        .defaults = &(const struct request){.count = LIST_COUNT_DEFAULT},
+        .documents = &form,
+    },
     DOC_LIST(&form, "channel", "all channels"),
     DOC_SHOW(&form, "channel", name, "one channel, without its secrets"),
     DOC_DELETE(&form, "channel", name, "delete a channel; exit status 4: jobs name it"),
@@ -254,12 +358,13 @@ const struct command cmd_channel = {
         {"peal channel set mail --type mail --smtp smtps://mail.example.com \\\n"
          "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt",
          NULL},
+        {"peal channel set pager --type pagerduty --key-file key.txt", NULL},
         {"peal channel set ops --quiet 10m --on failure,lost,recovery,late", NULL},
-        {"peal channel test ops", NULL},
+        {"peal channel test ops", NULL}, {"peal channel log ops --state waiting,given_up", NULL},
         {"peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup", NULL}),
     .more = "docs/NOTIFY.md has an example of each type, and what is promised.",
     .options = client_options,
-    .too_few = "what about channels? peal channel list, show, set, test or delete",
+    .too_few = "what about channels? peal channel list, show, set, test, log or delete",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

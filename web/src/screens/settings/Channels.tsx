@@ -7,7 +7,7 @@ import { Moment } from "../../ui/moments";
 import { Button, Empty, Failure, Menu, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Ask } from "./Ask";
-import { events, fieldsOf, fromTexts, toTexts, types, type Channel } from "./channel";
+import { events, fieldsOf, fromTexts, hasUsualUrl, toTexts, types, type Channel } from "./channel";
 import { t } from "./channel_words";
 import { t as settings } from "./words";
 
@@ -55,15 +55,15 @@ function ChannelDialog({ channel, onClose, onDone }: DialogProps) {
         <Ask title={channel ? settings("user.title", { name }) : t("new").replace("…", "")} action={settings(channel ? "user.change" : "user.add")} onDo={save} onClose={onClose}>
             {!channel && input("name", settings("name"), { required: true, autofocus: true })}
             {select("type", types)}
-            {input("url", t("url"), { required: true, placeholder: texts["type"] === "mail" ? "smtps://mail.example.com" : "https://…" })}
+            {input("url", t("url"), { required: !hasUsualUrl(texts["type"]), placeholder: texts["type"] === "mail" ? "smtps://mail.example.com" : "https://…" })}
             {fieldsOf(texts["type"]).map((field) =>
                 field === "headers" ? (
                     <label>
                         {t(field)}
                         <textarea class="mono" rows={2} spellcheck={false} value={texts[field] ?? ""} onInput={(event) => set(field, event.currentTarget.value)} />
                     </label>
-                ) : field === "password" || field === "secret" ? (
-                    input(field, field === "secret" ? t(field) : settings(field), { type: "password", autocomplete: "new-password" })
+                ) : field === "password" || field === "secret" || field === "token" ? (
+                    input(field, field === "password" ? settings(field) : t(field), { type: "password", autocomplete: "new-password" })
                 ) : (
                     input(field, t(field), { required: field !== "user" })
                 ),

@@ -7,6 +7,8 @@ export interface Channel {
     url?: string;
     headers?: Record<string, string>;
     secret?: string;
+    token?: string;
+    chat?: string;
     from?: string;
     to?: string | string[];
     user?: string;
@@ -27,12 +29,24 @@ export interface Channel {
     };
 }
 
-export const types = ["webhook", "slack", "dingtalk", "feishu", "wecom", "mail"] as const;
+export const types = ["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"] as const;
 export const events = ["failure", "lost", "recovery", "late", "success"] as const;
 
 // Fields of some types alone, in the order of the form.
-export const fieldsOf = (type = ""): readonly ("headers" | "secret" | "from" | "to" | "user" | "password")[] =>
-    type === "mail" ? ["from", "to", "user", "password"] : type === "webhook" ? ["headers", "secret"] : type === "dingtalk" || type === "feishu" ? ["secret"] : [];
+type Field = "headers" | "secret" | "token" | "chat" | "from" | "to" | "user" | "password";
+const fields: Record<string, readonly Field[]> = {
+    webhook: ["headers", "secret"],
+    dingtalk: ["secret"],
+    feishu: ["secret"],
+    mail: ["from", "to", "user", "password"],
+    pagerduty: ["token"],
+    telegram: ["token", "chat"],
+    ntfy: ["token"],
+};
+export const fieldsOf = (type = ""): readonly Field[] => fields[type] ?? [];
+
+// The agent knows where these are.
+export const hasUsualUrl = (type = ""): boolean => type === "pagerduty" || type === "telegram";
 
 export type Texts = Record<string, string>;
 

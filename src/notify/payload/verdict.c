@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "document/utf8.h"
-#include "payload.h"
+#include "payload_internal.h"
 
 /* Is it a service's code for "too many messages"? Then the channel waits. */
 static bool is_too_often(json_int_t code)
@@ -39,7 +39,7 @@ static bool is_trouble(long status)
 }
 
 /* errcode and errmsg (DingTalk, WeCom); code and msg, or StatusCode (Feishu). */
-static enum verdict judge_code(const char *body, struct strbuf *why)
+enum verdict judge_code(const char *body, struct strbuf *why)
 {
     static const char *const codes[] = {"errcode", "code", "StatusCode"};
     static const char *const messages[] = {"errmsg", "msg", "StatusMessage"};
@@ -65,13 +65,67 @@ static enum verdict judge_code(const char *body, struct strbuf *why)
     return verdict;
 }
 
+/* Connectors put errors into a 200, which workflows don't. */
+enum verdict judge_teams(const char *body, struct strbuf *why)
+{
+    if (!strstr(body, "delivery failed"))
+        return VERDICT_SENT;
+    strbuf_adds(why, "Teams did not take it");
+    add_excerpt(why, body);
+    return strstr(body, "429") ? VERDICT_TROUBLE : VERDICT_REFUSED;
+}
+
+/* Is there no sign of the service in the answer, such as that of a proxy, then it was not sent. */
+static enum verdict judge_sign(bool is_taken, const char *body, struct strbuf *why)
+{
+    if (is_taken)
+        return VERDICT_SENT;
+    strbuf_adds(why, "the answer is not one of this service");
+    add_excerpt(why, body);
+    return VERDICT_REFUSED;
+}
+
+enum verdict judge_telegram(const char *body, struct strbuf *why)
+{
+    json_t *value = json_loads(body, JSON_DISABLE_EOF_CHECK, NULL);
+    bool is_taken = json_is_true(json_object_get(value, "ok")) ||
+                    (!value && strncmp(body, "{\"ok\":true", 10) == 0); /* one that was cut */
+    json_decref(value);
+    return judge_sign(is_taken, body, why);
+}
+
+enum verdict judge_pagerduty(const char *body, struct strbuf *why)
+{
+    json_t *value = json_loads(body, 0, NULL);
+    const char *status = json_string_value(json_object_get(value, "status"));
+    bool is_taken = status && strcmp(status, "success") == 0;
+    json_decref(value);
+    return judge_sign(is_taken, body, why);
+}
+
+/* Telegram says it in the body: {"parameters": {"retry_after": 5}}. */
+int64_t payload_retry_after_s(enum channel_type type, const char *body)
+{
+    if (type != CHANNEL_TELEGRAM)
+        return 0;
+    json_t *value = json_loads(body, 0, NULL);
+    const json_t *parameters = json_object_get(value, "parameters");
+    int64_t after_s = json_integer_value(json_object_get(parameters, "retry_after"));
+    json_decref(value);
+    return after_s > 0 ? after_s : 0;
+}
+
 enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
                            struct strbuf *why)
 {
-    bool has_code = type == CHANNEL_DINGTALK || type == CHANNEL_FEISHU || type == CHANNEL_WECOM;
-    if (http_status >= 200 && http_status < 300)
-        return has_code ? judge_code(body, why) : VERDICT_SENT;
+    const struct channel_kind *kind = channel_kind_of(type);
+    bool is_taken = http_status >= 200 && http_status < 300;
+    enum verdict verdict = is_taken && kind->judge ? kind->judge(body, why) : VERDICT_SENT;
+    if (verdict != VERDICT_SENT)
+        return verdict;
     strbuf_addf(why, "HTTP status %ld", http_status);
+    if (is_taken)
+        return VERDICT_SENT;
     add_excerpt(why, body);
     return is_trouble(http_status) ? VERDICT_TROUBLE : VERDICT_REFUSED;
 }

@@ -28,8 +28,11 @@ enum verdict {
     VERDICT_TROUBLE, /* the receiver fails: later messages wait, too */
 };
 
-/* The meaning of an answer. *why gets an explanation if it is not SENT. */
+/* The meaning of an answer. *why gets the answer in words. */
 enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
                            struct strbuf *why);
+
+/* When the answer asks to be tried again; 0: it does not say. */
+int64_t payload_retry_after_s(enum channel_type type, const char *body);
 
 #endif

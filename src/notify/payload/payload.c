@@ -1,0 +1,151 @@
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "payload_internal.h"
+#include "timestamp.h"
+
+void payload_release(struct payload *payload)
+{
+    free(payload->url);
+    job_pairs_release(&payload->headers);
+    strbuf_release(&payload->body);
+    *payload = (struct payload){0};
+}
+
+/* ---- signatures ---- */
+
+void payload_sign(const char *key, const struct strbuf *text, uint8_t digest[DIGEST])
+{
+    unsigned length = DIGEST;
+    HMAC(EVP_sha256(), key, (int)strlen(key), (const uint8_t *)text->text, text->length, digest,
+         &length);
+}
+
+void payload_add_base64(struct strbuf *out, const uint8_t digest[DIGEST])
+{
+    unsigned char text[(DIGEST + 2) / 3 * 4 + 1];
+    EVP_EncodeBlock(text, digest, DIGEST);
+    strbuf_adds(out, (const char *)text);
+}
+
+/* ---- texts ---- */
+
+/* The title is the first line. */
+void payload_add_text(const struct channel *channel, const struct notice *notice,
+                      const struct notice_world *world, bool with_title, struct strbuf *out)
+{
+    struct strbuf link;
+    strbuf_init(&link);
+    notice_link(notice, world, &link);
+    if (with_title) {
+        notice_title(notice, channel->language, out);
+        strbuf_addc(out, '\n');
+    }
+    notice_facts(notice, channel->language, world, out);
+    if (link.length)
+        strbuf_addf(out, "\n%s", link.text);
+    if (notice->output)
+        strbuf_addf(out, channel->language == LANGUAGE_ZH ? "\n\n%s：\n%s" : "\n\n%s:\n%s",
+                    notice_output_title(notice, channel->language), notice->output);
+    strbuf_release(&link);
+}
+
+void payload_cut(struct strbuf *text, size_t max)
+{
+    const char *dots = strchr(text->text, '\n') ? "\n…" : "…";
+    if (text->length <= max)
+        return;
+    size_t length = max - strlen(dots);
+    while (length && ((unsigned char)text->text[length] & 0xC0) == 0x80)
+        length--;
+    strbuf_truncate(text, length);
+    strbuf_adds(text, dots);
+}
+
+/* ---- JSON ---- */
+
+json_t *payload_time(int64_t ms)
+{
+    struct strbuf text;
+    if (!ms)
+        return json_null();
+    strbuf_init(&text);
+    timestamp_print_utc(ms / 1000, &text);
+    json_t *value = strbuf_status(&text) == OK ? json_string(text.text) : NULL;
+    strbuf_release(&text);
+    return value;
+}
+
+json_t *payload_text_or_null(const char *text)
+{
+    return text && *text ? json_string(text) : json_null();
+}
+
+json_t *payload_unless(bool failed, json_t *body)
+{
+    if (!failed)
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+/* ---- all of them ---- */
+
+static int append(const char *bytes, size_t length, void *out)
+{
+    strbuf_add(out, bytes, length);
+    return 0;
+}
+
+static enum status fill_http(const struct channel *channel, const struct notice *notice,
+                             const struct notice_world *world, int64_t now_ms, struct payload *p)
+{
+    char key[NOTICE_KEY_MAX + 1];
+    const struct channel_kind *kind = channel_kind_of(channel->type);
+    json_t *body = kind->body(channel, notice, world, now_ms);
+    if (!body || json_dump_callback(body, append, &p->body, JSON_COMPACT) != 0)
+        p->body.failed = true;
+    json_decref(body);
+    enum status st = strbuf_status(&p->body);
+    notice_key(notice, key);
+    if (st == OK)
+        st = job_pairs_add(&p->headers, "Content-Type", "application/json; charset=utf-8");
+    if (st == OK)
+        st = job_pairs_add(&p->headers, "Idempotency-Key", key);
+    if (st == OK && kind->add_headers)
+        st = kind->add_headers(channel, notice, now_ms, p);
+    return st;
+}
+
+enum status payload_make(const struct channel *channel, const struct notice *notice,
+                         const struct notice_world *world, int64_t now_ms, struct payload *ret)
+{
+    const struct channel_kind *kind = channel_kind_of(channel->type);
+    struct payload payload = {0};
+    struct strbuf url;
+    strbuf_init(&payload.body);
+    strbuf_init(&url);
+    strbuf_adds(&url, channel->url);
+    if (kind->change_url)
+        kind->change_url(channel, now_ms, &url);
+    enum status st = OK;
+    if (!kind->body)
+        mail_write(channel, notice, world, now_ms, &payload.body);
+    else
+        st = fill_http(channel, notice, world, now_ms, &payload);
+    if (st == OK)
+        st = strbuf_status(&payload.body);
+    payload.url = strbuf_detach(&url);
+    if (st == OK && !payload.url)
+        st = E_NOMEM;
+    if (st != OK) {
+        payload_release(&payload);
+        return st;
+    }
+    *ret = payload;
+    return OK;
+}
