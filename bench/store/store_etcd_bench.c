@@ -13,9 +13,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "etcd/store_etcd.h"
+#include "etcd.h"
 #include "etcd_server.h"
-#include "etcd_txn.h"
+#include "kv/store_kv.h"
+#include "kv_txn.h"
 #include "lanes.h"
 
 enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
@@ -26,8 +27,8 @@ enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
 
 struct bare {
     struct loop *loop;
-    struct etcd_client *client;
-    struct etcd_txn *txn;
+    struct kv_client *client;
+    struct kv_txn *txn;
     int steps; /* 1: claims alone */
     uint64_t nested;
     double until_s;
@@ -44,37 +45,37 @@ struct bare_lane {
 
 static uint64_t next_number = 1;
 
-static struct etcd_bytes key_of(char text[64], const char *kind, uint64_t number)
+static struct kv_bytes key_of(char text[64], const char *kind, uint64_t number)
 {
     snprintf(text, 64, "/bare/%s/%026llu", kind, (unsigned long long)number);
-    return etcd_text(text);
+    return kv_text(text);
 }
 
-static void add_run(struct etcd_txn *txn, uint64_t number, int step)
+static void add_run(struct kv_txn *txn, uint64_t number, int step)
 {
     static const char bytes[VALUE] = {1};
     char text[64];
-    const struct etcd_bytes value = {bytes, VALUE}, small = {bytes, 40};
-    etcd_txn_begin(txn);
+    const struct kv_bytes value = {bytes, VALUE}, small = {bytes, 40};
+    kv_txn_begin(txn);
     if (step == 0 || step == 2)
-        etcd_txn_if_mod_revision(txn, key_of(text, "cursors", number), ETCD_GREATER, -1);
+        kv_txn_if_mod_revision(txn, key_of(text, "cursors", number), KV_GREATER, -1);
     if (step > 0)
-        etcd_txn_if_mod_revision(txn, key_of(text, "runs", number), ETCD_GREATER, 0);
+        kv_txn_if_mod_revision(txn, key_of(text, "runs", number), KV_GREATER, 0);
     if (step == 1)
-        etcd_txn_if_mod_revision(txn, key_of(text, "jobs", number), ETCD_EQUAL, 0);
+        kv_txn_if_mod_revision(txn, key_of(text, "jobs", number), KV_EQUAL, 0);
     if (step == 0 || step == 2)
-        etcd_txn_put(
-            txn, &(struct etcd_put){.key = key_of(text, "cursors", number % JOBS), .value = small});
+        kv_txn_put(txn,
+                   &(struct kv_put){.key = key_of(text, "cursors", number % JOBS), .value = small});
     if (step < 3)
-        etcd_txn_put(txn, &(struct etcd_put){.key = key_of(text, "runs", number), .value = value});
+        kv_txn_put(txn, &(struct kv_put){.key = key_of(text, "runs", number), .value = value});
     else
-        etcd_txn_delete(txn, &(struct etcd_delete){.key = key_of(text, "runs", number)});
-    etcd_txn_end(txn);
+        kv_txn_delete(txn, &(struct kv_delete){.key = key_of(text, "runs", number)});
+    kv_txn_end(txn);
 }
 
 static void send_step(struct bare_lane *lane);
 
-static void on_sent(void *context, const struct etcd_result *result)
+static void on_sent(void *context, const struct kv_result *result)
 {
     struct bare_lane *lane = context;
     struct bare *bare = lane->bare;
@@ -95,11 +96,10 @@ static void send_step(struct bare_lane *lane)
         lane->first = next_number;
         next_number += bare->nested;
     }
-    etcd_txn_reset(bare->txn);
+    kv_txn_reset(bare->txn);
     for (uint64_t i = 0; i < bare->nested; i++)
         add_run(bare->txn, lane->first + i, lane->step);
-    if (etcd_txn_send(bare->client, bare->txn, &(struct etcd_reply){on_sent, lane, 30000}, NULL) !=
-        OK)
+    if (kv_txn_send(bare->client, bare->txn, &(struct kv_reply){on_sent, lane, 30000}, NULL) != OK)
         die("send");
     bare->in_flight++;
 }
@@ -130,12 +130,13 @@ static void run_loop(void *context)
 
 static struct store *open_store(struct loop *loop, const struct etcd_cluster *cluster)
 {
-    struct store_etcd_config config = {
-        .endpoints = cluster->endpoints, .endpoint_count = 1, .node = "node-1"};
+    const struct etcd_client_config client = {.endpoints = cluster->endpoints, .endpoint_count = 1};
+    struct store_kv_config config = {.node = "node-1"};
     struct store *store = NULL;
     struct strbuf why;
     strbuf_init(&why);
-    if (store_etcd_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
+    if (etcd_client_new(loop, &client, &config.client, NULL) != OK ||
+        store_kv_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
         die(why.text);
     strbuf_release(&why);
     return store;
@@ -208,7 +209,7 @@ int main(int argc, char **argv)
     struct bare bare = {0};
     etcd_cluster_start(&cluster);
     struct etcd_client_config config = {.endpoints = cluster.endpoints, .endpoint_count = 1};
-    if (loop_new(&bare.loop) != OK || etcd_txn_new(&bare.txn) != OK ||
+    if (loop_new(&bare.loop) != OK || kv_txn_new(&bare.txn) != OK ||
         etcd_client_new(bare.loop, &config, &bare.client, NULL) != OK)
         die("client");
     struct store *store = open_store(bare.loop, &cluster);
@@ -220,8 +221,8 @@ int main(int argc, char **argv)
         run_table(&lanes, &bare);
     lanes_release(&lanes);
     store_free(store);
-    etcd_client_free(bare.client);
-    etcd_txn_free(bare.txn);
+    kv_client_free(bare.client);
+    kv_txn_free(bare.txn);
     loop_free(bare.loop);
     etcd_cluster_remove(&cluster);
     return 0;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "data_folder.h"
-#include "etcd/store_etcd.h"
+#include "kv/store_kv.h"
 
 enum {
     PASSWORD_MAX = 1024,
@@ -117,7 +117,7 @@ struct probe {
     struct strbuf *why;
 };
 
-static void on_probe(void *context, const struct etcd_result *result)
+static void on_probe(void *context, const struct kv_result *result)
 {
     struct probe *probe = context;
     probe->is_over = true;
@@ -132,10 +132,10 @@ static enum status knock(struct loop *loop, const struct etcd_login *login,
                          const struct store_access *access, struct strbuf *why)
 {
     struct parse_error error = {0};
-    struct etcd_client *client = NULL;
+    struct kv_client *client = NULL;
     struct probe probe = {.why = why};
-    const struct etcd_reply reply = {on_probe, &probe,
-                                     access->patience_ms ? access->patience_ms : PROBE_MS};
+    const struct kv_reply reply = {on_probe, &probe,
+                                   access->patience_ms ? access->patience_ms : PROBE_MS};
     enum status st = etcd_client_new(loop, &login->client, &client, &error);
     if (st != OK) {
         strbuf_adds(why, error.message);
@@ -144,13 +144,13 @@ static enum status knock(struct loop *loop, const struct etcd_login *login,
     struct strbuf key;
     strbuf_init(&key);
     strbuf_addf(&key, "%s/", access->url->prefix);
-    const struct etcd_range range = {
-        .key = etcd_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
-    st = etcd_range(client, &range, &reply, NULL);
+    const struct kv_range range = {
+        .key = kv_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
+    st = kv_range(client, &range, &reply, NULL);
     while (st == OK && !probe.is_over)
         loop_run_once(loop);
     strbuf_release(&key);
-    etcd_client_free(client);
+    kv_client_free(client);
     return st == OK ? probe.status : st;
 }
 
@@ -198,14 +198,8 @@ enum status node_store_open_etcd(const struct store_access *access, struct loop 
     if (st != OK)
         return st;
     char *revision_file = data ? data_folder_file(data, "store.revision") : NULL;
-    struct store_etcd_config etcd = {
-        .endpoints = login.client.endpoints,
-        .endpoint_count = login.client.endpoint_count,
-        .user = login.client.user,
-        .password = login.client.password,
-        .ca_file = login.client.ca_file,
-        .cert_file = login.client.cert_file,
-        .key_file = login.client.key_file,
+    struct parse_error error = {0};
+    struct store_kv_config config = {
         .prefix = access->url->prefix,
         .node = node,
         .revision_file = revision_file,
@@ -213,7 +207,9 @@ enum status node_store_open_etcd(const struct store_access *access, struct loop 
     strbuf_init(&problem);
     st = knock(loop, &login, access, &problem);
     if (st == OK)
-        st = store_etcd_open(loop, &etcd, wake, ret, &problem);
+        st = etcd_client_new(loop, &login.client, &config.client, &error);
+    if (st == OK)
+        st = store_kv_open(loop, &config, wake, ret, &problem);
     if (st != OK)
         tell_not_opened(access, st, problem.text, why);
     strbuf_release(&problem);

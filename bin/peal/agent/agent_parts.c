@@ -10,10 +10,10 @@
 #include "agent_listen.h"
 #include "agent_self.h"
 #include "data_folder.h"
-#include "etcd/store_etcd.h"
 #include "executor/executor_none.h"
 #include "executor/spawner_state.h"
 #include "history_gather.h"
+#include "kv/store_kv.h"
 #include "sandbox/jobs_user.h"
 #include "sandbox/sandbox.h"
 #include "version.h"
@@ -156,7 +156,7 @@ static enum status advance(void *context, const char *by,
                            void (*done)(void *context, enum status st), void *done_context)
 {
     struct agent *agent = context;
-    return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
+    return store_kv_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
 }
 
 static const char *history_state(void *context, const struct known_peer *known)

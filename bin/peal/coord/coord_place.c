@@ -8,8 +8,8 @@
 
 #include "cli/when.h"
 #include "client/client.h"
-#include "coord_etcd.h"
 #include "coord_file.h"
+#include "coord_kv.h"
 #include "data_folder.h"
 #include "job_name.h"
 #include "service/daemon.h"
@@ -97,8 +97,12 @@ static enum exit_code open_etcd(const struct coord_request *request, struct coor
     enum status st = etcd_login_make(&access, &place->login, &why);
     if (st == OK) {
         struct etcd_client_config client = place->login.client;
+        struct kv_client *kv;
         client.deadline_ms = request->timeout_s * 1000;
-        st = coord_etcd_open(place->loop, &client, place->config.store.prefix, &place->coord, &err);
+        st = etcd_client_new(place->loop, &client, &kv, &err);
+        if (st == OK)
+            st = coord_kv_open(place->loop, kv, place->config.store.prefix, client.deadline_ms,
+                               &place->coord);
     }
     if (st != OK)
         cli_error("%s", why.length ? why.text : *err.message ? err.message : tr(status_text(st)));

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coord_etcd.h"
 #include "coord_file.h"
+#include "coord_kv.h"
 #include "coordinator_internal.h"
 #include "data_folder.h"
 
@@ -133,12 +133,15 @@ static enum status open_etcd(struct coordinator *coordinator, struct strbuf *why
     if (st != OK)
         return st;
     struct etcd_client_config client = coordinator->login.client;
+    struct kv_client *kv;
     client.deadline_ms = config->timeout_ms;
-    st = coord_etcd_open(coordinator->loop, &client, config->url->prefix, &coordinator->coord,
-                         &error);
-    if (st != OK)
+    st = etcd_client_new(coordinator->loop, &client, &kv, &error);
+    if (st != OK) {
         strbuf_adds(why, error.message);
-    return st;
+        return st;
+    }
+    return coord_kv_open(coordinator->loop, kv, config->url->prefix, config->timeout_ms,
+                         &coordinator->coord);
 }
 
 static enum status open_folder(struct coordinator *coordinator, struct strbuf *why)
