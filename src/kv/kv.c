@@ -76,6 +76,16 @@ void kv_client_is_away(struct kv_client *client, const char *why)
         client->away(client->away_context, why);
 }
 
+struct kv_mark kv_client_mark(const struct kv_client *client)
+{
+    return client->mark;
+}
+
+void kv_client_recall(struct kv_client *client, const struct kv_mark *mark)
+{
+    client->mark = *mark;
+}
+
 /* ---- requests ---- */
 
 void kv_call_cancel(struct kv_call *call)

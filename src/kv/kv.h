@@ -74,6 +74,17 @@ struct kv_client *kv_client_free(struct kv_client *client);
 void kv_client_tell_away(struct kv_client *client, void (*away)(void *context, const char *why),
                          void *context);
 
+/* What was seen last: a change, known by its revision and a random number that was written with it,
+ * and whose data it is of. A server that has another change in that revision has lost what was
+ * acknowledged. All zero: nothing is remembered, or this kind of server has no such numbers. */
+struct kv_mark {
+    int64_t revision, tag, incarnation;
+};
+
+struct kv_mark kv_client_mark(const struct kv_client *client);
+/* What a process before this one has seen; right after the client was made. */
+void kv_client_recall(struct kv_client *client, const struct kv_mark *mark);
+
 /* ---- results ---- */
 
 struct kv_pair {

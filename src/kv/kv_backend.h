@@ -68,6 +68,10 @@ struct kv_client_ops {
                                 struct kv_call **ret);
     enum status (*lease_look)(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                               struct kv_call **ret);
+    /* NULL: kv_list.c lists in pages, by ranges at a revision. */
+    enum status (*list)(struct kv_client *client, const struct kv_range *request,
+                        const struct kv_reply *reply, struct kv_list **ret);
+    void (*list_cancel)(struct kv_list *list);
     void (*call_cancel)(struct kv_call *call);
     void (*call_may_repeat)(struct kv_call *call);
 
@@ -92,6 +96,7 @@ struct kv_client {
     const struct kv_kind *kind;
     struct loop *loop;
     struct table leases; /* those that are held, by id */
+    struct kv_mark mark;
     void (*away)(void *context, const char *why);
     void *away_context;
 };
@@ -102,6 +107,10 @@ void kv_client_release(struct kv_client *client);
 void kv_client_is_away(struct kv_client *client, const char *why); /* tells who asked to know */
 
 struct kv_call {
+    struct kv_client *client;
+};
+
+struct kv_list {
     struct kv_client *client;
 };
 

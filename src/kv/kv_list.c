@@ -14,8 +14,8 @@ enum {
     PAGE_BYTES = 4 * 1024 * 1024,
 };
 
-struct kv_list {
-    struct kv_client *client;
+struct paged_list {
+    struct kv_list base;   /* first */
     struct kv_range range; /* its key and end are in `keys` */
     struct kv_reply reply;
     struct kv_call *call;
@@ -23,7 +23,7 @@ struct kv_list {
     bool is_sized; /* the caller set no limit: page size by bytes */
 };
 
-static void list_free(struct kv_list *list)
+static void list_free(struct paged_list *list)
 {
     strbuf_release(&list->next_key);
     strbuf_release(&list->end);
@@ -32,12 +32,12 @@ static void list_free(struct kv_list *list)
 
 static void on_page(void *context, const struct kv_result *result);
 
-static enum status ask(struct kv_list *list)
+static enum status ask(struct paged_list *list)
 {
     list->range.key = (struct kv_bytes){list->next_key.text, list->next_key.length};
     list->range.end = (struct kv_bytes){list->end.text, list->end.length};
     struct kv_reply reply = {on_page, list, list->reply.deadline_ms};
-    return kv_range(list->client, &list->range, &reply, &list->call);
+    return kv_range(list->base.client, &list->range, &reply, &list->call);
 }
 
 static int64_t page_keys(const struct kv_op_result *page)
@@ -51,7 +51,7 @@ static int64_t page_keys(const struct kv_op_result *page)
 }
 
 /* The next page begins right after the last key of this one. */
-static enum status go_on(struct kv_list *list, const struct kv_result *result)
+static enum status go_on(struct paged_list *list, const struct kv_result *result)
 {
     const struct kv_pair *last = &result->op.kvs[result->op.kv_count - 1];
     strbuf_reset(&list->next_key);
@@ -67,7 +67,7 @@ static enum status go_on(struct kv_list *list, const struct kv_result *result)
 
 static void on_page(void *context, const struct kv_result *result)
 {
-    struct kv_list *list = context;
+    struct paged_list *list = context;
     struct kv_reply reply = list->reply;
     struct kv_result page = *result;
     list->call = NULL;
@@ -87,15 +87,17 @@ static void on_page(void *context, const struct kv_result *result)
 enum status kv_list(struct kv_client *client, const struct kv_range *request,
                     const struct kv_reply *reply, struct kv_list **ret)
 {
+    if (client->ops->list)
+        return client->ops->list(client, request, reply, ret);
     struct arena arena;
     struct kv_bytes end = request->end;
-    struct kv_list *list = calloc(1, sizeof(*list));
+    struct paged_list *list = calloc(1, sizeof(*list));
     if (!list)
         return E_NOMEM;
     arena_init(&arena);
     strbuf_init(&list->next_key);
     strbuf_init(&list->end);
-    list->client = client;
+    list->base.client = client;
     list->reply = *reply;
     list->range = *request;
     list->is_sized = request->limit <= 0;
@@ -120,14 +122,19 @@ enum status kv_list(struct kv_client *client, const struct kv_range *request,
         return st;
     }
     if (ret)
-        *ret = list;
+        *ret = &list->base;
     return OK;
 }
 
-void kv_list_cancel(struct kv_list *list)
+void kv_list_cancel(struct kv_list *base)
 {
-    if (!list)
+    struct paged_list *list = (struct paged_list *)base;
+    if (!base)
         return;
+    if (base->client->ops->list) {
+        base->client->ops->list_cancel(base);
+        return;
+    }
     kv_call_cancel(list->call);
     list_free(list);
 }

@@ -74,10 +74,10 @@ static struct store_kv *release(struct store_kv *store)
     kv_watch_free(store->watch);
     kv_list_cancel(store->list);
     check_release(store);
+    epoch_release(store); /* asks the client what it has seen last */
     kv_client_free(store->client);
     advance_release(store);
     health_release(store);
-    epoch_release(store);
     flow_release(store);
     loop_timer_free(store->reload_timer);
     mirror_release(&store->mirror);

@@ -32,8 +32,9 @@ void epoch_explain(const struct store_kv *store, struct strbuf *why)
 
 /* ---- the file ---- */
 
-static void read_file(struct epoch_memory *memory)
+static void read_file(struct store_kv *store)
 {
+    struct epoch_memory *memory = &store->epoch;
     struct revision_record read;
     if (!memory->path || !revision_file_read(memory->path, &read))
         return;
@@ -43,19 +44,22 @@ static void read_file(struct epoch_memory *memory)
     memory->seen = (struct epoch_seen){read.revision, read.term, read.term};
     memory->cluster_id = read.cluster_id;
     memory->key_revision = read.key_revision;
+    kv_client_recall(store->client, &read.mark);
     memory->is_written = true;
 }
 
 /* A failed write is retried the next time. */
-static void write_file(struct epoch_memory *memory)
+static void write_file(struct store_kv *store)
 {
+    struct epoch_memory *memory = &store->epoch;
     struct revision_record record = {.lineage = memory->lineage,
                                      .generation = memory->generation,
                                      .revision = memory->seen.revision,
                                      .cluster_id = memory->cluster_id,
                                      .term = memory->seen.term,
                                      .stamp = memory->stamp,
-                                     .key_revision = memory->key_revision};
+                                     .key_revision = memory->key_revision,
+                                     .mark = kv_client_mark(store->client)};
     if (memory->path && !memory->is_rolled_back && !id_is_zero(&memory->lineage) &&
         !memory->is_written)
         memory->is_written = revision_file_write(memory->path, &record) == OK;
@@ -65,7 +69,7 @@ static void on_timer(void *context)
 {
     struct store_kv *store = context;
     store->epoch.is_timed = false;
-    write_file(&store->epoch);
+    write_file(store);
 }
 
 /* Something in the memory has changed. */
@@ -354,7 +358,7 @@ static void adopt(struct store_kv *store, struct epoch_sign sign)
         store->loading_seen = memory->seen;
         memory->cluster_id = sign.cluster_id;
         memory->is_written = false;
-        write_file(memory); /* at once: a forgotten lift's generation would be used again */
+        write_file(store); /* at once: a forgotten lift's generation would be used again */
     }
     write_keys(store);
 }
@@ -437,13 +441,13 @@ enum status epoch_init(struct store_kv *store, const char *path)
     memory->path = path ? strdup(path) : NULL;
     if (path && !memory->path)
         return E_NOMEM;
-    read_file(memory);
+    read_file(store);
     return loop_timer_new(store->loop, on_timer, store, &memory->timer);
 }
 
 void epoch_release(struct store_kv *store)
 {
-    write_file(&store->epoch);
+    write_file(store);
     loop_timer_free(store->epoch.timer);
     strbuf_release(&store->epoch.why);
     free(store->epoch.path);

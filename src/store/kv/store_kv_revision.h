@@ -1,9 +1,11 @@
-/* The file in which a node remembers etcd's identity and highest revision: see store_kv_epoch.c.
- * One line, replaced atomically; older versions wrote, and read, only its beginning. */
+/* The file in which a node remembers the server's identity and highest revision: see
+ * store_kv_epoch.c. One line, replaced atomically; older versions wrote, and read, only its
+ * beginning. */
 #ifndef PEAL_STORE_ETCD_REVISION_H
 #define PEAL_STORE_ETCD_REVISION_H
 
 #include "id.h"
+#include "kv.h"
 #include "status.h"
 
 struct revision_record {
@@ -13,6 +15,7 @@ struct revision_record {
     uint64_t cluster_id, term; /* 0: not known */
     uint64_t stamp;            /* 0: none */
     int64_t key_revision;      /* of this node's own key; 0: not known */
+    struct kv_mark mark;       /* all zero: none */
 };
 
 /* False: no readable file. */
