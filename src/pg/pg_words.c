@@ -36,8 +36,8 @@ static const struct {
     const char *part, *advice;
 } causes[] = {
     {"password authentication failed", "give the right one in ~/.pgpass, PGPASSWORD or "
-                                       "postgres.password_file"},
-    {"no password supplied", "give it in ~/.pgpass, PGPASSWORD or postgres.password_file"},
+                                       "a file that passfile= names"},
+    {"no password supplied", "give it in ~/.pgpass, PGPASSWORD or a file that passfile= names"},
     {"pg_hba.conf", "let this machine and user in, in the server's pg_hba.conf"},
     {"role \"", "make the role: CREATE ROLE ... LOGIN"},
     {"database \"", "make the database: CREATE DATABASE ..., or name another one"},

@@ -222,7 +222,7 @@ static struct api_ports api_ports(struct agent *agent)
         .history_state = agent->data.gathers ? history_state : NULL,
         .ended = call_ended,
         .drain = agent_drain,
-        .advance = agent->config->store.is_etcd ? advance : NULL,
+        .advance = store_url_is_keys(&agent->config->store) ? advance : NULL,
         .context = agent,
     };
     if (agent->data.net)
