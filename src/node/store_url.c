@@ -211,24 +211,27 @@ static enum status read_etcd(const struct reader *reader, const char *at)
     return st;
 }
 
+static enum status refuse_password(const struct reader *reader, const char *at)
+{
+    return parse_fail(reader->err, COLUMN(reader, at),
+                      "a password does not belong here, where everybody can read it; use "
+                      "~/.pgpass, a file that passfile=FILE names, or PGPASSWORD");
+}
+
 /* What follows "postgresql". The rest is libpq's to read. */
 static enum status read_postgres(const struct reader *reader, const char *at)
 {
-    static const char advice[] =
-        "a password does not belong here, where everybody can read it; use "
-        "~/.pgpass, a file that passfile=FILE names, or PGPASSWORD";
     if (strncmp(at, "://", 3) != 0)
         return parse_fail(reader->err, COLUMN(reader, at),
                           "write postgresql://USER@HOST:PORT/DATABASE");
     const char *hosts = at + 3, *end = hosts + strcspn(hosts, "/?#");
     const char *sign = memchr(hosts, '@', (size_t)(end - hosts));
     const char *colon = sign ? memchr(hosts, ':', (size_t)(sign - hosts)) : NULL;
-    const char *query = strchr(hosts, '?');
     if (colon)
-        return parse_fail(reader->err, COLUMN(reader, colon), advice);
-    for (const char *part = query; part; part = strchr(part + 1, '&'))
+        return refuse_password(reader, colon);
+    for (const char *part = strchr(hosts, '?'); part; part = strchr(part + 1, '&'))
         if (strncmp(part + 1, "password=", 9) == 0)
-            return parse_fail(reader->err, COLUMN(reader, part + 1), advice);
+            return refuse_password(reader, part + 1);
     for (const char *c = hosts; *c; c++)
         if (!isgraph((unsigned char)*c))
             return parse_fail(reader->err, COLUMN(reader, c),

@@ -58,9 +58,9 @@ static void refuses(void **state)
         int column;
         const char *words; /* in the message */
     } cases[] = {
-        {__LINE__, "", 1, "knows sqlite and etcd://"},
+        {__LINE__, "", 1, "knows sqlite, etcd://"},
         {__LINE__, "redis://a", 1, "unknown store \"redis\"; peal knows sqlite, etcd://"},
-        {__LINE__, "a:2379", 1, "knows sqlite and etcd://"},
+        {__LINE__, "a:2379", 1, "knows sqlite, etcd://"},
         {__LINE__, "http://a:2379", 1, "did you mean etcd://?"},
         {__LINE__, "https://a:2379", 1, "did you mean etcds://?"},
         {__LINE__, "sqlite3", 1, "did you mean sqlite?"},
