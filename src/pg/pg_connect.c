@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -497,6 +498,17 @@ static void *run(void *context)
     return NULL;
 }
 
+/* Signals are the program's own thread's. */
+static bool start_thread(struct pg_opening *opening)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_started = pthread_create(&opening->thread, NULL, run, opening) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
 enum status pg_opening_new(const struct pg_place *place, enum pg_role role,
                            const struct pg_memory *memory, struct pg_opening **ret, int *ret_fd)
 {
@@ -509,8 +521,7 @@ enum status pg_opening_new(const struct pg_place *place, enum pg_role role,
     strbuf_init(&opening->why);
     opening->stop_fd = eventfd(0, EFD_CLOEXEC);
     opening->done_fd = eventfd(0, EFD_CLOEXEC);
-    if (opening->stop_fd < 0 || opening->done_fd < 0 ||
-        pthread_create(&opening->thread, NULL, run, opening) != 0) {
+    if (opening->stop_fd < 0 || opening->done_fd < 0 || !start_thread(opening)) {
         if (opening->stop_fd >= 0)
             close(opening->stop_fd);
         if (opening->done_fd >= 0)
