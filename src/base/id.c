@@ -24,17 +24,12 @@ struct id id_next(const struct id *id)
 /* The 26 groups of five bits, last group first; the first has only three. */
 void id_format(const struct id *id, char text[ID_TEXT + 1])
 {
-    unsigned bits = 0; /* bits that are left over from the bytes so far, and their number */
-    int count = 0;
-    size_t byte = sizeof(id->bytes);
+    unsigned __int128 bits = 0;
+    for (size_t i = 0; i < sizeof(id->bytes); i++)
+        bits = bits << 8 | id->bytes[i];
     for (int i = ID_TEXT - 1; i >= 0; i--) {
-        if (count < 5 && byte) {
-            bits |= (unsigned)id->bytes[--byte] << count;
-            count += 8;
-        }
-        text[i] = digits[bits & 31];
+        text[i] = digits[(unsigned)bits & 31];
         bits >>= 5;
-        count -= 5;
     }
     text[ID_TEXT] = '\0';
 }

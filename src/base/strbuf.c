@@ -1,6 +1,5 @@
 #include "strbuf.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +82,19 @@ void strbuf_addc(struct strbuf *buf, char c)
         return;
     buf->text[buf->length++] = c;
     buf->text[buf->length] = '\0';
+}
+
+void strbuf_add_number(struct strbuf *buf, int64_t number)
+{
+    char digits[20]; /* of the least number */
+    size_t at = sizeof(digits);
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0)
+        digits[--at] = '-';
+    strbuf_add(buf, digits + at, sizeof(digits) - at);
 }
 
 void strbuf_addv(struct strbuf *buf, const char *format, va_list args)

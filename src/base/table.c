@@ -30,18 +30,51 @@ static const void *key_of(const struct table_type *type, const void *item)
     return type->is_pointer ? *(const void *const *)(const void *)at : at;
 }
 
+/* Most keys are ids. */
+enum { ID_SIZE = 16 };
+
+static void read_halves(const void *key, uint64_t halves[2])
+{
+    memcpy(halves, key, ID_SIZE);
+}
+
+/* Two rounds of a multiplication of which both halves count: an id differs from its successor,
+ * which is made in the same millisecond, in its last bits only. */
+static uint64_t hash_id(const void *key)
+{
+    uint64_t halves[2];
+    read_halves(key, halves);
+    unsigned __int128 mixed = (unsigned __int128)(halves[0] ^ UINT64_C(0x9e3779b97f4a7c15)) *
+                              (halves[1] ^ UINT64_C(0xbf58476d1ce4e5b9));
+    uint64_t folded = (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
+    mixed = (unsigned __int128)folded * UINT64_C(0x94d049bb133111eb);
+    return (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
+}
+
+static bool is_same_id(const void *key, const void *other)
+{
+    uint64_t one[2], two[2];
+    read_halves(key, one);
+    read_halves(other, two);
+    return one[0] == two[0] && one[1] == two[1];
+}
+
 static uint32_t hash_of(const struct table_type *type, const void *key)
 {
-    return (uint32_t)(type->hash       ? type->hash(key)
-                      : type->key_size ? hash_bytes(0, key, type->key_size)
-                                       : hash_text(0, key));
+    if (type->hash)
+        return (uint32_t)type->hash(key);
+    if (type->key_size == ID_SIZE)
+        return (uint32_t)hash_id(key);
+    return (uint32_t)(type->key_size ? hash_bytes(0, key, type->key_size) : hash_text(0, key));
 }
 
 static bool is_same(const struct table_type *type, const void *key, const void *other)
 {
-    return type->is_same    ? type->is_same(key, other)
-           : type->key_size ? memcmp(key, other, type->key_size) == 0
-                            : strcmp(key, other) == 0;
+    if (type->is_same)
+        return type->is_same(key, other);
+    if (type->key_size == ID_SIZE)
+        return is_same_id(key, other);
+    return type->key_size ? memcmp(key, other, type->key_size) == 0 : strcmp(key, other) == 0;
 }
 
 void *table_find(const struct table *table, const void *key)

@@ -350,7 +350,7 @@ static void on_look(void *context, const struct kv_result *result)
         return;
     }
     if (!is_ours(claim, &ops[LOOK_OWN])) {
-        lose(claim, E_CONFLICT, "its place in the queue was deleted, or etcd was restored");
+        lose(claim, E_CONFLICT, "its place in the queue was deleted, or the store was restored");
         return;
     }
     claim->cluster_id = result->cluster_id;

@@ -94,12 +94,12 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
-    outbox_release(&engine->outbox);
     strbuf_release(&engine->attendance.others);
     hindrances_release(&engine->hindrances);
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
+    outbox_release(&engine->outbox); /* after those that give batches back */
     boot_marks_release(&engine->boot_marks);
     instances_release(&engine->instances);
     inputs_release(&engine->inputs);
@@ -410,6 +410,11 @@ bool engine_has_node(struct engine *engine, const struct catalog_job *job)
     const char *function = catalog_job_function(job);
     return !engine->placement.count || placement_has_node(&engine->placement, job->where, function,
                                                           ports_can_run(&engine->ports, function));
+}
+
+const struct catalog_job *engine_terms(struct engine *engine, const struct run *run)
+{
+    return instances_terms(&engine->instances, run);
 }
 
 void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,

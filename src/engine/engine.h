@@ -107,6 +107,10 @@ struct catalog *engine_catalog(struct engine *engine);
 /* Is there a node that may run the job (eligible.h) and, if it is a function, may have it? */
 bool engine_has_node(struct engine *engine, const struct catalog_job *job);
 
+/* The definition that says where the run may run: its job, or what its step runs. NULL: not known
+ * yet. Valid until the next turn. */
+const struct catalog_job *engine_terms(struct engine *engine, const struct run *run);
+
 /* A message that there is none. */
 void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,
                         size_t size);

@@ -38,19 +38,19 @@ static int64_t attended_ms(const struct engine *engine)
     return earlier(later(watch->mark.until_ms, watch->able_ms), engine->now.wall.ms);
 }
 
-static bool is_attended_within(const struct engine *engine, int64_t span_ms)
-{
-    return !engine->attendance.has_mark || engine->now.wall.ms - attended_ms(engine) <= span_ms;
-}
-
-bool engine_is_attended(const struct engine *engine)
-{
-    return is_attended_within(engine, ATTEND_FRESH_MS);
-}
-
 static bool were_all_absent(const struct engine *engine)
 {
-    return !is_attended_within(engine, engine->config.on_time_ms);
+    const struct attendance_watch *watch = &engine->attendance;
+    return watch->has_mark && engine->now.wall.ms - attended_ms(engine) > engine->config.on_time_ms;
+}
+
+/* Only the mark counts, which the others see, too: a node that is able now and then, but never long
+ * enough to write one, would start ticks in what is an absence for them. */
+bool engine_is_attended(const struct engine *engine)
+{
+    const struct attendance_watch *watch = &engine->attendance;
+    int64_t until_ms = earlier(watch->mark.until_ms, engine->now.wall.ms);
+    return !watch->has_mark || engine->now.wall.ms - until_ms <= ATTEND_FRESH_MS;
 }
 
 static void take_mark(struct engine *engine, const struct attendance *mark, int64_t revision)

@@ -282,6 +282,14 @@ static bool is_lost_unstarted(const struct open_run *open, const struct run *run
            run->reason == REASON_NODE_DIED;
 }
 
+/* A store that was restored from a backup has the run as ended, but not what followed: the record
+ * of it is right, and it follows again. */
+static bool is_to_follow_again(const struct open_run *open, const struct run *run)
+{
+    bool is_past_that = open->phase == OPEN_FINISHED || open_phase_is(open->phase, PHASE_RECORDED);
+    return is_past_that && run_is_unfollowed(run) && !run_is_unfollowed(&open->run);
+}
+
 /* A run that the store has ended before it was begun here stays ended; for a run that is begun
  * here, this node's own state decides. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
@@ -291,6 +299,10 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
     if (is_ours(engine, run) && is_lost_unstarted(open, run)) {
         open->run.fence = run->fence;
         runner_begun_before(&engine->runner, engine->now, open);
+        return;
+    }
+    if (is_to_follow_again(open, run)) {
+        follow(engine, open, run, for_us ? OPEN_UNFOLLOWED : OPEN_ENDED_ELSEWHERE);
         return;
     }
     if (open->phase == OPEN_FINISHED &&

@@ -242,7 +242,9 @@ void history_changes_release(struct history_changes *changes);
 
 /* Retention: keeps the newest keep_runs runs and as many ledger entries of each job, and removes
  * rows that ended before `before_ms`; 0: no limit. A run without an end time counts as ended when
- * its id was made, an entry when it was recorded. Statistics are removed by age alone, so they may
+ * its id was made, an entry when it was recorded. An instance of a workflow is one run: its steps
+ * do not count, and go with it (those of one that overlapped a kept instance may go later, with
+ * that). Statistics are removed by age alone, so they may
  * cover runs that are gone; those of all jobs together, and changes, are removed only when every
  * job is pruned. keep_bytes removes the oldest runs with output, of the job or of all jobs, until
  * the kept output fits; the newest run with output always stays. Works in small steps between

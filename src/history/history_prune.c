@@ -6,6 +6,8 @@
  * bytes of output. Every phase but NEXT_JOB is repeated until there is nothing left to remove. */
 #include "history_prune.h"
 
+#include <string.h>
+
 #include "clock.h"
 #include "history_stats.h"
 
@@ -30,6 +32,7 @@ static bool next_table(struct pruning *at)
 {
     at->table = at->table == TABLE_RUNS ? TABLE_ENTRIES : TABLE_RUNS;
     at->oldest = (struct id){{0}};
+    at->state = COUNT_BEGINS;
     return at->table == TABLE_ENTRIES;
 }
 
@@ -82,17 +85,60 @@ static enum status next_job(const struct turn *turn, bool *ret_done)
     return OK;
 }
 
+/* Counts the next runs. An instance of a workflow is one run, and its steps, which were made after
+ * it and so have larger ids, stay and go with it. */
+static enum status count_runs(const struct turn *turn)
+{
+    struct pruning *at = turn->at;
+    struct prune_rows rows = {.count = 0};
+    enum status st = turn->driver->find_kinds(turn->link, &at->uid, &at->counted_to, &rows);
+    if (st != OK)
+        return st;
+    for (size_t i = 0; i < rows.count && at->counted < turn->prune->keep_runs; i++) {
+        at->counted += !rows.is_step[i];
+        at->counted_to = rows.ids[i];
+    }
+    if (at->counted == turn->prune->keep_runs)
+        at->oldest = at->counted_to;
+    if (at->counted == turn->prune->keep_runs || rows.count < PRUNE_ROWS)
+        at->state = COUNT_KNOWN;
+    return OK;
+}
+
+/* Only a job that has steps among its newest runs is counted row by row. */
+static enum status begin_count(const struct turn *turn)
+{
+    struct pruning *at = turn->at;
+    struct prune_rows rows = {.count = 0};
+    bool has_steps = false;
+    memset(at->counted_to.bytes, 255, sizeof(at->counted_to.bytes));
+    at->counted = 0;
+    at->state = COUNT_KNOWN;
+    enum status st = turn->driver->find_nth(turn->link, at->table, &at->uid, turn->prune->keep_runs,
+                                            &at->oldest);
+    if (st != OK || id_is_zero(&at->oldest) || at->table != TABLE_RUNS)
+        return st;
+    st = turn->driver->find_kinds(turn->link, &at->uid, &at->counted_to, &rows);
+    for (size_t i = 0; i < rows.count; i++)
+        has_steps |= rows.is_step[i];
+    if (st != OK || !has_steps)
+        return st;
+    at->oldest = (struct id){{0}};
+    at->state = COUNT_ROWS;
+    return OK;
+}
+
 static enum status prune_count(const struct turn *turn, bool *ret_done)
 {
     struct pruning *at = turn->at;
-    enum status st = OK;
-    if (id_is_zero(&at->oldest))
-        st = turn->driver->find_nth(turn->link, at->table, &at->uid, turn->prune->keep_runs,
-                                    &at->oldest);
-    if (st == OK && !id_is_zero(&at->oldest))
+    if (at->state == COUNT_BEGINS)
+        return begin_count(turn);
+    if (at->state == COUNT_ROWS)
+        return count_runs(turn);
+    if (!id_is_zero(&at->oldest))
         return remove_old(turn, &at->uid, &at->oldest, 0, ret_done);
-    *ret_done = st == OK && !next_table(at);
-    return st;
+    *ret_done = !next_table(at);
+    return OK;
 }
 
 /* Visits the next runs of the job or of all jobs, and removes those beyond keep_bytes. */

@@ -12,6 +12,7 @@ enum { PRUNE_ROWS = 200 }; /* most rows in one step */
 struct prune_rows {
     struct id ids[PRUNE_ROWS];
     int64_t output_bytes[PRUNE_ROWS]; /* kept output of each run; from find_bytes */
+    bool is_step[PRUNE_ROWS];         /* of a workflow; from find_kinds */
     size_t count;
 };
 
@@ -42,6 +43,9 @@ struct prune_driver {
                             struct prune_rows *ret);
     /* The newest runs below an id, newest first, with the size of each one's kept output. */
     enum status (*find_bytes)(struct history_link *link, const struct id *uid,
+                              const struct id *below, struct prune_rows *ret);
+    /* The newest runs of a job below an id, newest first, with is_step. */
+    enum status (*find_kinds)(struct history_link *link, const struct id *uid,
                               const struct id *below, struct prune_rows *ret);
     /* Removes rows with their output. *ret_count: how many of them were handled, at least one. */
     enum status (*remove)(struct history_link *link, enum record_table table,
@@ -78,6 +82,9 @@ struct pruning {
     enum record_table table; /* of PRUNE_AGE and PRUNE_COUNT */
     struct id uid;           /* job of PRUNE_COUNT */
     struct id oldest;        /* oldest row that PRUNE_COUNT keeps; zero: not looked up yet */
+    struct id counted_to;    /* of a job with steps: the runs down to this row are counted */
+    int64_t counted;         /* those of them that are no steps */
+    enum { COUNT_BEGINS, COUNT_ROWS, COUNT_KNOWN } state; /* of `oldest` */
     struct byte_count bytes;
     struct prune_place place;
     int conflicts; /* attempts at this turn that ended in E_CONFLICT */

@@ -22,17 +22,9 @@ static bool add_text(struct strbuf *out, const char *name, const char *text)
 
 static void add_number(struct strbuf *out, const char *name, int64_t number)
 {
-    char digits[24], *at = digits + sizeof(digits);
-    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do {
-        *--at = (char)('0' + left % 10);
-        left /= 10;
-    } while (left);
-    if (number < 0)
-        *--at = '-';
     strbuf_addc(out, ',');
     strbuf_adds(out, name);
-    strbuf_add(out, at, (size_t)(digits + sizeof(digits) - at));
+    strbuf_add_number(out, number);
 }
 
 static bool add_column(struct strbuf *out, const struct column *column,

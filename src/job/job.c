@@ -38,9 +38,9 @@ struct job job_defaults(void)
 
 struct job *job_new(void)
 {
-    struct job *job = malloc(sizeof(*job));
+    struct job *job = calloc(1, sizeof(*job));
     if (job)
-        *job = job_defaults();
+        fields_set_defaults(job_fields, job);
     return job;
 }
 

@@ -101,3 +101,15 @@ const char *namespace_complaint(const char *name)
         return "the slashes of a namespace stand between its parts";
     return complaint(name, &alphabet);
 }
+
+static size_t namespace_length(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? (size_t)(slash - name) : 0;
+}
+
+bool job_name_is_beside(const char *name, const char *other)
+{
+    size_t length = namespace_length(name);
+    return namespace_length(other) == length && strncmp(name, other, length) == 0;
+}

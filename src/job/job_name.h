@@ -3,6 +3,8 @@
 #ifndef PEAL_JOB_NAME_H
 #define PEAL_JOB_NAME_H
 
+#include <stdbool.h>
+
 enum { /* bytes */
        JOB_NAME_MAX = 128,
        JOB_NAME_SIZE = JOB_NAME_MAX + 1,
@@ -19,5 +21,8 @@ const char *job_name_complaint(const char *name);
 const char *channel_name_complaint(const char *name);
 const char *calendar_name_complaint(const char *name);
 const char *namespace_complaint(const char *name);
+
+/* Are both names in the same namespace? */
+bool job_name_is_beside(const char *name, const char *other);
 
 #endif

@@ -61,6 +61,7 @@ static const char *const reason_names[] = {
     [REASON_UPSTREAM] = "upstream",
     [REASON_WHEN] = "when",
     [REASON_STEP_FAILED] = "step_failed",
+    [REASON_STEP_OUTPUT] = "step_output",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

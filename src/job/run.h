@@ -92,6 +92,7 @@ enum run_reason {
     REASON_UPSTREAM,      /* skipped: the steps that it waits for did not end as it requires */
     REASON_WHEN,          /* skipped: the step's `when` is false */
     REASON_STEP_FAILED,   /* failed: a step of the workflow, named in detail, was not OK */
+    REASON_STEP_OUTPUT,   /* failed: what the step wrote to PEAL_OUTPUT can't be used; see detail */
     REASONS,
 };
 

@@ -118,6 +118,9 @@ static const struct run_words reasons[] = {
                      "条件不成立"},
     [REASON_STEP_FAILED] = {{"a step of the workflow did not succeed", "工作流中有步骤未成功"},
                             "步骤未成功"},
+    [REASON_STEP_OUTPUT] = {{"what the step wrote to PEAL_OUTPUT can't be used",
+                             "步骤写入 PEAL_OUTPUT 的内容无法使用"},
+                            "步骤输出"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

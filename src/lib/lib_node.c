@@ -227,11 +227,20 @@ static enum status open_shared(struct peal_node *peal, struct strbuf *why)
     return st == OK ? lib_records_join(&peal->records, &peal->shared) : st;
 }
 
+static enum status make_data_folder(const struct peal_node *peal, struct strbuf *why)
+{
+    enum status st = data_folder_make(peal->data);
+    if (st == E_IO)
+        strbuf_addf(why, "can't make the folder %s: %s; name another with .data or PEAL_DATA",
+                    peal->data, strerror(errno));
+    return st;
+}
+
 static enum status set_up(struct peal_node *peal, struct strbuf *why)
 {
     enum status st = zone_db_new(NULL, &peal->zones);
     if (st == OK)
-        st = data_folder_make(peal->data);
+        st = make_data_folder(peal, why);
     if (st == OK)
         st = take_folder(peal, why);
     if (st == OK)

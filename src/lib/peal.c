@@ -94,11 +94,37 @@ static enum status check(const peal_options *options, struct strbuf *why)
     return why->length ? E_INVALID : OK;
 }
 
+/* Labels as a node has them, from "zone=eu,disk=ssd". */
+static enum status read_labels(const char *text, char labels[512], struct strbuf *why)
+{
+    enum status st = OK;
+    labels[0] = '\0';
+    for (const char *at = text ? text : ""; st == OK && *at;) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, ",");
+        char *label = strndup(at, length);
+        st = label ? peer_add_label(labels, label) : E_NOMEM;
+        if (st == E_INVALID)
+            strbuf_addf(why,
+                        ".labels: \"%.60s\": a label is NAME=VALUE of letters, digits and ._/-, "
+                        "like zone=eu",
+                        label);
+        else if (st != OK && st != E_NOMEM)
+            strbuf_adds(why, ".labels take at most 511 letters");
+        free(label);
+        at += length + (at[length] == ',');
+    }
+    return st;
+}
+
 static enum status make(const peal_options *options, struct peal_node **ret, struct strbuf *why)
 {
+    char labels[512];
     const char *program = options->program ? options->program : program_invocation_short_name;
     struct peal_node *peal = calloc(1, sizeof(*peal));
     enum status st = peal ? check(options, why) : E_NOMEM;
+    if (st == OK)
+        st = read_labels(options->labels, labels, why);
     if (st == OK)
         st = tools_find(options->bin, &peal->tools);
     if (st == OK)
@@ -116,7 +142,7 @@ static enum status make(const peal_options *options, struct peal_node **ret, str
     peal->options = *options;
     peal->options.store = peal->options.data = peal->options.program = NULL; /* all taken */
     peal->options.bin = NULL;
-    peal->options.labels = copy(options->labels);
+    peal->options.labels = options->labels ? strdup(labels) : NULL;
     peal->options.threads = options->threads ? options->threads : THREADS;
     if (options->caller == PEAL_STEPS)
         peal->options.threads = 1;

@@ -78,7 +78,7 @@ static const char *secret_complaint(const char *text)
 }
 
 static const struct field channel_fields[] = {
-    {"type", FIELD_CHOICE, AT(type), .words = type_names},
+    {"type", FIELD_CHOICE, AT(type), .initial = CHANNEL_TYPES, .words = type_names},
     {"url", FIELD_TEXT, AT(url), 1, 2048, .complain = url_complaint},
     {"headers", FIELD_PAIRS, AT(headers), 0, 4096, .complain = header_complaint},
     {"secret", FIELD_TEXT, AT(secret), 1, 512, .complain = secret_complaint},
@@ -91,15 +91,10 @@ static const struct field channel_fields[] = {
     {"default", FIELD_BOOL, AT(hears_all)},
     {"language", FIELD_CHOICE, AT(language), .words = language_names},
     {"quiet", FIELD_DURATION, AT(quiet_s), 0, 30 * DAY_S},
-    {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S},
+    {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S, .initial = 3600},
     {"notes", FIELD_TEXT, AT(notes), 0, 4096},
     {0},
 };
-
-static struct channel channel_defaults(void)
-{
-    return (struct channel){.type = CHANNEL_TYPES, .give_up_s = 3600};
-}
 
 struct channel *channel_free(struct channel *channel)
 {
@@ -307,10 +302,10 @@ static enum status unmask_all(struct channel *channel, const struct channel *old
 enum status channel_decode(const char *name, const json_t *value, const struct channel *old,
                            struct channel **ret, struct job_error *reterr)
 {
-    struct channel *channel = malloc(sizeof(*channel));
+    struct channel *channel = calloc(1, sizeof(*channel));
     if (!channel)
         return E_NOMEM;
-    *channel = channel_defaults();
+    fields_set_defaults(channel_fields, channel);
     snprintf(channel->name, sizeof(channel->name), "%s", name);
     enum status st = fields_decode_json(channel_fields, "a channel (a map with type and url)",
                                         value, channel, reterr);
@@ -351,8 +346,7 @@ static int mask_all(const struct channel *channel, json_t *value)
 
 json_t *channel_encode(const struct channel *channel, bool masked)
 {
-    struct channel defaults = channel_defaults();
-    json_t *value = fields_encode_json(channel_fields, channel, &defaults);
+    json_t *value = fields_encode_json(channel_fields, channel);
     if (value && masked && mask_all(channel, value) != 0) {
         json_decref(value);
         return NULL;

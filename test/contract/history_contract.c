@@ -166,6 +166,43 @@ static void test_prune_by_count(void **state)
     assert_int_equal(world_prune(world, NULL, 0, 0), 0);
 }
 
+/* Instances of a workflow, the nth with so many steps behind it; steps count with their instance.
+ */
+static void append_instance(struct history_world *world, uint32_t nth, uint32_t steps)
+{
+    struct run instance = sample_run(7, nth * 100), step;
+    instance.instance = instance.id;
+    assert_int_equal(world_append_run(world, &instance), OK);
+    for (uint32_t i = 1; i <= steps; i++) {
+        step = sample_run(7, nth * 100 + i);
+        step.cause = CAUSE_STEP;
+        step.part = (int)i;
+        step.instance = instance.id;
+        snprintf(step.step, sizeof(step.step), "s%u", (unsigned)i);
+        assert_int_equal(world_append_run(world, &step), OK);
+    }
+}
+
+static void test_prune_counts_instances(void **state)
+{
+    enum { COUNT = 5, STEPS = 90 };
+    struct history_world *world = *state;
+    struct id uid = sample_uid(7);
+    struct run found;
+    for (uint32_t n = 1; n <= COUNT; n++)
+        append_instance(world, n, n == 2 ? 0 : STEPS);
+    assert_int_equal(world_prune(world, &uid, COUNT, 0), 0);
+    assert_int_equal(world_prune(world, &uid, 3, 0), 1 + STEPS + 1);
+    for (uint32_t n = 1; n <= COUNT; n++) {
+        struct run instance = sample_run(7, n * 100), last = sample_run(7, n * 100 + STEPS);
+        assert_int_equal(world_has_run(world, &instance.id, &found), n > 2);
+        assert_int_equal(world_has_run(world, &last.id, &found), n > 2);
+    }
+    assert_int_equal(world_prune(world, NULL, 1, 0), 2 * (1 + STEPS));
+    assert_int_equal(world_prune(world, NULL, 1, 0), 0);
+    assert_int_equal(world_count(world, (struct history_query){.job_uid = uid}), 1 + STEPS);
+}
+
 static void test_prune_by_age(void **state)
 {
     struct history_world *world = *state;
@@ -372,35 +409,21 @@ int history_contract_run(const struct history_backend *backend)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_rows_are_whole),
-        WITH_WORLD(test_text_of_many_jobs),
-        WITH_WORLD(test_limits),
-        WITH_WORLD(test_amend),
-        WITH_WORLD(test_append_twice),
-        WITH_WORLD(test_append_invalid),
-        WITH_WORLD(test_workflow_runs),
-        WITH_WORLD(test_output_binary),
-        WITH_WORLD(test_output_input),
-        WITH_WORLD(test_output_ranges),
-        WITH_WORLD(test_output_gaps),
-        WITH_WORLD(test_output_amended),
-        WITH_WORLD(test_prune_by_count),
-        WITH_WORLD(test_prune_by_bytes),
-        WITH_WORLD(test_prune_by_age),
-        WITH_WORLD(test_prune_much),
-        WITH_WORLD(test_order),
-        WITH_WORLD(test_free_answers),
-        WITH_WORLD(test_appends_at_once),
-        WITH_WORLD(test_stats_add_up),
-        WITH_WORLD(test_stats_amended),
-        WITH_WORLD(test_stats_spans),
-        WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),
-        WITH_WORLD(test_changes_are_whole),
-        WITH_WORLD(test_changes_once),
-        WITH_WORLD(test_changes_filters),
-        WITH_WORLD(test_changes_pages),
-        WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_text_of_many_jobs),
+        WITH_WORLD(test_limits),         WITH_WORLD(test_amend),
+        WITH_WORLD(test_append_twice),   WITH_WORLD(test_append_invalid),
+        WITH_WORLD(test_workflow_runs),  WITH_WORLD(test_output_binary),
+        WITH_WORLD(test_output_input),   WITH_WORLD(test_output_ranges),
+        WITH_WORLD(test_output_gaps),    WITH_WORLD(test_output_amended),
+        WITH_WORLD(test_prune_by_count), WITH_WORLD(test_prune_counts_instances),
+        WITH_WORLD(test_prune_by_bytes), WITH_WORLD(test_prune_by_age),
+        WITH_WORLD(test_prune_much),     WITH_WORLD(test_order),
+        WITH_WORLD(test_free_answers),   WITH_WORLD(test_appends_at_once),
+        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
+        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
         WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

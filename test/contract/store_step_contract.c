@@ -253,10 +253,11 @@ static void a_step_is_retried(struct world *world)
     flow->attempts = 3;
     claim_instance(flow, 2000);
     put_again(world, flow->job, "etl", false, false, false); /* the plan stays */
-    fail_and_retry(flow, "a", RUN_FAILED);
+    struct store_finish first = fail_and_retry(flow, "a", RUN_FAILED);
     const struct run *again = find_step(flow, "a");
     assert_int_equal(again->attempt, 2);
     assert_int_equal(again->state, RUN_DUE);
+    assert_int_equal(again->claimed_ms, first.run.finished_ms);
     assert_int_equal(again->part, 1);
     assert_int_equal(again->job_revision, 1);
     assert_int_equal(again->cause, CAUSE_STEP);

@@ -211,6 +211,52 @@ expect_status 6
 expect_stderr_has 'flows.yaml:2:10: retries: belongs to a step, not to the workflow'
 expect_stderr_has 'flows.yaml:11:16: steps[2].after[1]: there is no step "d"'
 
+# Outputs: of a workflow that is a step, and those that nobody uses.
+cat >outputs.yaml <<'EOF'
+name: outer
+schedule: "@manual"
+steps:
+  - name: a
+    outputs: [rows, path]
+    shell: x
+  - name: b
+    after: a
+    workflow: inner
+    with: {n: "${steps.a.rows}"}
+  - name: c
+    after: b
+    shell: echo ${steps.b/load.bytes}
+---
+name: inner
+schedule: "@manual"
+params: {n: {default: "1"}}
+steps:
+  - name: load
+    outputs: [bytes, time]
+    shell: y
+EOF
+run peal validate outputs.yaml
+expect_status 0
+expect_stderr_has 'outputs.yaml:5:21: warning: output "path" of step "a" is declared, but nothing refers to it'
+expect_stderr_has 'outputs.yaml:20:22: warning: output "time" of step "load" is declared, but nothing refers to it'
+expect_stderr_lacks '"rows"'
+expect_stderr_lacks '"bytes"'
+sed -i 's/load[.]bytes/load.byte/' outputs.yaml
+run peal validate outputs.yaml
+expect_status 6
+# shellcheck disable=SC2016 # a reference
+expect_stderr_has 'outputs.yaml:11:11: steps[2]: ${steps.b/load.byte} names an output that the step does not declare'
+sed -i 's,b/load[.]byte,b/laod.bytes,' outputs.yaml
+run peal validate outputs.yaml
+expect_status 6
+# shellcheck disable=SC2016 # a reference
+expect_stderr_has 'steps[2]: ${steps.b/laod.bytes} names a step that does not exist'
+sed -i 's,b/laod[.]bytes,a.pth,' outputs.yaml
+run peal validate outputs.yaml
+expect_status 6
+# shellcheck disable=SC2016 # a reference
+expect_stderr_has 'outputs.yaml:13:17: steps[2].shell: ${steps.a.pth} names an output that step "a" does not have; did you mean "path"?'
+
 mkdir none
 run peal validate none
 expect_status 6

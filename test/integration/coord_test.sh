@@ -204,6 +204,17 @@ if [ "$place" = file ]; then
     # shellcheck disable=SC2016
     run peal lock a --store "sqlite://$scratch/shared" --data "$scratch/other" -- sh -c 'echo $PEAL_FENCE'
     expect_stdout 2
+    # The lock's file is removed: it is lost, and the reason is in the user's language.
+    peal --lang zh lock gone --grace 1s -- sh -c "echo \$\$ >$scratch/gone; exec sleep 600" 2>"$scratch/lost" &
+    holder=$!
+    wait_until test -s "$scratch/gone"
+    rm "$PEAL_DATA/coord/locks/gone"*
+    status=0
+    wait $holder || status=$?
+    ran='the holder of a removed file'
+    expect_status 12
+    run cat "$scratch/lost"
+    expect_stdout_has '失去 gone：它的文件已被删除，其他进程可能同时持有；正在停止命令'
     # A damaged fence is told; a folder that is another's, too.
     echo damaged >"$PEAL_DATA/coord/locks/a"
     run peal lock a -- true

@@ -92,6 +92,9 @@ done
 on a logs -f "$slow" >"$scratch/followed" 2>/dev/null &
 follower=$!
 wait_until grep -qx 'line 50' "$scratch/followed"
+on b logs -f slow >"$scratch/job_followed" 2>"$scratch/job_followed.err" & # by its job: no node knows when it started
+job_follower=$!
+wait_until grep -qx 'line 50' "$scratch/job_followed"
 
 # ---- killed from an agent: the call is told, and says so ----
 
@@ -105,6 +108,10 @@ for node in a b; do
 done
 wait_until grep -qx 'told to stop' "$scratch/followed"
 wait $follower
+wait_until grep -qF -e "-- slow $slow: killed" "$scratch/job_followed.err"
+run grep -cF "$slow" "$scratch/job_followed.err"
+expect_stdout 2 # its begin and its end
+kill $job_follower
 
 # ---- with parameters, people are told of a failure, and paused ----
 

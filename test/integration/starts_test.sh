@@ -46,6 +46,32 @@ expect_stdout_has 'ok    starts: nothing is in the way'
 run peal state --help
 expect_stdout_has '8 running, but this node can'
 
+# ---- jobs that name no user, where root's agent has no default ----
+
+if [ "$(id -u)" -eq 0 ]; then
+    hint='peal restart --default-user NAME'
+    run env -u PEAL_DEFAULT_USER "$(command -v peal)" restart --fresh --listen none --node-id one
+    expect_status 0
+    expect_stderr_has "$hint"
+    run peal state
+    expect_status 0
+    expect_stdout_has "jobs that name no user are not started"
+    expect_stdout_has "$hint"
+    run peal add nobodys @manual -- true
+    expect_status 0
+    expect_stderr_has "$hint"
+    run peal add somebodys @manual --user nobody -- true
+    expect_stderr_lacks "$hint"
+    run peal add call @manual --http http://127.0.0.1:9/
+    expect_stderr_lacks "$hint"
+    run peal restart --default-user root
+    expect_status 0
+    run peal state
+    expect_stdout_lacks "$hint"
+    run peal add nobodys --replace @manual -- true
+    expect_stderr_lacks "$hint"
+fi
+
 # ---- drained ----
 
 run peal drain one

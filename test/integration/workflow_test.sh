@@ -180,6 +180,16 @@ expect_json '.[0].state' '"queued"'
 steps_of "$long"
 expect_json '[.steps[] | [.name, .state]]' '[["wait","running"],["behind","waiting"],["cleanup","waiting"]]'
 expect_json '.steps[1].why | test("^waits for wait [(]running since [0-9:]* UTC[)]$")' 'true'
+run peal why etl/long -o json
+expect_json '.instances | length' '1'
+expect_json '[.instances[0].run_id, .instances[0].more, [.instances[0].steps[] | [.name, .state]]]' \
+    "[\"$long\",0,[[\"behind\",\"waiting\"],[\"cleanup\",\"waiting\"]]]"
+expect_json '.instances[0].steps[0].text | test("^waits for wait [(]running since")' 'true'
+run peal why etl/long
+expect_stdout_has "instance $long: 1 running, 2 waiting"
+expect_stdout_has '  behind: waits for wait (running since'
+run env LC_ALL=zh_CN.UTF-8 peal why etl/long
+expect_stdout_has 'behind: 等待 wait（自'
 sed -i 's/echo got/echo other/' "$scratch/jobs.yaml"
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
@@ -312,6 +322,92 @@ expect_stderr_has 'there is no step "nope"'
 run peal workflow retry etl/again
 expect_status 3
 expect_stderr_has 'is not the id of a run'
+
+# What steps wait for: a node with the labels, the items before, the next attempt.
+cat >"$scratch/waits.yaml" <<'YAML'
+name: etl/waits
+schedule: "@manual"
+steps:
+  - name: gpu
+    where: gpu
+    shell: "true"
+  - name: items
+    each: {from: 1, to: 9, at_once: 3}
+    shell: sleep 600
+  - name: again
+    shell: exit 1
+    retries: {count: 2, wait: 1h}
+  - name: end
+    after: [gpu, items, again]
+    shell: "true"
+YAML
+run peal apply -f "$scratch/waits.yaml"
+run peal workflow run etl/waits
+waits=$(head -n 1 "$scratch/out")
+# shellcheck disable=SC2317 # wait_until calls it
+all_wait() {
+    [ "$(peal why etl/waits -o json | jq -c '[.instances[0].steps[].name]')" = \
+        '["gpu","items","again","end"]' ]
+}
+wait_until all_wait
+run peal why etl/waits
+expect_stdout_has 'It has been under way for'
+expect_stdout_has "instance $waits: "
+expect_stdout_has '  gpu: no node has the labels of its where: gpu'
+expect_stdout_has '  items: at_once: 3 of 3 items under way, 6 to come'
+expect_stdout_has '  again: attempt 2 of 3 starts at '
+expect_stdout_has '  end: waits for gpu (waiting for a node), items (running since '
+run peal workflow cancel "$waits"
+wait_until state_is "$waits" killed
+run peal why etl/waits -o json
+expect_json '.instances' '[]'
+
+# A job that is a step: renamed, it is in the workflow by its new name; deleted, there is a warning.
+cat >"$scratch/refers.yaml" <<'YAML'
+name: part/job
+schedule: "@manual"
+shell: echo part
+---
+name: part/flow
+schedule: "@manual"
+steps: [{name: a, job: part/job}]
+---
+name: part/outer
+schedule: "@manual"
+steps:
+  - name: a
+    job: part/job
+  - name: b
+    workflow: part/flow
+YAML
+run peal apply -f "$scratch/refers.yaml"
+expect_status 0
+run peal rename part/job part/task
+expect_status 0
+run peal rename part/flow part/inner
+expect_status 0
+run peal export yaml
+expect_stdout_has 'job: part/task'
+expect_stdout_has 'workflow: part/inner'
+expect_stdout_lacks 'part/job'
+expect_stdout_lacks 'part/flow'
+run peal workflow run part/outer --wait
+expect_status 0
+run peal delete part/task --yes
+expect_status 0
+expect_stderr_has 'part/inner runs part/task as a step, and will fail without it'
+expect_stderr_has 'part/outer runs part/task as a step, and will fail without it'
+run peal workflow run part/outer --wait
+expect_status 6
+expect_stderr_has 'step a: there is no job part/task'
+run peal undelete part/task
+run peal rename part/task other/task
+run peal workflow run part/inner --wait
+expect_status 6
+expect_stderr_has 'step a: there is no job part/task'
+run peal rename other/task part/task
+run peal workflow run part/outer --wait
+expect_status 0
 
 # What is not a workflow.
 run peal add plain @manual -- true

@@ -341,10 +341,11 @@ static void mark_removed(struct memory_row **sorted, size_t count,
         struct memory_row *row = sorted[i];
         bool same = i && sorted[i - 1]->row.is_entry == row->row.is_entry &&
                     id_compare(job_of(sorted[i - 1]), job_of(row)) == 0;
-        of_group = same ? of_group + 1 : 1;
+        bool is_step = !row->row.is_entry && run_is_step(&row->row.run);
+        of_group = (same ? of_group : 0) + !is_step;
         if (!id_is_zero(&prune->job_uid) && id_compare(&prune->job_uid, job_of(row)) != 0)
             continue;
-        row->removed = (prune->keep_runs && of_group > prune->keep_runs) ||
+        row->removed = (prune->keep_runs && of_group + is_step > prune->keep_runs) ||
                        (prune->before_ms && history_row_ended_ms(&row->row) < prune->before_ms);
     }
 }

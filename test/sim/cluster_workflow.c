@@ -138,14 +138,15 @@ static void check_value(struct cluster *cluster, const struct known_run *instanc
         return;
     int step = find_step(instance->plan, job->command[3]);
     const struct job_step *reader = step_of(instance, run);
-    bool may_come_later = reader && reader->join && !*job->command[2]; /* after it was due */
-    if (may_come_later)
+    const char *value = job->command[2];
+    bool is_none = !*value || strcmp(value, "[]") == 0;
+    if (reader && reader->join && is_none) /* it may have come after the reader was due */
         return;
-    if (step < 0 || !is_value_of(cluster, instance, run, step, job->command[2]))
+    if (step < 0 || !is_value_of(cluster, instance, run, step, value))
         stage_fail(&cluster->stage,
                    "%s of tick %lld of %s gets '%s' from %s, which has not "
                    "written that",
-                   run->step, tick_s(run), run->job_name, job->command[2], job->command[3]);
+                   run->step, tick_s(run), run->job_name, value, job->command[3]);
 }
 
 /* What was skipped was neither a success nor a failure; what was missed was a failure. */

@@ -60,7 +60,7 @@ peal_sim_mistake(absence_ignored memory boots engine/stages/plan.c
     "attendance_has_missed(rules->attendance, start_ms, now.wall.ms)" "false"
     "a tick runs as if it were on time, though nobody was there for longer")
 peal_sim_mistake(absence_of_a_moment memory races engine/engine_attendance.c
-    "!is_attended_within(engine, engine->config.on_time_ms)" "engine->attendance.has_mark"
+    "engine->now.wall.ms - attended_ms(engine) > engine->config.on_time_ms" "true"
     "an agent that was always there counts as away: ticks are missed")
 peal_sim_mistake(absence_not_waited_for memory boots engine/engine.c
     "may_claim(engine) && engine_is_attended(engine)" "may_claim(engine)"
@@ -83,7 +83,7 @@ peal_sim_mistake(boot_decided_twice memory boots store/rules/rules_run.c
 peal_sim_mistake(boot_mark_apart memory boots store/rules/rules_run.c
     "st = rules_put_doc(rules, &mark);" ""
     "a boot is not decided together with its run")
-peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer.c
+peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer_take.c
     "if (only)" "if (0)"
     "a run of a boot is taken over by another node")
 peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
@@ -138,7 +138,7 @@ peal_sim_mistake(never_adopted memory races engine/stages/sweeper.c
     "return !*node || is_gone_for(sweeper, now, node, owner, OPEN_RUN_ADOPT_MS)"
     "return (void)sweeper, (void)node, false"
     "what a node left behind is never put on record: P2")
-peal_sim_mistake(never_taken_over memory races engine/stages/claimer.c
+peal_sim_mistake(never_taken_over memory races engine/stages/claimer_take.c
     "gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
     "claims of a node that died stay: P6")
 peal_sim_mistake(lost_take memory races engine/engine_feed.c

@@ -22,11 +22,28 @@ const char *starts_detail(const json_t *agent)
     return answer_text(starts_of(agent), "detail");
 }
 
-void starts_warn(struct client *client)
+const char *starts_user_problem(const json_t *agent)
+{
+    const json_t *user = json_object_get(agent, "jobs_user");
+    bool is_missing = json_is_object(user) && !json_is_string(json_object_get(user, "name"));
+    return is_missing ? answer_text(user, "detail") : NULL;
+}
+
+static void warn(const json_t *agent, bool needs_user)
+{
+    const char *problem = needs_user ? starts_user_problem(agent) : NULL;
+    if (!starts_are_ok(agent))
+        cli_note("nothing can start now: %s", starts_detail(agent));
+    if (problem)
+        cli_note("%s: peal restart --default-user NAME, or a user for the job (docs/SECURITY.md)",
+                 problem);
+}
+
+void starts_warn(struct client *client, bool needs_user)
 {
     struct reply reply = {0};
     enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
-    if (st == OK && reply.status == 200 && !starts_are_ok(reply.body))
-        cli_note("nothing can start now: %s", starts_detail(reply.body));
+    if (st == OK && reply.status == 200)
+        warn(reply.body, needs_user);
     reply_release(&reply);
 }

@@ -9,8 +9,11 @@ bool starts_are_ok(const json_t *agent);
 const char *starts_reason(const json_t *agent); /* a word, if they are not */
 const char *starts_detail(const json_t *agent); /* what is wrong, and what to do */
 
-/* "note: nothing can start ..." on stderr, if that is so. An agent that does not answer is not
- * reported. */
-void starts_warn(struct client *client);
+/* Why a job that names no user would not be started; NULL: it would be, or that is not known. */
+const char *starts_user_problem(const json_t *agent);
+
+/* "note: nothing can start ..." on stderr, if that is so, and for a job that `needs_user` a note if
+ * it would not be started without one. An agent that does not answer is not reported. */
+void starts_warn(struct client *client, bool needs_user);
 
 #endif

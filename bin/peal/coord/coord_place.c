@@ -160,12 +160,16 @@ void coord_place_close(struct coord_place *place)
 enum exit_code coord_place_fail(const struct coord_place *place, const char *name, enum status st,
                                 const char *message)
 {
+    struct strbuf why;
+    strbuf_init(&why);
+    tr_parsed_text(message, &why);
     if (st == E_UNREACHABLE && place->is_keys)
-        cli_error("%s: the store can't be reached: %s; see: peal doctor --store %s", name, message,
+        cli_error("%s: the store can't be reached: %s; see: peal doctor --store %s", name, why.text,
                   place->where.text);
     else if (*message)
-        cli_error("%s: %s", name, message);
+        cli_error("%s: %s", name, why.text);
     else
         cli_error("%s: %s", name, tr(status_text(st)));
+    strbuf_release(&why);
     return st == E_UNREACHABLE ? EXIT_UNREACHABLE : st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
 }

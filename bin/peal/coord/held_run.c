@@ -14,6 +14,7 @@
 
 #include "cli/when.h"
 #include "text/tr.h"
+#include "text/tr_parsed.h"
 
 enum { SIGNALED = 128, AFTER_KILL_MS = 100 };
 
@@ -178,16 +179,20 @@ static void tell_waiting(const struct running *running)
 static void take_loss(struct running *running, const char *message)
 {
     struct held_run *run = running->run;
+    struct strbuf why;
+    strbuf_init(&why);
+    tr_parsed_text(message, &why);
     run->was_lost = true;
     if (!running->child) {
-        cli_error("lost %s: %s", run->name, message);
+        cli_error("lost %s: %s", run->name, why.text);
     } else if (run->options->keep_on_loss) {
-        cli_error("lost %s: %s; the command runs on (--keep-on-loss)", run->name, message);
+        cli_error("lost %s: %s; the command runs on (--keep-on-loss)", run->name, why.text);
     } else {
-        cli_error("lost %s: %s; stopping the command", run->name, message);
+        cli_error("lost %s: %s; stopping the command", run->name, why.text);
         running->code = EXIT_LOST;
         stop_after_loss(running);
     }
+    strbuf_release(&why);
 }
 
 static void take_failure(struct running *running, const struct coord_notice *notice)

@@ -161,7 +161,7 @@ static enum exit_code warn_of_dependents(struct client *client, const struct mat
             code = cli_fail(E_NOMEM);
     }
     if (code == EXIT_OK)
-        code = client_list(client, "/jobs?fields=name,after&", 0, &there);
+        code = client_list(client, "/jobs?fields=" DEPENDENTS_FIELDS "&", 0, &there);
     if (code == EXIT_OK)
         dependents_warn(there, deleted);
     json_decref(matched);

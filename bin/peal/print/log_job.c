@@ -91,15 +91,30 @@ static void take_new(struct job_tail *tail, const json_t *runs)
     }
 }
 
+/* Only its node knows when a run that is begun has started, until it ends. */
+static bool may_have_output(const json_t *run)
+{
+    return run_is_over(run) || answer_time(run, "started_at") != NO_TIME ||
+           strcmp(answer_text(run, "state"), "begun") == 0;
+}
+
 static void print_begin(struct job_tail *tail, struct tail *each, const json_t *run)
 {
     struct strbuf text;
-    if (strcmp(tail->speaker, each->id) == 0 || answer_time(run, "started_at") == NO_TIME)
+    int64_t started_ms = answer_time(run, "started_at");
+    bool is_known = started_ms != NO_TIME;
+    if (strcmp(tail->speaker, each->id) == 0 || (run_is_over(run) && !is_known))
         return;
     strbuf_init(&text);
-    when_print_local(answer_time(run, "started_at"), &text);
+    if (is_known)
+        when_print_local(started_ms, &text);
     fflush(stdout);
-    fprintf(stderr,
+    if (!is_known)
+        fprintf(stderr, tr(each->has_begun ? "-- %s %s: goes on --" : "-- %s %s: begun --"),
+                tail->job, each->id);
+    else
+        fprintf(
+            stderr,
             tr(each->has_begun ? "-- %s %s: goes on; it started %s --" : "-- %s %s: started %s --"),
             tail->job, each->id, text.text);
     fputc('\n', stderr);
@@ -125,7 +140,7 @@ static bool print_more(struct job_tail *tail, struct tail *each, const json_t *r
 {
     json_t *now = NULL;
     *ret = EXIT_OK;
-    if (!run_is_over(run) && answer_time(run, "started_at") == NO_TIME)
+    if (!may_have_output(run))
         return false;
     print_begin(tail, each, run);
     *ret = log_print_more(tail->client, each->id, &each->printer, &now);

@@ -345,6 +345,12 @@ static void print_after(const json_t *step, struct strbuf *out)
     }
 }
 
+static void print_detail(const json_t *step, struct strbuf *out)
+{
+    const char *why = answer_text(step, "why"), *detail = answer_text(step, "detail");
+    strbuf_addf(out, "%s%s%s", why, *why && *detail ? "; " : "", detail);
+}
+
 static void add_row(struct text_table *table, const json_t *step)
 {
     struct strbuf text;
@@ -358,8 +364,7 @@ static void add_row(struct text_table *table, const json_t *step)
         CELL(state_counts_print(json_object_get(step, "items"), &text));
         text_table_cell(table, answer_text(step, "node"));
         text_table_cell(table, answer_text(step, "run_id"));
-        CELL((strbuf_adds(&text, answer_text(step, "why")),
-              strbuf_adds(&text, answer_text(step, "detail"))));
+        CELL(print_detail(step, &text));
     } else {
         CELL(print_what(step, &text));
         CELL(print_after(step, &text));

@@ -316,7 +316,7 @@ static void tell_starts(const char *data)
 {
     struct client *client = NULL;
     if (client_open(data, &client) == EXIT_OK)
-        starts_warn(client);
+        starts_warn(client, false);
     client_close(client);
 }
 

@@ -90,6 +90,11 @@ const struct message zh_agent[] = {
     {"kept from the last start:%s; --fresh drops them",
      "沿用上次启动时的选项%s；--fresh 可不再沿用"},
     {"%s (docs/SECURITY.md)", "%s（docs/SECURITY.md）"},
+    {"%s: peal restart --default-user NAME, or a user for each job",
+     "%s：请执行 peal restart --default-user NAME，或为每个任务指定 user"},
+    {"%s: peal restart --default-user NAME, or a user for the job (docs/SECURITY.md)",
+     "%s：请执行 peal restart --default-user NAME，或为该任务指定 "
+     "user（docs/SECURITY.md）"},
     {"say whom they run as: peal restart --default-user NAME",
      "请指定默认用户：peal restart --default-user NAME"},
     {"No account yet. To make the first one in a browser, once:",

@@ -177,6 +177,8 @@ const struct message zh_common[] = {
     {"still not over: %s; it goes on", "运行 %s 仍未结束，将继续进行"},
     {"those marked with * (%zu) wait on the node's disk for the history's database",
      "标有 * 的 %zu 个运行暂存在节点的磁盘上，尚未写入历史数据库"},
+    {"-- %s %s: begun --", "-- %s %s：已开始 --"},
+    {"-- %s %s: goes on --", "-- %s %s：继续 --"},
     {"-- %s %s: started %s --", "-- %s %s：开始于 %s --"},
     {"-- %s %s: goes on; it started %s --", "-- %s %s：继续，开始于 %s --"},
     {"-- %s %s: %s --", "-- %s %s：%s --"},

@@ -136,6 +136,7 @@ const struct message zh_jobs[] = {
     {"left alone: %lld, %s", "保持不变：%lld 个，%s"},
     {"%lld job%s: %s", "%lld 个任务%.0s：%s"},
     {"%s waits for %s, and will not start without it", "%s 等待 %s，没有后者将不会启动"},
+    {"%s runs %s as a step, and will fail without it", "%s 将 %s 作为步骤运行，没有后者将会失败"},
     {"and so do %zu more", "另有 %zu 个任务也是如此"},
 
     /* describe */
@@ -397,6 +398,8 @@ const struct message zh_jobs[] = {
     {"%s: there is no %s \"%s\"", "%s：没有%s“%s”"},
     {"%s: \"%s\" is a workflow; use \"workflow\" instead", "%s：“%s”是工作流；请改用 \"workflow\""},
     {"%s: \"%s\" is not a workflow; use \"job\" instead", "%s：“%s”不是工作流；请改用 \"job\""},
+    {"warning: output \"%s\" of step \"%s\" is declared, but nothing refers to it",
+     "警告：步骤“%2$s”声明了输出“%1$s”，但没有任何内容引用它"},
     {"warning: step \"%s\" can never run: it needs both the success and the failure of \"%s\"",
      "警告：步骤“%s”永远不会运行：它同时要求“%s”成功和失败"},
     {"steps: a workflow would contain itself: %s", "steps：工作流会包含自身：%s"},

@@ -242,6 +242,8 @@ const struct message zh_runs[] = {
      "TICK 是计划的触发时间：RFC 3339 时间，或本地时间，如 '2027-01-01 02:30'。"},
     {"which job, and which tick?", "哪个任务，哪次触发？"},
     {"the last tick and the next", "上一次和下一次触发"},
+    {"instance %s: %s", "实例 %s：%s"},
+    {"  and %" PRId64 " more that wait", "  另有 %" PRId64 " 个等待中"},
     {"next", "下次"},
     {"tick", "触发时间"},
     {"started", "开始时间"},

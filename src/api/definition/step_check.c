@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "auth/visible.h"
 #include "server.h"
 #include "text/hint.h"
+#include "text/parsed.h"
 #include "workflow/flow.h"
+#include "workflow/refs.h"
 #include "workflow/steps.h"
 
 bool job_has_references(const struct job *job)
@@ -28,6 +31,7 @@ struct place {
     const struct job *job;
     size_t step;
     struct job_error *err;
+    bool is_whole; /* the step, not the job or workflow that it names */
 };
 
 /* steps[2].job: message */
@@ -35,14 +39,15 @@ static enum status fail(const struct place *place, const struct strbuf *message)
 {
     const struct job_step *step = &place->job->steps[place->step];
     const char *list = step->is_final ? "finally" : "steps";
-    const char *field = step->ref ? "job" : "workflow";
+    const char *field = place->is_whole ? "" : step->ref ? "/job" : "/workflow";
     size_t index = place->step;
     for (size_t i = 0; step->is_final && i < place->step; i++)
         index -= !place->job->steps[i].is_final;
     if (strbuf_status(message) != OK)
         return E_NOMEM;
-    snprintf(place->err->path, sizeof(place->err->path), "/%s/%zu/%s", list, index, field);
-    snprintf(place->err->message, sizeof(place->err->message), "%s[%zu].%s%s%s", list, index, field,
+    snprintf(place->err->path, sizeof(place->err->path), "/%s/%zu%s", list, index, field);
+    snprintf(place->err->message, sizeof(place->err->message), "%s[%zu]%s%s%s%s", list, index,
+             *field ? "." : "", *field ? field + 1 : "",
              place->check->call->language == LANGUAGE_ZH ? "：" : ": ", message->text);
     return E_INVALID;
 }
@@ -204,10 +209,66 @@ static enum status check_step(struct place *place, struct descent *descent)
     return st == OK && step->workflow ? descend(descent, name) : st;
 }
 
+/* ---- references to steps of workflows that are steps ---- */
+
+struct inner {
+    struct place *place;
+    struct job **kept; /* decoded for the check */
+    size_t count;
+    enum status st;
+};
+
+static const struct job *find_inner(void *context, const char *name)
+{
+    struct inner *inner = context;
+    const struct after_check *check = inner->place->check;
+    bool is_gone = false;
+    const struct job *planned = check->planned(check->context, name, &is_gone);
+    const struct catalog *catalog = engine_catalog(check->call->api->ports.engine);
+    const struct catalog_job *there = planned || is_gone ? NULL : catalog_by_name(catalog, name);
+    struct job *stored = NULL;
+    struct job_error err;
+    if (!there || array_grow(&inner->kept, inner->count, sizeof(struct job *)) != OK ||
+        job_decode_stored(there->json, NULL, &stored, &err) != OK)
+        return planned;
+    inner->kept[inner->count++] = stored;
+    return stored;
+}
+
+static void check_inner(void *context, const struct job_step *step, const struct ref *ref)
+{
+    struct inner *inner = context;
+    struct place *place = inner->place;
+    if (inner->st != OK || !strchr(ref->step, '/'))
+        return;
+    const char *complaint = steps_complain_inner(place->job, ref, find_inner, inner);
+    if (!complaint)
+        return;
+    place->step = (size_t)(step - place->job->steps);
+    char english[400];
+    struct strbuf message;
+    strbuf_init(&message);
+    snprintf(english, sizeof(english), "${steps.%s.%s} %s", ref->step, ref_key(ref), complaint);
+    message_translate(place->check->call->language, english, &message);
+    place->is_whole = true;
+    inner->st = fail(place, &message);
+    strbuf_release(&message);
+}
+
+static enum status check_references(struct place *place)
+{
+    struct inner inner = {.place = place, .st = OK};
+    enum status st = steps_each_ref(place->job, check_inner, &inner);
+    for (size_t i = 0; i < inner.count; i++)
+        job_free(inner.kept[i]);
+    free(inner.kept);
+    return st == OK ? inner.st : st;
+}
+
 enum status step_check_job(const struct after_check *check, const struct job *job,
                            struct job_error *reterr)
 {
-    struct place place = {check, job, 0, reterr};
+    struct place place = {.check = check, .job = job, .err = reterr};
     struct descent descent = {&place, {job->name}, 1, json_object()};
     enum status st = descent.done ? OK : E_NOMEM;
     for (; place.step < job->step_count && st == OK; place.step++) {
@@ -217,5 +278,5 @@ enum status step_check_job(const struct after_check *check, const struct job *jo
             st = check_step(&place, &descent);
     }
     json_decref(descent.done);
-    return st;
+    return st == OK ? check_references(&place) : st;
 }

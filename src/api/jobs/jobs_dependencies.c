@@ -6,6 +6,7 @@
 #include "definition/after_check.h"
 #include "handlers.h"
 #include "input.h"
+#include "jobs/step_names.h"
 #include "runs/encode.h"
 #include "server.h"
 
@@ -70,11 +71,33 @@ static json_t *encode_followers(const struct call *call, const char *name)
     return list;
 }
 
+struct workflow_list {
+    const struct call *call;
+    json_t *names;
+};
+
+static bool add_workflow(void *context, const struct catalog_job *workflow)
+{
+    const struct workflow_list *list = context;
+    return !call_sees(list->call, workflow->name) ||
+           json_array_append_new(list->names, json_string(workflow->name)) == 0;
+}
+
+/* The workflows of which it is a step. */
+static json_t *encode_workflows(const struct call *call, const struct catalog_job *job)
+{
+    struct workflow_list list = {call, json_array()};
+    if (list.names)
+        step_names_each(engine_catalog(call->api->ports.engine), job, false, add_workflow, &list);
+    return list.names;
+}
+
 void get_dependencies(struct call *call)
 {
     const struct catalog_job *job = path_job(call);
     if (job)
         call_reply(call, 200,
-                   json_pack("{s:o, s:o}", "after", encode_waits(call, job->waits), "before",
-                             encode_followers(call, job->name)));
+                   json_pack("{s:o, s:o, s:o}", "after", encode_waits(call, job->waits), "before",
+                             encode_followers(call, job->name), "step_of",
+                             encode_workflows(call, job)));
 }

@@ -1,7 +1,8 @@
 /* POST /jobs/{name}/rename. The rename itself is one write: the job keeps its former name, by which
- * the `after` of its dependents still finds it. Then their definitions are rewritten to the new
- * name, in rounds; those that are not, since the agent or the store fails in the middle, go on
- * waiting for the same job, and the same request again, or a later rename, rewrites them. */
+ * the `after` of its dependents, and the steps of workflows, still find it. Then their definitions
+ * are rewritten to the new name, in rounds; those that are not, since the agent or the store fails
+ * in the middle, go on waiting for the same job, and the same request again, or a later rename,
+ * rewrites them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,13 @@
 #include "definition/after_check.h"
 #include "handlers.h"
 #include "input.h"
+#include "job_name.h"
 #include "jobs/jobs.h"
+#include "jobs/step_names.h"
 #include "note.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "workflow/steps.h"
 
 enum {
     ROUNDS = 8,      /* of rewriting: a dependent may be changed by others meanwhile */
@@ -24,7 +28,8 @@ enum {
 struct rewrite {
     struct job *job;
     char *json, *before;
-    char former[JOB_NAME_SIZE]; /* the name in `after` that is replaced */
+    char former[JOB_NAME_SIZE]; /* the name in `field` that is replaced */
+    const char *field;          /* after, steps */
     struct store_want want;
 };
 
@@ -130,9 +135,23 @@ enum status name_check_free(const struct call *call, const char *name, struct jo
     return E_INVALID;
 }
 
+static void step_follow_rename(const struct waits *waits, struct job_step *step, int64_t at_ms)
+{
+    char **name = step->ref ? &step->ref : &step->workflow;
+    const struct catalog_job *renamed = *name ? waits_former_at(waits, *name, at_ms) : NULL;
+    bool is_beside = renamed && job_name_is_beside(renamed->name, *name);
+    char *fresh = is_beside ? strdup(renamed->name) : NULL;
+    if (!fresh)
+        return;
+    free(*name);
+    *name = fresh;
+}
+
 void after_follow_renames(const struct call *call, struct job *definition, int64_t at_ms)
 {
     const struct waits *waits = &catalog_of(call)->waits;
+    for (size_t i = 0; i < definition->step_count; i++)
+        step_follow_rename(waits, &definition->steps[i], at_ms);
     for (size_t i = 0; i < definition->after_count; i++) {
         struct job_after *after = &definition->after[i];
         const struct catalog_job *renamed = waits_former_at(waits, after->job, at_ms);
@@ -148,20 +167,43 @@ static bool knows_by_former_name(const struct job_wait *wait, const struct catal
     return strcmp(wait->name, job->name) != 0;
 }
 
+/* Unless the caller may not see it, or it is in the list. */
+static void add_name(const struct call *call, json_t *list, const char *name)
+{
+    const json_t *there;
+    size_t i;
+    json_array_foreach (list, i, there) {
+        if (strcmp(json_string_value(there), name) == 0)
+            return;
+    }
+    if (call_sees(call, name))
+        json_array_append_new(list, json_string(name));
+}
+
+struct naming_list {
+    const struct call *call;
+    json_t *names;
+};
+
+static bool list_workflow(void *context, const struct catalog_job *workflow)
+{
+    const struct naming_list *list = context;
+    add_name(list->call, list->names, workflow->name);
+    return true;
+}
+
 /* The dependents that the caller may see; all of them, or only those with a former name. */
 static json_t *encode_dependents(const struct call *call, const struct catalog_job *job, bool all)
 {
     struct dependents dependents = catalog_dependents(catalog_of(call), job->name);
-    json_t *list = json_array();
-    for (const struct job_wait *wait; list && (wait = dependents_next(&dependents));) {
-        if ((!all && !knows_by_former_name(wait, job)) || !call_sees(call, wait->job->name))
-            continue;
-        if (json_array_append_new(list, json_string(wait->job->name)) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+    struct naming_list list = {call, json_array()};
+    for (const struct job_wait *wait; list.names && (wait = dependents_next(&dependents));) {
+        if (all || knows_by_former_name(wait, job))
+            add_name(call, list.names, wait->job->name);
     }
-    return list;
+    if (list.names)
+        step_names_each(catalog_of(call), job, !all, list_workflow, &list);
+    return list.names;
 }
 
 static void reply_renamed(struct call *call)
@@ -187,7 +229,7 @@ static void reply_renamed(struct call *call)
 
 /* Replaces the former names of the renamed job. False: it has the name of today already, too, or is
  * of a newer version, and stays as it is. */
-static bool replace_names(const struct call *call, const struct catalog_job *job,
+static bool replace_after(const struct call *call, const struct catalog_job *job,
                           struct rewrite *rewrite)
 {
     struct job *definition = rewrite->job;
@@ -204,7 +246,18 @@ static bool replace_names(const struct call *call, const struct catalog_job *job
         return false;
     snprintf(rewrite->former, sizeof(rewrite->former), "%s", found->job);
     snprintf(found->job, sizeof(found->job), "%s", job->name);
+    rewrite->field = "after";
     return true;
+}
+
+/* In `after`, or in its steps; what is left is for the next round. */
+static bool replace_names(const struct call *call, const struct catalog_job *job,
+                          struct rewrite *rewrite)
+{
+    if (replace_after(call, job, rewrite))
+        return true;
+    rewrite->field = "steps";
+    return step_names_replace(catalog_of(call), job, rewrite->job, rewrite->former) != NULL;
 }
 
 /* Adds the dependent to the round, if it can be rewritten. E_NOMEM. */
@@ -233,6 +286,25 @@ static enum status add_dependent(const struct call *call, const struct catalog_j
     return OK;
 }
 
+/* A workflow that names it in a step joins the round. */
+struct round {
+    const struct call *call;
+    const struct catalog_job *job;
+    enum status st;
+};
+
+static bool add_workflow(void *context, const struct catalog_job *workflow)
+{
+    struct round *round = context;
+    const struct rename *rename = round->call->state;
+    for (size_t i = 0; i < rename->count; i++) {
+        if (id_compare(&rename->dependents[i].job->uid, &workflow->uid) == 0)
+            return true; /* by its `after`: the steps are for the next round */
+    }
+    round->st = add_dependent(round->call, round->job, workflow);
+    return round->st == OK && rename->count < ROUND_JOBS;
+}
+
 static void rewrite_dependents(struct call *call);
 
 static void round_done(struct call *call)
@@ -247,9 +319,9 @@ static void round_done(struct call *call)
         if (rename->puts[i].result != PUT_OK)
             continue; /* changed by others meanwhile: in the next round */
         note_rewrite(call, CHANGE_CHANGE, rewrite, rename->puts[i].revision);
-        note_detail(call, "after: \"%.60s\" is \"%.60s\" now", rewrite->former, rewrite->want.name);
-        if (call_sees(call, rewrite->job->name))
-            json_array_append_new(rename->rewritten, json_string(rewrite->job->name));
+        note_detail(call, "%s: \"%.60s\" is \"%.60s\" now", rewrite->field, rewrite->former,
+                    rewrite->want.name);
+        add_name(call, rename->rewritten, rewrite->job->name);
     }
     release_dependents(rename);
     note_write(call, rewrite_dependents);
@@ -269,6 +341,10 @@ static void rewrite_dependents(struct call *call)
             if (knows_by_former_name(wait, job))
                 st = add_dependent(call, job, wait->job);
         }
+        struct round round = {call, job, st};
+        if (st == OK && rename->count < ROUND_JOBS)
+            step_names_each(catalog_of(call), job, true, add_workflow, &round);
+        st = round.st;
     }
     if (st == OK && rename->count)
         st = job_puts_submit(call, rename->puts, rename->count, PUT_TO_NOTE, round_done, &excess);
@@ -398,18 +474,11 @@ static void make_rename(struct call *call)
 
 /* ---- the request ---- */
 
-static size_t namespace_length(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? (size_t)(slash - name) : 0;
-}
-
 /* In another namespace, the job is a new definition for the people there. False: the call has
  * failed. */
 static bool may_rename(struct call *call, const char *from, const char *to)
 {
-    size_t length = namespace_length(from);
-    bool stays = namespace_length(to) == length && strncmp(from, to, length) == 0;
+    bool stays = job_name_is_beside(from, to);
     return call_may_on(call, RIGHT_EDIT, to) && (stays || (call_may_on(call, RIGHT_DEFINE, from) &&
                                                            call_may_on(call, RIGHT_DEFINE, to)));
 }

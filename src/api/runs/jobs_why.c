@@ -17,6 +17,7 @@
 #include "runs/why_text.h"
 #include "server.h"
 #include "state/open_run.h"
+#include "workflow/waits.h"
 
 enum {
     ROWS = 200,
@@ -26,8 +27,8 @@ enum {
 struct why {
     struct id job_uid;
     int64_t tick_ms;
-    bool any_tick; /* the schedule has no past tick: use the newest run or entry */
-    bool with_next;
+    bool any_tick;  /* the schedule has no past tick: use the newest run or entry */
+    bool with_next; /* no tick was asked for */
     int reads;
     struct run open;
     bool has_open;
@@ -205,8 +206,9 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;
     json_t *value = encode_answer(call, &answer);
-    if (value && why->with_next &&
-        json_object_set_new(value, "next", encode_next(call, &facts)) != 0) {
+    json_t *waits = waits_encode(call, &why->job_uid, why->with_next ? NEVER_MS : why->tick_ms);
+    if (json_object_set_new(value, "instances", waits) != 0 ||
+        (why->with_next && json_object_set_new(value, "next", encode_next(call, &facts)) != 0)) {
         json_decref(value);
         value = NULL;
     }

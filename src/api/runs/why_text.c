@@ -132,8 +132,11 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell(answer, "It is under way on %s, which alone knows since when.", run->node);
         return;
     case RUN_RUNNING:
-        tell(answer, "It has been running on %s for %s.", run->node,
-             span_text(now_ms - run->started_ms).text);
+        if (run_is_instance(run))
+            tell(answer, "It has been under way for %s.", span_text(now_ms - run->started_ms).text);
+        else
+            tell(answer, "It has been running on %s for %s.", run->node,
+                 span_text(now_ms - run->started_ms).text);
         return;
     case RUN_SKIPPED:
     case RUN_MISSED:
@@ -191,6 +194,8 @@ void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
     else if (eligible_is_program(where))
         tell(answer, "It is due, but no process of the program %s is there. See `peal nodes`.",
              program_text(where).text);
+    else if (!where)
+        tell(answer, "It is due, but no agent that runs jobs is there. See `peal nodes`.");
     else
         tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
              where);
@@ -280,6 +285,8 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
         else if (eligible_is_program(facts->job->where))
             tell(answer, "It is due in %s, but no process of the program %s is there.", span.text,
                  program_text(facts->job->where).text);
+        else if (!facts->job->where)
+            tell(answer, "It is due in %s, but no agent that runs jobs is there.", span.text);
         else
             tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
                  facts->job->where);

@@ -393,113 +393,6 @@ const struct message messages[] = {
     {"job: %s", "job：%s"},
     {"name: expected the name of a job", "name：应为任务的名称"},
 
-    /* why it did, or did not, run */
-    {": %s", "：%s"},
-    {" (%s)", "（%s）"},
-    {".", "。"},
-    {": exit code %d (%s).", "：退出码 %d（%s）。"},
-    {": exit code %d.", "：退出码 %d。"},
-    {"It %s without having started", "未启动即%s"},
-    {"It started at %s and %s", "于 %s 启动，%s"},
-    {"It started at %s and %s after %s", "于 %s 启动，%s，历时 %s"},
-    {"ended well", "正常结束"},
-    {"failed", "失败"},
-    {"timed out", "超时"},
-    {"was killed", "被终止"},
-    {"was lost", "失联"},
-    {"It was lost", "已失联"},
-    {"It was skipped", "已跳过"},
-    {"It was missed", "已错过"},
-    {" So were all %lld ticks from %s to %s.", "共 %lld 次触发均是如此，从 %s 到 %s。"},
-    {"It waits for an earlier run of the job to end.", "正在等待该任务先前的运行结束。"},
-    {"It waits for its turn: of the %d runs of its tick, this is number %d, and an earlier one has "
-     "not ended.",
-     "正在等待轮到它：本次触发共有 %d 个运行，这是其中第 %d 个，先前的运行尚未结束。"},
-    {"It is due and waits for a node to take it.", "已到触发时间，正在等待节点认领。"},
-    {"Attempt %d of %d starts at %s, since the one before it has failed.",
-     "第 %d/%d 次尝试将于 %s 启动，因为前一次尝试失败。"},
-    {" It was followed by attempt %d.", "随后进行了第 %d 次尝试。"},
-    {" It was attempt %d of %d.", "这是第 %d/%d 次尝试。"},
-    {" The tick has %d runs, and this is number %d of them.",
-     "本次触发共有 %d 个运行，这是其中第 %d 个。"},
-    {"It is due, and waits for node %s to take it.", "已到期，等待节点 %s 领取。"},
-    {"It is due, and only node %s may run it, which takes no runs now: %s.",
-     "已到期，只能由节点 %s 运行，而该节点目前不接受运行：%s。"},
-    {"It is in a state that only a newer peal knows; a node of that version goes on with it.",
-     "它所处的状态只有更新版本的 peal 才认识；该版本的节点会继续处理。"},
-    {"It is about to start on %s.", "即将在 %s 上启动。"},
-    {"It is under way on %s, which alone knows since when.",
-     "正在 %s 上运行；启动时间只有该节点知道。"},
-    {"It has been running on %s for %s.", "正在 %s 上运行，已历时 %s。"},
-    {"It is due, but no node has the labels of its where: %s. See `peal nodes`.",
-     "已到触发时间，但没有节点具有任务 where 要求的标签：%s。请查看 `peal nodes`。"},
-    {"It is due, but no process of the program %s is there. See `peal nodes`.",
-     "已到触发时间，但程序 %s 没有在线的进程。请查看 `peal nodes`。"},
-    {"It is due, but no process of the program %s that is running has the function %s: not %s.",
-     "已到触发时间，但程序 %s 的在线进程都没有注册函数 %s：%s。"},
-    {"It is due in %s, but no process of the program %s that is running has the function %s: not "
-     "%s.",
-     "将在 %s 后触发，但程序 %s 的在线进程都没有注册函数 %s：%s。"},
-    {" It is not registered in %s.", " 尚未注册它的进程：%s。"},
-    {"It is due in %s, but no process of the program %s is there.",
-     "将在 %s 后触发，但程序 %s 没有在线的进程。"},
-    {"It is due, and waits for a process of the program %s that takes runs and has registered the "
-     "function.",
-     "已到触发时间，正在等待程序 %s 的某个进程：它须接受运行，并已注册该函数。"},
-    {" Its timeout has passed: the function was told to end, and can't be ended before it returns.",
-     " 已超时：已通知该函数结束，但在它返回之前无法结束运行。"},
-    {"The job is not due at this time.", "任务在此时间没有触发。"},
-    {"The job is not due at this time; before it, it was due at %s.",
-     "任务在此时间没有触发；上一次触发是 %s。"},
-    {"The job is not due at this time; after it at %s.", "任务在此时间没有触发；下一次触发是 %s。"},
-    {"The job is not due at this time; before it, it was due at %s, after it at %s.",
-     "任务在此时间没有触发；上一次触发是 %s，下一次是 %s。"},
-    {"It is due in %s.", "将在 %s 后运行。"},
-    {"It is due in %s, and will be skipped unless the job is resumed before.",
-     "将在 %s 后触发，但会被跳过，除非任务在此之前恢复。"},
-    {"It is due in %s, and will be skipped, as a person asked.",
-     "将在 %s 后触发，但会按用户要求跳过。"},
-    {"It is due in %s, but no node has the labels of its where: %s.",
-     "将在 %s 后触发，但没有节点具有任务 where 要求的标签：%s。"},
-    {"It is due in %s, but this agent is draining and starts nothing.",
-     "将在 %s 后触发，但此 agent 正在排空，不启动任何运行。"},
-    {"It is due, but this agent is draining and starts nothing.",
-     "已到触发时间，但此 agent 正在排空，不启动任何运行。"},
-    {"It is due.", "已到触发时间。"},
-    {"It is due, but the disk is full: %s.", "已到触发时间，但磁盘已满：%s。"},
-    {"It is due, but the store is unavailable: %s.", "已到触发时间，但存储不可用：%s。"},
-    {"it does not answer", "没有响应"},
-    {"It is due, but the nodes that could run it are drained: see `peal nodes`.",
-     "已到触发时间，但可以运行它的节点均已排空：请查看 `peal nodes`。"},
-    {"It is due, but the clock of this node differs from that of the others.",
-     "已到触发时间，但本节点的时钟与其他节点不一致。"},
-    {" After that, it starts if it is at most 30 s late; otherwise catch_up decides.",
-     "情况解除后，若延迟不超过 30 秒则启动；否则由 catch_up 决定。"},
-    {" The clock of this node is not trusted: %s. Nothing is started here until %s, unless it is "
-     "corrected or most of the other nodes have the same time.",
-     "本节点的时钟不可信：%s。%s "
-     "之前本节点不会启动任何运行，除非时钟得到校正，或多数其他节点的时间与之一致。"},
-    {"it jumped ahead, and no other node confirms it", "时钟突然前跳，且没有其他节点佐证"},
-    {"it jumped far back", "时钟大幅后跳"},
-    {"it is behind what the store has", "时钟落后于存储中的最新时间"},
-    {"The clock was ahead, and the job's cursor is at %s. It continues from now once the clock is "
-     "trusted.",
-     "时钟曾经超前，任务已推进到 %s。时钟恢复可信后，任务从现在继续。"},
-    {"It is due and being processed; ask again in a moment, and see `peal state` if this goes on.",
-     "已到触发时间，正在处理；请稍后再查询，若持续如此，请查看 `peal state`。"},
-    {"The job has not been due since it was created.", "任务自创建以来尚未触发。"},
-    {"The jobs that it waits for have not all ended since it was created.",
-     "自创建以来，上游任务尚未全部结束。"},
-    {"It can't run: there is no job %s. ", "无法运行：没有任务 %s。"},
-    {"It waits for the end of %s.", "正在等待 %s 结束。"},
-    {"It waits for the next end of %s.", "正在等待 %s 下一次结束。"},
-    {" Ended since its last run: %s.", "自上次运行以来已结束：%s。"},
-    {" It will be skipped unless the job is resumed before.", "除非在此之前恢复，否则将被跳过。"},
-    {"The job was created later, at %s.", "任务在此之后才创建，创建于 %s。"},
-    {"Nothing is on record. Its record may have been removed by retention, or the job had another "
-     "schedule then.",
-     "没有记录。记录可能已超过保留期而被清除，或者任务当时使用另一个计划。"},
-
     /* calendars */
     {"there is no calendar \"%.63s\"", "没有日历“%.63s”"},
     {"name: \"%.63s\" %s", "name：“%.63s”%s"},
@@ -617,29 +510,24 @@ const struct message messages[] = {
      "%s，与 agent 的 %s 不同：未能升级，继续使用原版本"},
     {"%s, newer than the agent's %s: left alone", "%s，比 agent 的 %s 新：保持不变"},
     {"; the one before it, pid %d, died at %s", "；上一个启动器（pid %d）终止于 %s"},
-    /* workflows */
-    {"run %.60s is not of a workflow: it has no steps", "运行 %.60s 不属于工作流：它没有步骤"},
-    {"instance: run %.60s is not an instance of a workflow",
-     "instance：运行 %.60s 不是工作流的实例"},
-    {"instance: there is no run %.60s", "instance：没有运行 %.60s"},
-    {"waits for ", "等待 "},
-    {"%s (running since %s UTC)", "%s（自 %s UTC 起运行）"},
-    {"%s (waiting for a node)", "%s（等待节点）"},
-    {"%s (running)", "%s（运行中）"},
-    {"%s (waiting)", "%s（等待中）"},
-    {" and %d more", " 等，另有 %d 个"},
     {0},
 };
 
-const char *message_in(enum language language, const char *english)
+static const char *find(const struct message *row, const char *english)
 {
-    if (language != LANGUAGE_ZH)
-        return english;
-    for (const struct message *row = messages; row->en; row++) {
+    for (; row->en; row++) {
         if (strcmp(row->en, english) == 0)
             return row->zh;
     }
-    return english;
+    return NULL;
+}
+
+const char *message_in(enum language language, const char *english)
+{
+    const char *found = language == LANGUAGE_ZH ? find(messages, english) : NULL;
+    if (language == LANGUAGE_ZH && !found)
+        found = find(why_messages, english);
+    return found ? found : english;
 }
 
 /* ---- Accept-Language ---- */

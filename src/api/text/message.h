@@ -1,11 +1,11 @@
 /* Translations of the API's messages. The code has the English ones, as printf formats; message.c
- * has the others. Pure. */
+ * and message_why.c have the others. Pure. */
 #ifndef PEAL_MESSAGE_H
 #define PEAL_MESSAGE_H
 
 #include "language.h"
 
-extern const struct message messages[]; /* ends with {0} */
+extern const struct message messages[], why_messages[]; /* end with {0}; no text is in both */
 
 /* The translation; `english` itself if there is none. */
 const char *message_in(enum language language, const char *english) __attribute__((format_arg(2)));

@@ -9,6 +9,19 @@ const struct message parsed_wrappings[] = {
 };
 
 const struct message parsed_messages[] = {
+    /* a lock or a lead: why it was lost, or not got */
+    {"the store did not renew the lease in time", "存储未及时续租"},
+    {"the store answered too late: the lease could have ended", "存储的应答太迟：租约可能已经结束"},
+    {"its place in the queue was deleted", "它在队列中的位置已被删除"},
+    {"its place in the queue was deleted, or the store was restored",
+     "它在队列中的位置已被删除，或存储已从备份恢复"},
+    {"the lease has expired or was revoked", "租约已过期或被撤销"},
+    {"no sign of the lease for its TTL of %d s", "租约在其 %s 秒的 TTL 内没有任何应答"},
+    {"the key of its fence can't be read; delete it only if nothing compares fences with earlier "
+     "ones",
+     "无法读取它的栅栏键；只有在没有任何程序与此前的栅栏号比较时才可删除"},
+    {"its file was removed, so another process may hold it, too",
+     "它的文件已被删除，其他进程可能同时持有"},
     /* schedules: fields */
     {"the schedule is empty", "计划为空"},
     {"expected %d fields, found %d", "应有 %s 个字段，实际为 %s 个"},
@@ -538,6 +551,11 @@ const struct message parsed_messages[] = {
      "用于 \"job\" 或 \"workflow\" 的参数；此步骤两者都没有"},
     {"is not for a \"workflow\"; its own steps can have it",
      "不适用于 \"workflow\"；可写在该工作流自己的步骤中"},
+    {"is not for an HTTP call, which has one output: status",
+     "不适用于 HTTP 调用，它只有一个输出：status"},
+    {"is not a key of an output: letters, digits and _, no digit first",
+     "不是输出的键：由字母、数字和 _ 组成，不以数字开头"},
+    {"is peal's own, and every step has it", "由 peal 保留，每个步骤都有"},
     {"belongs to the steps of workflow \"%.128s\"", "属于工作流“%s”的步骤"},
     {"belongs to job \"%.128s\", which this step runs", "属于此步骤所运行的任务“%s”"},
 
@@ -549,6 +567,12 @@ const struct message parsed_messages[] = {
      "指定了步骤；整个工作流的环境变量只能使用参数"},
     {"names a step that does not exist", "指定了不存在的步骤"},
     {"names a step that does not exist; did you mean \"%s\"?", "指定了不存在的步骤；是否指“%s”？"},
+    {"names an output that step \"%s\" does not have", "指定了步骤“%s”没有的输出"},
+    {"names an output that step \"%s\" does not have; did you mean \"%s\"?",
+     "指定了步骤“%s”没有的输出；是否指“%s”？"},
+    {"names an output that the step does not declare", "指定了该步骤未声明的输出"},
+    {"names a workflow, which has no outputs; name a step of it: steps.NAME/STEP.KEY",
+     "指定了工作流，而工作流没有输出；请指定其中的步骤：steps.NAME/STEP.KEY"},
     {"names this step itself", "指定了此步骤自身"},
     {"names a step of a workflow, but the step in front of the / is none",
      "指定了工作流中的步骤，但 / 之前的步骤不是工作流"},

@@ -1,6 +1,5 @@
 #include "workflow/instance_read.h"
 
-#include "auth/visible.h"
 #include "server.h"
 
 enum {
@@ -27,10 +26,46 @@ static void take_open(void *context, const struct run *run)
         visit->st = instance_view_add(visit->view, run);
 }
 
+/* The terms of items are those of their step. */
+static void find_lack(const struct call *call, struct instance_step *step)
+{
+    struct engine *engine = call->api->ports.engine;
+    bool is_due = step->is_known && (step->run.state == RUN_DUE || step->items[RUN_DUE]);
+    const struct catalog_job *terms = is_due ? engine_terms(engine, &step->run) : NULL;
+    step->lack = (struct instance_lack){.where = terms ? terms->where : NULL};
+    if (!terms)
+        return;
+    step->lack.is_nobody = !engine_has_node(engine, terms);
+    step->lack.hindrance = engine_hindrance(engine, terms->where);
+}
+
+static void settle(const struct call *call, struct instance_view *view)
+{
+    instance_view_settle(view);
+    view->now_ms = call->now_ms;
+    for (int i = 0; i < view->count; i++)
+        find_lack(call, &view->steps[i]);
+}
+
+static enum status add_open(const struct call *call, struct instance_view *view)
+{
+    struct open_visit visit = {.view = view};
+    engine_each_member(call->api->ports.engine, &view->instance.id, take_open, &visit);
+    return visit.st;
+}
+
+enum status instance_read_open(const struct call *call, struct instance_view *view)
+{
+    enum status st = add_open(call, view);
+    if (st == OK)
+        settle(call, view);
+    return st;
+}
+
 static void end(struct call *call)
 {
     struct instance_read *read = call->state;
-    instance_view_settle(&read->view);
+    settle(call, &read->view);
     read->then(call);
 }
 
@@ -72,15 +107,14 @@ bool instance_read_begin(struct call *call, const struct run *instance, const ch
                          call_then *then)
 {
     struct instance_read *read = call->state;
-    struct open_visit visit = {.view = &read->view};
     instance_read_release(read);
     read->is_begun = true;
     read->reads = 0;
     read->then = then;
-    visit.st = instance_view_init(&read->view, instance, plan);
-    if (visit.st == OK)
-        call_each_open_run(call, take_open, &visit);
-    if (visit.st != OK) {
+    enum status st = instance_view_init(&read->view, instance, plan);
+    if (st == OK)
+        st = add_open(call, &read->view);
+    if (st != OK) {
         call_fail(call, 500, "out of memory");
         return false;
     }

@@ -9,12 +9,20 @@
 #include "table.h"
 #include "workflow/flow.h"
 
+/* Why no node takes a run that is due. */
+struct instance_lack {
+    bool is_nobody;            /* no node is eligible */
+    const char *where;         /* borrowed from the engine until its next turn; NULL: any agent */
+    enum run_reason hindrance; /* why the nodes that are eligible start nothing; NONE */
+};
+
 struct instance_step {
     bool is_known;  /* there is a run of it */
     struct run run; /* the last attempt */
     bool has_items;
-    int items[RUN_STATES]; /* the last attempts at each, by state */
-    int attempts;          /* that were made at them in all */
+    int items[RUN_STATES];     /* the last attempts at each, by state */
+    int attempts;              /* that were made at them in all */
+    struct instance_lack lack; /* of one that is due, or has items that are */
 };
 
 struct instance_view {
@@ -23,6 +31,7 @@ struct instance_view {
     struct instance_step *steps; /* by their numbers in the plan */
     int count;
     struct table items; /* runs of items that were told */
+    int64_t now_ms;
 };
 
 /* `plan`: NULL: not known; steps are then those that have runs. E_NOMEM. */
@@ -48,8 +57,9 @@ json_t *instance_view_steps(const struct instance_view *view, enum language lang
 /* {"ok": 3, "running": 1, "waiting": 2}: steps, not items. */
 json_t *instance_view_counts(const struct instance_view *view);
 
-/* instance_wait.c: "waits for load (running since 03:11:00), check (waiting)"; nothing for a step
- * that does not wait. */
+/* instance_wait.c: "waits for load (running since 03:11:00), check (waiting)", "no node has the
+ * labels of its where: gpu", "at_once: 3 of 3 items under way, 97 to come"; nothing for a step that
+ * does not wait. */
 void instance_tell_wait(const struct instance_view *view, int step, enum language language,
                         struct strbuf *out);
 

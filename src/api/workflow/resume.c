@@ -13,17 +13,11 @@
 
 /* ---- the plan of the definition, as it is now ---- */
 
-static const char *find_text(void *context, const char *name)
-{
-    const struct catalog_job *job = catalog_by_name(context, name);
-    return job ? job->json : NULL;
-}
-
 /* False: the call has failed. */
 static bool make_plan(struct call *call, const struct job *definition, const char *input,
                       struct flow **ret)
 {
-    const struct flow_source source = {find_text, engine_catalog(call->api->ports.engine)};
+    const struct flow_source source = {catalog_step_text, engine_catalog(call->api->ports.engine)};
     char why[256] = "";
     char *text = NULL;
     enum status st = flow_text(definition, input, &source, &text, why, sizeof(why));

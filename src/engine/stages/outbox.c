@@ -7,25 +7,43 @@ void outbox_init(struct outbox *outbox, struct store *store)
 {
     *outbox = (struct outbox){.store = store};
     TAILQ_INIT(&outbox->answered);
+    TAILQ_INIT(&outbox->spare);
 }
 
-static struct outbox_batch *take_first(struct outbox *outbox)
+static struct outbox_batch *take_first(struct outbox_list *list)
 {
-    struct outbox_batch *batch = TAILQ_FIRST(&outbox->answered);
+    struct outbox_batch *batch = TAILQ_FIRST(list);
     if (batch)
-        TAILQ_REMOVE(&outbox->answered, batch, link);
+        TAILQ_REMOVE(list, batch, link);
     return batch;
+}
+
+/* All members of the union are pointers to objects. */
+static void *items_of(const struct outbox_batch *batch)
+{
+    return batch->request.items.claims;
+}
+
+static void free_batch(struct outbox_batch *batch)
+{
+    free(items_of(batch));
+    free(batch->notes);
+    free(batch);
 }
 
 void outbox_release(struct outbox *outbox)
 {
-    for (struct outbox_batch *batch; (batch = take_first(outbox));)
+    struct outbox_batch *batch;
+    while ((batch = take_first(&outbox->answered)))
         outbox_free(batch);
+    while ((batch = take_first(&outbox->spare)))
+        free_batch(batch);
+    outbox->spare_count = 0;
 }
 
 void outbox_hand_back(struct outbox *outbox, struct now now)
 {
-    for (struct outbox_batch *batch; (batch = take_first(outbox));) {
+    for (struct outbox_batch *batch; (batch = take_first(&outbox->answered));) {
         struct outbox_sender *sender = batch->sender;
         sender->in_flight--;
         if (batch->answer != OK)
@@ -49,21 +67,35 @@ static void keep_answer(struct store_request *request, enum status st)
     TAILQ_INSERT_TAIL(&batch->sender->outbox->answered, batch, link);
 }
 
-static struct outbox_batch *new_batch(struct outbox_sender *sender, const struct outbox_kind *kind)
+static struct outbox_batch *take_spare(struct outbox *outbox, const struct outbox_kind *kind)
 {
-    struct outbox_batch *batch = calloc(1, sizeof(*batch));
-    if (!batch)
-        return NULL;
-    batch->kind = kind;
-    batch->sender = sender;
-    batch->request = (struct store_request){.op = kind->op, .done = keep_answer, .context = batch};
-    return batch;
+    struct outbox_batch *batch;
+    TAILQ_FOREACH (batch, &outbox->spare, link) {
+        if (batch->kind != kind)
+            continue;
+        TAILQ_REMOVE(&outbox->spare, batch, link);
+        outbox->spare_count--;
+        return batch;
+    }
+    return NULL;
 }
 
-/* All members of the union are pointers to objects. */
-static void *items_of(const struct outbox_batch *batch)
+static struct outbox_batch *new_batch(struct outbox_sender *sender, const struct outbox_kind *kind)
 {
-    return batch->request.items.claims;
+    struct outbox_batch *batch = take_spare(sender->outbox, kind);
+    if (!batch && !(batch = calloc(1, sizeof(*batch))))
+        return NULL;
+    *batch = (struct outbox_batch){
+        .request = {.op = kind->op,
+                    .items.claims = items_of(batch),
+                    .done = keep_answer,
+                    .context = batch},
+        .kind = kind,
+        .sender = sender,
+        .room = batch->room,
+        .notes = batch->notes,
+    };
+    return batch;
 }
 
 /* Room for one more. Most batches are small. False: out of memory. */
@@ -122,15 +154,20 @@ void outbox_send(struct outbox_batch **batch, struct now now)
     store_submit(full->sender->outbox->store, &full->request);
 }
 
+/* Large ones are kept: their memory would go back to the kernel, and come again page by page. */
 void outbox_free(struct outbox_batch *batch)
 {
     if (!batch)
         return;
+    struct outbox *outbox = batch->sender->outbox;
     if (batch->kind->release)
         batch->kind->release(batch);
-    free(items_of(batch));
-    free(batch->notes);
-    free(batch);
+    if (batch->room < OUTBOX_MAX || outbox->spare_count == OUTBOX_SPARE) {
+        free_batch(batch);
+        return;
+    }
+    TAILQ_INSERT_HEAD(&outbox->spare, batch, link);
+    outbox->spare_count++;
 }
 
 void outbox_note_outage(const struct outbox_batch *batch, enum status st, struct now now,

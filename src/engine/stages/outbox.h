@@ -10,7 +10,10 @@
 #include "stages/outage.h"
 #include "store.h"
 
-enum { OUTBOX_MAX = 256 }; /* items in a batch; callers check before they add */
+enum {
+    OUTBOX_MAX = 256, /* items in a batch; callers check before they add */
+    OUTBOX_SPARE = 4, /* batches of that size that are kept for the next ones */
+};
 
 struct outbox_batch;
 TAILQ_HEAD(outbox_list, outbox_batch);
@@ -19,6 +22,8 @@ TAILQ_HEAD(outbox_list, outbox_batch);
 struct outbox {
     struct store *store;
     struct outbox_list answered; /* not handed back yet */
+    struct outbox_list spare;    /* empty, with room for OUTBOX_MAX */
+    int spare_count;
 };
 
 /* One stage's way to the store. */

@@ -13,7 +13,8 @@ enum {
     FINISH_EVERY_MS = 50,
     FORGET_EVERY_MS = 500,
     HOLD_MS = 1000,         /* how long ends and forgets wait at most for the starts of a burst */
-    MANY = 64,              /* of them fill a request; so many starts are a burst */
+    MANY = 64,              /* of them fill a request; so many starts are a burst ... */
+    HELD_MAX = 1024,        /* ... for which so many wait at most, while they are in the cache */
     CLAIMED_AHEAD_MS = 500, /* as the lead of claims at most */
 };
 
@@ -241,7 +242,7 @@ void recorder_look_at_ends(struct recorder *recorder, struct now now)
         return;
     if (!recorder->held_since.ms)
         recorder->held_since = now.boot;
-    recorder->is_hurried |= waiting >= MANY && !recorder->is_burst;
+    recorder->is_hurried |= waiting >= (recorder->is_burst ? HELD_MAX : MANY);
     look_at(recorder, now, is_time);
     struct boot_ms until = {recorder->held_since.ms + HOLD_MS};
     if (is_time && recorder->is_burst && !recorder->is_hurried && until.ms > now.boot.ms) {
@@ -314,6 +315,8 @@ static void forgets_answered(void *stage, struct outbox_batch *batch, enum statu
         } else {
             struct open_run *open =
                 open_runs_find(recorder->runs, &batch->request.items.forgets[i].id);
+            if (open->phase != OPEN_FORGETTING) /* it is to be followed again */
+                continue;
             if (st == OK)
                 open_runs_remove(recorder->runs, open);
             else
@@ -371,7 +374,7 @@ struct boot_ms recorder_forget_at(const struct recorder *recorder)
     size_t waiting = recorder->runs->counts[OPEN_RECORDED] + recorder->recorded_entries;
     if (!waiting)
         return (struct boot_ms){INT64_MAX};
-    bool is_full = waiting >= MANY && !recorder->is_burst;
+    bool is_full = waiting >= (recorder->is_burst ? HELD_MAX : MANY);
     return is_full ? retry_at : later(retry_at, recorder->forget_after);
 }
 

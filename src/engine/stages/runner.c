@@ -26,7 +26,7 @@ enum { BEGIN_LEAD_TRIPS = 4, BEGIN_LEAD_MIN_MS = 20 };
 /* No machine boots twice in so short a time, and clocks are corrected by less. */
 enum { BOOT_SLACK_MS = 10000 };
 
-enum { DEFINITIONS = 16384 }; /* some 1.5 KB each */
+enum { DEFINITIONS = 65536 }; /* some 1.5 KB each */
 
 static void start_moved(void *item, uint32_t place)
 {
@@ -514,7 +514,7 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     if (run->state == RUN_KILLED && open->kill != REASON_NONE)
         run->reason = open->kill;
     if (run_is_step(run))
-        step_read_output(runner->ports->executor, open);
+        step_read_output(runner->instances, runner->ports->executor, open);
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 

@@ -7,6 +7,7 @@
 #include "function/eligible.h"
 #include "function/job_function.h"
 #include "heap.h"
+#include "job_name.h"
 
 static const struct table_type uid_type = {.key_at = offsetof(struct catalog_job, uid),
                                            .key_size = sizeof(struct id)};
@@ -420,6 +421,13 @@ struct catalog_job *catalog_awaited(const struct catalog *catalog, const char *n
 {
     struct catalog_job *job = catalog_by_name(catalog, name);
     return job ? job : waits_former(&catalog->waits, name);
+}
+
+const char *catalog_step_text(void *context, const char *name)
+{
+    const struct catalog_job *job = catalog_awaited(context, name);
+    bool is_there = job && !job->deleted && job_name_is_beside(job->name, name);
+    return is_there ? job->json : NULL;
 }
 
 struct dependents catalog_dependents(const struct catalog *catalog, const char *name)

@@ -127,6 +127,11 @@ struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct i
  * that had it before it was renamed. NULL: none. */
 struct catalog_job *catalog_awaited(const struct catalog *catalog, const char *name);
 
+/* The definition that a step of this name runs (flow_source.find; `context` is the catalog). The
+ * job may have been renamed since, but not into another namespace, where whoever has defined the
+ * step may not have the right to. NULL: there is none. */
+const char *catalog_step_text(void *context, const char *name);
+
 /* The dependents of a job, each once, also those that know it by a former name:
  *     struct dependents all = catalog_dependents(catalog, name);
  *     while ((wait = dependents_next(&all)))

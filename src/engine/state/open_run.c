@@ -9,7 +9,9 @@
 
 #define TO(phase)      (1u << (phase))
 #define ENDED_BY_STORE (TO(OPEN_FINISHED) | TO(OPEN_UNFOLLOWED))
-#define ELSEWHERE      (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
+/* In a restored store: see take_end() of engine_feed.c. */
+#define UNFOLLOWED_AGAIN (TO(OPEN_UNFOLLOWED) | TO(OPEN_ENDED_ELSEWHERE))
+#define ELSEWHERE        (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
 
 static const struct {
     const char *name;
@@ -62,13 +64,13 @@ static const struct {
                             ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_UNFOLLOWED] = {"unfollowed", 0, TO(OPEN_FOLLOWING)},
     [OPEN_FOLLOWING] = {"following", 0, TO(OPEN_UNFOLLOWED) | TO(OPEN_FINISHED)},
-    [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING)},
+    [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING) | UNFOLLOWED_AGAIN},
     [OPEN_RECORDING] = {"recording", 0,
                         TO(OPEN_RECORDED) | TO(OPEN_KEPT) | TO(OPEN_FINISHED) |
                             TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_RECORDED] = {"recorded", PHASE_RECORDED, TO(OPEN_FORGETTING)},
-    [OPEN_KEPT] = {"kept", PHASE_RECORDED | PHASE_RESTS, TO(OPEN_RECORDED)},
-    [OPEN_FORGETTING] = {"forgetting", PHASE_RECORDED, TO(OPEN_RECORDED)},
+    [OPEN_RECORDED] = {"recorded", PHASE_RECORDED, TO(OPEN_FORGETTING) | UNFOLLOWED_AGAIN},
+    [OPEN_KEPT] = {"kept", PHASE_RECORDED | PHASE_RESTS, TO(OPEN_RECORDED) | UNFOLLOWED_AGAIN},
+    [OPEN_FORGETTING] = {"forgetting", PHASE_RECORDED, TO(OPEN_RECORDED) | UNFOLLOWED_AGAIN},
     [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", PHASE_ELSEWHERE | PHASE_RESTS,
                               TO(OPEN_WAITING) | TO(OPEN_GROUP) | ELSEWHERE | ENDED_BY_STORE |
                                   TO(OPEN_RECORDED)},

@@ -306,8 +306,11 @@ void placement_tell_nobody(struct placement *placement, const char *where, const
     size_t length;
     const char *program = eligible_program(where, &length);
     const char *labels = eligible_where(where);
-    if (!length)
-        snprintf(ret, size, "no node has the labels of its where: %s", labels ? labels : "");
+    if (!length && !labels)
+        snprintf(ret, size,
+                 "no agent that runs jobs is there; processes of programs run functions");
+    else if (!length)
+        snprintf(ret, size, "no node has the labels of its where: %s", labels);
     else if (function && has_process(placement, where))
         snprintf(ret, size, "no process of the program %.*s that is running has the function %s",
                  (int)length, program, function);

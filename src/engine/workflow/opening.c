@@ -32,12 +32,6 @@ static enum status no_memory_or(enum status st, struct store_opening *opening)
 
 /* ---- of a workflow ---- */
 
-static const char *find_text(void *context, const char *name)
-{
-    const struct catalog_job *job = catalog_by_name(context, name);
-    return job ? job->json : NULL;
-}
-
 /* How many attempts a step has, of a plan that is not in the store yet. */
 static int attempts_of(const struct flow *flow, int step)
 {
@@ -72,7 +66,7 @@ static enum status fill(const struct engine_ports *ports, struct instances *inst
                         struct now now, const struct job *definition, const char *input,
                         struct store_opening *ret, char *why, size_t size)
 {
-    struct flow_source source = {.find = find_text, .context = instances->catalog};
+    struct flow_source source = {.find = catalog_step_text, .context = instances->catalog};
     struct flow *flow = NULL;
     char *text = NULL;
     enum status st = flow_text(definition, input, &source, &text, why, size);

@@ -42,12 +42,23 @@ static void fail(struct run *run, const char *what)
     if (run->state != RUN_OK)
         return;
     run->state = RUN_FAILED;
-    run->reason = REASON_NONE;
-    snprintf(run->detail, sizeof(run->detail), "what it wrote to PEAL_OUTPUT can't be used: %.110s",
-             what);
+    run->reason = REASON_STEP_OUTPUT;
+    snprintf(run->detail, sizeof(run->detail), "%s", what);
 }
 
-void step_read_output(struct executor *executor, struct open_run *open)
+/* What a step must have written, if its plan is known: it is not for the first moment of an agent
+ * that was restarted. */
+static enum status check_declared(struct instances *instances, const struct open_run *open,
+                                  char *why, size_t size)
+{
+    const struct flow *flow = instances_flow(instances, &open->run);
+    int step = flow_step_of(open->run.part);
+    if (!flow || step < 0 || step >= flow_count(flow))
+        return OK;
+    return flow_check_output(flow, step, open->output, why, size);
+}
+
+void step_read_output(struct instances *instances, struct executor *executor, struct open_run *open)
 {
     char why[sizeof(open->run.detail)] = "";
     char *text = NULL;
@@ -63,6 +74,8 @@ void step_read_output(struct executor *executor, struct open_run *open)
         open->output = NULL;
         st = E_TOO_LARGE;
     }
+    if (st == OK)
+        st = check_declared(instances, open, why, sizeof(why));
     if (st != OK)
         fail(&open->run, why[0] ? why : status_text(st));
 }

@@ -16,7 +16,9 @@ void step_tell_unopened(const struct engine_ports *ports, struct instances *inst
                         struct now now, const struct run *run, char *why, size_t size);
 
 /* Asks the executor for what the step has written, and keeps it for its finish. A step that is OK
- * fails if that can't be read: the steps after it would go by values that are missing. */
-void step_read_output(struct executor *executor, struct open_run *open);
+ * fails if that can't be read, or lacks an output that it declares: the steps after it would go by
+ * values that are missing. */
+void step_read_output(struct instances *instances, struct executor *executor,
+                      struct open_run *open);
 
 #endif

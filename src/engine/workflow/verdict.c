@@ -8,7 +8,8 @@ static void end_as(struct verdict_end *ret, enum run_state state, enum run_reaso
     ret->reason = reason;
 }
 
-/* What `when` or the items of a fan-out say. */
+/* What `when` or the items of a fan-out say. With a detail it is not the step's own `when`, but a
+ * workflow that it waits for, or is in. */
 static enum step_verdict evaluate(struct instances *instances, const struct flow *flow,
                                   const struct run *run, int step, struct verdict_end *ret)
 {
@@ -19,7 +20,7 @@ static enum step_verdict evaluate(struct instances *instances, const struct flow
     enum status st =
         flow_when(flow, step, &scope.flow, &is_to_run, ret->detail, sizeof(ret->detail));
     if (st == OK && !is_to_run) {
-        end_as(ret, RUN_SKIPPED, REASON_WHEN);
+        end_as(ret, RUN_SKIPPED, ret->detail[0] ? REASON_UPSTREAM : REASON_WHEN);
         return VERDICT_END;
     }
     bool is_fan_out = flow_is_fan_out(flow, step);

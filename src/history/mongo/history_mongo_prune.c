@@ -13,6 +13,13 @@ static void filter_table(bson_t *to, enum record_table table, const struct id *u
     mongo_add_states(to, table_states(table, &(struct history_query){.states = 0}));
 }
 
+static bool is_step(const bson_t *document)
+{
+    bson_iter_t field;
+    return bson_iter_init_find(&field, document, "step") && BSON_ITER_HOLDS_UTF8(&field) &&
+           *bson_iter_utf8(&field, NULL);
+}
+
 /* Finds up to PRUNE_ROWS rows, in the order that opts give; frees filter and opts. */
 static enum status find_rows(struct mongo_link *link, bson_t *filter, bson_t *opts,
                              struct prune_rows *ret)
@@ -20,10 +27,11 @@ static enum status find_rows(struct mongo_link *link, bson_t *filter, bson_t *op
     struct mongo_cursor cursor;
     const bson_t *document;
     enum status st = OK;
-    BCON_APPEND(opts, "projection", "{", "kept_bytes", BCON_INT32(1), "}");
+    BCON_APPEND(opts, "projection", "{", "kept_bytes", BCON_INT32(1), "step", BCON_INT32(1), "}");
     mongo_find(link, MONGO_RUNS, filter, opts, &cursor);
     while (ret->count < PRUNE_ROWS && (st = mongo_next(&cursor, &document)) == OK) {
         ret->ids[ret->count] = mongo_get_id(document, "_id");
+        ret->is_step[ret->count] = is_step(document);
         ret->output_bytes[ret->count++] = mongo_get_int(document, "kept_bytes");
     }
     mongo_cursor_release(&cursor);
@@ -173,6 +181,7 @@ const struct prune_driver mongo_prune_driver = {
     .find_nth = find_nth,
     .find_old = find_old,
     .find_bytes = find_bytes,
+    .find_kinds = find_bytes, /* it has both */
     .remove = remove_rows,
     .remove_stats = remove_stats,
     .remove_changes = remove_changes,

@@ -74,6 +74,7 @@ enum statement {
     SQL_ENDED_ALL,   /* rows of all jobs below an id that ended before a time */
     SQL_BYTES,       /* runs of a job's keys, newest first, with the size of their output */
     SQL_BYTES_ALL,   /* the same of all jobs */
+    SQL_KINDS,       /* runs of a job's keys, newest first; 1: a step */
     SQL_PAGE,        /* one for each page_scope: rows of a page */
     SQL_PAGE_LAST = SQL_PAGE + 5,
     SQL_HORIZON, /* one for each page_scope: id of the nth row of the walk */

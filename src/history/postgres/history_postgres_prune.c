@@ -179,6 +179,22 @@ static enum status find_bytes(struct history_link *link, const struct id *uid,
     return st;
 }
 
+static enum status find_kinds(struct history_link *link, const struct id *uid,
+                              const struct id *below, struct prune_rows *ret)
+{
+    struct params params;
+    params_init(&params);
+    enum status st = add_keys(link_of(link), uid, &params);
+    params_id(&params, below);
+    params_int(&params, PRUNE_ROWS);
+    if (st == OK)
+        st = find_rows(link_of(link), TABLE_RUNS, SQL_KINDS, &params, ret);
+    params_release(&params);
+    for (size_t i = 0; st == OK && i < ret->count; i++)
+        ret->is_step[i] = ret->output_bytes[i] != 0;
+    return st;
+}
+
 /* ---- removing ---- */
 
 /* Runs a statement and returns the number of rows it changed. */
@@ -294,6 +310,7 @@ const struct prune_driver postgres_prune_driver = {
     .find_nth = find_nth,
     .find_old = find_old,
     .find_bytes = find_bytes,
+    .find_kinds = find_kinds,
     .remove = remove_rows,
     .drop_jobs = drop_jobs,
     .remove_stats = remove_stats,

@@ -44,6 +44,10 @@ static const char *const sql[STATEMENTS] = {
         " ORDER BY w.id DESC LIMIT $3) w" WITH_KEPT_BYTES,
     [SQL_BYTES_ALL] = "SELECT w.id, o.kept FROM (SELECT id FROM @ WHERE id < $1"
                       " ORDER BY id DESC LIMIT $2) w" WITH_KEPT_BYTES,
+    [SQL_KINDS] = "SELECT w.id, w.is_step FROM unnest($1) AS k, " ALL_STATES ","
+                  " LATERAL (SELECT id, (step <> '')::int AS is_step FROM @"
+                  "  WHERE " OF_JOB_AND_STATE " ORDER BY id DESC LIMIT $3) w"
+                  " ORDER BY w.id DESC LIMIT $3",
     [SQL_ADD_JOBS] = "INSERT INTO jobs (uid, name) SELECT DISTINCT u.uid, u.name"
                      " FROM unnest($1, $2) AS u(uid, name) WHERE NOT EXISTS (SELECT FROM jobs"
                      "  WHERE jobs.uid = u.uid AND jobs.name = u.name)"

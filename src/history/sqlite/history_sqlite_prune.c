@@ -63,25 +63,53 @@ static enum status find_nth(struct history_link *link, enum record_table table,
     return OK;
 }
 
-static enum status find_bytes(struct history_link *link, const struct id *uid,
-                              const struct id *below, struct prune_rows *ret)
+static enum status read_is_step(struct database *database, const struct id *run_id, bool *ret)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_IS_STEP, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, run_id);
+    st = statement_row(stmt);
+    *ret = st == OK && sqlite3_column_int(stmt, 0);
+    sqlite3_reset(stmt);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* The newest runs below an id, each with the size of its kept output, or with is_step. */
+static enum status find_newest(struct database *database, const struct id *uid,
+                               const struct id *below, bool with_bytes, struct prune_rows *ret)
 {
     struct history_query query = {.job_uid = *uid, .before = *below};
     struct walk walk;
     enum record_table table;
     bool can_match;
-    enum status st = walk_open_table(&walk, database_of(link), &query, TABLE_RUNS);
+    enum status st = walk_open_table(&walk, database, &query, TABLE_RUNS);
     if (st != OK)
         return st;
     while (ret->count < PRUNE_ROWS && st == OK) {
         struct id *id = &ret->ids[ret->count];
         st = walk_next(&walk, &table, id, &can_match);
-        if (st == OK)
-            st = read_kept_bytes(database_of(link), id, &ret->output_bytes[ret->count]);
+        if (st == OK && with_bytes)
+            st = read_kept_bytes(database, id, &ret->output_bytes[ret->count]);
+        else if (st == OK)
+            st = read_is_step(database, id, &ret->is_step[ret->count]);
         ret->count += st == OK;
     }
     walk_close(&walk);
     return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status find_bytes(struct history_link *link, const struct id *uid,
+                              const struct id *below, struct prune_rows *ret)
+{
+    return find_newest(database_of(link), uid, below, true, ret);
+}
+
+static enum status find_kinds(struct history_link *link, const struct id *uid,
+                              const struct id *below, struct prune_rows *ret)
+{
+    return find_newest(database_of(link), uid, below, false, ret);
 }
 
 /* ---- removing ---- */
@@ -231,6 +259,7 @@ const struct prune_driver sqlite_prune_driver = {
     .find_nth = find_nth,
     .find_old = find_old,
     .find_bytes = find_bytes,
+    .find_kinds = find_kinds,
     .remove = remove_rows,
     .drop_jobs = drop_jobs,
     .remove_stats = remove_stats,

@@ -48,6 +48,7 @@ static const char *const sql[] = {
     [SQL_REPLACE_OUTPUT] = "DELETE FROM output WHERE run_id = ?1 AND start >= 0",
     [SQL_KEPT_BYTES] = "SELECT start + length(bytes) FROM output WHERE run_id = ?1"
                        " ORDER BY start DESC, seq DESC LIMIT 1",
+    [SQL_IS_STEP] = "SELECT step <> '' FROM runs WHERE id = ?1",
     [SQL_OUTPUT_FROM] = "SELECT start, stream, at_ms, gap_bytes, length(bytes), rowid FROM output"
                         " WHERE run_id = ?1 AND start >= coalesce((SELECT max(start) FROM output"
                         "     WHERE run_id = ?1 AND start <= ?2), ?2) AND start <= ?3"

@@ -83,7 +83,7 @@ MUST_CHECK enum status fields_decode_json(const struct field *fields, const char
                                           struct job_error *reterr);
 
 /* The fields that differ from the defaults. NULL: out of memory. */
-json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults);
+json_t *fields_encode_json(const struct field *fields, const void *object);
 
 /* Makes a job that has a URL or a program a JOB_HTTP or a JOB_FUNCTION. */
 void job_settle_kind(struct job *job);

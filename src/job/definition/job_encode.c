@@ -18,20 +18,6 @@ static void write_text(const char *text, struct strbuf *out)
         out->failed = true;
 }
 
-/* Faster than printf: a definition has several, and a million of them are written at times. */
-static void write_number(int64_t number, struct strbuf *out)
-{
-    char text[24];
-    size_t at = sizeof(text);
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        text[--at] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (number < 0)
-        text[--at] = '-';
-    strbuf_add(out, text + at, sizeof(text) - at);
-}
-
 /* A word that needs no escapes. */
 static void write_word(const char *word, struct strbuf *out)
 {
@@ -66,7 +52,7 @@ static void write_size(int64_t bytes, struct strbuf *out)
     if (unit)
         strbuf_addf(out, "\"%lld%s\"", (long long)bytes, units[unit - 1]);
     else
-        write_number(bytes, out);
+        strbuf_add_number(out, bytes);
 }
 
 static void write_texts(char *const *texts, size_t count, struct strbuf *out)
@@ -136,7 +122,7 @@ static void write_step_after(const struct job_step *step, struct strbuf *out)
 static void write_join(int join, struct strbuf *out)
 {
     if (join > 1)
-        write_number(join, out);
+        strbuf_add_number(out, join);
     else
         write_word(join ? "any" : "all", out);
 }
@@ -257,7 +243,7 @@ static size_t count_steps(const struct job *job, bool final)
 }
 
 /* `job` is valid only for the kinds of field that only jobs have. */
-static bool is_default(const void *object, const void *defaults, const struct field *field)
+static bool is_default(const void *object, const struct field *field)
 {
     const struct job *job = object;
     const char *at = (const char *)object + field->offset;
@@ -283,15 +269,15 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     case FIELD_DURATION:
     case FIELD_SIZE:
     case FIELD_INT64:
-        return int64_at(object, field) == int64_at(defaults, field);
+        return int64_at(object, field) == field->initial;
     case FIELD_INT:
     case FIELD_CHOICE:
     case FIELD_UMASK:
     case FIELD_SET:
     case FIELD_JOIN:
-        return int_at(object, field) == int_at(defaults, field);
+        return int_at(object, field) == (int)field->initial;
     case FIELD_BOOL:
-        return *(const bool *)at == *(const bool *)((const char *)defaults + field->offset);
+        return *(const bool *)at == (field->initial != 0);
     case FIELD_PAIRS:
         return ((const struct job_pairs *)(const void *)at)->count == 0;
     case FIELD_PARAMS:
@@ -308,7 +294,7 @@ static bool is_default(const void *object, const void *defaults, const struct fi
         return !((const struct job_step *)object)->after_count;
     case FIELD_GROUP:
         for (const struct field *inner = field->fields; inner->name; inner++) {
-            if (!is_default(object, defaults, inner))
+            if (!is_default(object, inner))
                 return false;
         }
         return true;
@@ -316,28 +302,25 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     return false;
 }
 
-static void write_fields(const void *object, const void *defaults, const struct field *fields,
-                         bool with_meta, struct strbuf *out);
+static void write_fields(const void *object, const struct field *fields, bool with_meta,
+                         struct strbuf *out);
 static void write_steps(const struct job *job, bool final, struct strbuf *out);
 
 /* The only field of a group that is not the default, if it may stand for the group; else NULL. */
-static const struct field *single_field(const void *object, const void *defaults,
-                                        const struct field *fields)
+static const struct field *single_field(const void *object, const struct field *fields)
 {
-    if (!fields->alone || is_default(object, defaults, fields))
+    if (!fields->alone)
         return NULL;
     for (const struct field *other = fields + 1; other->name; other++) {
-        if (!is_default(object, defaults, other))
+        if (!is_default(object, other))
             return NULL;
     }
     return fields;
 }
 
-static void write_group(const void *object, const void *defaults, const struct field *fields,
-                        struct strbuf *out);
+static void write_group(const void *object, const struct field *fields, struct strbuf *out);
 
-static void write_value(const void *object, const void *defaults, const struct field *field,
-                        struct strbuf *out)
+static void write_value(const void *object, const struct field *field, struct strbuf *out)
 {
     const struct job *job = object; /* for the kinds of field that only jobs have */
     const char *at = (const char *)object + field->offset;
@@ -374,10 +357,10 @@ static void write_value(const void *object, const void *defaults, const struct f
         write_size(int64_at(object, field), out);
         break;
     case FIELD_INT64:
-        write_number(int64_at(object, field), out);
+        strbuf_add_number(out, int64_at(object, field));
         break;
     case FIELD_INT:
-        write_number(int_at(object, field), out);
+        strbuf_add_number(out, int_at(object, field));
         break;
     case FIELD_BOOL:
         strbuf_adds(out, *(const bool *)at ? "true" : "false");
@@ -419,72 +402,75 @@ static void write_value(const void *object, const void *defaults, const struct f
         write_join(int_at(object, field), out);
         break;
     case FIELD_GROUP:
-        write_group(object, defaults, field->fields, out);
+        write_group(object, field->fields, out);
         break;
     }
 }
 
-static void write_group(const void *object, const void *defaults, const struct field *fields,
-                        struct strbuf *out)
+static void write_group(const void *object, const struct field *fields, struct strbuf *out)
 {
-    const struct field *single = single_field(object, defaults, fields);
+    const struct field *single = single_field(object, fields);
     if (single)
-        write_value(object, defaults, single, out);
+        write_value(object, single, out);
     else
-        write_fields(object, defaults, fields, false, out);
+        write_fields(object, fields, false, out);
 }
 
 /* Appends the member to the map, of which *before is the character in front of the next one. */
-static void write_member(const void *object, const void *defaults, const struct field *field,
-                         char *before, struct strbuf *out)
+static void write_given(const void *object, const struct field *field, char *before,
+                        struct strbuf *out)
 {
-    if (is_default(object, defaults, field))
-        return;
     strbuf_addc(out, *before);
     strbuf_addc(out, '"');
     strbuf_adds(out, field->name);
     strbuf_adds(out, "\":");
-    write_value(object, defaults, field, out);
+    write_value(object, field, out);
     *before = ',';
 }
 
-static void write_fields(const void *object, const void *defaults, const struct field *fields,
-                         bool with_meta, struct strbuf *out)
+/* The same, unless it has its default. */
+static void write_member(const void *object, const struct field *field, char *before,
+                         struct strbuf *out)
+{
+    if (!is_default(object, field))
+        write_given(object, field, before, out);
+}
+
+static void write_fields(const void *object, const struct field *fields, bool with_meta,
+                         struct strbuf *out)
 {
     char before = '{';
     for (const struct field *field = fields; field->name; field++) {
         if (with_meta || !field->meta)
-            write_member(object, defaults, field, &before, out);
+            write_member(object, field, &before, out);
     }
     strbuf_adds(out, before == '{' ? "{}" : "}");
 }
 
 /* ---- steps ---- */
 
-static void write_step(const struct job_step *step, const struct job *job_like,
-                       const struct job_step *step_like, struct strbuf *out)
+static void write_step(const struct job_step *step, struct strbuf *out)
 {
     char before = '{';
     for (const struct field *field = step_fields; field->name; field++)
-        write_member(step, step_like, field, &before, out);
+        write_member(step, field, &before, out);
     for (const struct field *field = job_fields; field->name; field++) {
-        if (field_is_of_step(field))
-            write_member(step->job, job_like, field, &before, out);
+        if (step->given & step_field_bit(field) && field->kind != FIELD_PAIRS)
+            write_given(step->job, field, &before, out);
+        else if (field_is_of_step(field))
+            write_member(step->job, field, &before, out);
     }
     strbuf_adds(out, before == '{' ? "{}" : "}");
 }
 
 static void write_steps(const struct job *job, bool final, struct strbuf *out)
 {
-    struct job job_like = job_defaults();
-    struct job_step step_like = {0};
     char before = '[';
-    fields_set_defaults(step_fields, &step_like);
     for (size_t i = 0; i < job->step_count; i++) {
         if (job->steps[i].is_final != final)
             continue;
         strbuf_addc(out, before);
-        write_step(&job->steps[i], &job_like, &step_like, out);
+        write_step(&job->steps[i], out);
         before = ',';
     }
     strbuf_adds(out, before == '[' ? "[]" : "]");
@@ -509,18 +495,17 @@ static json_t *take_tree(struct strbuf *text)
     return value;
 }
 
-json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults)
+json_t *fields_encode_json(const struct field *fields, const void *object)
 {
     struct strbuf text;
     strbuf_init(&text);
-    write_fields(object, defaults, fields, false, &text);
+    write_fields(object, fields, false, &text);
     return take_tree(&text);
 }
 
 static void write_job(const struct job *job, bool with_meta, struct strbuf *out)
 {
-    struct job defaults = job_defaults();
-    write_fields(job, &defaults, job_fields, with_meta, out);
+    write_fields(job, job_fields, with_meta, out);
 }
 
 json_t *job_encode_json(const struct job *job, bool with_meta)
@@ -538,7 +523,7 @@ json_t *job_field_default(const struct field *field)
     if (field->about->unset)
         return NULL;
     strbuf_init(&text);
-    write_value(&defaults, &defaults, field, &text);
+    write_value(&defaults, field, &text);
     return take_tree(&text);
 }
 

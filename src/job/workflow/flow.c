@@ -178,6 +178,18 @@ static bool read_each(const json_t *map, struct flow_step *step)
            get_int(each, "at_once", 1, EACH_AT_ONCE_MAX, EACH_AT_ONCE, &step->at_once);
 }
 
+static bool read_outputs(const json_t *map, struct flow_step *step)
+{
+    const json_t *key;
+    size_t i;
+    step->outputs = json_object_get(map, "outputs");
+    json_array_foreach (step->outputs, i, key) {
+        if (!json_is_string(key))
+            return false;
+    }
+    return !step->outputs || json_is_array(step->outputs);
+}
+
 static enum status read_step(const struct flow *flow, const json_t *plan, const json_t *map,
                              struct flow_step *step)
 {
@@ -189,7 +201,7 @@ static enum status read_step(const struct flow *flow, const json_t *plan, const 
     if (!step->name || !*step->name || strlen(step->name) > STEP_NAME_MAX || !json_is_object(job) ||
         !get_int(map, "scope", 0, flow->scope_count - 1, 0, &step->scope) ||
         !get_texts(map, "values", &step->values) || !get_texts(map, "with", &step->with) ||
-        !read_each(map, step))
+        !read_each(map, step) || !read_outputs(map, step))
         return E_INVALID;
     enum status st = read_gate(flow, map, &step->gate);
     return st == OK ? make_json(flow, plan, job, step) : st;

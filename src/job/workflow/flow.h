@@ -144,4 +144,9 @@ MUST_CHECK enum status flow_job(const struct flow *flow, int part, const struct 
 MUST_CHECK enum status flow_read_output(const char *text, size_t length, char **ret, char *why,
                                         size_t size);
 
+/* Has the step written the outputs that it declares? `values`: the JSON object; NULL: nothing was
+ * written. E_INVALID: `why`. */
+MUST_CHECK enum status flow_check_output(const struct flow *flow, int step, const char *values,
+                                         char *why, size_t size);
+
 #endif

@@ -19,7 +19,12 @@ struct place {
 
 static const char *complain_step(const struct place *place, const struct ref *ref)
 {
-    if (flow_find_in(place->flow, place->in, ref->step) >= 0)
+    int step = flow_find_in(place->flow, place->in, ref->step);
+    if (step >= 0 && ref->kind == REF_OUTPUT)
+        return flow_lacks_output(&place->flow->steps[step], ref->name)
+                   ? "names an output that the step does not declare"
+                   : NULL;
+    if (step >= 0)
         return NULL;
     if (!flow_find_scope(place->flow, place->in, ref->step))
         return "names a step that does not exist";

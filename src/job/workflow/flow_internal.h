@@ -11,6 +11,7 @@
  *           "values": variables of its environment whose values hold ${REFERENCE}
  *           "with": values for parameters of the job, likewise
  *           "after": [[STEP, ON] ...], "join", "needs": [[SCOPE, ON] ...], "when"
+ *           "outputs": [KEY ...]: what it writes; left out: not declared
  *           "each": {"items": [...]} or {"from", "to", "by"} or {"of"} or {"shards"}, with
  * "at_once" "final": true, "scope": where its references are looked up, "ends": true: the instance
  *           waits for it
@@ -63,6 +64,7 @@ struct flow_step {
     char *json; /* with name and schedule */
     struct flow_gate gate;
     const json_t *values, *with, *each; /* NULL: none */
+    const json_t *outputs;              /* keys that it must write; NULL: not declared */
     struct flow_edge *edges;
     size_t edge_count;
     int scope, at_once;
@@ -152,6 +154,11 @@ MUST_CHECK enum status flow_output_of(const struct flow *flow, const struct flow
 
 /* The number of items of a fan-out that has ended. */
 int flow_item_count(const struct flow *flow, const struct flow_scope *scope, int step);
+
+/* ---- flow_output.c ---- */
+
+/* Does it declare what it writes, and not this key? */
+bool flow_lacks_output(const struct flow_step *step, const char *key);
 
 /* ---- flow_check.c: references of a whole plan ---- */
 

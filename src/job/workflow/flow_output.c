@@ -182,3 +182,34 @@ enum status flow_read_output(const char *text, size_t length, char **ret, char *
     json_decref(o.values);
     return st;
 }
+
+/* ---- declared ---- */
+
+bool flow_lacks_output(const struct flow_step *step, const char *key)
+{
+    const json_t *known;
+    size_t i;
+    json_array_foreach (step->outputs, i, known) {
+        if (strcmp(json_string_value(known), key) == 0)
+            return false;
+    }
+    return step->outputs != NULL;
+}
+
+enum status flow_check_output(const struct flow *flow, int step, const char *values, char *why,
+                              size_t size)
+{
+    const json_t *key;
+    json_t *map = NULL;
+    json_error_t error;
+    size_t i;
+    if (!flow->steps[step].outputs)
+        return OK;
+    enum status st = values ? flow_parse(values, strlen(values), &map, &error) : OK;
+    json_array_foreach (flow->steps[step].outputs, i, key) {
+        if (st == OK && !json_object_get(map, json_string_value(key)))
+            st = flow_fail(why, size, "the output \"%s\" was not written", json_string_value(key));
+    }
+    json_decref(map);
+    return st;
+}

@@ -76,6 +76,13 @@ const char *ref_read(const char *text, size_t length, struct ref *ret)
     return NULL;
 }
 
+const char *ref_key(const struct ref *ref)
+{
+    static const char *const own[] = {[REF_STATE] = "state", [REF_EXIT_CODE] = "exit_code"};
+    bool is_own = ref->kind == REF_STATE || ref->kind == REF_EXIT_CODE;
+    return is_own ? own[ref->kind] : ref->name;
+}
+
 /* ---- in templates ---- */
 
 /* Would a reader take it for a reference? */

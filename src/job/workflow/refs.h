@@ -39,6 +39,9 @@ struct ref {
 /* Reads a reference, which need not end at text[length]. What is wrong with it; NULL: nothing. */
 const char *ref_read(const char *text, size_t length, struct ref *ret);
 
+/* "rows", "state", "exit_code": of a reference to a step. */
+const char *ref_key(const struct ref *ref);
+
 /* Is it a key of an output? */
 bool ref_is_key(const char *text, size_t length);
 

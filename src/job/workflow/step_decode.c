@@ -182,6 +182,8 @@ static enum status decode_fields(const struct decoder *d, struct job_step *step,
             here.node = node_get(spot->node, field->name);
         if (here.node)
             st = decoder_go_on(d, field_decode(&of_job, field, &here), &worst);
+        if (here.node && step->ref)
+            step->given |= step_field_bit(field);
     }
     job_settle_kind(step->job);
     return st == OK ? worst : st;
@@ -233,12 +235,17 @@ static enum status check_reference(const struct decoder *d, const struct job_ste
 {
     struct spot with = {spot, "with", 0, node_get(spot->node, "with")};
     struct spot each = {spot, "each", 0, node_get(spot->node, "each")};
+    struct spot outputs = {spot, "outputs", 0, node_get(spot->node, "outputs")};
     if (with.node && !step->ref && !step->workflow)
         return spot_fail(
             d->err, &with,
             "is for the parameters of a \"job\" or a \"workflow\"; this step has none");
     if (each.node && step->workflow)
         return spot_fail(d->err, &each, "is not for a \"workflow\"; its own steps can have it");
+    if (outputs.node && step->workflow)
+        return spot_fail(d->err, &outputs, "is not for a \"workflow\"; its own steps can have it");
+    if (outputs.node && step->job->kind == JOB_HTTP)
+        return spot_fail(d->err, &outputs, "is not for an HTTP call, which has one output: status");
     for (const struct field *field = job_fields; field->name && (step->ref || step->workflow);
          field++) {
         struct spot here = {spot, field->name, 0, NULL};

@@ -17,6 +17,15 @@ static const char *output_complaint(const char *text)
                                                : NULL;
 }
 
+static const char *key_complaint(const char *text)
+{
+    if (!ref_is_key(text, strlen(text)))
+        return "is not a key of an output: letters, digits and _, no digit first";
+    return strcmp(text, "state") == 0 || strcmp(text, "exit_code") == 0
+               ? "is peal's own, and every step has it"
+               : NULL;
+}
+
 static const struct field each_fields[] = {
     {"items", FIELD_ITEMS, AT(each.items), 1, EACH_ITEMS_MAX, .alone = true,
      ABOUT(SECTION_STEPS, "Items", "各项",
@@ -84,6 +93,12 @@ const struct field step_fields[] = {
            "A condition on parameters and outputs; the step is skipped if it is false.",
            "关于参数和输出的条件；不成立则跳过该步骤。", .unset = "always",
            .sample = "params.mode == \"full\"", .see = "#when")},
+    {"outputs", FIELD_NAMES, AT(outputs), 1, STEP_OUTPUTS_MAX, .complain = key_complaint,
+     ABOUT(SECTION_STEPS, "Outputs", "输出",
+           "The keys that it writes to PEAL_OUTPUT; others can't be referred to then, and it fails "
+           "if one is missing.",
+           "写入 PEAL_OUTPUT 的键；声明后不能引用其他键，缺少任一键则步骤失败。", .unset = "any",
+           .sample = "rows", .see = "#values")},
     {"each", FIELD_GROUP, .fields = each_fields, .also = "foreach matrix loop items"},
     {0},
 };
@@ -91,6 +106,14 @@ const struct field step_fields[] = {
 bool field_is_of_step(const struct field *field)
 {
     return !field->meta && (field->of == OF_STEP || field->of == OF_EITHER);
+}
+
+unsigned step_field_bit(const struct field *field)
+{
+    unsigned bit = field->in_reference;
+    for (const struct field *other = job_fields; bit && other != field; other++)
+        bit <<= other->in_reference;
+    return bit;
 }
 
 const struct field *step_field_find(const char *name, size_t length)

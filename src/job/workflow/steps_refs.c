@@ -67,6 +67,30 @@ static const char *complain_order(struct place *place, int other)
     return place->why;
 }
 
+/* What the other step writes is known only if it says so. Of an HTTP call it is known, too, but a
+ * stored definition is as it was accepted. */
+static const char *complain_key(struct place *place, int other, const struct ref *ref)
+{
+    const struct job_step *step = place->graph->items[other].step;
+    const char *const *known = step_known_outputs(step);
+    if (ref->kind != REF_OUTPUT || !known || strchr(ref->step, '/') ||
+        (!step->outputs && place->graph->d->with_meta))
+        return NULL;
+    for (size_t i = 0; known[i]; i++) {
+        if (strcmp(known[i], ref->name) == 0)
+            return NULL;
+    }
+    const char *nearest = word_nearest(known, ref->name);
+    if (nearest)
+        snprintf(place->why, sizeof(place->why),
+                 "names an output that step \"%s\" does not have; did you mean \"%s\"?", step->name,
+                 nearest);
+    else
+        snprintf(place->why, sizeof(place->why), "names an output that step \"%s\" does not have",
+                 step->name);
+    return place->why;
+}
+
 static const char *complain_step(struct place *place, const struct ref *ref)
 {
     struct steps_graph *graph = place->graph;
@@ -88,8 +112,9 @@ static const char *complain_step(struct place *place, const struct ref *ref)
         return "names this step itself";
     if (strchr(ref->step, '/') && !graph->items[other].step->workflow)
         return "names a step of a workflow, but the step in front of the / is none";
-    if (graph->is_vague || graph->is_wrong)
-        return NULL;
+    const char *complaint = complain_key(place, other, ref);
+    if (complaint || graph->is_vague || graph->is_wrong)
+        return complaint;
     place->st = steps_graph_is_before(graph, other, place->step, &is_before);
     return is_before ? NULL : complain_order(place, other);
 }

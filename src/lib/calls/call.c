@@ -53,7 +53,10 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
         return E_NOMEM;
     run->calls = calls;
     run->id = of_engine->id;
-    run->run = *of_engine;
+    memcpy(run->job_name, of_engine->job_name, sizeof(run->job_name));
+    run->tick_ms = of_engine->tick_ms;
+    run->attempt = of_engine->attempt;
+    run->fence = of_engine->fence;
     run->timeout_ms = job->timeout_s * 1000;
     run->stop_ms = INT64_MAX;
     id_format(&run->id, run->id_text);
@@ -89,8 +92,11 @@ struct progress call_progress(struct peal_run *run)
     return progress;
 }
 
-void call_fill_end(struct peal_run *run, int code, struct run *end)
+void call_fill_end(struct peal_run *run, struct run *end)
 {
+    int code = run->code;
+    end->started_ms = run->started_ms;
+    end->finished_ms = run->finished_ms;
     end->exit_code = code;
     end->reason = code ? REASON_EXIT_CODE : REASON_NONE;
     end->state = code ? RUN_FAILED : RUN_OK;
@@ -149,22 +155,22 @@ const char *peal_run_id(const peal_run *run)
 
 const char *peal_run_job(const peal_run *run)
 {
-    return run->run.job_name;
+    return run->job_name;
 }
 
 int64_t peal_run_tick(const peal_run *run)
 {
-    return run->run.tick_ms;
+    return run->tick_ms;
 }
 
 int peal_run_attempt(const peal_run *run)
 {
-    return run->run.attempt;
+    return run->attempt;
 }
 
 int64_t peal_run_fence(const peal_run *run)
 {
-    return run->run.fence;
+    return run->fence;
 }
 
 const char *peal_param(const peal_run *run, const char *name)

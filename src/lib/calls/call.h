@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "calls/call_output.h"
 #include "calls/call_pool.h"
@@ -16,7 +17,8 @@
 enum call_phase {
     CALL_WAITS, /* for a thread, or for its time */
     CALL_RUNS,
-    CALL_ENDED, /* until the engine has acknowledged it, and the history has its output */
+    CALL_ENDED,   /* until the engine has acknowledged it, and the history has its output */
+    CALL_EXPIRED, /* it was too late; until the engine is told */
 };
 
 struct call_param {
@@ -30,8 +32,11 @@ struct peal_run {
     struct id id;
     struct calls *calls;
     struct pool_call in_pool;
-    struct run run; /* as the engine has asked for it */
+    /* Of the run as the engine has asked for it. */
     char id_text[ID_TEXT + 1];
+    char job_name[JOB_NAME_SIZE];
+    int64_t tick_ms, fence;
+    int attempt;
     peal_function *function;
     void *arg;
     struct command *command; /* which `arg` is then; NULL: none */
@@ -42,9 +47,13 @@ struct peal_run {
     struct call_output output;
     struct call_file file; /* with it, so far; the loop's */
 
-    enum call_phase phase; /* with the lock of `calls` */
-    int64_t
-        stop_ms; /* boot time of its timeout, while it runs; INT64_MAX: none. With that lock, as: */
+    enum call_phase phase;           /* with the lock of `calls`, as all until the next comment: */
+    int64_t started_ms, finished_ms; /* wall; 0: not yet */
+    int code;                        /* that it has returned */
+    bool tells_start;                /* what the engine is to be told of it, ... */
+    bool is_listed;                  /* ... in its place among the events: */
+    STAILQ_ENTRY(peal_run) in_events;
+    int64_t stop_ms; /* boot time of its timeout, while it runs; INT64_MAX: none */
     bool is_acknowledged, is_read;
     pthread_mutex_t lock; /* of: */
     pthread_cond_t cancelled;
@@ -64,6 +73,6 @@ void call_cancel(struct peal_run *run, enum run_reason reason);
 struct progress call_progress(struct peal_run *run);
 
 /* How it has ended: the reason of a cancelled call, unless it has succeeded all the same. */
-void call_fill_end(struct peal_run *run, int code, struct run *end);
+void call_fill_end(struct peal_run *run, struct run *end);
 
 #endif

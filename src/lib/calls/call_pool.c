@@ -138,10 +138,10 @@ enum status call_pool_add(struct call_pool *pool, struct pool_call *call)
         TAILQ_REMOVE(&pool->queue, call, in_queue);
         pool->waiting--;
         st = E_BUSY;
+    } else if (is_due(call)) {
+        pthread_cond_signal(&pool->work); /* who takes it has the next one look */
     } else if (is_first) {
         pthread_cond_broadcast(&pool->work); /* one of them waits for another time */
-    } else if (is_due(call)) {
-        pthread_cond_signal(&pool->work);
     }
     pthread_mutex_unlock(&pool->lock);
     return st;
@@ -200,7 +200,7 @@ enum status call_pool_new(int threads, struct call_pool **ret)
         return st;
     }
     TAILQ_INIT(&pool->queue);
-    pthread_mutex_init(&pool->lock, NULL);
+    brief_lock_init(&pool->lock);
     monotonic_cond_init(&pool->work);
     *ret = pool;
     return OK;

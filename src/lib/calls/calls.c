@@ -2,24 +2,20 @@
 
 #include <stdlib.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #include "calls/call.h"
 #include "calls/command.h"
 #include "function/job_function.h"
+#include "monotonic.h"
 #include "table.h"
 
 enum {
     AHEAD_MS = 50,   /* a call waits for its time in the pool: no turn of the loop is in between */
     BRISK_MS = 100,  /* calls that are done within this time are worth having in the pool ... */
     BRISK_MAX = 256, /* ... up to so many for each thread */
+    HELD_MS = 20,    /* threads that are all busy, and for so long with the same calls, are held */
     SPOOL_MS = 100,  /* output is on disk so long after it came */
     SPOOL_MAX = 256, /* calls whose output is written in one turn */
-};
-
-struct call_event {
-    struct executor_event event;
-    STAILQ_ENTRY(call_event) next;
 };
 
 struct calls {
@@ -31,12 +27,15 @@ struct calls {
     int64_t spool_ms;        /* when to write it; boot time; 0: nothing is to be written */
     pthread_mutex_t lock;    /* of all that follows */
     struct table runs;       /* peal_run by id */
-    STAILQ_HEAD(event_list, call_event) events;
+    STAILQ_HEAD(event_list, peal_run) events; /* calls of which the engine is to be told */
+    bool tells_ready;                         /* that it is there, before that */
     size_t running;
     int64_t mean_us;  /* of a call, over the last ones */
+    size_t brisk;     /* calls since the last one that took longer than BRISK_MS */
     int64_t moved_us; /* when the last one began or ended; boot time */
     int64_t stop_ms;  /* no timeout before this; boot time */
-    size_t wanted;    /* as calls_wanted has told last; the loop's */
+    int threads;      /* as calls_wanted was told last; the loop's, as: */
+    int each;         /* calls for each of them, by their mean */
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct peal_run, id),
@@ -59,55 +58,64 @@ static void forget_if_done(struct calls *calls, struct peal_run *call)
 
 /* ---- events, with the lock ---- */
 
-static void tell(struct calls *calls, const struct executor_event *event)
+static void tell(struct calls *calls, struct peal_run *call)
 {
-    struct call_event *item = malloc(sizeof(*item));
-    while (!item) { /* an end must not get lost: the engine would wait for it */
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-        item = malloc(sizeof(*item));
-    }
-    item->event = *event;
+    if (call->is_listed)
+        return;
     bool is_first = STAILQ_EMPTY(&calls->events); /* else a turn is due, which takes them all */
-    STAILQ_INSERT_TAIL(&calls->events, item, next);
+    call->is_listed = true;
+    STAILQ_INSERT_TAIL(&calls->events, call, in_events);
     if (is_first)
         calls->config.wake(calls->config.context);
 }
 
 static void tell_started(struct calls *calls, struct peal_run *call)
 {
-    struct executor_event event = {.kind = EXECUTOR_STARTED, .run_id = call->id};
-    event.end.started_ms = call->run.started_ms;
-    tell(calls, &event);
+    call->tells_start = true;
+    tell(calls, call);
 }
 
-static void tell_ended(struct calls *calls, struct peal_run *call, int code)
+static void tell_ended(struct calls *calls, struct peal_run *call, int code, struct wall_ms now)
 {
-    struct executor_event event = {.kind = EXECUTOR_ENDED, .run_id = call->id};
-    event.end.started_ms = call->run.started_ms;
-    event.end.finished_ms = clock_now().wall.ms;
-    call_fill_end(call, code, &event.end);
-    tell(calls, &event);
+    call->phase = CALL_ENDED;
+    call->code = code;
+    call->finished_ms = now.ms;
+    tell(calls, call);
+}
+
+/* The next of what is to be told of a call. */
+static struct executor_event take_event(struct peal_run *call)
+{
+    struct executor_event event = {.run_id = call->id};
+    if (call->tells_start) {
+        event.kind = EXECUTOR_STARTED;
+        event.end.started_ms = call->started_ms;
+        call->tells_start = false;
+    } else if (call->phase == CALL_EXPIRED) {
+        event.kind = EXECUTOR_EXPIRED;
+    } else {
+        event.kind = EXECUTOR_ENDED;
+        call_fill_end(call, &event.end);
+    }
+    return event;
 }
 
 /* ---- calling ---- */
 
 /* With the lock. False: it is too late, or was killed before it began. */
-static bool may_begin(struct calls *calls, struct peal_run *call)
+static bool may_begin(struct calls *calls, struct peal_run *call, struct now now)
 {
-    struct now now = clock_now();
     if (atomic_load(&call->is_cancelled)) {
-        call->run.started_ms = now.wall.ms;
-        call->phase = CALL_ENDED;
-        tell_ended(calls, call, -1);
+        call->started_ms = now.wall.ms;
+        tell_ended(calls, call, -1, now.wall);
         return false;
     }
     if (now.boot.ms >= call->deadline.ms) {
-        tell(calls, &(struct executor_event){.kind = EXECUTOR_EXPIRED, .run_id = call->id});
-        table_remove(&calls->runs, call);
-        call_free(call);
+        call->phase = CALL_EXPIRED;
+        tell(calls, call);
         return false;
     }
-    call->run.started_ms = now.wall.ms;
+    call->started_ms = now.wall.ms;
     call->phase = CALL_RUNS;
     if (call->timeout_ms)
         call->stop_ms = now.boot.ms + call->timeout_ms;
@@ -119,6 +127,7 @@ static bool may_begin(struct calls *calls, struct peal_run *call)
 static void measure(struct calls *calls, int64_t us)
 {
     calls->mean_us += (us - calls->mean_us) / 16;
+    calls->brisk = us > BRISK_MS * 1000 ? 0 : calls->brisk + 1;
 }
 
 static struct peal_run *call_of(struct pool_call *in_pool)
@@ -126,38 +135,58 @@ static struct peal_run *call_of(struct pool_call *in_pool)
     return (struct peal_run *)((char *)in_pool - offsetof(struct peal_run, in_pool));
 }
 
+/* The clocks are read without the lock, which all threads want. */
 static void make(struct pool_call *in_pool)
 {
     struct peal_run *call = call_of(in_pool);
     struct calls *calls = call->calls;
+    struct now now = clock_now();
+    int64_t began_us = clock_boot_us();
     pthread_mutex_lock(&calls->lock);
-    if (may_begin(calls, call)) {
-        int64_t began_us = clock_boot_us();
+    bool begins = may_begin(calls, call, now);
+    if (begins) {
         calls->running++;
         calls->moved_us = began_us;
         tell_started(calls, call);
-        pthread_mutex_unlock(&calls->lock);
-        int code = call->function(call, call->arg);
-        pthread_mutex_lock(&calls->lock);
-        calls->running--;
-        call->phase = CALL_ENDED;
-        tell_ended(calls, call, code);
-        calls->moved_us = clock_boot_us();
-        measure(calls, calls->moved_us - began_us);
     }
+    pthread_mutex_unlock(&calls->lock);
+    if (!begins)
+        return;
+    int code = call->function(call, call->arg);
+    struct wall_ms ended = clock_now().wall;
+    int64_t ended_us = clock_boot_us();
+    pthread_mutex_lock(&calls->lock);
+    calls->running--;
+    tell_ended(calls, call, code, ended);
+    calls->moved_us = ended_us;
+    measure(calls, ended_us - began_us);
     pthread_mutex_unlock(&calls->lock);
 }
 
 /* ---- the executor ---- */
 
+static bool is_known(struct calls *calls, const struct id *run_id)
+{
+    pthread_mutex_lock(&calls->lock);
+    bool is_known = table_find(&calls->runs, run_id);
+    pthread_mutex_unlock(&calls->lock);
+    return is_known;
+}
+
+/* It may have ended by the time that this returns. */
 static enum status add(struct calls *calls, struct peal_run *call)
 {
+    pthread_mutex_lock(&calls->lock);
     enum status st = table_insert(&calls->runs, call);
+    pthread_mutex_unlock(&calls->lock);
     if (st != OK)
         return st;
     st = call_pool_add(calls->config.pool, &call->in_pool);
-    if (st != OK)
+    if (st != OK) {
+        pthread_mutex_lock(&calls->lock);
         table_remove(&calls->runs, call);
+        pthread_mutex_unlock(&calls->lock);
+    }
     return st;
 }
 
@@ -165,28 +194,27 @@ static enum status start(struct executor *port, const struct run *run, const str
                          struct boot_ms at, struct boot_ms deadline)
 {
     struct calls *calls = of(port);
-    struct peal_run *call = NULL;
+    struct peal_run *call;
     struct call_target target;
     struct call_order order = {job_function_name(job), run, job, calls->config.node};
+    if (is_known(calls, &run->id)) /* asked for again */
+        return OK;
     if (!calls->config.find(calls->config.functions, &order, &target))
         return E_NOT_FOUND;
-    pthread_mutex_lock(&calls->lock);
-    bool is_known = table_find(&calls->runs, &run->id); /* asked for again */
-    enum status st = is_known ? OK : call_new(calls, run, job, &call);
-    if (call) {
-        call->function = target.function;
-        call->arg = target.command ? target.command : target.arg;
-        call->command = target.command;
-        call->deadline = deadline;
-        call->in_pool.at_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
-        call->in_pool.make = make;
-        st = add(calls, call);
-        if (st != OK)
-            call_free(call);
-    } else {
+    enum status st = call_new(calls, run, job, &call);
+    if (st != OK) {
         command_free(target.command);
+        return st;
     }
-    pthread_mutex_unlock(&calls->lock);
+    call->function = target.function;
+    call->arg = target.command ? target.command : target.arg;
+    call->command = target.command;
+    call->deadline = deadline;
+    call->in_pool.at_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
+    call->in_pool.make = make;
+    st = add(calls, call);
+    if (st != OK)
+        call_free(call);
     return st;
 }
 
@@ -217,12 +245,22 @@ static bool next_event(struct executor *port, struct executor_event *ret)
 {
     struct calls *calls = of(port);
     pthread_mutex_lock(&calls->lock);
-    struct call_event *first = STAILQ_FIRST(&calls->events);
-    bool is_there = first;
-    if (first) {
-        *ret = first->event;
-        STAILQ_REMOVE_HEAD(&calls->events, next);
-        free(first);
+    struct peal_run *first = STAILQ_FIRST(&calls->events);
+    bool is_there = calls->tells_ready || first;
+    if (calls->tells_ready) {
+        *ret = (struct executor_event){.kind = EXECUTOR_READY};
+        calls->tells_ready = false;
+    } else if (first) {
+        *ret = take_event(first);
+        bool is_told = ret->kind != EXECUTOR_STARTED || first->phase == CALL_RUNS;
+        if (is_told) {
+            STAILQ_REMOVE_HEAD(&calls->events, in_events);
+            first->is_listed = false;
+        }
+        if (ret->kind == EXECUTOR_EXPIRED) {
+            table_remove(&calls->runs, first);
+            call_free(first);
+        }
     }
     pthread_mutex_unlock(&calls->lock);
     return is_there;
@@ -235,9 +273,26 @@ static int64_t ahead_ms(const struct executor *port, const struct job *job)
     return AHEAD_MS;
 }
 
+/* With the lock. All threads are busy, and have been with the same calls for so long. */
+static bool are_held(const struct calls *calls, int threads, int64_t for_ms)
+{
+    return calls->running >= (size_t)threads && clock_boot_us() - calls->moved_us > for_ms * 1000;
+}
+
+/* What is begun must be called within its window, whatever the calls before it do: one for each
+ * idle thread, and, after calls that were brisk, so many for each of those as there are threads. */
 static size_t starts_ahead(const struct executor *port)
 {
-    return of((struct executor *)port)->wanted;
+    struct calls *calls = of((struct executor *)port);
+    size_t threads = (size_t)calls->threads;
+    pthread_mutex_lock(&calls->lock);
+    size_t idle = calls->running < threads ? threads - calls->running : 0;
+    size_t most = threads * (size_t)calls->each;
+    size_t more = calls->brisk < most / threads ? calls->brisk * threads : most;
+    if (are_held(calls, calls->threads, HELD_MS))
+        more = 0;
+    pthread_mutex_unlock(&calls->lock);
+    return idle > more ? idle : more;
 }
 
 static const struct executor_ops executor_ops = {.start = start,
@@ -295,9 +350,9 @@ static enum status read_live(void *context, const struct id *run_id, int64_t off
     struct calls *calls = context;
     pthread_mutex_lock(&calls->lock);
     struct peal_run *call = table_find(&calls->runs, run_id);
-    enum status st = call && call->phase != CALL_WAITS
-                         ? call_output_read_from(&call->output, offset, limit, ret, ret_count)
-                         : E_NOT_FOUND;
+    bool has_begun = call && (call->phase == CALL_RUNS || call->phase == CALL_ENDED);
+    enum status st = has_begun ? call_output_read_from(&call->output, offset, limit, ret, ret_count)
+                               : E_NOT_FOUND;
     pthread_mutex_unlock(&calls->lock);
     return st;
 }
@@ -432,15 +487,14 @@ int calls_wanted(struct calls *calls, int threads)
 {
     pthread_mutex_lock(&calls->lock);
     int64_t mean_us = calls->mean_us;
-    bool is_held =
-        calls->running >= (size_t)threads && clock_boot_us() - calls->moved_us > BRISK_MS * 1000;
+    bool is_held = are_held(calls, threads, BRISK_MS);
     pthread_mutex_unlock(&calls->lock);
     int each = 1; /* and no more while all threads are held by calls that are not brisk */
     while (!is_held && each < BRISK_MAX && mean_us * each * 2 <= BRISK_MS * 1000)
         each *= 2; /* in few steps: a changed number is told to all nodes */
-    int wanted = threads * each;
-    calls->wanted = (size_t)wanted;
-    return wanted;
+    calls->threads = threads;
+    calls->each = each;
+    return threads * each;
 }
 
 /* ---- beginning and end ---- */
@@ -453,12 +507,14 @@ enum status calls_new(const struct calls_config *config, struct calls **ret)
     calls->port.ops = &executor_ops;
     calls->config = *config;
     calls->mean_us = BRISK_MS * 1000 / 8;
+    calls->threads = calls->each = 1;
     calls->stop_ms = INT64_MAX;
     table_init(&calls->runs, &runs_type);
     call_spool_init(&calls->spool, config->spool);
     STAILQ_INIT(&calls->events);
-    pthread_mutex_init(&calls->lock, NULL);
-    tell(calls, &(struct executor_event){.kind = EXECUTOR_READY});
+    brief_lock_init(&calls->lock);
+    calls->tells_ready = true;
+    config->wake(config->context);
     *ret = calls;
     return OK;
 }
@@ -467,11 +523,8 @@ struct calls *calls_free(struct calls *calls)
 {
     if (!calls)
         return NULL;
-    struct executor_event event;
     struct peal_run *call;
     size_t at = 0;
-    while (next_event(&calls->port, &event))
-        ;
     while ((call = table_next(&calls->runs, &at))) {
         call_spool_end(&calls->spool, call->id_text, &call->file, true);
         call_free(call);

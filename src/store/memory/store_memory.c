@@ -33,11 +33,20 @@ static void tell(struct memory_data *data, const struct store_change *change)
     }
 }
 
+static bool is_alone(const struct store_memory *store)
+{
+    return TAILQ_FIRST(&store->data->views) == store && !TAILQ_NEXT(store, link);
+}
+
 static void tell_all(struct store_memory *from, struct feed *changes)
 {
     struct feed_item *held = NULL;
     struct store_change change;
     struct store_memory *view;
+    if (is_alone(from)) {
+        feed_move(&from->feed, changes);
+        return;
+    }
     while (feed_next(changes, &held, &change))
         tell(from->data, &change);
     feed_item_free(held);

@@ -11,7 +11,8 @@ enum status rules_make_run(struct rules *rules, const struct run *run, enum run_
         made.node[0] = '\0';
         made.owner = (struct incarnation){.home = 0};
         made.nonce = 0;
-        made.claimed_ms = 0;
+        if (!run_is_step(run)) /* of a step that is when it became due */
+            made.claimed_ms = 0;
     }
     enum status st = rules->ops->add_run(rules->tables, &made);
     if (st == OK)

@@ -140,6 +140,57 @@ static void a_step_tells_what_it_waits_for(void **state)
     free(plan);
 }
 
+static void expect_why(const struct instance_view *view, enum language language, const char *want,
+                       int step)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    instance_tell_wait(view, step, language, &text);
+    assert_string_equal(text.length ? text.text : "", want);
+    strbuf_release(&text);
+}
+
+/* Of a step that is due: which nodes; of a fan-out: its items. */
+static void a_due_step_tells_who_does_not_take_it(void **state)
+{
+    enum { EXTRACT, LOAD };
+    struct run instance = make_instance(RUN_RUNNING);
+    struct instance_view view;
+    char *plan = make_plan();
+    (void)state;
+    assert_int_equal(instance_view_init(&view, &instance, plan), OK);
+    add(&view, flow_part_of(EXTRACT), 2, RUN_DUE);
+    add(&view, flow_part_of(LOAD), 1, RUN_RUNNING);
+    add(&view, FLOW_ITEMS * flow_part_of(LOAD), 1, RUN_RUNNING);
+    add(&view, FLOW_ITEMS * flow_part_of(LOAD) + 1, 1, RUN_DUE);
+    instance_view_settle(&view);
+    struct instance_step *extract = &view.steps[EXTRACT], *load = &view.steps[LOAD];
+    expect_why(&view, LANGUAGE_EN, "waits for a node to take it", EXTRACT);
+    extract->lack.hindrance = REASON_DRAINED;
+    expect_why(&view, LANGUAGE_EN, "waits for a node to take it: those that can run it are drained",
+               EXTRACT);
+    extract->lack = (struct instance_lack){.is_nobody = true, .where = "gpu"};
+    expect_why(&view, LANGUAGE_EN, "no node has the labels of its where: gpu", EXTRACT);
+    expect_why(&view, LANGUAGE_ZH, "没有节点具有其 where 要求的标签：gpu", EXTRACT);
+    extract->lack.where = NULL;
+    expect_why(&view, LANGUAGE_EN, "no agent that runs jobs is there", EXTRACT);
+    extract->lack.where = "@billing,zone=eu";
+    expect_why(&view, LANGUAGE_EN, "no process of the program billing can run it", EXTRACT);
+    extract->run.attempts = 3;
+    extract->run.not_before_ms = INT64_C(1767323460000);
+    expect_why(&view, LANGUAGE_EN, "attempt 2 of 3 starts at 03:11:00 UTC", EXTRACT);
+    view.now_ms = INT64_C(1767323460000);
+    expect_why(&view, LANGUAGE_EN, "no process of the program billing can run it", EXTRACT);
+    load->run.joins = (struct run_joins){.made = 3, .met = 1, .expected = 4};
+    load->items[RUN_DUE] = 0;
+    expect_why(&view, LANGUAGE_EN, "at_once: 2 of 16 items under way, 1 to come", LOAD);
+    load->items[RUN_DUE] = 1;
+    load->run.joins.made = 4;
+    expect_why(&view, LANGUAGE_EN, "items that are due: 1, waits for a node to take it", LOAD);
+    instance_view_release(&view);
+    free(plan);
+}
+
 /* Without its plan an instance still shows what has run; and nothing waits once it has ended. */
 static void a_plan_may_be_gone(void **state)
 {
@@ -180,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_those_of_the_plan),
         cmocka_unit_test(a_step_tells_what_it_waits_for),
+        cmocka_unit_test(a_due_step_tells_who_does_not_take_it),
         cmocka_unit_test(a_plan_may_be_gone),
         cmocka_unit_test(nothing_waits_for_ever),
     };

@@ -56,26 +56,42 @@ static void conversions(const char *format, struct strbuf *out)
     }
 }
 
+static bool is_in(const struct message *rows, const struct message *end, const char *english)
+{
+    for (; rows != end && rows->en; rows++) {
+        if (strcmp(rows->en, english) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_row(const struct message *row)
+{
+    struct strbuf en, zh;
+    strbuf_init(&en);
+    strbuf_init(&zh);
+    conversions(row->en, &en);
+    conversions(row->zh, &zh);
+    if (strcmp(en.text, zh.text) != 0)
+        fail_msg("\"%s\" has %s, but \"%s\" has %s", row->en, en.text, row->zh, zh.text);
+    assert_string_equal(message_in(LANGUAGE_ZH, row->en), row->zh);
+    assert_string_equal(message_in(LANGUAGE_EN, row->en), row->en);
+    strbuf_release(&en);
+    strbuf_release(&zh);
+}
+
 static void test_table(void **state)
 {
     (void)state;
-    for (size_t i = 0; messages[i].en; i++) {
-        struct strbuf en, zh;
-        strbuf_init(&en);
-        strbuf_init(&zh);
-        conversions(messages[i].en, &en);
-        conversions(messages[i].zh, &zh);
-        if (strcmp(en.text, zh.text) != 0)
-            fail_msg("\"%s\" has %s, but \"%s\" has %s", messages[i].en, en.text, messages[i].zh,
-                     zh.text);
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(messages[i].en, messages[j].en) == 0)
-                fail_msg("\"%s\" is there twice", messages[i].en);
-        }
-        assert_string_equal(message_in(LANGUAGE_ZH, messages[i].en), messages[i].zh);
-        assert_string_equal(message_in(LANGUAGE_EN, messages[i].en), messages[i].en);
-        strbuf_release(&en);
-        strbuf_release(&zh);
+    for (const struct message *row = messages; row->en; row++) {
+        check_row(row);
+        if (is_in(messages, row, row->en))
+            fail_msg("\"%s\" is there twice", row->en);
+    }
+    for (const struct message *row = why_messages; row->en; row++) {
+        check_row(row);
+        if (is_in(messages, NULL, row->en) || is_in(why_messages, row, row->en))
+            fail_msg("\"%s\" is there twice", row->en);
     }
     assert_string_equal(message_in(LANGUAGE_ZH, "of elsewhere"), "of elsewhere");
 }
@@ -111,13 +127,8 @@ static const char *read_literal(const char *at, struct strbuf *out)
 /* "%s" is a text from below, which has its own words. */
 static bool is_known(const char *english)
 {
-    if (strcmp(english, "%s") == 0)
-        return true;
-    for (size_t i = 0; messages[i].en; i++) {
-        if (strcmp(messages[i].en, english) == 0)
-            return true;
-    }
-    return false;
+    return strcmp(english, "%s") == 0 || is_in(messages, NULL, english) ||
+           is_in(why_messages, NULL, english);
 }
 
 /* Checks the literals of the argument of that number, in the call whose arguments start at `at`. */
@@ -132,7 +143,7 @@ static int check_argument(const char *at, int wanted, const char *file)
             if (argument == wanted && depth == 0) {
                 found++;
                 if (!is_known(text.text))
-                    fail_msg("%s: \"%s\" is not in message.c", file, text.text);
+                    fail_msg("%s: \"%s\" is not in message.c or message_why.c", file, text.text);
             }
             strbuf_release(&text);
             continue;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,21 @@ static void appends_of_every_kind(void **state)
     assert_string_equal(buf.text, "at 02:30, daily");
     assert_int_equal(buf.length, strlen("at 02:30, daily"));
     strbuf_release(&buf);
+}
+
+static void numbers_are_those_of_printf(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {0, 1, -1, 9, 10, -10, 1763499999123, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct strbuf buf;
+        char wanted[24];
+        strbuf_init(&buf);
+        strbuf_add_number(&buf, numbers[i]);
+        snprintf(wanted, sizeof(wanted), "%lld", (long long)numbers[i]);
+        assert_string_equal(buf.text, wanted);
+        strbuf_release(&buf);
+    }
 }
 
 static void keeps_zero_bytes(void **state)
@@ -144,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_empty_and_without_memory),
         cmocka_unit_test(appends_of_every_kind),
+        cmocka_unit_test(numbers_are_those_of_printf),
         cmocka_unit_test(keeps_zero_bytes),
         cmocka_unit_test(grows_by_any_length),
         cmocka_unit_test(truncate_only_shortens),

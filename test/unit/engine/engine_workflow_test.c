@@ -208,7 +208,7 @@ static void an_output_that_cannot_be_read_fails_the_step(void **state)
     (void)state;
     struct cluster *cluster = play(1, WORKFLOW "steps:\n" STEP("a", "") STEP("b", ", after: a"),
                                    a_writes_nonsense, 10 * SECOND);
-    ENDS(cluster, "a", RUN_FAILED, REASON_NONE);
+    ENDS(cluster, "a", RUN_FAILED, REASON_STEP_OUTPUT);
     assert_non_null(strstr(record(cluster, "a")->detail, "PEAL_OUTPUT"));
     ENDS(cluster, "b", RUN_SKIPPED, REASON_UPSTREAM);
     cluster_free(cluster);
@@ -228,6 +228,19 @@ static size_t items_under_way(const struct cluster *cluster)
         for (size_t i = 0; i < cluster->nodes[n]->process_count; i++)
             count += !cluster->nodes[n]->processes[i].ended;
     return count;
+}
+
+/* It declares what it does not write. */
+static void a_missing_output_fails_the_step(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        play(1, WORKFLOW "steps:\n" STEP("a", ", outputs: rows") STEP("b", ", after: a"), NULL,
+             10 * SECOND);
+    ENDS(cluster, "a", RUN_FAILED, REASON_STEP_OUTPUT);
+    assert_string_equal(record(cluster, "a")->detail, "the output \"rows\" was not written");
+    ENDS(cluster, "b", RUN_SKIPPED, REASON_UPSTREAM);
+    cluster_free(cluster);
 }
 
 static void a_fan_out_has_so_many_at_once(void **state)
@@ -504,6 +517,7 @@ int main(void)
         cmocka_unit_test(what_is_not_met_is_skipped),
         cmocka_unit_test(values_reach_later_steps),
         cmocka_unit_test(an_output_that_cannot_be_read_fails_the_step),
+        cmocka_unit_test(a_missing_output_fails_the_step),
         cmocka_unit_test(a_fan_out_has_so_many_at_once),
         cmocka_unit_test(a_fan_out_of_nothing_is_over),
         cmocka_unit_test(a_step_has_attempts_of_its_own),

@@ -16,7 +16,7 @@ static const struct now later = {{2000}, {200}};
 /* A store that keeps what it is asked. */
 struct fake {
     struct store store;
-    struct store_request *asked[4];
+    struct store_request *asked[16];
     size_t count;
 };
 
@@ -97,6 +97,30 @@ static void answers_wait_for_the_turn(void **state)
     assert_string_equal(stage.answers, "2 ok at 200; 100 ok at 200; ");
     assert_int_equal(stage.sender.in_flight, 0);
     assert_int_equal(stage.released, 102);
+    outbox_release(&outbox);
+}
+
+static void large_batches_are_used_again(void **state)
+{
+    struct fake fake;
+    struct outbox outbox;
+    struct stage stage;
+    (void)state;
+    set_up(&fake, &outbox, &stage);
+    for (size_t i = 0; i < 3; i++) {
+        send_some(&stage, OUTBOX_MAX);
+        fake.asked[i]->done(fake.asked[i], OK);
+        outbox_hand_back(&outbox, later);
+        assert_ptr_equal(fake.asked[i], fake.asked[0]);
+    }
+    assert_int_equal(stage.released, 3 * OUTBOX_MAX);
+    for (size_t i = 3; i < 5 + OUTBOX_SPARE; i++) /* more at once than are kept */
+        send_some(&stage, OUTBOX_MAX);
+    for (size_t i = 3; i < 5 + OUTBOX_SPARE; i++)
+        fake.asked[i]->done(fake.asked[i], OK);
+    outbox_hand_back(&outbox, later);
+    assert_int_equal(outbox.spare_count, OUTBOX_SPARE);
+    outbox_release(&outbox);
 }
 
 static void a_failure_is_waited_out(void **state)
@@ -118,6 +142,7 @@ static void a_failure_is_waited_out(void **state)
     fake.asked[1]->done(fake.asked[1], OK);
     outbox_hand_back(&outbox, later);
     assert_int_equal(stage.sender.failures, 0);
+    outbox_release(&outbox);
 }
 
 static void nothing_is_sent_of_nothing(void **state)
@@ -155,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_wait_for_the_turn),
+        cmocka_unit_test(large_batches_are_used_again),
         cmocka_unit_test(a_failure_is_waited_out),
         cmocka_unit_test(nothing_is_sent_of_nothing),
         cmocka_unit_test(an_answer_may_come_too_late),

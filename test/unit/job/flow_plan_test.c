@@ -389,6 +389,24 @@ static void steps_are_definitions(void **state)
     flow_world_close(&world);
 }
 
+/* What stands beside `job` is used, also if it is the default. */
+static void references_take_fields_back(void **state)
+{
+    static const char yaml[] =
+        WORKFLOW "steps: [{name: a, job: other}, {name: b, job: other, timeout: 0s, retries: 0}]\n"
+                 "---\nname: other\nschedule: '@daily'\nshell: x\nretries: 7\ntimeout: 1h\n";
+    struct flow_world world;
+    (void)state;
+    flow_world_open(&world, __LINE__, yaml);
+    struct flow *flow = flow_world_plan(&world, __LINE__, NULL);
+    assert_non_null(strstr(flow_json(flow, 0), "\"retries\":7"));
+    assert_non_null(strstr(flow_json(flow, 0), "\"timeout\":\"1h\""));
+    assert_null(strstr(flow_json(flow, 1), "\"retries\":7"));
+    assert_null(strstr(flow_json(flow, 1), "\"timeout\":\"1h\""));
+    flow_free(flow);
+    flow_world_close(&world);
+}
+
 static void parts_have_names(void **state)
 {
     (void)state;
@@ -472,6 +490,7 @@ int main(void)
         cmocka_unit_test(large_plans_fit_or_are_refused),
         cmocka_unit_test(the_document_is_an_input_too),
         cmocka_unit_test(steps_are_definitions),
+        cmocka_unit_test(references_take_fields_back),
         cmocka_unit_test(parts_have_names),
         cmocka_unit_test(damaged_plans_are_refused),
     };

@@ -620,6 +620,35 @@ static void outputs_are_read(void **state)
     }
 }
 
+/* A step that declares its outputs must write all of them, and may write more. */
+static void declared_outputs_are_required(void **state)
+{
+    static const struct {
+        int line;
+        const char *values, *want;
+    } cases[] = {
+        {__LINE__, NULL, "the output \"a\" was not written"},
+        {__LINE__, "{}", "the output \"a\" was not written"},
+        {__LINE__, "{\"a\":\"\"}", "the output \"b\" was not written"},
+        {__LINE__, "{\"b\":\"1\",\"a\":\"2\",\"c\":\"3\"}", ""},
+    };
+    struct flow_world world;
+    flow_world_open(&world, __LINE__,
+                    "name: w\nschedule: '@manual'\nsteps:\n- {name: x, shell: y, outputs: [a, b]}\n"
+                    "- {name: z, shell: y}\n");
+    struct flow *flow = flow_world_plan(&world, __LINE__, NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char why[100] = "";
+        enum status st = flow_check_output(flow, 0, cases[i].values, why, sizeof(why));
+        if (st != (*cases[i].want ? E_INVALID : OK) || strcmp(why, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, why);
+        assert_int_equal(flow_check_output(flow, 1, cases[i].values, why, sizeof(why)), OK);
+    }
+    flow_free(flow);
+    flow_world_close(&world);
+}
+
 static void outputs_are_bounded(void **state)
 {
     (void)state;
@@ -657,6 +686,7 @@ int main(void)
         cmocka_unit_test(jobs_get_their_parameters),
         cmocka_unit_test(requests_reach_all_steps),
         cmocka_unit_test(outputs_are_read),
+        cmocka_unit_test(declared_outputs_are_required),
         cmocka_unit_test(outputs_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,22 @@ static void each_byte_alone_and_between(void **state)
     }
 }
 
+/* Eight bytes are looked at together: each byte at each place of three such groups. */
+static void each_byte_at_each_place(void **state)
+{
+    (void)state;
+    for (int c = 1; c < 256; c++) {
+        for (size_t length = 1; length <= 24; length++) {
+            for (size_t at = 0; at < length; at++) {
+                char text[] = "plain text, and some more";
+                text[length] = '\0';
+                text[at] = (char)c;
+                check(text);
+            }
+        }
+    }
+}
+
 static void texts_of_all_kinds(void **state)
 {
     static const char *const parts[] = {
@@ -60,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_byte_alone_and_between),
+        cmocka_unit_test(each_byte_at_each_place),
         cmocka_unit_test(texts_of_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,12 +156,23 @@ static const struct {
      "]"},
     {__LINE__, "steps: [{name: x, shell: y, each: {from: 0, to: 9}}]\n",
      "\"steps\":[{\"name\":\"x\",\"each\":{\"from\":0,\"to\":9,\"by\":1},\"shell\":\"y\"}]"},
+    {__LINE__, "steps: [{name: x, shell: y, outputs: rows}]\n",
+     "\"steps\":[{\"name\":\"x\",\"outputs\":\"rows\",\"shell\":\"y\"}]"},
+    {__LINE__,
+     "steps: [{name: x, job: b, outputs: [a, b]}, {name: z, after: x, shell: '${steps.x.a}'}]\n",
+     "\"steps\":[{\"name\":\"x\",\"job\":\"b\",\"outputs\":[\"a\",\"b\"]},{\"name\":\"z\","
+     "\"after\":[{"
+     "\"step\":\"x\"}],\"shell\":\"${steps.x.a}\"}]"},
     {__LINE__, "steps: [{name: x, shell: y, each: {shards: 8}}]\n",
      "\"steps\":[{\"name\":\"x\",\"each\":{\"shards\":8},\"shell\":\"y\"}]"},
     {__LINE__,
      "steps: [{name: x, job: b, with: {n: 5, f: true, s: ''}, env: {A: b}, retries: 1}]\n",
      "\"steps\":[{\"name\":\"x\",\"job\":\"b\",\"with\":{\"n\":\"5\",\"f\":\"true\",\"s\":\"\"},"
      "\"env\":{\"A\":\"b\"},\"retries\":1}]"},
+    {__LINE__, "steps: [{name: x, job: b, timeout: 0s, retries: 0}]\n",
+     "\"steps\":[{\"name\":\"x\",\"job\":\"b\",\"timeout\":\"0s\",\"retries\":0}]"},
+    {__LINE__, "steps: [{name: x, shell: b, timeout: 0s, retries: 0}]\n",
+     "\"steps\":[{\"name\":\"x\",\"shell\":\"b\"}]"},
     {__LINE__, "steps: [{name: x, shell: 'for item in 1 2; do echo ${item} ${x:-y}; done'}]\n",
      "\"steps\":[{\"name\":\"x\",\"shell\":\"for item in 1 2; do echo ${item} ${x:-y}; done\"}]"},
     {__LINE__, "steps: [{name: x, command: [echo, '$${steps.no.key}', '${other}']}]\n",
@@ -252,6 +263,30 @@ static const struct {
      "steps:\n- {name: x, shell: y, after: z}\n- {name: y, shell: y, after: [x]}\n"
      "- {name: z, shell: y, after: [{step: y}]}\n",
      "5:31 /steps/1/after/0 steps[1].after[0]: a step would wait for itself: x -> z -> y -> x\n"},
+    {__LINE__,
+     "steps:\n- {name: x, shell: y, outputs: [rows, 1x, a-b, state, rows]}\n"
+     "- {name: z, workflow: b, outputs: c}\n- {name: h, http: 'http://a/', outputs: [status]}\n",
+     "4:39 /steps/0/outputs/1 steps[0].outputs[1]: \"1x\" is not a key of an output: letters, "
+     "digits "
+     "and _, no digit first\n"
+     "5:35 /steps/1/outputs steps[1].outputs: is not for a \"workflow\"; its own steps can have "
+     "it\n"
+     "6:41 /steps/2/outputs steps[2].outputs: is not for an HTTP call, which has one output: "
+     "status\n"},
+    {__LINE__,
+     "steps:\n- {name: x, shell: y, outputs: [rows, path]}\n- {name: h, http: 'http://a/'}\n"
+     "- name: z\n  after: [x, h]\n  when: steps.x.rwos > 0 and steps.x.state == 'ok'\n"
+     "  each: {of: steps.x.zzz}\n"
+     "  command: [a, '${steps.x.rows}', '${steps.x.pth}', '${steps.h.status}', "
+     "'${steps.h.body}']\n",
+     "8:9 /steps/2/when steps[2].when: \"steps.x.rwos\" names an output that step \"x\" does not "
+     "have; did you mean \"rows\"?\n"
+     "9:14 /steps/2/each/of steps[2].each.of: \"steps.x.zzz\" names an output that step \"x\" does "
+     "not have\n"
+     "10:36 /steps/2/command/2 steps[2].command[2]: ${steps.x.pth} names an output that step \"x\" "
+     "does not have; did you mean \"path\"?\n"
+     "10:75 /steps/2/command/4 steps[2].command[4]: ${steps.h.body} names an output that step "
+     "\"h\" does not have\n"},
     {__LINE__, "steps:\n- {name: x, shell: y, join: any}\n",
      "4:29 /steps/0/join steps[0].join: is for a step that waits for others; this one has no "
      "\"after\"\n"},
@@ -541,9 +576,53 @@ static void steps_that_never_run_are_found(void **state)
     }
 }
 
+static void note_unused(void *context, const struct job_step *step, const char *output)
+{
+    char *all = context;
+    size_t length = strlen(all);
+    snprintf(all + length, 200 - length, "%s.%s ", step->name, output);
+}
+
+/* Wherever a reference may stand, it is a use. */
+static void unused_outputs_are_found(void **state)
+{
+    static const struct {
+        int line;
+        const char *use, *unused;
+    } cases[] = {
+        {__LINE__, "shell: y", "x.a "},
+        {__LINE__, "shell: 'echo $${steps.x.a}'", "x.a "},
+        {__LINE__, "shell: 'echo ${steps.x.a}'", ""},
+        {__LINE__, "command: [y, 'b=${steps.x.a}']", ""},
+        {__LINE__, "command: [y], stdin: '${steps.x.a}'", ""},
+        {__LINE__, "command: [y], env: {A: '${steps.x.a}'}", ""},
+        {__LINE__, "command: [y], when: 'not steps.x.a'", ""},
+        {__LINE__, "command: [y], each: {of: steps.x.a}", ""},
+        {__LINE__, "command: [y], each: [b, '${steps.x.a}']", ""},
+        {__LINE__, "job: y, with: {b: '${steps.x.a}'}", ""},
+        {__LINE__, "http: {url: 'http://a/${steps.x.a}'}", ""},
+        {__LINE__, "http: {url: 'http://a/', body: '${steps.x.a}'}", ""},
+        {__LINE__, "http: {url: 'http://a/', headers: {B: '${steps.x.a}'}}", ""},
+        {__LINE__, "command: [y, '${steps.x.state}']", "x.a "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[300], found[200] = "";
+        snprintf(text, sizeof(text),
+                 HEAD "steps: [{name: x, shell: y, outputs: a}, {name: z, after: x, %s}]\n",
+                 cases[i].use);
+        struct job *job = read_job(cases[i].line, text);
+        assert_int_equal(steps_find_unused(job, note_unused, found), OK);
+        if (strcmp(found, cases[i].unused) != 0)
+            fail_msg("line %d: unused: %s", cases[i].line, found);
+        job_free(job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unused_outputs_are_found),
         cmocka_unit_test(yaml_reads_well),
         cmocka_unit_test(forms_are_stored_as_one),
         cmocka_unit_test(mistakes_are_located),

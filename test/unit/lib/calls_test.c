@@ -22,6 +22,7 @@ struct bench {
     int woken; /* an eventfd */
     peal_function *function;
     atomic_int called, at_once, most_at_once;
+    atomic_bool is_open;
     struct job *job;
     uint8_t next_id;
 };
@@ -312,6 +313,68 @@ static void the_first_and_the_last_lines_are_kept(void **state)
     tear_down_bench(bench);
 }
 
+/* ---- how many are begun ahead ---- */
+
+static int waits_for_the_gate(peal_run *run, void *arg)
+{
+    struct bench *bench = arg;
+    bench->called++;
+    while (!bench->is_open && peal_sleep(run, 1) == PEAL_OK)
+        ;
+    return 0;
+}
+
+static size_t starts_ahead(struct bench *bench, int threads)
+{
+    struct executor *executor = calls_executor(bench->calls);
+    calls_wanted(bench->calls, threads);
+    return executor->ops->starts_ahead(executor);
+}
+
+static void make_calls(struct bench *bench, int calls)
+{
+    for (int i = 0; i < calls; i++)
+        ask(bench, 0, PATIENCE_MS);
+    for (int ended = 0; ended < calls;)
+        ended += next_event(bench).kind == EXECUTOR_ENDED;
+}
+
+static void wait_until_called(const struct bench *bench, int calls)
+{
+    while (bench->called < calls)
+        poll(NULL, 0, 1);
+}
+
+/* Nothing is known of the functions at first; then they are brisk; then they hold all threads. */
+static void what_is_begun_ahead_is_what_threads_take_soon(void **state)
+{
+    enum { THREADS = 3, BRISK = 64 };
+    struct bench *bench = set_up_bench(THREADS, talks);
+    struct executor_event event;
+    (void)state;
+    expect(bench, EXECUTOR_READY, &event);
+    assert_int_equal(starts_ahead(bench, THREADS), THREADS);
+    make_calls(bench, BRISK);
+    assert_in_range(starts_ahead(bench, THREADS), 2 * THREADS, SIZE_MAX);
+
+    bench->called = 0;
+    bench->function = waits_for_the_gate;
+    ask(bench, 0, PATIENCE_MS);
+    wait_until_called(bench, 1); /* one thread is held, and the others are not */
+    assert_in_range(starts_ahead(bench, THREADS), 2 * THREADS, SIZE_MAX);
+    ask(bench, 0, PATIENCE_MS);
+    ask(bench, 0, PATIENCE_MS);
+    wait_until_called(bench, THREADS);
+    while (starts_ahead(bench, THREADS) > 0) /* until it is seen that they are held */
+        poll(NULL, 0, 1);
+    poll(NULL, 0, 101); /* so long that they are not brisk, however slow the machine */
+    bench->is_open = true;
+    for (int ended = 0; ended < THREADS;)
+        ended += next_event(bench).kind == EXECUTOR_ENDED;
+    assert_int_equal(starts_ahead(bench, THREADS), THREADS);
+    tear_down_bench(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_call_waits_for_its_time_and_is_made_once),
         cmocka_unit_test(the_program_calls_on_its_own_thread),
         cmocka_unit_test(the_first_and_the_last_lines_are_kept),
+        cmocka_unit_test(what_is_begun_ahead_is_what_threads_take_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,10 @@ static void a_store_that_can_t_be_had_is_told(void **state)
     assert_non_null(strstr(peal_why(), "127.0.0.1:1"));
     assert_null(peal_open(.data = seen->folder, .program = "no such name"));
     assert_null(peal_open(.data = seen->folder, .threads = -1));
+    assert_null(peal_open(.data = "/proc/none", .program = "tester"));
+    assert_non_null(strstr(peal_why(), "/proc/none/programs"));
+    assert_null(peal_open(.data = seen->folder, .program = "tester", .labels = "zone=eu,a b"));
+    assert_non_null(strstr(peal_why(), "\"a b\""));
 }
 
 static void a_store_may_come_later(void **state)

@@ -59,6 +59,8 @@ static void a_message_is_translated(void **state)
          "不是日期；请写作 2027-01-31T08:00:00Z 的形式"},
         {__LINE__, "CRON_TZ: unknown time zone \"x\"; the lines below keep the zone before it",
          "CRON_TZ：未知时区“x”；以下各行沿用此前的时区"},
+        {__LINE__, "no sign of the lease for its TTL of 10 s",
+         "租约在其 10 秒的 TTL 内没有任何应答"},
         /* of an agent that does not start */
         {__LINE__, "/etc/peal.yaml:2:1: unknown key \"lisen\"; did you mean listen?",
          "/etc/peal.yaml:2:1：未知的键“lisen”；是否指 listen？"},
@@ -229,6 +231,7 @@ static const struct text_call calls[] = {
     {"return ", 0, 0, true, "workflow/refs.c"},
     {"return ", 0, 0, true, "workflow/steps.c"},
     {"return ", 0, 0, true, "workflow/step_fields.c"},
+    {"return ", 0, 0, true, "workflow/steps_outputs.c"},
     {"return ", 0, 0, true, "workflow/steps_refs.c"},
     {"snprintf(place->why, ", 1, 1, true, "workflow/steps_refs.c"},
     {"expected(", 1, 1, true, "workflow/when.c"},
@@ -238,6 +241,9 @@ static const struct text_call calls[] = {
     {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
+    {"lose(", 2, 2, true, "coord_kv_claim.c"},
+    {"fail(", 2, 2, true, "coord_kv_claim.c"},
+    {"end_claim(claim, COORD_LOST, ", 1, 1, true, "coord_file.c"},
     /* of an agent that does not start */
     {"complain(", 2, 2, true, "agent_config.c"},
     {"strbuf_addf(why,", 0, 0, true, "agent_config.c"},
@@ -251,6 +257,8 @@ static const struct text_call calls[] = {
 
 /* Put together from parts, or words of a table. */
 static const char *const built[] = {
+    "no sign of the lease for its TTL of %d s",
+    "the lease has expired or was revoked",
     "unknown time zone \"%s\"",
     "unknown time zone \"%s\"; did you mean %s?",
     "time zone \"%s\" cannot be looked up: no time zone data in %s; install the package tzdata",
@@ -319,15 +327,9 @@ static const char *const built[] = {
     "peal's part for %s can't be loaded: %s. Install what it names",
 };
 
-static const char *const folders[] = {"schedule",
-                                      "job",
-                                      "base",
-                                      "api",
-                                      "node",
-                                      "http",
-                                      "store/sqlite",
-                                      "history/sqlite",
-                                      "../bin/peal/agent/config"};
+static const char *const folders[] = {
+    "schedule", "job",          "base",           "api",   "node",
+    "http",     "store/sqlite", "history/sqlite", "coord", "../bin/peal/agent/config"};
 
 static struct source *sources;
 static size_t source_count;

@@ -227,6 +227,16 @@ export interface JobGraph {
 export interface Dependencies {
     after: { job: string; on: "success" | "failure" | "always"; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
     before: { job: string; on: string }[];
+    step_of?: string[]; // workflows that run it as a step
+}
+
+export interface WaitingInstance {
+    run_id: string;
+    tick: string | null;
+    state: RunState;
+    counts: Record<string, number>;
+    steps: { name: string; state: string; run_id: string | null; text: string }[];
+    more: number;
 }
 
 export interface Why {
@@ -236,6 +246,7 @@ export interface Why {
     text: string;
     run: Run | null;
     entry: Entry | null;
+    instances?: WaitingInstance[]; // of a workflow: those that are under way
     next?: Why | null;
 }
 

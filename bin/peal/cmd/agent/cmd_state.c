@@ -69,6 +69,14 @@ static void print_starts(const json_t *agent)
         cli_line(8, "why", "%s", starts_detail(agent));
 }
 
+static void print_user(const json_t *agent)
+{
+    const char *problem = starts_user_problem(agent);
+    if (problem)
+        cli_line(8, "user", "%s: peal restart --default-user NAME, or a user for each job",
+                 problem);
+}
+
 /* Of an agent that is alone there is nothing to tell. */
 static void print_cluster(const json_t *agent)
 {
@@ -132,6 +140,7 @@ static void print_state(const json_t *agent)
     print_health("history", json_object_get(agent, "history"));
     print_clock(json_object_get(agent, "clock"));
     print_starts(agent);
+    print_user(agent);
     strbuf_release(&since);
 }
 

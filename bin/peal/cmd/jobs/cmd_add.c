@@ -137,6 +137,12 @@ static void print_next(struct client *client, const struct request *request, con
     strbuf_release(&text);
 }
 
+/* An HTTP call is nobody's process. */
+static bool needs_user(const json_t *definition)
+{
+    return !json_object_get(definition, "http") && !json_object_get(definition, "user");
+}
+
 static enum exit_code put(struct client *client, const struct request *request)
 {
     const char *name = request->name;
@@ -161,7 +167,7 @@ static enum exit_code put(struct client *client, const struct request *request)
     }
     if (code == EXIT_OK) {
         print_next(client, request, tr(reply.status == 201 ? TR("created") : TR("replaced")));
-        starts_warn(client);
+        starts_warn(client, needs_user(request->definition));
     }
     reply_release(&reply);
     strbuf_release(&path);

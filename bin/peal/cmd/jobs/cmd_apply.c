@@ -23,7 +23,7 @@ static enum exit_code add_pruned(struct client *client, const struct reading *re
     size_t i;
     enum exit_code code = cli_fail(deleted ? OK : E_NOMEM);
     if (code == EXIT_OK)
-        code = client_list(client, "/jobs?fields=name,after,applied_at&", 0, &there);
+        code = client_list(client, "/jobs?fields=" DEPENDENTS_FIELDS ",applied_at&", 0, &there);
     json_array_foreach (there, i, job) {
         json_t *name = json_object_get(job, "name");
         if (code == EXIT_OK && definition_is_pruned(reading, job) &&

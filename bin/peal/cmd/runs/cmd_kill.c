@@ -2,53 +2,19 @@
 #include <stdio.h>
 
 #include "cli/when.h"
+#include "cmd/runs/run_kill.h"
 #include "jobs/job_match.h"
 #include "print/run_table.h"
 #include "text/tr.h"
 
-static enum exit_code kill_run(struct client *client, const char *run_id)
-{
-    struct strbuf path;
-    strbuf_init(&path);
-    enum exit_code code = client_post(client, run_path(&path, run_id, "/kill"), NULL, NULL);
-    strbuf_release(&path);
-    if (code == EXIT_OK) {
-        fprintf(stderr, tr("%s: told to end"), run_id);
-        fputc('\n', stderr);
-    }
-    return code;
-}
-
-/* Every run of the job that is not over. */
 static enum exit_code kill_job(struct client *client, const char *name)
 {
-    struct strbuf path;
     struct reply job;
-    json_t *runs;
-    const json_t *run;
-    size_t i;
-    enum exit_code worst = client_job(client, name, &job);
-    if (worst != EXIT_OK)
-        return worst;
+    enum exit_code code = client_job(client, name, &job);
+    if (code != EXIT_OK)
+        return code;
     reply_release(&job);
-    strbuf_init(&path);
-    strbuf_adds(&path, "/runs?state=" OPEN_STATES "&");
-    url_param(&path, "job", name);
-    worst = client_list(client, path.text, 0, &runs);
-    strbuf_release(&path);
-    if (worst != EXIT_OK)
-        return worst;
-    if (json_array_size(runs) == 0) {
-        cli_error("%s is not running", name);
-        worst = EXIT_NOT_FOUND;
-    }
-    json_array_foreach (runs, i, run) {
-        enum exit_code code = kill_run(client, answer_text(run, "run_id"));
-        if (code != EXIT_OK)
-            worst = code;
-    }
-    json_decref(runs);
-    return worst;
+    return run_kill_all(client, KIND_RUN, name);
 }
 
 static enum exit_code kill_each(struct client *client, const struct words *names)
@@ -59,8 +25,8 @@ static enum exit_code kill_each(struct client *client, const struct words *names
         strbuf_init(&run_id);
         enum exit_code code = run_by_id(client, names->items[i], &run_id);
         if (code == EXIT_OK)
-            code =
-                run_id.length ? kill_run(client, run_id.text) : kill_job(client, names->items[i]);
+            code = run_id.length ? run_kill(client, KIND_RUN, run_id.text)
+                                 : kill_job(client, names->items[i]);
         if (code != EXIT_OK)
             worst = code;
         strbuf_release(&run_id);

@@ -1,4 +1,5 @@
 /* peal why: why did it run, or not? */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,8 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "print/state_words.h"
+#include "print/steps_print.h"
+#include "text/tr.h"
 
 struct request {
     struct request_base base;
@@ -41,10 +44,34 @@ static void print_next(const json_t *next)
         printf("%s\n", answer_text(next, "text"));
 }
 
+/* The steps of one that wait; by its id, `peal workflow graph` shows all of it. */
+static void print_instance(const json_t *instance)
+{
+    const json_t *steps = json_object_get(instance, "steps"), *step;
+    int64_t more = answer_int(instance, "more", 0);
+    struct strbuf counts;
+    size_t i;
+    strbuf_init(&counts);
+    state_counts_print(json_object_get(instance, "counts"), &counts);
+    putchar('\n');
+    printf(tr("instance %s: %s"), answer_text(instance, "run_id"),
+           counts.length ? counts.text : "");
+    putchar('\n');
+    strbuf_release(&counts);
+    json_array_foreach (steps, i, step) {
+        printf("  %s: %s\n", answer_text(step, "name"), answer_text(step, "text"));
+    }
+    if (more) {
+        printf(tr("  and %" PRId64 " more that wait"), more);
+        putchar('\n');
+    }
+}
+
 static void print_answer(const json_t *answer)
 {
     const json_t *run = json_object_get(answer, "run");
-    const json_t *entry = json_object_get(answer, "entry");
+    const json_t *entry = json_object_get(answer, "entry"), *instance;
+    size_t i;
     if (*answer_text(answer, "text"))
         printf("%s\n\n", answer_text(answer, "text"));
     print_time("tick", answer_time(answer, "tick"));
@@ -56,6 +83,9 @@ static void print_answer(const json_t *answer)
     print_time("finished", answer_time(run, "finished_at"));
     print_field("by", answer_text(run, "by"));
     print_field("detail", answer_text(json_is_object(run) ? run : entry, "detail"));
+    json_array_foreach (json_object_get(answer, "instances"), i, instance) {
+        print_instance(instance);
+    }
     print_next(json_object_get(answer, "next"));
 }
 

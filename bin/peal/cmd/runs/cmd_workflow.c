@@ -7,6 +7,7 @@
 #include "cli/when.h"
 #include "client/body.h"
 #include "cmd/jobs/validate.h"
+#include "cmd/runs/run_kill.h"
 #include "print/job_table.h"
 #include "print/log_instance.h"
 #include "print/run_table.h"
@@ -247,45 +248,14 @@ static enum exit_code describe(struct client *client, void *place)
 
 /* ---- cancel ---- */
 
-static enum exit_code cancel_run(struct client *client, const char *run_id)
-{
-    struct strbuf path;
-    strbuf_init(&path);
-    enum exit_code code = client_post(client, run_path(&path, run_id, "/kill"), NULL, NULL);
-    strbuf_release(&path);
-    if (code == EXIT_OK) {
-        fprintf(stderr, tr("%s: told to end; its final steps still run"), run_id);
-        fputc('\n', stderr);
-    }
-    return code;
-}
-
 static enum exit_code cancel_all(struct client *client, const char *name)
 {
     struct reply job = {0};
-    struct strbuf path;
-    json_t *runs = NULL;
-    const json_t *run;
-    size_t i;
-    enum exit_code worst = get_workflow(client, name, &job);
-    if (worst != EXIT_OK)
-        return worst;
+    enum exit_code code = get_workflow(client, name, &job);
+    if (code != EXIT_OK)
+        return code;
     reply_release(&job);
-    strbuf_init(&path);
-    strbuf_adds(&path, "/runs?state=" OPEN_STATES "&");
-    url_param(&path, "job", name);
-    worst = client_list(client, path.text, 0, &runs);
-    strbuf_release(&path);
-    if (worst == EXIT_OK && json_array_size(runs) == 0) {
-        cli_error("%s has no instance that is under way", name);
-        worst = EXIT_NOT_FOUND;
-    }
-    json_array_foreach (runs, i, run) {
-        enum exit_code code = cancel_run(client, answer_text(run, "run_id"));
-        worst = code != EXIT_OK ? code : worst;
-    }
-    json_decref(runs);
-    return worst;
+    return run_kill_all(client, KIND_INSTANCE, name);
 }
 
 static enum exit_code cancel(struct client *client, void *place)
@@ -297,7 +267,7 @@ static enum exit_code cancel(struct client *client, void *place)
         strbuf_init(&run_id);
         enum exit_code code = run_by_id(client, request->words.items[i], &run_id);
         if (code == EXIT_OK)
-            code = run_id.length ? cancel_run(client, run_id.text)
+            code = run_id.length ? run_kill(client, KIND_INSTANCE, run_id.text)
                                  : cancel_all(client, request->words.items[i]);
         worst = code != EXIT_OK ? code : worst;
         strbuf_release(&run_id);

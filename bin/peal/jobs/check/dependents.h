@@ -1,4 +1,5 @@
-/* Warnings before a deletion: jobs that wait for a deleted one (`after`) do not start any more. */
+/* Warnings before a deletion: jobs that wait for a deleted one (`after`) do not start any more, and
+ * workflows that run it as a step fail. */
 #ifndef PEAL_DEPENDENTS_H
 #define PEAL_DEPENDENTS_H
 
@@ -9,7 +10,8 @@
 MUST_CHECK enum exit_code dependents_warn_of(struct client *client, const char *name,
                                              const json_t *deleted);
 
-/* The same for many: `there` is the list of all jobs, with name and `after`. */
+/* The same for many: `there` is the list of all jobs, with DEPENDENTS_FIELDS. */
+#define DEPENDENTS_FIELDS "name,after,steps,finally"
 void dependents_warn(const json_t *there, const json_t *deleted);
 
 #endif

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "cli/suggest.h"
 #include "cli/when.h"
+#include "jobs/check/output_check.h"
 #include "text/tr.h"
 #include "workflow/steps.h"
 
@@ -135,10 +136,11 @@ static const char *name_in(const struct job_step *step)
     return step->ref ? step->ref : step->workflow;
 }
 
+/* To other jobs; outputs may be used by workflows of which this one is a step. */
 static bool has_references(const struct job *job)
 {
     for (size_t i = 0; i < job->step_count; i++) {
-        if (name_in(&job->steps[i]))
+        if (name_in(&job->steps[i]) || job->steps[i].outputs)
             return true;
     }
     return false;
@@ -166,34 +168,16 @@ static enum exit_code read_all(struct client *client, struct check *check)
 
 /* ---- names ---- */
 
-/* Where a name stands: the field for people, and its path. */
-struct place {
-    char label[48], path[48];
-};
-
-static struct place field_place(const char *field)
+static struct step_place field_place(const char *field)
 {
-    struct place place;
+    struct step_place place;
     snprintf(place.label, sizeof(place.label), "%s", field);
     snprintf(place.path, sizeof(place.path), "%s", field);
     return place;
 }
 
-static struct place step_place(const struct job *job, const struct job_step *step,
-                               const char *field)
-{
-    struct place place;
-    const char *list = step->is_final ? "finally" : "steps";
-    size_t index = 0;
-    for (const struct job_step *other = job->steps; other < step; other++)
-        index += other->is_final == step->is_final;
-    snprintf(place.label, sizeof(place.label), "%s[%zu].%s", list, index, field);
-    snprintf(place.path, sizeof(place.path), "%s/%zu/%s", list, index, field);
-    return place;
-}
-
 /* `known` has the names as its keys. */
-static void check_name(struct check *check, const struct job *job, struct place place,
+static void check_name(struct check *check, const struct job *job, struct step_place place,
                        const char *noun, const char *name, const json_t *known)
 {
     char message[240];
@@ -223,7 +207,7 @@ static void check_step(struct check *check, const struct job *job, const struct 
 {
     char message[240];
     const char *name = name_in(step);
-    struct place place = step_place(job, step, step->ref ? "job" : "workflow");
+    struct step_place place = step_place(job, step, step->ref ? "job" : "workflow");
     const json_t *is_workflow = name ? json_object_get(check->kinds, name) : NULL;
     if (!name || (!is_workflow && job_sources_have(check->sources, name)))
         return;
@@ -274,7 +258,7 @@ static void warn_of_step(void *context, const struct job_step *step, const struc
              tr("warning: step \"%s\" can never run: it needs both the success and the failure of "
                 "\"%s\""),
              step->name, other->name);
-    struct place place = step_place(dead->job, step, "name");
+    struct step_place place = step_place(dead->job, step, "name");
     job_sources_tell(dead->sources,
                      &(struct job_mistake){dead->job->name, place.path, step->name, message});
 }
@@ -288,6 +272,15 @@ static enum status warn_of_steps(const struct check *check)
             st = steps_find_dead(dead.job, warn_of_step, &dead);
     }
     return st;
+}
+
+static enum status check_outputs(struct check *check)
+{
+    const struct output_check outputs = {check->jobs, check->sources, check->contained};
+    bool is_wrong = false;
+    enum status st = output_check_references(&outputs, &is_wrong);
+    check->is_wrong |= is_wrong;
+    return st == OK ? output_check_unused(&outputs) : st;
 }
 
 /* ---- cycles ---- */
@@ -407,6 +400,8 @@ enum exit_code job_check(struct client *client, const struct job_list *jobs,
         code = cli_fail(find_cycles(&check, CONTAINS));
     if (code == EXIT_OK)
         code = cli_fail(warn_of_steps(&check));
+    if (code == EXIT_OK)
+        code = cli_fail(check_outputs(&check));
     if (code == EXIT_OK && check.is_unsure)
         cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
                  "agent here");

@@ -106,6 +106,9 @@ static enum status add_step(struct planning *p, struct level *level, struct leve
     if (st == OK && step_is_fan_out(definition) &&
         json_object_set_new(step, "each", encode_each(&definition->each)) != 0)
         st = E_NOMEM;
+    if (st == OK && definition->outputs &&
+        json_object_set_new(step, "outputs", encode_texts(definition->outputs)) != 0)
+        st = E_NOMEM;
     if (st == OK && is_final && json_object_set_new(step, "final", json_true()) != 0)
         st = E_NOMEM;
     node->step = (int)json_array_size(p->steps);

@@ -316,6 +316,10 @@ static enum status take_job(const struct making *m, const struct job_step *defin
         st = E_NOMEM;
     if (st == OK)
         st = add_env(m, json_object_get(fields, "env"), false);
+    for (const struct field *field = job_fields; field->name && st == OK; field++) {
+        if (definition->given & step_field_bit(field)) /* its default is not among its own */
+            json_object_del(m->job, field->name);
+    }
     if (st == OK && json_object_update(m->job, (json_t *)own) != 0)
         st = E_NOMEM;
     if (st == OK)

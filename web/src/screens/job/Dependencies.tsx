@@ -107,8 +107,8 @@ export function DependenciesPanel({ name, version }: { name: string; version: st
     const found = useResource(`dependencies ${name} ${version}`, (signal) =>
         api.get<Dependencies>(jobPath(name, "/dependencies"), {}, signal),
     );
-    const { after, before } = found.data ?? { after: [], before: [] };
-    if (!after.length && !before.length) return null;
+    const { after = [], before = [], step_of = [] } = found.data ?? {};
+    if (!after.length && !before.length && !step_of.length) return null;
     return (
         <Panel title={t("dependencies")}>
             <div class="panel-body">
@@ -129,6 +129,18 @@ export function DependenciesPanel({ name, version }: { name: string; version: st
                             {before.map((item) => (
                                 <li key={item.job}>
                                     <Name {...item} />
+                                </li>
+                            ))}
+                        </ul>
+                    </>
+                )}
+                {step_of.length > 0 && (
+                    <>
+                        <span class="faint small">{t("step_of")}</span>
+                        <ul class="schedule-words">
+                            {step_of.map((workflow) => (
+                                <li key={workflow}>
+                                    <a href={hrefs.job(workflow)}>{workflow}</a>
                                 </li>
                             ))}
                         </ul>

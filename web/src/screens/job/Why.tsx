@@ -1,7 +1,7 @@
 // The outcome of a tick, in the server's words.
 import { useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
-import type { RunState, Why } from "../../api/types";
+import type { RunState, WaitingInstance, Why } from "../../api/types";
 import { zone } from "../../app/preferences";
 import { hrefs } from "../../app/router";
 import { language } from "../../i18n/language";
@@ -28,6 +28,28 @@ function Answer({ title, why }: { title: string; why: Why }) {
     );
 }
 
+// What the steps of an instance wait for.
+function Waits({ instance }: { instance: WaitingInstance }) {
+    return (
+        <div class="why">
+            <p class="why-head">
+                <strong>{t("why.instance")}</strong>
+                {instance.tick && <Moment at={instance.tick} />}
+                <Status state={instance.state} />
+                <a href={hrefs.run(instance.run_id)}>{t("why.run")}</a>
+            </p>
+            <ul class="why-steps">
+                {instance.steps.map((step) => (
+                    <li key={step.name}>
+                        <span class="mono">{step.name}</span> {step.text}
+                    </li>
+                ))}
+                {instance.more > 0 && <li class="faint">{t("why.more", { n: instance.more })}</li>}
+            </ul>
+        </div>
+    );
+}
+
 // The field's time is in the zone that is shown.
 function asTick(value: string): string {
     return zone.value === "UTC" ? `${value}Z` : new Date(value).toISOString();
@@ -44,6 +66,9 @@ export function WhyPanel({ name, version }: { name: string; version: string }) {
             <div class="panel-body whys">
                 {why.problem && <Failure problem={why.problem} />}
                 {why.data && <Answer title={t("why.last")} why={why.data} />}
+                {why.data?.instances?.map((instance) => (
+                    <Waits key={instance.run_id} instance={instance} />
+                ))}
                 {why.data?.next && <Answer title={t("why.next")} why={why.data.next} />}
                 <form
                     class="why-form"
