@@ -1,11 +1,14 @@
-/* Claims, and whole runs, per second through the store in etcd, beside a bare loop over the same
- * client which sends the same number of transactions with the same number of compares and writes,
- * but plans nothing, keeps no mirror and hears no watch. Four transactions are in flight at most,
- * as in the store. One member, whose writes reach the disk; both are measured by turns.
+/* Claims, and whole runs, per second through the store in etcd or PostgreSQL, beside a bare loop
+ * over the same client which sends the same number of transactions with the same number of compares
+ * and writes, but plans nothing, keeps no mirror and hears no watch. Four transactions are in
+ * flight at most, as in the store. One server, whose writes reach the disk; both are measured by
+ * turns.
  *
- *     store_etcd_bench                    a table
- *     store_etcd_bench claims BATCH COUNT claims alone, BATCH at a time, COUNT requests in flight:
- *                                         ours and the bare client's a second, as two words */
+ *     store_kv_bench etcd|postgres
+ *                                  a table
+ *     store_kv_bench etcd|postgres claims BATCH COUNT
+ *                                  claims alone, BATCH at a time, COUNT requests in flight: ours
+ * and the bare client's a second, as two words */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,8 @@
 #include "kv/store_kv.h"
 #include "kv_txn.h"
 #include "lanes.h"
+#include "pg.h"
+#include "postgres_server.h"
 
 enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
 
@@ -128,15 +133,36 @@ static void run_loop(void *context)
     loop_run_once(context);
 }
 
-static struct store *open_store(struct loop *loop, const struct etcd_cluster *cluster)
+/* One of the two. */
+struct server {
+    bool is_postgres;
+    struct etcd_cluster etcd;
+    struct postgres_server postgres;
+};
+
+static struct kv_client *new_client(const struct server *server, struct loop *loop)
 {
-    const struct etcd_client_config client = {.endpoints = cluster->endpoints, .endpoint_count = 1};
-    struct store_kv_config config = {.node = "node-1"};
+    const struct etcd_client_config etcd = {.endpoints = server->etcd.endpoints,
+                                            .endpoint_count = 1};
+    struct kv_client *client = NULL;
+    struct parse_error error;
+    char url[256];
+    if (server->is_postgres)
+        postgres_server_url(&server->postgres, "", url);
+    const struct pg_client_config postgres = {.url = url};
+    if ((server->is_postgres ? pg_client_new(loop, &postgres, &client, &error)
+                             : etcd_client_new(loop, &etcd, &client, NULL)) != OK)
+        die("client");
+    return client;
+}
+
+static struct store *open_store(struct loop *loop, const struct server *server)
+{
+    struct store_kv_config config = {.client = new_client(server, loop), .node = "node-1"};
     struct store *store = NULL;
     struct strbuf why;
     strbuf_init(&why);
-    if (etcd_client_new(loop, &client, &config.client, NULL) != OK ||
-        store_kv_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
+    if (store_kv_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
         die(why.text);
     strbuf_release(&why);
     return store;
@@ -197,26 +223,40 @@ static void run_claims(struct lanes *lanes, struct bare *bare, char **argv)
     printf("%.0f %.0f\n", rates.ours, rates.limit);
 }
 
+static bool start_server(struct server *server)
+{
+    if (server->is_postgres && postgres_server_available())
+        postgres_server_start(&server->postgres);
+    else if (!server->is_postgres && etcd_cluster_available())
+        etcd_cluster_start(&server->etcd);
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    bool only_claims = argc == 4 && strcmp(argv[1], "claims") == 0;
-    if (!etcd_cluster_available()) {
-        printf("not available: there is no etcd here; Debian has it in etcd-server\n");
+    struct server server = {.etcd = {.count = 1, .is_durable = true},
+                            .postgres = {.is_durable = true}};
+    bool only_claims = argc == 5 && strcmp(argv[2], "claims") == 0;
+    if ((argc != 2 && !only_claims) ||
+        (strcmp(argv[1], "etcd") != 0 && strcmp(argv[1], "postgres") != 0))
+        die("usage: store_kv_bench etcd|postgres [claims BATCH COUNT]");
+    server.is_postgres = strcmp(argv[1], "postgres") == 0;
+    signal(SIGPIPE, SIG_IGN);
+    if (!start_server(&server)) {
+        printf("not available: there is no %s here\n", argv[1]);
         return 0;
     }
-    signal(SIGPIPE, SIG_IGN);
-    struct etcd_cluster cluster = {.count = 1, .is_durable = true};
     struct bare bare = {0};
-    etcd_cluster_start(&cluster);
-    struct etcd_client_config config = {.endpoints = cluster.endpoints, .endpoint_count = 1};
-    if (loop_new(&bare.loop) != OK || kv_txn_new(&bare.txn) != OK ||
-        etcd_client_new(bare.loop, &config, &bare.client, NULL) != OK)
-        die("client");
-    struct store *store = open_store(bare.loop, &cluster);
+    if (loop_new(&bare.loop) != OK || kv_txn_new(&bare.txn) != OK)
+        die("out of memory");
+    bare.client = new_client(&server, bare.loop);
+    struct store *store = open_store(bare.loop, &server);
     struct lanes lanes = {.store = store, .wait = run_loop, .context = bare.loop};
     lanes_put_jobs(&lanes, JOBS);
     if (only_claims)
-        run_claims(&lanes, &bare, argv + 2);
+        run_claims(&lanes, &bare, argv + 3);
     else
         run_table(&lanes, &bare);
     lanes_release(&lanes);
@@ -224,6 +264,9 @@ int main(int argc, char **argv)
     kv_client_free(bare.client);
     kv_txn_free(bare.txn);
     loop_free(bare.loop);
-    etcd_cluster_remove(&cluster);
+    if (server.is_postgres)
+        postgres_server_remove(&server.postgres);
+    else
+        etcd_cluster_remove(&server.etcd);
     return 0;
 }
