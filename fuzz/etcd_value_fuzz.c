@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mirror/store_etcd_mirror.h"
+#include "mirror/store_kv_mirror.h"
 #include "run_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
@@ -50,7 +50,7 @@ static size_t print(const struct store_change *change)
     return strlen(run_state_name(change->last.state));
 }
 
-static void check_run(const struct etcd_kv *kv)
+static void check_run(const struct kv_pair *kv)
 {
     const struct epoch epoch = {.generation = 1};
     struct run_row row, again;
@@ -60,7 +60,7 @@ static void check_run(const struct etcd_kv *kv)
         return;
     strbuf_init(&text);
     value_write_run(&text, &row, tell, 0);
-    struct etcd_kv written = {.value = {text.text, text.length}};
+    struct kv_pair written = {.value = {text.text, text.length}};
     require(value_read_run(&written, &epoch, &again, &tell_again) == OK);
     require(again.run.state == row.run.state && again.run.reason == row.run.reason &&
             again.run.cause == row.run.cause && again.run.tick_ms == row.run.tick_ms &&
@@ -69,16 +69,16 @@ static void check_run(const struct etcd_kv *kv)
     strbuf_release(&text);
 }
 
-static void check_mirror(const char *key, const struct etcd_kv *value, struct feed *feed)
+static void check_mirror(const char *key, const struct kv_pair *value, struct feed *feed)
 {
     struct mirror mirror, before;
     struct feed_item *held = NULL;
     struct store_change change;
-    struct etcd_kv kv = *value;
+    struct kv_pair kv = *value;
     size_t printed = 0;
     mirror_init(&mirror, "/peal", "n1");
     mirror_init(&before, "/peal", "n1");
-    kv.key = (struct etcd_bytes){key, strlen(key)};
+    kv.key = (struct kv_bytes){key, strlen(key)};
     enum status st = mirror_put(&mirror, &kv, feed);
     require(st == OK || strcmp(key, "/peal/epoch") == 0);
     mirror_feed_difference(&before, &mirror, feed);
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     char *value = malloc(length); /* of the exact size */
     require(value != NULL);
     memcpy(value, bytes + 1, length - 1);
-    struct etcd_kv kv = {.value = {value, length - 1}, .mod_revision = 7, .create_revision = 3};
+    struct kv_pair kv = {.value = {value, length - 1}, .mod_revision = 7, .create_revision = 3};
     check_run(&kv);
     check_mirror(keys[bytes[0] % KEYS], &kv, &feed);
     feed_release(&feed);

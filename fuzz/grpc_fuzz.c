@@ -14,7 +14,7 @@ static void require(int holds)
 }
 
 static enum status decode_watch(struct arena *arena, const uint8_t *bytes, size_t length,
-                                struct etcd_result *ret)
+                                struct kv_result *ret)
 {
     Etcdpb__WatchResponse *answer =
         etcd_unpack(arena, &etcdpb__watch_response__descriptor, bytes, length);
@@ -26,7 +26,7 @@ static enum status decode_watch(struct arena *arena, const uint8_t *bytes, size_
 }
 
 static enum status decode_keep_alive(struct arena *arena, const uint8_t *bytes, size_t length,
-                                     struct etcd_result *ret)
+                                     struct kv_result *ret)
 {
     Etcdpb__LeaseKeepAliveResponse *answer =
         etcd_unpack(arena, &etcdpb__lease_keep_alive_response__descriptor, bytes, length);
@@ -47,7 +47,7 @@ struct fuzzed {
     etcd_decode *decode;
 };
 
-static size_t count_kvs(const struct etcd_op_result *op)
+static size_t count_kvs(const struct kv_op_result *op)
 {
     size_t count = op->kv_count;
     for (size_t i = 0; i < op->kv_count; i++)
@@ -60,7 +60,7 @@ static size_t count_kvs(const struct etcd_op_result *op)
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
 {
     struct fuzzed *fuzzed = context;
-    struct etcd_result result = {0};
+    struct kv_result result = {0};
     arena_reset(&fuzzed->arena);
     if (fuzzed->decode(&fuzzed->arena, bytes, length, &result) == OK)
         require(count_kvs(&result.op) <= length);

@@ -17,6 +17,7 @@ src/store/     ^contract\.store_(memory|sqlite|sqlite_files)$
 src/history/   ^contract\.history_(memory|gather)$|^contract\.store_memory$
 src/gather/    ^contract\.history_gather$
 src/etcd/      ^integration\.etcd_(kv|txn)$
+src/kv/        ^integration\.etcd_(kv|txn|lease)$
 src/spawn/     ^integration\.spawner_(start|output)$
 src/engine/    ^sim\.(sim_memory|chaos_finds_.*)$
 src/http/      ^integration\.api_(jobs|http|guard)$

@@ -48,6 +48,7 @@ test  haproxy         haproxy
 test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql
+test  pgbouncer
 test  python3-aiosmtpd aiosmtpd
 test  python3-cffi
 test  python3-dev

@@ -3,14 +3,15 @@
 #include <string.h>
 
 #include "cluster_bench.h"
-#include "etcd_txn.h"
+#include "etcd.h"
+#include "kv_txn.h"
 
 enum { BATCH = 100, IN_FLIGHT = 4, VALUE = 150 };
 
 struct bare {
     struct loop *loop;
-    struct etcd_client *client;
-    struct etcd_txn *txn;
+    struct kv_client *client;
+    struct kv_txn *txn;
     double until_s;
     size_t sent, done;
     unsigned long number;
@@ -24,36 +25,36 @@ static void open_client(struct bare *bare, const char *etcd)
     static const char *const endpoints[] = {endpoint};
     snprintf(endpoint, sizeof(endpoint), "http://%s", etcd);
     struct etcd_client_config config = {.endpoints = endpoints, .endpoint_count = 1};
-    if (loop_new(&bare->loop) != OK || etcd_txn_new(&bare->txn) != OK ||
+    if (loop_new(&bare->loop) != OK || kv_txn_new(&bare->txn) != OK ||
         etcd_client_new(bare->loop, &config, &bare->client, NULL) != OK)
         die("memory");
 }
 
 static void close_client(struct bare *bare)
 {
-    etcd_client_free(bare->client);
-    etcd_txn_free(bare->txn);
+    kv_client_free(bare->client);
+    kv_txn_free(bare->txn);
     loop_free(bare->loop);
 }
 
 /* ---- transactions ---- */
 
-static void add_transaction(struct etcd_txn *txn, unsigned long number)
+static void add_transaction(struct kv_txn *txn, unsigned long number)
 {
     static const char bytes[VALUE] = {1};
     char cursor[64], run[64];
     snprintf(cursor, sizeof(cursor), "/bare/cursors/%020lu", number);
     snprintf(run, sizeof(run), "/bare/runs/%020lu", number);
-    etcd_txn_begin(txn);
-    etcd_txn_if_version(txn, etcd_text(cursor), ETCD_GREATER, -1);
-    etcd_txn_put(txn, &(struct etcd_put){etcd_text(cursor), {bytes, 40}, 0, false});
-    etcd_txn_put(txn, &(struct etcd_put){etcd_text(run), {bytes, VALUE}, 0, false});
-    etcd_txn_end(txn);
+    kv_txn_begin(txn);
+    kv_txn_if_version(txn, kv_text(cursor), KV_GREATER, -1);
+    kv_txn_put(txn, &(struct kv_put){kv_text(cursor), {bytes, 40}, 0, false});
+    kv_txn_put(txn, &(struct kv_put){kv_text(run), {bytes, VALUE}, 0, false});
+    kv_txn_end(txn);
 }
 
 static void send_next(struct bare *bare);
 
-static void on_done(void *context, const struct etcd_result *result)
+static void on_done(void *context, const struct kv_result *result)
 {
     struct bare *bare = context;
     if (result->status != OK)
@@ -66,12 +67,11 @@ static void send_next(struct bare *bare)
 {
     if (now_s() >= bare->until_s)
         return;
-    etcd_txn_reset(bare->txn);
+    kv_txn_reset(bare->txn);
     for (int i = 0; i < BATCH; i++)
         add_transaction(bare->txn, bare->number++ % 40000);
     bare->sent++;
-    if (etcd_txn_send(bare->client, bare->txn, &(struct etcd_reply){on_done, bare, 30000}, NULL) !=
-        OK)
+    if (kv_txn_send(bare->client, bare->txn, &(struct kv_reply){on_done, bare, 30000}, NULL) != OK)
         die("memory");
 }
 
@@ -92,7 +92,7 @@ double bare_transactions(const char *etcd, double seconds)
 
 /* ---- listing ---- */
 
-static void on_page(void *context, const struct etcd_result *result)
+static void on_page(void *context, const struct kv_result *result)
 {
     struct bare *bare = context;
     if (result->status != OK)
@@ -105,13 +105,13 @@ static void on_page(void *context, const struct etcd_result *result)
 int measure_list(char **argv)
 {
     struct bare bare = {0};
-    struct etcd_list *list;
+    struct kv_list *list;
     char prefix[128];
     snprintf(prefix, sizeof(prefix), "/%s/", argv[1]);
     open_client(&bare, argv[0]);
     double start_s = now_s();
-    if (etcd_list(bare.client, &(struct etcd_range){.key = etcd_text(prefix), .prefix = true},
-                  &(struct etcd_reply){on_page, &bare, 30000}, &list) != OK)
+    if (kv_list(bare.client, &(struct kv_range){.key = kv_text(prefix), .prefix = true},
+                &(struct kv_reply){on_page, &bare, 30000}, &list) != OK)
         die("memory");
     while (!bare.is_listed)
         loop_run_once(bare.loop);

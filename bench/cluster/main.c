@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "cluster_bench.h"
-#include "etcd/store_etcd.h"
+#include "etcd.h"
 #include "etcd_server.h"
+#include "kv/store_kv.h"
 
 static const struct {
     const char *name;
@@ -41,12 +42,13 @@ struct store *open_store(const char *etcd, const char *prefix, const char *node,
     snprintf(endpoint, sizeof(endpoint), "http://%s", etcd);
     snprintf(full_prefix, sizeof(full_prefix), "/%s", prefix);
     const char *endpoints[] = {endpoint};
-    struct store_etcd_config config = {
-        .endpoints = endpoints, .endpoint_count = 1, .prefix = full_prefix, .node = node};
+    const struct etcd_client_config client = {.endpoints = endpoints, .endpoint_count = 1};
+    struct store_kv_config config = {.prefix = full_prefix, .node = node};
     struct store *store;
     struct strbuf why;
     strbuf_init(&why);
-    if (store_etcd_open(loop, &config, wake, &store, &why) != OK)
+    if (etcd_client_new(loop, &client, &config.client, NULL) != OK ||
+        store_kv_open(loop, &config, wake, &store, &why) != OK)
         die(why.text);
     strbuf_release(&why);
     return store;

@@ -14,25 +14,25 @@ struct look {
     bool is_answered, leads;
 };
 
-static void on_status(void *context, const struct etcd_result *result)
+static void on_status(void *context, const struct kv_result *result)
 {
     struct look *look = context;
     look->is_answered = true;
-    look->leads = result->status == OK && result->member.leader_id == result->member_id;
+    look->leads = result->status == OK && etcd_member_of(result)->leader_id == result->server_id;
 }
 
 static bool leads(struct loop *loop, const struct etcd_member *member)
 {
     const char *const endpoints[] = {member->endpoint};
     struct etcd_client_config config = {.endpoints = endpoints, .endpoint_count = 1};
-    struct etcd_client *client;
+    struct kv_client *client;
     struct look look = {0};
     if (etcd_client_new(loop, &config, &client, NULL) != OK ||
-        etcd_status(client, &(struct etcd_reply){on_status, &look, 0}, NULL) != OK)
+        etcd_status(client, &(struct kv_reply){on_status, &look, 0}, NULL) != OK)
         die("memory");
     while (!look.is_answered)
         loop_run_once(loop);
-    etcd_client_free(client);
+    kv_client_free(client);
     return look.leads;
 }
 

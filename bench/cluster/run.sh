@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build/release}" && pwd)
 bench=$build/bench/cluster_bench
 machine=$build/bench/agent_bench
-store=$build/bench/store_etcd_bench
+store=$build/bench/store_kv_bench
 peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-100000}
@@ -87,7 +87,7 @@ engine() {
 claims() { # NAME BATCH IN_FLIGHT
     name=$1
     # shellcheck disable=SC2046 # words
-    set -- $("$store" claims "$2" "$3")
+    set -- $("$store" etcd claims "$2" "$3")
     line "$name" "$1 /s" "bare client $2 /s" "$(calculate "$1 / $2")" '' ''
 }
 

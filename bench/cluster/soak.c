@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cluster_bench.h"
-#include "etcd/store_etcd.h"
 #include "etcd_server.h"
+#include "kv/store_kv.h"
 #include "noop_node.h"
 
 enum {

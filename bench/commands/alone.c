@@ -14,8 +14,9 @@
 
 #include "clock.h"
 #include "definition/job_codec.h"
-#include "etcd/store_etcd.h"
+#include "etcd.h"
 #include "history_open.h"
+#include "kv/store_kv.h"
 #include "loop.h"
 #include "store.h"
 
@@ -194,8 +195,8 @@ static void open_parts(struct alone *alone, const char *where, const char *dir)
     struct strbuf why;
     char endpoint[128];
     const char *endpoints[] = {endpoint};
-    struct store_etcd_config config = {
-        .endpoints = endpoints, .endpoint_count = 1, .prefix = "/alone"};
+    const struct etcd_client_config client = {.endpoints = endpoints, .endpoint_count = 1};
+    struct store_kv_config config = {.prefix = "/alone"};
     struct store_wake store_wake = {wake, alone};
     strbuf_init(&why);
     snprintf(endpoint, sizeof(endpoint), "http://%s", where);
@@ -204,9 +205,11 @@ static void open_parts(struct alone *alone, const char *where, const char *dir)
         loop_fd_new(alone->loop, alone->wake_fd, on_wake, alone, &alone->wake_watch) != OK)
         die("loop");
     loop_fd_want(alone->wake_watch, LOOP_READ);
-    if ((strcmp(where, "sqlite") == 0
-             ? store_sqlite_open(dir, store_wake, &alone->store, &why)
-             : store_etcd_open(alone->loop, &config, store_wake, &alone->store, &why)) != OK ||
+    bool is_sqlite = strcmp(where, "sqlite") == 0;
+    if (!is_sqlite && etcd_client_new(alone->loop, &client, &config.client, NULL) != OK)
+        die("client");
+    if ((is_sqlite ? store_sqlite_open(dir, store_wake, &alone->store, &why)
+                   : store_kv_open(alone->loop, &config, store_wake, &alone->store, &why)) != OK ||
         history_open(NULL, dir, (struct history_wake){wake, alone}, &alone->history, &why) != OK)
         die(why.text);
     strbuf_release(&why);

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #include "bare.h"
+#include "etcd.h"
 #include "etcd.pb-c.h"
 #include "etcd_server.h"
-#include "etcd_txn.h"
+#include "kv_txn.h"
 #include "transport/grpc_frame.h"
 
 enum {
@@ -35,8 +36,8 @@ static const struct {
 struct bench {
     struct etcd_cluster cluster;
     struct loop *loop;
-    struct etcd_client *client;
-    struct etcd_txn *txn;
+    struct kv_client *client;
+    struct kv_txn *txn;
     size_t claims_per_call;
     size_t sent, done, won;
     double until_s;
@@ -64,20 +65,20 @@ static _Noreturn void die(const char *what, const char *why)
 
 /* ---- through the client ---- */
 
-static void add_claim(struct etcd_txn *txn)
+static void add_claim(struct kv_txn *txn)
 {
     char cursor[32], run[32];
     unsigned long number = next_key++;
     snprintf(cursor, sizeof(cursor), "cursors/%010lu", number);
     snprintf(run, sizeof(run), "runs/%010lu", number);
-    etcd_txn_if_version(txn, etcd_text(cursor), ETCD_EQUAL, 0);
-    etcd_txn_put(txn, &(struct etcd_put){etcd_text(cursor), {value_bytes, VALUE}, 0, false});
-    etcd_txn_put(txn, &(struct etcd_put){etcd_text(run), {value_bytes, VALUE}, 0, false});
+    kv_txn_if_version(txn, kv_text(cursor), KV_EQUAL, 0);
+    kv_txn_put(txn, &(struct kv_put){kv_text(cursor), {value_bytes, VALUE}, 0, false});
+    kv_txn_put(txn, &(struct kv_put){kv_text(run), {value_bytes, VALUE}, 0, false});
 }
 
 static void send_next(struct bench *bench);
 
-static void on_done(void *context, const struct etcd_result *result)
+static void on_done(void *context, const struct kv_result *result)
 {
     struct bench *bench = context;
     if (result->status != OK)
@@ -95,17 +96,17 @@ static void send_next(struct bench *bench)
 {
     if (clock_s(CLOCK_MONOTONIC) >= bench->until_s)
         return;
-    etcd_txn_reset(bench->txn);
+    kv_txn_reset(bench->txn);
     if (bench->claims_per_call == 1)
         add_claim(bench->txn);
     for (size_t i = 0; bench->claims_per_call > 1 && i < bench->claims_per_call; i++) {
-        etcd_txn_begin(bench->txn);
+        kv_txn_begin(bench->txn);
         add_claim(bench->txn);
-        etcd_txn_end(bench->txn);
+        kv_txn_end(bench->txn);
     }
     bench->sent++;
-    if (etcd_txn_send(bench->client, bench->txn, &(struct etcd_reply){on_done, bench, 30000},
-                      NULL) != OK)
+    if (kv_txn_send(bench->client, bench->txn, &(struct kv_reply){on_done, bench, 30000}, NULL) !=
+        OK)
         die("send", "no memory");
 }
 
@@ -239,7 +240,7 @@ static void run_cluster(int members)
     etcd_cluster_start(&bench.cluster);
     struct etcd_client_config config = {.endpoints = bench.cluster.endpoints,
                                         .endpoint_count = (size_t)members};
-    if (loop_new(&bench.loop) != OK || etcd_txn_new(&bench.txn) != OK ||
+    if (loop_new(&bench.loop) != OK || kv_txn_new(&bench.txn) != OK ||
         etcd_client_new(bench.loop, &config, &bench.client, NULL) != OK)
         die("client", "no memory");
     printf("%d member%s\n%7s %9s %10s %10s %6s %12s %12s %10s\n", members, members > 1 ? "s" : "",
@@ -247,8 +248,8 @@ static void run_cluster(int members)
            "known");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         run_row(&bench, i);
-    etcd_client_free(bench.client);
-    etcd_txn_free(bench.txn);
+    kv_client_free(bench.client);
+    kv_txn_free(bench.txn);
     loop_free(bench.loop);
     etcd_cluster_remove(&bench.cluster);
 }

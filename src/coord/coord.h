@@ -1,5 +1,5 @@
 /* Coordination between processes: locks, elections, and one chosen out of many. Two backends stand
- * behind it: etcd, for processes of many machines (coord_etcd.h), and files, for those of one
+ * behind it: etcd, for processes of many machines (coord_kv.h), and files, for those of one
  * (coord_file.h). Driven by the loop, one thread; nothing comes from within a call.
  *
  * A lock and an election are the same thing under two names: a queue, in order of arrival, whose

@@ -6,7 +6,7 @@
 #include "etcd_internal.h"
 
 static enum status decode_token(struct arena *arena, const uint8_t *bytes, size_t length,
-                                struct etcd_result *ret)
+                                struct kv_result *ret)
 {
     Etcdpb__AuthenticateResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__authenticate_response__descriptor, bytes, length, ret);
@@ -23,7 +23,7 @@ static const struct etcd_method authenticate = {
     .without_token = true,
 };
 
-static void on_token(void *context, const struct etcd_result *result)
+static void on_token(void *context, const struct kv_result *result)
 {
     struct etcd_client *client = context;
     struct etcd_auth *auth = &client->auth;
@@ -51,15 +51,15 @@ bool etcd_auth_ready(struct etcd_client *client)
     request.name = auth->user;
     request.password = auth->password;
     auth->is_asking = true; /* before the call, which flushes others */
-    if (etcd_call_start(client, &authenticate, &request.base,
-                        &(struct etcd_reply){.done = on_token, .context = client}, NULL) != OK)
+    if (etcd_call_start(&client->base, &authenticate, &request.base,
+                        &(struct kv_reply){.done = on_token, .context = client}, NULL) != OK)
         auth->is_asking = false;
     return false;
 }
 
-bool etcd_client_has_needless_user(const struct etcd_client *client)
+bool etcd_client_has_needless_user(const struct kv_client *client)
 {
-    return client->auth.is_needless;
+    return ((const struct etcd_client *)client)->auth.is_needless;
 }
 
 void etcd_auth_forget(struct etcd_client *client)

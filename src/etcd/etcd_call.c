@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "etcd_call_queue.h"
 
 enum {
@@ -21,22 +20,16 @@ enum {
     PATIENCE_MAX_MS = 500,
 };
 
-int64_t etcd_now_ms(void)
+void etcd_call_cancel(struct kv_call *call)
 {
-    return clock_now().boot.ms;
-}
-
-void etcd_call_cancel(struct etcd_call *call)
-{
-    if (call)
-        etcd_call_free(call);
+    etcd_call_free((struct etcd_call *)call);
 }
 
 /* ---- the end ---- */
 
-static void finish(struct etcd_call *call, const struct etcd_result *result)
+static void finish(struct etcd_call *call, const struct kv_result *result)
 {
-    etcd_done *done = call->done;
+    kv_done *done = call->done;
     void *context = call->context;
     etcd_call_free(call); /* first, so that `done` finds a client in order */
     done(context, result);
@@ -44,13 +37,13 @@ static void finish(struct etcd_call *call, const struct etcd_result *result)
 
 static void fail(struct etcd_call *call, enum status st, int code, const char *message)
 {
-    finish(call, &(struct etcd_result){.status = st, .code = code, .message = message});
+    finish(call, &(struct kv_result){.status = st, .code = code, .message = message});
 }
 
 static void succeed(struct etcd_call *call)
 {
     struct arena *arena = &call->client->arena;
-    struct etcd_result result = {.message = ""};
+    struct kv_result result = {.message = ""};
     uint8_t *answer = call->answer; /* the result points into it */
     call->answer = NULL;
     arena_reset(arena);
@@ -99,7 +92,7 @@ static void pause_call(struct etcd_call *call, const char *error)
         pause_ms *= 2;
     call->pauses++;
     call->state = CALL_PAUSED;
-    call_look_again_at(call, etcd_now_ms() + pause_ms);
+    call_look_again_at(call, kv_now_ms() + pause_ms);
 }
 
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
@@ -133,8 +126,9 @@ static int64_t first_patience_ms(const struct etcd_client *client)
                                            : patience_ms;
 }
 
-void etcd_call_may_repeat(struct etcd_call *call)
+void etcd_call_may_repeat(struct kv_call *base)
 {
+    struct etcd_call *call = (struct etcd_call *)base;
     call->may_repeat = true;
     call->patience_ms = first_patience_ms(call->client);
     if (call->state == CALL_SENT)
@@ -169,7 +163,7 @@ static void on_ended(void *context, const struct grpc_end *end)
     if (end->status == OK) {
         grpc_channel_worked(&client->calls, connection);
         if (call->may_repeat)
-            learn_latency(client, etcd_now_ms() - call->first_sent_ms);
+            learn_latency(client, kv_now_ms() - call->first_sent_ms);
         succeed(call);
         return;
     }
@@ -194,7 +188,7 @@ static const struct grpc_stream_events stream_events = {.message = on_message, .
 
 static bool send_call(struct etcd_call *call, struct h2_connection *connection)
 {
-    int64_t now_ms = etcd_now_ms();
+    int64_t now_ms = kv_now_ms();
     struct grpc_request request = {
         .path = call->method->path,
         .bytes = call->request,
@@ -234,7 +228,7 @@ void etcd_calls_flush(struct etcd_client *client)
 static void on_timer(void *context)
 {
     struct etcd_client *client = context;
-    int64_t now_ms = etcd_now_ms();
+    int64_t now_ms = kv_now_ms();
     client->timer_at_ms = INT64_MAX;
     while (client->wakes.count > 0 && client->wakes.entries[0].key <= now_ms) {
         struct etcd_call *call = client->wakes.entries[0].item;
@@ -259,7 +253,7 @@ static void on_timer(void *context)
 enum status etcd_calls_init(struct etcd_client *client)
 {
     call_queue_init(client);
-    return loop_timer_new(client->loop, on_timer, client, &client->timer);
+    return loop_timer_new(client->base.loop, on_timer, client, &client->timer);
 }
 
 void etcd_calls_release(struct etcd_client *client)
@@ -271,7 +265,7 @@ void etcd_calls_release(struct etcd_client *client)
 }
 
 /* Calls that `done` makes meanwhile, to try again at once, are not refused. */
-void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why)
+void etcd_calls_refuse(struct etcd_client *client, const struct kv_result *why)
 {
     uint64_t last = client->call_count;
     struct etcd_call *call = client->waiting;
@@ -285,10 +279,11 @@ void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why
     }
 }
 
-enum status etcd_call_start(struct etcd_client *client, const struct etcd_method *method,
-                            const ProtobufCMessage *message, const struct etcd_reply *reply,
-                            struct etcd_call **ret)
+enum status etcd_call_start(struct kv_client *base, const struct etcd_method *method,
+                            const ProtobufCMessage *message, const struct kv_reply *reply,
+                            struct kv_call **ret)
 {
+    struct etcd_client *client = (struct etcd_client *)base;
     size_t length = protobuf_c_message_get_packed_size(message);
     if (length > GRPC_REQUEST_MAX)
         return E_TOO_LARGE;
@@ -297,6 +292,7 @@ enum status etcd_call_start(struct etcd_client *client, const struct etcd_method
     if (!call || !request)
         goto out;
     *call = (struct etcd_call){
+        .base = {base},
         .client = client,
         .number = ++client->call_count,
         .method = method,
@@ -307,7 +303,7 @@ enum status etcd_call_start(struct etcd_client *client, const struct etcd_method
         .timeout_ms = reply->deadline_ms > 0 ? reply->deadline_ms : client->deadline_ms,
     };
     call->patience_ms = call->timeout_ms / 4;
-    call->deadline_at_ms = etcd_now_ms() + call->timeout_ms;
+    call->deadline_at_ms = kv_now_ms() + call->timeout_ms;
     if (heap_push(&client->wakes, call->deadline_at_ms, call) != OK)
         goto out;
     grpc_prefix_write(request, length);
@@ -316,7 +312,7 @@ enum status etcd_call_start(struct etcd_client *client, const struct etcd_method
     call_queue_arm(client);
     etcd_calls_flush(client);
     if (ret)
-        *ret = call;
+        *ret = &call->base;
     return OK;
 out:
     free(call);

@@ -38,7 +38,7 @@ void call_queue_arm(struct etcd_client *client)
 {
     if (client->wakes.count == 0 || client->wakes.entries[0].key >= client->timer_at_ms)
         return;
-    int64_t delay_ms = client->wakes.entries[0].key - etcd_now_ms();
+    int64_t delay_ms = client->wakes.entries[0].key - kv_now_ms();
     client->timer_at_ms = client->wakes.entries[0].key;
     loop_timer_set(client->timer, delay_ms > 0 ? delay_ms : 0);
 }

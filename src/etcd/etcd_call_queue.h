@@ -12,10 +12,11 @@ enum call_state {
 };
 
 struct etcd_call {
+    struct kv_call base; /* first */
     struct etcd_client *client;
     uint64_t number;
     const struct etcd_method *method;
-    etcd_done *done;
+    kv_done *done;
     void *context;
     uint8_t *request; /* with its prefix */
     size_t request_length;

@@ -5,37 +5,53 @@
 
 enum { TXN_DEPTH_MAX = 8 }; /* deeper than any transaction that is sent */
 
+static void *allocate(void *arena, size_t size)
+{
+    return arena_alloc(arena, size);
+}
+
+static void keep(void *arena, void *at)
+{
+    (void)arena;
+    (void)at; /* freed with the whole arena */
+}
+
+ProtobufCAllocator etcd_allocator(struct arena *arena)
+{
+    return (ProtobufCAllocator){.alloc = allocate, .free = keep, .allocator_data = arena};
+}
+
 void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
                   size_t length)
 {
-    ProtobufCAllocator allocator = arena_allocator(arena);
+    ProtobufCAllocator allocator = etcd_allocator(arena);
     return protobuf_c_message_unpack(type, &allocator, length, bytes);
 }
 
 void *etcd_unpack_answer(struct arena *arena, const ProtobufCMessageDescriptor *type,
-                         const uint8_t *bytes, size_t length, struct etcd_result *ret)
+                         const uint8_t *bytes, size_t length, struct kv_result *ret)
 {
     Etcdpb__HeaderResponse *answer = etcd_unpack(arena, type, bytes, length);
     const Etcdpb__Header *header = answer ? answer->header : NULL;
     if (header) {
         ret->revision = header->revision;
-        ret->member_id = header->member_id;
+        ret->server_id = header->member_id;
         ret->cluster_id = header->cluster_id;
-        ret->raft_term = header->raft_term;
+        ret->term = header->raft_term;
     }
     return answer;
 }
 
-static struct etcd_bytes read_bytes(const ProtobufCBinaryData *from)
+static struct kv_bytes read_bytes(const ProtobufCBinaryData *from)
 {
-    return (struct etcd_bytes){from->len ? (const void *)from->data : "", from->len};
+    return (struct kv_bytes){from->len ? (const void *)from->data : "", from->len};
 }
 
-struct etcd_kv etcd_read_kv(const Etcdpb__KeyValue *kv)
+struct kv_pair etcd_read_kv(const Etcdpb__KeyValue *kv)
 {
     if (!kv)
-        return (struct etcd_kv){.key.data = "", .value.data = ""};
-    return (struct etcd_kv){
+        return (struct kv_pair){.key.data = "", .value.data = ""};
+    return (struct kv_pair){
         .key = read_bytes(&kv->key),
         .value = read_bytes(&kv->value),
         .create_revision = kv->create_revision,
@@ -46,9 +62,9 @@ struct etcd_kv etcd_read_kv(const Etcdpb__KeyValue *kv)
 }
 
 static enum status read_kvs(struct arena *arena, Etcdpb__KeyValue *const *from, size_t count,
-                            struct etcd_op_result *ret)
+                            struct kv_op_result *ret)
 {
-    struct etcd_kv *kvs = arena_array(arena, count, sizeof(*kvs));
+    struct kv_pair *kvs = arena_array(arena, count, sizeof(*kvs));
     if (!kvs)
         return E_NOMEM;
     for (size_t i = 0; i < count; i++)
@@ -59,31 +75,31 @@ static enum status read_kvs(struct arena *arena, Etcdpb__KeyValue *const *from, 
 }
 
 static enum status read_range(struct arena *arena, const Etcdpb__RangeResponse *answer,
-                              struct etcd_op_result *ret)
+                              struct kv_op_result *ret)
 {
-    ret->kind = ETCD_OP_RANGE;
+    ret->kind = KV_OP_RANGE;
     ret->count = answer->count;
     ret->more = answer->more;
     return read_kvs(arena, answer->kvs, answer->n_kvs, ret);
 }
 
 static enum status read_put(struct arena *arena, const Etcdpb__PutResponse *answer,
-                            struct etcd_op_result *ret)
+                            struct kv_op_result *ret)
 {
-    ret->kind = ETCD_OP_PUT;
+    ret->kind = KV_OP_PUT;
     return read_kvs(arena, &answer->prev_kv, answer->prev_kv ? 1 : 0, ret);
 }
 
 static enum status read_delete(struct arena *arena, const Etcdpb__DeleteResponse *answer,
-                               struct etcd_op_result *ret)
+                               struct kv_op_result *ret)
 {
-    ret->kind = ETCD_OP_DELETE;
+    ret->kind = KV_OP_DELETE;
     ret->count = answer->deleted;
     return read_kvs(arena, answer->prev_kvs, answer->n_prev_kvs, ret);
 }
 
 enum status etcd_decode_range(struct arena *arena, const uint8_t *bytes, size_t length,
-                              struct etcd_result *ret)
+                              struct kv_result *ret)
 {
     Etcdpb__RangeResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__range_response__descriptor, bytes, length, ret);
@@ -91,7 +107,7 @@ enum status etcd_decode_range(struct arena *arena, const uint8_t *bytes, size_t 
 }
 
 enum status etcd_decode_put(struct arena *arena, const uint8_t *bytes, size_t length,
-                            struct etcd_result *ret)
+                            struct kv_result *ret)
 {
     Etcdpb__PutResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__put_response__descriptor, bytes, length, ret);
@@ -99,7 +115,7 @@ enum status etcd_decode_put(struct arena *arena, const uint8_t *bytes, size_t le
 }
 
 enum status etcd_decode_delete(struct arena *arena, const uint8_t *bytes, size_t length,
-                               struct etcd_result *ret)
+                               struct kv_result *ret)
 {
     Etcdpb__DeleteResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__delete_response__descriptor, bytes, length, ret);
@@ -109,10 +125,10 @@ enum status etcd_decode_delete(struct arena *arena, const uint8_t *bytes, size_t
 /* ---- transactions ---- */
 
 static enum status read_txn(struct arena *arena, const Etcdpb__TxnResponse *answer,
-                            struct etcd_txn_result *ret);
+                            struct kv_txn_result *ret);
 
 static enum status read_op(struct arena *arena, const Etcdpb__ResponseOp *answer,
-                           struct etcd_op_result *ret)
+                           struct kv_op_result *ret)
 {
     switch (answer->response_case) {
     case ETCDPB__RESPONSE_OP__RESPONSE_RANGE:
@@ -122,7 +138,7 @@ static enum status read_op(struct arena *arena, const Etcdpb__ResponseOp *answer
     case ETCDPB__RESPONSE_OP__RESPONSE_DELETE:
         return read_delete(arena, answer->delete_, ret);
     case ETCDPB__RESPONSE_OP__RESPONSE_TXN:
-        ret->kind = ETCD_OP_TXN;
+        ret->kind = KV_OP_TXN;
         return read_txn(arena, answer->txn, &ret->txn);
     case ETCDPB__RESPONSE_OP__RESPONSE__NOT_SET:
     case _ETCDPB__RESPONSE_OP__RESPONSE__CASE_IS_INT_SIZE:
@@ -132,9 +148,9 @@ static enum status read_op(struct arena *arena, const Etcdpb__ResponseOp *answer
 }
 
 static enum status read_txn(struct arena *arena, const Etcdpb__TxnResponse *answer,
-                            struct etcd_txn_result *ret)
+                            struct kv_txn_result *ret)
 {
-    struct etcd_op_result *ops = arena_array(arena, answer->n_responses, sizeof(*ops));
+    struct kv_op_result *ops = arena_array(arena, answer->n_responses, sizeof(*ops));
     if (!ops)
         return E_NOMEM;
     for (size_t i = 0; i < answer->n_responses; i++) {
@@ -196,7 +212,7 @@ static bool is_shallow(const uint8_t *bytes, size_t length, uint64_t child_field
 }
 
 enum status etcd_decode_txn(struct arena *arena, const uint8_t *bytes, size_t length,
-                            struct etcd_result *ret)
+                            struct kv_result *ret)
 {
     if (!is_shallow(bytes, length, 3, 2 * TXN_DEPTH_MAX))
         return E_CORRUPT;
@@ -204,14 +220,14 @@ enum status etcd_decode_txn(struct arena *arena, const uint8_t *bytes, size_t le
         etcd_unpack_answer(arena, &etcdpb__txn_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
-    ret->op.kind = ETCD_OP_TXN;
+    ret->op.kind = KV_OP_TXN;
     return read_txn(arena, answer, &ret->op.txn);
 }
 
 /* ---- leases and maintenance ---- */
 
 enum status etcd_decode_header(struct arena *arena, const uint8_t *bytes, size_t length,
-                               struct etcd_result *ret)
+                               struct kv_result *ret)
 {
     return etcd_unpack_answer(arena, &etcdpb__header_response__descriptor, bytes, length, ret)
                ? OK
@@ -219,7 +235,7 @@ enum status etcd_decode_header(struct arena *arena, const uint8_t *bytes, size_t
 }
 
 enum status etcd_decode_grant(struct arena *arena, const uint8_t *bytes, size_t length,
-                              struct etcd_result *ret)
+                              struct kv_result *ret)
 {
     Etcdpb__LeaseGrantResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__lease_grant_response__descriptor, bytes, length, ret);
@@ -231,7 +247,7 @@ enum status etcd_decode_grant(struct arena *arena, const uint8_t *bytes, size_t 
 }
 
 enum status etcd_decode_look(struct arena *arena, const uint8_t *bytes, size_t length,
-                             struct etcd_result *ret)
+                             struct kv_result *ret)
 {
     Etcdpb__LeaseTimeToLiveResponse *answer = etcd_unpack_answer(
         arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length, ret);
@@ -243,34 +259,52 @@ enum status etcd_decode_look(struct arena *arena, const uint8_t *bytes, size_t l
     return OK;
 }
 
+/* ret->own, still zero; NULL: out of memory. */
+static struct etcd_member_result *add_member(struct arena *arena, struct kv_result *ret)
+{
+    struct etcd_member_result *member = arena_array(arena, 1, sizeof(*member));
+    if (member)
+        member->version = "";
+    ret->own = member;
+    return member;
+}
+
+const struct etcd_member_result *etcd_member_of(const struct kv_result *result)
+{
+    static const struct etcd_member_result none = {.version = ""};
+    return result->own ? result->own : &none;
+}
+
 enum status etcd_decode_status(struct arena *arena, const uint8_t *bytes, size_t length,
-                               struct etcd_result *ret)
+                               struct kv_result *ret)
 {
     Etcdpb__StatusResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__status_response__descriptor, bytes, length, ret);
-    if (!answer)
+    struct etcd_member_result *member = add_member(arena, ret);
+    if (!answer || !member)
         return E_CORRUPT;
-    ret->member.version = answer->version;
-    ret->member.db_bytes = answer->db_size;
-    ret->member.db_bytes_in_use = answer->db_size_in_use;
-    ret->member.leader_id = answer->leader;
+    member->version = answer->version;
+    member->db_bytes = answer->db_size;
+    member->db_bytes_in_use = answer->db_size_in_use;
+    member->leader_id = answer->leader;
     return OK;
 }
 
 enum status etcd_decode_alarms(struct arena *arena, const uint8_t *bytes, size_t length,
-                               struct etcd_result *ret)
+                               struct kv_result *ret)
 {
     Etcdpb__AlarmResponse *answer =
         etcd_unpack_answer(arena, &etcdpb__alarm_response__descriptor, bytes, length, ret);
     if (!answer)
         return E_CORRUPT;
+    struct etcd_member_result *member = add_member(arena, ret);
     struct etcd_alarm_member *alarms = arena_array(arena, answer->n_alarms, sizeof(*alarms));
-    if (!alarms)
+    if (!member || !alarms)
         return E_NOMEM;
     for (size_t i = 0; i < answer->n_alarms; i++)
         alarms[i] = (struct etcd_alarm_member){answer->alarms[i]->member_id,
                                                (enum etcd_alarm)answer->alarms[i]->alarm};
-    ret->member.alarms = alarms;
-    ret->member.alarm_count = answer->n_alarms;
+    member->alarms = alarms;
+    member->alarm_count = answer->n_alarms;
     return OK;
 }

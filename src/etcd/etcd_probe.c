@@ -16,7 +16,7 @@ enum {
 
 static bool is_any_overdue(const struct etcd_client *client)
 {
-    int64_t now_ms = etcd_now_ms();
+    int64_t now_ms = kv_now_ms();
     for (size_t i = 0; i < client->wakes.count; i++)
         if (call_is_overdue(client->wakes.entries[i].item, now_ms))
             return true;
@@ -46,7 +46,7 @@ static struct etcd_call *find_overdue(const struct etcd_client *client, uint64_t
 
 static void repeat_overdue(struct etcd_client *client, uint64_t cluster_id)
 {
-    int64_t now_ms = etcd_now_ms();
+    int64_t now_ms = kv_now_ms();
     for (struct etcd_call *call; (call = find_overdue(client, cluster_id, now_ms));) {
         if (call->stream)
             grpc_stream_cancel(call->stream);
@@ -62,7 +62,7 @@ static void repeat_overdue(struct etcd_client *client, uint64_t cluster_id)
     etcd_calls_flush(client);
 }
 
-static void on_probe(void *context, const struct etcd_result *result)
+static void on_probe(void *context, const struct kv_result *result)
 {
     struct etcd_client *client = context;
     client->probe.call = NULL;
@@ -73,8 +73,8 @@ static void on_probe(void *context, const struct etcd_result *result)
     if (!is_any_overdue(client))
         return;
     probe_later(client);
-    if (result->status != OK && client->probe.away)
-        client->probe.away(client->probe.context, result->message);
+    if (result->status != OK)
+        kv_client_is_away(&client->base, result->message);
 }
 
 void etcd_probe_leader(struct etcd_client *client)
@@ -88,11 +88,11 @@ void etcd_probe_leader(struct etcd_client *client)
     if (probe->call || probe->is_timed)
         return;
     etcdpb__range_request__init(&message);
-    message.key = etcd_slice(etcd_text("peal"));
+    message.key = etcd_slice(kv_text("peal"));
     message.count_only = true;
-    probe->sent_ms = etcd_now_ms();
-    struct etcd_reply reply = {.done = on_probe, .context = client, .deadline_ms = PROBE_MS};
-    if (etcd_call_start(client, &method, &message.base, &reply, &probe->call) != OK)
+    probe->sent_ms = kv_now_ms();
+    struct kv_reply reply = {.done = on_probe, .context = client, .deadline_ms = PROBE_MS};
+    if (etcd_call_start(&client->base, &method, &message.base, &reply, &probe->call) != OK)
         probe_later(client); /* out of memory */
 }
 
@@ -104,16 +104,9 @@ static void on_timer(void *context)
         etcd_probe_leader(client);
 }
 
-void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),
-                           void *context)
-{
-    client->probe.away = away;
-    client->probe.context = context;
-}
-
 enum status etcd_probe_init(struct etcd_client *client)
 {
-    return loop_timer_new(client->loop, on_timer, client, &client->probe.timer);
+    return loop_timer_new(client->base.loop, on_timer, client, &client->probe.timer);
 }
 
 void etcd_probe_release(struct etcd_client *client)

@@ -4,7 +4,7 @@
  *     PENDING -> ASKED -> LIVE -> ENDED (compacted, refused)
  *        ^---------'-------'  the stream broke
  */
-#include "etcd_watch.h"
+#include "kv_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,33 +18,39 @@ enum watch_state {
     WATCH_ENDED,
 };
 
+/* What the watches of a client share. */
+struct watch_hub {
+    struct long_stream stream;
+    struct table items; /* by id */
+    int64_t last_id;
+    uint64_t asked_count;
+};
+
 struct etcd_watch {
-    struct stream_hub *hub;
+    struct kv_watch base; /* first */
+    struct watch_hub *hub;
     int64_t id;
     enum watch_state state;
     uint64_t asked; /* sequence number: requests are answered in order */
-    etcd_watch_notify *notify;
-    void *context;
     uint8_t *key, *end;
     size_t key_length, end_length;
     bool want_previous, want_progress;
-    bool was_denied;       /* the last request was denied */
-    int64_t next_revision; /* 0: from now on, whenever that is */
-    size_t told_of_part;   /* events delivered of a response whose last fragment has not come */
-    size_t skip;           /* number of coming events that were delivered already */
+    bool was_denied;     /* the last request was denied */
+    size_t told_of_part; /* events delivered of a response whose last fragment has not come */
+    size_t skip;         /* number of coming events that were delivered already */
 };
 
 static const struct table_type watch_table = {.key_at = offsetof(struct etcd_watch, id),
                                               .key_size = sizeof(int64_t)};
 
-static struct etcd_watch *find_watch(struct stream_hub *hub, int64_t id)
+static struct etcd_watch *find_watch(struct watch_hub *hub, int64_t id)
 {
     return table_find(&hub->items, &id);
 }
 
-static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notice)
+static void tell(struct etcd_watch *watch, const struct kv_watch_notice *notice)
 {
-    watch->notify(watch->context, notice); /* may have freed the watch */
+    watch->base.notify(watch->base.context, notice); /* may have freed the watch */
 }
 
 /* ---- requests ---- */
@@ -54,7 +60,8 @@ static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notic
  * compaction. */
 static int64_t start_revision(const struct etcd_watch *watch)
 {
-    return watch->next_revision > 1 ? watch->next_revision - 1 : watch->next_revision;
+    return watch->base.next_revision > 1 ? watch->base.next_revision - 1
+                                         : watch->base.next_revision;
 }
 
 static void ask(struct etcd_watch *watch)
@@ -88,7 +95,7 @@ static void ask_to_cancel(struct etcd_watch *watch)
 
 static void on_opened(void *context)
 {
-    struct stream_hub *hub = context;
+    struct watch_hub *hub = context;
     struct etcd_watch *watch;
     for (size_t at = 0; (watch = table_next(&hub->items, &at));)
         if (watch->state == WATCH_PENDING)
@@ -97,9 +104,9 @@ static void on_opened(void *context)
 
 /* ---- answers ---- */
 
-static void read_event(const Etcdpb__Event *from, struct etcd_event *ret)
+static void read_event(const Etcdpb__Event *from, struct kv_event *ret)
 {
-    *ret = (struct etcd_event){
+    *ret = (struct kv_event){
         .is_delete = from->type == 1,
         .kv = etcd_read_kv(from->kv),
         .previous = etcd_read_kv(from->prev_kv),
@@ -111,7 +118,7 @@ static size_t count_old(const struct etcd_watch *watch, const Etcdpb__WatchRespo
 {
     size_t count = 0;
     while (count < answer->n_events && answer->events[count]->kv &&
-           answer->events[count]->kv->mod_revision < watch->next_revision)
+           answer->events[count]->kv->mod_revision < watch->base.next_revision)
         count++;
     return count;
 }
@@ -121,7 +128,7 @@ static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResp
     size_t old = count_old(watch, answer), count = answer->n_events - old;
     if (count == 0)
         return OK;
-    struct etcd_event *events =
+    struct kv_event *events =
         arena_array(&watch->hub->stream.client->arena, count, sizeof(*events));
     size_t told = count < watch->skip ? count : watch->skip;
     if (!events)
@@ -131,11 +138,11 @@ static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResp
     watch->skip -= told;
     watch->told_of_part += count;
     if (!answer->fragment) { /* only now is the last revision complete */
-        watch->next_revision = events[count - 1].kv.mod_revision + 1;
+        watch->base.next_revision = events[count - 1].kv.mod_revision + 1;
         watch->told_of_part = 0;
     }
-    struct etcd_watch_notice notice = {
-        .kind = ETCD_WATCH_EVENTS,
+    struct kv_watch_notice notice = {
+        .kind = KV_WATCH_EVENTS,
         .events = events + told,
         .event_count = count - told,
         .is_part = answer->fragment,
@@ -151,7 +158,7 @@ static void on_broken(void *context, const char *why);
 
 static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
 {
-    struct stream_hub *hub = watch->hub;
+    struct watch_hub *hub = watch->hub;
     bool is_denied = strstr(answer->cancel_reason, "ermission denied") ||
                      strstr(answer->cancel_reason, "PermissionDenied");
     if (is_denied && hub->stream.client->auth.user && !watch->was_denied) {
@@ -161,8 +168,8 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
         on_broken(hub, answer->cancel_reason);
         return;
     }
-    struct etcd_watch_notice notice = {
-        .kind = answer->compact_revision ? ETCD_WATCH_COMPACTED : ETCD_WATCH_FAILED,
+    struct kv_watch_notice notice = {
+        .kind = answer->compact_revision ? KV_WATCH_COMPACTED : KV_WATCH_FAILED,
         .compact_revision = answer->compact_revision,
         .message = answer->compact_revision   ? "the revision has been compacted"
                    : answer->cancel_reason[0] ? answer->cancel_reason
@@ -173,7 +180,7 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
 }
 
 /* etcd 3.4 answers a refused watch without its id: it is the oldest request without an answer. */
-static struct etcd_watch *first_asked(struct stream_hub *hub)
+static struct etcd_watch *first_asked(struct watch_hub *hub)
 {
     struct etcd_watch *watch, *first = NULL;
     for (size_t at = 0; (watch = table_next(&hub->items, &at));)
@@ -188,13 +195,13 @@ static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *an
     if (answer->created) {
         watch->state = WATCH_LIVE;
         watch->was_denied = false;
-        if (watch->next_revision == 0)
-            watch->next_revision = revision + 1;
-    } else if (watch->told_of_part == 0 && revision >= watch->next_revision) {
-        watch->next_revision = revision + 1;
+        if (watch->base.next_revision == 0)
+            watch->base.next_revision = revision + 1;
+    } else if (watch->told_of_part == 0 && revision >= watch->base.next_revision) {
+        watch->base.next_revision = revision + 1;
     }
-    tell(watch, &(struct etcd_watch_notice){
-                    .kind = answer->created ? ETCD_WATCH_LIVE : ETCD_WATCH_PROGRESS,
+    tell(watch, &(struct kv_watch_notice){
+                    .kind = answer->created ? KV_WATCH_LIVE : KV_WATCH_PROGRESS,
                     .revision = revision,
                     .cluster_id = answer->header ? answer->header->cluster_id : 0,
                     .message = "",
@@ -203,7 +210,7 @@ static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *an
 
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
 {
-    struct stream_hub *hub = context;
+    struct watch_hub *hub = context;
     struct arena *arena = &hub->stream.client->arena;
     arena_reset(arena);
     Etcdpb__WatchResponse *answer =
@@ -237,7 +244,7 @@ static void rewind_watch(struct etcd_watch *watch)
 /* A callback may free and make watches, so the table is not walked while callbacks run. */
 static void on_broken(void *context, const char *why)
 {
-    struct stream_hub *hub = context;
+    struct watch_hub *hub = context;
     struct etcd_watch *watch;
     size_t count = 0;
     int64_t *ids = malloc((hub->items.count + 1) * sizeof(*ids));
@@ -249,7 +256,7 @@ static void on_broken(void *context, const char *why)
     for (size_t i = 0; i < count; i++) {
         watch = find_watch(hub, ids[i]);
         if (watch)
-            tell(watch, &(struct etcd_watch_notice){.kind = ETCD_WATCH_BROKEN, .message = why});
+            tell(watch, &(struct kv_watch_notice){.kind = KV_WATCH_BROKEN, .message = why});
     }
     free(ids);
 }
@@ -269,7 +276,7 @@ static void watch_release(struct etcd_watch *watch)
     free(watch);
 }
 
-static uint8_t *copy_bytes(struct etcd_bytes bytes)
+static uint8_t *copy_bytes(struct kv_bytes bytes)
 {
     uint8_t *copy = malloc(bytes.length + 1);
     if (copy && bytes.length)
@@ -277,14 +284,14 @@ static uint8_t *copy_bytes(struct etcd_bytes bytes)
     return copy;
 }
 
-static enum status copy_span(struct etcd_watch *watch, const struct etcd_watch_config *config)
+static enum status copy_span(struct etcd_watch *watch, const struct kv_watch_config *config)
 {
-    struct etcd_bytes key = config->key, end = config->end;
+    struct kv_bytes key = config->key, end = config->end;
     struct arena arena;
     arena_init(&arena);
-    enum status st = config->prefix ? etcd_prefix_end(&arena, key, &end) : OK;
+    enum status st = config->prefix ? kv_prefix_end(&arena, key, &end) : OK;
     if (config->prefix && key.length == 0)
-        key = (struct etcd_bytes){"", 1};
+        key = (struct kv_bytes){"", 1};
     if (st == OK) {
         watch->key = copy_bytes(key);
         watch->key_length = key.length;
@@ -296,22 +303,53 @@ static enum status copy_span(struct etcd_watch *watch, const struct etcd_watch_c
     return st;
 }
 
-enum status etcd_watch_new(struct etcd_client *client, const struct etcd_watch_config *config,
-                           etcd_watch_notify *notify, void *context, struct etcd_watch **ret)
+static enum status need_hub(struct etcd_client *client)
 {
-    struct stream_hub *hub = NULL;
+    if (client->watches)
+        return OK;
+    struct watch_hub *hub = calloc(1, sizeof(*hub));
+    enum status st = hub ? long_stream_init(&hub->stream, client, "/etcdserverpb.Watch/Watch",
+                                            &stream_events, hub)
+                         : E_NOMEM;
+    if (st != OK) {
+        free(hub);
+        return st;
+    }
+    table_init(&hub->items, &watch_table);
+    client->watches = hub;
+    return OK;
+}
+
+void etcd_watches_release(struct etcd_client *client)
+{
+    if (!client->watches)
+        return;
+    long_stream_release(&client->watches->stream);
+    table_release(&client->watches->items);
+    free(client->watches);
+    client->watches = NULL;
+}
+
+void etcd_watches_flush(struct etcd_client *client)
+{
+    if (client->watches)
+        long_stream_flush(&client->watches->stream);
+}
+
+enum status etcd_watch_new(struct kv_client *base, const struct kv_watch_config *config,
+                           kv_watch_notify *notify, void *context, struct kv_watch **ret)
+{
+    struct etcd_client *client = (struct etcd_client *)base;
+    struct watch_hub *hub = NULL;
     struct etcd_watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return E_NOMEM;
-    watch->notify = notify;
-    watch->context = context;
+    watch->base = (struct kv_watch){base, notify, context, config->start_revision};
     watch->want_previous = config->want_previous;
     watch->want_progress = config->want_progress;
-    watch->next_revision = config->start_revision;
     enum status st = copy_span(watch, config);
     if (st == OK)
-        st = stream_hub_need(&client->watches, client, "/etcdserverpb.Watch/Watch", &stream_events,
-                             &watch_table);
+        st = need_hub(client);
     if (st == OK) {
         watch->hub = hub = client->watches;
         watch->id = ++hub->last_id;
@@ -324,34 +362,27 @@ enum status etcd_watch_new(struct etcd_client *client, const struct etcd_watch_c
     long_stream_want(&hub->stream, true);
     if (hub->stream.stream)
         ask(watch);
-    *ret = watch;
+    *ret = &watch->base;
     return OK;
 }
 
-struct etcd_watch *etcd_watch_free(struct etcd_watch *watch)
+void etcd_watch_free(struct kv_watch *base)
 {
-    if (!watch)
-        return NULL;
-    struct stream_hub *hub = watch->hub;
+    struct etcd_watch *watch = (struct etcd_watch *)base;
+    struct watch_hub *hub = watch->hub;
     table_remove(&hub->items, watch);
     if (hub->items.count == 0)
         long_stream_want(&hub->stream, false);
     else if (watch->state == WATCH_ASKED || watch->state == WATCH_LIVE)
         ask_to_cancel(watch);
     watch_release(watch);
-    return NULL;
 }
 
-void etcd_watch_restart(struct etcd_watch *watch)
+void etcd_watch_restart(struct kv_watch *base)
 {
-    struct stream_hub *hub = watch->hub;
+    struct watch_hub *hub = ((struct etcd_watch *)base)->hub;
     struct etcd_watch *each;
     for (size_t at = 0; (each = table_next(&hub->items, &at));)
         rewind_watch(each);
     long_stream_restart(&hub->stream);
-}
-
-int64_t etcd_watch_next_revision(const struct etcd_watch *watch)
-{
-    return watch->next_revision;
 }

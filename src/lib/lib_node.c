@@ -166,10 +166,11 @@ static enum status take_folder(struct peal_node *peal, struct strbuf *why)
 static enum status open_store(struct peal_node *peal, struct store **ret, struct strbuf *why)
 {
     struct store_wake waker = {lib_wake, peal};
-    if (peal->url.is_etcd) {
+    if (store_url_is_keys(&peal->url)) {
         int64_t patience_ms = peal->options.in_background ? TRY_AGAIN_MS : lib_timeout_ms(peal);
-        struct store_access access = {&peal->url, &peal->etcd, NULL, patience_ms};
-        return node_store_open_etcd(&access, peal->loop, peal->node, peal->folder, waker, ret, why);
+        struct store_access access = {
+            .url = &peal->url, .etcd = &peal->etcd, .patience_ms = patience_ms};
+        return node_store_open(&access, peal->loop, peal->node, peal->folder, waker, ret, why);
     }
     char *own = peal->url.shared ? NULL : data_folder_file(peal->data, "store");
     const char *folder = peal->url.shared ? peal->url.shared : own;

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 
 #include "data_folder.h"
-#include "etcd/store_etcd.h"
+#include "kv/store_kv.h"
+#include "pg.h"
 
 enum {
     PASSWORD_MAX = 1024,
@@ -109,6 +110,49 @@ void etcd_login_release(struct etcd_login *login)
     *login = (struct etcd_login){0};
 }
 
+/* ---- a client ---- */
+
+static enum status open_etcd(const struct store_access *access, struct loop *loop,
+                             int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+{
+    struct etcd_login login;
+    struct parse_error error = {0};
+    enum status st = etcd_login_make(access, &login, why);
+    if (st != OK)
+        return st;
+    login.client.deadline_ms = deadline_ms;
+    st = etcd_client_new(loop, &login.client, ret, &error);
+    if (st != OK)
+        strbuf_adds(why, error.message);
+    etcd_login_release(&login);
+    return st;
+}
+
+static enum status open_postgres(const struct store_access *access, struct loop *loop,
+                                 int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+{
+    const struct pg_client_config config = {.url = access->url->postgres,
+                                            .deadline_ms = deadline_ms};
+    struct parse_error error = {0};
+    if (!access->postgres) {
+        strbuf_adds(why, "a program can't use a store in PostgreSQL yet, only agents and commands "
+                         "can; name one in etcd, or a folder");
+        return E_INVALID;
+    }
+    enum status st = access->postgres(loop, &config, ret, &error);
+    if (st != OK)
+        strbuf_adds(why, error.message);
+    return st;
+}
+
+enum status node_kv_open(const struct store_access *access, struct loop *loop, int64_t deadline_ms,
+                         struct kv_client **ret, struct strbuf *why)
+{
+    return access->url->kind == STORE_OF_POSTGRES
+               ? open_postgres(access, loop, deadline_ms, ret, why)
+               : open_etcd(access, loop, deadline_ms, ret, why);
+}
+
 /* ---- the store ---- */
 
 struct probe {
@@ -117,7 +161,7 @@ struct probe {
     struct strbuf *why;
 };
 
-static void on_probe(void *context, const struct etcd_result *result)
+static void on_probe(void *context, const struct kv_result *result)
 {
     struct probe *probe = context;
     probe->is_over = true;
@@ -126,31 +170,27 @@ static void on_probe(void *context, const struct etcd_result *result)
         strbuf_adds(probe->why, result->message);
 }
 
-/* Checks once that etcd answers, accepts the login and can read the prefix: the store itself
+/* Checks once that a server answers, accepts the login and can read the prefix: the store itself
  * retries for long, but a mistyped address should fail at once. */
-static enum status knock(struct loop *loop, const struct etcd_login *login,
-                         const struct store_access *access, struct strbuf *why)
+static enum status knock(struct loop *loop, const struct store_access *access, struct strbuf *why)
 {
-    struct parse_error error = {0};
-    struct etcd_client *client = NULL;
+    struct kv_client *client = NULL;
     struct probe probe = {.why = why};
-    const struct etcd_reply reply = {on_probe, &probe,
-                                     access->patience_ms ? access->patience_ms : PROBE_MS};
-    enum status st = etcd_client_new(loop, &login->client, &client, &error);
-    if (st != OK) {
-        strbuf_adds(why, error.message);
+    const struct kv_reply reply = {on_probe, &probe,
+                                   access->patience_ms ? access->patience_ms : PROBE_MS};
+    enum status st = node_kv_open(access, loop, 0, &client, why);
+    if (st != OK)
         return st;
-    }
     struct strbuf key;
     strbuf_init(&key);
     strbuf_addf(&key, "%s/", access->url->prefix);
-    const struct etcd_range range = {
-        .key = etcd_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
-    st = etcd_range(client, &range, &reply, NULL);
+    const struct kv_range range = {
+        .key = kv_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
+    st = kv_range(client, &range, &reply, NULL);
     while (st == OK && !probe.is_over)
         loop_run_once(loop);
     strbuf_release(&key);
-    etcd_client_free(client);
+    kv_client_free(client);
     return st == OK ? probe.status : st;
 }
 
@@ -168,56 +208,41 @@ static void tell_not_opened(const struct store_access *access, enum status st, c
     strbuf_release(&name);
 }
 
-enum status node_store_try_etcd(const struct store_access *access, struct strbuf *why)
+enum status node_store_try(const struct store_access *access, struct strbuf *why)
 {
-    struct etcd_login login;
     struct strbuf problem;
     struct loop *loop = NULL;
-    enum status st = etcd_login_make(access, &login, why);
-    if (st != OK)
-        return st;
     strbuf_init(&problem);
-    st = loop_new(&loop);
+    enum status st = loop_new(&loop);
     if (st == OK)
-        st = knock(loop, &login, access, &problem);
+        st = knock(loop, access, &problem);
     if (st != OK)
-        tell_not_opened(access, st, problem.text, why);
+        tell_not_opened(access, st, problem.length ? problem.text : "", why);
     loop_free(loop);
     strbuf_release(&problem);
-    etcd_login_release(&login);
     return st;
 }
 
-enum status node_store_open_etcd(const struct store_access *access, struct loop *loop,
-                                 const char *node, const char *data, struct store_wake wake,
-                                 struct store **ret, struct strbuf *why)
+enum status node_store_open(const struct store_access *access, struct loop *loop, const char *node,
+                            const char *data, struct store_wake wake, struct store **ret,
+                            struct strbuf *why)
 {
-    struct etcd_login login;
     struct strbuf problem;
-    enum status st = etcd_login_make(access, &login, why);
-    if (st != OK)
-        return st;
     char *revision_file = data ? data_folder_file(data, "store.revision") : NULL;
-    struct store_etcd_config etcd = {
-        .endpoints = login.client.endpoints,
-        .endpoint_count = login.client.endpoint_count,
-        .user = login.client.user,
-        .password = login.client.password,
-        .ca_file = login.client.ca_file,
-        .cert_file = login.client.cert_file,
-        .key_file = login.client.key_file,
+    struct store_kv_config config = {
         .prefix = access->url->prefix,
         .node = node,
         .revision_file = revision_file,
     };
     strbuf_init(&problem);
-    st = knock(loop, &login, access, &problem);
+    enum status st = knock(loop, access, &problem);
     if (st == OK)
-        st = store_etcd_open(loop, &etcd, wake, ret, &problem);
+        st = node_kv_open(access, loop, 0, &config.client, &problem);
+    if (st == OK)
+        st = store_kv_open(loop, &config, wake, ret, &problem);
     if (st != OK)
-        tell_not_opened(access, st, problem.text, why);
+        tell_not_opened(access, st, problem.length ? problem.text : "", why);
     strbuf_release(&problem);
     free(revision_file);
-    etcd_login_release(&login);
     return st;
 }

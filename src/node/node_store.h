@@ -1,4 +1,4 @@
-/* Opens the store of a cluster that a URL names, in etcd. */
+/* Opens the store of a cluster that a URL names: in etcd, or in PostgreSQL. */
 #ifndef PEAL_NODE_STORE_H
 #define PEAL_NODE_STORE_H
 
@@ -14,12 +14,19 @@ struct etcd_access {
     char *ca_file, *cert_file, *key_file; /* PEM */
 };
 
+struct pg_client_config;
+
+/* pg_client_new, for those who link it: libpeal does not. */
+typedef enum status node_postgres(struct loop *loop, const struct pg_client_config *config,
+                                  struct kv_client **ret, struct parse_error *reterr);
+
 /* How the store is reached. All of it stays the caller's. */
 struct store_access {
     const struct store_url *url;
     const struct etcd_access *etcd;
     const char *config_file; /* that has the credentials, for messages; NULL: none */
     int64_t patience_ms;     /* how long the first answer may take; 0: 4 s */
+    node_postgres *postgres; /* NULL: there is none */
 };
 
 /* Settings of the etcd client. The texts are those of the access, except for the password, which
@@ -34,14 +41,19 @@ MUST_CHECK enum status etcd_login_make(const struct store_access *access, struct
                                        struct strbuf *why);
 void etcd_login_release(struct etcd_login *login);
 
-/* Opens the store in etcd; runs the loop meanwhile. `node` may be NULL. `data` (NULL: none) is the
- * folder for the revision file. E_UNREACHABLE: *why names the endpoints. */
-MUST_CHECK enum status node_store_open_etcd(const struct store_access *access, struct loop *loop,
-                                            const char *node, const char *data,
-                                            struct store_wake wake, struct store **ret,
-                                            struct strbuf *why);
+/* A client of the servers that the URL names (store_url_is_keys). deadline_ms: of its requests; 0:
+ * its default. E_INVALID, E_IO: *why says what is wrong. */
+MUST_CHECK enum status node_kv_open(const struct store_access *access, struct loop *loop,
+                                    int64_t deadline_ms, struct kv_client **ret,
+                                    struct strbuf *why);
 
-/* Whether etcd answers, accepts the login and lets the prefix be read. Else as above. */
-MUST_CHECK enum status node_store_try_etcd(const struct store_access *access, struct strbuf *why);
+/* Opens the store; runs the loop meanwhile. `node` may be NULL. `data` (NULL: none) is the folder
+ * for the revision file. E_UNREACHABLE: *why names the servers. */
+MUST_CHECK enum status node_store_open(const struct store_access *access, struct loop *loop,
+                                       const char *node, const char *data, struct store_wake wake,
+                                       struct store **ret, struct strbuf *why);
+
+/* Whether a server answers, accepts the login and lets the prefix be read. Else as above. */
+MUST_CHECK enum status node_store_try(const struct store_access *access, struct strbuf *why);
 
 #endif

@@ -30,21 +30,22 @@ static enum status unknown_scheme(const struct reader *reader, size_t length)
     static const struct {
         const char *word, *meant;
     } mistakes[] = {
-        {"http", "etcd://"},     {"https", "etcds://"}, {"etc", "etcd://"},
-        {"ectd", "etcd://"},     {"etcd3", "etcd://"},  {"etcd+tls", "etcds://"},
-        {"etcdtls", "etcds://"}, {"sqlite3", "sqlite"}, {"embedded", "sqlite"},
-        {"file", "sqlite"},
+        {"pgsql", "postgresql://"}, {"pg", "postgresql://"},  {"http", "etcd://"},
+        {"https", "etcds://"},      {"etc", "etcd://"},       {"ectd", "etcd://"},
+        {"etcd3", "etcd://"},       {"etcd+tls", "etcds://"}, {"etcdtls", "etcds://"},
+        {"sqlite3", "sqlite"},      {"embedded", "sqlite"},   {"file", "sqlite"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         if (starts_with(reader->text, length, mistakes[i].word))
             return parse_fail(reader->err, 1,
-                              "unknown store \"%s\"; peal knows sqlite and etcd://: "
-                              "did you mean %s?",
+                              "unknown store \"%s\"; peal knows sqlite, etcd:// and "
+                              "postgresql://: did you mean %s?",
                               mistakes[i].word, mistakes[i].meant);
     }
     return parse_fail(reader->err, 1,
-                      "unknown store \"%.*s\"; peal knows sqlite and "
-                      "etcd://HOST:PORT,.../PREFIX (etcds:// with TLS)",
+                      "unknown store \"%.*s\"; peal knows sqlite, "
+                      "etcd://HOST:PORT,.../PREFIX (etcds:// with TLS) and "
+                      "postgresql://USER@HOST/DATABASE",
                       length > 40 ? 40 : (int)length, reader->text);
 }
 
@@ -210,6 +211,36 @@ static enum status read_etcd(const struct reader *reader, const char *at)
     return st;
 }
 
+static enum status refuse_password(const struct reader *reader, const char *at)
+{
+    return parse_fail(reader->err, COLUMN(reader, at),
+                      "a password does not belong here, where everybody can read it; use "
+                      "~/.pgpass, a file that passfile=FILE names, or PGPASSWORD");
+}
+
+/* What follows "postgresql". The rest is libpq's to read. */
+static enum status read_postgres(const struct reader *reader, const char *at)
+{
+    if (strncmp(at, "://", 3) != 0)
+        return parse_fail(reader->err, COLUMN(reader, at),
+                          "write postgresql://USER@HOST:PORT/DATABASE");
+    const char *hosts = at + 3, *end = hosts + strcspn(hosts, "/?#");
+    const char *sign = memchr(hosts, '@', (size_t)(end - hosts));
+    const char *colon = sign ? memchr(hosts, ':', (size_t)(sign - hosts)) : NULL;
+    if (colon)
+        return refuse_password(reader, colon);
+    for (const char *part = strchr(hosts, '?'); part; part = strchr(part + 1, '&'))
+        if (strncmp(part + 1, "password=", 9) == 0)
+            return refuse_password(reader, part + 1);
+    for (const char *c = hosts; *c; c++)
+        if (!isgraph((unsigned char)*c))
+            return parse_fail(reader->err, COLUMN(reader, c),
+                              "an address has no blanks; write %%20 for one");
+    reader->url->postgres = strdup(reader->text);
+    reader->url->prefix = strdup(default_prefix);
+    return reader->url->postgres && reader->url->prefix ? OK : E_NOMEM;
+}
+
 /* What follows "sqlite". */
 static enum status read_sqlite(const struct reader *reader, const char *at)
 {
@@ -237,13 +268,16 @@ enum status store_url_parse(const char *text, struct store_url *ret, struct pars
     if (starts_with(text, length, "sqlite")) {
         st = read_sqlite(&reader, text + length);
     } else if (starts_with(text, length, "etcd") || starts_with(text, length, "etcds")) {
-        url.is_etcd = true;
+        url.kind = STORE_OF_ETCD;
         url.is_tls = text[length - 1] == 's';
         if (strncmp(text + length, "://", 3) == 0)
             st = read_etcd(&reader, text + length + 3);
         else
             st = parse_fail(reterr, (int)length + 1, "write %.*s://HOST:PORT,.../PREFIX",
                             (int)length, text);
+    } else if (starts_with(text, length, "postgresql") || starts_with(text, length, "postgres")) {
+        url.kind = STORE_OF_POSTGRES;
+        st = read_postgres(&reader, text + length);
     } else {
         st = unknown_scheme(&reader, length);
     }
@@ -262,12 +296,17 @@ void store_url_release(struct store_url *url)
     free(url->user);
     free(url->prefix);
     free(url->shared);
+    free(url->postgres);
     *url = (struct store_url){0};
 }
 
 void store_url_print(const struct store_url *url, struct strbuf *out)
 {
-    if (!url->is_etcd) {
+    if (url->kind == STORE_OF_POSTGRES) {
+        strbuf_adds(out, url->postgres);
+        return;
+    }
+    if (url->kind == STORE_OF_SQLITE) {
         strbuf_addf(out, "sqlite%s%s", url->shared ? "://" : "", url->shared ? url->shared : "");
         return;
     }

@@ -4,9 +4,12 @@
  *     sqlite:///FOLDER                          embedded, in a folder that several agents of one
  *                                               machine share
  *     etcd://[USER@]HOST[:PORT],.../PREFIX      in etcd; etcds:// is the same over TLS
+ *     postgresql://[USER@]HOST[:PORT],.../DATABASE[?PARAMETER=VALUE&...]
+ *                                               in PostgreSQL, as libpq reads it, and schema=NAME;
+ *                                               postgres:// is the same
  *
- * The default port is 2379, the default prefix /peal. A password is not allowed: command lines are
- * readable by every user of the machine. */
+ * The default port of etcd is 2379, the default prefix and schema are peal. A password is not
+ * allowed: command lines are readable by every user of the machine. */
 #ifndef PEAL_STORE_URL_H
 #define PEAL_STORE_URL_H
 
@@ -16,20 +19,33 @@
 #include "status.h"
 #include "strbuf.h"
 
+enum store_kind {
+    STORE_OF_SQLITE,
+    STORE_OF_ETCD,
+    STORE_OF_POSTGRES,
+};
+
 struct store_url {
-    bool is_etcd; /* else sqlite, and of the rest only this may be set: */
-    char *shared; /* the folder that several agents share; NULL: in the data folder */
-    bool is_tls;
+    enum store_kind kind;
+    char *shared;     /* sqlite: the folder that several agents share; NULL: in the data folder */
+    char *postgres;   /* PostgreSQL: the whole URL */
+    bool is_tls;      /* etcd, like all up to the prefix */
     char *user;       /* NULL: none */
     char **endpoints; /* "http://host:port", as the etcd client takes them */
     size_t endpoint_count;
-    char *prefix; /* of all keys: starts with a slash, does not end in one */
+    char *prefix; /* of all keys: starts with a slash, does not end in one; also PostgreSQL's */
 };
+
+/* Is it on servers of their own, as keys and values with revisions? */
+static inline bool store_url_is_keys(const struct store_url *url)
+{
+    return url->kind != STORE_OF_SQLITE;
+}
 
 /* Are there other nodes, or can there be? */
 static inline bool store_url_is_cluster(const struct store_url *url)
 {
-    return url->is_etcd || url->shared;
+    return store_url_is_keys(url) || url->shared;
 }
 
 /* OK: release *ret. E_INVALID: *reterr says what is wrong and where; E_NOMEM. */

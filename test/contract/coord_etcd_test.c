@@ -3,8 +3,9 @@
 #include <signal.h>
 
 #include "coord_contract.h"
-#include "coord_etcd.h"
-#include "coord_etcd_internal.h"
+#include "coord_kv.h"
+#include "coord_kv_internal.h"
+#include "etcd.h"
 #include "etcd_server.h"
 
 enum { PATIENT_MS = 20000 };
@@ -24,9 +25,10 @@ static struct coord *open_etcd(struct loop *loop)
     const struct etcd_client_config config = {.endpoints = cluster.endpoints,
                                               .endpoint_count = (size_t)cluster.count,
                                               .deadline_ms = deadline_ms};
+    struct kv_client *client = NULL;
     struct coord *coord = NULL;
-    struct parse_error err;
-    assert_int_equal(coord_etcd_open(loop, &config, prefix, &coord, &err), OK);
+    assert_int_equal(etcd_client_new(loop, &config, &client, NULL), OK);
+    assert_int_equal(coord_kv_open(loop, client, prefix, deadline_ms, &coord), OK);
     return coord;
 }
 
@@ -55,7 +57,7 @@ static void fences_go_on_after_a_restore(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t fence = -1;
-        enum status st = coord_etcd_next_fence(cases[i].last, CLUSTER, wall_ms, &fence);
+        enum status st = coord_kv_next_fence(cases[i].last, CLUSTER, wall_ms, &fence);
         if (fence != cases[i].want || st != (cases[i].want < 0 ? E_CORRUPT : OK))
             fail_msg("line %d: %" PRId64, cases[i].line, fence);
     }
@@ -70,7 +72,7 @@ struct answer {
     char key[200];
 };
 
-static void on_answer(void *context, const struct etcd_result *result)
+static void on_answer(void *context, const struct kv_result *result)
 {
     struct answer *answer = context;
     answer->is_over = true;
@@ -82,9 +84,9 @@ static void on_answer(void *context, const struct etcd_result *result)
     }
 }
 
-static struct etcd_client *client_of(struct coord *coord)
+static struct kv_client *client_of(struct coord *coord)
 {
-    return ((struct coord_etcd *)coord)->client;
+    return ((struct coord_kv *)coord)->client;
 }
 
 /* The first key of the queue. */
@@ -92,11 +94,11 @@ static struct answer find_key(const char *name)
 {
     char key[200];
     struct answer answer = {.is_over = false};
-    const struct etcd_reply reply = {on_answer, &answer, 0};
+    const struct kv_reply reply = {on_answer, &answer, 0};
     snprintf(key, sizeof(key), "%s/coord/locks/%s/queue/", prefix, name);
-    const struct etcd_range range = {
-        .key = etcd_text(key), .prefix = true, .sort = ETCD_SORT_CREATED_ASCENDING, .limit = 1};
-    assert_int_equal(etcd_range(client_of(coord_world.other), &range, &reply, NULL), OK);
+    const struct kv_range range = {
+        .key = kv_text(key), .prefix = true, .sort = KV_SORT_CREATED_ASCENDING, .limit = 1};
+    assert_int_equal(kv_range(client_of(coord_world.other), &range, &reply, NULL), OK);
     wait_until(answer.is_over);
     assert_int_equal(answer.status, OK);
     return answer;
@@ -107,15 +109,14 @@ static void a_revoked_lease_is_a_loss(void **state)
     struct party holder, waiter;
     const struct coord_want want = a_lock("revoked", "x");
     struct answer answer = {.is_over = false};
-    const struct etcd_reply reply = {on_answer, &answer, 0};
+    const struct kv_reply reply = {on_answer, &answer, 0};
     (void)state;
     party_claim(&holder, coord_world.coord, &want);
     wait_until(holder.held);
     party_claim(&waiter, coord_world.other, &want);
     wait_until(waiter.waiting);
     assert_int_equal(
-        etcd_lease_revoke(client_of(coord_world.other), find_key("revoked").lease, &reply, NULL),
-        OK);
+        kv_lease_revoke(client_of(coord_world.other), find_key("revoked").lease, &reply, NULL), OK);
     wait_until(holder.lost && waiter.held);
     assert_true(waiter.fence > holder.fence);
     party_end(&holder);
@@ -127,13 +128,13 @@ static void a_deleted_key_is_a_loss(void **state)
     struct party holder;
     const struct coord_want want = a_lock("deleted", "x");
     struct answer answer = {.is_over = false};
-    const struct etcd_reply reply = {on_answer, &answer, 0};
+    const struct kv_reply reply = {on_answer, &answer, 0};
     (void)state;
     party_claim(&holder, coord_world.coord, &want);
     wait_until(holder.held);
     struct answer found = find_key("deleted");
-    const struct etcd_delete delete = {.key = etcd_text(found.key)};
-    assert_int_equal(etcd_delete(client_of(coord_world.other), &delete, &reply, NULL), OK);
+    const struct kv_delete delete = {.key = kv_text(found.key)};
+    assert_int_equal(kv_delete(client_of(coord_world.other), &delete, &reply, NULL), OK);
     wait_until(holder.lost);
     party_end(&holder);
 }
@@ -178,11 +179,11 @@ static void a_damaged_fence_is_told(void **state)
     const struct coord_want want = a_lock("damaged", "x");
     char key[200];
     struct answer answer = {.is_over = false};
-    const struct etcd_reply reply = {on_answer, &answer, 0};
+    const struct kv_reply reply = {on_answer, &answer, 0};
     (void)state;
     snprintf(key, sizeof(key), "%s/coord/locks/damaged/fence", prefix);
-    const struct etcd_put put = {.key = etcd_text(key), .value = etcd_text("many")};
-    assert_int_equal(etcd_put(client_of(coord_world.other), &put, &reply, NULL), OK);
+    const struct kv_put put = {.key = kv_text(key), .value = kv_text("many")};
+    assert_int_equal(kv_put(client_of(coord_world.other), &put, &reply, NULL), OK);
     wait_until(answer.is_over);
     party_claim(&party, coord_world.coord, &want);
     wait_until(party.failed);

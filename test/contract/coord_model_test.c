@@ -26,8 +26,9 @@
 #include <cmocka.h>
 
 #include "clock.h"
-#include "coord_etcd.h"
 #include "coord_file.h"
+#include "coord_kv.h"
+#include "etcd.h"
 #include "etcd_server.h"
 #include "machine.h"
 
@@ -36,6 +37,7 @@ enum {
     STEPS = 60,
     TTL_S = 2,
     MARGIN_MS = 500,
+    TIMEOUT_MS = 5000, /* of requests to etcd */
     HANG_MS = 120000,
     HOLD_MS = 40,
 };
@@ -162,12 +164,15 @@ static void want(struct self *self)
 static struct coord *open_place(struct loop *loop, bool is_etcd)
 {
     struct coord *coord = NULL;
-    struct parse_error err;
+    struct kv_client *client = NULL;
     struct strbuf why;
     strbuf_init(&why);
-    const struct etcd_client_config config = {.endpoints = cluster.endpoints, .endpoint_count = 1};
-    enum status st = is_etcd ? coord_etcd_open(loop, &config, place, &coord, &err)
+    const struct etcd_client_config config = {
+        .endpoints = cluster.endpoints, .endpoint_count = 1, .deadline_ms = TIMEOUT_MS};
+    enum status st = is_etcd ? etcd_client_new(loop, &config, &client, NULL)
                              : coord_file_open(loop, place, HANG_MS, &coord, &why);
+    if (st == OK && is_etcd)
+        st = coord_kv_open(loop, client, place, TIMEOUT_MS, &coord);
     strbuf_release(&why);
     return st == OK ? coord : NULL;
 }

@@ -67,12 +67,13 @@ struct node *open_node(int index)
     assert_int_equal(loop_new(&node->loop), OK);
     assert_int_equal(loop_timer_new(node->loop, on_tick, NULL, &node->tick), OK);
     struct world *world = world_new(&backend);
-    struct store_etcd_config config = {.endpoints = lab.cluster.endpoints,
-                                       .endpoint_count = (size_t)lab.cluster.count,
-                                       .user = lab.user,
-                                       .password = lab.password,
-                                       .prefix = world->place};
-    enum status st = store_etcd_open(node->loop, &config, world_wake(world), &world->store, &why);
+    const struct etcd_client_config client = {.endpoints = lab.cluster.endpoints,
+                                              .endpoint_count = (size_t)lab.cluster.count,
+                                              .user = lab.user,
+                                              .password = lab.password};
+    struct store_kv_config config = {.prefix = world->place};
+    assert_int_equal(etcd_client_new(node->loop, &client, &config.client, NULL), OK);
+    enum status st = store_kv_open(node->loop, &config, world_wake(world), &world->store, &why);
     if (st != OK)
         fail_msg("%s: %s", status_text(st), why.text);
     strbuf_release(&why);
@@ -154,22 +155,23 @@ struct asked {
     int64_t lease_id, ttl_s;
 };
 
-static void on_asked(void *context, const struct etcd_result *result)
+static void on_asked(void *context, const struct kv_result *result)
 {
-    *(struct asked *)context = (struct asked){
-        .is_done = true,
-        .status = result->status,
-        .revision = result->revision,
-        .is_leader = result->member.leader_id && result->member.leader_id == result->member_id,
-        .lease_id = result->lease.id,
-        .ttl_s = result->lease.ttl_s};
+    *(struct asked *)context =
+        (struct asked){.is_done = true,
+                       .status = result->status,
+                       .revision = result->revision,
+                       .is_leader = etcd_member_of(result)->leader_id &&
+                                    etcd_member_of(result)->leader_id == result->server_id,
+                       .lease_id = result->lease.id,
+                       .ttl_s = result->lease.ttl_s};
 }
 
 struct asker {
     struct loop *loop;
-    struct etcd_client *client;
+    struct kv_client *client;
     struct asked asked;
-    struct etcd_reply reply;
+    struct kv_reply reply;
 };
 
 static void open_asker(struct asker *asker, int member)
@@ -188,7 +190,7 @@ static struct asked close_asker(struct asker *asker, enum status st)
     while (!asker->asked.is_done)
         loop_run_once(asker->loop);
     assert_int_equal(asker->asked.status, OK);
-    etcd_client_free(asker->client);
+    kv_client_free(asker->client);
     loop_free(asker->loop);
     return asker->asked;
 }
@@ -199,8 +201,8 @@ int64_t put(const char *kind, const char *value)
     char key[160];
     snprintf(key, sizeof(key), "/nodes/%d/%s", lab.places, kind);
     open_asker(&asker, 0);
-    struct etcd_put request = {.key = etcd_text(key), .value = etcd_text(value)};
-    return close_asker(&asker, etcd_put(asker.client, &request, &asker.reply, NULL)).revision;
+    struct kv_put request = {.key = kv_text(key), .value = kv_text(value)};
+    return close_asker(&asker, kv_put(asker.client, &request, &asker.reply, NULL)).revision;
 }
 
 void delete_below(const char *kind)
@@ -209,8 +211,8 @@ void delete_below(const char *kind)
     char key[160];
     snprintf(key, sizeof(key), "/nodes/%d/%s", lab.places, kind);
     open_asker(&asker, 0);
-    struct etcd_delete request = {.key = etcd_text(key), .prefix = true};
-    close_asker(&asker, etcd_delete(asker.client, &request, &asker.reply, NULL));
+    struct kv_delete request = {.key = kv_text(key), .prefix = true};
+    close_asker(&asker, kv_delete(asker.client, &request, &asker.reply, NULL));
 }
 
 void compact(int64_t revision)
@@ -234,7 +236,7 @@ struct left_lease leave_lease(void)
     struct asker asker;
     struct left_lease left = {.since_ms = now_ms()};
     open_asker(&asker, 0);
-    left.id = close_asker(&asker, etcd_lease_grant(asker.client, TTL_MS / 1000, &asker.reply, NULL))
+    left.id = close_asker(&asker, kv_lease_grant(asker.client, TTL_MS / 1000, &asker.reply, NULL))
                   .lease_id;
     return left;
 }

@@ -4,8 +4,8 @@
 #define PEAL_ETCD_LAB_H
 
 #include "clock.h"
-#include "etcd/store_etcd.h"
 #include "etcd_server.h"
+#include "kv/store_kv.h"
 #include "store_world.h"
 
 enum { NODES = 3, TTL_MS = 5000, HANG_MS = 60000 };

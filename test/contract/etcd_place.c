@@ -48,19 +48,21 @@ void etcd_place_stop(void)
     etcd_cluster_remove(&etcd_place.cluster);
 }
 
-struct etcd_client *etcd_place_client(void)
+static struct kv_client *new_client(int64_t deadline_ms)
 {
-    const struct store_etcd_config *config = &etcd_place.config;
-    struct etcd_client_config own = {.endpoints = etcd_place.cluster.endpoints,
-                                     .endpoint_count = (size_t)etcd_place.cluster.count,
-                                     .user = config->user,
-                                     .password = config->password,
-                                     .ca_file = config->ca_file,
-                                     .deadline_ms = ETCD_PATIENT_MS};
-    struct etcd_client *client;
-    if (etcd_client_new(etcd_place.loop, &own, &client, NULL) != OK)
+    struct etcd_client_config config = etcd_place.client;
+    struct kv_client *client;
+    config.endpoints = etcd_place.cluster.endpoints;
+    config.endpoint_count = (size_t)etcd_place.cluster.count;
+    config.deadline_ms = deadline_ms;
+    if (etcd_client_new(etcd_place.loop, &config, &client, NULL) != OK)
         abort();
     return client;
+}
+
+struct kv_client *etcd_place_client(void)
+{
+    return new_client(ETCD_PATIENT_MS);
 }
 
 /* ---- the backend ---- */
@@ -73,14 +75,13 @@ static void make_place(char place[128])
 enum status etcd_place_open_node(const char *place, const char *node, struct store_wake wake,
                                  struct store **ret)
 {
-    struct store_etcd_config config = etcd_place.config;
+    struct store_kv_config config = etcd_place.config;
     struct strbuf why;
-    config.endpoints = etcd_place.cluster.endpoints;
-    config.endpoint_count = (size_t)etcd_place.cluster.count;
+    config.client = new_client(etcd_place.client.deadline_ms);
     config.prefix = place;
     config.node = node;
     strbuf_init(&why);
-    enum status st = store_etcd_open(etcd_place.loop, &config, wake, ret, &why);
+    enum status st = store_kv_open(etcd_place.loop, &config, wake, ret, &why);
     if (st != OK)
         printf("%s: %s\n", status_text(st), why.text);
     strbuf_release(&why);

@@ -3,8 +3,8 @@
 #define PEAL_ETCD_PLACE_H
 
 #include "etcd.h"
-#include "etcd/store_etcd.h"
 #include "etcd_server.h"
+#include "kv/store_kv.h"
 #include "store_contract.h"
 
 /* A deadline of requests that a busy machine doesn't pass: for tests in which etcd is always there.
@@ -16,7 +16,8 @@ struct etcd_place {
     struct etcd_cluster cluster; /* arguments and flags before the start, if any */
     struct loop *loop;
     struct loop_timer *tick;
-    struct store_etcd_config config; /* what stores are opened with, but for endpoints and prefix */
+    struct etcd_client_config client; /* of the stores, but for the endpoints */
+    struct store_kv_config config;    /* what stores are opened with, but for client and prefix */
     int places;
 };
 
@@ -47,6 +48,6 @@ enum status etcd_place_open(const char *place, struct store_wake wake, struct st
     } while (0)
 
 /* A client of the test's own, with the settings of the stores. */
-struct etcd_client *etcd_place_client(void);
+struct kv_client *etcd_place_client(void);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "etcd/store_etcd_value.h"
 #include "gather_wire.h"
+#include "kv/store_kv_value.h"
 #include "runs/encode.h"
 #include "spool/history_spool_files.h"
 #include "sqlite/store_sqlite.h"
@@ -172,7 +172,7 @@ static void add_text(struct strbuf *lines, const char *name, const char *text)
 static void read_back_run(const struct strbuf *value, const struct run_row *row)
 {
     const struct epoch epoch = {.generation = 0};
-    struct etcd_kv kv = {.value = {value->text, value->length}};
+    struct kv_pair kv = {.value = {value->text, value->length}};
     struct run_row read;
     enum tell tell;
     assert_int_equal(value_read_run(&kv, &epoch, &read, &tell), OK);
@@ -185,7 +185,7 @@ static void read_back_run(const struct strbuf *value, const struct run_row *row)
 
 static void read_back_cursor(const struct strbuf *cursor, const struct job_row *want)
 {
-    struct etcd_kv kv = {.value = {cursor->text, cursor->length}};
+    struct kv_pair kv = {.value = {cursor->text, cursor->length}};
     struct job_row row = {.uid = job_uid, .revision = 17, .paused = true};
     enum tell tell;
     assert_int_equal(value_read_cursor(&kv, &row, &tell), OK);
@@ -194,7 +194,7 @@ static void read_back_cursor(const struct strbuf *cursor, const struct job_row *
 
 static void read_back_entry(const struct strbuf *entry)
 {
-    struct etcd_kv kv = {.value = {entry->text, entry->length}};
+    struct kv_pair kv = {.value = {entry->text, entry->length}};
     struct ledger_entry read;
     assert_int_equal(value_read_entry(&kv, &read), OK);
     read.id = full_entry.id;

@@ -73,13 +73,14 @@ static int contract_with_tls_and_users(void)
     etcd_place.cluster.arguments[1] = c.key_argument;
     etcd_place_start(1);
     enable_users(&c);
-    etcd_place.config = (struct store_etcd_config){
-        .node = "node-1", .user = "peal", .password = "secret", .ca_file = c.ca};
+    etcd_place.config = (struct store_kv_config){.node = "node-1"};
+    etcd_place.client =
+        (struct etcd_client_config){.user = "peal", .password = "secret", .ca_file = c.ca};
     int failed = store_contract_run(&etcd_backend);
     etcd_place_stop();
     run("rm -rf %s", c.folder);
     etcd_place.cluster = (struct etcd_cluster){0};
-    etcd_place.config = (struct store_etcd_config){.node = "node-1"};
+    etcd_place.client = (struct etcd_client_config){0};
     return failed;
 }
 
@@ -90,10 +91,11 @@ struct leader {
     uint64_t member_id, leader_id;
 };
 
-static void on_status(void *context, const struct etcd_result *result)
+static void on_status(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
-    *(struct leader *)context = (struct leader){true, result->member_id, result->member.leader_id};
+    *(struct leader *)context =
+        (struct leader){true, result->server_id, etcd_member_of(result)->leader_id};
 }
 
 static int find_leader(void)
@@ -101,13 +103,12 @@ static int find_leader(void)
     for (int i = 0; i < etcd_place.cluster.count; i++) {
         struct etcd_client_config config = {.endpoints = &etcd_place.cluster.endpoints[i],
                                             .endpoint_count = 1};
-        struct etcd_client *client;
+        struct kv_client *client;
         struct leader leader = {0};
         assert_int_equal(etcd_client_new(etcd_place.loop, &config, &client, NULL), OK);
-        assert_int_equal(etcd_status(client, &(struct etcd_reply){on_status, &leader, 0}, NULL),
-                         OK);
+        assert_int_equal(etcd_status(client, &(struct kv_reply){on_status, &leader, 0}, NULL), OK);
         etcd_place_wait(leader.is_done);
-        etcd_client_free(client);
+        kv_client_free(client);
         if (leader.member_id == leader.leader_id)
             return i;
     }

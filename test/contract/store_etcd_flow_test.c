@@ -12,7 +12,7 @@
 static int start(void **state)
 {
     (void)state;
-    etcd_place.config.deadline_ms = ETCD_PATIENT_MS;
+    etcd_place.client.deadline_ms = ETCD_PATIENT_MS;
     etcd_place_start(1);
     return 0;
 }
@@ -29,20 +29,21 @@ struct seen {
     int64_t revision, db_bytes, used_bytes;
 };
 
-static void on_seen(void *context, const struct etcd_result *result)
+static void on_seen(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
-    *(struct seen *)context = (struct seen){true, result->revision, result->member.db_bytes,
-                                            result->member.db_bytes_in_use};
+    *(struct seen *)context =
+        (struct seen){true, result->revision, etcd_member_of(result)->db_bytes,
+                      etcd_member_of(result)->db_bytes_in_use};
 }
 
 static struct seen look(void)
 {
-    struct etcd_client *client = etcd_place_client();
+    struct kv_client *client = etcd_place_client();
     struct seen seen = {0};
-    assert_int_equal(etcd_status(client, &(struct etcd_reply){on_seen, &seen, 0}, NULL), OK);
+    assert_int_equal(etcd_status(client, &(struct kv_reply){on_seen, &seen, 0}, NULL), OK);
     etcd_place_wait(seen.is_done);
-    etcd_client_free(client);
+    kv_client_free(client);
     return seen;
 }
 
@@ -296,7 +297,7 @@ static void what_touches_the_same_is_done_in_order(void **state)
 
 enum { GROWTH_JOBS = 1000, GROWTH_RUNS = 20000 };
 
-static void on_tidied(void *context, const struct etcd_result *result)
+static void on_tidied(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     *(bool *)context = true;
@@ -305,15 +306,15 @@ static void on_tidied(void *context, const struct etcd_result *result)
 /* The size of the database when what is only history is gone. */
 static int64_t settled_size(int64_t most)
 {
-    struct etcd_client *client = etcd_place_client();
+    struct kv_client *client = etcd_place_client();
     bool is_done = false;
-    struct etcd_reply reply = {on_tidied, &is_done, 60000};
+    struct kv_reply reply = {on_tidied, &is_done, 60000};
     assert_int_equal(etcd_compact(client, look().revision, true, &reply, NULL), OK);
     etcd_place_wait(is_done && look().used_bytes <= most); /* etcd takes its time */
     is_done = false;
     assert_int_equal(etcd_defragment(client, &reply, NULL), OK);
     etcd_place_wait(is_done);
-    etcd_client_free(client);
+    kv_client_free(client);
     return look().db_bytes;
 }
 
@@ -351,7 +352,7 @@ static void one_round(struct world *world, const struct id *jobs, int64_t tick_m
 
 enum { RACES = 30, NOISE = 30 };
 
-static void on_done(void *context, const struct etcd_result *result)
+static void on_done(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     ++*(int *)context;
@@ -362,7 +363,7 @@ static void on_done(void *context, const struct etcd_result *result)
 static void an_entry_is_forgotten_by_two(void **state)
 {
     struct world *world = world_new(&etcd_backend);
-    struct etcd_client *other;
+    struct kv_client *other;
     char text[ID_TEXT + 1], key[256];
     (void)state;
     world_open(world);
@@ -376,19 +377,19 @@ static void an_entry_is_forgotten_by_two(void **state)
         assert_int_equal(skipped.result, CLAIM_SKIPPED);
         id_format(&skipped.skip_entry_id, text);
         snprintf(key, sizeof(key), "%s/entries/%s", world->place, text);
-        struct etcd_delete gone = {.key = etcd_text(key)};
-        struct etcd_put elsewhere = {.key = etcd_text("/test/elsewhere"), .value = etcd_text("")};
+        struct kv_delete gone = {.key = kv_text(key)};
+        struct kv_put elsewhere = {.key = kv_text("/test/elsewhere"), .value = kv_text("")};
         struct store_forget forget = {.id = skipped.skip_entry_id, .is_entry = true};
         int done = 0;
-        struct etcd_reply reply = {on_done, &done, 0};
-        assert_int_equal(etcd_delete(other, &gone, &reply, NULL), OK);
+        struct kv_reply reply = {on_done, &done, 0};
+        assert_int_equal(kv_delete(other, &gone, &reply, NULL), OK);
         for (int k = 0; k < NOISE; k++)
-            assert_int_equal(etcd_put(other, &elsewhere, &reply, NULL), OK);
+            assert_int_equal(kv_put(other, &elsewhere, &reply, NULL), OK);
         assert_int_equal(world_do(world, STORE_FORGET, &forget, 1), OK);
         etcd_place_wait(done == 1 + NOISE);
         assert_int_equal(store_health(world->store, NULL), OK);
     }
-    etcd_client_free(other);
+    kv_client_free(other);
     world_free(world);
 }
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "clock.h"
-#include "etcd/store_etcd_internal.h"
-#include "etcd/store_etcd_value.h"
 #include "etcd_place.h"
+#include "kv/store_kv_internal.h"
+#include "kv/store_kv_value.h"
 #include "machine.h"
 #include "store_world.h"
 
@@ -35,7 +35,7 @@ static void assert_words(struct store *store, const char *words)
 static int start_one(void **state)
 {
     (void)state;
-    etcd_place.config = (struct store_etcd_config){.node = "node-1"};
+    etcd_place.config = (struct store_kv_config){.node = "node-1"};
     etcd_place_start(1);
     return 0;
 }
@@ -96,7 +96,7 @@ static void a_full_database_is_told_until_there_is_room(void **state)
 static int start_three(void **state)
 {
     (void)state;
-    etcd_place.config = (struct store_etcd_config){.node = "node-1", .silence_ms = 1000};
+    etcd_place.config = (struct store_kv_config){.node = "node-1", .silence_ms = 1000};
     etcd_place_start(3);
     return 0;
 }
@@ -127,12 +127,12 @@ static void a_member_that_stands_still_is_left(void **state)
 
 static void what_is_read_again_is_what_was_told(void **state)
 {
-    etcd_place.config = (struct store_etcd_config){.node = "node-1", .check_ms = 20};
+    etcd_place.config = (struct store_kv_config){.node = "node-1", .check_ms = 20};
     struct world *world = world_new(&etcd_backend);
     struct id jobs[20];
     (void)state;
     world_open(world);
-    const struct store_etcd *store = (const struct store_etcd *)world->store;
+    const struct store_kv *store = (const struct store_kv *)world->store;
     for (int i = 0; i < 20; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job-%d", i);
@@ -152,7 +152,7 @@ static void what_is_read_again_is_what_was_told(void **state)
 
 /* ---- restored ---- */
 
-static void on_put(void *context, const struct etcd_result *result)
+static void on_put(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     *(bool *)context = true;
@@ -172,15 +172,15 @@ static void advance(struct world *world, int64_t now_ms)
 {
     struct advanced advanced = {0};
     enum status st = OK;
-    etcd_place_wait((st = store_etcd_advance(world->store, now_ms, "otto", on_advanced,
-                                             &advanced)) != E_UNREACHABLE); /* the halt is told */
+    etcd_place_wait((st = store_kv_advance(world->store, now_ms, "otto", on_advanced, &advanced)) !=
+                    E_UNREACHABLE); /* the halt is told */
     assert_int_equal(st, OK);
     etcd_place_wait((store_dispatch(world->store), advanced.is_done));
     assert_int_equal(advanced.status, OK);
     etcd_place_wait(health_of(world->store) == OK);
     world_read_feed(world);
-    etcd_place_wait((st = store_etcd_advance(world->store, now_ms, "otto", on_advanced,
-                                             &advanced)) != E_UNREACHABLE); /* all is read again */
+    etcd_place_wait((st = store_kv_advance(world->store, now_ms, "otto", on_advanced, &advanced)) !=
+                    E_UNREACHABLE); /* all is read again */
     assert_int_equal(st, E_NOT_FOUND);
 }
 
@@ -219,7 +219,7 @@ static void restored(bool restarted)
 {
     char copy[128], file[128];
     snprintf(file, sizeof(file), "%s/revision", etcd_place.cluster.folder);
-    etcd_place.config = (struct store_etcd_config){.node = "node-1", .revision_file = file};
+    etcd_place.config = (struct store_kv_config){.node = "node-1", .revision_file = file};
     struct world *world = world_new(&etcd_backend), *other = world_new(&etcd_backend);
     world_open(world);
     struct id job = make_job(world, "backup");
@@ -320,7 +320,7 @@ static void come_back_first(int elections, const char *token, bool has_file, enu
 {
     char file[128];
     snprintf(file, sizeof(file), "%s/revision", etcd_place.cluster.folder);
-    etcd_place.config = (struct store_etcd_config){.node = "node-1", .revision_file = file};
+    etcd_place.config = (struct store_kv_config){.node = "node-1", .revision_file = file};
     struct world *world = world_new(&etcd_backend), *other = world_new(&etcd_backend);
     world_open(world);
     for (int i = 0; i < elections; i++)
@@ -376,24 +376,24 @@ static void a_restore_is_seen_by_who_was_never_there(void **state)
 /* An epoch as an older peal has written it: the name and the generation. */
 static void write_older_epoch(const struct world *world)
 {
-    struct etcd_client *client = etcd_place_client();
+    struct kv_client *client = etcd_place_client();
     char key[160], value[1 + sizeof(struct id) + 1];
     bool is_done = false;
-    struct etcd_reply reply = {on_put, &is_done, 0};
+    struct kv_reply reply = {on_put, &is_done, 0};
     snprintf(key, sizeof(key), "%s/epoch", world->place);
     memset(value, 7, sizeof(value));
     value[0] = 1;                 /* the version of all values */
     value[sizeof(value) - 1] = 4; /* generation 2 */
-    struct etcd_put put = {.key = etcd_text(key), .value = {value, sizeof(value)}};
-    assert_int_equal(etcd_put(client, &put, &reply, NULL), OK);
+    struct kv_put put = {.key = kv_text(key), .value = {value, sizeof(value)}};
+    assert_int_equal(kv_put(client, &put, &reply, NULL), OK);
     etcd_place_wait(is_done);
-    etcd_client_free(client);
+    kv_client_free(client);
 }
 
 static void an_older_epoch_learns_its_cluster(void **state)
 {
     (void)state;
-    etcd_place.config = (struct store_etcd_config){.node = "node-1"};
+    etcd_place.config = (struct store_kv_config){.node = "node-1"};
     struct world *world = world_new(&etcd_backend);
     write_older_epoch(world);
     world_open(world);
@@ -414,7 +414,7 @@ static void an_older_epoch_learns_its_cluster(void **state)
 
 /* ---- the epoch, and the key of the node ---- */
 
-static void on_epoch(void *context, const struct etcd_result *result)
+static void on_epoch(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     assert_int_equal(result->op.kv_count, 1);
@@ -424,26 +424,26 @@ static void on_epoch(void *context, const struct etcd_result *result)
 /* As a lift would, through a node that knows nothing of the one before. */
 static void lift_behind_its_back(const struct world *world, uint64_t stamp)
 {
-    struct etcd_client *client = etcd_place_client();
+    struct kv_client *client = etcd_place_client();
     struct epoch epoch = {.mod_revision = 0};
     char key[160];
     bool is_done = false;
-    struct etcd_reply got = {on_epoch, &epoch, 0}, put_done = {on_put, &is_done, 0};
+    struct kv_reply got = {on_epoch, &epoch, 0}, put_done = {on_put, &is_done, 0};
     struct strbuf value;
     strbuf_init(&value);
     snprintf(key, sizeof(key), "%s/epoch", world->place);
-    struct etcd_range range = {.key = etcd_text(key)};
-    assert_int_equal(etcd_range(client, &range, &got, NULL), OK);
+    struct kv_range range = {.key = kv_text(key)};
+    assert_int_equal(kv_range(client, &range, &got, NULL), OK);
     etcd_place_wait(epoch.mod_revision);
     epoch.generation = 7;
     epoch.stamp = stamp;
     epoch.since = 0;
     value_write_epoch(&value, &epoch);
-    struct etcd_put put = {.key = etcd_text(key), .value = {value.text, value.length}};
-    assert_int_equal(etcd_put(client, &put, &put_done, NULL), OK);
+    struct kv_put put = {.key = kv_text(key), .value = {value.text, value.length}};
+    assert_int_equal(kv_put(client, &put, &put_done, NULL), OK);
     etcd_place_wait(is_done);
     strbuf_release(&value);
-    etcd_client_free(client);
+    kv_client_free(client);
 }
 
 static void two_lifts_of_one_generation_halt(void **state)
@@ -486,15 +486,15 @@ static void wake_up(struct asleep asleep)
 /* Writes of others. */
 static void write_on(int count)
 {
-    struct etcd_client *client = etcd_place_client();
+    struct kv_client *client = etcd_place_client();
     for (int i = 0; i < count; i++) {
         bool is_done = false;
-        struct etcd_reply reply = {on_put, &is_done, 0};
-        struct etcd_put put = {.key = etcd_text("others"), .value = etcd_text("x")};
-        assert_int_equal(etcd_put(client, &put, &reply, NULL), OK);
+        struct kv_reply reply = {on_put, &is_done, 0};
+        struct kv_put put = {.key = kv_text("others"), .value = kv_text("x")};
+        assert_int_equal(kv_put(client, &put, &reply, NULL), OK);
         etcd_place_wait(is_done);
     }
-    etcd_client_free(client);
+    kv_client_free(client);
 }
 
 /* Neither cluster id, nor term, nor revision shows it. */

@@ -205,7 +205,7 @@ struct key_count {
     int64_t count;
 };
 
-static void on_count(void *context, const struct etcd_result *result)
+static void on_count(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     *(struct key_count *)context = (struct key_count){true, result->op.count};
@@ -215,19 +215,19 @@ static int64_t count_keys(const char *place, const char *kind)
 {
     struct etcd_client_config config = {.endpoints = etcd_place.cluster.endpoints,
                                         .endpoint_count = 1};
-    struct etcd_client *client;
+    struct kv_client *client;
     struct key_count count = {false, 0};
     char key[256];
     snprintf(key, sizeof(key), "%s/%s", place, kind);
     assert_int_equal(etcd_client_new(etcd_place.loop, &config, &client, NULL), OK);
     assert_int_equal(
-        etcd_range(client,
-                   &(struct etcd_range){.key = etcd_text(key), .prefix = true, .count_only = true},
-                   &(struct etcd_reply){on_count, &count, 10000}, NULL),
+        kv_range(client,
+                 &(struct kv_range){.key = kv_text(key), .prefix = true, .count_only = true},
+                 &(struct kv_reply){on_count, &count, 10000}, NULL),
         OK);
     while (!count.is_done)
         etcd_place_turn();
-    etcd_client_free(client);
+    kv_client_free(client);
     return count.count;
 }
 
@@ -304,7 +304,7 @@ static void a_lost_server_is_told_and_found_again(void **state)
     world_free(world);
 }
 
-static void on_compacted(void *context, const struct etcd_result *result)
+static void on_compacted(void *context, const struct kv_result *result)
 {
     assert_int_equal(result->status, OK);
     *(bool *)context = true;
@@ -314,15 +314,15 @@ static void compact_all(int64_t revision)
 {
     struct etcd_client_config config = {.endpoints = etcd_place.cluster.endpoints,
                                         .endpoint_count = 1};
-    struct etcd_client *client;
+    struct kv_client *client;
     bool is_done = false;
     assert_int_equal(etcd_client_new(etcd_place.loop, &config, &client, NULL), OK);
     assert_int_equal(etcd_compact(client, revision, true,
-                                  &(struct etcd_reply){on_compacted, &is_done, 10000}, NULL),
+                                  &(struct kv_reply){on_compacted, &is_done, 10000}, NULL),
                      OK);
     while (!is_done)
         etcd_place_turn();
-    etcd_client_free(client);
+    kv_client_free(client);
 }
 
 /* What another node does while the first one, whose loop stands still, has no connection; then its
@@ -442,15 +442,16 @@ static void an_etcd_that_is_not_there_is_told(void **state)
 {
     char endpoint[64];
     const char *endpoints[] = {endpoint};
-    struct store_etcd_config config = {.endpoints = endpoints, .endpoint_count = 1};
+    const struct etcd_client_config client = {.endpoints = endpoints, .endpoint_count = 1};
+    struct store_kv_config config = {0};
     struct store *store;
     struct strbuf why;
     (void)state;
     snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d", free_port());
     strbuf_init(&why);
     struct store_wake nobody = {NULL, NULL};
-    assert_int_equal(store_etcd_open(etcd_place.loop, &config, nobody, &store, &why),
-                     E_UNREACHABLE);
+    assert_int_equal(etcd_client_new(etcd_place.loop, &client, &config.client, NULL), OK);
+    assert_int_equal(store_kv_open(etcd_place.loop, &config, nobody, &store, &why), E_UNREACHABLE);
     assert_non_null(strstr(why.text, endpoint + strlen("http://")));
     strbuf_release(&why);
 }
@@ -469,10 +470,10 @@ int main(void)
         cmocka_unit_test(a_lost_server_is_told_and_found_again),
     };
     etcd_place_start(1);
-    etcd_place.config.deadline_ms = ETCD_PATIENT_MS;
+    etcd_place.client.deadline_ms = ETCD_PATIENT_MS;
     int failed = store_contract_run(&etcd_backend);
     failed += cmocka_run_group_tests_name("etcd alone", more, NULL, NULL);
-    etcd_place.config.deadline_ms = 0; /* as in an agent */
+    etcd_place.client.deadline_ms = 0; /* as in an agent */
     failed += cmocka_run_group_tests_name("etcd goes away", away, NULL, NULL);
     etcd_place_stop();
     return failed;

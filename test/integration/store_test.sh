@@ -10,8 +10,8 @@ while IFS='|' read -r url want; do
     expect_stderr_has "peal: --store: $want"
     expect_stderr_has '^'
 done <<'TABLE'
-redis://localhost|unknown store "redis"; peal knows sqlite and etcd://
-http://localhost:2379|unknown store "http"; peal knows sqlite and etcd://: did you mean etcd://?
+redis://localhost|unknown store "redis"; peal knows sqlite, etcd://
+http://localhost:2379|unknown store "http"; peal knows sqlite, etcd:// and postgresql://: did you mean etcd://?
 etcd://localhost:237x|a port is a number, not "237x"
 etcd://::1|an IPv6 address stands in brackets: [::1]:2379
 etcd://me:secret@localhost|a password does not belong here

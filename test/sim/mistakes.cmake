@@ -92,7 +92,7 @@ peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
     "return only && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
     "a run of a boot waits for ever for a node that is gone")
-peal_sim_mistake(boot_restored etcd restores store/etcd/store_etcd_advance.c
+peal_sim_mistake(boot_restored etcd restores store/kv/store_kv_advance.c
     "!mark.is_due)" "true)"
     "a boot that was due in the backup runs again")
 peal_sim_mistake(miscounted_range memory races engine/stages/plan.c
@@ -256,7 +256,7 @@ peal_sim_mistake(called_off_twice memory any store/rules/rules_finish.c
 peal_sim_mistake(delivered_twice memory people store/rules/rules_job.c
     "if (st != OK || add->is_delivered)" "if (st != OK)"
     "a delivery of a webhook that is sent again makes a second run: P1")
-peal_sim_mistake(delivered_at_once etcd people store/etcd/store_etcd_tables.c
+peal_sim_mistake(delivered_at_once etcd people store/kv/store_kv_tables.c
     "plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0)"
     "strcmp(kind, \"delivery\") == 0 ? OK : plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0)"
     "a delivery of a webhook that two nodes get at the same time makes a run on each: P1")
@@ -297,69 +297,69 @@ peal_sim_mistake(output_of_the_lost memory workflows store/rules/rules_finish.c
 
 # ---- the store in etcd, and the etcd client ----
 
-peal_sim_mistake(guard_not_compared etcd any store/etcd/store_etcd_plan.c
+peal_sim_mistake(guard_not_compared etcd any store/kv/store_kv_plan.c
     "plan_compare_key(plan, key, job ? job->cursor_revision : 0)" "((void)job, OK)"
     "a claim from a cursor that has moved: P1")
-peal_sim_mistake(guard_not_touched etcd people store/etcd/store_etcd_plan.c
+peal_sim_mistake(guard_not_touched etcd people store/kv/store_kv_plan.c
     "if ((guard && guard->write) || !job || !mirror_job_is_whole(job))" "if (true)"
     "a change that claims do not notice: P4")
-peal_sim_mistake(run_not_compared etcd races store/etcd/store_etcd_plan.c
+peal_sim_mistake(run_not_compared etcd races store/kv/store_kv_plan.c
     "return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0)"
     "return (void)run, plan_run_key(plan, id), OK"
     "a step of a run that has gone on: P1")
-peal_sim_mistake(relist_not_told etcd store store/etcd/store_etcd_load.c
+peal_sim_mistake(relist_not_told etcd store store/kv/store_kv_load.c
     "mirror_feed_difference(before, &store->loading, &store->feed)"
     "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
     "what changed while a watch was gone is not told: P6")
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
-peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
-    "etcd_watch_next_revision(election->watch) > result->revision + 1" "false"
+peal_sim_mistake(stale_look etcd leaders kv/kv_election.c
+    "kv_watch_next_revision(election->watch) > result->revision + 1" "false"
     "a leader that went while another was looked for is waited for: P6")
-peal_sim_mistake(half_told etcd pieces store/etcd/store_etcd_load.c
+peal_sim_mistake(half_told etcd pieces store/kv/store_kv_load.c
     "store->is_half_told = notice->is_part" "(void)0"
     "a decision on half a revision: P1")
-peal_sim_mistake(copy_not_counted etcd pieces store/etcd/store_etcd_batch.c
+peal_sim_mistake(copy_not_counted etcd pieces store/kv/store_kv_batch.c
     "item->item.request->is_touched = true" "(void)0"
     "a begin that a copy has done is taken for one that was not: P1")
-peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
+peal_sim_mistake(lease_for_ever etcd any kv/kv_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a lease that has run out is renewed without end: P6")
-peal_sim_mistake(beats_seldom etcd any etcd/etcd_lease.c
+peal_sim_mistake(beats_seldom etcd any kv/kv_lease.c
     "lease->is_often || now_ms < lease->often_until_ms" "false"
     "a node that is well is taken for gone: its runs are lost")
-peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
-    "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
+peal_sim_mistake(leads_for_ever etcd leaders kv/kv_election.c
+    "return leads(election) && kv_now_ms() < kv_lease_held_until_boot_ms(election->lease)"
     "return leads(election)"
     "a node takes itself for the leader that it was: P3")
-peal_sim_mistake(restore_not_noticed etcd restores store/etcd/store_etcd_epoch.c
+peal_sim_mistake(restore_not_noticed etcd restores store/kv/store_kv_epoch.c
     "if (is_restored(store, store->loading_sign, &memory->why))" "if (false)"
     "what ran since a backup runs again: P1")
-peal_sim_mistake(data_of_another_cluster etcd restores store/etcd/store_etcd_epoch.c
+peal_sim_mistake(data_of_another_cluster etcd restores store/kv/store_kv_epoch.c
     "may_be_same(epoch->cluster_id, sign.cluster_id)" "true"
     "a restored etcd is known only by who remembers the one before: P1")
-peal_sim_mistake(answer_of_another etcd restores store/etcd/store_etcd_epoch.c
+peal_sim_mistake(answer_of_another etcd restores store/kv/store_kv_epoch.c
     "if (is_other || is_older)" "if (false)"
     "what a restored etcd answers counts for the one before: P1")
 peal_sim_mistake(begun_in_backup etcd restores engine/engine_feed.c
     "runner_has_backup(&engine->runner)" "false"
     "what the feed of a restored etcd shows as begun counts as the answer to the begin: P1")
-peal_sim_mistake(lift_for_any_cluster etcd restores store/etcd/store_etcd_advance.c
+peal_sim_mistake(lift_for_any_cluster etcd restores store/kv/store_kv_advance.c
     "next->cluster_id = advance->cluster_id" "next->cluster_id = 0"
     "a lift is done by the next restored etcd, whose cursors are old: P1")
-peal_sim_mistake(lift_not_looked_up etcd restores store/etcd/store_etcd_advance.c
+peal_sim_mistake(lift_not_looked_up etcd restores store/kv/store_kv_advance.c
     "may_be_done && advance->lifts < LIFTS_MAX" "false"
     "somebody has gone on, and is told that nobody knows")
-peal_sim_mistake(fences_begin_again etcd restores store/etcd/store_etcd_advance.c
+peal_sim_mistake(fences_begin_again etcd restores store/kv/store_kv_advance.c
     "known < store->epoch.generation" "false"
     "a generation that was before the backup is begun again: all is halted once more, or fences repeat")
-peal_sim_mistake(candidate_of_before etcd restores etcd/etcd_election.c
+peal_sim_mistake(candidate_of_before etcd restores kv/kv_election.c
     "if (election->was_broken || notice->cluster_id != election->cluster_id)" "if (false)"
     "who leads in the etcd before a restore is waited for: P6")
-peal_sim_mistake(cursors_not_advanced etcd restores store/etcd/store_etcd_advance.c
+peal_sim_mistake(cursors_not_advanced etcd restores store/kv/store_kv_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")
-peal_sim_mistake(watch_of_another etcd restores store/etcd/store_etcd_load.c
+peal_sim_mistake(watch_of_another etcd restores store/kv/store_kv_load.c
     "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
     "what a restored etcd tells is added to what was before: going on is taken for a restore")

@@ -25,7 +25,7 @@ function(peal_plain)
 endfunction()
 
 peal_plain(peal_base peal_schedule peal_job peal_loop peal_engine peal_store peal_store_memory
-           peal_etcd_messages peal_etcd peal_store_etcd sim_stage sim sim_memory sim_etcd sim_wire)
+           peal_kv peal_etcd_messages peal_etcd peal_store_kv sim_stage sim sim_memory sim_etcd sim_wire)
 
 # peal_plain_memory(TARGET source...), peal_plain_etcd(TARGET source...): as peal_sim_memory and
 # peal_sim_etcd.
@@ -44,6 +44,6 @@ endfunction()
 function(peal_plain_etcd target)
     peal_plain_program(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_wire>
         $<TARGET_OBJECTS:plain_sim_etcd>)
-    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_etcd plain_peal_store
-                          plain_peal_etcd plain_peal_loop plain_peal_base)
+    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_kv plain_peal_store
+                          plain_peal_etcd plain_peal_kv plain_peal_loop plain_peal_base)
 endfunction()

@@ -4,8 +4,8 @@
 
 enum { DEACTIVATE = 2 };
 
-enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
-                         const struct etcd_reply *reply, struct etcd_call **ret)
+enum status etcd_compact(struct kv_client *client, int64_t revision, bool physical,
+                         const struct kv_reply *reply, struct kv_call **ret)
 {
     static const struct etcd_method method = {.path = "/etcdserverpb.KV/Compact",
                                               .decode = etcd_decode_header};
@@ -15,8 +15,8 @@ enum status etcd_compact(struct etcd_client *client, int64_t revision, bool phys
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
 
-enum status etcd_disarm(struct etcd_client *client, uint64_t member_id, enum etcd_alarm alarm,
-                        const struct etcd_reply *reply, struct etcd_call **ret)
+enum status etcd_disarm(struct kv_client *client, uint64_t member_id, enum etcd_alarm alarm,
+                        const struct kv_reply *reply, struct kv_call **ret)
 {
     static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Alarm",
                                               .decode = etcd_decode_alarms};
@@ -27,8 +27,8 @@ enum status etcd_disarm(struct etcd_client *client, uint64_t member_id, enum etc
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
 
-enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
-                            struct etcd_call **ret)
+enum status etcd_defragment(struct kv_client *client, const struct kv_reply *reply,
+                            struct kv_call **ret)
 {
     static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Defragment",
                                               .decode = etcd_decode_header,
@@ -38,7 +38,7 @@ enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply 
 }
 
 static enum status decode_time_to_live(struct arena *arena, const uint8_t *bytes, size_t length,
-                                       struct etcd_result *ret)
+                                       struct kv_result *ret)
 {
     Etcdpb__LeaseTimeToLiveResponse *answer = etcd_unpack_answer(
         arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length, ret);
@@ -50,8 +50,8 @@ static enum status decode_time_to_live(struct arena *arena, const uint8_t *bytes
     return OK;
 }
 
-enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id,
-                                    const struct etcd_reply *reply, struct etcd_call **ret)
+enum status etcd_lease_time_to_live(struct kv_client *client, int64_t id,
+                                    const struct kv_reply *reply, struct kv_call **ret)
 {
     static const struct etcd_method method = {.path = "/etcdserverpb.Lease/LeaseTimeToLive",
                                               .decode = decode_time_to_live,

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "etcd_txn.h"
+#include "etcd.h"
+#include "kv_txn.h"
 
 enum {
     MEMBERS_MAX = 9,
@@ -19,7 +20,7 @@ struct retry;
 
 struct retry_member {
     struct retry *retry;
-    struct etcd_client *client;
+    struct kv_client *client;
     bool is_busy;
 };
 
@@ -27,7 +28,7 @@ struct retry {
     struct loop *loop;
     struct loop_timer *timer;
     struct loop_fd *input;
-    struct etcd_txn *txn;
+    struct kv_txn *txn;
     struct retry_member members[MEMBERS_MAX];
     size_t count;
     struct now last; /* success; boot time 0: none yet */
@@ -35,7 +36,7 @@ struct retry {
     bool is_over;
 };
 
-static void on_done(void *context, const struct etcd_result *result)
+static void on_done(void *context, const struct kv_result *result)
 {
     struct retry_member *member = context;
     struct retry *retry = member->retry;
@@ -54,13 +55,13 @@ static void on_done(void *context, const struct etcd_result *result)
 
 static void try_member(struct retry_member *member)
 {
-    struct etcd_txn *txn = member->retry->txn;
-    struct etcd_bytes key = etcd_text("/bare-retry");
-    etcd_txn_reset(txn);
-    etcd_txn_if_version(txn, key, ETCD_GREATER, -1);
-    etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = etcd_text("x")});
-    struct etcd_reply reply = {on_done, member, DEADLINE_MS};
-    member->is_busy = etcd_txn_send(member->client, txn, &reply, NULL) == OK;
+    struct kv_txn *txn = member->retry->txn;
+    struct kv_bytes key = kv_text("/bare-retry");
+    kv_txn_reset(txn);
+    kv_txn_if_version(txn, key, KV_GREATER, -1);
+    kv_txn_put(txn, &(struct kv_put){.key = key, .value = kv_text("x")});
+    struct kv_reply reply = {on_done, member, DEADLINE_MS};
+    member->is_busy = kv_txn_send(member->client, txn, &reply, NULL) == OK;
 }
 
 static void on_timer(void *context)
@@ -96,7 +97,7 @@ static void add_member(struct retry *retry, const char *endpoint)
 static void open_all(struct retry *retry, const char *endpoints)
 {
     char *text = strdup(endpoints), *rest = NULL;
-    if (!text || loop_new(&retry->loop) != OK || etcd_txn_new(&retry->txn) != OK ||
+    if (!text || loop_new(&retry->loop) != OK || kv_txn_new(&retry->txn) != OK ||
         loop_timer_new(retry->loop, on_timer, retry, &retry->timer) != OK ||
         loop_fd_new(retry->loop, STDIN_FILENO, on_input, retry, &retry->input) != OK)
         abort();
@@ -114,10 +115,10 @@ struct etcd_retry_gap etcd_retry_until_eof(const char *endpoints)
     while (!retry.is_over)
         loop_run_once(retry.loop);
     for (size_t i = 0; i < retry.count; i++)
-        etcd_client_free(retry.members[i].client);
+        kv_client_free(retry.members[i].client);
     loop_fd_free(retry.input);
     loop_timer_free(retry.timer);
-    etcd_txn_free(retry.txn);
+    kv_txn_free(retry.txn);
     loop_free(retry.loop);
     return retry.longest;
 }

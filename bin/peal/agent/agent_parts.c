@@ -10,10 +10,10 @@
 #include "agent_listen.h"
 #include "agent_self.h"
 #include "data_folder.h"
-#include "etcd/store_etcd.h"
 #include "executor/executor_none.h"
 #include "executor/spawner_state.h"
 #include "history_gather.h"
+#include "kv/store_kv.h"
 #include "sandbox/jobs_user.h"
 #include "sandbox/sandbox.h"
 #include "version.h"
@@ -158,7 +158,7 @@ static enum status advance(void *context, const char *by,
                            void (*done)(void *context, enum status st), void *done_context)
 {
     struct agent *agent = context;
-    return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
+    return store_kv_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
 }
 
 static const char *history_state(void *context, const struct known_peer *known)
@@ -224,7 +224,7 @@ static struct api_ports api_ports(struct agent *agent)
         .history_state = agent->data.gathers ? history_state : NULL,
         .ended = call_ended,
         .drain = agent_drain,
-        .advance = agent->config->store.is_etcd ? advance : NULL,
+        .advance = store_url_is_keys(&agent->config->store) ? advance : NULL,
         .context = agent,
     };
     if (agent->data.net) {

@@ -68,8 +68,8 @@ enum status agent_try(const struct agent_config *config, struct strbuf *why)
         st = agent_data_node(config, node, why);
     if (st == OK)
         st = try_addresses(config, why);
-    if (st == OK && config->store.is_etcd)
-        st = node_store_try_etcd(&access, why);
+    if (st == OK && store_url_is_keys(&config->store))
+        st = node_store_try(&access, why);
     if (st != OK && !why->length)
         strbuf_adds(why, status_text(st));
     return st;

@@ -8,8 +8,8 @@
 
 #include "cli/when.h"
 #include "client/client.h"
-#include "coord_etcd.h"
 #include "coord_file.h"
+#include "coord_kv.h"
 #include "data_folder.h"
 #include "job_name.h"
 #include "service/daemon.h"
@@ -18,9 +18,9 @@
 
 const struct option_row coord_place_options[] = {
     OPTION_TEXT(coord_request, store, 0, "store", "URL",
-                "where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), or "
-                "sqlite for the data folder (else from the configuration file, $PEAL_STORE, the "
-                "last start of the agent, the data folder)"),
+                "where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
+                "postgresql://USER@HOST/DATABASE, or sqlite for the data folder (else from the "
+                "configuration file, $PEAL_STORE, the last start of the agent, the data folder)"),
     OPTION_TEXT(coord_request, config, 0, "config", "FILE",
                 "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
                 .complete = COMPLETE_FILES),
@@ -87,21 +87,19 @@ static enum exit_code configure(const struct coord_request *request, const char 
     return code;
 }
 
-static enum exit_code open_etcd(const struct coord_request *request, struct coord_place *place)
+static enum exit_code open_keys(const struct coord_request *request, struct coord_place *place)
 {
-    struct parse_error err = {0};
+    struct kv_client *kv;
     struct strbuf why;
     strbuf_init(&why);
     store_url_print(&place->config.store, &place->where);
     const struct store_access access = agent_config_store(&place->config);
-    enum status st = etcd_login_make(&access, &place->login, &why);
-    if (st == OK) {
-        struct etcd_client_config client = place->login.client;
-        client.deadline_ms = request->timeout_s * 1000;
-        st = coord_etcd_open(place->loop, &client, place->config.store.prefix, &place->coord, &err);
-    }
+    int64_t timeout_ms = request->timeout_s * 1000;
+    enum status st = node_kv_open(&access, place->loop, timeout_ms, &kv, &why);
+    if (st == OK)
+        st = coord_kv_open(place->loop, kv, place->config.store.prefix, timeout_ms, &place->coord);
     if (st != OK)
-        cli_error("%s", why.length ? why.text : *err.message ? err.message : tr(status_text(st)));
+        cli_error("%s", why.length ? why.text : tr(status_text(st)));
     strbuf_release(&why);
     return st == OK ? EXIT_OK : st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
 }
@@ -130,7 +128,7 @@ static enum exit_code open_folder(const struct coord_request *request, const cha
 enum exit_code coord_place_open(const struct coord_request *request, struct coord_place *place)
 {
     struct strbuf folder;
-    *place = (struct coord_place){.is_etcd = false};
+    *place = (struct coord_place){.is_keys = false};
     agent_config_init(&place->config);
     strbuf_init(&place->where);
     strbuf_init(&folder);
@@ -142,9 +140,9 @@ enum exit_code coord_place_open(const struct coord_request *request, struct coor
     if (st == OK)
         st = loop_new(&place->loop);
     enum exit_code code = st == OK ? configure(request, folder.text, &place->config) : cli_fail(st);
-    place->is_etcd = place->config.store.is_etcd;
-    if (code == EXIT_OK && place->is_etcd)
-        code = open_etcd(request, place);
+    place->is_keys = store_url_is_keys(&place->config.store);
+    if (code == EXIT_OK && place->is_keys)
+        code = open_keys(request, place);
     else if (code == EXIT_OK)
         code = open_folder(request, folder.text, place);
     strbuf_release(&folder);
@@ -155,7 +153,6 @@ void coord_place_close(struct coord_place *place)
 {
     place->coord = coord_free(place->coord);
     place->loop = loop_free(place->loop);
-    etcd_login_release(&place->login);
     agent_config_release(&place->config);
     strbuf_release(&place->where);
 }
@@ -166,7 +163,7 @@ enum exit_code coord_place_fail(const struct coord_place *place, const char *nam
     struct strbuf why;
     strbuf_init(&why);
     tr_parsed_text(message, &why);
-    if (st == E_UNREACHABLE && place->is_etcd)
+    if (st == E_UNREACHABLE && place->is_keys)
         cli_error("%s: the store can't be reached: %s; see: peal doctor --store %s", name, why.text,
                   place->where.text);
     else if (*message)

@@ -20,9 +20,8 @@ struct coord_place {
     struct loop *loop;
     struct coord *coord;
     struct agent_config config;
-    struct etcd_login login;
     struct strbuf where; /* for messages and the next step: a URL, or a folder */
-    bool is_etcd;
+    bool is_keys;        /* on servers, not in a folder */
 };
 
 /* From --store, the configuration file, $PEAL_STORE, what the agent of the data folder used last;

@@ -277,8 +277,8 @@ static enum status write_items(const struct agent_config *config, struct items *
     const struct store_access access = agent_config_store(config);
     enum status st = loop_new(&loop);
     if (st == OK)
-        st = node_store_open_etcd(&access, loop, NULL, NULL, (struct store_wake){no_wake, NULL},
-                                  &store, why);
+        st = node_store_open(&access, loop, NULL, NULL, (struct store_wake){no_wake, NULL}, &store,
+                             why);
     if (st == OK) {
         st = write_store(loop, store, source, why);
         if (st != OK && !why->length && store_health(store, why) == OK)

@@ -51,8 +51,9 @@ const struct option_row daemon_rows[] = {
         "start with this data folder, sqlite; docs/HISTORY.md)"),
     OPTION_TEXT(daemon_options, store, 0, "store", "URL",
                 "where jobs and claims are kept: sqlite, sqlite:///FOLDER (shared by agents of "
-                "one machine), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS (else from the "
-                "configuration file, $PEAL_STORE, the last start with this data folder, sqlite)",
+                "one machine), etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, or "
+                "postgresql://USER@HOST/DATABASE (else from the configuration file, $PEAL_STORE, "
+                "the last start with this data folder, sqlite)",
                 .heading = "To be one node of a cluster (docs/CLUSTER.md):"),
     OPTION_TEXT(daemon_options, role, 0, "role", "R", "api, worker or api,worker (default)",
                 .choices = roles),

@@ -43,4 +43,8 @@ void doctor_history(struct report *report, const char *folder);
 
 void doctor_etcd(struct report *report, const struct agent_config *config);
 
+/* ---- doctor_postgres.c: the same in PostgreSQL ---- */
+
+void doctor_postgres(struct report *report, const struct agent_config *config);
+
 #endif

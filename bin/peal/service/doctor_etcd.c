@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "etcd_watch.h"
+#include "kv_watch.h"
 #include "node_store.h"
 #include "service/doctor.h"
 #include "text/tr.h"
@@ -30,7 +30,7 @@ struct doctor {
     const struct agent_config *config;
     struct etcd_login login;
     struct loop *loop;
-    struct etcd_client *client; /* of all servers */
+    struct kv_client *client; /* of all servers */
     int64_t lease;
     char key[320];
 
@@ -57,26 +57,26 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void on_answer(void *context, const struct etcd_result *result)
+static void on_answer(void *context, const struct kv_result *result)
 {
     struct doctor *doctor = context;
     doctor->is_over = true;
     doctor->status = result->status;
     snprintf(doctor->message, sizeof(doctor->message), "%s", result->message);
-    doctor->member_id = result->member_id;
+    doctor->member_id = result->server_id;
     doctor->lease_id = result->lease.id;
-    doctor->member = result->member;
+    doctor->member = *etcd_member_of(result);
     snprintf(doctor->version, sizeof(doctor->version), "%s",
-             result->status == OK && result->member.version ? result->member.version : "");
+             result->status == OK ? etcd_member_of(result)->version : "");
     doctor->alarms = 0;
-    for (size_t i = 0; i < result->member.alarm_count; i++)
-        doctor->alarms |= 1u << result->member.alarms[i].alarm;
+    for (size_t i = 0; i < etcd_member_of(result)->alarm_count; i++)
+        doctor->alarms |= 1u << etcd_member_of(result)->alarms[i].alarm;
 }
 
-static struct etcd_reply reply_to(struct doctor *doctor)
+static struct kv_reply reply_to(struct doctor *doctor)
 {
     doctor->is_over = false;
-    return (struct etcd_reply){on_answer, doctor, DEADLINE_MS};
+    return (struct kv_reply){on_answer, doctor, DEADLINE_MS};
 }
 
 /* `st` is the status of sending the request. */
@@ -108,7 +108,7 @@ static void look_at(struct doctor *doctor, const char *endpoint, struct server *
 {
     struct etcd_client_config config = doctor->login.client;
     struct parse_error error = {0};
-    struct etcd_client *client = NULL;
+    struct kv_client *client = NULL;
     config.endpoints = &endpoint;
     config.endpoint_count = 1;
     server->name = strstr(endpoint, "://") + 3;
@@ -116,7 +116,7 @@ static void look_at(struct doctor *doctor, const char *endpoint, struct server *
         snprintf(server->message, sizeof(server->message), "%s", error.message);
         return;
     }
-    struct etcd_reply reply = reply_to(doctor);
+    struct kv_reply reply = reply_to(doctor);
     server->is_there = wait_for(doctor, etcd_status(client, &reply, NULL));
     snprintf(server->message, sizeof(server->message), "%s", doctor->message);
     snprintf(server->version, sizeof(server->version), "%s", doctor->version);
@@ -126,7 +126,7 @@ static void look_at(struct doctor *doctor, const char *endpoint, struct server *
     reply = reply_to(doctor);
     if (server->is_there && wait_for(doctor, etcd_alarms(client, &reply, NULL)))
         server->alarms = doctor->alarms;
-    etcd_client_free(client);
+    kv_client_free(client);
 }
 
 static bool is_old(const char *version)
@@ -242,8 +242,8 @@ static void tell_times(struct doctor *doctor, const char *name, const char *what
 
 static bool grant_lease(struct doctor *doctor)
 {
-    struct etcd_reply reply = reply_to(doctor);
-    if (!wait_for(doctor, etcd_lease_grant(doctor->client, LEASE_S, &reply, NULL))) {
+    struct kv_reply reply = reply_to(doctor);
+    if (!wait_for(doctor, kv_lease_grant(doctor->client, LEASE_S, &reply, NULL))) {
         tell_refused(doctor, TR("lease"));
         return false;
     }
@@ -253,11 +253,11 @@ static bool grant_lease(struct doctor *doctor)
 
 static bool put(struct doctor *doctor)
 {
-    struct etcd_reply reply = reply_to(doctor);
-    const struct etcd_put put = {.key = etcd_text(doctor->key),
-                                 .value = etcd_text("peal doctor was here"),
-                                 .lease = doctor->lease};
-    return wait_for(doctor, etcd_put(doctor->client, &put, &reply, NULL));
+    struct kv_reply reply = reply_to(doctor);
+    const struct kv_put put = {.key = kv_text(doctor->key),
+                               .value = kv_text("peal doctor was here"),
+                               .lease = doctor->lease};
+    return wait_for(doctor, kv_put(doctor->client, &put, &reply, NULL));
 }
 
 static bool check_writes(struct doctor *doctor)
@@ -281,10 +281,10 @@ static void check_reads(struct doctor *doctor)
 {
     int64_t us[WRITES];
     for (size_t i = 0; i < WRITES; i++) {
-        const struct etcd_range range = {.key = etcd_text(doctor->key)};
-        struct etcd_reply reply = reply_to(doctor);
+        const struct kv_range range = {.key = kv_text(doctor->key)};
+        struct kv_reply reply = reply_to(doctor);
         int64_t start = now_us();
-        if (!wait_for(doctor, etcd_range(doctor->client, &range, &reply, NULL))) {
+        if (!wait_for(doctor, kv_range(doctor->client, &range, &reply, NULL))) {
             tell_refused(doctor, TR("read"));
             return;
         }
@@ -295,14 +295,14 @@ static void check_reads(struct doctor *doctor)
 
 /* ---- the watch ---- */
 
-static void on_notice(void *context, const struct etcd_watch_notice *notice)
+static void on_notice(void *context, const struct kv_watch_notice *notice)
 {
     struct doctor *doctor = context;
-    if (notice->kind == ETCD_WATCH_LIVE)
+    if (notice->kind == KV_WATCH_LIVE)
         doctor->is_live = true;
-    else if (notice->kind == ETCD_WATCH_EVENTS)
+    else if (notice->kind == KV_WATCH_EVENTS)
         doctor->seen_us = now_us();
-    else if (notice->kind == ETCD_WATCH_FAILED || notice->kind == ETCD_WATCH_BROKEN)
+    else if (notice->kind == KV_WATCH_FAILED || notice->kind == KV_WATCH_BROKEN)
         snprintf(doctor->watch_error, sizeof(doctor->watch_error), "%s", notice->message);
 }
 
@@ -342,25 +342,25 @@ static void time_events(struct doctor *doctor, struct loop_timer *patience)
 
 static void check_watch(struct doctor *doctor)
 {
-    struct etcd_watch *watch = NULL;
+    struct kv_watch *watch = NULL;
     struct loop_timer *patience = NULL;
-    const struct etcd_watch_config config = {.key = etcd_text(doctor->key)};
+    const struct kv_watch_config config = {.key = kv_text(doctor->key)};
     enum status st = loop_timer_new(doctor->loop, on_patience, doctor, &patience);
     if (st == OK)
-        st = etcd_watch_new(doctor->client, &config, on_notice, doctor, &watch);
+        st = kv_watch_new(doctor->client, &config, on_notice, doctor, &watch);
     if (st == OK) {
         loop_timer_set(patience, DEADLINE_MS);
         time_events(doctor, patience);
     }
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
     loop_timer_free(patience);
 }
 
 static void check_delete(struct doctor *doctor)
 {
-    struct etcd_reply reply = reply_to(doctor);
-    const struct etcd_delete delete = {.key = etcd_text(doctor->key)};
-    if (wait_for(doctor, etcd_delete(doctor->client, &delete, &reply, NULL)))
+    struct kv_reply reply = reply_to(doctor);
+    const struct kv_delete delete = {.key = kv_text(doctor->key)};
+    if (wait_for(doctor, kv_delete(doctor->client, &delete, &reply, NULL)))
         report_add(doctor->report, CHECK_OK, "delete", NULL, "allowed");
     else
         tell_refused(doctor, TR("delete"));
@@ -395,10 +395,10 @@ static void check_access(struct doctor *doctor)
             check_watch(doctor);
             check_delete(doctor);
         }
-        struct etcd_reply reply = reply_to(doctor);
-        wait_for(doctor, etcd_lease_revoke(doctor->client, doctor->lease, &reply, NULL));
+        struct kv_reply reply = reply_to(doctor);
+        wait_for(doctor, kv_lease_revoke(doctor->client, doctor->lease, &reply, NULL));
     }
-    doctor->client = etcd_client_free(doctor->client);
+    doctor->client = kv_client_free(doctor->client);
 }
 
 void doctor_etcd(struct report *report, const struct agent_config *config)

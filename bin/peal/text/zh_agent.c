@@ -51,10 +51,11 @@ const struct message zh_agent[] = {
      "sqlite；docs/HISTORY.md）"},
     {"To be one node of a cluster (docs/CLUSTER.md):", "作为集群的节点（docs/CLUSTER.md）："},
     {"where jobs and claims are kept: sqlite, sqlite:///FOLDER (shared by agents of one machine), "
-     "or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS (else from the configuration file, "
-     "$PEAL_STORE, the last start with this data folder, sqlite)",
-     "任务和认领的保存位置：sqlite、sqlite:///FOLDER（由同一台机器上的多个 agent 共享），或 "
-     "etcd://HOST:PORT,.../PREFIX，使用 TLS 时为 etcds://"
+     "etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, or postgresql://USER@HOST/DATABASE (else "
+     "from "
+     "the configuration file, $PEAL_STORE, the last start with this data folder, sqlite)",
+     "任务和认领的保存位置：sqlite、sqlite:///FOLDER（由同一台机器上的多个 agent 共享）、"
+     "etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://），或 postgresql://USER@HOST/DATABASE"
      "（默认依次取配置文件、$PEAL_STORE、该数据目录上次启动时的值、sqlite）"},
     {"api, worker or api,worker (default)", "api、worker 或 api,worker（默认）"},
     {"the node's name (default: generated once, and kept in the data folder)",
@@ -278,6 +279,10 @@ const struct message zh_agent[] = {
     {"%s/peal.db is intact: %" PRId64 " jobs, %" PRId64 " kB",
      "%s/peal.db 完好：%" PRId64 " 个任务，%" PRId64 " kB"},
     {"%s/history.db can be opened", "%s/history.db 可以打开"},
+
+    /* doctor, of PostgreSQL */
+    {"PostgreSQL", "PostgreSQL"},
+    {"writes are allowed; a change takes %.1f ms", "允许写入；一次变更耗时 %.1f 毫秒"},
 
     /* doctor, of etcd */
     {"etcd", "etcd"},

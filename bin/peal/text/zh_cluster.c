@@ -50,8 +50,8 @@ const struct message zh_cluster[] = {
     {"the target store (else from the configuration file, $PEAL_STORE)",
      "目标存储（默认取配置文件、$PEAL_STORE）"},
     {"whose jobs? --from DIR, a data folder", "导入哪里的任务？--from DIR（数据目录）"},
-    {"where to? --store etcd://HOST:PORT,.../PREFIX",
-     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX"},
+    {"where to? --store etcd://HOST:PORT,.../PREFIX or postgresql://USER@HOST/DATABASE",
+     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX 或 postgresql://USER@HOST/DATABASE"},
 
     /* peal nodes, drain, undrain */
     {"the nodes of the cluster and their states", "集群的节点及其状态"},

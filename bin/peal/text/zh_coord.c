@@ -94,10 +94,11 @@ const struct message zh_coord[] = {
     {"for how long is one chosen? --hold D, of 1s or more", "选中多久？--hold D，至少 1s"},
 
     /* all of them */
-    {"where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), or sqlite for the "
-     "data folder (else from the configuration file, $PEAL_STORE, the last start of the agent, the "
-     "data folder)",
-     "进程协调的位置：etcd://HOST:PORT,.../PREFIX（etcds:// 使用 TLS），或 sqlite "
+    {"where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
+     "postgresql://USER@HOST/DATABASE, or sqlite for the data folder (else from the configuration "
+     "file, $PEAL_STORE, the last start of the agent, the data folder)",
+     "进程协调的位置：etcd://HOST:PORT,.../PREFIX（etcds:// 使用 "
+     "TLS）、postgresql://USER@HOST/DATABASE，或 sqlite "
      "表示数据目录（默认依次取自配置文件、$PEAL_STORE、agent 上次启动、数据目录）"},
     {"how long the store may be silent, also while waiting (default: 5s)",
      "存储无响应的最长时间，等待期间也适用（默认：5s）"},

@@ -68,7 +68,8 @@ static json_t *encode_url(const char *url, bool is_told)
 {
     const char *hosts = strstr(url, "://");
     bool is_file = strncmp(url, "sqlite", strlen("sqlite")) == 0;
-    const char *kind = is_file || !hosts ? "sqlite" : "etcd";
+    bool is_postgres = strncmp(url, "postgres", strlen("postgres")) == 0;
+    const char *kind = is_file || !hosts ? "sqlite" : is_postgres ? "postgresql" : "etcd";
     if (!is_told)
         return json_pack("{s:s, s:n, s:[], s:n}", "kind", kind, "url", "endpoints", "prefix");
     if (!hosts || is_file)
@@ -78,7 +79,7 @@ static json_t *encode_url(const char *url, bool is_told)
     const char *prefix = hosts + length, *sign = memchr(hosts, '@', length);
     if (sign)
         hosts = sign + 1;
-    return json_pack("{s:s, s:s, s:o, s:s}", "kind", "etcd", "url", url, "endpoints",
+    return json_pack("{s:s, s:s, s:o, s:s}", "kind", kind, "url", url, "endpoints",
                      encode_endpoints(hosts, (size_t)(prefix - hosts)), "prefix", prefix);
 }
 

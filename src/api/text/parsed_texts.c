@@ -13,8 +13,8 @@ const struct message parsed_messages[] = {
     {"the store did not renew the lease in time", "存储未及时续租"},
     {"the store answered too late: the lease could have ended", "存储的应答太迟：租约可能已经结束"},
     {"its place in the queue was deleted", "它在队列中的位置已被删除"},
-    {"its place in the queue was deleted, or etcd was restored",
-     "它在队列中的位置已被删除，或 etcd 已从备份恢复"},
+    {"its place in the queue was deleted, or the store was restored",
+     "它在队列中的位置已被删除，或存储已从备份恢复"},
     {"the lease has expired or was revoked", "租约已过期或被撤销"},
     {"no sign of the lease for its TTL of %d s", "租约在其 %s 秒的 TTL 内没有任何应答"},
     {"the key of its fence can't be read; delete it only if nothing compares fences with earlier "

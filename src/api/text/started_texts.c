@@ -111,11 +111,18 @@ const struct message started_messages[] = {
     {"a prefix is of visible ASCII letters with single slashes, like /peal",
      "前缀由可见 ASCII 字符和单个斜线组成，如 /peal"},
     {"a prefix has at most %d letters", "前缀最多 %s 个字符"},
-    {"unknown store \"%s\"; peal knows sqlite and etcd://: did you mean %s?",
-     "未知的存储“%s”；peal 支持 sqlite 和 etcd://：是否指 %s？"},
-    {"unknown store \"%.*s\"; peal knows sqlite and etcd://HOST:PORT,.../PREFIX (etcds:// with "
-     "TLS)",
-     "未知的存储“%s”；peal 支持 sqlite 和 etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://）"},
+    {"unknown store \"%s\"; peal knows sqlite, etcd:// and postgresql://: did you mean %s?",
+     "未知的存储“%s”；peal 支持 sqlite、etcd:// 和 postgresql://：是否指 %s？"},
+    {"unknown store \"%.*s\"; peal knows sqlite, etcd://HOST:PORT,.../PREFIX (etcds:// with TLS) "
+     "and "
+     "postgresql://USER@HOST/DATABASE",
+     "未知的存储“%s”；peal 支持 sqlite、etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://）和 "
+     "postgresql://USER@HOST/DATABASE"},
+    {"a password does not belong here, where everybody can read it; use ~/.pgpass, a file that "
+     "passfile=FILE names, or PGPASSWORD",
+     "密码不应写在人人可见之处；请使用 ~/.pgpass、由 passfile=FILE 指定的文件，或 PGPASSWORD"},
+    {"write postgresql://USER@HOST:PORT/DATABASE", "请写作 postgresql://USER@HOST:PORT/DATABASE"},
+    {"an address has no blanks; write %%20 for one", "地址中不能有空白；请写作 %%20"},
     {"a password does not belong here, where everybody can read it; use etcd.password_file of the "
      "configuration, or PEAL_ETCD_PASSWORD",
      "密码不应写在人人可见之处；请使用配置中的 etcd.password_file，或 PEAL_ETCD_PASSWORD"},
@@ -128,6 +135,9 @@ const struct message started_messages[] = {
     {"write %.*s://HOST:PORT,.../PREFIX", "请写作 %s://HOST:PORT,.../PREFIX"},
 
     /* the store */
+    {"a program can't use a store in PostgreSQL yet, only agents and commands can; name one in "
+     "etcd, or a folder",
+     "嵌入 peal 的程序尚不能使用 PostgreSQL 存储，只有 agent 和命令可以；请指定 etcd 或一个目录"},
     {"can't open the store %s: %s\nCheck it: peal doctor%s",
      "无法打开存储 %s：%s\n请检查：peal doctor%s"},
     {"no etcd endpoint can be used: %s", "没有可用的 etcd 端点：%s"},

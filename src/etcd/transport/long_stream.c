@@ -103,7 +103,7 @@ enum status long_stream_init(struct long_stream *stream, struct etcd_client *cli
         .events = events,
         .context = context,
     };
-    return loop_timer_new(client->loop, on_timer, stream, &stream->timer);
+    return loop_timer_new(client->base.loop, on_timer, stream, &stream->timer);
 }
 
 void long_stream_release(struct long_stream *stream)
@@ -151,31 +151,4 @@ void long_stream_probe(struct long_stream *stream)
 {
     if (stream->stream)
         h2_connection_probe(grpc_stream_connection(stream->stream));
-}
-
-enum status stream_hub_need(struct stream_hub **hub, struct etcd_client *client, const char *path,
-                            const struct long_stream_events *events, const struct table_type *type)
-{
-    if (*hub)
-        return OK;
-    struct stream_hub *fresh = calloc(1, sizeof(*fresh));
-    enum status st =
-        fresh ? long_stream_init(&fresh->stream, client, path, events, fresh) : E_NOMEM;
-    if (st != OK) {
-        free(fresh);
-        return st;
-    }
-    table_init(&fresh->items, type);
-    *hub = fresh;
-    return OK;
-}
-
-struct stream_hub *stream_hub_free(struct stream_hub *hub)
-{
-    if (!hub)
-        return NULL;
-    long_stream_release(&hub->stream);
-    table_release(&hub->items);
-    free(hub);
-    return NULL;
 }

@@ -4,7 +4,6 @@
 #define PEAL_ETCD_LONG_STREAM_H
 
 #include "etcd_internal.h"
-#include "table.h"
 
 struct long_stream_events {
     void (*opened)(void *context); /* a new stream: all requests must be sent again */
@@ -36,19 +35,5 @@ void long_stream_restart(struct long_stream *stream);
 /* False: the stream is not open; `opened` will be called again. */
 bool long_stream_send(struct long_stream *stream, const ProtobufCMessage *message);
 void long_stream_probe(struct long_stream *stream);
-
-/* A stream and those who share it: all watches of a client, or all its leases. */
-struct stream_hub {
-    struct long_stream stream;
-    struct table items;   /* by id; of leases only the HELD */
-    int64_t last_id;      /* of a watch */
-    uint64_t asked_count; /* of watches */
-};
-
-/* Makes the hub, which is the context of the events, unless there is one. */
-MUST_CHECK enum status stream_hub_need(struct stream_hub **hub, struct etcd_client *client,
-                                       const char *path, const struct long_stream_events *events,
-                                       const struct table_type *type);
-struct stream_hub *stream_hub_free(struct stream_hub *hub);
 
 #endif

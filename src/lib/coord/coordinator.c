@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coord_etcd.h"
 #include "coord_file.h"
+#include "coord_kv.h"
 #include "coordinator_internal.h"
 #include "data_folder.h"
 
@@ -91,7 +91,6 @@ static void free_loop(struct coordinator *coordinator)
         coordinator->timer = loop_timer_free(coordinator->timer);
     coordinator->turns = turns_free(coordinator->turns);
     coordinator->loop = loop_free(coordinator->loop);
-    etcd_login_release(&coordinator->login);
 }
 
 /* At the end of the process the loop is left as it is: nobody may wait for this thread. */
@@ -124,21 +123,15 @@ enum status coordinator_thread(pthread_t *ret, void *(*run)(void *), void *conte
 
 /* ---- opening ---- */
 
-static enum status open_etcd(struct coordinator *coordinator, struct strbuf *why)
+static enum status open_keys(struct coordinator *coordinator, struct strbuf *why)
 {
     const struct coordinator_config *config = &coordinator->config;
     const struct store_access access = {.url = config->url, .etcd = config->etcd};
-    struct parse_error error = {0};
-    enum status st = etcd_login_make(&access, &coordinator->login, why);
-    if (st != OK)
-        return st;
-    struct etcd_client_config client = coordinator->login.client;
-    client.deadline_ms = config->timeout_ms;
-    st = coord_etcd_open(coordinator->loop, &client, config->url->prefix, &coordinator->coord,
-                         &error);
-    if (st != OK)
-        strbuf_adds(why, error.message);
-    return st;
+    struct kv_client *kv;
+    enum status st = node_kv_open(&access, coordinator->loop, config->timeout_ms, &kv, why);
+    return st == OK ? coord_kv_open(coordinator->loop, kv, config->url->prefix, config->timeout_ms,
+                                    &coordinator->coord)
+                    : st;
 }
 
 static enum status open_folder(struct coordinator *coordinator, struct strbuf *why)
@@ -160,8 +153,8 @@ static enum status set_up(struct coordinator *coordinator, struct strbuf *why)
         st = turns_new(coordinator->loop, on_turn, coordinator, &coordinator->turns);
     if (st == OK)
         st = loop_timer_new(coordinator->loop, turn, coordinator, &coordinator->timer);
-    if (st == OK && coordinator->config.url->is_etcd)
-        st = open_etcd(coordinator, why);
+    if (st == OK && store_url_is_keys(coordinator->config.url))
+        st = open_keys(coordinator, why);
     else if (st == OK)
         st = open_folder(coordinator, why);
     return st;

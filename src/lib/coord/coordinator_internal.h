@@ -40,7 +40,6 @@ struct coordinator {
     struct turns *turns;
     struct loop_timer *timer;
     struct coord *coord;
-    struct etcd_login login;
 
     /* Of coordinator_process.c. */
     TAILQ_ENTRY(coordinator) live;

@@ -155,8 +155,9 @@ void process_enter(struct coordinator *coordinator)
 {
     pthread_once(&once, install);
     atexit(on_exit_of_process); /* each time: to come before the handlers of what it has opened */
-    coordinator->folder =
-        coordinator->config.url->is_etcd ? NULL : realpath(coordinator->config.folder, NULL);
+    coordinator->folder = store_url_is_keys(coordinator->config.url)
+                              ? NULL
+                              : realpath(coordinator->config.folder, NULL);
     pthread_mutex_lock(&live_lock);
     TAILQ_INSERT_TAIL(&live, coordinator, live);
     pthread_mutex_unlock(&live_lock);

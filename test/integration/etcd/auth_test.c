@@ -37,7 +37,7 @@ static void become(struct harness *h, const char *user, const char *password)
         .password = password,
         .deadline_ms = 10000,
     };
-    etcd_client_free(h->client);
+    kv_client_free(h->client);
     assert_int_equal(etcd_client_new(h->loop, &config, &h->client, &h->error), OK);
 }
 
@@ -46,12 +46,12 @@ struct watched {
     char message[200];
 };
 
-static void on_watch(void *context, const struct etcd_watch_notice *notice)
+static void on_watch(void *context, const struct kv_watch_notice *notice)
 {
     struct watched *watched = context;
-    watched->live += notice->kind == ETCD_WATCH_LIVE;
+    watched->live += notice->kind == KV_WATCH_LIVE;
     watched->events += (int)notice->event_count;
-    watched->failed += notice->kind == ETCD_WATCH_FAILED;
+    watched->failed += notice->kind == KV_WATCH_FAILED;
     snprintf(watched->message, sizeof(watched->message), "%s", notice->message);
 }
 
@@ -72,15 +72,15 @@ static void users(void **state)
     assert_non_null(strstr(answer.message, "permission denied"));
 
     struct watched own = {0}, foreign = {0};
-    struct etcd_watch *watch, *other;
-    struct etcd_watch_config config = {.key = etcd_text("a/"), .prefix = true};
-    assert_int_equal(etcd_watch_new(h->client, &config, on_watch, &own, &watch), OK);
+    struct kv_watch *watch, *other;
+    struct kv_watch_config config = {.key = kv_text("a/"), .prefix = true};
+    assert_int_equal(kv_watch_new(h->client, &config, on_watch, &own, &watch), OK);
     harness_wait(h, own.live == 1);
-    config.key = etcd_text("b/");
-    assert_int_equal(etcd_watch_new(h->client, &config, on_watch, &foreign, &other), OK);
+    config.key = kv_text("b/");
+    assert_int_equal(kv_watch_new(h->client, &config, on_watch, &foreign, &other), OK);
     harness_wait(h, foreign.failed == 1);
     assert_non_null(strstr(foreign.message, "ermission denied"));
-    etcd_watch_free(other);
+    kv_watch_free(other);
 
     harness_wait(h, own.live == 2); /* the stream was opened again to try a new token */
     harness_run_for(h, 7500);       /* the token has expired */
@@ -92,7 +92,7 @@ static void users(void **state)
     answer = harness_put(h, "a/3", "3");
     check_ok(answer);
     harness_wait(h, own.events == 2);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 
     become(h, "alice", "wrong");
     int64_t since = now_ms();
@@ -156,7 +156,7 @@ static void use_tls(struct harness *h, const char *ca, const char *cert, const c
         .server_name = server_name,
         .deadline_ms = deadline_ms,
     };
-    etcd_client_free(h->client);
+    kv_client_free(h->client);
     h->client = NULL;
     if (etcd_client_new(h->loop, &config, &h->client, &h->error) != OK)
         fail_msg("%s", h->error.message);
@@ -172,7 +172,7 @@ static void refused(struct harness *h, const char *want, int line)
 
 static void bad_files(struct harness *h, const struct certificates *c)
 {
-    struct etcd_client *client;
+    struct kv_client *client;
     struct etcd_client_config config = {
         .endpoints = h->cluster.endpoints, .endpoint_count = 1, .ca_file = "/no/such/file"};
     assert_int_equal(etcd_client_new(h->loop, &config, &client, &h->error), E_INVALID);
@@ -200,18 +200,18 @@ static void tls(void **state)
     struct answer answer = harness_put(h, "x", "1");
     check_ok(answer);
     harness_fill(h, "big/", 0, 6, 1000 * 1000);
-    answer = harness_range(h, &(struct etcd_range){.key = etcd_text("big/"), .prefix = true});
+    answer = harness_range(h, &(struct kv_range){.key = kv_text("big/"), .prefix = true});
     check_ok(answer);
     assert_int_equal(answer.kv_count, 6);
     harness_fill(h, "many/", 0, 3000, 100); /* 64 at a time */
     struct watched watched = {0};
-    struct etcd_watch *watch;
-    struct etcd_watch_config config = {.key = etcd_text("x")};
-    assert_int_equal(etcd_watch_new(h->client, &config, on_watch, &watched, &watch), OK);
+    struct kv_watch *watch;
+    struct kv_watch_config config = {.key = kv_text("x")};
+    assert_int_equal(kv_watch_new(h->client, &config, on_watch, &watched, &watch), OK);
     harness_wait(h, watched.live == 1);
     harness_put(h, "x", "2");
     harness_wait(h, watched.events == 1);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 
     use_tls(h, c.ca, c.client, c.client_key, "etcd.test", PATIENT_MS);
     answer = harness_get(h, "x");
@@ -229,7 +229,7 @@ static void tls(void **state)
     snprintf(plain, sizeof(plain), "http://127.0.0.1:%d", h->cluster.members[0].client_port);
     struct etcd_client_config plain_config = {.endpoints = (const char *[]){plain},
                                               .endpoint_count = 1};
-    etcd_client_free(h->client);
+    kv_client_free(h->client);
     assert_int_equal(etcd_client_new(h->loop, &plain_config, &h->client, &h->error), OK);
     refused(h, "127.0.0.1:", __LINE__);
     harness_free(h);

@@ -11,28 +11,28 @@
 #include "harness.h"
 #include "machine.h"
 
-static struct etcd_client *client_of(struct harness *h, const char *const *endpoints, size_t count)
+static struct kv_client *client_of(struct harness *h, const char *const *endpoints, size_t count)
 {
-    struct etcd_client *client;
+    struct kv_client *client;
     struct etcd_client_config config = {.endpoints = endpoints, .endpoint_count = count};
     assert_int_equal(etcd_client_new(h->loop, &config, &client, &h->error), OK);
     return client;
 }
 
 /* One with a deadline that a busy machine doesn't pass. */
-static struct etcd_client *patient_client_of(struct harness *h, const char *const *endpoints,
-                                             size_t count)
+static struct kv_client *patient_client_of(struct harness *h, const char *const *endpoints,
+                                           size_t count)
 {
-    struct etcd_client *client;
+    struct kv_client *client;
     struct etcd_client_config config = {
         .endpoints = endpoints, .endpoint_count = count, .deadline_ms = HARNESS_DEADLINE_MS};
     assert_int_equal(etcd_client_new(h->loop, &config, &client, &h->error), OK);
     return client;
 }
 
-static void use_client(struct harness *h, struct etcd_client *client)
+static void use_client(struct harness *h, struct kv_client *client)
 {
-    etcd_client_free(h->client);
+    kv_client_free(h->client);
     h->client = client;
 }
 
@@ -60,7 +60,7 @@ static void endpoints_are_checked(void **state)
 {
     struct harness *h = *state;
     for (size_t i = 0; i < ROWS(endpoint_rows); i++) {
-        struct etcd_client *client = NULL;
+        struct kv_client *client = NULL;
         struct etcd_client_config config = {.endpoints = &endpoint_rows[i].endpoint,
                                             .endpoint_count = 1};
         struct parse_error error = {0};
@@ -68,7 +68,7 @@ static void endpoints_are_checked(void **state)
         bool taken = endpoint_rows[i].want == NULL;
         if ((st == OK) != taken || (!taken && !strstr(error.message, endpoint_rows[i].want)))
             fail_msg("line %d: %s: %s", endpoint_rows[i].line, status_text(st), error.message);
-        etcd_client_free(client);
+        kv_client_free(client);
     }
 }
 
@@ -100,7 +100,7 @@ static void a_host_that_is_not_there(void **state)
     assert_non_null(strstr(answer.message, "no-such-host.invalid:2379"));
 }
 
-static void never_told(void *context, const struct etcd_result *result)
+static void never_told(void *context, const struct kv_result *result)
 {
     (void)context;
     (void)result;
@@ -111,11 +111,11 @@ static void it_ends_while_a_host_is_looked_up(void **state)
 {
     struct harness *h = *state;
     use_client(h, client_of(h, (const char *[]){"http://no-such-host.invalid:2379"}, 1));
-    struct etcd_range get = {.key = etcd_text("x")};
-    struct etcd_reply reply = {never_told, NULL, 0};
-    assert_int_equal(etcd_range(h->client, &get, &reply, NULL), OK);
+    struct kv_range get = {.key = kv_text("x")};
+    struct kv_reply reply = {never_told, NULL, 0};
+    assert_int_equal(kv_range(h->client, &get, &reply, NULL), OK);
     loop_run_once(h->loop);
-    h->client = etcd_client_free(h->client);
+    h->client = kv_client_free(h->client);
 }
 
 static void the_first_is_dead(void **state)
@@ -135,7 +135,7 @@ static void the_preferred_one_comes_back(void **state)
     (void)state;
     struct harness *h = harness_new(3, NULL);
     struct answer status;
-    struct etcd_reply reply = answer_reply(&status);
+    struct kv_reply reply = answer_reply(&status);
     assert_int_equal(etcd_status(h->client, &reply, NULL), OK);
     harness_wait(h, status.is_done);
     uint64_t preferred = status.member_id;
@@ -186,12 +186,12 @@ static void reads_go_elsewhere(void **state)
     check_ok(answer);
     /* not the leader, so that the others have a quorum and a leader all the time */
     struct answer status;
-    struct etcd_reply reply = answer_reply(&status);
+    struct kv_reply reply = answer_reply(&status);
     assert_int_equal(etcd_status(h->client, &reply, NULL), OK);
     harness_wait(h, status.is_done);
     if (status.member_id == status.leader_id) {
-        struct etcd_client *client = harness_client(h, 1);
-        etcd_client_free(client);
+        struct kv_client *client = harness_client(h, 1);
+        kv_client_free(client);
         const char *others[] = {h->cluster.endpoints[1], h->cluster.endpoints[2]};
         use_client(h, patient_client_of(h, others, 2));
         check_ok(((struct answer[]){harness_get(h, "x")})[0]);
@@ -224,7 +224,7 @@ static void without_a_quorum(void **state)
         harness_turn(h, "a refusal", __FILE__, __LINE__);
     } while (answer.status != E_UNREACHABLE || !strstr(answer.message, "no leader"));
     struct answer status; /* but it tells about itself */
-    struct etcd_reply reply = answer_reply(&status);
+    struct kv_reply reply = answer_reply(&status);
     assert_int_equal(etcd_status(h->client, &reply, NULL), OK);
     harness_wait(h, status.is_done);
     etcd_member_restart(&h->cluster, 1, false);
@@ -247,12 +247,11 @@ static void killed_under_load(void **state)
     for (int i = 0; i < COUNT; i++) {
         char key[32];
         snprintf(key, sizeof(key), "load/%03d", i);
-        struct etcd_reply reply = answer_reply(&answers[i]);
+        struct kv_reply reply = answer_reply(&answers[i]);
         reply.deadline_ms = 3000;
-        assert_int_equal(etcd_put(h->client,
-                                  &(struct etcd_put){etcd_text(key), etcd_text("1"), 0, false},
-                                  &reply, NULL),
-                         OK);
+        assert_int_equal(
+            kv_put(h->client, &(struct kv_put){kv_text(key), kv_text("1"), 0, false}, &reply, NULL),
+            OK);
     }
     harness_wait(h, answers[20].is_done);
     etcd_member_kill(&h->cluster, 0);

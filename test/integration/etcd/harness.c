@@ -58,10 +58,10 @@ static void on_tick(void *context)
     (void)context; /* it only ends loop_run_once */
 }
 
-struct etcd_client *harness_client(struct harness *h, int first_member)
+struct kv_client *harness_client(struct harness *h, int first_member)
 {
     const char *endpoints[ETCD_MEMBERS_MAX];
-    struct etcd_client *client;
+    struct kv_client *client;
     for (int i = 0; i < h->cluster.count; i++)
         endpoints[i] = h->cluster.endpoints[(first_member + i) % h->cluster.count];
     struct etcd_client_config config = {
@@ -96,7 +96,7 @@ struct harness *harness_new(int count, const char *const *arguments)
 
 void harness_free(struct harness *h)
 {
-    etcd_client_free(h->client);
+    kv_client_free(h->client);
     loop_timer_free(h->alarm);
     loop_timer_free(h->tick);
     loop_free(h->loop);
@@ -141,14 +141,14 @@ void harness_run_for(struct harness *h, int64_t ms)
 
 /* ---- answers ---- */
 
-static void copy_bytes(struct etcd_bytes from, char *to, size_t size)
+static void copy_bytes(struct kv_bytes from, char *to, size_t size)
 {
     size_t length = from.length < size - 1 ? from.length : size - 1;
     memcpy(to, from.data, length);
     to[length] = '\0';
 }
 
-static void take_op(struct answer *answer, const struct etcd_op_result *op)
+static void take_op(struct answer *answer, const struct kv_op_result *op)
 {
     answer->count = op->count;
     answer->more = op->more;
@@ -162,11 +162,10 @@ static void take_op(struct answer *answer, const struct etcd_op_result *op)
     answer->succeeded = op->txn.succeeded;
     answer->inner_count = op->txn.op_count;
     for (size_t i = 0; i < op->txn.op_count; i++)
-        answer->inner_succeeded +=
-            op->txn.ops[i].kind == ETCD_OP_TXN && op->txn.ops[i].txn.succeeded;
+        answer->inner_succeeded += op->txn.ops[i].kind == KV_OP_TXN && op->txn.ops[i].txn.succeeded;
 }
 
-void answer_take(void *context, const struct etcd_result *result)
+void answer_take(void *context, const struct kv_result *result)
 {
     struct answer *answer = context;
     assert_false(answer->is_done); /* exactly once */
@@ -175,23 +174,23 @@ void answer_take(void *context, const struct etcd_result *result)
     answer->code = result->code;
     snprintf(answer->message, sizeof(answer->message), "%s", result->message);
     answer->revision = result->revision;
-    answer->member_id = result->member_id;
+    answer->member_id = result->server_id;
     take_op(answer, &result->op);
     answer->lease_id = result->lease.id;
     answer->ttl_s = result->lease.ttl_s;
-    answer->leader_id = result->member.leader_id;
-    answer->db_bytes = result->member.db_bytes;
-    answer->alarms = result->member.alarm_count;
+    answer->leader_id = etcd_member_of(result)->leader_id;
+    answer->db_bytes = etcd_member_of(result)->db_bytes;
+    answer->alarms = etcd_member_of(result)->alarm_count;
     if (answer->alarms)
-        answer->alarm_member_id = result->member.alarms[0].member_id;
+        answer->alarm_member_id = etcd_member_of(result)->alarms[0].member_id;
     snprintf(answer->server_version, sizeof(answer->server_version), "%s",
-             result->member.version ? result->member.version : "");
+             etcd_member_of(result)->version);
 }
 
-struct etcd_reply answer_reply(struct answer *answer)
+struct kv_reply answer_reply(struct answer *answer)
 {
     *answer = (struct answer){0};
-    return (struct etcd_reply){.done = answer_take, .context = answer};
+    return (struct kv_reply){.done = answer_take, .context = answer};
 }
 
 void harness_check(const struct answer *answer, enum status want, int line)
@@ -201,32 +200,32 @@ void harness_check(const struct answer *answer, enum status want, int line)
                  answer->code, answer->message, status_text(want));
 }
 
-struct answer harness_put_any(struct harness *h, const struct etcd_put *put)
+struct answer harness_put_any(struct harness *h, const struct kv_put *put)
 {
     struct answer answer;
-    struct etcd_reply reply = answer_reply(&answer);
-    assert_int_equal(etcd_put(h->client, put, &reply, NULL), OK);
+    struct kv_reply reply = answer_reply(&answer);
+    assert_int_equal(kv_put(h->client, put, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     return answer;
 }
 
 struct answer harness_put(struct harness *h, const char *key, const char *value)
 {
-    return harness_put_any(h, &(struct etcd_put){etcd_text(key), etcd_text(value), 0, false});
+    return harness_put_any(h, &(struct kv_put){kv_text(key), kv_text(value), 0, false});
 }
 
-struct answer harness_range(struct harness *h, const struct etcd_range *range)
+struct answer harness_range(struct harness *h, const struct kv_range *range)
 {
     struct answer answer;
-    struct etcd_reply reply = answer_reply(&answer);
-    assert_int_equal(etcd_range(h->client, range, &reply, NULL), OK);
+    struct kv_reply reply = answer_reply(&answer);
+    assert_int_equal(kv_range(h->client, range, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     return answer;
 }
 
 struct answer harness_get(struct harness *h, const char *key)
 {
-    return harness_range(h, &(struct etcd_range){.key = etcd_text(key)});
+    return harness_range(h, &(struct kv_range){.key = kv_text(key)});
 }
 
 /* ---- many puts ---- */
@@ -235,12 +234,12 @@ struct filling {
     struct harness *h;
     const char *prefix;
     int next, end, done;
-    struct etcd_bytes value;
+    struct kv_bytes value;
 };
 
 static void fill_next(struct filling *filling);
 
-static void on_filled(void *context, const struct etcd_result *result)
+static void on_filled(void *context, const struct kv_result *result)
 {
     struct filling *filling = context;
     if (result->status != OK)
@@ -255,9 +254,9 @@ static void fill_next(struct filling *filling)
     if (filling->next == filling->end)
         return;
     snprintf(key, sizeof(key), "%s%06d", filling->prefix, filling->next++);
-    assert_int_equal(etcd_put(filling->h->client,
-                              &(struct etcd_put){etcd_text(key), filling->value, 0, false},
-                              &(struct etcd_reply){on_filled, filling, 0}, NULL),
+    assert_int_equal(kv_put(filling->h->client,
+                            &(struct kv_put){kv_text(key), filling->value, 0, false},
+                            &(struct kv_reply){on_filled, filling, 0}, NULL),
                      OK);
 }
 

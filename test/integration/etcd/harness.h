@@ -3,11 +3,11 @@
 #define PEAL_ETCD_HARNESS_H
 
 #include "etcd.h"
-#include "etcd_election.h"
-#include "etcd_lease.h"
 #include "etcd_server.h"
-#include "etcd_txn.h"
-#include "etcd_watch.h"
+#include "kv_election.h"
+#include "kv_lease.h"
+#include "kv_txn.h"
+#include "kv_watch.h"
 
 /* Of a request that names none. Long, for the machine may be busy; tests of time-outs say so. */
 enum { HARNESS_DEADLINE_MS = 10000 };
@@ -18,7 +18,7 @@ struct harness {
     struct etcd_cluster cluster;
     struct loop *loop;
     struct loop_timer *alarm, *tick;
-    struct etcd_client *client;
+    struct kv_client *client;
     struct parse_error error;
     bool rang;
 };
@@ -50,7 +50,7 @@ void harness_require(void);
 struct harness *harness_new(int count, const char *const *arguments);
 void harness_start(struct harness *h, int count, const char *const *arguments); /* no client */
 void harness_free(struct harness *h);
-struct etcd_client *harness_client(struct harness *h, int first_member);
+struct kv_client *harness_client(struct harness *h, int first_member);
 
 int harness_setup(void **state); /* one member */
 int harness_teardown(void **state);
@@ -71,14 +71,14 @@ void harness_run_for(struct harness *h, int64_t ms);
 void harness_sleep(int64_t ms);
 
 /* The `done` of all tests; the context is a struct answer. */
-void answer_take(void *context, const struct etcd_result *result);
-struct etcd_reply answer_reply(struct answer *answer);
+void answer_take(void *context, const struct kv_result *result);
+struct kv_reply answer_reply(struct answer *answer);
 
 /* Ask and wait. */
 struct answer harness_put(struct harness *h, const char *key, const char *value);
 struct answer harness_get(struct harness *h, const char *key);
-struct answer harness_range(struct harness *h, const struct etcd_range *range);
-struct answer harness_put_any(struct harness *h, const struct etcd_put *put);
+struct answer harness_range(struct harness *h, const struct kv_range *range);
+struct answer harness_put_any(struct harness *h, const struct kv_put *put);
 void harness_check(const struct answer *answer, enum status want, int line);
 #define check_ok(answer) harness_check(&(answer), OK, __LINE__)
 

@@ -19,12 +19,12 @@ struct seen {
     char last_key[64], previous[64];
     size_t last_value_length;
     char message[200];
-    struct etcd_watch *free_me; /* freed by the first event */
-    struct etcd_watch *ask_me;  /* asked for its next revision with every event */
-    int64_t next_at_first;      /* what it said when the first came */
+    struct kv_watch *free_me; /* freed by the first event */
+    struct kv_watch *ask_me;  /* asked for its next revision with every event */
+    int64_t next_at_first;    /* what it said when the first came */
 };
 
-static void note_event(struct seen *seen, const struct etcd_event *event)
+static void note_event(struct seen *seen, const struct kv_event *event)
 {
     seen->events++;
     seen->deletes += event->is_delete;
@@ -39,37 +39,37 @@ static void note_event(struct seen *seen, const struct etcd_event *event)
              (const char *)event->previous.value.data);
 }
 
-static void on_notice(void *context, const struct etcd_watch_notice *notice)
+static void on_notice(void *context, const struct kv_watch_notice *notice)
 {
     struct seen *seen = context;
-    seen->live += notice->kind == ETCD_WATCH_LIVE;
-    seen->broken += notice->kind == ETCD_WATCH_BROKEN;
-    seen->compacted += notice->kind == ETCD_WATCH_COMPACTED;
-    seen->failed += notice->kind == ETCD_WATCH_FAILED;
-    if (notice->kind == ETCD_WATCH_PROGRESS) {
+    seen->live += notice->kind == KV_WATCH_LIVE;
+    seen->broken += notice->kind == KV_WATCH_BROKEN;
+    seen->compacted += notice->kind == KV_WATCH_COMPACTED;
+    seen->failed += notice->kind == KV_WATCH_FAILED;
+    if (notice->kind == KV_WATCH_PROGRESS) {
         seen->progress++;
         seen->progress_revision = notice->revision;
     }
-    if (notice->kind == ETCD_WATCH_COMPACTED)
+    if (notice->kind == KV_WATCH_COMPACTED)
         seen->compact_revision = notice->compact_revision;
     snprintf(seen->message, sizeof(seen->message), "%s", notice->message);
     seen->notices_with_events += notice->event_count > 0;
     for (size_t i = 0; i < notice->event_count; i++)
         note_event(seen, &notice->events[i]);
     if (seen->ask_me && seen->notices_with_events == 1)
-        seen->next_at_first = etcd_watch_next_revision(seen->ask_me);
+        seen->next_at_first = kv_watch_next_revision(seen->ask_me);
     if (seen->free_me && notice->event_count)
-        seen->free_me = etcd_watch_free(seen->free_me);
+        seen->free_me = kv_watch_free(seen->free_me);
 }
 
-static struct etcd_watch *watch_prefix(struct harness *h, const char *prefix, int64_t start,
-                                       struct seen *seen)
+static struct kv_watch *watch_prefix(struct harness *h, const char *prefix, int64_t start,
+                                     struct seen *seen)
 {
-    struct etcd_watch *watch;
-    struct etcd_watch_config config = {
-        .key = etcd_text(prefix), .prefix = true, .start_revision = start, .want_previous = true};
+    struct kv_watch *watch;
+    struct kv_watch_config config = {
+        .key = kv_text(prefix), .prefix = true, .start_revision = start, .want_previous = true};
     *seen = (struct seen){0};
-    assert_int_equal(etcd_watch_new(h->client, &config, on_notice, seen, &watch), OK);
+    assert_int_equal(kv_watch_new(h->client, &config, on_notice, seen, &watch), OK);
     return watch;
 }
 
@@ -90,8 +90,8 @@ static void puts_and_deletes(void **state)
 {
     struct harness *h = *state;
     struct seen seen, other;
-    struct etcd_watch *watch = watch_prefix(h, "w/", 0, &seen);
-    struct etcd_watch *elsewhere = watch_prefix(h, "x/", 0, &other);
+    struct kv_watch *watch = watch_prefix(h, "w/", 0, &seen);
+    struct kv_watch *elsewhere = watch_prefix(h, "x/", 0, &other);
     harness_wait(h, seen.live == 1 && other.live == 1);
     harness_put(h, "w/a", "1");
     harness_put(h, "w/a", "22");
@@ -99,14 +99,14 @@ static void puts_and_deletes(void **state)
     assert_string_equal(seen.last_key, "w/a");
     assert_string_equal(seen.previous, "1");
     struct answer gone;
-    struct etcd_reply reply = answer_reply(&gone);
-    assert_int_equal(
-        etcd_delete(h->client, &(struct etcd_delete){.key = etcd_text("w/a")}, &reply, NULL), OK);
+    struct kv_reply reply = answer_reply(&gone);
+    assert_int_equal(kv_delete(h->client, &(struct kv_delete){.key = kv_text("w/a")}, &reply, NULL),
+                     OK);
     harness_wait(h, seen.deletes == 1);
     assert_string_equal(seen.previous, "22");
     assert_int_equal(other.events, 0);
-    assert_int_equal(etcd_watch_next_revision(watch), seen.last_revision + 1);
-    etcd_watch_free(watch);
+    assert_int_equal(kv_watch_next_revision(watch), seen.last_revision + 1);
+    kv_watch_free(watch);
     harness_put(h, "w/a", "3");
     harness_put(h, "x/a", "3");
     harness_wait(h, other.events == 1);
@@ -120,26 +120,26 @@ static void puts_and_deletes(void **state)
     harness_put(h, "x/a", "5");
     harness_wait(h, seen.events == 1); /* on the same stream */
     assert_int_equal(other.events, 2);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 static void twenty_thousand_events_in_order(void **state)
 {
     struct harness *h = *state;
     struct seen live, later;
-    struct etcd_watch *watch = watch_prefix(h, "n/", 0, &live);
+    struct kv_watch *watch = watch_prefix(h, "n/", 0, &live);
     harness_wait(h, live.live == 1);
     int64_t start = harness_get(h, "none").revision + 1;
     harness_fill(h, "n/", 0, 20000, 30);
     wait_for_events(h, &live, 20000);
     assert_int_equal(live.not_consecutive, 0);
     /* and once more, from the past */
-    struct etcd_watch *past = watch_prefix(h, "n/", start, &later);
+    struct kv_watch *past = watch_prefix(h, "n/", start, &later);
     wait_for_events(h, &later, 20000);
     assert_int_equal(later.not_consecutive, 0);
     assert_int_equal(later.last_revision, live.last_revision);
-    etcd_watch_free(watch);
-    etcd_watch_free(past);
+    kv_watch_free(watch);
+    kv_watch_free(past);
 }
 
 static void many_watches(void **state)
@@ -147,7 +147,7 @@ static void many_watches(void **state)
     enum { COUNT = 2000 };
     struct harness *h = *state;
     struct seen *seen = calloc(COUNT, sizeof(*seen));
-    struct etcd_watch **watches = calloc(COUNT, sizeof(*watches));
+    struct kv_watch **watches = calloc(COUNT, sizeof(*watches));
     int live = 0, events = 0;
     for (int i = 0; i < COUNT; i++) {
         char key[32];
@@ -165,13 +165,13 @@ static void many_watches(void **state)
     for (int i = 0; i < COUNT; i++)
         harness_wait(h, seen[i].events == 1);
     for (int i = 0; i < COUNT; i += 2)
-        watches[i] = etcd_watch_free(watches[i]);
+        watches[i] = kv_watch_free(watches[i]);
     harness_fill(h, "many/", 0, COUNT, 3);
     for (int i = 1; i < COUNT; i += 2)
         harness_wait(h, seen[i].events == 2);
     for (int i = 0; i < COUNT; i++) {
         events += seen[i].events;
-        etcd_watch_free(watches[i]);
+        kv_watch_free(watches[i]);
     }
     assert_int_equal(events, COUNT + COUNT / 2);
     free(seen);
@@ -185,13 +185,13 @@ static void fragments(void **state)
     struct seen seen;
     int64_t start = harness_get(h, "none").revision + 1;
     harness_fill(h, "f/", 0, 12, 900 * 1000);
-    struct etcd_watch *watch = watch_prefix(h, "f/", start, &seen); /* all at once: 11 MB */
+    struct kv_watch *watch = watch_prefix(h, "f/", start, &seen); /* all at once: 11 MB */
     wait_for_events(h, &seen, 12);
     assert_int_equal(seen.not_consecutive, 0);
     assert_true(seen.notices_with_events > 1);
     assert_int_equal(seen.last_value_length, 900 * 1000);
-    assert_int_equal(etcd_watch_next_revision(watch), seen.last_revision + 1);
-    etcd_watch_free(watch);
+    assert_int_equal(kv_watch_next_revision(watch), seen.last_revision + 1);
+    kv_watch_free(watch);
 }
 
 /* One transaction, with the values before it, is too large for one message: the watch may go on
@@ -201,24 +201,24 @@ static void one_revision_in_two_fragments(void **state)
 {
     struct harness *h = *state;
     struct seen seen;
-    struct etcd_txn *txn;
+    struct kv_txn *txn;
     struct answer answer;
-    struct etcd_reply reply = answer_reply(&answer);
+    struct kv_reply reply = answer_reply(&answer);
     const size_t length = 450 * 1000;
     char *value = calloc(1, length);
     harness_fill(h, "h/", 0, 3, length);
-    assert_int_equal(etcd_txn_new(&txn), OK);
+    assert_int_equal(kv_txn_new(&txn), OK);
     for (int i = 0; i < 3; i++) {
         char key[16];
         snprintf(key, sizeof(key), "h/%06d", i);
-        etcd_txn_put(txn, &(struct etcd_put){etcd_text(key), {value, length}, 0, false});
+        kv_txn_put(txn, &(struct kv_put){kv_text(key), {value, length}, 0, false});
     }
-    assert_int_equal(etcd_txn_send(h->client, txn, &reply, NULL), OK);
+    assert_int_equal(kv_txn_send(h->client, txn, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     check_ok(answer);
-    struct etcd_watch *watch = NULL;
+    struct kv_watch *watch = NULL;
     for (int tries = 0; tries < 20; tries++) {
-        etcd_watch_free(watch);
+        kv_watch_free(watch);
         watch = watch_prefix(h, "h/", answer.revision, &seen);
         seen.ask_me = watch;
         wait_for_events(h, &seen, 3);
@@ -227,9 +227,9 @@ static void one_revision_in_two_fragments(void **state)
     }
     assert_int_equal(seen.notices_with_events, 2); /* else this has tested nothing */
     assert_int_equal(seen.next_at_first, answer.revision);
-    assert_int_equal(etcd_watch_next_revision(watch), answer.revision + 1);
-    etcd_watch_free(watch);
-    etcd_txn_free(txn);
+    assert_int_equal(kv_watch_next_revision(watch), answer.revision + 1);
+    kv_watch_free(watch);
+    kv_txn_free(txn);
     free(value);
 }
 
@@ -240,7 +240,7 @@ static void killed_within_fragments(void **state)
     struct seen seen;
     int64_t start = harness_get(h, "none").revision + 1;
     harness_fill(h, "g/", 0, 30, 900 * 1000);
-    struct etcd_watch *watch = watch_prefix(h, "g/", start, &seen);
+    struct kv_watch *watch = watch_prefix(h, "g/", start, &seen);
     for (int round = 0; round < 3; round++) {
         int before = seen.events;
         harness_wait(h, seen.events > before);
@@ -256,7 +256,7 @@ static void killed_within_fragments(void **state)
     assert_string_equal(seen.last_key, "g/last");
     assert_int_equal(seen.not_consecutive, 0);
     assert_true(seen.broken > 0); /* else this has tested nothing */
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 /* Changes go on while the server is killed, again and again. */
@@ -264,7 +264,7 @@ static void resumes_over_restarts(void **state)
 {
     struct harness *h = *state;
     struct seen seen;
-    struct etcd_watch *watch = watch_prefix(h, "r/", 0, &seen);
+    struct kv_watch *watch = watch_prefix(h, "r/", 0, &seen);
     harness_wait(h, seen.live == 1);
     for (int round = 0; round < 3; round++) {
         harness_fill(h, "r/", round * 1000, 500, 10);
@@ -279,36 +279,36 @@ static void resumes_over_restarts(void **state)
     wait_for_events(h, &seen, 3001); /* the last one, and nothing twice before it */
     assert_string_equal(seen.last_key, "r/last");
     assert_int_equal(seen.not_consecutive, 0);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 static void compaction_while_away(void **state)
 {
     struct harness *h = *state;
     struct seen seen, late;
-    struct etcd_watch *watch = watch_prefix(h, "c/", 0, &seen);
+    struct kv_watch *watch = watch_prefix(h, "c/", 0, &seen);
     struct answer answer;
     harness_wait(h, seen.live == 1);
     harness_put(h, "c/1", "1");
     harness_wait(h, seen.events == 1);
-    int64_t next = etcd_watch_next_revision(watch);
-    etcd_watch_free(watch); /* away */
+    int64_t next = kv_watch_next_revision(watch);
+    kv_watch_free(watch); /* away */
     harness_put(h, "c/1", "2");
     harness_put(h, "c/1", "3");
     int64_t newest = harness_put(h, "c/1", "4").revision;
-    struct etcd_reply reply = answer_reply(&answer);
+    struct kv_reply reply = answer_reply(&answer);
     assert_int_equal(etcd_compact(h->client, newest, true, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     watch = watch_prefix(h, "c/", next, &late);
     harness_wait(h, late.compacted == 1);
     assert_int_equal(late.compact_revision, newest);
     assert_int_equal(late.events, 0);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
     /* list again, go on from there; other watches on the stream were not disturbed */
     watch = watch_prefix(h, "c/", newest + 1, &late);
     harness_put(h, "c/1", "5");
     harness_wait(h, late.events == 1);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 /* The same with a watch that is still there, but whose server was away meanwhile: others write and
@@ -322,7 +322,7 @@ static void compaction_while_disconnected(void **state)
         print_message("skipped: there is no etcdctl here; Debian has it in etcd-client\n");
         skip();
     }
-    struct etcd_watch *watch = watch_prefix(h, "d/", 0, &seen);
+    struct kv_watch *watch = watch_prefix(h, "d/", 0, &seen);
     harness_wait(h, seen.live == 1);
     int64_t revision = harness_put(h, "d/1", "1").revision;
     harness_wait(h, seen.events == 1);
@@ -337,7 +337,7 @@ static void compaction_while_disconnected(void **state)
     harness_wait(h, seen.compacted == 1);
     assert_int_equal(seen.compact_revision, revision + 3);
     assert_int_equal(seen.events, 1);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 static void progress_moves_the_start(void **state)
@@ -347,14 +347,14 @@ static void progress_moves_the_start(void **state)
                                             "200ms", NULL};
     struct harness *h = harness_new(1, arguments);
     struct seen seen = {0};
-    struct etcd_watch *watch;
-    struct etcd_watch_config config = {.key = etcd_text("p"), .want_progress = true};
-    assert_int_equal(etcd_watch_new(h->client, &config, on_notice, &seen, &watch), OK);
+    struct kv_watch *watch;
+    struct kv_watch_config config = {.key = kv_text("p"), .want_progress = true};
+    assert_int_equal(kv_watch_new(h->client, &config, on_notice, &seen, &watch), OK);
     harness_wait(h, seen.live == 1);
     int64_t revision = harness_put(h, "elsewhere", "1").revision;
     harness_wait(h, seen.progress > 0 && seen.progress_revision >= revision);
-    assert_int_equal(etcd_watch_next_revision(watch), revision + 1);
-    etcd_watch_free(watch);
+    assert_int_equal(kv_watch_next_revision(watch), revision + 1);
+    kv_watch_free(watch);
     harness_free(h);
 }
 
@@ -363,13 +363,13 @@ static void idle_connections_stay(void **state)
 {
     struct harness *h = *state;
     struct seen seen;
-    struct etcd_watch *watch = watch_prefix(h, "idle/", 0, &seen);
+    struct kv_watch *watch = watch_prefix(h, "idle/", 0, &seen);
     harness_wait(h, seen.live == 1);
     harness_run_for(h, 14000);
     assert_int_equal(seen.broken, 0);
     harness_put(h, "idle/1", "1");
     harness_wait(h, seen.events == 1);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 /* A stopped server neither answers nor hangs up: silence is found out, and told. */
@@ -377,7 +377,7 @@ static void a_stopped_server_is_found_out(void **state)
 {
     struct harness *h = *state;
     struct seen seen;
-    struct etcd_watch *watch = watch_prefix(h, "s/", 0, &seen);
+    struct kv_watch *watch = watch_prefix(h, "s/", 0, &seen);
     harness_wait(h, seen.live == 1);
     etcd_member_signal(&h->cluster, 0, SIGSTOP);
     harness_wait(h, seen.broken == 1);
@@ -386,7 +386,7 @@ static void a_stopped_server_is_found_out(void **state)
     harness_wait(h, seen.live == 2);
     harness_put(h, "s/1", "1");
     harness_wait(h, seen.events == 1);
-    etcd_watch_free(watch);
+    kv_watch_free(watch);
 }
 
 int main(void)

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
+#include "arena.h"
 #include "etcd.pb-c.h"
-#include "transport/arena.h"
 #include "transport/grpc_frame.h"
 
 /* A key as a revision left it. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "etcd_internal.h"
+
 enum {
     MONITOR_MS = 3000,    /* streams are ended after so long without a leader */
     LIMBO_MS = 7000,      /* calls fail */
@@ -168,7 +170,7 @@ Etcdpb__Header *serve_header(struct etcd_serve *serve, int64_t revision)
 void *serve_unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *type,
                    const uint8_t *bytes, size_t length)
 {
-    ProtobufCAllocator allocator = arena_allocator(&serve->arena);
+    ProtobufCAllocator allocator = etcd_allocator(&serve->arena);
     void *message = protobuf_c_message_unpack(type, &allocator, length, bytes);
     if (!message)
         stage_fail(serve->stage, "etcd can't read a request");

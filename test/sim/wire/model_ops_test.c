@@ -7,21 +7,21 @@
 #include <string.h>
 
 #include "etcd_admin.h"
-#include "etcd_lease.h"
-#include "etcd_txn.h"
-#include "etcd_watch.h"
+#include "kv_lease.h"
+#include "kv_txn.h"
+#include "kv_watch.h"
 #include "model_place.h"
 
 enum { KEYS = 12, LEASES = 3, DEPTH = 3 };
 
 struct ops {
     struct loop *loop;
-    struct etcd_client *client;
+    struct kv_client *client;
     uint64_t random;
     int64_t revision, base; /* the newest that was seen; what the first was */
     int64_t leases[LEASES]; /* 0: none */
     bool is_answered;
-    struct etcd_watch *watch;
+    struct kv_watch *watch;
     int64_t watched; /* up to which revision */
     bool watch_ended;
 };
@@ -44,7 +44,7 @@ static int lease_name(const struct ops *ops, int64_t id)
     return id ? 9 : 0;
 }
 
-static void print_kv(const struct ops *ops, const struct etcd_kv *kv)
+static void print_kv(const struct ops *ops, const struct kv_pair *kv)
 {
     printf(" %.*s=%.*s/c%" PRId64 "/m%" PRId64 "/v%" PRId64 "/l%d", (int)kv->key.length,
            (const char *)kv->key.data, (int)kv->value.length, (const char *)kv->value.data,
@@ -53,11 +53,11 @@ static void print_kv(const struct ops *ops, const struct etcd_kv *kv)
            lease_name(ops, kv->lease));
 }
 
-static void print_op(const struct ops *ops, const struct etcd_op_result *op)
+static void print_op(const struct ops *ops, const struct kv_op_result *op)
 {
     static const char *const names[] = {"range", "put", "delete", "txn"};
     printf(" [%s", names[op->kind]);
-    if (op->kind == ETCD_OP_TXN) {
+    if (op->kind == KV_OP_TXN) {
         printf(" %s", op->txn.succeeded ? "then" : "else");
         for (size_t i = 0; i < op->txn.op_count; i++)
             print_op(ops, &op->txn.ops[i]);
@@ -69,7 +69,7 @@ static void print_op(const struct ops *ops, const struct etcd_op_result *op)
     printf("]");
 }
 
-static void on_answer(void *context, const struct etcd_result *result)
+static void on_answer(void *context, const struct kv_result *result)
 {
     struct ops *ops = context;
     ops->is_answered = true;
@@ -84,7 +84,7 @@ static void on_answer(void *context, const struct etcd_result *result)
     printf("\n");
 }
 
-static void on_leased(void *context, const struct etcd_result *result)
+static void on_leased(void *context, const struct kv_result *result)
 {
     struct ops *ops = context;
     on_answer(context, result);
@@ -110,29 +110,29 @@ static void wait(struct ops *ops, enum status st)
 
 /* ---- requests ---- */
 
-static struct etcd_bytes a_key(struct ops *ops, char *buffer)
+static struct kv_bytes a_key(struct ops *ops, char *buffer)
 {
     int64_t number = below(ops, KEYS);
     snprintf(buffer, 16, "k/%c%s", (char)('a' + number / 3),
              number % 3 == 0   ? ""
              : number % 3 == 1 ? "x"
                                : "y/z");
-    return etcd_text(buffer);
+    return kv_text(buffer);
 }
 
-static struct etcd_range a_range(struct ops *ops, char *key, char *end)
+static struct kv_range a_range(struct ops *ops, char *key, char *end)
 {
     static const int64_t limits[] = {0, 0, 1, 2, 5};
-    struct etcd_range range = {.key = a_key(ops, key)};
+    struct kv_range range = {.key = a_key(ops, key)};
     int64_t shape = below(ops, 4);
     if (shape == 0)
         range.prefix = true;
     else if (shape == 1)
         range.end = a_key(ops, end);
     else if (shape == 2)
-        range.key = etcd_text("k/"), range.prefix = true;
+        range.key = kv_text("k/"), range.prefix = true;
     range.limit = limits[below(ops, 5)];
-    range.sort = (enum etcd_sort)below(ops, 6);
+    range.sort = (enum kv_sort)below(ops, 6);
     range.keys_only = below(ops, 5) == 0;
     range.count_only = below(ops, 8) == 0;
     if (below(ops, 4) == 0 && ops->base)
@@ -146,10 +146,10 @@ static struct etcd_range a_range(struct ops *ops, char *key, char *end)
     return range;
 }
 
-static struct etcd_put a_put(struct ops *ops, char *key, char *value)
+static struct kv_put a_put(struct ops *ops, char *key, char *value)
 {
     snprintf(value, 16, "%c%c", (char)('0' + below(ops, 4)), (char)('0' + below(ops, 3)));
-    struct etcd_put put = {.key = a_key(ops, key), .value = etcd_text(value)};
+    struct kv_put put = {.key = a_key(ops, key), .value = kv_text(value)};
     if (below(ops, 4) == 0)
         put.lease = ops->leases[below(ops, LEASES)];
     if (below(ops, 40) == 0)
@@ -158,9 +158,9 @@ static struct etcd_put a_put(struct ops *ops, char *key, char *value)
     return put;
 }
 
-static struct etcd_delete a_delete(struct ops *ops, char *key, char *end)
+static struct kv_delete a_delete(struct ops *ops, char *key, char *end)
 {
-    struct etcd_delete delete = {.key = a_key(ops, key), .want_previous = below(ops, 2)};
+    struct kv_delete delete = {.key = a_key(ops, key), .want_previous = below(ops, 2)};
     if (below(ops, 6) == 0)
         delete.prefix = true;
     else if (below(ops, 6) == 0)
@@ -168,92 +168,92 @@ static struct etcd_delete a_delete(struct ops *ops, char *key, char *end)
     return delete;
 }
 
-static void add_compares(struct ops *ops, struct etcd_txn *txn)
+static void add_compares(struct ops *ops, struct kv_txn *txn)
 {
     char key[16];
     for (int64_t count = below(ops, 3); count > 0; count--) {
-        enum etcd_relation relation = (enum etcd_relation)below(ops, 4);
-        struct etcd_bytes bytes = a_key(ops, key);
+        enum kv_relation relation = (enum kv_relation)below(ops, 4);
+        struct kv_bytes bytes = a_key(ops, key);
         switch (below(ops, 3)) {
         case 0:
-            etcd_txn_if_version(txn, bytes, relation, below(ops, 4));
+            kv_txn_if_version(txn, bytes, relation, below(ops, 4));
             break;
         case 1:
-            etcd_txn_if_mod_revision(txn, bytes, relation,
-                                     below(ops, 2) ? 0 : ops->revision - below(ops, 9));
+            kv_txn_if_mod_revision(txn, bytes, relation,
+                                   below(ops, 2) ? 0 : ops->revision - below(ops, 9));
             break;
         default:
-            etcd_txn_if_lease(txn, bytes, relation, ops->leases[below(ops, LEASES)]);
+            kv_txn_if_lease(txn, bytes, relation, ops->leases[below(ops, LEASES)]);
             break;
         }
     }
 }
 
-static void add_ops(struct ops *ops, struct etcd_txn *txn, int depth)
+static void add_ops(struct ops *ops, struct kv_txn *txn, int depth)
 {
     char key[16], other[16];
     for (int64_t count = below(ops, 4); count > 0; count--) {
         int64_t what = below(ops, depth < DEPTH ? 10 : 7);
         if (what < 3) {
-            struct etcd_put put = a_put(ops, key, other);
-            etcd_txn_put(txn, &put);
+            struct kv_put put = a_put(ops, key, other);
+            kv_txn_put(txn, &put);
         } else if (what < 5) {
-            struct etcd_range range = a_range(ops, key, other);
-            etcd_txn_range(txn, &range);
+            struct kv_range range = a_range(ops, key, other);
+            kv_txn_range(txn, &range);
         } else if (what < 7) {
-            struct etcd_delete delete = a_delete(ops, key, other);
-            etcd_txn_delete(txn, &delete);
+            struct kv_delete delete = a_delete(ops, key, other);
+            kv_txn_delete(txn, &delete);
         } else {
-            etcd_txn_begin(txn);
+            kv_txn_begin(txn);
             add_compares(ops, txn);
             add_ops(ops, txn, depth + 1);
-            etcd_txn_else(txn);
+            kv_txn_else(txn);
             add_ops(ops, txn, depth + 1);
-            etcd_txn_end(txn);
+            kv_txn_end(txn);
         }
     }
 }
 
-static void a_txn(struct ops *ops, const struct etcd_reply *reply)
+static void a_txn(struct ops *ops, const struct kv_reply *reply)
 {
-    struct etcd_txn *txn;
-    if (etcd_txn_new(&txn) != OK)
+    struct kv_txn *txn;
+    if (kv_txn_new(&txn) != OK)
         abort();
     printf("txn");
     add_compares(ops, txn);
     add_ops(ops, txn, 1);
-    etcd_txn_else(txn);
+    kv_txn_else(txn);
     add_ops(ops, txn, 1);
-    wait(ops, etcd_txn_send(ops->client, txn, reply, NULL));
-    etcd_txn_free(txn);
+    wait(ops, kv_txn_send(ops->client, txn, reply, NULL));
+    kv_txn_free(txn);
 }
 
 static void a_lease(struct ops *ops)
 {
-    struct etcd_reply reply = {on_leased, ops, 0};
+    struct kv_reply reply = {on_leased, ops, 0};
     int64_t which = below(ops, LEASES);
     if (!ops->leases[which]) {
         printf("grant");
-        wait(ops, etcd_lease_grant(ops->client, below(ops, 2) ? 1 : 600, &reply, NULL));
+        wait(ops, kv_lease_grant(ops->client, below(ops, 2) ? 1 : 600, &reply, NULL));
         return;
     }
     reply.done = on_answer;
     printf("revoke %d", (int)which + 1);
-    wait(ops, etcd_lease_revoke(ops->client, ops->leases[which], &reply, NULL));
+    wait(ops, kv_lease_revoke(ops->client, ops->leases[which], &reply, NULL));
     if (below(ops, 2)) {
         printf("again");
-        wait(ops, etcd_lease_revoke(ops->client, ops->leases[which], &reply, NULL));
+        wait(ops, kv_lease_revoke(ops->client, ops->leases[which], &reply, NULL));
     }
     ops->leases[which] = 0;
 }
 
 /* ---- watches ---- */
 
-static void on_notice(void *context, const struct etcd_watch_notice *notice)
+static void on_notice(void *context, const struct kv_watch_notice *notice)
 {
     struct ops *ops = context;
     for (size_t i = 0; i < notice->event_count; i++) {
-        const struct etcd_event *event = &notice->events[i];
+        const struct kv_event *event = &notice->events[i];
         printf("  %s", event->is_delete ? "gone" : "told");
         print_kv(ops, &event->kv);
         printf(" before");
@@ -261,7 +261,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         printf("\n");
         ops->watched = event->kv.mod_revision;
     }
-    if (notice->kind == ETCD_WATCH_COMPACTED) {
+    if (notice->kind == KV_WATCH_COMPACTED) {
         printf("  compacted %" PRId64 "\n", notice->compact_revision - ops->base);
         ops->watch_ended = true;
     }
@@ -270,40 +270,40 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
 /* All that happened since some revision, up to a last put. */
 static void a_watch(struct ops *ops)
 {
-    struct etcd_reply reply = {on_answer, ops, 0};
-    struct etcd_watch_config config = {
-        .key = etcd_text("k/"), .prefix = true, .want_previous = below(ops, 2)};
+    struct kv_reply reply = {on_answer, ops, 0};
+    struct kv_watch_config config = {
+        .key = kv_text("k/"), .prefix = true, .want_previous = below(ops, 2)};
     config.start_revision = ops->revision - below(ops, 40);
     if (config.start_revision <= ops->base)
         config.start_revision = ops->base + 1;
     ops->watch_ended = false;
     ops->watched = 0;
     printf("watch from %" PRId64 "\nmark", config.start_revision - ops->base);
-    wait(ops, etcd_put(ops->client, &(struct etcd_put){.key = etcd_text("k/a")}, &reply, NULL));
-    if (etcd_watch_new(ops->client, &config, on_notice, ops, &ops->watch) != OK)
+    wait(ops, kv_put(ops->client, &(struct kv_put){.key = kv_text("k/a")}, &reply, NULL));
+    if (kv_watch_new(ops->client, &config, on_notice, ops, &ops->watch) != OK)
         abort();
     while (!ops->watch_ended && ops->watched < ops->revision)
         loop_run_once(ops->loop);
-    ops->watch = etcd_watch_free(ops->watch);
+    ops->watch = kv_watch_free(ops->watch);
 }
 
 static void step(struct ops *ops)
 {
-    struct etcd_reply reply = {on_answer, ops, 0};
+    struct kv_reply reply = {on_answer, ops, 0};
     char key[16], other[16];
     int64_t what = below(ops, 100);
     if (what < 30) {
-        struct etcd_put put = a_put(ops, key, other);
+        struct kv_put put = a_put(ops, key, other);
         printf("put");
-        wait(ops, etcd_put(ops->client, &put, &reply, NULL));
+        wait(ops, kv_put(ops->client, &put, &reply, NULL));
     } else if (what < 40) {
-        struct etcd_delete delete = a_delete(ops, key, other);
+        struct kv_delete delete = a_delete(ops, key, other);
         printf("delete");
-        wait(ops, etcd_delete(ops->client, &delete, &reply, NULL));
+        wait(ops, kv_delete(ops->client, &delete, &reply, NULL));
     } else if (what < 55) {
-        struct etcd_range range = a_range(ops, key, other);
+        struct kv_range range = a_range(ops, key, other);
         printf("range");
-        wait(ops, etcd_range(ops->client, &range, &reply, NULL));
+        wait(ops, kv_range(ops->client, &range, &reply, NULL));
     } else if (what < 85) {
         a_txn(ops, &reply);
     } else if (what < 92) {
@@ -330,11 +330,11 @@ int main(int argc, char **argv)
     if (etcd_client_new(ops.loop, &config, &ops.client, &error) != OK)
         return 1;
     printf("begin");
-    struct etcd_reply reply = {on_answer, &ops, 0};
-    wait(&ops, etcd_put(ops.client, &(struct etcd_put){.key = etcd_text("k/a")}, &reply, NULL));
+    struct kv_reply reply = {on_answer, &ops, 0};
+    wait(&ops, kv_put(ops.client, &(struct kv_put){.key = kv_text("k/a")}, &reply, NULL));
     for (long count = strtol(argv[2], NULL, 10); count > 0; count--)
         step(&ops);
-    etcd_client_free(ops.client);
+    kv_client_free(ops.client);
     model_place_close(ops.loop);
     return 0;
 }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "etcd/store_etcd_value.h"
+#include "kv/store_kv_value.h"
 #include "rules/rules.h"
 #include "wire_world.h"
 
-static void read_job(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+static void read_job(struct cluster *cluster, const struct id *uid, const struct kv_pair *kv)
 {
     struct job_row row = {.uid = *uid};
     char *name, *json;
@@ -27,7 +27,7 @@ static void read_job(struct cluster *cluster, const struct id *uid, const struct
     free(json);
 }
 
-static void read_cursor(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+static void read_cursor(struct cluster *cluster, const struct id *uid, const struct kv_pair *kv)
 {
     struct job_row row = {.uid = *uid};
     enum tell tell;
@@ -38,7 +38,7 @@ static void read_cursor(struct cluster *cluster, const struct id *uid, const str
     oracle_see_cursor(cluster, uid, row.cursor_ms, &row.rewinds, row.last.ended_ms);
 }
 
-static void read_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+static void read_run(struct cluster *cluster, const struct id *id, const struct kv_pair *kv)
 {
     struct run_row row;
     enum tell tell;
@@ -55,7 +55,7 @@ static void read_run(struct cluster *cluster, const struct id *id, const struct 
         wire_restore_taken(cluster);
 }
 
-static void read_node(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+static void read_node(struct cluster *cluster, const char *name, const struct kv_pair *kv)
 {
     struct peer peer;
     bool is_there = kv->version > 0;
@@ -64,7 +64,7 @@ static void read_node(struct cluster *cluster, const char *name, const struct et
     oracle_see_node(cluster, name, is_there ? &peer : NULL);
 }
 
-static void read_entry(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+static void read_entry(struct cluster *cluster, const struct id *id, const struct kv_pair *kv)
 {
     struct ledger_entry entry;
     if (kv->version && value_read_entry(kv, &entry) != OK)
@@ -74,7 +74,7 @@ static void read_entry(struct cluster *cluster, const struct id *id, const struc
         wire_restore_swept(cluster);
 }
 
-static void read_boot(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+static void read_boot(struct cluster *cluster, const char *name, const struct kv_pair *kv)
 {
     int64_t revision;
     char *json = NULL;
@@ -84,7 +84,7 @@ static void read_boot(struct cluster *cluster, const char *name, const struct et
     free(json);
 }
 
-static void read_attendance(struct cluster *cluster, const struct etcd_kv *kv)
+static void read_attendance(struct cluster *cluster, const struct kv_pair *kv)
 {
     int64_t revision;
     char *json = NULL;
@@ -95,7 +95,7 @@ static void read_attendance(struct cluster *cluster, const struct etcd_kv *kv)
 }
 
 /* "NODE/boot": its first word. */
-static void read_notice(struct cluster *cluster, const char *rest, const struct etcd_kv *kv)
+static void read_notice(struct cluster *cluster, const char *rest, const struct kv_pair *kv)
 {
     char node[64], text[BOOT_ID_SIZE], boot_id[BOOT_ID_SIZE];
     const char *slash = strrchr(rest, '/');
@@ -111,7 +111,7 @@ static void read_notice(struct cluster *cluster, const char *rest, const struct 
 
 /* A lift counts when it is in etcd, whatever the command was told; unless it was meant for the
  * cluster before this one. */
-static void read_epoch(struct cluster *cluster, const struct etcd_kv *kv)
+static void read_epoch(struct cluster *cluster, const struct kv_pair *kv)
 {
     struct world *world = cluster->world;
     struct epoch read;
@@ -125,7 +125,7 @@ static void read_epoch(struct cluster *cluster, const struct etcd_kv *kv)
 }
 
 /* Going on once is enough. */
-static void read_halt(struct cluster *cluster, const struct etcd_kv *kv)
+static void read_halt(struct cluster *cluster, const struct kv_pair *kv)
 {
     if (kv->version && !cluster->is_restoring && !cluster->world->is_to_advance)
         stage_fail(&cluster->stage, "all is halted, and etcd was not restored: %.*s",
@@ -176,9 +176,9 @@ static enum read_kind kind_of(const struct model_key *key)
     return kind;
 }
 
-static struct etcd_kv kv_of(const struct model_version *version)
+static struct kv_pair kv_of(const struct model_version *version)
 {
-    return (struct etcd_kv){.key = {version->key->bytes, version->key->length},
+    return (struct kv_pair){.key = {version->key->bytes, version->key->length},
                             .value = {version->value, version->length},
                             .create_revision = version->create_revision,
                             .mod_revision = version->mod_revision,
@@ -193,7 +193,7 @@ static int round_of(const struct cluster *cluster, const struct model_version *v
     struct run_row row;
     enum tell tell;
     enum read_kind kind = kind_of(version->key);
-    struct etcd_kv kv = kv_of(version);
+    struct kv_pair kv = kv_of(version);
     bool is_end = kind == READ_RUN && version->version &&
                   value_read_run(&kv, cluster->world->epoch, &row, &tell) == OK &&
                   run_state_is_end(row.run.state);
@@ -205,7 +205,7 @@ static void read_version(struct cluster *cluster, const struct model_version *ve
     char rest[256];
     struct id id;
     enum read_kind kind = kind_of(version->key);
-    struct etcd_kv kv = kv_of(version);
+    struct kv_pair kv = kv_of(version);
     size_t head = strlen(kinds[kind].head), length = version->key->length - head;
     if (length >= sizeof(rest))
         stage_fail(&cluster->stage, "a long key");

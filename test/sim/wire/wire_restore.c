@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "any_job.h"
-#include "etcd/store_etcd_internal.h"
+#include "kv/store_kv_internal.h"
 #include "wire_world.h"
 
 enum {
@@ -69,8 +69,8 @@ static void advance(struct cluster *cluster)
         if (!node_is_up(node) || node->machine.is_paused)
             continue;
         struct loop *before = machine_enter(&node->machine);
-        enum status st = store_etcd_advance(node->store, machine_now(&node->machine).wall.ms,
-                                            "person", on_advanced, node);
+        enum status st = store_kv_advance(node->store, machine_now(&node->machine).wall.ms,
+                                          "person", on_advanced, node);
         machine_leave(before);
         if (st == OK) {
             cluster->world->asked |= 1U << node->machine.number;
@@ -135,7 +135,7 @@ void wire_restore_taken(struct cluster *cluster)
 static struct revision_record memory_of(const struct node *node)
 {
     const struct world *world = node->cluster->world;
-    const struct store_etcd *store = (const struct store_etcd *)node->store;
+    const struct store_kv *store = (const struct store_kv *)node->store;
     const struct remembered *remembered = &world->remembered[node->machine.number];
     if (node_is_up(node))
         return (struct revision_record){.generation = store->epoch.generation,
@@ -183,7 +183,7 @@ static bool is_claim(const struct world *world, const struct model_version *vers
     static const char prefix[] = "/peal/runs/";
     struct run_row row;
     enum tell tell;
-    struct etcd_kv kv = {.value = {version->value, version->length},
+    struct kv_pair kv = {.value = {version->value, version->length},
                          .mod_revision = version->mod_revision};
     return version->version && version->key->length > strlen(prefix) &&
            memcmp(version->key->bytes, prefix, strlen(prefix)) == 0 &&

@@ -1,4 +1,4 @@
-/* Stands in for store_etcd_revision.c: what a node remembers on its disk. The path is the address
+/* Stands in for store_kv_revision.c: what a node remembers on its disk. The path is the address
  * of where the world keeps it. */
 #include <stdint.h>
 #include <stdlib.h>

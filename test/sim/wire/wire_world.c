@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "any_job.h"
-#include "etcd/store_etcd.h"
+#include "etcd.h"
+#include "kv/store_kv.h"
 
 const char *world_name(void)
 {
@@ -104,11 +105,13 @@ enum status world_open(struct node *node, struct store_wake wake, struct store *
     char file[32];
     snprintf(file, sizeof(file), "%p",
              (void *)&node->cluster->world->remembered[node->machine.number]);
-    struct store_etcd_config config = {.endpoints = endpoints,
-                                       .endpoint_count = NET_MEMBERS,
-                                       .node = node->config.node,
-                                       .revision_file = file};
-    return store_etcd_open(&node->machine, &config, wake, ret, why);
+    const struct etcd_client_config client = {.endpoints = endpoints,
+                                              .endpoint_count = NET_MEMBERS};
+    struct store_kv_config config = {.node = node->config.node, .revision_file = file};
+    enum status st = etcd_client_new(&node->machine, &client, &config.client, NULL);
+    if (st != OK)
+        return st;
+    return store_kv_open(&node->machine, &config, wake, ret, why);
 }
 
 void world_forget(struct node *node)

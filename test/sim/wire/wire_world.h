@@ -2,8 +2,8 @@
 #ifndef PEAL_SIM_WIRE_WORLD_H
 #define PEAL_SIM_WIRE_WORLD_H
 
-#include "etcd/store_etcd_revision.h"
 #include "etcd_serve.h"
+#include "kv/store_kv_revision.h"
 #include "world.h"
 
 struct epoch;

@@ -286,9 +286,9 @@ static void test_mark_ahead(void **state)
     assert_true(back_ms > START_MS);
 }
 
-/* The store takes no marks for a while: ticks go on for as long as the last one is fresh. What falls
- * due later is an absence's, as it is for nodes that can't know of this one. Marks whose answers are
- * lost count, since the feed brings them. */
+/* The store takes no marks for a while: ticks go on for as long as the last one is fresh. What
+ * falls due later is an absence's, as it is for nodes that can't know of this one. Marks whose
+ * answers are lost count, since the feed brings them. */
 static void test_marks_are_lost(void **state)
 {
     struct world *world = *state;

@@ -21,7 +21,7 @@ struct outcome {
     char message[400];
 };
 
-static void on_done(void *context, const struct etcd_result *result)
+static void on_done(void *context, const struct kv_result *result)
 {
     struct outcome *outcome = context;
     assert_false(outcome->is_done);
@@ -32,14 +32,13 @@ static void on_done(void *context, const struct etcd_result *result)
     snprintf(outcome->message, sizeof(outcome->message), "%s", result->message);
 }
 
-static enum status ask(struct etcd_client *client, bool is_write, struct outcome *outcome)
+static enum status ask(struct kv_client *client, bool is_write, struct outcome *outcome)
 {
-    struct etcd_reply reply = {on_done, outcome, 0};
-    struct etcd_put put = {etcd_text("k"), etcd_text("v"), 0, false};
-    struct etcd_range range = {.key = etcd_text("k")};
+    struct kv_reply reply = {on_done, outcome, 0};
+    struct kv_put put = {kv_text("k"), kv_text("v"), 0, false};
+    struct kv_range range = {.key = kv_text("k")};
     *outcome = (struct outcome){0};
-    return is_write ? etcd_put(client, &put, &reply, NULL)
-                    : etcd_range(client, &range, &reply, NULL);
+    return is_write ? kv_put(client, &put, &reply, NULL) : kv_range(client, &range, &reply, NULL);
 }
 
 static const struct {
@@ -93,7 +92,7 @@ struct world {
     struct loop *loop;
     struct loop_timer *tick;
     struct fake_peer peer;
-    struct etcd_client *client;
+    struct kv_client *client;
 };
 
 static void on_tick(void *context)
@@ -115,7 +114,7 @@ static void world_init(struct world *world)
 
 static void world_release(struct world *world)
 {
-    etcd_client_free(world->client);
+    kv_client_free(world->client);
     fake_peer_release(&world->peer);
     loop_timer_free(world->tick);
     loop_free(world->loop);
@@ -167,7 +166,7 @@ static void what_the_request_says(void **state)
     assert_true(world.peer.saw_leader_wanted);
     assert_true(world.peer.saw_timeout);
     assert_int_equal(world.peer.accepted, 1);
-    struct etcd_reply reply = {on_done, &outcome, 0};
+    struct kv_reply reply = {on_done, &outcome, 0};
     world.peer.saw_leader_wanted = false;
     outcome = (struct outcome){0};
     assert_int_equal(etcd_status(world.client, &reply, NULL), OK);
@@ -223,7 +222,8 @@ static void a_connection_that_is_used_up(void **state)
     world_init(&world);
     assert_int_equal(ask(world.client, true, &first), OK);
     wait_for(&world, &first);
-    struct h2_connection *connection = grpc_channel_get(&world.client->calls);
+    struct etcd_client *client = (struct etcd_client *)world.client;
+    struct h2_connection *connection = grpc_channel_get(&client->calls);
     assert_int_equal(nghttp2_session_set_next_stream_id(connection->session, BEFORE_THE_LAST), 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ask(world.client, true, &outcomes[i]), OK);

@@ -18,6 +18,9 @@ static void reads(void **state)
         {__LINE__, "sqlite", "sqlite"},
         {__LINE__, "sqlite:///var/lib/shared", "sqlite:///var/lib/shared"},
         {__LINE__, "sqlite:///var/lib/shared//", "sqlite:///var/lib/shared"},
+        {__LINE__, "postgresql://peal@a,b:5433/jobs?schema=x&sslmode=require",
+         "postgresql://peal@a,b:5433/jobs?schema=x&sslmode=require"},
+        {__LINE__, "postgres://a/b", "postgres://a/b"},
         {__LINE__, "etcd://a", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a/", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a//", "etcd://a:2379/peal"},
@@ -55,9 +58,9 @@ static void refuses(void **state)
         int column;
         const char *words; /* in the message */
     } cases[] = {
-        {__LINE__, "", 1, "knows sqlite and etcd://"},
-        {__LINE__, "redis://a", 1, "unknown store \"redis\"; peal knows sqlite and etcd://"},
-        {__LINE__, "a:2379", 1, "knows sqlite and etcd://"},
+        {__LINE__, "", 1, "knows sqlite, etcd://"},
+        {__LINE__, "redis://a", 1, "unknown store \"redis\"; peal knows sqlite, etcd://"},
+        {__LINE__, "a:2379", 1, "knows sqlite, etcd://"},
         {__LINE__, "http://a:2379", 1, "did you mean etcd://?"},
         {__LINE__, "https://a:2379", 1, "did you mean etcds://?"},
         {__LINE__, "sqlite3", 1, "did you mean sqlite?"},
@@ -116,6 +119,12 @@ static void keeps_secrets(void **state)
     (void)state;
     assert_int_equal(store_url_parse("etcd://u:secret@a", &url, &err), E_INVALID);
     assert_null(strstr(err.message, "secret"));
+    assert_int_equal(store_url_parse("postgresql://u:secret@a/b", &url, &err), E_INVALID);
+    assert_int_equal(err.column, 15);
+    assert_null(strstr(err.message, "secret"));
+    assert_int_equal(store_url_parse("postgresql://a/b?x=1&password=secret", &url, &err),
+                     E_INVALID);
+    assert_null(strstr(err.message, "secret"));
 }
 
 static void knows_the_parts(void **state)
@@ -124,7 +133,7 @@ static void knows_the_parts(void **state)
     struct parse_error err = {0};
     (void)state;
     assert_int_equal(store_url_parse("etcds://root@a,[::1]:4/p", &url, &err), OK);
-    assert_true(url.is_etcd && url.is_tls);
+    assert_true(url.kind == STORE_OF_ETCD && url.is_tls);
     assert_string_equal(url.user, "root");
     assert_int_equal(url.endpoint_count, 2);
     assert_string_equal(url.endpoints[0], "https://a:2379");
@@ -132,7 +141,7 @@ static void knows_the_parts(void **state)
     assert_string_equal(url.prefix, "/p");
     store_url_release(&url);
     assert_int_equal(store_url_parse("sqlite", &url, &err), OK);
-    assert_false(url.is_etcd);
+    assert_int_equal(url.kind, STORE_OF_SQLITE);
     store_url_release(&url);
 }
 

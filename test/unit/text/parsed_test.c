@@ -243,8 +243,8 @@ static const struct text_call calls[] = {
     {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
-    {"lose(", 2, 2, true, "coord_etcd_claim.c"},
-    {"fail(", 2, 2, true, "coord_etcd_claim.c"},
+    {"lose(", 2, 2, true, "coord_kv_claim.c"},
+    {"fail(", 2, 2, true, "coord_kv_claim.c"},
     {"end_claim(claim, COORD_LOST, ", 1, 1, true, "coord_file.c"},
     /* of an agent that does not start */
     {"complain(", 2, 2, true, "agent_config.c"},

@@ -7,6 +7,7 @@
 
 #include "jobs/quota.h"
 #include "node_store.h"
+#include "pg.h"
 #include "status.h"
 #include "strbuf.h"
 
@@ -108,8 +109,10 @@ MUST_CHECK enum status agent_config_read(struct agent_config *config, struct str
 /* How its store is reached; valid as long as the configuration. */
 static inline struct store_access agent_config_store(const struct agent_config *config)
 {
-    return (struct store_access){
-        .url = &config->store, .etcd = &config->etcd, .config_file = config->file};
+    return (struct store_access){.url = &config->store,
+                                 .etcd = &config->etcd,
+                                 .config_file = config->file,
+                                 .postgres = pg_client_new};
 }
 
 #endif

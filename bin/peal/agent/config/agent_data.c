@@ -75,7 +75,7 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
     if (st == OK && config->store.shared)
         return open_shared(config, wake, data, why);
     if (st == OK)
-        st = node_store_open_etcd(&access, loop, data->node, config->data, wake, &data->store, why);
+        st = node_store_open(&access, loop, data->node, config->data, wake, &data->store, why);
     if (st == OK)
         look_for_jobs(config, log);
     return st;

@@ -87,8 +87,10 @@ static enum exit_code look(struct client *client, const struct request *request,
     }
     if (!config.has_store && url && agent_config_set_store(&config, url, &err) != OK)
         report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
-    if (config.store.is_etcd)
+    if (config.store.kind == STORE_OF_ETCD)
         doctor_etcd(report, &config);
+    else if (config.store.kind == STORE_OF_POSTGRES)
+        doctor_postgres(report, &config);
     else if (config.store.shared || !is_closed)
         doctor_sqlite(report, config.store.shared ? config.store.shared : folder);
 out:
@@ -107,8 +109,11 @@ static enum exit_code look_from_elsewhere(struct client *client, const struct re
     enum exit_code code = daemon_configure_store(request->config, request->store, &config);
     if (code == EXIT_OK)
         code = client_get(client, "/agent", &agent);
-    if (code == EXIT_OK && doctor_agent(report, client, &url) && config.store.is_etcd)
+    bool is_there = code == EXIT_OK && doctor_agent(report, client, &url);
+    if (is_there && config.store.kind == STORE_OF_ETCD)
         doctor_etcd(report, &config);
+    else if (is_there && config.store.kind == STORE_OF_POSTGRES)
+        doctor_postgres(report, &config);
     json_decref(agent);
     free(url);
     agent_config_release(&config);

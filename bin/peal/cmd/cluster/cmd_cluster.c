@@ -116,8 +116,10 @@ static enum exit_code import(void *place)
         return cli_usage(self, "whose jobs? --from DIR, a data folder");
     strbuf_init(&folder);
     enum exit_code code = daemon_configure_store(request->config, request->store, &config);
-    if (code == EXIT_OK && !config.store.is_etcd)
-        code = cli_usage(self, "where to? --store etcd://HOST:PORT,.../PREFIX");
+    if (code == EXIT_OK && !store_url_is_keys(&config.store))
+        code = cli_usage(
+            self,
+            "where to? --store etcd://HOST:PORT,.../PREFIX or postgresql://USER@HOST/DATABASE");
     if (code == EXIT_OK)
         code = cli_fail(data_folder_find(request->from, &folder));
     if (code == EXIT_OK)

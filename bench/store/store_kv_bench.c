@@ -1,0 +1,272 @@
+/* Claims, and whole runs, per second through the store in etcd or PostgreSQL, beside a bare loop
+ * over the same client which sends the same number of transactions with the same number of compares
+ * and writes, but plans nothing, keeps no mirror and hears no watch. Four transactions are in
+ * flight at most, as in the store. One server, whose writes reach the disk; both are measured by
+ * turns.
+ *
+ *     store_kv_bench etcd|postgres
+ *                                  a table
+ *     store_kv_bench etcd|postgres claims BATCH COUNT
+ *                                  claims alone, BATCH at a time, COUNT requests in flight: ours
+ * and the bare client's a second, as two words */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "etcd.h"
+#include "etcd_server.h"
+#include "kv/store_kv.h"
+#include "kv_txn.h"
+#include "lanes.h"
+#include "pg.h"
+#include "postgres_server.h"
+
+enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
+
+#define ROUND_S 1.0
+
+/* ---- bare ---- */
+
+struct bare {
+    struct loop *loop;
+    struct kv_client *client;
+    struct kv_txn *txn;
+    int steps; /* 1: claims alone */
+    uint64_t nested;
+    double until_s;
+    size_t in_flight; /* now */
+    int64_t done;
+};
+
+/* Some runs, taken one step further at a time. */
+struct bare_lane {
+    struct bare *bare;
+    uint64_t first;
+    int step;
+};
+
+static uint64_t next_number = 1;
+
+static struct kv_bytes key_of(char text[64], const char *kind, uint64_t number)
+{
+    snprintf(text, 64, "/bare/%s/%026llu", kind, (unsigned long long)number);
+    return kv_text(text);
+}
+
+static void add_run(struct kv_txn *txn, uint64_t number, int step)
+{
+    static const char bytes[VALUE] = {1};
+    char text[64];
+    const struct kv_bytes value = {bytes, VALUE}, small = {bytes, 40};
+    kv_txn_begin(txn);
+    if (step == 0 || step == 2)
+        kv_txn_if_mod_revision(txn, key_of(text, "cursors", number), KV_GREATER, -1);
+    if (step > 0)
+        kv_txn_if_mod_revision(txn, key_of(text, "runs", number), KV_GREATER, 0);
+    if (step == 1)
+        kv_txn_if_mod_revision(txn, key_of(text, "jobs", number), KV_EQUAL, 0);
+    if (step == 0 || step == 2)
+        kv_txn_put(txn,
+                   &(struct kv_put){.key = key_of(text, "cursors", number % JOBS), .value = small});
+    if (step < 3)
+        kv_txn_put(txn, &(struct kv_put){.key = key_of(text, "runs", number), .value = value});
+    else
+        kv_txn_delete(txn, &(struct kv_delete){.key = key_of(text, "runs", number)});
+    kv_txn_end(txn);
+}
+
+static void send_step(struct bare_lane *lane);
+
+static void on_sent(void *context, const struct kv_result *result)
+{
+    struct bare_lane *lane = context;
+    struct bare *bare = lane->bare;
+    bare->in_flight--;
+    if (result->status != OK || !result->op.txn.ops[0].txn.succeeded)
+        die(result->message);
+    lane->step = (lane->step + 1) % bare->steps;
+    if (lane->step == 0)
+        bare->done += (int64_t)bare->nested;
+    if (lane->step > 0 || now_s() < bare->until_s)
+        send_step(lane);
+}
+
+static void send_step(struct bare_lane *lane)
+{
+    struct bare *bare = lane->bare;
+    if (lane->step == 0) {
+        lane->first = next_number;
+        next_number += bare->nested;
+    }
+    kv_txn_reset(bare->txn);
+    for (uint64_t i = 0; i < bare->nested; i++)
+        add_run(bare->txn, lane->first + i, lane->step);
+    if (kv_txn_send(bare->client, bare->txn, &(struct kv_reply){on_sent, lane, 30000}, NULL) != OK)
+        die("send");
+    bare->in_flight++;
+}
+
+static double measure_bare(struct bare *bare, uint64_t nested, int in_flight, int steps)
+{
+    struct bare_lane lanes[IN_FLIGHT];
+    double start = now_s();
+    bare->steps = steps;
+    bare->nested = nested;
+    bare->done = 0;
+    bare->until_s = start + ROUND_S;
+    for (int i = 0; i < in_flight; i++) {
+        lanes[i] = (struct bare_lane){.bare = bare};
+        send_step(&lanes[i]);
+    }
+    while (bare->in_flight > 0)
+        loop_run_once(bare->loop);
+    return (double)bare->done / (now_s() - start);
+}
+
+/* ---- the store ---- */
+
+static void run_loop(void *context)
+{
+    loop_run_once(context);
+}
+
+/* One of the two. */
+struct server {
+    bool is_postgres;
+    struct etcd_cluster etcd;
+    struct postgres_server postgres;
+};
+
+static struct kv_client *new_client(const struct server *server, struct loop *loop)
+{
+    const struct etcd_client_config etcd = {.endpoints = server->etcd.endpoints,
+                                            .endpoint_count = 1};
+    struct kv_client *client = NULL;
+    struct parse_error error;
+    char url[256];
+    if (server->is_postgres)
+        postgres_server_url(&server->postgres, "", url);
+    const struct pg_client_config postgres = {.url = url};
+    if ((server->is_postgres ? pg_client_new(loop, &postgres, &client, &error)
+                             : etcd_client_new(loop, &etcd, &client, NULL)) != OK)
+        die("client");
+    return client;
+}
+
+static struct store *open_store(struct loop *loop, const struct server *server)
+{
+    struct store_kv_config config = {.client = new_client(server, loop), .node = "node-1"};
+    struct store *store = NULL;
+    struct strbuf why;
+    strbuf_init(&why);
+    if (store_kv_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
+        die(why.text);
+    strbuf_release(&why);
+    return store;
+}
+
+static double cpu_s(int who)
+{
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+struct rates {
+    double ours, limit; /* a second */
+    double cpu;         /* ours, as a part of one processor */
+};
+
+static struct rates measure(struct lanes *lanes, struct bare *bare, int batch, int count, int steps)
+{
+    struct rates rates = {0};
+    for (int i = 0; i < ROUNDS; i++) {
+        rates.limit += measure_bare(bare, batch < 100 ? (uint64_t)batch : 100,
+                                    count < IN_FLIGHT ? count : IN_FLIGHT, steps) /
+                       ROUNDS;
+        double since_s = cpu_s(RUSAGE_SELF), at_s = now_s();
+        rates.ours += lanes_measure(lanes, batch, count, steps, ROUND_S) / ROUNDS;
+        rates.cpu += (cpu_s(RUSAGE_SELF) - since_s) / (now_s() - at_s) / ROUNDS;
+    }
+    return rates;
+}
+
+static void run_row(struct lanes *lanes, struct bare *bare, const char *name, int batch, int count,
+                    int steps)
+{
+    struct rates rates = measure(lanes, bare, batch, count, steps);
+    printf("%-36s %8.0f /s   bare client %8.0f /s   ratio %.2f   CPU %3.0f %%\n", name, rates.ours,
+           rates.limit, rates.ours / rates.limit, 100 * rates.cpu);
+    fflush(stdout);
+}
+
+static void run_table(struct lanes *lanes, struct bare *bare)
+{
+    run_row(lanes, bare, "runs, one by one", 1, 1, LANE_STEPS);
+    run_row(lanes, bare, "runs, 100 at a time", 100, 1, LANE_STEPS);
+    run_row(lanes, bare, "runs, 100 at a time, 8 in flight", 100, 8, LANE_STEPS);
+    run_row(lanes, bare, "runs, 500 at a time, 8 in flight", 500, 8, LANE_STEPS);
+    run_row(lanes, bare, "claims, one by one", 1, 1, 1);
+    run_row(lanes, bare, "claims, 100 at a time, 8 in flight", 100, 8, 1);
+}
+
+static void run_claims(struct lanes *lanes, struct bare *bare, char **argv)
+{
+    int batch = atoi(argv[0]), count = atoi(argv[1]);
+    if (batch < 1 || count < 1 || count > LANES_MAX)
+        die("claims: how many?");
+    struct rates rates = measure(lanes, bare, batch, count, 1);
+    printf("%.0f %.0f\n", rates.ours, rates.limit);
+}
+
+static bool start_server(struct server *server)
+{
+    if (server->is_postgres && postgres_server_available())
+        postgres_server_start(&server->postgres);
+    else if (!server->is_postgres && etcd_cluster_available())
+        etcd_cluster_start(&server->etcd);
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct server server = {.etcd = {.count = 1, .is_durable = true},
+                            .postgres = {.is_durable = true}};
+    bool only_claims = argc == 5 && strcmp(argv[2], "claims") == 0;
+    if ((argc != 2 && !only_claims) ||
+        (strcmp(argv[1], "etcd") != 0 && strcmp(argv[1], "postgres") != 0))
+        die("usage: store_kv_bench etcd|postgres [claims BATCH COUNT]");
+    server.is_postgres = strcmp(argv[1], "postgres") == 0;
+    signal(SIGPIPE, SIG_IGN);
+    if (!start_server(&server)) {
+        printf("not available: there is no %s here\n", argv[1]);
+        return 0;
+    }
+    struct bare bare = {0};
+    if (loop_new(&bare.loop) != OK || kv_txn_new(&bare.txn) != OK)
+        die("out of memory");
+    bare.client = new_client(&server, bare.loop);
+    struct store *store = open_store(bare.loop, &server);
+    struct lanes lanes = {.store = store, .wait = run_loop, .context = bare.loop};
+    lanes_put_jobs(&lanes, JOBS);
+    if (only_claims)
+        run_claims(&lanes, &bare, argv + 3);
+    else
+        run_table(&lanes, &bare);
+    lanes_release(&lanes);
+    store_free(store);
+    kv_client_free(bare.client);
+    kv_txn_free(bare.txn);
+    loop_free(bare.loop);
+    if (server.is_postgres)
+        postgres_server_remove(&server.postgres);
+    else
+        etcd_cluster_remove(&server.etcd);
+    return 0;
+}

@@ -1,0 +1,323 @@
+/* What the files of the client share.
+ *
+ *     pg_client.c     made and freed; which connection a request goes to
+ *     pg_place.c      the URL
+ *     pg_connect.c    a thread that opens one connection, up to the point where it can be used
+ *     pg_link.c       one connection on the loop: jobs in a pipeline
+ *     pg_call.c       a request: sent, sent again, answered
+ *     pg_encode.c     a transaction as arrays
+ *     pg_decode.c     rows as a result
+ *     pg_list.c       a long range
+ *     pg_feed.c       watches
+ *     pg_lease.c      renewals, and leases of others that have run out */
+#ifndef PEAL_PG_INTERNAL_H
+#define PEAL_PG_INTERNAL_H
+
+#include <libpq-fe.h>
+#include <pthread.h>
+
+#include "arena.h"
+#include "kv_backend.h"
+#include "kv_observer.h"
+#include "pg.h"
+#include "strbuf.h"
+
+enum { PG_FORMAT = 1, PG_SCHEMA_MAX = 64, PG_OWN_LEASES_MAX = 8 };
+
+/* ---- the URL ---- */
+
+struct pg_place {
+    char *conninfo; /* for libpq */
+    char *password; /* NULL: as libpq finds it */
+    char schema[PG_SCHEMA_MAX];
+    char name[160]; /* USER@HOST:PORT/DATABASE, for people */
+};
+
+MUST_CHECK enum status pg_place_read(const struct pg_client_config *config, struct pg_place *ret,
+                                     struct parse_error *reterr);
+void pg_place_release(struct pg_place *place);
+
+/* ---- opening a connection ---- */
+
+enum pg_role {
+    PG_CALLS,  /* requests */
+    PG_STREAM, /* the feed, renewals, leases of others */
+};
+
+/* What is known of a connection that is open. */
+struct pg_facts {
+    int backend_pid;
+    uint64_t system_id; /* of the server's data, its database and the schema, as a hash */
+    int64_t rev, incarnation, floor;
+    char timeline[16];
+};
+
+struct pg_opening; /* a thread */
+
+/* What the thread is to compare: copied. */
+struct pg_memory {
+    struct kv_mark mark;
+    char timeline[16];   /* of the connection before; "": none */
+    int old_backend_pid; /* to be ended; 0: none */
+    uint64_t client_id;  /* part of the application's name */
+    int64_t own_leases[PG_OWN_LEASES_MAX];
+    size_t own_lease_count;
+};
+
+/* The descriptor is readable when it is over. */
+MUST_CHECK enum status pg_opening_new(const struct pg_place *place, enum pg_role role,
+                                      const struct pg_memory *memory, struct pg_opening **ret,
+                                      int *ret_fd);
+/* To be called then, once. Not OK: *why says why; E_VERSION and E_INVALID do not pass. */
+enum status pg_opening_take(struct pg_opening *opening, PGconn **ret, struct pg_facts *facts,
+                            struct strbuf *why);
+struct pg_opening *pg_opening_free(struct pg_opening *opening); /* ends the thread; accepts NULL */
+
+/* The statements that are prepared on each connection, and their names. */
+enum pg_statement {
+    PG_READ,
+    PG_TXN,
+    PG_LIST,
+    PG_GRANT,
+    PG_REVOKE,
+    PG_CHANGES,
+    PG_BEAT,
+    PG_LEASES,
+    PG_COMPACT,
+    PG_UNBLOCK,
+    PG_STATEMENTS,
+};
+const char *pg_statement_name(enum pg_statement statement);
+
+/* ---- one connection on the loop ---- */
+
+struct pg_link;
+
+/* A statement and what becomes of it. */
+struct pg_job {
+    const struct pg_job_type *type;
+    struct pg_job *next;
+    enum pg_statement statement;
+    const struct pg_params *params;
+    bool is_dropped; /* nobody waits for it any more */
+};
+
+struct pg_job_type {
+    /* Every result of the statement; an error is one. True: the result is the job's now. */
+    bool (*result)(struct pg_job *job, PGresult *result);
+    /* After its Sync, or the connection is lost and the outcome unknown; then it is off the link.
+     */
+    void (*over)(struct pg_job *job, bool is_lost);
+    void (*free)(struct pg_job *job); /* one that is dropped, when it is off the link */
+};
+
+struct pg_params {
+    int count;
+    const char *values[32];
+    int lengths[32];
+};
+
+struct pg_queue {
+    struct pg_job *first, **end;
+    size_t count;
+};
+
+struct pg_client;
+
+struct pg_link {
+    struct pg_client *client;
+    enum pg_role role;
+    PGconn *conn; /* NULL: not open */
+    struct loop_fd *fd;
+    struct pg_opening *opening; /* NULL: none */
+    struct loop_fd *opening_fd;
+    struct loop_timer *timer; /* the next attempt; or the next look at a silent server */
+    struct pg_facts facts;    /* of the connection, or of the last one */
+    struct pg_queue waiting, sent;
+    struct strbuf why; /* the last failure */
+    enum status status;
+    int failures;
+    int64_t heard_ms; /* when the server last sent anything, or a job was sent to an idle one */
+    bool is_working;  /* results are being handled */
+    bool must_close;  /* after what was just handled: the connection is of no more use */
+};
+
+MUST_CHECK enum status pg_link_init(struct pg_link *link, struct pg_client *client,
+                                    enum pg_role role);
+void pg_link_release(struct pg_link *link); /* its jobs are lost first */
+void pg_link_submit(struct pg_link *link, struct pg_job *job);
+/* Takes a waiting job off; false: it was sent, or is not there. */
+bool pg_link_withdraw(struct pg_link *link, struct pg_job *job);
+/* Closes the connection and opens another: jobs that were sent are lost. */
+void pg_link_lose(struct pg_link *link, const char *why);
+
+/* ---- requests ---- */
+
+enum pg_kind {
+    PG_KIND_RANGE,
+    PG_KIND_PUT,
+    PG_KIND_DELETE,
+    PG_KIND_TXN,
+    PG_KIND_GRANT,
+    PG_KIND_REVOKE,
+    PG_KIND_LOOK,
+};
+
+/* The operations of a branch, kept for the decoding of the answer. */
+struct pg_shape_op {
+    enum kv_op_kind kind;
+    int index; /* of the operation, or of the node of a transaction */
+};
+struct pg_shape {
+    struct pg_shape_op *ops[2]; /* if the compares hold, and else */
+    size_t counts[2];
+};
+
+struct pg_call {
+    struct kv_call base; /* first */
+    struct pg_job job;
+    struct pg_client *client;
+    struct pg_link *link;
+    enum pg_kind kind;
+    kv_done *done;
+    void *context;
+    int64_t deadline_at_ms, timeout_ms;
+    bool is_write, is_paused;
+    bool may_be_done; /* it was sent, and its outcome is not known */
+    int pauses;
+    struct arena arena; /* parameters, shape, and the result */
+    struct pg_params params;
+    struct pg_shape *shapes; /* of the nodes, from 1 */
+    int node_count, op_count;
+    int64_t tag, seen; /* seen: -1 before it was sent for the first time */
+    char seen_bytes[8], how_bytes[4];
+    int how;
+    int64_t lease, ttl_ms;
+    PGresult *rows;
+    struct kv_result result;
+    enum status status;
+    struct strbuf message;
+    struct pg_call *next, **link_in_list;
+    struct loop_timer *again;
+    bool is_again;       /* the failure passes: it is sent again */
+    enum status refusal; /* not OK: answered so, without the server */
+};
+
+struct pg_list;
+struct pg_watch;
+
+struct pg_client {
+    struct kv_client base; /* first */
+    struct pg_place place;
+    int64_t deadline_ms;
+    uint64_t client_id;
+    struct pg_link calls, stream;
+    struct pg_call *open_calls; /* that are not answered */
+    struct loop_timer *call_timer;
+    bool is_call_timed;
+    struct pg_list *lists;
+    int64_t mute_until_ms; /* no NOTIFY: its queue was full */
+    int64_t newest;        /* the highest revision of any answer */
+
+    struct pg_watch *watches;
+    int64_t cursor; /* the last change that was read; see pg_feed.c */
+    bool is_feed_asked, must_read_feed;
+    struct pg_job feed_job;
+    struct pg_params feed_params;
+    char cursor_bytes[8];
+    struct loop_timer *poll_timer;
+
+    struct kv_observer observer;
+    struct pg_job look_job;
+    bool is_looked;
+    struct pg_job compact_job;
+    struct pg_params compact_params;
+    char compact_bytes[8];
+    bool is_compacting;
+    int64_t compacted; /* the revision at which that was last thought of */
+    struct loop_timer *look_timer;
+};
+
+int64_t pg_random(void); /* positive */
+uint64_t pg_cluster_id(const struct pg_facts *facts, int64_t incarnation);
+
+/* pg_call.c */
+void pg_calls_release(struct pg_client *client);
+void pg_calls_refuse(struct pg_client *client, enum status st, const char *message);
+
+enum status pg_range(struct kv_client *client, const struct kv_range *request,
+                     const struct kv_reply *reply, struct kv_call **ret);
+enum status pg_put(struct kv_client *client, const struct kv_put *request,
+                   const struct kv_reply *reply, struct kv_call **ret);
+enum status pg_delete(struct kv_client *client, const struct kv_delete *request,
+                      const struct kv_reply *reply, struct kv_call **ret);
+enum status pg_txn(struct kv_client *client, const struct kv_branches *txn,
+                   const struct kv_reply *reply, struct kv_call **ret);
+enum status pg_lease_grant(struct kv_client *client, int64_t ttl_s, const struct kv_reply *reply,
+                           struct kv_call **ret);
+enum status pg_lease_revoke(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                            struct kv_call **ret);
+enum status pg_lease_look(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                          struct kv_call **ret);
+void pg_call_cancel(struct kv_call *call);
+void pg_call_may_repeat(struct kv_call *call);
+
+/* pg_encode.c: everything into the call's arena. */
+MUST_CHECK enum status pg_encode_txn(struct pg_call *call, const struct kv_branches *txn);
+void pg_write_int8(char to[8], int64_t number);
+void pg_write_int4(char to[4], int32_t number);
+int64_t pg_read_int8(const char *from);
+int32_t pg_read_int4(const char *from);
+/* The span of keys as [low, high). */
+MUST_CHECK enum status pg_span(struct arena *arena, struct kv_bytes key, struct kv_bytes end,
+                               bool prefix, struct kv_bytes *ret_low, struct kv_bytes *ret_high);
+
+/* pg_decode.c: call->rows into call->result. */
+MUST_CHECK enum status pg_decode_rows(struct pg_call *call);
+/* Columns of an answer in binary form. */
+int64_t pg_int8_at(const PGresult *rows, int row, int column);
+struct kv_bytes pg_bytes_at(const PGresult *rows, int row, int column);
+/* A revision and an incarnation that an answer brought. */
+void pg_learn(struct pg_client *client, const struct pg_link *link, int64_t rev,
+              int64_t incarnation, int64_t tag);
+
+/* pg_list.c */
+enum status pg_list(struct kv_client *client, const struct kv_range *request,
+                    const struct kv_reply *reply, struct kv_list **ret);
+void pg_list_cancel(struct kv_list *list);
+void pg_lists_release(struct pg_client *client);
+
+/* pg_feed.c */
+enum status pg_watch_new(struct kv_client *client, const struct kv_watch_config *config,
+                         kv_watch_notify *notify, void *context, struct kv_watch **ret);
+void pg_watch_free(struct kv_watch *watch);
+void pg_watch_restart(struct kv_watch *watch);
+MUST_CHECK enum status pg_feed_init(struct pg_client *client);
+void pg_feed_opened(struct pg_client *client);
+void pg_feed_broken(struct pg_client *client, const char *why);
+void pg_feed_read(struct pg_client *client); /* there may be changes */
+void pg_feed_release(struct pg_client *client);
+
+/* pg_lease.c */
+bool pg_lease_renew(struct kv_client *client, int64_t id);
+void pg_leases_want(struct kv_client *client, bool are_any);
+void pg_leases_doubt(struct kv_client *client);
+MUST_CHECK enum status pg_leases_init(struct pg_client *client);
+void pg_leases_release(struct pg_client *client);
+void pg_leases_opened(struct pg_client *client);
+void pg_leases_broken(struct pg_client *client);
+void pg_leases_saw(struct pg_client *client, const PGresult *rows); /* of PG_LEASES */
+
+/* ---- words ---- */
+
+enum pg_verdict {
+    PG_AGAIN,   /* nothing was done, and the same may succeed at once */
+    PG_MUTE,    /* the same, without NOTIFY */
+    PG_BLOCKED, /* the same; somebody holds the lock for too long */
+    PG_LOST,    /* nothing was done; the connection is of no more use */
+    PG_REFUSED, /* nothing was done */
+};
+enum pg_verdict pg_judge(const char *sqlstate, enum status *ret);
+void pg_explain(const struct pg_place *place, const char *message, struct strbuf *why);
+
+#endif
