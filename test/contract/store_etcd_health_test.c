@@ -358,7 +358,7 @@ static void come_back_first(int elections, const char *token, bool has_file, enu
 static void a_restore_is_seen_by_the_term(void **state)
 {
     (void)state;
-    come_back_first(3, "etcd-cluster", true, E_ROLLED_BACK, "raft term went back");
+    come_back_first(3, "etcd-cluster", true, E_ROLLED_BACK, "term went back");
 }
 
 static void a_restore_is_seen_by_the_cluster_id(void **state)

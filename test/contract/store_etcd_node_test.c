@@ -149,7 +149,8 @@ static void a_name_that_is_in_use_is_refused(void **state)
     end_node(first);
     wait_until(is_well(second)); /* it went on trying: to end is for the agent */
     wait_until(leads(second));
-    assert_true(look_for_peer(second->world, "node-1")->home == 2);
+    wait_until(look_for_peer(second->world, "node-1")->home ==
+               2); /* the watch tells it by itself */
     strbuf_release(&why);
     end_all();
 }
