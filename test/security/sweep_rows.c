@@ -65,6 +65,9 @@ const struct row sweep_rows[] = {
     {__LINE__, "DELETE", V1 "/channels/{name}", ADMIN, EVERYWHERE, "200", V1 "/channels/$CHANNEL", NULL},
     {__LINE__, "POST", V1 "/channels/{name}/test", ADMIN, EVERYWHERE, "200",
      V1 "/channels/$CHANNEL/test", "{}"},
+    {__LINE__, "GET", V1 "/channels/{name}/messages", ADMIN, EVERYWHERE, "200",
+     V1 "/channels/$CHANNEL/messages", NULL},
+    {__LINE__, "GET", V1 "/messages", ADMIN, EVERYWHERE, "200", NULL, NULL},
 
     {__LINE__, "GET", V1 "/events", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/events", LOOK, SOMEWHERE, "200", V1 "/events?last_event_id=1", NULL},
