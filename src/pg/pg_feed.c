@@ -321,6 +321,11 @@ static bool feed_result(struct pg_job *job, PGresult *result)
     }
     int64_t rev = pg_int8_at(result, 0, FEED_REV), floor = pg_int8_at(result, 0, FLOOR);
     int64_t incarnation = pg_int8_at(result, 0, INCARNATION);
+    if (incarnation != client->stream.facts.incarnation) { /* commits were lost: all watches begin
+                                                              anew, with the other cluster id */
+        client->stream.must_close = true;
+        return false;
+    }
     int64_t asked = pg_read_int8(client->cursor_bytes);
     bool is_any = !PQgetisnull(result, 0, REV);
     client->cursor = asked;

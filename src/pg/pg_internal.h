@@ -108,7 +108,8 @@ struct pg_job_type {
     /* After its Sync, or the connection is lost and the outcome unknown; then it is off the link.
      */
     void (*over)(struct pg_job *job, bool is_lost);
-    void (*free)(struct pg_job *job); /* one that is dropped, when it is off the link */
+    /* One that is dropped, when it is off the link; any, when the link is freed. */
+    void (*free)(struct pg_job *job);
 };
 
 struct pg_params {
@@ -144,7 +145,7 @@ struct pg_link {
 
 MUST_CHECK enum status pg_link_init(struct pg_link *link, struct pg_client *client,
                                     enum pg_role role);
-void pg_link_release(struct pg_link *link); /* its jobs are lost first */
+void pg_link_release(struct pg_link *link);
 void pg_link_submit(struct pg_link *link, struct pg_job *job);
 /* Takes a waiting job off; false: it was sent, or is not there. */
 bool pg_link_withdraw(struct pg_link *link, struct pg_job *job);

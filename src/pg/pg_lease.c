@@ -139,7 +139,8 @@ static struct pg_client *looker(struct pg_job *job)
 static bool look_result(struct pg_job *job, PGresult *result)
 {
     struct pg_client *client = looker(job);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) == 0) {
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) == 0 ||
+        pg_int8_at(result, 0, 1) != client->stream.facts.incarnation) {
         client->stream.must_close = true;
         return false;
     }

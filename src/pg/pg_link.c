@@ -341,8 +341,7 @@ void pg_link_release(struct pg_link *link)
     PQfinish(link->conn);
     link->conn = NULL;
     while ((job = queue_pop(&link->sent)) || (job = queue_pop(&link->waiting)))
-        if (job->is_dropped)
-            job->type->free(job);
+        job->type->free(job);
     link->timer = loop_timer_free(link->timer);
     strbuf_release(&link->why);
 }
