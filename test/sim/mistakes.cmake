@@ -163,7 +163,7 @@ peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
     "a run waits for nodes that may not run it any more: P6")
-peal_sim_mistake(wall_clock_retry memory clocks engine/stages/outbox.c
+peal_sim_mistake(wall_clock_retry memory clocks engine/outbox.c
     "now.boot.ms + retry_after_ms" "now.wall.ms + retry_after_ms"
     "a retry waits until a wrong clock's time has come: P6")
 peal_sim_mistake(end_after_takeover memory races engine/stages/recorder_store.c

@@ -9,8 +9,8 @@
 #ifndef PEAL_BOOTS_H
 #define PEAL_BOOTS_H
 
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "stages/plan.h"
 #include "state/boot_marks.h"
 #include "state/placement.h"

@@ -8,8 +8,8 @@
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "stages/plan.h"
 #include "state/boot_marks.h"
 #include "state/hindrances.h"

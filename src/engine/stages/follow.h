@@ -4,8 +4,8 @@
 #define PEAL_FOLLOW_H
 
 #include "clock.h"
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "state/catalog.h"
 
 /* Fills the nexts of the finish, whose run is set; without any it allocates nothing, and a step has

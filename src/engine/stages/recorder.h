@@ -8,8 +8,8 @@
 #ifndef PEAL_RECORDER_H
 #define PEAL_RECORDER_H
 
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "state/marks.h"
 #include "state/open_run.h"
 #include "workflow/instances.h"

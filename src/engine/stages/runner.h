@@ -5,8 +5,8 @@
 
 #include "definitions.h"
 #include "heap.h"
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "state/marks.h"
 #include "state/open_run.h"
 #include "workflow/instances.h"

@@ -6,8 +6,8 @@
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
 
+#include "outbox.h"
 #include "ports.h"
-#include "stages/outbox.h"
 #include "stages/recorder.h"
 #include "state/open_run.h"
 #include "state/peers.h"

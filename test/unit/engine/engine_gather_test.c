@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "stages/outbox.h"
+#include "outbox.h"
 #include "world.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, ENDS_MS = 50, FORGETS_MS = 500 };

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "stages/outbox.h"
+#include "outbox.h"
 
 static const struct now later = {{2000}, {200}};
 

@@ -1,4 +1,4 @@
-#include "stages/outbox.h"
+#include "outbox.h"
 
 #include <stdlib.h>
 #include <string.h>
