@@ -79,7 +79,7 @@ static void seen(void *context, const struct journal_record *record, bool same_b
     struct caller *caller = context;
     struct call *call = table_find(&caller->calls, record->info.id);
     (void)same_boot;
-    if (record->type == JOURNAL_FORGOTTEN) {
+    if (journal_type(record) == JOURNAL_FORGOTTEN) {
         if (call) {
             table_remove(&caller->calls, call);
             TAILQ_REMOVE(&caller->all, call, all);

@@ -88,6 +88,7 @@ static void end(struct spawner *s, struct run *run)
 {
     life_set_due(s, run, 0);
     output_close(&run->output);
+    run->masking = masking_free(run->masking);
     if (run->stop_reason == SPAWN_NOT_ENDED && was_killed(run))
         cgroups_distrust(&s->cgroups);
     cgroup_give(&s->cgroups, run->cgroup, run->info.id, run->stop_reason != SPAWN_NOT_ENDED);
@@ -174,6 +175,37 @@ static void grew(struct spawner *s, struct run *run)
         s->grew_at_boot_ms = s->now_boot_ms + SPAWN_GREW_MS;
 }
 
+static struct masking_target target_of(struct spawner *s, struct run *run)
+{
+    return (struct masking_target){.output = &run->output,
+                                   .folder_fd = s->output_fd,
+                                   .id = run->info.id,
+                                   .wall_ms = clock_now().wall.ms};
+}
+
+static void keep_output(struct spawner *s, struct run_stream *stream, size_t length)
+{
+    struct run *run = stream->run;
+    struct masking_target target = target_of(s, run);
+    if (run->masking)
+        masking_append(run->masking, &target, stream->stream, s->chunk, length);
+    else if (!run->has_secrets)
+        output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk, length,
+                      target.wall_ms);
+    grew(s, run);
+}
+
+/* Nothing more is read of it: what its mask has held back is decided. */
+static void end_masking(struct spawner *s, struct run_stream *stream, bool is_over)
+{
+    struct run *run = stream->run;
+    if (!run->masking || run->state == RUN_ENDED)
+        return;
+    struct masking_target target = target_of(s, run);
+    masking_end(run->masking, &target, stream->stream, is_over);
+    grew(s, run);
+}
+
 /* One read, of what a pipe holds at most: pipes are read in the order in which they became ready,
  * and what one of them gets meanwhile is read after what the other one has. False: there is no more
  * for now, or the pipe has been closed. */
@@ -186,14 +218,13 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     if (length < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (length <= 0) {
+        end_masking(s, stream, length == 0);
         close_stream(s, stream, length == 0);
         return false;
     }
     if (run->state == RUN_ENDED)
         return true; /* output of a leftover process */
-    output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
-                  (size_t)length, clock_now().wall.ms);
-    grew(s, run);
+    keep_output(s, stream, (size_t)length);
     return true;
 }
 
@@ -230,6 +261,8 @@ static void drain(struct spawner *s, struct run *run)
 static void stop_listening(struct spawner *s, struct run *run)
 {
     char mark[160];
+    for (int i = 0; i < 2; i++)
+        end_masking(s, &run->streams[i], false);
     if (run->stop_reason == SPAWN_NOT_ENDED && !streams_closed(run)) {
         int length =
             snprintf(mark, sizeof(mark),

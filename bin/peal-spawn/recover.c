@@ -26,7 +26,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
 {
     struct spawner *s = user;
     struct run *run = spawn_id_valid(record->info.id) ? run_by_id(&s->runs, record->info.id) : NULL;
-    if (record->type == JOURNAL_FORGOTTEN) {
+    if (journal_type(record) == JOURNAL_FORGOTTEN) {
         if (run) {
             run_move(&s->runs, run, RUN_ENDED);
             run_bury(&s->runs, run);
@@ -45,6 +45,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
     run->timeout_at_boot_ms = record->timeout_at_boot_ms;
     run->grace_ms = record->grace_ms;
     run->linger_ms = record->linger_ms;
+    run->has_secrets = record->type & JOURNAL_SECRET;
     run->pipes[0] = record->pipes[0];
     run->pipes[1] = record->pipes[1];
     output_init(&run->output, record->head_bytes, record->tail_bytes);
@@ -94,14 +95,17 @@ static bool find_pipe(struct run *run, int index)
 }
 
 /* Says in its output that its pipes could not be opened again: its process was gone before, or has
- * other rights. */
+ * other rights; or that what comes from them is not kept, for the values of its secrets were in the
+ * memory of the spawner that was killed. */
 static void mark_gap(struct spawner *s, struct run *run)
 {
-    char mark[160];
+    char mark[200];
     int length = snprintf(mark, sizeof(mark),
                           "%speal: the spawner was killed while this ran: what was written after "
-                          "that is not here\n",
-                          run->output.in_line ? "\n" : "");
+                          "that is %s\n",
+                          run->output.in_line ? "\n" : "",
+                          run->has_secrets ? "withheld, for its secrets can't be masked any more"
+                                           : "not here");
     output_append(&run->output, s->output_fd, run->info.id, SPAWN_STDERR, mark, (size_t)length,
                   clock_now().wall.ms);
     run->info.output_bytes = run->output.position;
@@ -120,7 +124,7 @@ static bool adopt(struct spawner *s, struct run *run)
     }
     run->cgroup = cgroup_adopt(&s->cgroups, run->info.id, run->info.pid);
     bool has_out = find_pipe(run, 0), has_err = find_pipe(run, 1);
-    if (!has_out || !has_err)
+    if (!has_out || !has_err || run->has_secrets)
         mark_gap(s, run);
     run_add_pid(&s->runs, run);
     life_began(s, run, 0);

@@ -42,6 +42,7 @@ void run_table_release(struct run_table *table)
     while ((run = TAILQ_FIRST(&table->all))) {
         TAILQ_REMOVE(&table->all, run, all);
         output_close(&run->output);
+        masking_free(run->masking);
         free(run);
     }
     run_sweep(table);
@@ -57,6 +58,7 @@ struct run *run_new(struct run_table *table, const char *id)
     run->linger_ms = SPAWN_LINGER_S * 1000;
     run->timer_place = HEAP_NONE;
     run->pidfd.fd = -1;
+    run->masking_fd = -1;
     output_init(&run->output, 0, 0);
     for (int i = 0; i < 2; i++) {
         run->streams[i].watch.fd = -1;
@@ -80,6 +82,7 @@ void run_bury(struct run_table *table, struct run *run)
     TAILQ_REMOVE(&table->all, run, all);
     TAILQ_INSERT_TAIL(&table->buried, run, all);
     output_close(&run->output);
+    run->masking = masking_free(run->masking);
 }
 
 void run_sweep(struct run_table *table)
@@ -162,9 +165,10 @@ void run_move(struct run_table *table, struct run *run, enum run_state next)
 struct journal_record run_record(const struct run *run)
 {
     return (struct journal_record){
-        .type = run->state == RUN_ENDED ? JOURNAL_ENDED
-                : run->info.pid         ? JOURNAL_STARTED
-                                        : JOURNAL_STARTING,
+        .type = (run->state == RUN_ENDED ? JOURNAL_ENDED
+                 : run->info.pid         ? JOURNAL_STARTED
+                                         : JOURNAL_STARTING) |
+                (run->has_secrets ? JOURNAL_SECRET : 0),
         .info = run->info,
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
         .head_bytes = run->output.head_limit,

@@ -27,6 +27,7 @@
 #include "heap.h"
 #include "serve/agent_link.h"
 #include "serve/journal.h"
+#include "serve/masking.h"
 #include "serve/output.h"
 #include "serve/watch.h"
 #include "spawn_message.h"
@@ -58,6 +59,9 @@ struct run {
     bool is_adopted;               /* a child of a dead spawner; watched by pidfd */
     bool awaits_end;               /* adopted: its process has ended, how is to be found yet */
     bool was_over;                 /* adopted: its process had ended before */
+    bool has_secrets;              /* its output is masked ... */
+    struct masking *masking;       /* ... by this; NULL: it can't be, and is withheld */
+    int masking_fd;                /* for the next image, see upgrade.c; -1: none */
     uint8_t end_looks;             /* how often the end was looked for */
     uint32_t cgroup;               /* see process/cgroup.h */
     uint32_t slot;

@@ -235,6 +235,28 @@ static bool check(struct spawner *s, struct run *run, const struct spawn_request
     return step == SPAWN_STEP_NONE;
 }
 
+/* False: out of memory, and the run has failed. */
+static bool keep_secrets(struct spawner *s, struct run *run, const struct spawn_request *request)
+{
+    struct masked_value values[SPAWN_SECRETS_MAX];
+    size_t count = 0;
+    if (!request->secret_count)
+        return true;
+    while (request->env[count])
+        count++;
+    for (uint32_t i = 0; i < request->secret_count; i++) {
+        const char *variable = request->env[count - request->secret_count + i];
+        const char *equals = strchr(variable, '=');
+        const char *value = equals ? equals + 1 : variable;
+        values[i] = (struct masked_value){value, strlen(value)};
+    }
+    run->has_secrets = true;
+    if (masking_new(values, request->secret_count, &run->masking) == OK)
+        return true;
+    life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_SECRETS, ENOMEM);
+    return false;
+}
+
 struct run *start_new(struct spawner *s, const struct spawn_request *request)
 {
     struct run *run = run_by_id(&s->runs, request->id);
@@ -254,7 +276,7 @@ struct run *start_new(struct spawner *s, const struct spawn_request *request)
     run->linger_ms = request->linger_s * 1000;
     run->timeout_at_boot_ms = request->timeout_ms ? (at > now ? at : now) + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
-    return run;
+    return keep_secrets(s, run, request) ? run : NULL;
 }
 
 void start_go(struct spawner *s, struct run *run, const struct spawn_request *request, void *block,

@@ -27,8 +27,10 @@ static bool write_all(int fd, const void *bytes, size_t length)
     return write(fd, bytes, length) == (ssize_t)length;
 }
 
-static bool save_run(int fd, const struct run *run)
+static bool save_run(int fd, struct run *run)
 {
+    if (run->masking && (run->masking_fd = masking_save(run->masking)) < 0)
+        return false;
     struct saved_run saved = {
         .info = run->info,
         .state = run->state,
@@ -48,9 +50,20 @@ static bool save_run(int fd, const struct run *run)
         .grace_ms = run->grace_ms,
         .output = run->output,
         .linger_ms = run->linger_ms,
+        .masking_fd = run->masking_fd,
+        .has_secrets = run->has_secrets,
     };
     saved.output.head_fd = saved.output.tail_fd = -1; /* opened again when needed */
     return write_all(fd, &saved, sizeof(saved));
+}
+
+static void drop_maskings(struct spawner *s)
+{
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
+        if (run->masking_fd >= 0)
+            close(run->masking_fd);
+        run->masking_fd = -1;
+    }
 }
 
 /* A memfd with the whole state, or -1. */
@@ -83,8 +96,11 @@ static int save(struct spawner *s)
         done = done && save_run(fd, run);
     if (done && lseek(fd, 0, SEEK_SET) == 0)
         return fd;
+    int error = errno;
     if (fd >= 0)
         close(fd);
+    drop_maskings(s);
+    errno = error;
     return -1;
 }
 
@@ -98,8 +114,9 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
         if (fds[i] >= 0)
             fcntl(fds[i], F_SETFD, flags);
     for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
-        const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd};
-        for (int i = 0; i < 3; i++)
+        const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd,
+                               run->masking_fd};
+        for (int i = 0; i < 4; i++)
             if (run_fds[i] >= 0)
                 fcntl(run_fds[i], F_SETFD, flags);
     }
@@ -145,6 +162,7 @@ void upgrade(struct spawner *s)
     serve_log("event=upgrade_failed error=\"%s\"", strerror(errno));
     keep_fds(s, state_fd, false);
     close(state_fd);
+    drop_maskings(s);
 }
 
 static bool read_all(int fd, void *bytes, size_t length)
@@ -178,7 +196,19 @@ static bool is_sound_run(const struct saved_run *saved)
            (saved->slot < SLOT_COUNT || saved->slot == SLOT_NONE) && saved->grace_ms >= 0 &&
            saved->linger_ms >= 0 && saved->cgroup < CGROUP_END && saved->output.tail_turn <= 1 &&
            saved->output.head_fd == -1 && saved->output.tail_fd == -1 &&
-           is_fd(saved->stream_fds[0]) && is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
+           is_fd(saved->stream_fds[0]) && is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd) &&
+           is_fd(saved->masking_fd) && saved->has_secrets <= 1;
+}
+
+/* What can't be restored is not masked, and so is withheld. */
+static void resume_masking(struct run *run, const struct saved_run *saved)
+{
+    run->has_secrets = saved->has_secrets;
+    if (saved->masking_fd < 0)
+        return;
+    if (masking_restore(saved->masking_fd, &run->masking) != OK)
+        serve_log("event=masks_lost run=%s", run->info.id);
+    close(saved->masking_fd);
 }
 
 static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t *used_slots)
@@ -200,6 +230,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     run->pipes[0] = saved->pipes[0];
     run->pipes[1] = saved->pipes[1];
     run->output = saved->output;
+    resume_masking(run, saved);
     run->state = (enum run_state)saved->state; /* restored as it was, not moved */
     if (run->state == RUN_ENDED)
         s->runs.active--;
@@ -230,7 +261,7 @@ bool upgrade_knows(int version)
 /* Members that its version does not have are those of a new run. */
 static bool read_run(int state_fd, size_t size, struct saved_run *ret)
 {
-    *ret = (struct saved_run){.linger_ms = SPAWN_LINGER_S * 1000};
+    *ret = (struct saved_run){.linger_ms = SPAWN_LINGER_S * 1000, .masking_fd = -1};
     return read_all(state_fd, ret, size) && is_sound_run(ret);
 }
 
@@ -240,7 +271,9 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     struct saved_run run;
     if (!read_all(state_fd, &saved, sizeof(saved)) || saved.magic != STATE_MAGIC)
         return E_CORRUPT;
-    size_t run_size = saved.version == 1 ? STATE_RUN_SIZE_OF_1 : sizeof(run);
+    size_t run_size = saved.version == 1   ? STATE_RUN_SIZE_OF_1
+                      : saved.version == 2 ? STATE_RUN_SIZE_OF_2
+                                           : sizeof(run);
     if (!upgrade_knows((int)saved.version) || saved.run_size != run_size)
         return E_VERSION;
     if (!is_sound(&saved))

@@ -10,9 +10,11 @@
 
 #define STATE_MAGIC 0x70756c70u
 
-/* 2: saved_run.linger_ms. The size of a run is that of its version, and members are only added. */
-#define STATE_VERSION       2
+/* 2: saved_run.linger_ms; 3: secrets. The size of a run is that of its version, and members are
+ * only added. */
+#define STATE_VERSION       3
 #define STATE_RUN_SIZE_OF_1 offsetof(struct saved_run, linger_ms)
+#define STATE_RUN_SIZE_OF_2 offsetof(struct saved_run, masking_fd)
 
 enum said_hello {
     SAID_NOTHING,
@@ -44,6 +46,8 @@ struct saved_run {
     struct output output;
     int32_t linger_ms;
     int32_t zero;
+    int32_t masking_fd; /* of serve/masking.h; -1: none */
+    uint32_t has_secrets;
 };
 
 #endif
