@@ -299,6 +299,16 @@ const struct message parsed_messages[] = {
      "不是 204 这样的 HTTP 状态码，或 200-299 这样的范围"},
     {"must be an absolute path, like /srv/app", "必须是绝对路径，例如 /srv/app"},
     {"is not the name of a user", "不是用户名"},
+    {"is longer than 127 bytes", "超过 127 字节"},
+    {"has a part that begins with a dot", "有以点开头的部分"},
+    {"is not VARIABLE=SECRET: a variable has letters, digits and _ only",
+     "不是 变量=机密：变量只能由字母、数字和 _ 组成"},
+    {"has a name that is no variable: name one, as in PGPASSWORD=2nd-password",
+     "的名称不能作为变量：请指定变量，如 PGPASSWORD=2nd-password"},
+    {"has a variable of peal's own: another is named by VARIABLE=SECRET",
+     "使用了 peal 自身的变量：可用 变量=机密 指定其他变量"},
+    {"\"env\" has the variable %s already", "“env”已有变量 %s"},
+    {"%s and %s would both be the variable %s", "%s 与 %s 都会成为变量 %s"},
 
     /* after, where */
     {"a job can't wait for itself", "任务不能等待自身"},
