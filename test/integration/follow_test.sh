@@ -83,7 +83,7 @@ ran='peal run long --follow, interrupted'
 expect_status 130
 id=$(peal runs long -n 1 -o name)
 run cat "$scratch/long.err"
-expect_stdout_has "long: the run goes on; its output: peal logs -f $id, its end: peal kill $id"
+expect_stdout_has "long: the run goes on; to follow it: peal logs -f $id, to end it: peal kill $id"
 run newest_is long running
 expect_status 0
 touch "$scratch/end"

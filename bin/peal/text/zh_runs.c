@@ -227,7 +227,7 @@ const struct message zh_runs[] = {
     {"the maximum wait; the run itself continues", "最长等待时间；超过后运行本身仍继续"},
     {"--timeout is how long to wait; it needs --wait or --follow",
      "--timeout 是等待的时长；需要同时给出 --wait 或 --follow"},
-    {"\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
+    {"\n%s: the run goes on; to follow it: peal logs -f %s, to end it: peal kill %s\n",
      "\n%s：运行仍在继续；查看输出：peal logs -f %s，终止：peal kill %s\n"},
 
     /* peal runs, peal stats */

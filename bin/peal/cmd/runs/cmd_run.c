@@ -101,7 +101,7 @@ static enum exit_code watch(struct client *client, const struct request *request
     fflush(stdout);
     if (!request->wait && !request->follow)
         return EXIT_OK;
-    interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
+    interrupt_say("\n%s: the run goes on; to follow it: peal logs -f %s, to end it: peal kill %s\n",
                   name, run_id, run_id);
     enum exit_code code = is_workflow(client, run_id)
                               ? follow_steps(client, request, run_id, deadline_ms, &run)

@@ -301,7 +301,7 @@ static enum exit_code watch(struct client *client, const struct request *request
     fflush(stdout);
     if (!request->wait && !request->follow)
         return EXIT_OK;
-    interrupt_say("\n%s: the run goes on; its output: peal logs -f %s, its end: peal kill %s\n",
+    interrupt_say("\n%s: the run goes on; to follow it: peal logs -f %s, to end it: peal kill %s\n",
                   request->word, run_id, run_id);
     enum exit_code code = log_instance(client,
                                        &(struct instance_watch){.run_id = run_id,
