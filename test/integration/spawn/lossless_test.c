@@ -138,7 +138,7 @@ static void output_outlives_killed_spawners(void **state)
         char ids[RUNS_MAX][32];
         uint32_t kind[RUNS_MAX];
         uint32_t runs = 1 + next_random(&seed) % RUNS_MAX;
-        uint32_t wait_us = next_random(&seed) % (BEFORE_US << next_random(&seed) % 5);
+        uint32_t wait_us = next_random(&seed) % ((uint32_t)BEFORE_US << next_random(&seed) % 5);
         int gone = h->gone;
         harness_wait(h, clock_now().boot.ms - since > LIFETIME_MS);
         kill_later((pid_t)h->hello.pid, wait_us);
