@@ -230,7 +230,7 @@ static const struct job *find_inner(void *context, const char *name)
     struct job_error err;
     if (!there || array_grow(&inner->kept, inner->count, sizeof(struct job *)) != OK ||
         job_decode_stored(there->json, NULL, &stored, &err) != OK)
-        return planned; // cppcheck-suppress returnDanglingLifetime ; it does not point to is_gone
+        return planned; /* cppcheck-suppress returnDanglingLifetime ; not the address of is_gone */
     inner->kept[inner->count++] = stored;
     return stored;
 }
