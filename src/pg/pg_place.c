@@ -63,7 +63,7 @@ static enum status read_name(struct pg_place *place, struct parse_error *reterr)
     if (user)
         strbuf_addf(&name, "%s@", user);
     strbuf_adds(&name, host ? host : "localhost");
-    if (port)
+    if (port && port[strspn(port, ",")]) /* of several hosts that name none: "," */
         strbuf_addf(&name, ":%s", port);
     if (database)
         strbuf_addf(&name, "/%s", database);

@@ -9,6 +9,8 @@
 # test does not have is named in `left_out`, with the reason.
 # shellcheck source=test/integration/lib.sh
 . "$PEAL_SOURCE/test/integration/lib.sh"
+# shellcheck source=test/integration/history_lib.sh
+. "$PEAL_SOURCE/test/integration/history_lib.sh"
 
 document=$1
 mapfile -t ports < <(free_ports)
@@ -17,11 +19,13 @@ export PEAL_DATA=$HOME/.local/state/peal PEAL_LISTEN=127.0.0.1:${ports[0]}
 export PEAL_PASSWORD_FILE=$scratch/password PEAL_CA=$scratch/ca.pem
 unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR PEAL_URL PEAL_TOKEN
 etcd_url=etcd://not.started
+postgres_url=postgresql://not.started
 
 # ---- this machine in the place of others ----
 
 here() { # COMMAND
     sed -E -e "s#etcd://(etcd-1,etcd-2,etcd-3|10.0.0.1,10.0.0.2,10.0.0.3)#$etcd_url#" \
+        -e "s#postgresql://peal@db-1,db-2/jobs\?sslmode=require#$postgres_url#" \
         -e "s#/usr/local/bin/backup#$scratch/backup#" \
         -e "s#--from /var/lib/peal#--from $scratch/alone#" \
         -e "s#/var/lib/peal-#$scratch/peal-#g" \
@@ -53,6 +57,12 @@ left_out() { # COMMAND
     esac
 }
 
+start_postgres() {
+    local ports
+    postgres_make trust
+    postgres_url=postgresql://peal@127.0.0.1:$postgres_port/peal
+}
+
 # What a reader has by the time they come here.
 prepare() {
     mkdir -p "$HOME/jobs" "$scratch/bin"
@@ -74,6 +84,7 @@ prepare() {
     chmod +x "$scratch/backup" "$scratch/bin/crontab" "$HOME/extract.sh" "$HOME/load"
     PATH=$scratch/bin:$PATH
     ! grep -q 'etcd://' "$document" || etcd_start
+    ! grep -q 'postgresql://peal@db-1' "$document" || start_postgres
     case $document in
     docs/API.md | docs/SECURITY.md) peal start -d --node-id web-1 ;;
     docs/FROM-OTHERS.md) peal start -d --node-id web-1 --facade dkron,tutorial ;;

@@ -65,7 +65,7 @@ static enum status read_name(struct place *place, struct strbuf *why)
     if (user)
         strbuf_addf(&name, "%s@", user);
     strbuf_adds(&name, host ? host : "localhost");
-    if (port)
+    if (port && port[strspn(port, ",")]) /* of several hosts that name none: "," */
         strbuf_addf(&name, ":%s", port);
     if (database)
         strbuf_addf(&name, "/%s", database);
