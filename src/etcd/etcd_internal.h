@@ -75,7 +75,7 @@ MUST_CHECK enum status etcd_call_start(struct kv_client *client, const struct et
                                        const ProtobufCMessage *message,
                                        const struct kv_reply *reply, struct kv_call **ret);
 void etcd_call_cancel(struct kv_call *call);
-void etcd_call_may_repeat(struct kv_call *call);
+void etcd_call_may_repeat(struct kv_call *base);
 MUST_CHECK enum status etcd_calls_init(struct etcd_client *client);
 void etcd_calls_release(struct etcd_client *client);
 /* Sends the waiting calls, as far as there is a connection and a token. */
@@ -105,10 +105,10 @@ void etcd_auth_release(struct etcd_auth *auth);
 void etcd_streams_flush(struct etcd_client *client);
 
 /* etcd_watch.c */
-enum status etcd_watch_new(struct kv_client *client, const struct kv_watch_config *config,
+enum status etcd_watch_new(struct kv_client *base, const struct kv_watch_config *config,
                            kv_watch_notify *notify, void *context, struct kv_watch **ret);
-void etcd_watch_free(struct kv_watch *watch);
-void etcd_watch_restart(struct kv_watch *watch);
+void etcd_watch_free(struct kv_watch *base);
+void etcd_watch_restart(struct kv_watch *base);
 void etcd_watches_flush(struct etcd_client *client);
 void etcd_watches_release(struct etcd_client *client);
 

@@ -314,7 +314,7 @@ static enum status make_schema(struct pg_opening *opening)
 
 static enum status check_format(struct pg_opening *opening)
 {
-    int64_t formats[2];
+    int64_t formats[2] = {0, 0};
     enum status st = ask_numbers(opening, opening->conn,
                                  "SELECT format, least FROM kv_feed WHERE one", formats, 2);
     if (st != OK || formats[1] <= PG_FORMAT)
