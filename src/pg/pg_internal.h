@@ -283,7 +283,7 @@ void pg_learn(struct pg_client *client, const struct pg_link *link, int64_t rev,
               int64_t incarnation, int64_t tag);
 
 /* pg_list.c */
-enum status pg_list(struct kv_client *client, const struct kv_range *request,
+enum status pg_list(struct kv_client *base, const struct kv_range *request,
                     const struct kv_reply *reply, struct kv_list **ret);
 void pg_list_cancel(struct kv_list *list);
 void pg_lists_release(struct pg_client *client);

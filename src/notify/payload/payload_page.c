@@ -11,16 +11,16 @@ enum {
 
 /* What the events mean there. */
 static const struct meaning {
-    bool resolves;
     const char *severity; /* PagerDuty */
+    const char *tag;      /* ntfy: a name of an emoji */
     int priority;         /* ntfy: 3 is the default, 5 the highest */
-    const char *tag;      /* a name of an emoji */
+    bool resolves;
 } meanings[NOTIFY_EVENTS] = {
-    [NOTIFY_FAILURE] = {false, "error", 4, "rotating_light"},
-    [NOTIFY_LOST] = {false, "critical", 5, "skull"},
-    [NOTIFY_RECOVERY] = {true, "info", 3, "white_check_mark"},
-    [NOTIFY_LATE] = {false, "warning", 3, "hourglass"},
-    [NOTIFY_SUCCESS] = {true, "info", 2, "heavy_check_mark"},
+    [NOTIFY_FAILURE] = {"error", "rotating_light", 4, false},
+    [NOTIFY_LOST] = {"critical", "skull", 5, false},
+    [NOTIFY_RECOVERY] = {"info", "white_check_mark", 3, true},
+    [NOTIFY_LATE] = {"warning", "hourglass", 3, false},
+    [NOTIFY_SUCCESS] = {"info", "heavy_check_mark", 2, true},
 };
 
 /* ---- PagerDuty ---- */
