@@ -71,7 +71,7 @@ struct etcd_method {
 };
 
 /* Packs the message and sends it. Anything but OK: nothing was sent, nothing will be called. */
-MUST_CHECK enum status etcd_call_start(struct kv_client *client, const struct etcd_method *method,
+MUST_CHECK enum status etcd_call_start(struct kv_client *base, const struct etcd_method *method,
                                        const ProtobufCMessage *message,
                                        const struct kv_reply *reply, struct kv_call **ret);
 void etcd_call_cancel(struct kv_call *call);
@@ -127,7 +127,7 @@ enum status etcd_put(struct kv_client *client, const struct kv_put *request,
                      const struct kv_reply *reply, struct kv_call **ret);
 enum status etcd_delete(struct kv_client *client, const struct kv_delete *request,
                         const struct kv_reply *reply, struct kv_call **ret);
-enum status etcd_txn(struct kv_client *client, const struct kv_branches *txn,
+enum status etcd_txn(struct kv_client *base, const struct kv_branches *txn,
                      const struct kv_reply *reply, struct kv_call **ret);
 enum status etcd_lease_grant(struct kv_client *client, int64_t ttl_s, const struct kv_reply *reply,
                              struct kv_call **ret);

@@ -83,10 +83,10 @@ enum status pg_place_read(const struct pg_client_config *config, struct pg_place
     enum status st = take_schema(config->url, &place, &rest, reterr);
     if (st == OK) {
         place.conninfo = strbuf_detach(&rest);
-        place.password = config->password ? strdup(config->password) : NULL;
-        bool is_complete = place.conninfo && (!config->password || place.password);
-        st = is_complete ? read_name(&place, reterr) : E_NOMEM;
+        st = place.conninfo ? read_name(&place, reterr) : E_NOMEM;
     }
+    if (st == OK && config->password && !(place.password = strdup(config->password)))
+        st = E_NOMEM;
     strbuf_release(&rest);
     if (st == OK)
         *ret = place;
