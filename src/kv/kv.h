@@ -203,7 +203,7 @@ MUST_CHECK enum status kv_delete(struct kv_client *client, const struct kv_delet
 struct kv_list;
 MUST_CHECK enum status kv_list(struct kv_client *client, const struct kv_range *request,
                                const struct kv_reply *reply, struct kv_list **ret);
-void kv_list_cancel(struct kv_list *list); /* as kv_call_cancel, before the last page */
+void kv_list_cancel(struct kv_list *base); /* as kv_call_cancel, before the last page */
 
 /* ---- transactions: see also kv_txn.h ---- */
 

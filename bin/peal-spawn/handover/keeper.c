@@ -69,7 +69,7 @@ static void change_name(char *name)
     if (length < strlen(NAME))
         return;
     memset(name, 0, length);
-    memcpy(name, NAME, strlen(NAME));
+    snprintf(name, length + 1, "%s", NAME);
 }
 
 static void pass_on(int fd, void *context)
