@@ -336,6 +336,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
     api->unknown_rate = config->unknown_rate.per_s ? config->unknown_rate : default_unknown_rate;
     streams_init(&api->streams);
+    TAILQ_INIT(&api->puts);
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
     if (st == OK)

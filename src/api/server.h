@@ -75,8 +75,9 @@ struct api {
     struct guesses guesses;
     struct rate known_rate, unknown_rate;
     struct quotas quotas;
-    struct quota_sum held; /* reserved by requests to the store that are not answered yet */
-    struct table streams;  /* open streams per account */
+    struct quota_sum held; /* reserved by requests to the store that are not answered yet ... */
+    TAILQ_HEAD(, job_puts) puts; /* ... which are these */
+    struct table streams;        /* open streams per account */
 };
 
 /* ---- entry.c: setup and login ---- */

@@ -17,14 +17,40 @@ static struct quota_item weigh(const struct call *call, const struct store_put_j
     return item;
 }
 
+/* etcd writes a request in several transactions: jobs of the first ones are in the catalog before
+ * the answer, and must not count twice. */
+static void release_written(struct api *api)
+{
+    const struct catalog *catalog = engine_catalog(api->ports.engine);
+    struct job_puts *puts;
+    TAILQ_FOREACH (puts, &api->puts, link) {
+        for (size_t i = 0; i < puts->held_count; i++) {
+            const struct store_put_job *put = &puts->request.items.puts[i];
+            struct quota_item *item = &puts->held[i];
+            if (item->jobs <= 0 || put->expected_revision || !catalog_by_uid(catalog, &put->uid))
+                continue;
+            quota_sum_take_back(&api->held, item);
+            item->jobs = item->bytes = 0;
+        }
+    }
+}
+
+static bool is_allowed(struct api *api, const struct quota_sum *planned,
+                       const struct quota_item *item, struct quota_excess *ret)
+{
+    const struct catalog *catalog = engine_catalog(api->ports.engine);
+    if (quota_allows(&api->quotas, catalog, &api->held, planned, item, ret))
+        return true;
+    release_written(api);
+    return quota_allows(&api->quotas, catalog, &api->held, planned, item, ret);
+}
+
 bool job_put_is_allowed(const struct call *call, const struct store_put_job *put,
                         const struct quota_sum *planned, struct quota_item *ret_item,
                         struct quota_excess *ret)
 {
-    const struct api *api = call->api;
     *ret_item = weigh(call, put, PUT_TO_DEFINE);
-    return quota_allows(&api->quotas, engine_catalog(api->ports.engine), &api->held, planned,
-                        ret_item, ret);
+    return is_allowed(call->api, planned, ret_item, ret);
 }
 
 static void give_back(struct job_puts *puts)
@@ -41,6 +67,7 @@ static void answered(struct store_request *request, enum status st)
     struct job_puts *puts = request->context;
     metrics_note_store(&puts->call->api->metrics,
                        (double)(clock_now().boot.ms - puts->asked_boot_ms) / 1000);
+    TAILQ_REMOVE(&puts->call->api->puts, puts, link);
     give_back(puts);
     puts->done(puts, st);
 }
@@ -49,7 +76,6 @@ enum status job_puts_begin(struct job_puts *puts, struct call *call, struct stor
                            size_t count, enum put_cause cause, struct quota_excess *ret)
 {
     struct api *api = call->api;
-    const struct catalog *catalog = engine_catalog(api->ports.engine);
     enum status st = OK;
     puts->call = call;
     puts->held = calloc(count + 1, sizeof(*puts->held));
@@ -57,7 +83,7 @@ enum status job_puts_begin(struct job_puts *puts, struct call *call, struct stor
         return E_NOMEM;
     for (size_t i = 0; i < count && st == OK; i++) {
         struct quota_item item = weigh(call, &items[i], cause);
-        if (!quota_allows(&api->quotas, catalog, &api->held, NULL, &item, ret)) {
+        if (!is_allowed(api, NULL, &item, ret)) {
             st = E_TOO_LARGE;
             break;
         }
@@ -74,6 +100,7 @@ enum status job_puts_begin(struct job_puts *puts, struct call *call, struct stor
                                            .done = answered,
                                            .context = puts};
     puts->asked_boot_ms = clock_now().boot.ms;
+    TAILQ_INSERT_TAIL(&api->puts, puts, link);
     store_submit(api->ports.store, &puts->request);
     return OK;
 }

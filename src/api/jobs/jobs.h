@@ -122,6 +122,7 @@ struct job_puts {
     struct quota_item *held;
     size_t held_count;
     void (*done)(struct job_puts *puts, enum status st);
+    TAILQ_ENTRY(job_puts) link; /* in api->puts, from the request until its answer */
 };
 
 /* Submits the jobs to the store, if the quotas allow it; the only way to write jobs. `done` is
