@@ -76,8 +76,8 @@ struct api {
     struct rate known_rate, unknown_rate;
     struct quotas quotas;
     struct quota_sum held; /* reserved by requests to the store that are not answered yet ... */
-    TAILQ_HEAD(, job_puts) puts; /* ... which are these */
-    struct table streams;        /* open streams per account */
+    TAILQ_HEAD(put_list, job_puts) puts; /* ... which are these */
+    struct table streams;                /* open streams per account */
 };
 
 /* ---- entry.c: setup and login ---- */
