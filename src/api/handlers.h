@@ -120,6 +120,9 @@ void retry_run(struct call *call);
 /* jobs/jobs_backfill.c */
 void backfill_job(struct call *call);
 
+/* runs/jobs_causes.c */
+void list_causes(struct call *call);
+
 /* runs/jobs_recent.c */
 void list_recent(struct call *call);
 

@@ -92,6 +92,8 @@ const struct route api_routes[] = {
      "Read a definition that is YAML: what it says, and what is wrong with it"},
     {HTTP_GET, V1 "/jobs:recent", RIGHT_VIEW, ROUTE_SCOPED, "names", "", list_recent,
      "How the last runs of some jobs went"},
+    {HTTP_GET, V1 "/jobs:causes", RIGHT_VIEW, ROUTE_SCOPED, "names", "", list_causes,
+     "Why some jobs fail: the last run, its last line, and since when"},
     {HTTP_GET, V1 "/jobs/{name}", RIGHT_VIEW, ROUTE_JOB, "", "", get_job, "One job"},
     {HTTP_PUT, V1 "/jobs/{name}", RIGHT_EDIT, ROUTE_JOB, "dry_run require_match", ANY_BODY, put_job,
      "Create a job, or replace its definition"},

@@ -48,7 +48,7 @@ static const struct column run_rows[] = {
     RUN("nonce", INT64, nonce, STORED),
     RUN("fence", MS, fence, IN_HISTORY),
     RUN("fence", INT64, fence, IN_STORE | IN_API | OPTIONAL),
-    RUN("job_revision", COUNT, job_revision, STORED),
+    RUN("job_revision", COUNT, job_revision, EVERYWHERE),
     RUN("not_before_ms", MS, not_before_ms, STORED),
     RUN("claimed_ms", MS, claimed_ms, STORED),
     RUN("claimed_at", TIME, claimed_ms, IN_API | OPTIONAL),

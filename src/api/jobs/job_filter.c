@@ -79,8 +79,8 @@ static bool has_status(const struct job_filter *filter, const struct catalog_job
         return true;
     case IS_OK:
         return has_run && job->last.state == RUN_OK;
-    case IS_FAILED:
-        return has_run && job->last.state != RUN_OK;
+    case IS_FAILED: /* what was killed on purpose has not failed */
+        return has_run && job->last.state != RUN_OK && job->last.state != RUN_KILLED;
     case IS_NEVER:
         return !has_run;
     case IS_RUNNING:

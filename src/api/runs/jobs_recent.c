@@ -3,16 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/visible.h"
 #include "handlers.h"
 #include "runs/encode.h"
+#include "runs/job_names.h"
 #include "server.h"
 
 enum { NAMES_MAX = 100, RUNS = 20 };
 
 struct recent {
-    const char *rest;         /* of the names */
-    char name[JOB_NAME_SIZE]; /* of the current job */
+    struct job_names names;
     json_t *items;
 };
 
@@ -66,7 +65,8 @@ static void runs_read(struct call *call)
     struct recent *recent = call->state;
     if (call->answer != OK)
         call_fail_history(call, call->answer);
-    else if (json_array_append_new(recent->items, encode_recent(recent->name, &call->read)) != 0)
+    else if (json_array_append_new(recent->items, encode_recent(recent->names.name, &call->read)) !=
+             0)
         call_fail(call, 500, "out of memory");
     else
         look_at_next(call);
@@ -76,40 +76,23 @@ static void runs_read(struct call *call)
 static void look_at_next(struct call *call)
 {
     struct recent *recent = call->state;
-    while (*recent->rest) {
-        size_t length = strcspn(recent->rest, ",");
-        snprintf(recent->name, sizeof(recent->name), "%.*s",
-                 (int)(length < JOB_NAME_MAX ? length : JOB_NAME_MAX), recent->rest);
-        recent->rest += length;
-        recent->rest += *recent->rest == ',';
-        const struct catalog_job *job =
-            catalog_by_name(engine_catalog(call->api->ports.engine), recent->name);
-        if (!job || !call_sees(call, recent->name))
-            continue;
-        call->read.query = (struct history_query){.job_uid = job->uid, .limit = RUNS};
-        call_read_history(call, runs_read);
+    const struct catalog_job *job = job_names_next(call, &recent->names);
+    if (!job) {
+        call_reply(call, 200, json_pack("{s:O}", "items", recent->items));
         return;
     }
-    call_reply(call, 200, json_pack("{s:O}", "items", recent->items));
+    call->read.query = (struct history_query){.job_uid = job->uid, .limit = RUNS};
+    call_read_history(call, runs_read);
 }
 
 void list_recent(struct call *call)
 {
     struct recent *recent = call_state(call, sizeof(*recent), release_recent);
-    const char *names = query_get(&call->query, "names");
-    size_t count = 1;
-    if (!recent)
+    if (!recent || !job_names_read(call, NAMES_MAX, &recent->names))
         return;
-    for (const char *c = names ? names : ""; *c; c++)
-        count += *c == ',';
     recent->items = json_array();
-    recent->rest = names;
-    if (!recent->items)
-        call_fail(call, 500, "out of memory");
-    else if (!names || !*names)
-        call_fail_at(call, "?names", "names: which jobs? Names with commas between");
-    else if (count > NAMES_MAX)
-        call_fail_at(call, "?names", "names: %d at most", NAMES_MAX);
-    else
+    if (recent->items)
         look_at_next(call);
+    else
+        call_fail(call, 500, "out of memory");
 }

@@ -321,6 +321,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {"/v1/jobs", "",
          "{\"name\":\"a\",\"schedule\":\"@daily\",\"executor\":\"shell\","
          "\"executor_config\":{\"command\":\"true\"}}"},
+        {V1 "/jobs:causes", "?names=a", NULL},
         {V1 "/jobs:recent", "?names=a", NULL},
         {V1 "/jobs:decode", "", "{\"text\":\"schedule: 99 * * * *\"}"},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},

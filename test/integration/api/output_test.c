@@ -208,6 +208,52 @@ static void test_raw(void **state)
     }
 }
 
+/* ---- why a job fails ---- */
+
+static void run_to(struct world *world, const char *out, const char *err, int exit_code)
+{
+    struct running running;
+    json_t *run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    running.world = world;
+    assert_int_equal(id_parse(member_text(run, "run_id"), &running.id), OK);
+    json_decref(run);
+    world_until(world, is_running, &running);
+    print(&running, out);
+    fake_executor_print(world->executor, &running.id, OUTPUT_STDERR, err, strlen(err));
+    assert_true(fake_executor_end(world->executor, &running.id, exit_code));
+    world_until(world, is_recorded, &running);
+}
+
+static void test_causes(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 422, "GET /jobs:causes", NULL);
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    run_to(world, "", "old news\n", 1);
+    run_to(world, "fine\n", "", 0);
+    json_t *causes = EXPECT(world, 200, "GET /jobs:causes?names=a,none", NULL);
+    assert_int_equal(member_count(causes, "items"), 0);
+    json_decref(causes);
+    run_to(world, "", "first\n", 1);
+    run_to(world, "loading\n", "\033[31mconnection refused\033[0m\n\n", 3);
+    causes = EXPECT(world, 200, "GET /jobs:causes?names=none,a", NULL);
+    assert_int_equal(member_count(causes, "items"), 1);
+    assert_string_equal(member_text(causes, "items.0.name"), "a");
+    assert_string_equal(member_text(causes, "items.0.line"), "connection refused");
+    assert_int_equal(member_number(causes, "items.0.failures"), 2);
+    assert_int_equal(member_number(causes, "items.0.run.exit_code"), 3);
+    assert_int_equal(member_number(causes, "items.0.run.job_revision"), 1);
+    assert_non_null(member_text(causes, "items.0.since"));
+    assert_true(json_is_false(member(causes, "items.0.more")));
+    json_decref(causes);
+    for (int i = 0; i < 20; i++) /* more than are read at first */
+        run_to(world, "only this\n", "", 1);
+    causes = EXPECT(world, 200, "GET /jobs:causes?names=a", NULL);
+    assert_int_equal(member_number(causes, "items.0.failures"), 22);
+    assert_string_equal(member_text(causes, "items.0.line"), "only this");
+    json_decref(causes);
+}
+
 struct watched {
     struct world *world;
     size_t most_unsent;
@@ -370,6 +416,7 @@ int main(void)
         TEST(test_streams_one_after_the_other),
         TEST(test_reader_leaves),
         TEST(test_raw),
+        TEST(test_causes),
         TEST(test_long_raw),
         SLOW(test_reader_that_does_not_read),
         SLOW(test_raw_reader_that_does_not_read),

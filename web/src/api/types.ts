@@ -40,6 +40,7 @@ export interface Run {
     detail: string | null;
     node: string | null;
     fence: number | null;
+    job_revision?: number; // of the definition that ran
     claimed_at: string | null;
     started_at: string | null;
     finished_at: string | null;
@@ -286,4 +287,14 @@ export interface Recent {
     name: string;
     recent: { run_id: string; state: RunState; tick: string | null }[];
     p50_ms: number | null;
+}
+
+// Why a job fails.
+export interface Cause {
+    name: string;
+    run: Run; // the last one that failed
+    line: string | null; // the last one of its output
+    failures: number; // in a row
+    since: string | null;
+    more: boolean; // even longer
 }

@@ -1,5 +1,5 @@
-// The last runs of a job as small bars, the newest on the right. Those that were not ok are also
-// shorter or hollow, so that it can be read without colours.
+// The last runs of a job as small bars, the newest on the right. Failures are the tallest, so that they
+// are seen first, also without colours.
 import { toneOf } from "./status";
 import type { RunState } from "../api/types";
 
@@ -11,7 +11,7 @@ export function Sparkline({ states, label }: { states: RunState[]; label: string
             <title>{label}</title>
             {all.map((state, i) => {
                 const tone = toneOf(state);
-                const height = tone === "good" ? 14 : tone === "bad" ? 8 : 5;
+                const height = tone === "bad" ? 14 : tone === "good" ? 8 : 5;
                 return (
                     <rect
                         key={i}

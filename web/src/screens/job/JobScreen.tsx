@@ -19,6 +19,7 @@ import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
 import { Calendar } from "./Calendar";
 import { AfterWords, DependenciesPanel, GraphPanel } from "./Dependencies";
+import { StatusLine } from "./StatusLine";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WebhookPanel } from "./Webhook";
@@ -353,6 +354,7 @@ export default function JobScreen({ params }: ScreenProps) {
             >
                 {may("operate", job.name) && <Actions job={job} onChange={soon} onAsk={setAsked} />}
             </Head>
+            <StatusLine job={job} />
             <ScheduleWords job={job} />
             {job.status.problem && <p class="note bad">{t("problem", { text: job.status.problem })}</p>}
             <Tabs name={name} tab={tab} versions={versions} />

@@ -2,10 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { functionOf } from "../../api/definition";
 import { onLive } from "../../api/live";
-import type { Job, Page, Recent } from "../../api/types";
+import type { Cause, Job, Page, Recent } from "../../api/types";
 import { href, hrefs, location, replace, setQuery } from "../../app/router";
 import { may, maySomewhere } from "../../app/session";
 import { Icon } from "../../ui/icons";
+import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
 import { ListEnd, useList } from "../../ui/list";
 import { Moment, Relative, ZoneNote } from "../../ui/moments";
 import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useDelayed } from "../../ui/parts";
@@ -147,13 +148,24 @@ function RecentRuns({ recent }: { recent: Recent | undefined }) {
 interface RowProps {
     job: Job;
     recent: Map<string, Recent> | null;
+    cause: Cause | undefined;
     chosen: boolean;
     onChoose: (on: boolean) => void;
     onAsk: (asked: Asked) => void;
     onChange: () => void;
 }
 
-function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
+// Why it fails, on a second line below its name.
+function Why({ cause }: { cause: Cause }) {
+    const text = [endText(cause.run), streakText(cause)].filter(Boolean).join(" · ");
+    return (
+        <span class="job-why" title={text}>
+            {text} <CauseLine cause={cause} />
+        </span>
+    );
+}
+
+function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowProps) {
     const { status } = job;
     const p50 = recent?.get(job.name)?.p50_ms;
     const mayOperate = may("operate", job.name);
@@ -187,6 +199,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                         {program}
                     </span>
                 )}
+                {cause && <Why cause={cause} />}
             </td>
             <td class="schedule-cell wide-only">
                 <Schedule job={job} />
@@ -304,6 +317,7 @@ export default function JobsScreen() {
     );
     const jobs = list.items;
     const recent = useRecent(deleted ? null : jobs);
+    const causes = useCauses(deleted ? [] : (jobs ?? []));
     const soon = useThrottled(list.reload, 1500);
     useEffect(() => onLive("job", soon), []);
     useEffect(() => onLive("run", soon), []);
@@ -404,6 +418,7 @@ export default function JobsScreen() {
                                         key={job.name}
                                         job={job}
                                         recent={recent}
+                                        cause={causes.get(job.name)}
                                         chosen={everything.count !== null || chosen.has(job.name)}
                                         onChoose={(on) => {
                                             everything.clear();

@@ -1,17 +1,18 @@
 // Runs and start delay of the last day.
 import { api } from "../../api/client";
-import type { Page, Stat } from "../../api/types";
+import type { Entry, Page, Run, Stat } from "../../api/types";
 import { zone } from "../../app/preferences";
 import { Incomplete, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { partsOf } from "../../ui/time";
-import { hoursOf, sumOf, type Hour } from "./day";
+import { hoursOf, latenessOf, sumOf, type Hour } from "./day";
 import { t } from "./words";
 
 const HEIGHT = 64;
 const LATE_HEIGHT = 28;
 const STEP = 20;
+const NEWEST = 200; // runs whose start delays are counted
 
 function timeOf(hour: Hour): string {
     const parts = partsOf(hour.at, zone.value);
@@ -59,24 +60,26 @@ function LateBars({ hours }: { hours: Hour[] }) {
     );
 }
 
-export function DayPanel({ version }: { version: string }) {
+export function DayPanel({ version, slow }: { version: string; slow: string }) {
     const stats = useResource(`stats ${version}`, (signal) => api.optional<Page<Stat>>("/stats", { span: "hour" }, signal));
+    const newest = useResource(`newest ${slow}`, (signal) => api.get<Page<Run | Entry>>("/runs", { state: "ok,failed,timed_out", limit: NEWEST }, signal));
     if (!stats.data) return null;
+    const late = latenessOf(newest.data?.items ?? []);
     const hours = hoursOf(stats.data.items, Date.now());
-    const { ok, bad, missed, percent, lateMs } = sumOf(hours);
-    const figures: [string, string, string?][] = [
+    const { ok, bad, missed, percent } = sumOf(hours);
+    const figures: [string, string, string?, string?][] = [
         [t("runs"), String(ok + bad)],
         [t("rate"), percent === null ? "–" : `${percent} %`],
         [t("failed"), String(bad)],
         [t("missed"), String(missed)],
-        [t("lateness"), lateMs === null ? "–" : spanText(lateMs), t("lateness.text")],
+        [t("lateness"), late ? spanText(late.p50) : "–", late ? t("lateness.p99", { span: spanText(late.p99) }) : "", t("lateness.text", { n: late?.n ?? 0 })],
     ];
     return (
         <Panel title={t("day")} beside={<span class="zone">{partsOf(Date.now(), zone.value).zone}</span>}>
             <Incomplete nodes={stats.data.incomplete} />
             <dl class="figures">
-                {figures.map(([name, value, more]) => (
-                    <div key={name}>
+                {figures.map(([name, value, more, title]) => (
+                    <div key={name} title={title}>
                         <dt>{name}</dt>
                         <dd>
                             {value} {more && <span class="zone">{more}</span>}

@@ -1,0 +1,114 @@
+// Jobs that need attention, with the cause: failed, late, lost, or with a definition that can't run.
+import { api } from "../../api/client";
+import type { Cause, Job, Page, Run } from "../../api/types";
+import { href, hrefs } from "../../app/router";
+import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
+import { Icon } from "../../ui/icons";
+import { Relative } from "../../ui/moments";
+import { Empty, Failure, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { spanText } from "../../ui/spans";
+import { reasonText, Status, type Shown } from "../../ui/status";
+import { t } from "./words";
+
+const SHOWN = 8;
+const LATE_MS = 10_000; // a job that has just become due is about to start
+const FIELDS = "name,status,owner";
+
+interface Row {
+    key: string;
+    name: string;
+    job: Job | null;
+    href: string;
+    state: Shown | "late";
+    text: string | null;
+    at: string | null;
+}
+
+async function readRows(signal: AbortSignal): Promise<Row[]> {
+    const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
+    const list = (query: Record<string, string>) => api.get<Page<Job>>("/jobs", { ...query, limit: SHOWN, fields: FIELDS }, signal);
+    const [broken, failed, due, lost] = await Promise.all([
+        list({ status: "broken" }),
+        list({ status: "failed", sort: "last" }),
+        list({ sort: "next" }),
+        api.get<Page<Run>>("/runs", { state: "lost", since: dayAgo, limit: SHOWN }, signal),
+    ]);
+    const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused);
+    const ofJob = (job: Job, state: Shown | "late", text: string | null, at: string | null): Row => ({
+        key: `${state} ${job.name}`,
+        name: job.name,
+        job,
+        href: state !== "late" && job.status.last && state !== "broken" ? hrefs.run(job.status.last.run_id) : hrefs.job(job.name),
+        state,
+        text,
+        at,
+    });
+    const rows = [
+        ...broken.items.map((job) => ofJob(job, "broken", job.status.problem, null)),
+        ...late.map((job) => ofJob(job, "late", t("late.text", { span: spanText(Date.now() - Date.parse(job.status.next_at ?? "")) }), null)),
+        ...failed.items.map((job) => ofJob(job, job.status.last?.state ?? "failed", null, job.status.last?.finished_at ?? null)),
+        ...lost.items.map((run): Row => ({
+            key: run.run_id,
+            name: run.job,
+            job: null,
+            href: hrefs.run(run.run_id),
+            state: "lost",
+            text: reasonText(run.reason) ?? t("lost.text"),
+            at: run.finished_at ?? run.started_at,
+        })),
+    ];
+    return rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i);
+}
+
+function LateStatus() {
+    return (
+        <span class="status tone-warn">
+            <Icon name="clock" />
+            <span>{t("late")}</span>
+        </span>
+    );
+}
+
+function AttentionRow({ row, cause }: { row: Row; cause: Cause | undefined }) {
+    const owner = row.job?.owner;
+    const why = row.text ?? (cause && [endText(cause.run), streakText(cause)].filter(Boolean).join(" · "));
+    return (
+        <li>
+            {row.state === "late" ? <LateStatus /> : <Status state={row.state} />}
+            <div class="attention-job">
+                <p>
+                    <a data-row class="row-link" href={row.href}>
+                        {row.name}
+                    </a>
+                    <span class="attention-why">{why}</span>
+                </p>
+                {cause && <CauseLine cause={cause} />}
+            </div>
+            <span class="attention-side faint">
+                {row.at && <Relative at={row.at} />}
+                {owner && (
+                    <a class="over faint" href={href("/jobs", { owner })}>
+                        {owner}
+                    </a>
+                )}
+            </span>
+        </li>
+    );
+}
+
+export function AttentionPanel({ version }: { version: string }) {
+    const rows = useResource(`attention ${version}`, readRows);
+    const causes = useCauses((rows.data ?? []).flatMap((row) => row.job ?? []));
+    return (
+        <Panel title={t("attention")} beside={<a href="#/jobs?status=failed">{t("attention.all")}</a>}>
+            {rows.problem && <Failure problem={rows.problem} onRetry={rows.reload} />}
+            {rows.data && !rows.data.length && <Empty icon="check" title={t("attention.none")} />}
+            <ul class="lines attention">
+                {rows.data?.map((row) => (
+                    <AttentionRow key={row.key} row={row} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
+                ))}
+            </ul>
+        </Panel>
+    );
+}
