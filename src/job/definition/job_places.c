@@ -4,21 +4,65 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "document/node.h"
+#include "table.h"
+
+struct placed_job {
+    const char *name;
+    const struct node *job;
+};
 
 struct job_places {
     struct tree tree;
-    const struct node *documents;
+    struct placed_job *jobs; /* in the order of the file */
+    size_t count;
+    struct table names; /* the first job of each name */
 };
+
+static const struct table_type names_type = {.key_at = offsetof(struct placed_job, name),
+                                             .is_pointer = true};
+
+static enum status add_job(struct job_places *places, const struct node *job)
+{
+    const struct node *name = job->kind == NODE_MAP ? node_get(job, "name") : NULL;
+    if (!name || name->kind != NODE_SCALAR)
+        return OK;
+    enum status st = array_grow(&places->jobs, places->count, sizeof(*places->jobs));
+    if (st == OK)
+        places->jobs[places->count++] = (struct placed_job){name->text, job};
+    return st;
+}
+
+/* A document is a job, or a list of jobs. */
+static enum status add_jobs(struct job_places *places, const struct node *documents)
+{
+    enum status st = OK;
+    for (const struct entry *each = documents->entries; each && st == OK; each = each->next) {
+        const struct entry *item = each->value->kind == NODE_LIST ? each->value->entries : NULL;
+        st = add_job(places, each->value);
+        for (; item && st == OK; item = item->next)
+            st = add_job(places, item->value);
+    }
+    for (size_t i = 0; i < places->count && st == OK; i++) {
+        if (!table_find(&places->names, places->jobs[i].name))
+            st = table_insert(&places->names, &places->jobs[i]);
+    }
+    return st;
+}
 
 enum status job_places_new(const char *text, size_t length, struct job_places **ret)
 {
     struct parse_error err = {0};
+    const struct node *documents;
     struct job_places *places = calloc(1, sizeof(*places));
     if (!places)
         return E_NOMEM;
     tree_init(&places->tree);
-    enum status st = tree_from_yaml(&places->tree, text, length, &places->documents, &err);
+    table_init(&places->names, &names_type);
+    enum status st = tree_from_yaml(&places->tree, text, length, &documents, &err);
+    if (st == OK)
+        st = add_jobs(places, documents);
     if (st == OK)
         *ret = places;
     else
@@ -28,30 +72,12 @@ enum status job_places_new(const char *text, size_t length, struct job_places **
 
 struct job_places *job_places_free(struct job_places *places)
 {
-    if (places)
-        tree_release(&places->tree);
+    if (!places)
+        return NULL;
+    table_release(&places->names);
+    free(places->jobs);
+    tree_release(&places->tree);
     free(places);
-    return NULL;
-}
-
-static bool has_name(const struct node *job, const char *name)
-{
-    const struct node *value = job->kind == NODE_MAP ? node_get(job, "name") : NULL;
-    return value && value->kind == NODE_SCALAR && strcmp(value->text, name) == 0;
-}
-
-/* A document is a job, or a list of jobs. */
-static const struct node *find_job(const struct node *documents, const char *name)
-{
-    for (const struct entry *each = documents->entries; each; each = each->next) {
-        if (has_name(each->value, name))
-            return each->value;
-        const struct entry *item = each->value->kind == NODE_LIST ? each->value->entries : NULL;
-        for (; item; item = item->next) {
-            if (has_name(item->value, name))
-                return item->value;
-        }
-    }
     return NULL;
 }
 
@@ -91,9 +117,10 @@ static const struct node *find_path(const struct node *node, const char *path)
 bool job_places_find(const struct job_places *places, const char *job, const char *field,
                      const char *value, int *ret_line, int *ret_column)
 {
-    const struct node *map = find_job(places->documents, job);
-    if (!map)
+    const struct placed_job *placed = table_find(&places->names, job);
+    if (!placed)
         return false;
+    const struct node *map = placed->job;
     const struct node *node = field ? find_path(map, field) : NULL;
     const struct node *inner = node && value ? find_text(node, value) : NULL;
     if (!node)
