@@ -1,0 +1,165 @@
+#include "herd/herd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+const char *herd_keep_name(enum herd_keep keep)
+{
+    static const char *const names[] = {
+        [HERD_FREE] = "free",         [HERD_LABEL] = "label",   [HERD_AWAITED] = "awaited",
+        [HERD_INSTANT] = "instant",   [HERD_SPREAD] = "spread", [HERD_SEVERAL] = "several",
+        [HERD_DEADLINE] = "deadline", [HERD_NO_USE] = "no_use",
+    };
+    return names[keep];
+}
+
+void herd_init(struct herd *herd, struct zone_db *zones, int64_t from_s, int64_t until_s,
+               size_t limit)
+{
+    *herd = (struct herd){.zones = zones};
+    tick_groups_init(&herd->groups, from_s, until_s, limit);
+}
+
+static void job_release(struct herd_job *job)
+{
+    free(job->name);
+    free(job->schedule);
+    free(job->when.schedule);
+    free(job->when.timezone);
+    free(job->when.hash_name);
+}
+
+void herd_release(struct herd *herd)
+{
+    for (size_t i = 0; i < herd->count; i++)
+        job_release(&herd->jobs[i]);
+    free(herd->jobs);
+    crowd_release(&herd->now);
+    crowd_release(&herd->then);
+    tick_groups_release(&herd->groups);
+    *herd = (struct herd){0};
+}
+
+static bool has_keep_label(const struct job *job)
+{
+    for (size_t i = 0; i < job->labels.count; i++) {
+        const struct job_pair *label = &job->labels.items[i];
+        if (strcmp(label->name, HERD_LABEL_NAME) == 0 && strcmp(label->value, "keep") == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum herd_keep keep_of(const struct job *job, const struct schedule_set *set,
+                              bool is_awaited)
+{
+    enum { SEEDED = CRON_NOTE_SEEDED_NAME | CRON_NOTE_SEEDED_UID };
+    if (has_keep_label(job))
+        return HERD_LABEL;
+    if (is_awaited)
+        return HERD_AWAITED;
+    for (size_t i = 0; i < set->count; i++) {
+        enum schedule_kind kind = schedule_kind(set->items[i]);
+        if (kind == SCHEDULE_AT)
+            return HERD_INSTANT;
+        if (job->jitter_s ||
+            (kind == SCHEDULE_CRON && schedule_cron(set->items[i])->notes & SEEDED))
+            return HERD_SPREAD;
+    }
+    return set->count > 1 ? HERD_SEVERAL : HERD_FREE;
+}
+
+static enum status copy_when(const struct job *job, const struct calendars *calendars,
+                             struct herd_when *ret)
+{
+    *ret = (struct herd_when){
+        .schedule = strdup(job->schedules[0]),
+        .timezone = strdup(job->timezone),
+        .hash_name = strdup(job->hash_name ? job->hash_name : job->name),
+        .uid = job->uid,
+        .start_s = job->start_s,
+        .end_s = job->end_s,
+        .deadline_s = job->deadline_s,
+        .dst = job->dst,
+        .calendars = *calendars,
+    };
+    return ret->schedule && ret->timezone && ret->hash_name ? OK : E_NOMEM;
+}
+
+static enum status add(struct herd *herd, const struct job *job, const struct schedule_set *set,
+                       const struct calendars *calendars, bool is_awaited)
+{
+    struct herd_job new = {.keep = keep_of(job, set, is_awaited)};
+    enum status st = tick_groups_get(&herd->groups, set, calendars, &new.ticks);
+    if (st != OK || !new.ticks->ticks.count)
+        return st;
+    new.later_s = schedule_jitter_ms(set->items[0]) / 1000;
+    new.name = strdup(job->name);
+    st = new.name ? array_grow(&herd->jobs, herd->count, sizeof(*herd->jobs)) : E_NOMEM;
+    if (st == OK && new.keep == HERD_FREE)
+        st = copy_when(job, calendars, &new.when);
+    if (st == OK)
+        herd->jobs[herd->count++] = new;
+    else
+        job_release(&new);
+    return st;
+}
+
+enum status herd_add(struct herd *herd, const struct job *job, const struct calendars *calendars,
+                     bool is_awaited)
+{
+    struct schedule_set set;
+    struct parse_error error;
+    if (job->paused || !job->schedule_count)
+        return OK;
+    schedule_set_init(&set);
+    enum status st = job_schedules(job, herd->zones, &set, &error);
+    if (st == OK)
+        st = add(herd, job, &set, calendars, is_awaited);
+    schedule_set_release(&set);
+    return st;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct herd_job *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
+
+enum status herd_count(struct herd *herd)
+{
+    enum status st = crowd_init(&herd->now, herd->groups.from_s, herd->groups.until_s);
+    if (st == OK)
+        st = crowd_init(&herd->then, herd->groups.from_s, herd->groups.until_s);
+    if (st != OK)
+        return st;
+    if (herd->count)
+        qsort(herd->jobs, herd->count, sizeof(*herd->jobs), compare_names);
+    for (size_t i = 0; i < herd->count; i++)
+        crowd_add(&herd->now, &herd->jobs[i].ticks->ticks, herd->jobs[i].later_s, 1);
+    memcpy(herd->then.starts, herd->now.starts, herd->now.seconds * sizeof(*herd->now.starts));
+    return OK;
+}
+
+static int compare_ticks(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+size_t herd_names(const struct herd *herd, int64_t at_s, size_t limit, const char **ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < herd->count; i++) {
+        const struct herd_job *job = &herd->jobs[i];
+        const struct ticks *ticks = &job->ticks->ticks;
+        int64_t tick_s = at_s - job->later_s;
+        if (!bsearch(&tick_s, ticks->at_s, ticks->count, sizeof(tick_s), compare_ticks))
+            continue;
+        if (count++ < limit)
+            ret[count - 1] = job->name;
+    }
+    return count;
+}
