@@ -123,6 +123,15 @@ static enum exit_code run_with_agent(const struct command *command, struct reque
     return code;
 }
 
+/* Like diff with its ends exchanged, and terraform: so that a program which tells 0 from 2 never
+ * takes a mistyped option for a change. */
+static enum exit_code exit_of_comparison(enum exit_code code)
+{
+    if (code == EXIT_DIFFERS)
+        return (enum exit_code)2;
+    return code == EXIT_OK ? EXIT_OK : EXIT_ERROR;
+}
+
 static enum exit_code run_command(const struct command *command, const struct command *parent,
                                   int argc, char **argv)
 {
@@ -139,7 +148,7 @@ static enum exit_code run_command(const struct command *command, const struct co
     if (options_parse(command, parent, argc, argv, request))
         code = command->with_agent ? run_with_agent(command, request) : command->run(request);
     free(request);
-    return code;
+    return command->compares ? exit_of_comparison(code) : code;
 }
 
 /* Removes the word at `at` from argv: the words before it move up. */

@@ -25,6 +25,7 @@ enum exit_code {
     EXIT_RUN_FAILED = 10,
     EXIT_NOT_GOT = 11, /* another holds the lock, leads, or was chosen */
     EXIT_LOST = 12,    /* the lock, or the lead, was lost while the command ran */
+    EXIT_DIFFERS = 13, /* of a command that `compares` alone */
 };
 
 #define EXIT_STATUS_TEXT                                                                           \
@@ -54,6 +55,7 @@ struct command {
     const char *wrong_count;        /* instead of both */
 
     const struct command *subcommands; /* end with {0}; then only they can be run */
+    bool compares;        /* its exit status is 0: no difference, 2: EXIT_DIFFERS, 1: any error */
     size_t request_size;  /* of a struct that starts with a request_base; also of subcommands */
     const void *defaults; /* such a struct; NULL: zeros */
     enum exit_code (*run)(void *request); /* of a command that needs no agent */

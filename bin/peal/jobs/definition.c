@@ -8,6 +8,7 @@
 
 #include "cli/when.h"
 #include "definition/job_fields.h"
+#include "jobs/git_files.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
@@ -118,11 +119,16 @@ static enum exit_code read_file(struct reading *reading, const char *path, struc
     return code;
 }
 
+static bool is_job_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return name[0] != '.' && dot &&
+           (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
+}
+
 static int is_job_file(const struct dirent *entry)
 {
-    const char *dot = strrchr(entry->d_name, '.');
-    return entry->d_name[0] != '.' && dot &&
-           (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
+    return is_job_name(entry->d_name);
 }
 
 /* Every file is read, so that all mistakes are seen at once. */
@@ -168,6 +174,35 @@ enum exit_code definitions_read(struct reading *reading, const char *const *path
     if (worst == EXIT_OK && jobs->count == 0) {
         cli_error("there are no jobs in %s", paths[0]);
         worst = EXIT_INVALID;
+    }
+    return worst;
+}
+
+/* ---- files of a git revision ---- */
+
+struct git_reading {
+    struct reading *reading;
+    struct job_list *jobs;
+    struct job_sources *sources;
+};
+
+static enum exit_code read_git_text(void *context, const char *name, struct strbuf *text)
+{
+    struct git_reading *git = context;
+    return read_text(git->reading, name, text, git->jobs, git->sources);
+}
+
+enum exit_code definitions_read_git(struct reading *reading, const char *revision,
+                                    const char *const *paths, size_t count, struct job_list *jobs,
+                                    struct job_sources *sources)
+{
+    struct git_reading git = {reading, jobs, sources};
+    enum exit_code worst = EXIT_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum exit_code code =
+            git_files_read(revision, paths[i], is_job_name, read_git_text, &git);
+        if (code != EXIT_OK)
+            worst = code;
     }
     return worst;
 }

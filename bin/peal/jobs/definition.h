@@ -27,6 +27,12 @@ MUST_CHECK enum exit_code definitions_read(struct reading *reading, const char *
                                            size_t count, struct job_list *jobs,
                                            struct job_sources *sources);
 
+/* The same from files of a revision of their git repository: `paths` are files and folders of the
+ * work tree. */
+MUST_CHECK enum exit_code definitions_read_git(struct reading *reading, const char *revision,
+                                               const char *const *paths, size_t count,
+                                               struct job_list *jobs, struct job_sources *sources);
+
 /* A job that was read; NULL: none has this name. */
 const struct job *definitions_find(const struct reading *reading, const char *name);
 

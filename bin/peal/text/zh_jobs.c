@@ -25,6 +25,66 @@ const struct message zh_jobs[] = {
     {"failure", "失败"},
     {"always", "不论结果"},
 
+    /* plan */
+    {"what `peal apply` would change, with the ticks of the next year",
+     "显示 `peal apply` 将做的变更，以及未来一年的触发时间"},
+    {"without an agent", "不需要 agent"},
+    {"for a pull request", "用于合并请求"},
+    {"Compares the jobs of files with those of the agent, or, without an agent, with other files: "
+     "--against, or --git, which reads a revision of the files' repository. Shows each field that "
+     "changes, with its file and line, and of each job whose ticks change how many of a year's are "
+     "gained, lost or moved, what the clock's changes and calendars do to them, and with how many "
+     "other jobs they start in one second. Secrets are masked.\n"
+     "Exit status: 0 nothing changes, 2 something does, 1 an error.",
+     "把文件中的任务与 agent 的任务比较；不用 agent 时与其他文件比较：--against，或 "
+     "--git（读取文件所在"
+     "仓库的某个版本）。显示每个变更的字段及其文件和行号；对触发时间有变的任务，显示一年中增加、减"
+     "少、移动"
+     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动。机密值显示为星号。\n"
+     "退出状态：0 没有变更，2 有变更，1 出错。"},
+    {"compare with the jobs of this file or folder; may repeat",
+     "与此文件或目录中的任务比较；可重复"},
+    {"compare with the files as they are in this revision", "与文件在此版本中的内容比较"},
+    {"with --against or --git: calendars in files NAME.yaml",
+     "与 --against 或 --git 同用：日历在文件 NAME.yaml 中"},
+    {"with --against or --git: the zone of jobs without one (default: this machine's)",
+     "与 --against 或 --git 同用：未写时区的任务的时区（默认：本机时区）"},
+    {"how far ahead (default: 365)", "向前看多少天（默认：365）"},
+    {"single ticks, and values in full", "列出单次触发和完整的值"},
+    {"text (default), json or markdown", "text（默认）、json 或 markdown"},
+    {"--prune is for the jobs of an agent", "--prune 仅用于 agent 的任务"},
+    {"--calendars is for --against and --git; an agent has calendars",
+     "--calendars 仅与 --against、--git 同用；agent 有自己的日历"},
+    {"--tz is for --against and --git; an agent has a zone",
+     "--tz 仅与 --against、--git 同用；agent 有自己的时区"},
+    {"%zu to create, %zu to change, %zu to delete; %zu stay as they are",
+     "新增 %zu 个，修改 %zu 个，删除 %zu 个；%zu 个不变"},
+    {"%s%zu kept", "%s%zu 次不变"},
+    {"%s%zu moved by ", "%s%zu 次移动 "},
+    {"%s%zu gained", "%s增加 %zu 次"},
+    {"%s%zu lost", "%s减少 %zu 次"},
+    {" to ", " 至 "},
+    {"compared up to %s, as the ticks are frequent", "触发频繁，只比较到 %s"},
+    {"calendars leave %zu ticks out; before: %zu", "日历排除 %zu 次触发；此前 %zu 次"},
+    {"does not exist, fires when the clock has jumped", "不存在，在时钟跳变后触发"},
+    {"does not exist, does not fire", "不存在，不触发"},
+    {"comes twice, fires the first time", "出现两次，第一次触发"},
+    {"comes twice, fires both times", "出现两次，两次都触发"},
+    {" (and %zu more)", "（另有 %zu 个）"},
+    {"starts in one second with %zu others: %s", "与另外 %zu 个任务在同一秒启动：%s"},
+    {"not given", "未设置"},
+    {"and %zu more", "另有 %zu 个"},
+    {"ticks", "触发"},
+    {"differ", "差异"},
+    {"together", "同时"},
+    {"schedule", "计划"},
+    {"calendars", "日历"},
+    {"calendar %s is not known here: its dates are not left out",
+     "此处没有日历 %s：不排除它的日期"},
+    {"calendar %s can't be read by this version: %s", "此版本无法读取日历 %s：%s"},
+    {"can't run git: %s", "无法运行 git：%s"},
+    {"git has no revision \"%s\" in %s", "git 中没有版本“%s”（%s）"},
+
     /* apply, diff */
     {"create and change jobs from files", "根据文件创建和修改任务"},
     {"jobs that left the folder are deleted", "删除目录中已不存在的任务"},

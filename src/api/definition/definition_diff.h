@@ -3,14 +3,12 @@
 #define PEAL_DEFINITION_DIFF_H
 
 #include "call.h"
+#include "definition/definition_changes.h"
 #include "definition/job_secrets.h"
 
 /* A definition of the store or the audit trail as JSON, without the fields that peal maintains.
  * JSON null if it can't be read; NULL: out of memory. */
 json_t *show_definition(const char *stored, enum secrets secrets);
-
-/* [{"pointer", "before", "after"}], with null for a missing value; NULL: out of memory. */
-json_t *definition_changes(const json_t *from, const json_t *to);
 
 /* A unified diff of both definitions as YAML; JSON null if this version can't read one of them, or
  * one is too long. NULL: out of memory. */

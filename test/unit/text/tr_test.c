@@ -219,6 +219,8 @@ static const struct text_call calls[] = {
     {"print_time(", 0, 0, true, NULL},
     {"print_field(", 0, 0, true, NULL},
     {"print_health(", 0, 0, true, NULL},
+    {"print_words(", 0, 0, true, NULL},
+    {"bullet(", 0, 0, true, NULL},
     /* what is printed as it is */
     {"printf(", 0, LAST_ARGUMENT, false, NULL},
     {"fprintf(", 1, LAST_ARGUMENT, false, NULL},

@@ -82,6 +82,32 @@ void job_sources_tell(const struct job_sources *sources, const struct job_mistak
     cli_error("%s: %s", mistake->job, mistake->message);
 }
 
+static struct job_source *source_of(const struct job_sources *sources, const char *job)
+{
+    const struct named *named = table_find(&sources->names, job);
+    for (size_t i = 0; named && i < sources->count; i++) {
+        if (sources->items[i].name == named->file)
+            return &sources->items[i];
+    }
+    return NULL;
+}
+
+struct source_place job_sources_place(const struct job_sources *sources, const char *job,
+                                      const char *field)
+{
+    struct job_mistake mistake = {.job = job, .field = field};
+    struct job_source *source = source_of(sources, job);
+    struct job_error at = {0};
+    if (!source)
+        return (struct source_place){0};
+    if (!find(source, &mistake, &at) && field) {
+        mistake.field = NULL;
+        if (!find(source, &mistake, &at))
+            at = (struct job_error){0};
+    }
+    return (struct source_place){source->name, at.line, at.column};
+}
+
 static enum status add_text(struct job_sources *sources, const char *name, struct strbuf *text)
 {
     struct job_source *items =

@@ -32,6 +32,14 @@ struct job_mistake {
 };
 void job_sources_tell(const struct job_sources *sources, const struct job_mistake *mistake);
 
+/* Where the field of a job stands, or its name if `field` is NULL or the file does not have it. */
+struct source_place {
+    const char *file; /* NULL: no file has the job */
+    int line, column;
+};
+struct source_place job_sources_place(const struct job_sources *sources, const char *job,
+                                      const char *field);
+
 /* Does a file define a job of this name, be it a valid one? */
 bool job_sources_have(const struct job_sources *sources, const char *job);
 

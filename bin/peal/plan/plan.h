@@ -1,0 +1,64 @@
+/* A plan: what would change if the jobs of some files took the place of those that an agent, or
+ * other files, have. */
+#ifndef PEAL_PLAN_H
+#define PEAL_PLAN_H
+
+#include <jansson.h>
+
+#include "jobs/check/job_sources.h"
+#include "plan/calendar_book.h"
+#include "plan/plan_ticks.h"
+
+enum plan_action { PLAN_CREATE, PLAN_CHANGE, PLAN_DELETE };
+extern const char *const plan_action_names[]; /* "create" */
+
+/* One field: "pointer", "before", "after" of the API, secrets masked, and where it stands. */
+struct plan_field {
+    const char *pointer;
+    const json_t *before, *after; /* null: not given */
+    struct source_place place;
+};
+
+struct plan_item {
+    const char *name;
+    enum plan_action action;
+    const struct job *before, *after; /* NULL: there is none */
+    struct source_place place;
+    json_t *changes; /* owns what the fields point to */
+    struct plan_field *fields;
+    size_t field_count;
+    const struct plan_ticks *ticks; /* NULL: they stay as they are */
+    size_t together;                /* others that start in the most crowded second of its ticks */
+    int64_t together_s;
+};
+
+struct job_plan {
+    int64_t from_s, until_s;
+    struct plan_item *items;
+    size_t count, same;
+    size_t counts[3];                   /* by action */
+    uint64_t kept, gained, lost, moved; /* ticks of the jobs whose ticks change */
+    int64_t together_until_s;           /* how far starts in one second are counted */
+    struct plan_clock clock;
+    struct calendar_book book;
+};
+
+void job_plan_init(struct job_plan *plan, struct zone_db *zones, int64_t from_s, int64_t until_s);
+void job_plan_release(struct job_plan *plan);
+
+/* Adds a change; `before` or `after` may be NULL, and both outlive the plan, as do `sources`. Jobs
+ * that are equal are counted as same. */
+MUST_CHECK enum status job_plan_add(struct job_plan *plan, const struct job *before,
+                                    const struct job *after, const struct job_sources *sources);
+
+/* To be called when all were added: how their ticks change, and which start together with others.
+ * `after` and `others` are all jobs that there will be. E_INVALID: a schedule can't be read. */
+MUST_CHECK enum status job_plan_look_ahead(struct job_plan *plan, const struct job_list *after,
+                                           const struct job_list *others);
+
+/* The ways to print it; `detail`: single ticks, and values in full. */
+MUST_CHECK enum status job_plan_print_text(const struct job_plan *plan, bool detail);
+MUST_CHECK enum status job_plan_print_markdown(const struct job_plan *plan, bool detail);
+MUST_CHECK enum status job_plan_print_json(const struct job_plan *plan, bool detail);
+
+#endif

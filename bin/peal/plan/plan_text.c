@@ -1,0 +1,136 @@
+#include <stdio.h>
+
+#include "cli/terminal.h"
+#include "plan/plan_words.h"
+#include "text/tr.h"
+
+enum { LABEL = 10, VALUE_MOST = 60 };
+
+/* Prints what the words are, and empties them; nothing if there are none. */
+static enum status print_words(const char *label, struct strbuf *words)
+{
+    enum status st = strbuf_status(words);
+    if (st == OK && words->length) {
+        fputs("    ", stdout);
+        cli_line(LABEL, label, "%s", words->text);
+    }
+    strbuf_truncate(words, 0);
+    return st;
+}
+
+static enum status print_fields(const struct plan_item *item, bool detail, struct strbuf *words)
+{
+    size_t most = detail ? 0 : VALUE_MOST;
+    enum status st = OK;
+    for (size_t i = 0; i < item->field_count && st == OK; i++) {
+        const struct plan_field *field = &item->fields[i];
+        plan_words_value(field->before, most, words);
+        strbuf_adds(words, " -> ");
+        plan_words_value(field->after, most, words);
+        if (field->place.file) {
+            strbuf_adds(words, "   ");
+            plan_words_place(&field->place, words);
+        }
+        st = strbuf_status(words);
+        if (st == OK) /* a name, which is the same in all languages */
+            printf("    %-*s %s\n", LABEL, field->pointer + (*field->pointer == '/'), words->text);
+        strbuf_truncate(words, 0);
+    }
+    return st;
+}
+
+/* Of a job that comes or goes. */
+static enum status print_schedules(const struct job *job, struct strbuf *words)
+{
+    enum status st = OK;
+    for (size_t i = 0; i < job->schedule_count && st == OK; i++) {
+        strbuf_adds(words, job->schedules[i]);
+        st = print_words(i ? "" : "schedule", words);
+    }
+    return st;
+}
+
+static enum status print_differences(const struct plan_ticks *ticks, struct strbuf *words)
+{
+    const struct tick_change *change = &ticks->change;
+    enum status st = OK;
+    for (size_t i = 0; i < change->shown_count && st == OK; i++) {
+        plan_words_difference(ticks, &change->shown[i], words);
+        st = print_words("", words);
+    }
+    size_t more = change->gained + change->lost + change->moved - change->shown_count;
+    if (st == OK && more) {
+        strbuf_addf(words, tr("and %zu more"), more);
+        st = print_words("", words);
+    }
+    return st;
+}
+
+static enum status print_ticks(const struct job_plan *plan, const struct plan_item *item,
+                               bool detail, struct strbuf *words)
+{
+    const struct plan_ticks *ticks = item->ticks;
+    plan_words_ticks(ticks, words);
+    enum status st = print_words("ticks", words);
+    plan_words_span(ticks, words);
+    if (st == OK)
+        st = print_words("differ", words);
+    plan_words_until(plan, ticks, words);
+    if (st == OK)
+        st = print_words("", words);
+    if (st == OK && detail)
+        st = print_differences(ticks, words);
+    plan_words_excluded(ticks, words);
+    if (st == OK)
+        st = print_words("calendars", words);
+    for (size_t i = 0; i < ticks->clock_count && st == OK; i++) {
+        plan_words_clock(ticks, &ticks->clocks[i], words);
+        st = print_words(i ? "" : "clock", words);
+    }
+    plan_words_together(item, words);
+    return st == OK ? print_words("together", words) : st;
+}
+
+static enum status print_item(const struct job_plan *plan, const struct plan_item *item,
+                              bool detail)
+{
+    static const struct {
+        char mark;
+        const char *colour;
+    } marks[] = {
+        [PLAN_CREATE] = {'+', "\033[32m"},
+        [PLAN_CHANGE] = {'~', "\033[33m"},
+        [PLAN_DELETE] = {'-', "\033[31m"},
+    };
+    bool colour = terminal_of(stdout).colour;
+    struct strbuf words;
+    strbuf_init(&words);
+    plan_words_place(&item->place, &words);
+    printf("%s%c %s%s%s%s\n", colour ? marks[item->action].colour : "", marks[item->action].mark,
+           item->name, colour ? "\033[0m" : "", words.length ? "   " : "", words.text);
+    strbuf_truncate(&words, 0);
+    enum status st = item->action == PLAN_CHANGE
+                         ? print_fields(item, detail, &words)
+                         : print_schedules(item->after ? item->after : item->before, &words);
+    if (st == OK && item->ticks)
+        st = print_ticks(plan, item, detail, &words);
+    strbuf_release(&words);
+    return st;
+}
+
+enum status job_plan_print_text(const struct job_plan *plan, bool detail)
+{
+    struct strbuf words;
+    enum status st = OK;
+    for (size_t i = 0; i < plan->count && st == OK; i++)
+        st = print_item(plan, &plan->items[i], detail);
+    if (st != OK)
+        return st;
+    strbuf_init(&words);
+    plan_words_summary(plan, &words);
+    st = strbuf_status(&words);
+    if (st == OK)
+        printf("%s%s\n", plan->count ? "\n" : "", words.text);
+    strbuf_release(&words);
+    return st;
+}

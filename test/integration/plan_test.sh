@@ -1,0 +1,142 @@
+#!/bin/bash
+# peal plan: what files would change, with the ticks of the next year.
+. "$(dirname "$0")/lib.sh"
+
+mkdir "$scratch/old" "$scratch/new"
+cat >"$scratch/old/jobs.yaml" <<'END'
+name: backup
+schedule: 0 2 * * *
+timezone: Europe/Berlin
+command: [backup]
+env: {PASSWORD: one-secret}
+---
+name: same
+schedule: "@daily"
+timezone: UTC
+command: [a]
+---
+name: gone
+schedule: 0 4 * * *
+timezone: UTC
+command: [a]
+END
+cat >"$scratch/new/jobs.yaml" <<'END'
+name: backup
+schedule: 5 2 * * *
+timezone: Europe/Berlin
+command: [backup]
+env: {PASSWORD: other-secret}
+---
+name: same
+schedule: "@daily"
+timezone: UTC
+command: [a]
+---
+name: fresh
+schedule: 0 5 * * 6
+timezone: UTC
+command: [a]
+calendars: [saturdays]
+END
+cd "$scratch"
+
+# Between folders, without an agent. Errors are 1, also those that are 2 elsewhere.
+run peal plan -f new --against new
+expect_status 0
+expect_stdout '0 to create, 0 to change, 0 to delete; 3 stay as they are'
+expect_stderr ''
+run peal plan -f new --against old
+expect_status 2
+expect_stdout_has '~ backup   new/jobs.yaml:1:7'
+expect_stdout_has 'schedule   0 2 * * * -> 5 2 * * *   new/jobs.yaml:2:11'
+expect_stdout_has 'moved by +5m'
+expect_stdout_has '02:05 does not exist, fires when the clock has jumped'
+expect_stdout_has '02:05 comes twice, fires the first time'
+expect_stdout_has '+ fresh'
+expect_stdout_has '- gone'
+expect_stdout_has '1 to create, 1 to change, 1 to delete; 1 stay as they are'
+expect_stderr_has 'calendar saturdays is not known here'
+for output in text json markdown; do
+    run peal plan -f new --against old --detail -o "$output"
+    expect_status 2
+    expect_stdout_lacks secret
+done
+run peal plan
+expect_status 1
+run peal plan -f new --nonsense
+expect_status 1
+run peal plan -f missing --against old
+expect_status 1
+run peal plan -f new --against old --prune
+expect_status 1
+run peal plan -f new --against old --lang zh
+expect_status 2
+expect_stdout_has '新增 1 个，修改 1 个，删除 1 个'
+
+# Calendars of a folder.
+mkdir calendars
+echo 'weekdays: [sat]' >calendars/saturdays.yaml
+run peal plan -f new --against old --calendars calendars -o json
+expect_status 2
+expect_stderr ''
+expect_json '.jobs[] | select(.name == "fresh") | .ticks.after == 0 and .ticks.excluded > 50' true
+expect_json '.jobs[] | select(.name == "backup") | .ticks.moved > 360, .ticks.moved_least_s,
+    .place.line, (.fields | length)' 'true
+300
+1
+2'
+echo 'weekdays: [someday]' >calendars/wrong.yaml
+run peal plan -f new --against old --calendars calendars
+expect_status 1
+expect_stderr_has 'calendars/wrong.yaml:1:'
+rm calendars/wrong.yaml
+
+# A revision of the files' repository.
+if command -v git >/dev/null; then
+    mkdir repository
+    cp old/jobs.yaml repository
+    git -C repository init -q
+    git -C repository add .
+    git -C repository -c user.name=a -c user.email=a@example.com commit -qm first
+    cp new/jobs.yaml repository
+    run peal plan -f repository --git HEAD
+    expect_status 2
+    expect_stdout_has '1 to create, 1 to change, 1 to delete; 1 stay as they are'
+    run peal plan -f repository/jobs.yaml --git HEAD
+    expect_status 2
+    run peal plan -f repository --git no-such-branch
+    expect_status 1
+    expect_stderr_has 'git has no revision "no-such-branch"'
+    run peal plan -f repository --git --help-me
+    expect_status 1
+fi
+
+# Many jobs in one second.
+mkdir many
+for i in $(seq 30); do
+    printf -- '---\nname: m/%d\nschedule: 0 6 * * *\ntimezone: UTC\ncommand: [a]\n' "$i"
+done >many/jobs.yaml
+run peal plan -f many --against old
+expect_status 2
+expect_stdout_has 'starts in one second with 29 others'
+
+# With an agent.
+start_agent data
+run peal plan -f old
+expect_status 2
+expect_stdout_has '3 to create, 0 to change, 0 to delete; 0 stay as they are'
+run peal apply -f old
+expect_status 0
+run peal plan -f old
+expect_status 0
+run peal calendar set saturdays --weekday sat
+run peal plan -f new --prune -o json
+expect_status 2
+expect_json '[.create, .change, .delete, .same]' '[1,1,1,1]'
+run peal plan -f new
+expect_status 2
+expect_stdout_has '1 to create, 1 to change, 0 to delete; 1 stay as they are'
+run peal plan -f new --calendars calendars
+expect_status 1
+
+finish
