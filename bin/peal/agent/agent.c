@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -101,6 +102,13 @@ static void remember(const struct agent *agent)
     strbuf_release(&ports);
 }
 
+static void tell_supervisor(const struct agent *agent)
+{
+    char status[160];
+    snprintf(status, sizeof(status), "node %s is ready", agent->data.node);
+    supervisor_ready(&agent->supervisor, status);
+}
+
 static void tell_ready(struct agent *agent)
 {
     agent->told_ready = true;
@@ -108,6 +116,7 @@ static void tell_ready(struct agent *agent)
     tell_jobs_user(agent);
     agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
                     agent->config->data, (int)getpid());
+    tell_supervisor(agent);
     if (agent->ready)
         agent->ready(agent->ready_context);
 }
@@ -215,6 +224,7 @@ static void stop(struct agent *agent)
     if (agent->stopping)
         return;
     agent->stopping = true;
+    supervisor_stopping(&agent->supervisor);
     if (!agent->is_set_up)
         return; /* it ends before it begins */
     agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
@@ -334,10 +344,13 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     agent->open_files = descriptors_raise(agent->log);
     agent->memory = agent_memory_new();
     agent_pressure_init(&agent->pressure);
+    supervisor_init(&agent->supervisor);
     agent_confine(agent); /* before there are threads, which would not be confined */
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
         st = set_up_loop(agent, why);
+    if (st == OK)
+        st = supervisor_start(&agent->supervisor, agent->loop);
     if (st == OK)
         st = agent_data_open(agent->config, agent->loop, agent->log, agent_wake, agent,
                              &agent->data, why);
@@ -368,6 +381,7 @@ static void tear_down(struct agent *agent)
     api_free(agent->api);
     engine_free(agent->engine);
     agent_pressure_release(&agent->pressure);
+    supervisor_release(&agent->supervisor);
     executor_spawn_free(agent->executor);
     executor_call_free(agent->calls);
     run_output_release(&agent->output);
@@ -393,6 +407,7 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
 {
     struct agent agent = {.config = config,
                           .data.lock_fd = -1,
+                          .supervisor.fd = -1,
                           .signal_fd = -1,
                           .started_ms = clock_now().wall.ms,
                           .ready = ready,

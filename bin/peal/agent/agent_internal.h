@@ -14,6 +14,7 @@
 #include "run_output.h"
 #include "sandbox/sandbox.h"
 #include "spawn_launcher.h"
+#include "supervisor.h"
 #include "turns.h"
 
 struct agent {
@@ -35,6 +36,7 @@ struct agent {
     struct agent_chores *chores;
     struct agent_memory *memory; /* NULL: nothing is given back */
     struct agent_pressure pressure;
+    struct supervisor supervisor;
     struct notifier *notifier;
     struct program_teller program_teller;
     struct turns *turns;

@@ -1,0 +1,98 @@
+#!/bin/bash
+# What a service manager hears of the agent, by the protocol of sd_notify(3).
+. "$(dirname "$0")/lib.sh"
+
+listen=$source_dir/test/integration/service/listen.py
+pids=
+# shellcheck disable=SC2317 # the trap calls it
+end_listeners() {
+    # shellcheck disable=SC2086 # a list
+    [ -z "$pids" ] || kill $pids 2>/dev/null
+}
+trap 'end_listeners; end_agents; rm -rf "$scratch"' EXIT
+
+start_listener() { # SOCKET
+    python3 "$listen" "$1" "$scratch/heard" &
+    pids+=" $!"
+    wait_until grep -qx listening "$scratch/heard"
+}
+
+# shellcheck disable=SC2317 # as below
+heard() { grep -qx -e "$1" "$scratch/heard"; } # LINE
+# shellcheck disable=SC2317 # wait_until calls it
+heard_often() { [ "$(grep -cx -e "$1" "$scratch/heard")" -ge "$2" ]; } # LINE TIMES
+
+serve() { # OPTION-OF-ENV...
+    env "$@" peal start --listen none >"$scratch/log" 2>&1 &
+    agent=$!
+}
+
+# ---- it is ready, its loop turns, it stops; a job can't speak for it ----
+
+for kind in path abstract; do
+    export PEAL_DATA=$scratch/$kind
+    socket=$scratch/notify
+    [ "$kind" = path ] || socket=@peal-test-$$
+    rm -f "$scratch/heard" "$scratch/notify"
+    start_listener "$socket"
+    serve NOTIFY_SOCKET="$socket" WATCHDOG_USEC=200000
+    wait_until heard READY=1
+    run grep STATUS= "$scratch/heard"
+    expect_stdout_has 'is ready'
+    run test -S "$PEAL_DATA/api.sock" # what READY=1 promises
+    expect_status 0
+    run peal add env @manual --shell 'env | grep -c -e NOTIFY_SOCKET -e WATCHDOG'
+    run peal run env --follow
+    expect_stdout_has 0
+    wait_until heard_often WATCHDOG=1 3
+    kill -HUP "$agent"
+    run heard STOPPING=1
+    expect_status 1
+    kill "$agent"
+    wait "$agent"
+    status=$?
+    ran='peal start, after SIGTERM'
+    expect_status 0
+    run heard STOPPING=1
+    expect_status 0
+done
+
+# ---- a watchdog that is another process's, and values that are none, are not heeded ----
+
+rm -f "$scratch/heard" "$scratch/notify"
+start_listener "$scratch/notify"
+while read -r interval pid; do
+    export PEAL_DATA=$scratch/other-$interval
+    serve NOTIFY_SOCKET="$scratch/notify" WATCHDOG_USEC="$interval" WATCHDOG_PID="$pid"
+    wait_until heard READY=1
+    run heard WATCHDOG=1
+    expect_status 1
+    : >"$scratch/heard"
+    kill "$agent"
+    wait "$agent"
+done <<END
+1000 1
+soon 0
+-5 0
+99999999999999999999 0
+END
+
+# ---- nobody listens: it starts all the same ----
+
+while read -r socket; do
+    export PEAL_DATA=$scratch/nobody
+    serve NOTIFY_SOCKET="$socket" WATCHDOG_USEC=1000000
+    wait_until test -S "$PEAL_DATA/api.sock"
+    kill "$agent"
+    wait "$agent"
+    status=$?
+    ran="peal start with NOTIFY_SOCKET=$socket"
+    expect_status 0
+done <<END
+$scratch/missing
+relative
+/
+$(printf '/%0200d' 0)
+END
+
+finish
