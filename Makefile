@@ -15,7 +15,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb packages bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,14 @@ tsan: ## run what has threads under ThreadSanitizer
 library: ## prove libpeal as it is installed: examples, ABI, hygiene, valgrind, ThreadSanitizer
 	@tools/deps.sh build test library
 	@tools/library.sh
+
+deb: ## build the packages of Debian, into build/deb
+	@tools/deps.sh build deb
+	@tools/deb.sh
+
+packages: ## prove the packages: lintian, same bytes twice, install, upgrade under running jobs, purge
+	@tools/deps.sh build deb
+	@test/packages/deb.sh
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

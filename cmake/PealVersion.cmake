@@ -1,9 +1,9 @@
 # version.h, for all that tells its version: PEAL_VERSION_DIR has it.
 
 # The revision, where there is one, is looked up again after every commit.
-set(PEAL_REVISION "")
+# Who builds from an archive of the sources names it: -DPEAL_REVISION=...
 find_package(Git QUIET)
-if(GIT_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
+if(NOT DEFINED CACHE{PEAL_REVISION} AND GIT_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
     execute_process(
         COMMAND ${GIT_EXECUTABLE} describe --tags --always
         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}

@@ -57,6 +57,11 @@ test  python3-setuptools
 test  python3-wheel
 test  sqlite3         sqlite3
 test  systemd         systemd-analyze
+deb   debhelper       dh
+deb   dpkg-dev        dpkg-buildpackage
+deb   lintian         lintian
+deb   debootstrap     debootstrap
+deb   jq              jq
 library abigail-tools abidiff
 library clang          clang
 library valgrind       valgrind
@@ -107,7 +112,7 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: run build test library lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test library deb lint fuzz bench"
 
 for group in "$@"; do
     lines_of "$group" >/dev/null || fail "no group is named \"$group\""
