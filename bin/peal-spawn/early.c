@@ -18,6 +18,7 @@ static void early_free(struct early *early)
     if (early->stdin_fd >= 0)
         close(early->stdin_fd);
     free(early->block);
+    explicit_bzero(early->message, early->length); /* it may have secrets */
     free(early);
 }
 
@@ -48,14 +49,13 @@ static struct early *keep(const struct spawn_message *message, int stdin_fd)
     if (!early)
         return NULL;
     memcpy(early->message, message->body, message->body_length);
+    early->length = message->body_length;
     struct spawn_message copy = *message;
     copy.body = early->message;
     early->stdin_fd = stdin_fd >= 0 ? fcntl(stdin_fd, F_DUPFD_CLOEXEC, 3) : -1;
     if ((stdin_fd >= 0 && early->stdin_fd < 0) ||
         spawn_decode_start(&copy, &early->request, &early->block) != OK) {
-        if (early->stdin_fd >= 0)
-            close(early->stdin_fd);
-        free(early);
+        early_free(early);
         return NULL;
     }
     return early;
@@ -139,6 +139,7 @@ bool early_clear(struct spawner *s)
     while ((early = TAILQ_FIRST(&s->early))) {
         struct run *run = early->run;
         early_drop(s, run);
+        life_drop_masks(s, run);
         run_move(&s->runs, run, RUN_ENDED);
         agent_link_forget(&s->link, &run->reported);
         run_bury(&s->runs, run);

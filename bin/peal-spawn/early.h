@@ -29,9 +29,10 @@ struct early {
     struct run *run;
     struct launch *held; /* its process; NULL: none is made yet */
     struct spawn_request request;
-    void *block;  /* with the request's strings */
-    int stdin_fd; /* -1: none */
-    bool is_told; /* the agent that is there has no start to send again */
+    void *block;   /* with the request's strings */
+    int stdin_fd;  /* -1: none */
+    size_t length; /* of the message */
+    bool is_told;  /* the agent that is there has no start to send again */
     TAILQ_ENTRY(early) link;
     char message[] __attribute__((aligned(16))); /* with the request's texts */
 };

@@ -71,10 +71,28 @@ void life_note(struct spawner *s, const struct run *run, enum journal_type type)
         log_lost_records();
 }
 
+/* The next spawner would look for the masks of a run that it does not know to have ended. */
+static void drop_worn(struct spawner *s)
+{
+    struct run *run;
+    while ((run = TAILQ_FIRST(&s->worn)))
+        life_drop_masks(s, run);
+}
+
 void life_write(struct spawner *s)
 {
     if (journal_write(&s->journal) != OK)
         log_lost_records();
+    drop_worn(s);
+}
+
+void life_drop_masks(struct spawner *s, struct run *run)
+{
+    if (run->is_worn)
+        TAILQ_REMOVE(&s->worn, run, worn);
+    run->is_worn = false;
+    s->maskings -= run->masking != NULL;
+    run->masking = masking_free(run->masking);
 }
 
 static bool was_killed(const struct run *run)
@@ -94,6 +112,10 @@ static void end(struct spawner *s, struct run *run)
     run_move(&s->runs, run, RUN_ENDED);
     life_note(s, run, JOURNAL_ENDED);
     agent_report(s, run, REPORT_ENDED);
+    if (run->masking && !run->is_worn) {
+        run->is_worn = true;
+        TAILQ_INSERT_TAIL(&s->worn, run, worn);
+    }
     if (run->is_adopted)
         recover_forget_ends(s);
 }
@@ -173,6 +195,46 @@ static void grew(struct spawner *s, struct run *run)
         s->grew_at_boot_ms = s->now_boot_ms + SPAWN_GREW_MS;
 }
 
+struct masking_target life_target(struct spawner *s, struct run *run)
+{
+    return (struct masking_target){.output = &run->output,
+                                   .folder_fd = s->output_fd,
+                                   .id = run->info.id,
+                                   .wall_ms = clock_now().wall.ms};
+}
+
+static bool is_masked(const struct run *run)
+{
+    return run->masking && run->state != RUN_ENDED;
+}
+
+/* Of a run that has ended it is the output of a leftover process. */
+static void keep_output(struct spawner *s, struct run_stream *stream, const char *bytes,
+                        size_t length)
+{
+    struct run *run = stream->run;
+    struct masking_target target = life_target(s, run);
+    if (run->state == RUN_ENDED)
+        return;
+    if (run->masking)
+        masking_append(run->masking, &target, bytes, length);
+    else if (!run->has_secrets)
+        output_append(&run->output, s->output_fd, run->info.id, stream->stream, bytes, length,
+                      target.wall_ms);
+    grew(s, run);
+}
+
+/* Nothing more is read of it: what its mask has held back is decided. */
+static void end_masking(struct spawner *s, struct run_stream *stream, bool is_over)
+{
+    struct run *run = stream->run;
+    if (!is_masked(run))
+        return;
+    struct masking_target target = life_target(s, run);
+    masking_end(run->masking, &target, stream->stream, is_over);
+    grew(s, run);
+}
+
 /* One read, of what a pipe holds at most: pipes are read in the order in which they became ready,
  * and what one of them gets meanwhile is read after what the other one has. False: there is no more
  * for now, or the pipe has been closed. */
@@ -182,19 +244,19 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
     if (stream->watch.fd < 0)
         return false;
     struct chunk *chunk = &s->handover.memory->chunk;
+    struct masking_target target = life_target(s, run);
+    if (is_masked(run))
+        masking_begin(run->masking, &target, stream->stream);
     ssize_t length = chunk_read(chunk, stream->watch.fd, run->info.id, (uint32_t)stream->stream,
                                 run->output.position);
     if (length < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (length <= 0) {
+        end_masking(s, stream, length == 0);
         close_stream(s, stream, length == 0);
         return false;
     }
-    if (run->state != RUN_ENDED) { /* else it is the output of a leftover process */
-        output_append(&run->output, s->output_fd, run->info.id, stream->stream, chunk->bytes,
-                      (size_t)length, clock_now().wall.ms);
-        grew(s, run);
-    }
+    keep_output(s, stream, chunk->bytes, (size_t)length);
     chunk_done(chunk);
     return true;
 }
@@ -231,6 +293,8 @@ void life_drain(struct spawner *s, struct run *run)
 static void stop_listening(struct spawner *s, struct run *run)
 {
     char mark[160];
+    for (int i = 0; i < 2; i++)
+        end_masking(s, &run->streams[i], false);
     if (run->stop_reason == SPAWN_NOT_ENDED && !streams_closed(run)) {
         int length =
             snprintf(mark, sizeof(mark),
@@ -531,6 +595,7 @@ void life_forget(struct spawner *s, struct run *run)
     if (run->state != RUN_ENDED)
         return;
     life_note(s, run, JOURNAL_FORGOTTEN);
+    life_drop_masks(s, run);
     agent_link_forget(&s->link, &run->reported);
     if (run->is_growing)
         TAILQ_REMOVE(&s->growing, run, growing);

@@ -101,7 +101,7 @@ static enum status open_all(struct spawner *s)
     char tag[SPAWN_TAG_SIZE];
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    kept_pipes_open(&s->kept);
+    kept_open(&s->kept);
     look_at_oom_score(s);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     launches_init(&s->launches, s->null_fd); /* first: it takes the lowest descriptors */
@@ -134,7 +134,7 @@ static enum status open_all(struct spawner *s)
     }
     if (st == OK)
         st = agent_link_open(&s->link, s->epoll_fd);
-    kept_pipes_release(&s->kept);
+    kept_release(&s->kept);
     return st;
 }
 
@@ -335,6 +335,7 @@ int main(int argc, char **argv)
     heap_init(&s->timers, timer_moved);
     TAILQ_INIT(&s->growing);
     TAILQ_INIT(&s->young);
+    TAILQ_INIT(&s->worn);
     TAILQ_INIT(&s->early);
 
     s->now_boot_ms = clock_now().boot.ms; /* runs are looked at before the first turn, too */

@@ -29,7 +29,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
 {
     struct spawner *s = user;
     struct run *run = spawn_id_valid(record->info.id) ? run_by_id(&s->runs, record->info.id) : NULL;
-    if (record->type == JOURNAL_FORGOTTEN) {
+    if (journal_type(record) == JOURNAL_FORGOTTEN) {
         if (run) {
             run_move(&s->runs, run, RUN_ENDED);
             run_bury(&s->runs, run);
@@ -48,6 +48,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
     run->timeout_at_boot_ms = record->timeout_at_boot_ms;
     run->grace_ms = record->grace_ms;
     run->linger_ms = record->linger_ms;
+    run->has_secrets = record->type & JOURNAL_SECRET;
     run->pipes[0] = same_boot ? record->pipes[0] : 0;
     run->pipes[1] = same_boot ? record->pipes[1] : 0;
     output_init(&run->output, record->head_bytes, record->tail_bytes);
@@ -141,7 +142,7 @@ static bool find_pipe(struct run *run, int index)
 static void claim_pipes(struct spawner *s, struct run *run)
 {
     for (int i = 0; i < 2; i++) {
-        run->streams[i].watch.fd = run->pipes[i] ? kept_pipes_take(&s->kept, run->pipes[i]) : -1;
+        run->streams[i].watch.fd = run->pipes[i] ? kept_take_pipe(&s->kept, run->pipes[i]) : -1;
         if (run->streams[i].watch.fd < 0 && s->kept.are_all)
             run->pipes[i] = 0;
     }
@@ -165,14 +166,40 @@ static bool has_all_pipes(const struct run *run)
            (!run->pipes[1] || run->streams[1].watch.fd >= 0);
 }
 
+static void count_output(struct run *run)
+{
+    run->info.output_bytes = run->output.position;
+    run->info.dropped_bytes = run->output.dropped;
+    run->info.disk_full = run->output.disk_full;
+}
+
 static void add_output(struct spawner *s, struct run *run, enum spawn_stream stream,
                        const char *text, size_t length)
 {
     output_append(&run->output, s->output_fd, run->info.id, stream, text, length,
                   clock_now().wall.ms);
-    run->info.output_bytes = run->output.position;
-    run->info.dropped_bytes = run->output.dropped;
-    run->info.disk_full = run->output.disk_full;
+    count_output(run);
+}
+
+/* Its masks, with which what the dead spawner was doing is done. Without them nothing is written:
+ * the spawner's keeper was killed, too. */
+static void recover_masks(struct spawner *s, struct run *run)
+{
+    const char *bytes = NULL;
+    const struct chunk *chunk = &s->handover.memory->chunk;
+    int fd = kept_take_masks(&s->kept, run->info.id);
+    if (fd < 0)
+        return;
+    if (masking_restore(fd, &run->masking) != OK) {
+        serve_log("event=masks_lost run=%s", run->info.id);
+        close(fd);
+        return;
+    }
+    s->maskings++;
+    struct masking_target target = life_target(s, run);
+    size_t length = chunk_missing(chunk, run->info.id, chunk->position, &bytes);
+    masking_finish(run->masking, &target, length ? bytes : NULL, length);
+    count_output(run);
 }
 
 /* What its files hold, and what the dead spawner has read and not written to them. */
@@ -181,22 +208,33 @@ static void recover_output(struct spawner *s, struct run *run)
     const char *bytes;
     const struct chunk *chunk = &s->handover.memory->chunk;
     output_recover(&run->output, s->output_fd, run->info.id);
-    run->info.output_bytes = run->output.position;
-    run->info.dropped_bytes = run->output.dropped;
+    count_output(run);
+    if (run->has_secrets) {
+        recover_masks(s, run);
+        return;
+    }
     size_t missing = chunk_missing(chunk, run->info.id, run->output.position, &bytes);
     if (missing)
         add_output(s, run, (enum spawn_stream)chunk->stream, bytes, missing);
 }
 
+/* Its masks were lost with the spawner and its guard. */
+static bool is_withheld(const struct run *run)
+{
+    return run->has_secrets && !run->masking;
+}
+
 /* Says in its output that its pipes could not be opened again: its process was gone before, or has
- * other rights. */
+ * other rights; or that what comes from them is not kept. */
 static void mark_gap(struct spawner *s, struct run *run)
 {
-    char mark[160];
+    char mark[200];
     int length = snprintf(mark, sizeof(mark),
                           "%speal: the spawner was killed while this ran: what was written after "
-                          "that is not here\n",
-                          run->output.in_line ? "\n" : "");
+                          "that is %s\n",
+                          run->output.in_line ? "\n" : "",
+                          is_withheld(run) ? "withheld, for its secrets can't be masked any more"
+                                           : "not here");
     add_output(s, run, SPAWN_STDERR, mark, (size_t)length);
 }
 
@@ -212,7 +250,7 @@ static bool adopt(struct spawner *s, struct run *run)
     }
     run->cgroup = cgroup_adopt(&s->cgroups, run->info.id, run->info.pid);
     bool has_out = find_pipe(run, 0), has_err = find_pipe(run, 1);
-    if (!has_out || !has_err)
+    if (!has_out || !has_err || is_withheld(run))
         mark_gap(s, run);
     run_add_pid(&s->runs, run);
     life_began(s, run, 0);
@@ -222,7 +260,7 @@ static bool adopt(struct spawner *s, struct run *run)
 /* It has not ended by itself, as far as the journal knows, and its process is gone. */
 static void end_gone(struct spawner *s, struct run *run, bool same_boot)
 {
-    if (run->info.pid > 0 && !(same_boot && has_all_pipes(run)))
+    if (run->info.pid > 0 && (!(same_boot && has_all_pipes(run)) || is_withheld(run)))
         mark_gap(s, run);
     life_began(s, run, 0);
     if (same_boot && life_take_end(s, run))
@@ -244,6 +282,7 @@ static void restore_ended(struct spawner *s, struct run *run)
 {
     if (run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0) {
         run_move(&s->runs, run, RUN_ENDED);
+        life_drop_masks(s, run);
         return;
     }
     run->has_exited = true;

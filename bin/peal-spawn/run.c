@@ -42,6 +42,7 @@ void run_table_release(struct run_table *table)
     while ((run = TAILQ_FIRST(&table->all))) {
         TAILQ_REMOVE(&table->all, run, all);
         output_close(&run->output);
+        masking_free(run->masking);
         free(run);
     }
     run_sweep(table);
@@ -80,6 +81,7 @@ void run_bury(struct run_table *table, struct run *run)
     TAILQ_REMOVE(&table->all, run, all);
     TAILQ_INSERT_TAIL(&table->buried, run, all);
     output_close(&run->output);
+    run->masking = masking_free(run->masking);
 }
 
 void run_sweep(struct run_table *table)
@@ -163,9 +165,10 @@ struct journal_record run_record(const struct run *run)
 {
     bool is_read = run->state != RUN_ENDED;
     return (struct journal_record){
-        .type = run->state == RUN_ENDED ? JOURNAL_ENDED
-                : run->info.pid         ? JOURNAL_STARTED
-                                        : JOURNAL_STARTING,
+        .type = (run->state == RUN_ENDED ? JOURNAL_ENDED
+                 : run->info.pid         ? JOURNAL_STARTED
+                                         : JOURNAL_STARTING) |
+                (run->has_secrets ? JOURNAL_SECRET : 0),
         .info = run->info,
         .timeout_at_boot_ms = run->timeout_at_boot_ms,
         .head_bytes = run->output.head_limit,

@@ -27,6 +27,7 @@
 #include "heap.h"
 #include "serve/agent_link.h"
 #include "serve/journal.h"
+#include "serve/masking.h"
 #include "serve/output.h"
 #include "serve/watch.h"
 #include "spawn_message.h"
@@ -58,6 +59,8 @@ struct run {
     bool is_adopted;               /* a child of a dead spawner; watched by pidfd */
     bool awaits_end;               /* adopted: its process has ended, how is to be found yet */
     bool was_over;                 /* adopted: its process had ended before */
+    bool has_secrets;              /* its output is masked ... */
+    struct masking *masking;       /* ... by this; NULL: it can't be, and is withheld */
     uint8_t end_looks;             /* how often the end was looked for */
     uint32_t cgroup;               /* see process/cgroup.h */
     uint32_t slot;
@@ -74,11 +77,13 @@ struct run {
 
     struct reported reported;
     bool is_growing;           /* in the queue of grown outputs */
+    bool is_worn;              /* in that of ended runs with masks */
     bool is_young;             /* in the queue of those whose pipes are not watched yet ... */
     int64_t listen_at_boot_ms; /* ... until then */
     struct early *early;       /* it waits for its time; NULL: it does not */
     TAILQ_ENTRY(run) growing;
     TAILQ_ENTRY(run) young;
+    TAILQ_ENTRY(run) worn;
     TAILQ_ENTRY(run) all;
     struct run *next_by_id;
     struct run *next_by_pid;

@@ -97,7 +97,9 @@ struct spawner {
     struct handover handover;
     struct reaped reaped; /* in the memory of `handover` */
     struct keeper keeper;
-    struct kept_pipes kept; /* until the runs are restored */
+    struct kept kept;      /* until the runs are restored */
+    struct run_queue worn; /* runs that have ended, with masks until the journal says so */
+    uint32_t maskings;     /* of runs, each a descriptor */
     struct launches launches;
     struct pipes pipes;
     struct tree tree;
@@ -167,6 +169,8 @@ void life_began(struct spawner *s, struct run *run, int64_t listen_ms);
 void life_listen(struct spawner *s); /* watches the pipes of runs that are old enough */
 void life_note(struct spawner *s, const struct run *run, enum journal_type type);
 void life_write(struct spawner *s); /* what was noted, to the journal */
+struct masking_target life_target(struct spawner *s, struct run *run); /* its files, now */
+void life_drop_masks(struct spawner *s, struct run *run);
 void life_reap(struct spawner *s);
 /* The same, if a process has ended since: a wait looks at every child, and beside thousands of them
  * costs as much as a start. */

@@ -154,7 +154,7 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
 static bool has_fds_left(struct spawner *s, rlim_t share)
 {
     rlim_t need = share * (s->runs.open_streams + s->runs.active + 2 * s->launches.held +
-                           2 * s->cgroups.made + s->pipes.count + 3 + OWN_FDS);
+                           2 * s->cgroups.made + s->pipes.count + s->maskings + 3 + OWN_FDS);
     if (s->now_boot_ms >= s->limit_until_boot_ms || need > s->limit.rlim_cur) {
         s->limit_until_boot_ms = s->now_boot_ms + LIMIT_MS;
         if (getrlimit(RLIMIT_NOFILE, &s->limit) < 0)
@@ -237,6 +237,19 @@ static bool check(struct spawner *s, struct run *run, const struct spawn_request
     return step == SPAWN_STEP_NONE;
 }
 
+/* False: the run has failed. */
+static bool keep_secrets(struct spawner *s, struct run *run, const struct spawn_request *request)
+{
+    if (!request->secret_count)
+        return true;
+    run->has_secrets = true;
+    enum status st = masking_new(request, &run->masking);
+    s->maskings += st == OK;
+    if (st != OK)
+        life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_SECRETS, st == E_NOMEM ? ENOMEM : errno);
+    return st == OK;
+}
+
 struct run *start_new(struct spawner *s, const struct spawn_request *request)
 {
     struct run *run = run_by_id(&s->runs, request->id);
@@ -256,7 +269,7 @@ struct run *start_new(struct spawner *s, const struct spawn_request *request)
     run->linger_ms = request->linger_s * 1000;
     run->timeout_at_boot_ms = request->timeout_ms ? (at > now ? at : now) + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
-    return run;
+    return keep_secrets(s, run, request) ? run : NULL;
 }
 
 void start_go(struct spawner *s, struct run *run, const struct spawn_request *request, void *block,

@@ -30,13 +30,33 @@ static bool write_all(int fd, const void *bytes, size_t length)
 /* The version of the state: the earliest that can say it. */
 static uint32_t state_version(const struct spawner *s)
 {
-    for (const struct run *run = run_first(&s->runs); run; run = run_next(run))
-        if (run->cgroup >= CGROUP_END_OF_2)
+    uint32_t version = STATE_VERSION_SMALL;
+    for (const struct run *run = run_first(&s->runs); run; run = run_next(run)) {
+        if (run->has_secrets)
             return STATE_VERSION;
-    return STATE_VERSION_SMALL;
+        if (run->cgroup >= CGROUP_END_OF_2)
+            version = STATE_VERSION_POOL;
+    }
+    return version;
 }
 
-static bool save_run(int fd, const struct run *run)
+/* 0: there is no such version. */
+static size_t run_size_of(uint32_t version)
+{
+    if (version < 1 || version > STATE_VERSION)
+        return 0;
+    return version == 1              ? STATE_RUN_SIZE_OF_1
+           : version < STATE_VERSION ? STATE_RUN_SIZE_OF_2
+                                     : sizeof(struct saved_run);
+}
+
+/* -1: none. */
+static int masks_fd(const struct run *run)
+{
+    return run->masking ? masking_fd(run->masking) : -1;
+}
+
+static bool save_run(int fd, const struct run *run, size_t size)
 {
     struct saved_run saved = {
         .info = run->info,
@@ -58,9 +78,11 @@ static bool save_run(int fd, const struct run *run)
         .grace_ms = run->grace_ms,
         .output = run->output,
         .linger_ms = run->linger_ms,
+        .masking_fd = masks_fd(run),
+        .has_secrets = run->has_secrets,
     };
     saved.output.head_fd = saved.output.tail_fd = -1; /* opened again when needed */
-    return write_all(fd, &saved, sizeof(saved));
+    return write_all(fd, &saved, size);
 }
 
 /* A memfd with the whole state, or -1. */
@@ -69,7 +91,7 @@ static int save(struct spawner *s)
     struct saved saved = {
         .magic = STATE_MAGIC,
         .version = state_version(s),
-        .run_size = sizeof(struct saved_run),
+        .run_size = (uint32_t)run_size_of(state_version(s)),
         .lock_fd = s->lock_fd,
         .listener_fd = s->link.listener.fd,
         .agent_fd = s->link.agent.fd,
@@ -90,11 +112,13 @@ static int save(struct spawner *s)
     int fd = memfd_create("peal-spawn-state", MFD_CLOEXEC);
     bool done = fd >= 0 && write_all(fd, &saved, sizeof(saved));
     for (struct run *run = run_first(&s->runs); run; run = run_next(run))
-        done = done && save_run(fd, run);
+        done = done && save_run(fd, run, saved.run_size);
     if (done && lseek(fd, 0, SEEK_SET) == 0)
         return fd;
+    int error = errno;
     if (fd >= 0)
         close(fd);
+    errno = error;
     return -1;
 }
 
@@ -108,8 +132,9 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
         if (fds[i] >= 0)
             fcntl(fds[i], F_SETFD, flags);
     for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
-        const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd};
-        for (int i = 0; i < 3; i++)
+        const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd,
+                               masks_fd(run)};
+        for (size_t i = 0; i < sizeof(run_fds) / sizeof(run_fds[0]); i++)
             if (run_fds[i] >= 0)
                 fcntl(run_fds[i], F_SETFD, flags);
     }
@@ -190,7 +215,22 @@ static bool is_sound_run(const struct saved_run *saved)
            (saved->slot < SLOT_COUNT || saved->slot == SLOT_NONE) && saved->grace_ms >= 0 &&
            saved->linger_ms >= 0 && saved->cgroup < CGROUP_END && saved->output.tail_turn <= 1 &&
            saved->output.head_fd == -1 && saved->output.tail_fd == -1 &&
-           is_fd(saved->stream_fds[0]) && is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
+           is_fd(saved->stream_fds[0]) && is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd) &&
+           is_fd(saved->masking_fd) && saved->has_secrets <= 1;
+}
+
+/* What can't be restored is not masked, and so is withheld. */
+static void resume_masking(struct spawner *s, struct run *run, const struct saved_run *saved)
+{
+    run->has_secrets = saved->has_secrets;
+    if (saved->masking_fd < 0)
+        return;
+    if (masking_restore(saved->masking_fd, &run->masking) == OK) {
+        s->maskings++;
+        return;
+    }
+    serve_log("event=masks_lost run=%s", run->info.id);
+    close(saved->masking_fd);
 }
 
 static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t *used_slots)
@@ -212,6 +252,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     run->pipes[0] = saved->pipes[0];
     run->pipes[1] = saved->pipes[1];
     run->output = saved->output;
+    resume_masking(s, run, saved);
     run->state = (enum run_state)saved->state; /* restored as it was, not moved */
     if (run->state == RUN_ENDED)
         s->runs.active--;
@@ -236,13 +277,13 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
 
 bool upgrade_knows(int version)
 {
-    return version >= 1 && version <= STATE_VERSION;
+    return version > 0 && run_size_of((uint32_t)version);
 }
 
 /* Members that its version does not have are those of a new run. */
 static bool read_run(int state_fd, size_t size, struct saved_run *ret)
 {
-    *ret = (struct saved_run){.linger_ms = SPAWN_LINGER_S * 1000};
+    *ret = (struct saved_run){.linger_ms = SPAWN_LINGER_S * 1000, .masking_fd = -1};
     return read_all(state_fd, ret, size) && is_sound_run(ret);
 }
 
@@ -252,8 +293,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     struct saved_run run;
     if (!read_all(state_fd, &saved, sizeof(saved)) || saved.magic != STATE_MAGIC)
         return E_CORRUPT;
-    size_t run_size = saved.version == 1 ? STATE_RUN_SIZE_OF_1 : sizeof(run);
-    if (!upgrade_knows((int)saved.version) || saved.run_size != run_size)
+    size_t run_size = run_size_of(saved.version);
+    if (!run_size || saved.run_size != run_size)
         return E_VERSION;
     if (!is_sound(&saved))
         return E_CORRUPT;

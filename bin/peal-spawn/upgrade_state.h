@@ -11,11 +11,13 @@
 #define STATE_MAGIC 0x70756c70u
 
 /* 2: saved_run.linger_ms. The size of a run is that of its version, and members are only added.
- * 3: saved_run.cgroup may be beyond CGROUP_END_OF_2; handed over only then, so that an image that
- * knows no more than 2 can follow otherwise. */
-#define STATE_VERSION       3
+ * 3: saved_run.cgroup may be beyond CGROUP_END_OF_2; 4: secrets. Each is handed over only then, so
+ * that an image that knows no more than 2 can follow otherwise. */
+#define STATE_VERSION       4
+#define STATE_VERSION_POOL  3
 #define STATE_VERSION_SMALL 2
 #define STATE_RUN_SIZE_OF_1 offsetof(struct saved_run, linger_ms)
+#define STATE_RUN_SIZE_OF_2 offsetof(struct saved_run, masking_fd)
 
 enum said_hello {
     SAID_NOTHING,
@@ -47,6 +49,8 @@ struct saved_run {
     struct output output;
     int32_t linger_ms;
     int32_t zero;
+    int32_t masking_fd; /* of serve/masking.h; -1: none */
+    uint32_t has_secrets;
 };
 
 #endif

@@ -18,6 +18,13 @@ void strbuf_release(struct strbuf *buf)
     strbuf_init(buf);
 }
 
+void strbuf_wipe(struct strbuf *buf)
+{
+    if (buf->capacity)
+        explicit_bzero(buf->text, buf->capacity);
+    strbuf_release(buf);
+}
+
 void strbuf_reset(struct strbuf *buf)
 {
     buf->failed = false;

@@ -21,6 +21,7 @@ void strbuf_init(struct strbuf *buf);
 
 /* Frees the memory; the buffer is empty and usable afterwards. */
 void strbuf_release(struct strbuf *buf);
+void strbuf_wipe(struct strbuf *buf); /* the same, of a text that is a secret */
 
 void strbuf_reset(struct strbuf *buf);                /* empty, keeps its memory */
 void strbuf_reserve(struct strbuf *buf, size_t more); /* room for so many bytes more, at once */

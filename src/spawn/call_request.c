@@ -44,8 +44,10 @@ void call_words_add_header(struct call_words *words, const char *name, const cha
 
 void call_words_release(struct call_words *words)
 {
-    for (size_t i = 0; i < words->count; i++)
+    for (size_t i = 0; i < words->count; i++) {
+        explicit_bzero(words->argv[i], strlen(words->argv[i])); /* it may have a secret */
         free(words->argv[i]);
+    }
     *words = (struct call_words){0};
 }
 

@@ -40,6 +40,7 @@ struct outgoing {
     char *stdin_bytes; /* NULL: none */
     size_t stdin_length;
     int64_t at_boot_us; /* of a start: not before; 0: at once */
+    bool has_secrets;
     STAILQ_ENTRY(outgoing) waiting;
     TAILQ_ENTRY(outgoing) unanswered;
 };
@@ -75,6 +76,8 @@ static const struct table_type outgoing_by_id = {.key_at = offsetof(struct outgo
 
 static void outgoing_free(struct outgoing *out)
 {
+    if (out->packet && out->has_secrets)
+        explicit_bzero(out->packet, out->length);
     free(out->packet);
     free(out->stdin_bytes);
     free(out);
@@ -316,6 +319,12 @@ static int64_t wait_ms(const struct spawn_client *client, const struct outgoing 
     return ms > 0 ? ms : 0;
 }
 
+/* A start with secrets for a spawner that would not mask them. */
+static bool is_unmasked(const struct spawn_client *client, const struct outgoing *out)
+{
+    return out->has_secrets && !(client->hello.features & SPAWN_KNOWS_SECRETS);
+}
+
 /* How many of the messages that wait go into the next packet: more than one are a frame. */
 static size_t count_next(const struct spawn_client *client)
 {
@@ -327,7 +336,7 @@ static size_t count_next(const struct spawn_client *client)
     {
         length += out->length + spawn_frame_padding(out->length);
         if (out->stdin_bytes || length > SPAWN_FRAME_MAX || count == SPAWN_FRAME_MESSAGES ||
-            wait_ms(client, out))
+            wait_ms(client, out) || is_unmasked(client, out))
             break;
         count++;
     }
@@ -409,9 +418,37 @@ static void sent(struct spawn_client *client, size_t count)
     }
 }
 
+/* Those at the front of the queue fail here, as if the spawner had said so. False: out of memory.
+ */
+static bool refuse_unmasked(struct spawn_client *client)
+{
+    struct outgoing *out;
+    while ((out = STAILQ_FIRST(&client->waiting)) && is_unmasked(client, out)) {
+        struct spawn_event event = {.kind = SPAWN_EVENT_RUN,
+                                    .run = {.change = SPAWN_CHANGE_ENDED,
+                                            .reason = SPAWN_START_FAILED,
+                                            .step = SPAWN_STEP_SECRETS,
+                                            .error = EPROTONOSUPPORT,
+                                            .ended_wall_ms = clock_now().wall.ms,
+                                            .ended_boot_ms = clock_now().boot.ms}};
+        memcpy(event.run.id, out->id, sizeof(out->id));
+        if (!add_event(client, &event))
+            return false;
+        STAILQ_REMOVE_HEAD(&client->waiting, waiting);
+        outgoing_free(out);
+    }
+    return true;
+}
+
 static void write_messages(struct spawn_client *client)
 {
-    for (int i = 0; i < PACKETS_AT_ONCE && !STAILQ_EMPTY(&client->waiting); i++) {
+    for (int i = 0; i < PACKETS_AT_ONCE; i++) {
+        if (!refuse_unmasked(client)) {
+            send_failed(client, ENOMEM);
+            return;
+        }
+        if (STAILQ_EMPTY(&client->waiting))
+            return;
         int64_t early_ms = wait_ms(client, STAILQ_FIRST(&client->waiting));
         if (early_ms) {
             pause_for(client, early_ms);
@@ -613,6 +650,7 @@ enum status spawn_client_start(struct spawn_client *client, const struct spawn_r
     }
     memcpy(out->id, request->id, strlen(request->id));
     out->at_boot_us = request->at_boot_us;
+    out->has_secrets = request->secret_count > 0;
     enqueue(client, out);
     return OK;
 }

@@ -11,14 +11,15 @@ enum start_flag {
     START_LINGERS = 1 << 3, /* for flags >> START_LINGER_SHIFT, in seconds */
     START_TIMED = 1 << 4,   /* with SPAWN_KNOWS_TIMES: the last 8 bytes are at_boot_us */
     START_VALUES = 1 << 5,  /* with SPAWN_KNOWS_VALUES */
+    START_SECRETS = 1 << 6, /* with SPAWN_KNOWS_SECRETS: their number is before the time */
     START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS |
-                  START_TIMED | START_VALUES,
+                  START_TIMED | START_VALUES | START_SECRETS,
 };
 #define START_LINGER_SHIFT 16
 #define START_OUTPUT_MASK  (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
 
 /* The part of START that has a fixed size. After it: cwd, user, job, arguments, variables, each
- * ended by a zero byte; then its time, if it has one. */
+ * ended by a zero byte; then the number of its secrets, and its time, if it has them. */
 struct start_body {
     char id[SPAWN_ID_MAX + 8];
     int64_t deadline_boot_ms;
@@ -182,6 +183,7 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
                  (request->is_merged ? START_MERGED : 0u) | START_LINGERS |
                  (request->at_boot_us ? START_TIMED : 0u) |
                  (request->has_values ? START_VALUES : 0u) |
+                 (request->secret_count ? START_SECRETS : 0u) |
                  (uint32_t)request->linger_s << START_LINGER_SHIFT,
     };
     memcpy(body.id, request->id, strlen(request->id));
@@ -191,9 +193,12 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
     body.arguments = measure(request->argv, &bytes);
     body.variables = measure(request->env, &bytes);
     size_t time_size = request->at_boot_us ? sizeof(request->at_boot_us) : 0;
-    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes + time_size;
+    size_t secrets_size = request->secret_count ? sizeof(request->secret_count) : 0;
+    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes + secrets_size + time_size;
     if (length > SPAWN_MESSAGE_MAX || body.arguments + body.variables > SPAWN_STRINGS_MAX)
         return E_TOO_LARGE;
+    if (request->secret_count > SPAWN_SECRETS_MAX || request->secret_count > body.variables)
+        return E_INVALID;
 
     char *packet = malloc(length);
     if (!packet)
@@ -208,7 +213,8 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         at = put_text(at, request->argv[i]);
     for (uint32_t i = 0; i < body.variables; i++)
         at = put_text(at, request->env[i]);
-    memcpy(at, &request->at_boot_us, time_size);
+    memcpy(at, &request->secret_count, secrets_size);
+    memcpy(at + secrets_size, &request->at_boot_us, time_size);
     *ret = packet;
     *ret_length = length;
     return OK;
@@ -323,14 +329,15 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         return E_CORRUPT;
 
     size_t time_size = flags & START_TIMED ? sizeof(int64_t) : 0;
-    if (message->body_length <= sizeof(body) + time_size)
+    size_t secrets_size = flags & START_SECRETS ? sizeof(uint32_t) : 0;
+    if (message->body_length <= sizeof(body) + secrets_size + time_size)
         return E_CORRUPT;
     char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
     if (!block)
         return E_NOMEM;
     char **env = block + body.arguments + 1;
     char *at = (char *)message->body + sizeof(body);
-    const char *end = (const char *)message->body + message->body_length - time_size;
+    const char *end = (const char *)message->body + message->body_length - time_size - secrets_size;
     struct spawn_request request = {
         .id = message->body, /* the id is the first field and ends with zeroes */
         .cwd = take_text(&at, end),
@@ -352,13 +359,17 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .tail_bytes = body.tail_bytes,
     };
     memcpy(request.limits, body.limits, sizeof(request.limits));
-    memcpy(&request.at_boot_us, end, time_size);
+    memcpy(&request.secret_count, end, secrets_size);
+    memcpy(&request.at_boot_us, end + secrets_size, time_size);
     request.user = request.cwd ? take_text(&at, end) : NULL;
     request.job = !(flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
     bool whole = request.user && request.job && take_strings(&at, end, block, body.arguments) &&
                  take_strings(&at, end, env, body.variables) && at == end;
-    bool has_time = !time_size || request.at_boot_us; /* one spelling for each start */
-    if (!whole || !has_time || !request_valid(&request)) {
+    /* One spelling for each start. */
+    bool has_time = !time_size || request.at_boot_us;
+    bool has_secrets = !secrets_size || request.secret_count;
+    if (!whole || !has_time || !has_secrets || request.secret_count > SPAWN_SECRETS_MAX ||
+        request.secret_count > body.variables || !request_valid(&request)) {
         free(block);
         return E_CORRUPT;
     }
@@ -478,6 +489,7 @@ const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t si
         [SPAWN_STEP_FDS] = "arranging file descriptors",
         [SPAWN_STEP_DEADLINE] = "start deadline",
         [SPAWN_STEP_EXEC] = "executing the command",
+        [SPAWN_STEP_SECRETS] = "keeping its secrets, to mask them",
     };
     const char *step = run->step < SPAWN_STEP_COUNT ? texts[run->step] : "?";
     if (run->error)

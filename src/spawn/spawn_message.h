@@ -43,6 +43,7 @@
 #define SPAWN_MESSAGE_MAX    196608 /* fits into the default send buffer of a UNIX socket */
 #define SPAWN_ID_MAX         32
 #define SPAWN_STRINGS_MAX    8192  /* arguments and variables of one start, together */
+#define SPAWN_SECRETS_MAX    32    /* variables of one start that are secrets */
 #define SPAWN_FRAME_MAX      65536 /* bytes of a frame ... */
 #define SPAWN_FRAME_MESSAGES 64    /* ... and the messages in it */
 #define SPAWN_GREW_MS        50
@@ -65,16 +66,17 @@ enum spawn_type {
 };
 
 enum spawn_feature {
-    SPAWN_HAS_CGROUP = 1 << 0,   /* each run has a cgroup of its own */
-    SPAWN_CAN_SWITCH = 1 << 1,   /* runs as root: may switch to users of the allow-list */
-    SPAWN_IS_STOPPING = 1 << 2,  /* got SIGTERM: starts nothing any more */
-    SPAWN_KNOWS_JOBS = 1 << 3,   /* a start names its job; without a user it is not root's */
-    SPAWN_WANTS_BUILD = 1 << 4,  /* the agent's: earlier ones do not know BUILD */
-    SPAWN_KNOWS_OUTPUT = 1 << 5, /* a start says whether its streams are merged, and its linger */
-    SPAWN_KNOWS_FRAMES = 1 << 6, /* of both: can receive FRAME */
-    SPAWN_KNOWS_TIMES = 1 << 7,  /* a start may come before its time, and says when that is */
-    SPAWN_KNOWS_VALUES = 1 << 8, /* a run may hand over values: has_values */
-    SPAWN_WANTS_HELD = 1 << 9,   /* the agent\'s: earlier ones do not know SPAWN_CHANGE_HELD */
+    SPAWN_HAS_CGROUP = 1 << 0,     /* each run has a cgroup of its own */
+    SPAWN_CAN_SWITCH = 1 << 1,     /* runs as root: may switch to users of the allow-list */
+    SPAWN_IS_STOPPING = 1 << 2,    /* got SIGTERM: starts nothing any more */
+    SPAWN_KNOWS_JOBS = 1 << 3,     /* a start names its job; without a user it is not root's */
+    SPAWN_WANTS_BUILD = 1 << 4,    /* the agent's: earlier ones do not know BUILD */
+    SPAWN_KNOWS_OUTPUT = 1 << 5,   /* a start says whether its streams are merged, and its linger */
+    SPAWN_KNOWS_FRAMES = 1 << 6,   /* of both: can receive FRAME */
+    SPAWN_KNOWS_TIMES = 1 << 7,    /* a start may come before its time, and says when that is */
+    SPAWN_KNOWS_VALUES = 1 << 8,   /* a run may hand over values: has_values */
+    SPAWN_WANTS_HELD = 1 << 9,     /* the agent's: earlier ones do not know SPAWN_CHANGE_HELD */
+    SPAWN_KNOWS_SECRETS = 1 << 10, /* masks the values of secrets: secret_count */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -120,6 +122,7 @@ enum spawn_step {
     SPAWN_STEP_FDS,
     SPAWN_STEP_DEADLINE, /* not a failure: the last check of the start deadline */
     SPAWN_STEP_EXEC,
+    SPAWN_STEP_SECRETS, /* keeping the values of its secrets, so that they can be masked */
     SPAWN_STEP_COUNT,
 };
 
@@ -212,6 +215,8 @@ struct spawn_request {
     const char *cwd;   /* "": "/" */
     char *const *argv; /* NULL-terminated, at least one; without a slash it is looked for in PATH */
     char *const *env;  /* NULL-terminated; the whole environment except for the spawner's marks */
+    uint32_t secret_count; /* so many of the last variables are secrets, whose values are masked in
+                            * the output; they are kept in memory only */
     const void *stdin_bytes; /* NULL: /dev/null. Travels beside the message, as a memfd */
     size_t stdin_length;
     int64_t at_boot_us;       /* not started before this, in microseconds; 0: at once */
@@ -253,7 +258,8 @@ MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, v
                                           size_t *ret_length);
 
 /* Takes out of a START message what a spawner with these features (of its HELLO) does not know: it
- * would refuse the message. Returns the length that the message has then. */
+ * would refuse the message. Returns the length that the message has then. A message with secrets is
+ * only for a spawner that knows them. */
 size_t spawn_start_suit(void *packet, size_t length, uint32_t features);
 
 /* A received message. `body` points into the packet; texts are decoded by spawn_decode_start. */

@@ -6,7 +6,8 @@
  *   chunk    what was read from a pipe, and may not be in the run's output yet
  *   keeper   the process that keeps the descriptors open (keeper.h)
  *
- * The next spawner looks at all that when it restores the runs (recover.c). Without a guard, or if
+ * The next spawner looks at all that when it restores the runs (recover.c). A chunk is not masked:
+ * of a run with secrets it goes through its masks again (serve/masking.h). Without a guard, or if
  * that is killed as well, the memory is the spawner's alone, and lost with it. */
 #ifndef PEAL_SPAWNER_HANDOVER_H
 #define PEAL_SPAWNER_HANDOVER_H

@@ -21,6 +21,7 @@
 
 #include "clock.h"
 #include "handover/handover.h"
+#include "serve/masking.h"
 #include "spawner.h"
 
 #define NAME          "peal-keeper"
@@ -76,7 +77,8 @@ static void pass_on(int fd, void *context)
 {
     const struct spawner *s = context;
     uint64_t inode;
-    if (fd == s->lock_fd || fd == s->handover.fd || is_kept(fd, &inode))
+    char id[SPAWN_ID_MAX + 1];
+    if (fd == s->lock_fd || fd == s->handover.fd || is_kept(fd, &inode) || masking_is_at(fd, id))
         fcntl(fd, F_SETFD, 0);
     else
         close(fd);
@@ -197,57 +199,116 @@ int32_t keeper_call(struct handover_memory *memory)
 
 /* ---- what was kept ---- */
 
-static void take_over(int fd, void *context)
+/* One more item, zeroed, behind those of *list. NULL: out of memory. */
+static void *add_item(void **list, size_t *count, size_t size)
 {
-    struct kept_pipes *kept = context;
-    uint64_t inode;
-    if (!is_kept(fd, &inode))
-        return;
-    struct kept_pipe *all = realloc(kept->all, (kept->count + 1) * sizeof(*all));
-    if (!all) {
-        kept->are_all = false;
-        close(fd);
-        return;
-    }
-    kept->all = all;
-    kept->all[kept->count++] = (struct kept_pipe){inode, fd};
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    char *grown = realloc(*list, (*count + 1) * size);
+    if (!grown)
+        return NULL;
+    *list = grown;
+    return memset(grown + (*count)++ * size, 0, size);
 }
 
-static int compare(const void *a, const void *b)
+static bool keep_pipe(struct kept *kept, int fd, uint64_t inode)
+{
+    struct kept_pipe *pipe = add_item((void **)&kept->pipes, &kept->pipe_count, sizeof(*pipe));
+    if (pipe)
+        *pipe = (struct kept_pipe){inode, fd};
+    return pipe;
+}
+
+static bool keep_masks(struct kept *kept, int fd, const char *id)
+{
+    struct kept_masks *masks = add_item((void **)&kept->masks, &kept->mask_count, sizeof(*masks));
+    if (masks) {
+        memcpy(masks->id, id, sizeof(masks->id));
+        masks->fd = fd;
+    }
+    return masks;
+}
+
+static void take_over(int fd, void *context)
+{
+    struct kept *kept = context;
+    uint64_t inode;
+    char id[SPAWN_ID_MAX + 1];
+    bool is_there = true;
+    if (is_kept(fd, &inode))
+        is_there = keep_pipe(kept, fd, inode);
+    else if (masking_is_at(fd, id))
+        is_there = keep_masks(kept, fd, id);
+    else
+        return;
+    if (is_there) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        return;
+    }
+    kept->are_all = false;
+    close(fd);
+}
+
+static int compare_pipes(const void *a, const void *b)
 {
     const struct kept_pipe *one = a, *other = b;
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-void kept_pipes_open(struct kept_pipes *kept)
+static int compare_masks(const void *a, const void *b)
 {
-    *kept = (struct kept_pipes){0};
+    const struct kept_masks *one = a, *other = b;
+    return strcmp(one->id, other->id);
+}
+
+void kept_open(struct kept *kept)
+{
+    *kept = (struct kept){0};
     if (!getenv(VARIABLE))
         return;
     unsetenv(VARIABLE);
     kept->are_all = true;
     kept->are_all = for_each_fd(take_over, kept) && kept->are_all;
-    if (kept->count)
-        qsort(kept->all, kept->count, sizeof(*kept->all), compare);
+    if (kept->pipe_count)
+        qsort(kept->pipes, kept->pipe_count, sizeof(*kept->pipes), compare_pipes);
+    if (kept->mask_count)
+        qsort(kept->masks, kept->mask_count, sizeof(*kept->masks), compare_masks);
 }
 
-int kept_pipes_take(struct kept_pipes *kept, uint64_t inode)
+static int take_fd(int *place)
 {
-    struct kept_pipe key = {.inode = inode};
-    struct kept_pipe *found =
-        kept->count ? bsearch(&key, kept->all, kept->count, sizeof(key), compare) : NULL;
-    int fd = found ? found->fd : -1;
-    if (found)
-        found->fd = -1;
+    int fd = place ? *place : -1;
+    if (place)
+        *place = -1;
     return fd;
 }
 
-void kept_pipes_release(struct kept_pipes *kept)
+int kept_take_pipe(struct kept *kept, uint64_t inode)
 {
-    for (size_t i = 0; i < kept->count; i++)
-        if (kept->all[i].fd >= 0)
-            close(kept->all[i].fd);
-    free(kept->all);
-    *kept = (struct kept_pipes){0};
+    struct kept_pipe key = {.inode = inode};
+    struct kept_pipe *found =
+        kept->pipe_count ? bsearch(&key, kept->pipes, kept->pipe_count, sizeof(key), compare_pipes)
+                         : NULL;
+    return take_fd(found ? &found->fd : NULL);
+}
+
+int kept_take_masks(struct kept *kept, const char *id)
+{
+    struct kept_masks key = {.fd = -1};
+    memcpy(key.id, id, strnlen(id, SPAWN_ID_MAX));
+    struct kept_masks *found =
+        kept->mask_count ? bsearch(&key, kept->masks, kept->mask_count, sizeof(key), compare_masks)
+                         : NULL;
+    return take_fd(found ? &found->fd : NULL);
+}
+
+void kept_release(struct kept *kept)
+{
+    for (size_t i = 0; i < kept->pipe_count; i++)
+        if (kept->pipes[i].fd >= 0)
+            close(kept->pipes[i].fd);
+    for (size_t i = 0; i < kept->mask_count; i++)
+        if (kept->masks[i].fd >= 0)
+            close(kept->masks[i].fd);
+    free(kept->pipes);
+    free(kept->masks);
+    *kept = (struct kept){0};
 }

@@ -5,9 +5,10 @@
  *               ->  peal-keeper
  *
  * It costs a start nothing, for it sleeps until the spawner has ended. Then it closes all but the
- * ends of pipes that are read and the lock, and when its guard says so (handover.h), which has
- * written down how the runs of the dead spawner ended, it executes the spawner's file and is the
- * next one. That finds the pipe of a run by its inode, and has a keeper of its own.
+ * ends of pipes that are read, the memory of masks (serve/masking.h) and the lock, and when its
+ * guard says so (handover.h), which has written down how the runs of the dead spawner ended, it
+ * executes the spawner's file and is the next one. That finds the pipe of a run by its inode, its
+ * masks by its id, and has a keeper of its own.
  *
  * Without a guard there is none, and it dies with its guard. If it is killed itself there is
  * another one. */
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #include "serve/watch.h"
+#include "spawn_message.h"
 
 struct handover_memory;
 struct spawner;
@@ -42,15 +44,22 @@ struct kept_pipe {
     int fd; /* -1: taken */
 };
 
-struct kept_pipes {
-    struct kept_pipe *all; /* by inode */
-    size_t count;
+struct kept_masks {
+    char id[SPAWN_ID_MAX + 1]; /* of their run */
+    int fd;                    /* -1: taken */
+};
+
+struct kept {
+    struct kept_pipe *pipes;  /* by inode */
+    struct kept_masks *masks; /* by id */
+    size_t pipe_count, mask_count;
     bool are_all; /* what is not here was closed by the spawner before */
 };
 
 /* To be called before this spawner opens any pipe. */
-void kept_pipes_open(struct kept_pipes *kept);
-int kept_pipes_take(struct kept_pipes *kept, uint64_t inode); /* -1: it is not there */
-void kept_pipes_release(struct kept_pipes *kept);             /* closes the others */
+void kept_open(struct kept *kept);
+int kept_take_pipe(struct kept *kept, uint64_t inode);  /* -1: it is not there */
+int kept_take_masks(struct kept *kept, const char *id); /* -1: they are not there */
+void kept_release(struct kept *kept);                   /* closes the others */
 
 #endif

@@ -262,6 +262,7 @@ static enum status handle_packet(struct agent_link *link, size_t length, int fd,
         st = st == E_NOT_FOUND ? OK : st;
     }
     link->type->packet_read(link->context);
+    explicit_bzero(link->packet, length < sizeof(link->packet) ? length : sizeof(link->packet));
     return st;
 }
 

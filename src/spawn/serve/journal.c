@@ -67,7 +67,7 @@ static int create(int folder_fd)
 static bool is_sound(const struct journal_record *record)
 {
     const struct spawn_run *info = &record->info;
-    return record->type >= JOURNAL_STARTING && record->type <= JOURNAL_FORGOTTEN &&
+    return journal_type(record) >= JOURNAL_STARTING && journal_type(record) <= JOURNAL_FORGOTTEN &&
            memchr(info->id, '\0', sizeof(info->id)) && spawn_id_valid(info->id) && info->pid >= 0 &&
            record->grace_ms >= 0 && record->linger_ms >= 0 && record->timeout_at_boot_ms >= 0 &&
            record->head_bytes <= BYTES_MAX && record->tail_bytes <= BYTES_MAX;
@@ -129,7 +129,7 @@ void journal_close(struct journal *journal)
 static void seal(struct journal_record *record, enum journal_type type)
 {
     record->magic = RECORD_MAGIC;
-    record->type = type;
+    record->type = type | (record->type & JOURNAL_SECRET);
     record->checksum = checksum(record);
 }
 
@@ -195,7 +195,7 @@ static bool write_copies(int fd, const struct journal_record *records, size_t co
         size_t many = 0;
         for (; many < sizeof(part) / sizeof(part[0]) && done < count; many++, done++) {
             part[many] = records[done];
-            seal(&part[many], (enum journal_type)records[done].type);
+            seal(&part[many], journal_type(&records[done]));
         }
         if (!write_records(fd, part, many))
             return false;

@@ -26,9 +26,13 @@ enum journal_type {
     JOURNAL_FORGOTTEN,
 };
 
+/* In the type of a record: the run has secrets, which only the spawner that has started it can
+ * mask. Earlier versions, which would not withhold its output, do not take such a record. */
+#define JOURNAL_SECRET 0x100u
+
 struct journal_record {
     uint32_t magic;
-    uint32_t type;
+    uint32_t type; /* enum journal_type, and JOURNAL_SECRET */
     struct spawn_run info;
     int64_t timeout_at_boot_ms; /* 0: never */
     uint64_t head_bytes;
@@ -59,8 +63,14 @@ MUST_CHECK enum status journal_open(struct journal *journal, int folder_fd, jour
                                     void *user);
 void journal_close(struct journal *journal);
 
-/* Gathers a record. E_IO: those before it were written now, for there was no more room, and that
- * has failed, see journal_write. */
+static inline enum journal_type journal_type(const struct journal_record *record)
+{
+    return (enum journal_type)(record->type & ~JOURNAL_SECRET);
+}
+
+/* Gathers a record, as of this type; its own says only whether there are secrets. E_IO: those
+ * before it were written now, for there was no more room, and that has failed, see journal_write.
+ */
 enum status journal_append(struct journal *journal, enum journal_type type,
                            const struct journal_record *record);
 

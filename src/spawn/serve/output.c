@@ -172,6 +172,7 @@ struct file_sum {
     uint64_t used;  /* to the end of the last whole record */
     uint64_t bytes; /* of output */
     uint64_t end;   /* position behind the last byte */
+    bool in_line;   /* that is no newline */
 };
 
 /* Walks the records of a file and truncates an incomplete one. False: no file. */
@@ -190,6 +191,9 @@ static bool sum_file(int folder_fd, const char *name, struct file_sum *ret)
         sum.bytes += record.length;
         sum.end = record.position + record.length;
     }
+    char last = '\n';
+    if (sum.used && pread(fd, &last, 1, (off_t)sum.used - 1) == 1)
+        sum.in_line = last != '\n';
     if (ftruncate(fd, (off_t)sum.used) < 0)
         sum = (struct file_sum){0};
     close(fd);
@@ -205,6 +209,7 @@ void output_recover(struct output *output, int folder_fd, const char *id)
     output->head_used = head.used;
     uint64_t kept = head.bytes;
     output->position = head.end;
+    output->in_line = head.in_line;
     for (uint32_t turn = 0; turn < 2; turn++) {
         tail_name(id, turn, name);
         bool exists = sum_file(folder_fd, name, &tails[turn]);
@@ -214,6 +219,7 @@ void output_recover(struct output *output, int folder_fd, const char *id)
         kept += tails[turn].bytes;
         if (tails[turn].end > output->position) {
             output->position = tails[turn].end;
+            output->in_line = tails[turn].in_line;
             output->tail_turn = turn;
         }
     }

@@ -294,3 +294,16 @@ bool process_lives(int pid)
     const char *state = strrchr(text, ')');
     return state && state[2] != 'Z' && state[2] != 'X';
 }
+
+int process_parent(int pid)
+{
+    char path[64], line[256] = "";
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    assert_int_equal(sscanf(strrchr(line, ')'), ") %*c %d", &parent), 1);
+    return parent;
+}

@@ -77,5 +77,6 @@ void harness_path(const struct harness *h, const char *name, char *buf, size_t s
 void harness_touch(const struct harness *h, const char *name); /* for a script to go on */
 
 bool process_lives(int pid); /* and is no zombie */
+int process_parent(int pid); /* of a spawner: its guard */
 
 #endif

@@ -1,5 +1,6 @@
 /* Spawners are killed at random moments while runs start, write and end, on a machine that has more
- * to do: whatever a run has written is kept. PEAL_SEED repeats a run, PEAL_ROUNDS makes it longer.
+ * to do: whatever a run has written is kept, and secrets in it are masked. PEAL_SEED repeats a run,
+ * PEAL_ROUNDS makes it longer.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -23,17 +24,35 @@
 #define BEFORE_US   2000 /* a kill comes up to so long after the starts, or some times as long */
 #define LIFETIME_MS 1050 /* after a shorter life of a spawner its guard takes a pause */
 
+#define SECRET "s3cret/value+of 26 bytes:)"
+
+/* Of runs whose variable S is a secret: it is written in two pieces, cut at each of its bytes, with
+ * a pause that a kill may come into; and all of it but its last byte, which is no secret. */
+#define CUTS                                                                                       \
+    "p=?; while a=${S%$p}; [ -n \"$a\" ]; do printf %s \"$a\"; printf '%s\\n' \"${S#\"$a\"}\"; "   \
+    "printf '%s.' \"$S\" >&2; p=$p?; done"
+#define SLOW_CUTS                                                                                  \
+    "p=?; while a=${S%$p}; [ -n \"$a\" ]; do printf %s \"$a\"; sleep 0.001; "                      \
+    "printf '%s\\n' \"${S#\"$a\"}\"; p=$p?????; done"
+#define FIVE(text) text text text text text
+
 static const struct {
     const char *script, *out, *err;
+    bool has_secret;
 } kinds[] = {
-    {"echo one", "one\n", ""},
-    {"echo one; echo two >&2", "one\n", "two\n"},
-    {"echo one; sleep 0.01; echo two", "one\ntwo\n", ""},
-    {"printf %020000d 7; echo; echo two >&2", NULL, "two\n"},
+    {"echo one", "one\n", "", false},
+    {"echo one; echo two >&2", "one\n", "two\n", false},
+    {"echo one; sleep 0.01; echo two", "one\ntwo\n", "", false},
+    {"printf %020000d 7; echo; echo two >&2", NULL, "two\n", false},
+    {"echo \"<$S>\"; echo \"$S$S\" >&2", "<********>\n", "********\n", true},
+    {CUTS, FIVE(FIVE("********\n")), FIVE(FIVE("********.")), true},
+    {SLOW_CUTS, FIVE("********\n"), "", true},
+    {"printf %s \"${S%?}\"; printf %s \"${S%????}\" >&2; sleep 0.001",
+     "s3cret/value+of 26 bytes:", "s3cret/value+of 26 byt", true},
 };
 
 struct count {
-    size_t ended, unseen, lost, marked;
+    size_t ended, unseen, lost, marked, clear;
 };
 
 static uint32_t next_random(uint32_t *seed)
@@ -73,6 +92,10 @@ static void start_one(struct harness *h, const char *id, uint32_t kind, bool is_
 {
     struct shell shell;
     shell_init(&shell, id, kinds[kind].script);
+    if (kinds[kind].has_secret) {
+        shell.env[2] = (char *)"S=" SECRET;
+        shell.request.secret_count = 1;
+    }
     if (is_early)
         shell.request.at_boot_us = clock_boot_us() + 3000;
     harness_start(h, &shell.request);
@@ -96,6 +119,7 @@ static void check_one(struct harness *h, const char *id, uint32_t kind, struct c
     bool is_marked = strstr(text, "the spawner was killed");
     count->ended++;
     count->marked += is_marked;
+    count->clear += strstr(text, SECRET) != NULL;
     if (run->reason != SPAWN_EXITED) {
         count->unseen++;
     } else if (!is_whole(h, id, SPAWN_STDOUT, kinds[kind].out) ||
@@ -156,6 +180,7 @@ static void output_outlives_killed_spawners(void **state)
     printf("%zu runs: %zu marked, %zu not seen, %zu lost output\n", count.ended, count.marked,
            count.unseen, count.lost);
     assert_int_equal(count.lost, 0);
+    assert_int_equal(count.clear, 0);
 }
 
 int main(void)

@@ -87,6 +87,16 @@ static void closed_pidfd(struct state *state)
     state->run.pidfd = NOT_OPEN;
 }
 
+static void closed_masking(struct state *state)
+{
+    state->run.masking_fd = NOT_OPEN;
+}
+
+static void many_secrets(struct state *state)
+{
+    state->run.has_secrets = 2;
+}
+
 static void third_tail(struct state *state)
 {
     state->run.output.tail_turn = 2;
@@ -162,6 +172,7 @@ static struct state sound_state(const struct harness *h)
                 .slot = SLOT_NONE,
                 .stream_fds = {-1, -1},
                 .pidfd = -1,
+                .masking_fd = -1,
                 .output = {.head_fd = -1, .tail_fd = -1}},
         .slots_size = SLOT_COUNT * (off_t)sizeof(struct slot),
     };
@@ -219,9 +230,10 @@ static void test_states(void **context)
         {__LINE__, unknown_reason}, {__LINE__, unknown_stop},    {__LINE__, unknown_report},
         {__LINE__, long_id},        {__LINE__, id_with_slash},   {__LINE__, everybody},
         {__LINE__, closed_stream},  {__LINE__, negative_stream}, {__LINE__, closed_pidfd},
-        {__LINE__, third_tail},     {__LINE__, open_output},     {__LINE__, closed_journal},
-        {__LINE__, no_listener},    {__LINE__, more_runs},       {__LINE__, short_slots},
-        {__LINE__, other_version},  {__LINE__, no_magic},
+        {__LINE__, closed_masking}, {__LINE__, many_secrets},    {__LINE__, third_tail},
+        {__LINE__, open_output},    {__LINE__, closed_journal},  {__LINE__, no_listener},
+        {__LINE__, more_runs},      {__LINE__, short_slots},     {__LINE__, other_version},
+        {__LINE__, no_magic},
     };
     struct harness *h = *context;
     char log[128], text[4096];

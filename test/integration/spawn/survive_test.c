@@ -114,19 +114,6 @@ static void a_killed_spawner_is_answered_for(void **state)
     free(text);
 }
 
-static int parent_of(int pid)
-{
-    char path[64], line[256] = "";
-    int parent = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    assert_non_null(file);
-    assert_non_null(fgets(line, sizeof(line), file));
-    fclose(file);
-    assert_int_equal(sscanf(strrchr(line, ')'), ") %*c %d", &parent), 1);
-    return parent;
-}
-
 /* Runs that end while there is no spawner, and after several have been killed. */
 static void ends_are_known_without_a_spawner(void **state)
 {
@@ -139,7 +126,7 @@ static void ends_are_known_without_a_spawner(void **state)
                "trap 'echo kept; trap - USR1; kill -USR1 $$' USR1; while :; do sleep 0.1; done");
     harness_wait(h, harness_seen(h, "through")->run.output_bytes > 0 &&
                         harness_seen(h, "meanwhile")->started == 1);
-    int guard = parent_of((int)h->hello.pid);
+    int guard = process_parent((int)h->hello.pid);
     int victim = harness_seen(h, "meanwhile")->run.pid;
     kill(guard, SIGSTOP); /* no other spawner for a while */
     kill((pid_t)h->hello.pid, SIGKILL);
@@ -149,7 +136,7 @@ static void ends_are_known_without_a_spawner(void **state)
     h->seen_count = 0;
     kill(guard, SIGCONT);
     harness_wait(h, h->is_ready);
-    assert_int_equal(parent_of((int)h->hello.pid), guard);
+    assert_int_equal(process_parent((int)h->hello.pid), guard);
     const struct spawn_run *run = harness_ended(h, "meanwhile");
     assert_int_equal(run->reason, SPAWN_SIGNALED);
     assert_int_equal(WTERMSIG(run->wait_status), SIGUSR1);
@@ -176,7 +163,7 @@ static void ends_are_known_without_a_spawner(void **state)
 /* The agent leaves, then its spawner is killed with its guard. */
 static void kill_pair(struct harness *h)
 {
-    int spawner = (int)h->hello.pid, guard = parent_of(spawner);
+    int spawner = (int)h->hello.pid, guard = process_parent((int)h->hello.pid);
     harness_detach(h);
     kill(guard, SIGKILL);
     kill(spawner, SIGKILL);
@@ -228,7 +215,7 @@ static void output_lost_with_a_zombie_is_told(void **state)
     int elsewhere = harness_seen(h, "elsewhere")->run.pid;
     harness_wait(h, proc_has(elsewhere, "cmdline", "sleep"));
     kill_pair(h);
-    harness_wait(h, parent_of(zombie) == getpid());
+    harness_wait(h, process_parent(zombie) == getpid());
     kill(zombie, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT), 0);
     h->seen_count = 0;
@@ -269,7 +256,7 @@ static int keeper_of(int guard)
 static void a_killed_keeper_is_replaced(void **state)
 {
     struct harness *h = *state;
-    int guard = parent_of((int)h->hello.pid);
+    int guard = process_parent((int)h->hello.pid);
     harness_wait(h, keeper_of(guard) > 0);
     int first = keeper_of(guard);
     int64_t since = clock_now().boot.ms;
@@ -441,7 +428,7 @@ static void an_upgrade_keeps_everything(void **state)
 /* A daemon, as earlier versions were: the leader of its session, and nobody above it. */
 static void start_without_guard(struct harness *h)
 {
-    int fd, guard = parent_of((int)h->hello.pid);
+    int fd, guard = process_parent((int)h->hello.pid);
     harness_detach(h);
     kill((pid_t)h->hello.pid, SIGTERM);
     harness_wait(h, !process_lives(guard)); /* it has the folder's lock, too */
@@ -484,7 +471,7 @@ static void an_upgraded_spawner_without_a_guard_is_replaced(void **state)
     assert_true((int)h->hello.pid != pid);
     harness_sh(h, "next", "exit 3");
     assert_int_equal(WEXITSTATUS(harness_ended(h, "next")->wait_status), 3);
-    assert_int_equal(getsid((pid_t)h->hello.pid), parent_of((int)h->hello.pid));
+    assert_int_equal(getsid((pid_t)h->hello.pid), process_parent((int)h->hello.pid));
 }
 
 static void sigterm_ends_all_runs(void **state)
@@ -513,7 +500,7 @@ static void it_ends_when_it_is_idle(void **state)
     harness_sh(h, "busy", "sleep 1; exit 0");
     harness_wait(h, harness_seen(h, "busy")->started == 1);
     int job = harness_seen(h, "busy")->run.pid;
-    int spawner = (int)h->hello.pid, guard = parent_of(spawner);
+    int spawner = (int)h->hello.pid, guard = process_parent((int)h->hello.pid);
     harness_detach(h);
     harness_wait(h, !process_lives(job));
     /* it was busy for five times its idle time */
