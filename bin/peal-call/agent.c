@@ -22,7 +22,7 @@ static struct spawn_hello hello(const void *context)
     const struct caller *caller = context;
     return (struct spawn_hello){
         .features = SPAWN_KNOWS_JOBS | SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_FRAMES |
-                    (caller->is_stopping ? SPAWN_IS_STOPPING : 0u),
+                    SPAWN_KNOWS_SECRETS | (caller->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = (uint32_t)caller->calls.count,
     };
 }

@@ -18,6 +18,7 @@
 #include "call_address.h"
 #include "call_request.h"
 #include "serve/agent_link.h"
+#include "serve/masking.h"
 #include "serve/output.h"
 #include "spawn_message.h"
 #include "strbuf.h"
@@ -50,7 +51,8 @@ struct call {
     int64_t timeout_ms;
     uint32_t timer_place;
     struct output output;
-    struct strbuf pending; /* output that is not in the file yet */
+    struct strbuf pending;   /* output that is not in the file yet */
+    struct masking *masking; /* of what goes to the file; NULL: it has no secrets */
 
     /* the transfer; all NULL once it has ended */
     CURL *easy;

@@ -79,7 +79,7 @@ static void seen(void *context, const struct journal_record *record, bool same_b
     struct caller *caller = context;
     struct call *call = table_find(&caller->calls, record->info.id);
     (void)same_boot;
-    if (record->type == JOURNAL_FORGOTTEN) {
+    if (journal_type(record) == JOURNAL_FORGOTTEN) {
         if (call) {
             table_remove(&caller->calls, call);
             TAILQ_REMOVE(&caller->all, call, all);
@@ -185,19 +185,56 @@ void calls_due(struct caller *caller, struct call *call)
     calls_stop(caller, call, SPAWN_TIMED_OUT, line);
 }
 
+static void count_output(struct call *call)
+{
+    call->info.output_bytes = call->output.position;
+    call->info.dropped_bytes = call->output.dropped;
+    call->info.disk_full = call->output.disk_full;
+}
+
+static struct masking_target target_of(const struct caller *caller, struct call *call)
+{
+    return (struct masking_target){.output = &call->output,
+                                   .folder_fd = caller->output_fd,
+                                   .id = call->info.id,
+                                   .wall_ms = clock_now().wall.ms};
+}
+
+static void append_record(const struct caller *caller, struct call *call, enum spawn_stream stream,
+                          const char *bytes, size_t length)
+{
+    struct masking_target target = target_of(caller, call);
+    if (call->masking) {
+        masking_begin(call->masking, &target, stream);
+        masking_append(call->masking, &target, bytes, length);
+    } else {
+        output_append(&call->output, caller->output_fd, call->info.id, stream, bytes, length,
+                      target.wall_ms);
+    }
+}
+
+/* Nothing more comes: what its masks have held back is decided. */
+static void end_masking(const struct caller *caller, struct call *call, enum spawn_stream stream)
+{
+    struct masking_target target = target_of(caller, call);
+    bool is_whole =
+        call->info.reason == SPAWN_EXITED && call->info.wait_status != (int32_t)CALL_ERROR << 8;
+    if (!call->masking)
+        return;
+    masking_end(call->masking, &target, stream, is_whole);
+    count_output(call);
+}
+
 /* To the file, in records. */
 static void append(struct caller *caller, struct call *call, enum spawn_stream stream,
                    const char *bytes, size_t length)
 {
     for (size_t done = 0; done < length;) {
         size_t piece = length - done < SPAWN_RECORD_MAX ? length - done : SPAWN_RECORD_MAX;
-        output_append(&call->output, caller->output_fd, call->info.id, stream, bytes + done, piece,
-                      clock_now().wall.ms);
+        append_record(caller, call, stream, bytes + done, piece);
         done += piece;
     }
-    call->info.output_bytes = call->output.position;
-    call->info.dropped_bytes = call->output.dropped;
-    call->info.disk_full = call->output.disk_full;
+    count_output(call);
 }
 
 void calls_flush(struct caller *caller, struct call *call)
@@ -236,7 +273,8 @@ static void write_line(struct caller *caller, struct call *call, const char *lin
 static bool pack(struct caller *caller, struct call *call)
 {
     const struct strbuf *pending = &call->pending;
-    if (call->output.position || !pending->length || pending->length > call->output.head_limit ||
+    if (call->masking || call->output.position || !pending->length ||
+        pending->length > call->output.head_limit ||
         !packs_add(&caller->packs, call->info.id, pending->text, pending->length,
                    clock_now().wall.ms))
         return false;
@@ -290,8 +328,11 @@ static void end(struct caller *caller, struct call *call, enum spawn_reason reas
     if (may_pack && pack(caller, call))
         return;
     calls_flush(caller, call);
+    end_masking(caller, call, SPAWN_STDOUT);
     if (line)
         write_line(caller, call, line);
+    end_masking(caller, call, SPAWN_STDERR);
+    call->masking = masking_free(call->masking);
     output_close(&call->output);
     tell_end(caller, call);
 }

@@ -111,6 +111,7 @@ static void close_all(struct caller *caller)
     while ((call = TAILQ_FIRST(&caller->all))) {
         TAILQ_REMOVE(&caller->all, call, all);
         transfer_drop(caller, call);
+        masking_free(call->masking);
         free(call);
     }
     calls_sweep(caller);

@@ -11,7 +11,7 @@
 #include "clock.h"
 
 #define OWN_FDS  64
-#define CALL_FDS 3 /* a connection, and two files of output */
+#define CALL_FDS 4 /* a connection, two files of output, and its masks */
 #define BODY_MAX (64u << 20)
 
 static bool is_late(const struct call *call)
@@ -59,6 +59,8 @@ static bool prepare(struct caller *caller, struct call *call, const struct spawn
         calls_finish(caller, call, CALL_NO_START, EINVAL, why);
     } else if (body_fd >= 0 && !read_body(call, request->stdin_length, body_fd)) {
         calls_finish(caller, call, CALL_NO_START, errno, "the body of the request can't be read");
+    } else if (request->secret_count && masking_new(request, &call->masking) != OK) {
+        calls_finish(caller, call, CALL_NO_START, errno, "its secrets could not be masked");
     } else if (!transfer_prepare(call, &asked, why, sizeof(why))) {
         calls_finish(caller, call, CALL_NO_START, EINVAL, why);
     } else {

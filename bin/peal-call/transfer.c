@@ -297,8 +297,12 @@ void transfer_drop(struct caller *caller, struct call *call)
         curl_easy_cleanup(call->easy);
     }
     call->easy = NULL;
+    for (struct curl_slist *header = call->headers; header; header = header->next)
+        explicit_bzero(header->data, strlen(header->data)); /* it may have a secret */
     curl_slist_free_all(call->headers);
     call->headers = NULL;
+    if (call->body && call->masking)
+        explicit_bzero(call->body, call->body_length);
     free(call->body);
     free(call->statuses);
     free(call->allow);

@@ -16,6 +16,7 @@
 
 struct api;
 struct notifier;
+struct known_secrets;
 
 /* The default user of jobs on this node. */
 struct jobs_user {
@@ -81,6 +82,7 @@ struct api_ports {
     struct node_asker messages;      /* what other nodes have sent; ask NULL: there are none */
     struct event_log log;            /* write NULL: no log */
     struct notifier *notifier;       /* NULL: no notifications */
+    struct known_secrets *secrets;   /* NULL: none can be kept */
     /* Why the own history of another node can't be read, as the rest of a sentence after its name;
      * "": it can. NULL: the nodes share one history. */
     const char *(*history_state)(void *context, const struct known_peer *known);

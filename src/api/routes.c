@@ -76,6 +76,16 @@ const struct route api_routes[] = {
     {HTTP_POST, V1 "/channels/{name}/test", RIGHT_ADMIN, 0, "", ANY_BODY, test_channel,
      "Send a sample now, by the channel as it is or as the body says"},
 
+    {HTTP_GET, V1 "/secrets", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,
+     "Secrets that the caller's jobs may use, by name, without their values"},
+    {HTTP_GET, V1 "/secrets/{name}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_doc, "One secret, likewise"},
+    {HTTP_PUT, V1 "/secrets/{name}", RIGHT_ADMIN, ROUTE_SCOPED, "require_match", "value share", put_doc,
+     "Make a secret, or give it another value: as an admin of its namespace"},
+    {HTTP_PATCH, V1 "/secrets/{name}", RIGHT_ADMIN, ROUTE_SCOPED, "require_match", "share", change_doc,
+     "Encrypt a secret with the current key, and change who may use it"},
+    {HTTP_DELETE, V1 "/secrets/{name}", RIGHT_ADMIN, ROUTE_SCOPED, "require_match", "", delete_doc,
+     "Delete a secret"},
+
     {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM | ROUTE_SCOPED, "topics last_event_id", "", get_events,
      "What happens, as server-sent events"},
 

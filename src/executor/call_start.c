@@ -4,7 +4,7 @@
 
 #include "definition/job_http.h"
 #include "document/template.h"
-#include "run_environment.h"
+#include "run_secrets.h"
 
 /* The job's parameters, and the variables of its run. */
 struct values {
@@ -92,30 +92,39 @@ static void add_plain(struct call_words *words, const struct job *job, const cha
     call_words_add_number(words, "connect-ms", http->connect_s * 1000);
 }
 
-enum status call_start_init(struct call_start *start, const struct run *run, const struct job *job,
-                            const char *node, const char *allow, struct strbuf *why)
+static enum status fill(struct call_start *start, const struct job *job, const char *allow,
+                        struct strbuf *why)
 {
-    static const struct job_user nobody; /* a call has no user */
-    struct run_environment environment;
+    struct values values = {job, &start->environment};
     struct strbuf text;
-    *start = (struct call_start){.has_body = job->http.body != NULL};
-    strbuf_init(&start->body);
-    enum status st = run_environment_init(&environment, run, job, &nobody, node, NULL);
-    if (st != OK)
-        return st;
     strbuf_init(&text);
-    call_words_init(&start->words);
     add_plain(&start->words, job, allow, &text);
-    struct values values = {job, &environment};
-    st = add_url(&start->words, &values, &text, why);
+    enum status st = add_url(&start->words, &values, &text, why);
     if (st == OK)
         st = add_headers(&start->words, &values, &text, why);
     if (st == OK && start->has_body)
         st = expand(&values, "body", job->http.body, TEMPLATE_TEXT, &start->body, why);
     if (st == OK && (start->words.has_failed || strbuf_status(&text) != OK))
         st = start->words.count == CALL_WORDS_MAX ? E_TOO_LARGE : E_NOMEM;
-    strbuf_release(&text);
-    run_environment_release(&environment);
+    strbuf_wipe(&text);
+    return st;
+}
+
+enum status call_start_init(struct call_start *start, const struct run *run, const struct job *job,
+                            const struct call_place *place, struct strbuf *why)
+{
+    static const struct job_user nobody; /* a call has no user */
+    *start = (struct call_start){.has_body = job->http.body != NULL};
+    strbuf_init(&start->body);
+    enum status st =
+        run_environment_init(&start->environment, run, job, &nobody, place->node, NULL);
+    if (st != OK)
+        return st;
+    call_words_init(&start->words);
+    if (job->secrets)
+        st = run_secrets_add(&start->environment, job, place->secrets, why);
+    if (st == OK)
+        st = fill(start, job, place->allow, why);
     if (st != OK)
         call_start_release(start);
     return st;
@@ -124,5 +133,12 @@ enum status call_start_init(struct call_start *start, const struct run *run, con
 void call_start_release(struct call_start *start)
 {
     call_words_release(&start->words);
-    strbuf_release(&start->body);
+    strbuf_wipe(&start->body);
+    run_environment_release(&start->environment);
+}
+
+char *const *call_start_secrets(const struct call_start *start)
+{
+    const struct run_environment *environment = &start->environment;
+    return environment->variables + environment->variable_count - environment->secret_count;
 }

@@ -39,6 +39,7 @@ struct executor_call {
     struct spawn_client *client; /* NULL: there was no call yet */
     struct spawn_launcher *launcher;
     struct executor_news news;
+    const struct known_secrets *secrets; /* NULL: none */
     bool is_ready;
     bool is_settled; /* all calls from before this agent were told */
     enum spawner_match told;
@@ -137,13 +138,13 @@ static enum status send_start(struct executor_call *self, const struct run *run,
 {
     struct spawn_request request;
     char id[ID_TEXT + 1];
-    char *none[] = {NULL};
     id_format(&run->id, id);
     spawn_request_init(&request);
     request.id = id;
     request.job = job->name;
     request.argv = start->words.argv;
-    request.env = none;
+    request.env = call_start_secrets(start);
+    request.secret_count = (uint32_t)start->environment.secret_count;
     request.at_boot_us = at.ms > clock_now().boot.ms ? at.ms * 1000 : 0;
     request.deadline_boot_ms = deadline.ms;
     request.timeout_ms = (job->timeout_s ? job->timeout_s : JOB_HTTP_TIMEOUT_S) * 1000;
@@ -175,11 +176,12 @@ static enum status start(struct executor *port, const struct run *run, const str
     if (st != OK || !self->is_ready)
         return st == OK ? E_BUSY : st;
     strbuf_init(&why);
-    st = call_start_init(&request, run, job, self->node, self->allow, &why);
+    const struct call_place place = {self->node, self->allow, self->secrets};
+    st = call_start_init(&request, run, job, &place, &why);
     if (st == OK) {
         st = send_start(self, run, job, &request, at, deadline);
         call_start_release(&request);
-    } else if (st == E_INVALID) {
+    } else if (why.length) {
         st = end_call(self, &run->id, RUN_FAILED, REASON_NO_START, why.text);
     }
     strbuf_release(&why);
@@ -316,7 +318,10 @@ static void fill_end(const struct executor_call *self, const struct spawn_run *k
     case SPAWN_START_FAILED:
         end->state = RUN_FAILED;
         end->reason = REASON_NO_START;
-        snprintf(end->detail, sizeof(end->detail), "peal-call is stopping");
+        snprintf(end->detail, sizeof(end->detail), "%s",
+                 known->step == SPAWN_STEP_SECRETS
+                     ? "peal-call is of an earlier version, which can't mask secrets"
+                     : "peal-call is stopping");
         return;
     default:
         end->state = RUN_LOST;
@@ -472,6 +477,7 @@ enum status executor_call_new(struct loop *loop, const struct executor_call_conf
     self->loop = loop;
     self->launcher = config->launcher;
     self->news = config->news;
+    self->secrets = config->secrets;
     self->wake = wake;
     self->context = context;
     table_init(&self->calls, &by_id_type);

@@ -9,6 +9,7 @@
 #include "spawn_client.h"
 
 struct executor_call;
+struct known_secrets;
 
 struct executor_call_config {
     const char *folder;              /* peal-call's, in the data folder */
@@ -18,6 +19,7 @@ struct executor_call_config {
     struct spawn_launcher *launcher; /* outlives the executor; NULL: this process starts it */
     const char *program;             /* peal-call; NULL: beside this executable */
     struct executor_news news;
+    const struct known_secrets *secrets; /* outlive the executor; NULL: none */
 };
 
 /* Texts are copied. `wake` asks for a turn of the engine. Where there have been calls before,

@@ -12,7 +12,9 @@
 #include "descent.h"
 #include "file_looks.h"
 #include "params/run_body.h"
+#include "refused_starts.h"
 #include "run_environment.h"
+#include "run_secrets.h"
 #include "spawn_output.h"
 #include "start_notes.h"
 #include "version.h"
@@ -30,6 +32,8 @@ struct executor_spawn {
     int64_t gone_ms;            /* when its connection was lost */
     struct start_notes notes;
     struct file_looks looks;
+    struct refused_starts refused;
+    const struct known_secrets *secrets; /* NULL: none */
     struct job_users users;
     char *folder;
     char *node;
@@ -91,6 +95,30 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     set_limit(request, SPAWN_LIMIT_FSIZE, job->limits.file_bytes);
 }
 
+/* The environment of a run, with its secrets. OK, and *ret_refused: the run ends before it starts.
+ */
+static enum status make_environment(struct executor_spawn *self, const struct run *run,
+                                    const struct job *job, const struct job_user *user,
+                                    struct run_environment *ret, bool *ret_refused)
+{
+    struct strbuf why;
+    enum status st = run_environment_init(ret, run, job, user, self->node, self->shell);
+    *ret_refused = false;
+    if (st != OK || !job->secrets)
+        return st;
+    strbuf_init(&why);
+    st = run_secrets_add(ret, job, self->secrets, &why);
+    if (st != OK)
+        run_environment_release(ret);
+    if (st != OK && st != E_NOMEM) {
+        *ret_refused = true;
+        st = refused_starts_add(&self->refused, &run->id, why.text);
+        self->wake(self->context);
+    }
+    strbuf_release(&why);
+    return st;
+}
+
 static enum status start(struct executor *port, const struct run *run, const struct job *job,
                          struct boot_ms at, struct boot_ms deadline)
 {
@@ -98,13 +126,13 @@ static enum status start(struct executor *port, const struct run *run, const str
     struct run_environment environment;
     struct spawn_request request;
     char id[ID_TEXT + 1];
+    bool is_refused = false;
     spawn_request_init(&request);
     set_user(&request, self, job);
     const struct job_user *user = job_users_find(&self->users, request.user, clock_now().boot.ms);
     enum status st =
-        user ? run_environment_init(&environment, run, job, user, self->node, self->shell)
-             : E_NOMEM;
-    if (st != OK)
+        user ? make_environment(self, run, job, user, &environment, &is_refused) : E_NOMEM;
+    if (st != OK || is_refused)
         return st;
     id_format(&run->id, id);
     fill_request(&request, job, deadline);
@@ -113,6 +141,7 @@ static enum status start(struct executor *port, const struct run *run, const str
     request.id = id;
     request.argv = environment.argv;
     request.env = environment.variables;
+    request.secret_count = (uint32_t)environment.secret_count;
     request.cwd = environment.cwd;
     st = spawn_client_start(self->client, &request);
     if (st == OK)
@@ -348,7 +377,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
 {
     struct executor_spawn *self = from_port(port);
     struct spawn_event event;
-    if (file_looks_next(&self->looks, ret))
+    if (file_looks_next(&self->looks, ret) || refused_starts_next(&self->refused, ret))
         return true;
     while (spawn_client_next_event(self->client, &event)) {
         if (event.kind != SPAWN_EVENT_RUN) {
@@ -435,6 +464,7 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
     };
     self->launcher = config->launcher;
     self->news = config->news;
+    self->secrets = config->secrets;
     self->shell = config->shell;
     st = spawn_client_new(loop, &client, on_wake, self, &self->client);
     if (st != OK)
@@ -453,6 +483,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
     spawn_client_free(executor->client);
     start_notes_release(&executor->notes);
     file_looks_release(&executor->looks);
+    refused_starts_release(&executor->refused);
     job_users_release(&executor->users);
     free(executor->folder);
     free(executor->node);

@@ -9,6 +9,7 @@
 #include "spawn_launcher.h"
 
 struct executor_spawn;
+struct known_secrets;
 
 struct executor_spawn_config {
     const char *folder;       /* the spawner's, in the data folder; made if it is not there */
@@ -16,6 +17,8 @@ struct executor_spawn_config {
     const char *default_user; /* of jobs that name none; NULL: the agent's own, unless it is root */
     const char *node;         /* is told to jobs */
     int64_t open_files;       /* their limit of descriptors; 0: this process's own */
+    const struct known_secrets *secrets; /* of jobs; outlives the executor. NULL: a job with secrets
+                                          * is not started */
     struct spawn_launcher *launcher; /* outlives the executor; NULL: this process can do it all */
     const char *program;             /* peal-spawn; NULL: beside this executable */
     const char *shell;               /* of scripts; NULL: bash, or sh where there is none */

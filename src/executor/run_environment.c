@@ -235,8 +235,36 @@ enum status run_environment_init(struct run_environment *environment, const stru
     return st;
 }
 
+/* All of one start have other names. */
+static void drop(struct run_environment *environment, const char *name)
+{
+    size_t length = strlen(name), kept = 0;
+    for (size_t i = 0; i < environment->variable_count; i++) {
+        char *variable = environment->variables[i];
+        if (strncmp(variable, name, length) == 0 && variable[length] == '=')
+            free(variable);
+        else
+            environment->variables[kept++] = variable;
+    }
+    environment->variable_count = kept;
+    environment->variables[kept] = NULL;
+}
+
+enum status run_environment_add_secret(struct run_environment *environment, const char *name,
+                                       const char *value)
+{
+    drop(environment, name);
+    enum status st = set(environment, name, value);
+    if (st == OK)
+        environment->secret_count++;
+    return st;
+}
+
 void run_environment_release(struct run_environment *environment)
 {
+    for (size_t i = environment->variable_count - environment->secret_count;
+         i < environment->variable_count; i++)
+        explicit_bzero(environment->variables[i], strlen(environment->variables[i]));
     for (size_t i = 0; i < environment->variable_count; i++)
         free(environment->variables[i]);
     free(environment->variables);

@@ -11,6 +11,7 @@ struct run_environment {
     char **variables; /* NULL-terminated NAME=value */
     char *cwd;
     size_t variable_count;
+    size_t secret_count; /* so many of the last variables are secrets, and are wiped */
     char *shell_argv[4];
     char **expanded;   /* argv with the values of parameters; NULL: the job's own */
     char **input_argv; /* argv of a run with a body; NULL: it has none */
@@ -31,6 +32,10 @@ MUST_CHECK enum status run_environment_init(struct run_environment *environment,
                                             const struct run *run, const struct job *job,
                                             const struct job_user *user, const char *node,
                                             const char *shell);
+/* Adds a variable behind all others, which is wiped in the end; one of that name before it goes. */
+MUST_CHECK enum status run_environment_add_secret(struct run_environment *environment,
+                                                  const char *name, const char *value);
+
 void run_environment_release(struct run_environment *environment);
 
 #endif

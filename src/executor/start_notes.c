@@ -128,6 +128,10 @@ void start_notes_tell(const struct start_notes *notes, const struct spawn_run *r
         snprintf(buf, size, "can't switch to %s: %s", note->user, strerror(run->error));
     else if (note && run->step == SPAWN_STEP_EXEC)
         tell_exec(note->file, run->error, buf, size);
+    else if (run->step == SPAWN_STEP_SECRETS && run->error == EPROTONOSUPPORT)
+        snprintf(buf, size,
+                 "secrets: its spawner is of an earlier version, which does not mask them; it is "
+                 "replaced when its runs have ended");
     else if (is_beyond(run))
         tell_beyond(run->step, buf, size);
     else

@@ -40,6 +40,9 @@ static const char *const action_names[] = {
     [CHANGE_WEBHOOK_CHANGE] = "webhook_change",
     [CHANGE_WEBHOOK_ROTATE] = "webhook_rotate",
     [CHANGE_WEBHOOK_DELETE] = "webhook_delete",
+    [CHANGE_SECRET_CREATE] = "secret_create",
+    [CHANGE_SECRET_CHANGE] = "secret_change",
+    [CHANGE_SECRET_DELETE] = "secret_delete",
 };
 
 static const char *const via_names[] = {
@@ -50,7 +53,7 @@ static const char *const via_names[] = {
 static const char *const target_names[] = {
     [TARGET_JOB] = "job",           [TARGET_RUN] = "run",         [TARGET_NODE] = "node",
     [TARGET_CLUSTER] = "cluster",   [TARGET_USER] = "user",       [TARGET_TOKEN] = "token",
-    [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
+    [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel", [TARGET_SECRET] = "secret",
 };
 
 static const struct word_table actions = {"action", action_names, CHANGE_ACTIONS};
@@ -90,6 +93,7 @@ bool change_action_is_private(enum change_action action)
 {
     return (action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT) ||
            (action >= CHANGE_CHANNEL_CREATE && action <= CHANGE_CHANNEL_DELETE) ||
+           (action >= CHANGE_SECRET_CREATE && action <= CHANGE_SECRET_DELETE) ||
            action >= CHANGE_ACTIONS; /* of a newer peal: may be private */
 }
 

@@ -178,6 +178,7 @@ struct job {
     char *user;       /* NULL: the agent's */
     char *stdin_text; /* NULL: empty */
     struct job_pairs env;
+    char **secrets; /* NULL-terminated, each as secret_use_read reads it; NULL: none */
     struct job_params params;
     int umask_bits; /* -1: 022 */
     int nice;

@@ -137,6 +137,12 @@ const struct row sweep_rows[] = {
      V1 "/jobs/$PATH/webhook/rotate", NULL},
     {__LINE__, "DELETE", V1 "/jobs/{name}/webhook", EDIT, ON_JOB, "404", V1 "/jobs/$PATH/webhook", NULL},
     {__LINE__, "GET", V1 "/webhooks", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "GET", V1 "/secrets", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "GET", V1 "/secrets/{name}", LOOK, SOMEWHERE, "404", V1 "/secrets/none", NULL},
+    {__LINE__, "PUT", V1 "/secrets/{name}", ADMIN, EVERYWHERE, "409", V1 "/secrets/none",
+     "{\"value\":\"no key\"}"},
+    {__LINE__, "PATCH", V1 "/secrets/{name}", ADMIN, EVERYWHERE, "404", V1 "/secrets/none", "{}"},
+    {__LINE__, "DELETE", V1 "/secrets/{name}", ADMIN, EVERYWHERE, "404", V1 "/secrets/none", NULL},
     /* wrong signatures, which end in pauses, are for webhook_test.sh */
     {__LINE__, "POST", "/hooks/{id}", 0, ANYBODY, "422", "/hooks/01ARZ3NDEKTSV4RRFFQ69G5FAV?x=1", "{}"},
     {__LINE__, "POST", V1 "/jobs/{name}/backfill", OPERATE, ON_JOB, "200 422", V1 "/jobs/$PATH/backfill",

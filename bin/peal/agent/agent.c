@@ -11,6 +11,7 @@
 #include "data_folder.h"
 #include "sandbox/descriptors.h"
 #include "sandbox/jobs_user.h"
+#include "secrets.h"
 
 enum {
     STOP_WITHIN_MS = 10000, /* how long a stop waits for pending writes */
@@ -355,6 +356,8 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         st = agent_data_open(agent->config, agent->loop, agent->log, agent_wake, agent,
                              &agent->data, why);
     if (st == OK)
+        st = agent_set_up_secrets(agent);
+    if (st == OK)
         st = agent_set_up_executor(agent, why);
     if (st == OK)
         st = agent_notify_new(agent->config, agent->loop, agent->data.node, agent->zones,
@@ -384,6 +387,7 @@ static void tear_down(struct agent *agent)
     supervisor_release(&agent->supervisor);
     executor_spawn_free(agent->executor);
     executor_call_free(agent->calls);
+    secrets_free(agent->secrets);
     run_output_release(&agent->output);
     free(agent->spawn_folder);
     free(agent->call_folder);

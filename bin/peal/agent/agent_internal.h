@@ -38,6 +38,7 @@ struct agent {
     struct agent_pressure pressure;
     struct supervisor supervisor;
     struct notifier *notifier;
+    struct known_secrets *secrets;
     struct program_teller program_teller;
     struct turns *turns;
     int signal_fd;
@@ -68,6 +69,7 @@ MUST_CHECK enum status agent_default_zone(const struct agent *agent, struct strb
 /* Enters the sandbox, if it is configured; a launcher keeps the privileges to start spawners. */
 void agent_confine(struct agent *agent);
 
+MUST_CHECK enum status agent_set_up_secrets(struct agent *agent);
 MUST_CHECK enum status agent_set_up_executor(struct agent *agent, struct strbuf *why);
 MUST_CHECK enum status agent_set_up_engine(struct agent *agent);
 MUST_CHECK enum status agent_set_up_api(struct agent *agent, struct strbuf *why);

@@ -16,6 +16,7 @@
 #include "kv/store_kv.h"
 #include "sandbox/jobs_user.h"
 #include "sandbox/sandbox.h"
+#include "secrets.h"
 #include "version.h"
 
 static struct id make_id(const struct agent *agent)
@@ -84,8 +85,24 @@ static enum status set_up_calls(struct agent *agent)
         .allow = agent->config->http_allow,
         .launcher = agent->launcher,
         .news = spawner_state_news(agent->log),
+        .secrets = agent->secrets,
     };
     return executor_call_new(agent->loop, &config, agent_wake, agent, &agent->calls);
+}
+
+/* In the data folder unless the machine's own is root's, or the configuration names them. */
+enum status agent_set_up_secrets(struct agent *agent)
+{
+    const struct agent_config *config = agent->config;
+    char *folder = config->secrets_dir ? strdup(config->secrets_dir)
+                   : geteuid() == 0    ? strdup("/etc/peal/secrets")
+                                       : data_folder_file(config->data, "secrets");
+    char *key = config->secret_key ? strdup(config->secret_key)
+                                   : data_folder_file(config->data, "secret.key");
+    enum status st = folder && key ? secrets_new(folder, key, &agent->secrets) : E_NOMEM;
+    free(folder);
+    free(key);
+    return st;
 }
 
 enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
@@ -102,6 +119,7 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
         .default_user = agent->config->default_user,
         .node = agent->data.node,
         .open_files = agent->open_files,
+        .secrets = agent->secrets,
         .launcher = agent->launcher,
         .news = spawner_state_news(agent->log),
     };
@@ -220,6 +238,7 @@ static struct api_ports api_ports(struct agent *agent)
         .entropy = {machine_random, NULL},
         .log = {agent_log_write, agent->log},
         .notifier = agent->notifier,
+        .secrets = agent->secrets,
         .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
         .ended = call_ended,

@@ -181,6 +181,9 @@ const char *action_word(const char *name)
         {"webhook_change", TR("change webhook")},
         {"webhook_rotate", TR("new webhook secret")},
         {"webhook_delete", TR("delete webhook")},
+        {"secret_create", TR("create")},
+        {"secret_change", TR("change")},
+        {"secret_delete", TR("delete")},
         {0},
     };
     return find_word(words, name);
@@ -189,9 +192,11 @@ const char *action_word(const char *name)
 const char *kind_word(const char *name)
 {
     static const struct word words[] = {
-        {"job", TR("job")},           {"run", TR("run")},         {"node", TR("node")},
-        {"cluster", TR("cluster")},   {"user", TR("user")},       {"token", TR("token")},
-        {"calendar", TR("calendar")}, {"channel", TR("channel")}, {0},
+        {"job", TR("job")},           {"run", TR("run")},
+        {"node", TR("node")},         {"cluster", TR("cluster")},
+        {"user", TR("user")},         {"token", TR("token")},
+        {"calendar", TR("calendar")}, {"channel", TR("channel")},
+        {"secret", TR("secret")},     {0},
     };
     return find_word(words, name);
 }

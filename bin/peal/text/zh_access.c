@@ -36,6 +36,51 @@ const struct message zh_access[] = {
     {"no password", "未设密码"},
     {", and all their tokens", " 及其全部令牌"},
 
+    /* secret */
+    {"what jobs use and nobody is shown: passwords, tokens, keys",
+     "供任务使用而不再显示的机密：密码、令牌、密钥"},
+    {"what about secrets? peal secret set, list, rotate, delete or init",
+     "缺少子命令：peal secret set、list、rotate、delete 或 init"},
+    {"docs/SECRETS.md says how jobs use them, and who may.",
+     "docs/SECRETS.md 说明任务如何使用机密，以及谁可以使用。"},
+    {"make a secret, or give it another value", "创建机密，或更换其值"},
+    {"The value is read from stdin; a last newline is not part of it. The name of a secret says "
+     "whose it is: jobs billing/... may use billing/db-password.",
+     "值从标准输入读取，末尾的换行不计入。机密的名称决定其归属：任务 billing/... 可使用 "
+     "billing/db-password。"},
+    {"a file with the value (default: stdin, or the terminal)",
+     "存有值的文件（默认：标准输入或终端）"},
+    {"a namespace whose jobs may use it, too; * is all of them; may be repeated",
+     "其任务也可使用该机密的命名空间；* 表示全部；可重复"},
+    {"name one secret", "请指定一个机密"},
+    {"secrets in the store, without their values", "列出存储中的机密，不显示其值"},
+    {"peal secret list takes no name", "peal secret list 没有名称参数"},
+    {"no secrets in the store; make one: peal secret set NAME",
+     "存储中没有机密；创建：peal secret set NAME"},
+    {"encrypt all secrets with the current key", "用当前密钥重新加密全部机密"},
+    {"peal secret rotate takes no name", "peal secret rotate 没有名称参数"},
+    {"%s: encrypted with the key %s", "%s：已用密钥 %s 加密"},
+    {"delete a secret; jobs that use it do not start any more", "删除机密；使用它的任务将不再启动"},
+    {"make the key file; exit status 4: there is one", "创建密钥文件；退出状态 4：已存在"},
+    {"peal secret init takes no name", "peal secret init 没有名称参数"},
+    {"the file (default: secret.key in the data folder)",
+     "密钥文件（默认：数据目录中的 secret.key）"},
+    {"put another key in front of those that are there", "在现有密钥之前加入新密钥"},
+    {"drop all keys but the first", "只保留第一个密钥"},
+    {"Every node of the cluster needs a copy of this file, mode 0600. Keep one apart from backups "
+     "of the store: without it the secrets are lost.",
+     "集群的每个节点都需要此文件的副本，权限 0600。请另存一份，并与存储的备份分开：没有它，机密将"
+     "无法恢复。"},
+    {"%s exists; --add puts another key in front, --drop drops all but the first",
+     "%s 已存在；--add 在前面加入新密钥，--drop 只保留第一个"},
+    {"once, on one node", "在一个节点上执行一次"},
+    {"value: ", "值："},
+    {"set", "已设置"},
+    {"SET", "设置时间"},
+    {"SHARED WITH", "共享给"},
+    {"KEY", "密钥"},
+    {"can't read the value: %s", "无法读取值：%s"},
+
     /* options of user and token */
     {"viewer, operator, editor or admin", "viewer、operator、editor 或 admin"},
     {"limit the role to the jobs N/...; may be repeated; N=ROLE sets a role for that namespace, "

@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "hooks/webhook.h"
 #include "params/run_input.h"
+#include "secret_doc.h"
 #include "text/message.h"
 
 /* ---- readers ---- */
@@ -56,6 +57,16 @@ static enum status read_webhook(const struct store_doc *doc, struct job_error *r
     return webhook_decode(doc->name, doc->json, &hook);
 }
 
+static enum status read_secret(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct secret secret;
+    (void)reterr;
+    enum status st = secret_decode(doc->name, doc->json, &secret);
+    if (st == OK)
+        secret_release(&secret);
+    return st;
+}
+
 static enum status read_change(const struct store_doc *doc, struct job_error *reterr)
 {
     struct change_record change;
@@ -80,7 +91,7 @@ static const struct {
 } readers[] = {
     {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
     {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
-    {DELIVERY_DOC, read_delivery},
+    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},
 };
 
 /* ---- the feed ---- */

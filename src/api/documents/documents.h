@@ -47,7 +47,7 @@ struct doc_kind {
     void (*release)(void *edit); /* releases the kind's own members; NULL: none */
 };
 
-extern const struct doc_kind calendar_docs, channel_docs, user_docs, token_docs;
+extern const struct doc_kind calendar_docs, channel_docs, secret_docs, user_docs, token_docs;
 
 enum { DOC_ANY_REVISION = -1 };
 

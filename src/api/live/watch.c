@@ -10,6 +10,7 @@
 #include "live/events.h"
 #include "live/health.h"
 #include "runs/encode.h"
+#include "secrets.h"
 #include "server.h"
 
 enum { JOBS_MAX = 10000 }; /* with metrics of their own */
@@ -27,6 +28,8 @@ void watch_change(void *context, const struct store_change *change)
     trail_take(api, change);
     undecoded_take(&api->undecoded, change);
     hooks_take(api, change);
+    if (api->ports.secrets)
+        secrets_take(api->ports.secrets, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))

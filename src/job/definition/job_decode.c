@@ -10,6 +10,7 @@
 #include "definition/job_internal.h"
 #include "definition/selector.h"
 #include "function/job_function.h"
+#include "params/secret_use.h"
 
 enum { FIELDS_MAX = 64 }; /* of a table */
 
@@ -261,6 +262,8 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
     enum status st = check_what(d, root);
     if (st == OK)
         st = check_params(d, root);
+    if (st == OK)
+        st = check_secrets(d, root);
     if (st == OK)
         st = check_rolling(d, root);
     if (st == OK)

@@ -8,6 +8,7 @@
 #include "definition/selector.h"
 #include "expect/job_expect.h"
 #include "function/job_function.h"
+#include "params/secret_use.h"
 #include "workflow/steps.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
@@ -445,6 +446,17 @@ const struct field job_fields[] = {
            "the right to define the job.",
            "加在 agent 自身的少数变量之上。名称表明是机密的值仅对有 define 权限的用户显示。",
            .unset = "none", .sample = "NAME=value", .option = "env", .value = "K=V")},
+    {"secrets", FIELD_NAMES, AT(secrets), 0, SECRETS_MAX, .of = OF_STEP, .defines = true,
+     .complain = secret_use_complaint, .also = "secret credentials",
+     ABOUT(SECTION_WHAT, "Secrets", "机密",
+           "Secrets that the run has as variables: db-password as DB_PASSWORD, or "
+           "PGPASSWORD=db-password. Headers and the body of an HTTP call have them as "
+           "${DB_PASSWORD}. Their values are masked in its output.",
+           "以环境变量提供给运行的机密：db-password 对应 DB_PASSWORD，也可写成 "
+           "PGPASSWORD=db-password。HTTP 调用的头和正文以 ${DB_PASSWORD} "
+           "引用。其值在输出中会被遮盖。",
+           .unset = "none", .sample = "db-password", .see = "SECRETS.md", .option = "secret",
+           .value = "NAME")},
     {"params", FIELD_PARAMS, AT(params), 0, PARAMS_MAX, .defines = true,
      .also = "parameters inputs arguments",
      ABOUT(SECTION_WHAT, "Parameters", "参数",

@@ -7,6 +7,7 @@
 
 #include "definition/job_decode.h"
 #include "document/template.h"
+#include "params/secret_use.h"
 #include "workflow/refs.h"
 #include "workflow/steps.h"
 
@@ -142,10 +143,21 @@ static bool has_variable(const struct job *job, const char *name, size_t length)
     return is_param_variable(job, name, length);
 }
 
+/* Of a template: where it is, and what was found in it. */
+struct look {
+    const struct decoder *d;
+    bool has_secret;
+};
+
 /* Any value will do: only the names are checked. A step has the variables of its workflow, too. */
 static const char *look_up(void *context, const char *name, size_t length)
 {
-    const struct decoder *d = context;
+    struct look *look = context;
+    const struct decoder *d = look->d;
+    if (secret_use_has_variable(d->job, name, length)) {
+        look->has_secret = true;
+        return name;
+    }
     bool is_there = job_params_find(&d->job->params, name, length) ||
                     has_variable(d->job, name, length) || job_http_has_variable(name, length);
     if (!is_there && d->workflow)
@@ -162,9 +174,11 @@ static void blank_refs(char *text)
         memset(text + (at - text), '-', (size_t)(end - at));
 }
 
-static enum status check_template(const struct decoder *d, const struct spot *spot)
+static enum status check_template(const struct decoder *d, const struct spot *spot,
+                                  bool takes_secrets)
 {
     struct parse_error inside = {0};
+    struct look look = {.d = d};
     if (!spot->node)
         return OK;
     char *text = d->workflow ? strdup(spot->node->text) : NULL;
@@ -172,11 +186,15 @@ static enum status check_template(const struct decoder *d, const struct spot *sp
         return E_NOMEM;
     if (text)
         blank_refs(text);
-    enum status st = template_expand(text ? text : spot->node->text, TEMPLATE_TEXT, look_up,
-                                     (void *)d, NULL, &inside);
+    enum status st = template_expand(text ? text : spot->node->text, TEMPLATE_TEXT, look_up, &look,
+                                     NULL, &inside);
     free(text);
     if (st != OK)
         spot_set_inside(d->err, spot, &inside);
+    else if (look.has_secret && !takes_secrets)
+        st = spot_fail(d->err, spot,
+                       "can't hold a secret: a URL is shown in messages, and servers log it; "
+                       "headers and the body can");
     return st;
 }
 
@@ -188,7 +206,7 @@ static enum status check_headers(const struct decoder *d, const struct spot *hea
         struct spot value = {headers, entry->key->text, 0, entry->value};
         if (!http_value_is_clean(entry->value->text))
             return spot_fail(d->err, &value, "holds a line break or another control character");
-        enum status st = check_template(d, &value);
+        enum status st = check_template(d, &value, true);
         if (st != OK)
             return st;
     }
@@ -217,14 +235,19 @@ enum status check_http(const struct decoder *d, const struct spot *root)
     struct spot headers = {&http, "headers", 0, is_alone ? NULL : node_get(http.node, "headers")};
     struct spot body = {&http, "body", 0, is_alone ? NULL : node_get(http.node, "body")};
     struct spot key = {&http, "key", 0, is_alone ? NULL : node_get(http.node, "key")};
+    struct spot redirects = {&http, "redirects", 0,
+                             is_alone ? NULL : node_get(http.node, "redirects")};
     if (job->http.key && !job->http.cert)
         return spot_fail(d->err, &key, "needs a \"cert\", the certificate that it belongs to");
+    if (job->http.redirects && job->secrets)
+        return spot_fail(d->err, &redirects,
+                         "are not for a call with secrets: they would go where the answer says");
     if (job->http.body && strcmp(job_http_method(job), "HEAD") == 0)
         return spot_fail(d->err, &body, "a HEAD request has no body");
-    enum status st = check_template(d, is_alone ? &http : &url);
+    enum status st = check_template(d, is_alone ? &http : &url, false);
     if (st == OK)
         st = check_headers(d, &headers);
     if (st == OK)
-        st = check_template(d, &body);
+        st = check_template(d, &body, true);
     return st == OK ? check_others(d, root) : st;
 }

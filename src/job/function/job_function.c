@@ -28,8 +28,10 @@ static enum status check_others(const struct decoder *d, const struct spot *root
     for (const struct field *field = job_fields; field->name; field++) {
         struct spot spot = {root, field->name, 0, node_get(root->node, field->name)};
         bool is_harmless = field->kind == FIELD_CHOICE && job->output == OUTPUT_SEPARATE;
-        bool is_env = field->offset == offsetof(struct job, env) && field->kind == FIELD_PAIRS;
-        if ((field->of_process || is_env) && spot.node && !is_harmless)
+        bool is_variable = (field->offset == offsetof(struct job, env) ||
+                            field->offset == offsetof(struct job, secrets)) &&
+                           !field->meta;
+        if ((field->of_process || is_variable) && spot.node && !is_harmless)
             return spot_fail(d->err, &spot,
                              "is for jobs with a process of their own; a function has none");
     }

@@ -10,6 +10,7 @@
 #include "history_memory.h"
 #include "notifier.h"
 #include "router.h"
+#include "secrets.h"
 #include "store_memory.h"
 
 enum { PATIENCE_MS = 60000 }; /* it only ends a hang */
@@ -232,6 +233,20 @@ static void open_notifier(struct world *world)
     strbuf_release(&why);
 }
 
+static void open_secrets(struct world *world)
+{
+    char path[300];
+    struct secret_keys keys = {.count = 0};
+    struct strbuf why;
+    strbuf_init(&why);
+    snprintf(path, sizeof(path), "%s/secret.key", world->dir);
+    if (access(path, F_OK) != 0)
+        assert_int_equal(secret_keys_add(path, &keys, &why), OK);
+    secret_keys_release(&keys);
+    strbuf_release(&why);
+    assert_int_equal(secrets_new(NULL, path, &world->secrets), OK);
+}
+
 static bool may_be_run(void *context, int fd)
 {
     const struct world *world = context;
@@ -273,6 +288,7 @@ static void open_api(struct world *world)
         .output = {fake_executor_read, world->executor},
         .log = {keep_line, world},
         .notifier = world->notifier,
+        .secrets = world->secrets,
         .may_be_run = may_be_run,
         .ended = wake,
         .drain = drain,
@@ -319,6 +335,7 @@ static int set_up(void **state, const struct world *wanted)
     };
     assert_int_equal(engine_new(&config, &ports, &world->engine), OK);
     open_notifier(world);
+    open_secrets(world);
     open_api(world);
     *state = world;
     return 0;
@@ -381,6 +398,7 @@ int world_tear_down(void **state)
     history_free(world->history);
     notifier_free(world->notifier);
     api_free(world->api);
+    secrets_free(world->secrets);
     assert_int_not_equal(access(world->socket_path, F_OK), 0);
     engine_free(world->engine);
     fake_executor_free(world->executor);

@@ -56,6 +56,7 @@ struct world {
     struct fake_executor *executor;
     struct engine *engine;
     struct notifier *notifier;
+    struct known_secrets *secrets; /* with a key file in `dir` */
     struct api *api;
     bool held; /* no turns: store and history do not answer */
     bool drained;

@@ -332,6 +332,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/users", "", "{\"name\":\"b\",\"role\":\"viewer\"}"},
         {V1 "/channels/{name}", "", CHANNEL},
         {V1 "/channels/{name}/test", "", CHANNEL},
+        {V1 "/secrets/{name}", "", "{\"value\":\"hunter2\"}"},
         {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
@@ -346,6 +347,8 @@ static bool make_request(const struct route *route, const char *run_id, char lin
             *body = *route->fields ? needs[i].body : NULL;
         }
     }
+    if (strcmp(route->fields, "share") == 0) /* a secret's value is set by PUT alone */
+        *body = "{\"share\":[\"team\"]}";
     char method[8];
     snprintf(method, sizeof(method), "%s", method_name(route->method));
     for (char *at = method; *at; at++)
@@ -430,6 +433,7 @@ static void test_answers_have_their_shape(void **state)
     EXPECT_STATUS(world, 201, "POST /users",
                   "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
     EXPECT_STATUS(world, 201, "PUT /channels/a", CHANNEL);
+    EXPECT_STATUS(world, 201, "PUT /secrets/a", "{\"value\":\"hunter2\"}");
     fake_executor_set_instant(world->executor, true);
     for (size_t i = 0; i < api_route_count; i++) {
         char line[300];

@@ -461,7 +461,8 @@ static bool is_of_process(const struct field *field)
 
 static bool is_of_own_process(const struct field *field)
 {
-    return field->of_process || strcmp(field->name, "env") == 0;
+    return field->of_process || strcmp(field->name, "env") == 0 ||
+           strcmp(field->name, "secrets") == 0;
 }
 
 static bool is_defining(const struct field *field)

@@ -230,6 +230,7 @@ static const struct text_call calls[] = {
     {"return ", 0, 0, true, "function/job_function.c"},
     {"return ", 0, 0, true, "document/node.c"},
     {"return ", 0, 0, true, "params/params.c"},
+    {"return ", 0, 0, true, "params/secret_use.c"},
     {"return ", 0, 0, true, "workflow/refs.c"},
     {"return ", 0, 0, true, "workflow/steps.c"},
     {"return ", 0, 0, true, "workflow/step_fields.c"},

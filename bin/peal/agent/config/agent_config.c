@@ -38,6 +38,8 @@ void agent_config_release(struct agent_config *config)
     free(config->file);
     free(config->timezone);
     free(config->allow_file);
+    free(config->secrets_dir);
+    free(config->secret_key);
     free(config->default_user);
     free(config->listen);
     free(config->peer_listen);
@@ -150,6 +152,8 @@ static const struct key top_keys[] = {
     {"quotas", VALUE_MAP, 0, quota_keys, NULL},
     {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
     {"default_user", VALUE_OWN, 0, NULL, agent_config_set_default_user},
+    {"secrets_dir", VALUE_PATH, AT(secrets_dir), NULL, NULL},
+    {"secret_key", VALUE_PATH, AT(secret_key), NULL, NULL},
     {"sandbox", VALUE_OWN, 0, NULL, agent_config_set_sandbox},
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
     {"history", VALUE_OWN, 0, NULL, agent_config_set_history},

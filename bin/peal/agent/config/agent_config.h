@@ -18,6 +18,8 @@ struct agent_config {
     char *options;       /* kept in the data folder for the next restart; NULL: none */
     char *timezone;      /* default of jobs; NULL: the machine's */
     char *allow_file;    /* users that jobs may run as; NULL: the spawner's default */
+    char *secrets_dir;   /* NULL: /etc/peal/secrets, or in the data folder if it is not root's */
+    char *secret_key;    /* NULL: secret.key in the data folder */
     char *default_user;  /* default of jobs; NULL: the agent's own, unless that is root */
     bool has_sandbox;    /* `sandbox` was configured; default: on */
     bool no_sandbox;     /* no sandbox, see sandbox.h */

@@ -269,6 +269,9 @@ static void allow_configured(struct rules *rules, const struct agent_config *con
     allow_reading(rules, config->tls_key);
     allow_reading(rules, config->notify_ca);
     allow_reading(rules, config->allow_file);
+    allow_reading(rules, config->secret_key);
+    if (config->secrets_dir)
+        allow(rules, config->secrets_dir, READ);
     allow_reading(rules, config->etcd.password_file);
     allow_reading(rules, config->etcd.ca_file);
     allow_reading(rules, config->etcd.cert_file);

@@ -182,7 +182,7 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
                 const hasProcess = kind === "command" || kind === "shell";
                 const fields = section.fields.filter(
                     (field) =>
-                        !(waits && field.ofTicks) && (hasProcess || !field.ofProcess) && !(kind === "function" && field.name === "env"),
+                        !(waits && field.ofTicks) && (hasProcess || !field.ofProcess) && !(kind === "function" && (field.name === "env" || field.name === "secrets")),
                 );
                 if (fields.length === 0) return null;
                 const set = fields.filter((field) => isSet(form.draft, field)).length;

@@ -164,6 +164,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["环境变量", "加在 agent 自身的少数变量之上。名称表明是机密的值仅对有 define 权限的用户显示。"],
     },
     {
+        name: "secrets", section: "what", kind: "names", sample: "db-password", defines: true,
+        en: ["Secrets", "Secrets that the run has as variables: db-password as DB_PASSWORD, or PGPASSWORD=db-password. Headers and the body of an HTTP call have them as ${DB_PASSWORD}. Their values are masked in its output."],
+        zh: ["机密", "以环境变量提供给运行的机密：db-password 对应 DB_PASSWORD，也可写成 PGPASSWORD=db-password。HTTP 调用的头和正文以 ${DB_PASSWORD} 引用。其值在输出中会被遮盖。"],
+    },
+    {
         name: "params", section: "what", kind: "params", sample: "day", defines: true,
         en: ["Parameters", "Values that a request for a run may choose: PEAL_PARAM_NAME in the environment, ${NAME} in the words of a command and in an HTTP call."],
         zh: ["参数", "请求运行时可以选择的值：环境变量 PEAL_PARAM_NAME，以及命令参数和 HTTP 调用中的 ${NAME}。"],
