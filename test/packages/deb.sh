@@ -91,8 +91,9 @@ mkdir "$root/packages"
 cp "$out"/*.deb "$next"/*.deb "$root/packages/"
 in_root apt-get -qq update
 
-there() { (cd "$root/packages" && ls "$1"_*.deb | grep -v -e dbgsym -e '+next' | sed 's|^|/packages/|'); } # NAME
-newer() { (cd "$root/packages" && ls "$1"_*+next*.deb | sed 's|^|/packages/|'); } # NAME
+# As the root sees them.
+there() { find "$root/packages" -name "$1_*.deb" ! -name '*+next*' -printf '/packages/%f\n'; } # NAME
+newer() { find "$root/packages" -name "$1_*+next*.deb" -printf '/packages/%f\n'; }             # NAME
 
 # ---- installed ----
 
