@@ -1,7 +1,7 @@
 // What this browser remembers: the theme, and in which zone times are shown.
 import { computed, effect, signal, type Signal } from "@preact/signals";
 
-function remembered<T extends string>(key: string, choices: readonly T[], otherwise: T): Signal<T> {
+export function remembered<T extends string>(key: string, choices: readonly T[], otherwise: T): Signal<T> {
     const stored = localStorage.getItem(key) as T | null;
     const value = signal<T>(stored && choices.includes(stored) ? stored : otherwise);
     effect(() => localStorage.setItem(key, value.value));

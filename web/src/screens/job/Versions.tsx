@@ -29,21 +29,25 @@ interface Diff {
     text: string;
 }
 
-function DiffText({ name, revision }: { name: string; revision: number }) {
+// What has changed since that revision; with a title if there is anything.
+export function DiffText({ name, revision, title }: { name: string; revision: number; title?: string }) {
     const diff = useResource(`diff ${name} ${revision}`, (signal) =>
         api.optional<Diff>(jobPath(name, `/versions/${revision}/diff`), {}, signal),
     );
     const text = diff.data?.text;
     if (!text) return null;
     return (
-        <pre class="diff" tabIndex={0}>
-            {text.split("\n").map((line, i) => (
-                <span key={i} class={line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : ""}>
-                    {line}
-                    {"\n"}
-                </span>
-            ))}
-        </pre>
+        <>
+            {title && <p class="faint small">{title}</p>}
+            <pre class="diff" tabIndex={0}>
+                {text.split("\n").map((line, i) => (
+                    <span key={i} class={line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : ""}>
+                        {line}
+                        {"\n"}
+                    </span>
+                ))}
+            </pre>
+        </>
     );
 }
 

@@ -2,17 +2,25 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hrefs, setQuery } from "../../app/router";
-import { zone } from "../../app/preferences";
+import { remembered, zone } from "../../app/preferences";
 import { toastDone } from "../../app/toasts";
 import { isOpen, type Run } from "../../api/types";
 import { Icon } from "../../ui/icons";
 import { Button, Empty, Failure } from "../../ui/parts";
+import { toneOf } from "../../ui/status";
 import { bytesText, partsOf } from "../../ui/time";
 import { lastDrawn, parseAnsi, type Span, type Style } from "./ansi";
 import { LINE_HEIGHT, LogController } from "./log_controller";
 import type { Line } from "./log_model";
 import { downloadAddress } from "./log_source";
 import { t } from "./words";
+
+const wraps = remembered("peal.log.wrap", ["no", "yes"] as const, "no");
+const times = remembered("peal.log.times", ["yes", "no"] as const, "yes");
+
+function flip(choice: typeof wraps | typeof times): void {
+    choice.value = choice.value === "yes" ? "no" : "yes";
+}
 
 function colour(value: string | null): { class?: string; css?: string } {
     if (value === null) return {};
@@ -35,8 +43,15 @@ function Text({ span, needle }: { span: Span; needle: string }) {
     // Colours of 256 and of 16 million were not chosen for this ground: some ink makes them legible.
     const ink = fg.css && !style.bg ? `color-mix(in oklab, ${fg.css}, var(--ink) 45%)` : fg.css;
     const css = { ...(ink ? { color: ink } : {}), ...(bg.css ? { background: bg.css } : {}) };
-    const parts = needle ? split(span.text, needle) : [span.text];
-    const text = parts.map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part));
+    const text = linksIn(span.text).map((part, i) => {
+        const marked = needle ? split(part, needle).map((piece, j) => (j % 2 ? <mark key={j}>{piece}</mark> : piece)) : part;
+        if (i % 2 === 0) return marked;
+        return (
+            <a key={i} href={part} target="_blank" rel="noreferrer noopener">
+                {marked}
+            </a>
+        );
+    });
     return classes.length || fg.css || bg.css ? (
         <span class={classes.join(" ")} style={css}>
             {text}
@@ -44,6 +59,11 @@ function Text({ span, needle }: { span: Span; needle: string }) {
     ) : (
         <>{text}</>
     );
+}
+
+// Addresses are at the odd indexes, without a point or a bracket that ends the sentence.
+function linksIn(text: string): string[] {
+    return text.includes("://") ? text.split(/(https?:\/\/[^\s"'<>`]*[^\s"'<>`.,;:!?)\]}])/) : [text];
 }
 
 // Matches are at the odd indexes.
@@ -65,14 +85,16 @@ function split(text: string, needle: string): string[] {
 function Row({ line, log, runId }: { line: Line; log: LogController; runId: string }) {
     const { spans } = parseAnsi(lastDrawn(line.text), log.styleBefore(line));
     const at = line.mark?.at;
+    const { n, exact } = log.model.numberOf(line.block, line.index);
+    const number = exact ? String(n) : `~${n}`;
     const isTarget = log.target.value === line.offset;
     const isStderr = line.mark?.stream === "stderr";
     return (
         <div class={`log-row ${isTarget ? "is-target" : ""} ${isStderr ? "is-stderr" : ""}`}>
             <a
-                class="log-time"
+                class="log-number"
                 href={hrefs.run(runId, { at: String(line.offset) })}
-                title={t("log.line.link", { offset: line.offset })}
+                title={t("log.line.link", { n: number })}
                 tabIndex={-1}
                 onClick={(event) => {
                     event.preventDefault();
@@ -84,8 +106,9 @@ function Row({ line, log, runId }: { line: Line; log: LogController; runId: stri
                     }
                 }}
             >
-                {at ? partsOf(Date.parse(at), zone.value).time : line.offset}
+                {number}
             </a>
+            {times.value === "yes" && <span class="log-time">{at ? partsOf(Date.parse(at), zone.value).time : ""}</span>}
             <span class="log-stream" title={isStderr ? "stderr" : undefined}>
                 {isStderr ? "!" : ""}
             </span>
@@ -100,9 +123,22 @@ function Row({ line, log, runId }: { line: Line; log: LogController; runId: stri
     );
 }
 
+// How many letters have room in a line.
+function columnsOf(element: HTMLElement): number {
+    const probe = document.createElement("span");
+    probe.className = "log-probe";
+    probe.textContent = "0".repeat(100);
+    element.append(probe);
+    const width = probe.getBoundingClientRect().width / 100;
+    probe.remove();
+    const gutter = element.querySelector(".log-text")?.getBoundingClientRect().left ?? 0;
+    return Math.max(20, Math.floor((element.getBoundingClientRect().left + element.clientWidth - gutter) / width));
+}
+
 function Viewport({ log, runId }: { log: LogController; runId: string }) {
     const scroller = useRef<HTMLDivElement>(null);
     const ours = useRef(0);
+    const isWrapped = wraps.value === "yes";
     useComputed(() => log.version.value).value;
 
     useEffect(() => {
@@ -111,9 +147,11 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         const measure = new ResizeObserver(() => {
             log.viewHeight = element.clientHeight;
             log.rows = Math.max(5, Math.ceil(element.clientHeight / LINE_HEIGHT));
+            if (isWrapped) log.wrapAt(columnsOf(element));
             if (log.following.value || log.atEnd) log.toEnd();
             else log.scrollBy(0);
         });
+        log.wrapAt(isWrapped ? columnsOf(element) : 0);
         measure.observe(element);
         // A very long output has a scroll bar that is shorter than its lines: a notch of the wheel
         // still moves by a few lines.
@@ -127,7 +165,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
             measure.disconnect();
             element.removeEventListener("wheel", wheel);
         };
-    }, [log]);
+    }, [log, isWrapped]);
 
     useLayoutEffect(() => {
         const element = scroller.current;
@@ -169,7 +207,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
     const fraction = log.place.line - Math.floor(log.place.line);
     return (
         <div
-            class="log-scroller"
+            class={`log-scroller ${isWrapped ? "is-wrapped" : ""}`}
             ref={scroller}
             onScroll={onScroll}
             onKeyDown={onKey}
@@ -185,7 +223,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
                             <Row key={line.offset} line={line} log={log} runId={runId} />
                         ) : (
                             <div key={`empty-${i}`} class="log-row is-empty">
-                                <span class="log-time">·</span>
+                                <span class="log-number">·</span>
                             </div>
                         ),
                     )}
@@ -195,10 +233,19 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
     );
 }
 
+const TYPED_MS = 200; // typed so fast it is not searched yet
+
 function Search({ log }: { log: LogController }) {
     const [text, setText] = useState("");
     const [nothing, setNothing] = useState(false);
-    const find = (backwards: boolean): void => void log.search(text, backwards).then((found) => setNothing(!found));
+    const timer = useRef<ReturnType<typeof setTimeout>>();
+    const find = (wanted: string, backwards: boolean): void => {
+        clearTimeout(timer.current);
+        void log.search(wanted, backwards).then((found) => setNothing(!found));
+    };
+    const all = log.matches.value;
+    const at = all && log.found.value !== null ? all.indexOf(log.found.value) + 1 : 0;
+    const note = log.searching.value ? t("log.searching") : nothing ? t("log.not.found") : all?.length && text ? t("log.count", { at: at || "?", all: all.length }) : "";
     return (
         <span class="log-search">
             <label class="search">
@@ -216,42 +263,57 @@ function Search({ log }: { log: LogController }) {
                         setText(value);
                         setNothing(false);
                         log.found.value = null;
-                        if (!value) void log.search("", false);
+                        clearTimeout(timer.current);
+                        timer.current = setTimeout(() => find(value, false), TYPED_MS);
                     }}
                     onKeyDown={(event) => {
-                        if (event.key === "Enter") find(event.shiftKey);
+                        if (event.key === "Enter") find(text, event.shiftKey);
                         if (event.key === "Escape") event.currentTarget.blur();
                     }}
                 />
                 <kbd>/</kbd>
             </label>
-            <span role="status" class="log-search-note">
-                {log.searching.value ? t("log.searching") : nothing ? t("log.not.found") : ""}
+            <span role="status" class="log-search-note num">
+                {note}
             </span>
-            <Button icon="up" small title={t("log.previous")} disabled={!text} onClick={() => find(true)} />
-            <Button icon="down" small title={t("log.next")} disabled={!text} onClick={() => find(false)} />
+            <Button icon="up" small title={t("log.previous")} disabled={!text} onClick={() => find(text, true)} />
+            <Button icon="down" small title={t("log.next")} disabled={!text} onClick={() => find(text, false)} />
+            <Button icon="warning" small title={t("log.error")} onClick={() => void log.toError().then((found) => setNothing(!found))} />
         </span>
     );
 }
 
 export function Log({ run, at, onEnd }: { run: Run; at: number | null; onEnd: (run: Run) => void }) {
     const [log, setLog] = useState<LogController | null>(null);
+    const [isFull, setFull] = useState(false);
     useEffect(() => {
-        const controller = new LogController(run, at, onEnd);
+        const controller = new LogController(run, at, toneOf(run.state) === "bad", onEnd);
         setLog(controller);
         return () => controller.close();
     }, [run.run_id, run.started_at === null]);
+    useEffect(() => {
+        const leave = (event: KeyboardEvent): void => {
+            if (event.key === "Escape") setFull(false);
+        };
+        if (isFull) document.addEventListener("keydown", leave);
+        return () => document.removeEventListener("keydown", leave);
+    }, [isFull]);
     if (!log) return null;
     log.version.value;
     const isEmpty = log.loaded.value && log.model.size === 0;
     const dropped = run.output_truncated && run.output_bytes !== null ? run.output_bytes - log.model.size : 0;
+    const unseen = log.unseen.value;
     return (
-        <section class="panel log" aria-label={t("log")}>
+        <section class={`panel log ${isFull ? "is-full" : ""}`} aria-label={t("log")}>
             <div class="panel-head">
                 <h2>{t("log")}</h2>
                 <div class="panel-beside">
                     {log.model.size > 0 && <span class="num">{bytesText(log.model.size)}</span>}
                     <Search log={log} />
+                    <Button small pressed={wraps.value === "yes"} onClick={() => flip(wraps)}>
+                        {t("log.wrap")}
+                    </Button>
+                    <Button icon="clock" small title={t("log.times")} pressed={times.value === "yes"} onClick={() => flip(times)} />
                     <Button
                         icon="down"
                         small
@@ -261,9 +323,18 @@ export function Log({ run, at, onEnd }: { run: Run; at: number | null; onEnd: (r
                     >
                         {isOpen(run.state) ? t("log.follow") : t("log.end")}
                     </Button>
-                    <a class="button small" href={downloadAddress(run.run_id)} download={`${run.job.replace(/\//g, "-")}-${run.run_id}.log`}>
+                    <Button icon="expand" small title={t("log.full")} pressed={isFull} onClick={() => setFull(!isFull)} />
+                    <a class="button small" href={downloadAddress(run.run_id)} target="_blank" rel="noreferrer noopener">
+                        {t("log.raw")}
+                    </a>
+                    <a
+                        class="button small only-icon"
+                        href={downloadAddress(run.run_id)}
+                        download={`${run.job.replace(/\//g, "-")}-${run.run_id}.log`}
+                        title={t("log.download")}
+                        aria-label={t("log.download")}
+                    >
                         <Icon name="download" />
-                        {t("log.download")}
                     </a>
                 </div>
             </div>
@@ -273,6 +344,11 @@ export function Log({ run, at, onEnd }: { run: Run; at: number | null; onEnd: (r
                 <Empty icon="runs" title={isOpen(run.state) ? t("log.nothing.yet") : t("log.nothing")} />
             ) : (
                 <Viewport log={log} runId={run.run_id} />
+            )}
+            {unseen > 0 && (
+                <button type="button" class="log-new" onClick={() => log.setFollowing(true)}>
+                    <Icon name="down" /> {t("log.new", { n: unseen })}
+                </button>
             )}
         </section>
     );

@@ -1,81 +1,22 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, jobPath, runPath } from "../../api/client";
-import { commandText } from "../../api/definition";
+import { api, runPath } from "../../api/client";
 import { onLive } from "../../api/live";
-import { isOpen, type Job, type Run } from "../../api/types";
+import { isOpen, type Run } from "../../api/types";
 import { go, hrefs, location } from "../../app/router";
 import type { ScreenProps } from "../../app/screens";
 import { may } from "../../app/session";
 import { attempt, toastDone } from "../../app/toasts";
 import { t as common } from "../../i18n/common";
 import { Icon } from "../../ui/icons";
-import { Duration, Moment } from "../../ui/moments";
-import { Button, CopyButton, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
+import { Button, Dialog, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { reasonText, Status } from "../../ui/status";
-import { spanText } from "../../ui/spans";
-import { bytesText } from "../../ui/time";
 import { InstancePanel } from "./Instance";
 import { Log } from "./Log";
-import { findNeighbours } from "./neighbours";
+import { findAfter, findNeighbours } from "./neighbours";
+import { Definition, isInstance, RunFacts, RunLine } from "./RunFacts";
 import { t } from "./words";
 import "./run.css";
-
-function isInstance(run: Run): boolean {
-    return !!run.instance && !run.step;
-}
-
-function exitText(run: Run): string | null {
-    if (run.signal !== null) return t("exit.signal", { signal: run.signal });
-    return run.exit_code === null ? null : t("exit.code", { code: run.exit_code });
-}
-
-function waited(run: Run): string | null {
-    if (!run.tick || !run.started_at) return null;
-    return spanText(Date.parse(run.started_at) - Date.parse(run.tick));
-}
-
-function RunFacts({ run }: { run: Run }) {
-    const exit = exitText(run);
-    const late = waited(run);
-    const cpu =
-        run.user_ms === null || run.system_ms === null || isInstance(run)
-            ? null
-            : t("cpu.value", { user: spanText(run.user_ms), system: spanText(run.system_ms) });
-    return (
-        <Facts
-            rows={[
-                [t("duration"), <Duration from={run.started_at} to={run.finished_at} />],
-                [t("tick"), <Moment at={run.tick} />],
-                [t("started"), <Moment at={run.started_at} />],
-                [t("finished"), <Moment at={run.finished_at} />],
-                late !== null && [t("late"), <span class="num">{late}</span>],
-                [t("node"), run.node ?? "–"],
-                [t("cause"), common(`cause.${run.cause}`)],
-                !!run.step && [t("step"), <span class="mono">{run.step}</span>],
-                !!run.instance && !!run.step && [t("instance"), <a href={hrefs.run(run.instance)}>{run.instance}</a>],
-                run.by !== null && [t("by"), run.by],
-                (run.attempts ?? run.attempt) > 1 && [t("attempt"), run.attempts ? t("attemptOf", { n: run.attempt, all: run.attempts }) : run.attempt],
-                run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
-                run.state === "queued" && run.parts !== null && [t("turn"), t("inTurn")],
-                run.pinned !== null && [t("pinned"), run.pinned],
-                ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
-                !!run.input && [t("input"), [bytesText(run.input.size), run.input.event, run.input.type].filter(Boolean).join(", ")],
-                !!run.timeout && [t("timeout"), run.timeout],
-                !!run.env && [t("env"), <span class="mono">{Object.keys(run.env).join(" ")}</span>],
-                exit !== null && [t("exit"), exit],
-                cpu !== null && [t("cpu"), cpu],
-                run.max_rss_kb !== null && run.max_rss_kb > 0 && [t("memory"), bytesText(run.max_rss_kb * 1024)],
-                [
-                    t("id"),
-                    <span class="mono run-id">
-                        {run.run_id} <CopyButton text={run.run_id} />
-                    </span>,
-                ],
-            ]}
-        />
-    );
-}
 
 function Progress({ progress }: { progress: NonNullable<Run["progress"]> }) {
     const text = progress.text ? `${progress.percent}% ${progress.text}` : `${progress.percent}%`;
@@ -87,15 +28,16 @@ function Progress({ progress }: { progress: NonNullable<Run["progress"]> }) {
     );
 }
 
-function Command({ run }: { run: Run }) {
-    const job = useResource(`job ${run.job}`, (signal) => api.optional<Job>(jobPath(run.job), {}, signal));
-    if (!job.data || job.data.uid !== run.job_uid) return null;
-    const changed = run.started_at && job.data.updated_at > run.started_at;
+// Runs that belong to this one: other attempts, what it made run.
+function Links({ title, runs, id, text }: { title: string; runs: Run[]; id: string; text: (run: Run) => string }) {
     return (
-        <div class="command">
-            <span class="faint small">{t("command")}</span>
-            <pre tabIndex={0}>{commandText(job.data)}</pre>
-            {changed && <p class="faint small">{t("command.changed")}</p>}
+        <div class="attempts">
+            <span class="faint small">{title}</span>
+            {runs.map((other) => (
+                <a key={other.run_id} href={hrefs.run(other.run_id)} aria-current={other.run_id === id ? "true" : undefined}>
+                    {text(other)} <Status state={other.state} />
+                </a>
+            ))}
         </div>
     );
 }
@@ -171,10 +113,14 @@ export default function RunScreen({ params }: ScreenProps) {
     const id = params["id"] ?? "";
     const resource = useResource(`run ${id}`, (signal) => api.get<Run>(runPath(id), {}, signal));
     const [killing, setKilling] = useState(false);
+    const [isWhole, setWhole] = useState(false);
     const run = resource.data?.run_id === id ? resource.data : null;
     const around = useResource(`around ${run?.run_id ?? ""} ${run?.state ?? ""}`, (signal) =>
         run ? findNeighbours(run, signal) : Promise.resolve(null),
     );
+    const after = useResource(`after ${run?.run_id ?? ""} ${run?.state ?? ""} ${isWhole}`, (signal) =>
+        run && !isOpen(run.state) ? findAfter(run, signal) : Promise.resolve([]),
+    ).data;
     const aroundSoon = useThrottled(around.reload, 3000);
     const job = run?.job;
     useEffect(() => onLive("reset", resource.reload), []);
@@ -241,27 +187,21 @@ export default function RunScreen({ params }: ScreenProps) {
                     ))}
             </Head>
             <Panel>
-                <div class="panel-body run-summary">
-                    {(reason || (run.detail && !run.progress)) && (
-                        <p class="run-reason">
-                            {reason && <span>{reason}</span>}
-                            {run.detail && !run.progress && <span class="faint"> {run.detail}</span>}
-                        </p>
-                    )}
-                    {run.progress && <Progress progress={run.progress} />}
-                    <RunFacts run={run} />
-                    {!isInstance(run) && !run.step && <Command run={run} />}
-                    {attempts.length > 1 && (
-                        <div class="attempts">
-                            <span class="faint small">{t("attempts")}</span>
-                            {attempts.map((other) => (
-                                <a key={other.run_id} href={hrefs.run(other.run_id)} aria-current={other.run_id === id ? "true" : undefined}>
-                                    {other.attempt} <Status state={other.state} />
-                                </a>
-                            ))}
-                        </div>
-                    )}
-                </div>
+                <RunLine run={run} isWhole={isWhole} onWhole={() => setWhole(!isWhole)} />
+                {run.progress && <Progress progress={run.progress} />}
+                {attempts.length > 1 && <Links title={t("attempts")} runs={attempts} id={id} text={(other) => String(other.attempt)} />}
+                {after && after.length > 0 && <Links title={t("chain.after")} runs={after} id={id} text={(other) => other.job} />}
+                {isWhole && (
+                    <div class="panel-body run-summary">
+                        {reason && (
+                            <p>
+                                {reason} {run.detail && !run.progress && <span class="faint">{run.detail}</span>}
+                            </p>
+                        )}
+                        <RunFacts run={run} />
+                        {!isInstance(run) && !run.step && <Definition run={run} />}
+                    </div>
+                )}
             </Panel>
             {isInstance(run) ? <InstancePanel key={id} run={run} /> : <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set((old) => ({ ...old, ...ended }))} />}
             {killing && <KillDialog run={run} onClose={() => setKilling(false)} onDone={(changed) => resource.set(() => changed)} />}

@@ -3,12 +3,13 @@ import { signal } from "@preact/signals";
 import { Problem } from "../../api/client";
 import { isOpen, type Run } from "../../api/types";
 import { parseAnsi, plain, lastDrawn, type Style } from "./ansi";
-import { BLOCK, findBytes, LogModel, type Line, type Place } from "./log_model";
+import { BLOCK, LogModel, type Line, type Place } from "./log_model";
+import { findAll, findError, findNext, type Searched } from "./log_search";
 import { follow, isGrowing, sourceOf, type LogSource } from "./log_source";
 
 export const LINE_HEIGHT = 19;
 const HEIGHT_MAX = 8_000_000; // browsers draw no taller element well
-const SEARCH_PIECE = 1024 * 1024;
+const COUNTED = 1024 * 1024; // so much is read so that lines in view have their numbers
 const READ_PAUSE_MS = 30;
 
 export class LogController {
@@ -18,12 +19,15 @@ export class LogController {
     readonly problem = signal<Problem | null>(null);
     readonly searching = signal(false);
     readonly found = signal<number | null>(null); // the byte where the search is
+    readonly matches = signal<number[] | null>(null); // all of them; null: not counted
+    readonly unseen = signal(0); // lines that came while it was not followed
     readonly target = signal<number | null>(null); // the line that the address names
     model = new LogModel();
     place: Place = { block: 0, line: 0 };
     rows = 30;
     viewHeight = 30 * LINE_HEIGHT; // in pixels, of what is in view
     needle = "";
+    columns = 0; // of a line, before it is wrapped; 0: it is not
     atEnd = false; // scrolled there; how many lines that is may turn out only when they come
     private source: LogSource;
     private stop = new AbortController();
@@ -36,8 +40,10 @@ export class LogController {
     constructor(
         private run: Run,
         at: number | null,
+        opensAtEnd: boolean,
         private readonly onEnd: (run: Run) => void,
     ) {
+        this.atEnd = opensAtEnd && at === null;
         this.source = sourceOf(run);
         this.target.value = at;
         this.following.value = at === null && isOpen(run.state);
@@ -64,7 +70,8 @@ export class LogController {
         this.model.size = size;
         this.loaded.value = true;
         if (this.target.value !== null) this.show(this.target.value);
-        this.draw();
+        if (this.atEnd) this.toEnd();
+        else this.draw();
     }
 
     // Existing output is read by ranges, new output as a stream from the start of the last block on.
@@ -79,7 +86,9 @@ export class LogController {
             offset: boundary,
             signal,
             onChunk: (bytes, mark) => {
+                const before = this.model.totalLines();
                 this.model.append(bytes, mark);
+                if (!this.following.value) this.unseen.value += this.model.totalLines() - before;
                 if (this.following.value) this.toEnd();
                 else this.draw();
             },
@@ -156,16 +165,38 @@ export class LogController {
         return this.model.lineAt(this.place) / this.linesPerPixel;
     }
 
+    // Wrapped lines are higher: each may be the only one in view.
     get lastTop(): number {
-        return Math.max(0, this.model.totalLines() - this.rows + 1);
+        return Math.max(0, this.model.totalLines() - (this.columns ? 1 : this.rows - 1));
+    }
+
+    // The line on top when the last one is at the bottom.
+    private get endTop(): number {
+        if (!this.columns) return this.lastTop;
+        let top = this.model.totalLines();
+        for (let left = this.rows - 1; top > 0 && left > 0; top--) {
+            const { block, line } = this.model.placeAt(top - 1);
+            left -= Math.max(1, Math.ceil((this.model.line(block, Math.floor(line))?.text.length ?? 0) / this.columns));
+            if (left < 0) break;
+        }
+        return top;
+    }
+
+    // 0: lines are as long as they are.
+    wrapAt(columns: number): void {
+        if (this.columns === columns) return;
+        this.columns = columns;
+        if (this.atEnd || this.following.value) this.toEnd();
+        else this.scrollBy(0);
     }
 
     scrollTo(line: number): void {
         const top = Math.max(0, Math.min(this.lastTop, line));
         this.place = this.model.placeAt(top);
-        const isLast = top >= this.lastTop - 1;
+        const isLast = top >= this.endTop - 1;
         this.atEnd = isLast && top > 0;
         this.following.value = this.following.value && isLast;
+        if (isLast) this.unseen.value = 0;
         this.draw();
     }
 
@@ -176,7 +207,8 @@ export class LogController {
 
     toEnd(): void {
         this.atEnd = true;
-        this.place = this.model.placeAt(this.lastTop);
+        this.place = this.model.placeAt(this.endTop);
+        this.unseen.value = 0;
         this.draw();
     }
 
@@ -207,6 +239,7 @@ export class LogController {
         let { block, line } = this.place;
         let index = Math.floor(line);
         const wanted = this.model.missing({ block, line: index }, this.rows + 1);
+        wanted.push(...this.model.uncounted(block, COUNTED));
         if (this.model.has(block + 1) === false && block + 1 < this.model.blockCount) wanted.push(block + 1);
         this.want(wanted);
         while (lines.length <= this.rows && block < this.model.blockCount) {
@@ -235,21 +268,20 @@ export class LogController {
         return entry.styles[line.index] ?? plain;
     }
 
-    // ---- search: piece by piece, from where one is; nothing of it is kept ----
+    // ---- search ----
 
-    async search(needle: string, backwards: boolean): Promise<boolean> {
+    private searched(signal: AbortSignal): Searched {
+        return { source: this.source, size: this.model.size, signal };
+    }
+
+    // True: it has found something, or was given up for another search.
+    private async look(find: (signal: AbortSignal) => Promise<number | null>): Promise<boolean> {
         this.searchStop?.abort();
         const stop = new AbortController();
         this.searchStop = stop;
-        this.needle = needle;
-        this.draw();
-        if (!needle) {
-            this.found.value = null;
-            return true;
-        }
         this.searching.value = true;
         try {
-            const at = await this.find(new TextEncoder().encode(needle), backwards, stop.signal);
+            const at = await find(stop.signal);
             if (stop.signal.aborted) return true;
             this.found.value = at;
             if (at !== null) this.show(at);
@@ -263,24 +295,43 @@ export class LogController {
         }
     }
 
-    private async find(needle: Uint8Array, backwards: boolean, signal: AbortSignal): Promise<number | null> {
-        const size = this.model.size;
-        const overlap = needle.length - 1;
-        const start = this.found.value ?? (backwards ? size : (this.visible()[0]?.offset ?? 0));
-        let from = this.found.value === null ? start : backwards ? start : start + 1;
-        // Once around: to the end (or the beginning), then the other part.
-        for (let left = size + overlap; left > 0; ) {
-            const low = backwards ? Math.max(0, from - SEARCH_PIECE) : from;
-            const high = backwards ? from : Math.min(size, from + SEARCH_PIECE);
-            if (high > low) {
-                const end = Math.min(size, high + (backwards && from === size ? 0 : overlap));
-                const piece = await this.source.read(low, end - low, signal);
-                const at = findBytes(piece.bytes, needle, backwards);
-                if (at >= 0) return low + at;
-            }
-            left -= Math.max(1, high - low);
-            from = backwards ? (low === 0 ? size : low) : high === size ? 0 : high;
+    // From where one is; what was counted already is not read again.
+    async search(text: string, backwards: boolean): Promise<boolean> {
+        const isOther = text !== this.needle;
+        this.needle = text;
+        this.draw();
+        if (isOther) this.matches.value = null;
+        if (!text) {
+            this.searchStop?.abort();
+            this.found.value = null;
+            return true;
         }
-        return null;
+        const needle = new TextEncoder().encode(text);
+        const start = this.found.value ?? (backwards ? this.model.size : (this.visible()[0]?.offset ?? 0));
+        return this.look(async (signal) => {
+            const at = await findNext(this.searched(signal), needle, start, this.found.value !== null, backwards);
+            if (isOther || !this.matches.value) void this.count(text, needle, signal);
+            return at;
+        });
+    }
+
+    private async count(text: string, needle: Uint8Array, signal: AbortSignal): Promise<void> {
+        const all = await findAll(this.searched(signal), needle).catch(() => null);
+        if (this.needle === text) this.matches.value = all;
+    }
+
+    toError(): Promise<boolean> {
+        return this.look(async (signal) => {
+            const at = await findError(this.searched(signal));
+            this.target.value = at === null ? null : await this.lineStart(at);
+            return this.target.value;
+        });
+    }
+
+    // Where the line begins that holds a byte.
+    private async lineStart(offset: number): Promise<number> {
+        await this.load(Math.floor(offset / BLOCK));
+        const { block, line } = this.model.placeOf(offset);
+        return this.model.line(block, line)?.offset ?? offset;
     }
 }

@@ -77,6 +77,20 @@ export class LogModel {
         return sum;
     }
 
+    // The number of a line, from 1; exact once all lines before it were counted.
+    numberOf(block: number, index: number): { n: number; exact: boolean } {
+        let exact = true;
+        for (let i = 0; i < block && exact; i++) exact = this.counts[i] !== undefined;
+        return { n: Math.round(this.lineAt({ block, line: index })) + 1, exact };
+    }
+
+    // Blocks before this one whose lines were never counted; none if they are too much to read.
+    uncounted(block: number, bytes: number): number[] {
+        const blocks: number[] = [];
+        for (let i = 0; i < block; i++) if (this.counts[i] === undefined) blocks.push(i);
+        return blocks.length * BLOCK <= bytes ? blocks : [];
+    }
+
     // ---- places ----
 
     lineAt(place: Place): number {

@@ -1,6 +1,6 @@
 // The runs of a job before and after one of its runs.
-import { api } from "../../api/client";
-import { isEntry, type Entry, type Page, type Run } from "../../api/types";
+import { api, jobPath } from "../../api/client";
+import { isEntry, type Dependencies, type Entry, type Page, type Run } from "../../api/types";
 
 export interface Neighbours {
     previous: Run | null;
@@ -40,4 +40,17 @@ export async function findNeighbours(run: Run, signal: AbortSignal): Promise<Nei
     ]);
     const attempts = runsOf(same).sort((a, b) => a.attempt - b.attempt);
     return { previous: runsOf(before)[0] ?? null, next, attempts };
+}
+
+const DOWNSTREAM = 5; // jobs that are looked at
+
+// The runs of downstream jobs that this one has made run.
+export async function findAfter(run: Run, signal: AbortSignal): Promise<Run[]> {
+    if (run.instance || !run.finished_at) return [];
+    const found = await api.optional<Dependencies>(jobPath(run.job, "/dependencies"), {}, signal);
+    const since = new Date(Date.parse(run.finished_at) - 1000).toISOString();
+    const pages = await Promise.all(
+        (found?.before ?? []).slice(0, DOWNSTREAM).map(({ job }) => api.get<Rows>("/runs", { job, since, limit: 100 }, signal)),
+    );
+    return pages.flatMap((page) => runsOf(page).filter((other) => other.cause === "after" && other.by === run.run_id));
 }
