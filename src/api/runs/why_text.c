@@ -8,9 +8,9 @@
 #include "run_words.h"
 #include "runs/encode.h"
 
-/* Times and spans are the same in all languages. */
+/* Times are the same in all languages. */
 struct short_text {
-    char text[TIME_TEXT + 8];
+    char text[TIME_TEXT + 16];
 };
 
 static struct short_text time_text(int64_t ms)
@@ -22,13 +22,31 @@ static struct short_text time_text(int64_t ms)
     return ret;
 }
 
-static struct short_text span_text(int64_t ms)
+/* 3 天 4 小时, 7 秒 */
+static void print_chinese_span(int64_t s, struct strbuf *out)
 {
+    static const struct {
+        int64_t s;
+        const char *name;
+    } units[] = {{86400, "天"}, {3600, "小时"}, {60, "分"}, {1, "秒"}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (s >= units[i].s || (units[i].s == 1 && !out->length))
+            strbuf_addf(out, "%s%lld %s", out->length ? " " : "", (long long)(s / units[i].s),
+                        units[i].name);
+        s %= units[i].s;
+    }
+}
+
+static struct short_text span_text(const struct why_answer *answer, int64_t ms)
+{
+    bool is_chinese = answer->language == LANGUAGE_ZH;
     struct short_text ret;
     struct strbuf text;
     strbuf_init(&text);
     if (ms < 1000)
-        strbuf_addf(&text, "%d ms", (int)(ms > 0 ? ms : 0));
+        strbuf_addf(&text, is_chinese ? "%d 毫秒" : "%d ms", (int)(ms > 0 ? ms : 0));
+    else if (is_chinese)
+        print_chinese_span(ms / 1000, &text);
     else
         span_print(ms / 1000, &text);
     snprintf(ret.text, sizeof(ret.text), "%s", text.text);
@@ -67,7 +85,7 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
 {
     const char *ended = message_in(answer->language, english);
     struct short_text start = time_text(run->started_ms);
-    struct short_text span = span_text(run->finished_ms - run->started_ms);
+    struct short_text span = span_text(answer, run->finished_ms - run->started_ms);
     if (!run->started_ms && run->state == RUN_LOST) /* only its node would know */
         tell(answer, "It was lost");
     else if (!run->started_ms || run->reason == REASON_NO_START) /* a process was made, no more */
@@ -133,10 +151,11 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         return;
     case RUN_RUNNING:
         if (run_is_instance(run))
-            tell(answer, "It has been under way for %s.", span_text(now_ms - run->started_ms).text);
+            tell(answer, "It has been under way for %s.",
+                 span_text(answer, now_ms - run->started_ms).text);
         else
             tell(answer, "It has been running on %s for %s.", run->node,
-                 span_text(now_ms - run->started_ms).text);
+                 span_text(answer, now_ms - run->started_ms).text);
         return;
     case RUN_SKIPPED:
     case RUN_MISSED:
@@ -261,7 +280,7 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
 
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct short_text span = span_text(facts->tick_ms - facts->now_ms);
+    struct short_text span = span_text(answer, facts->tick_ms - facts->now_ms);
     answer->state = "upcoming";
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;

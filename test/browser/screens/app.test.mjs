@@ -130,4 +130,71 @@ describe("the console", () => {
         await second.locator(`a[href="#/runs/${two}"]`).waitFor();
         await context.close();
     });
+
+    test("says since when it is old while the agent is away, and is back at once", async () => {
+        const { world } = holder;
+        const wire = await world.wire();
+        const page = await world.page({ baseURL: wire.url });
+        await page.goto("/#/jobs/flaky");
+        const run = page.getByRole("button", { name: "Run now" });
+        await run.waitFor();
+        wire.cut();
+        await page.getByRole("alert").filter({ hasText: /can't be reached\. What you see is of \d\d:\d\d:\d\d/ }).waitFor();
+        expect(await run.evaluate((button) => !!button.closest("[inert]"))).toBe(true);
+        await page.locator(".live-offline").waitFor();
+        wire.mend();
+        const mended = Date.now();
+        await page.locator(".live-live").waitFor();
+        expect(Date.now() - mended).toBeLessThan(2500);
+        expect(await page.locator(".away").count()).toBe(0);
+        await page.context().close();
+    });
+
+    test("has search fields that follow the address", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs?q=flaky");
+        const field = page.getByRole("searchbox");
+        await until("the text", async () => (await field.inputValue()) === "flaky");
+        await page.evaluate(() => (window.location.hash = "#/jobs?q=long"));
+        await until("the other text", async () => (await field.inputValue()) === "long");
+        await page.getByRole("link", { name: "long" }).waitFor();
+        await field.fill("clo");
+        await until("the address", () => page.url().endsWith("q=clo"));
+        await page.evaluate(() => (window.location.hash = "#/jobs"));
+        await until("no text", async () => (await field.inputValue()) === "");
+        await page.context().close();
+    });
+
+    test("finds jobs by words, and acts on them", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/jobs");
+        await page.getByRole("link", { name: "flaky" }).waitFor();
+        await page.keyboard.press("Control+k");
+        const field = page.getByRole("combobox", { name: "Jump to" });
+        await field.fill("day bill");
+        await page.getByRole("option", { name: /billing\/close-day/ }).waitFor();
+        await field.fill("pause flak");
+        await page.getByRole("option", { name: "Pause flaky" }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByText("flaky is paused.").waitFor();
+        await page.keyboard.press("Control+k");
+        await field.fill("resume flaky");
+        await page.getByRole("option", { name: "Resume flaky" }).click();
+        await page.getByText("flaky is resumed.").waitFor();
+        await page.keyboard.press("Control+k");
+        await field.fill("run colou");
+        await page.getByRole("option", { name: "Run colours" }).click();
+        await page.getByRole("heading", { name: "colours" }).waitFor();
+        await until("a title that names the run", async () => /: colours · peal$/.test(await page.title()));
+        await page.context().close();
+    });
+
+    test("leads from what is not there to the list", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/nowhere");
+        await page.locator(".missing").getByRole("link", { name: "Jobs" }).click();
+        await page.getByRole("link", { name: "flaky" }).waitFor();
+        await page.context().close();
+    });
 });

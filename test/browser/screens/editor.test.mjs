@@ -171,4 +171,19 @@ describe("the editor", () => {
         await page.getByRole("link", { name: "Edit that job" }).waitFor();
         await page.context().close();
     });
+
+    test("asks before changes are lost", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/jobs/clock/edit");
+        await page.getByLabel("Time zone", { exact: true }).fill("Asia/Tokyo");
+        await page.getByRole("link", { name: "Runs", exact: true }).click();
+        await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Keep editing" }).click();
+        expect(page.url()).toContain("/jobs/clock/edit");
+        expect(await page.getByLabel("Time zone", { exact: true }).inputValue()).toBe("Asia/Tokyo");
+        await page.getByRole("link", { name: "Runs", exact: true }).click();
+        await page.getByRole("button", { name: "Discard changes" }).click();
+        await page.getByRole("heading", { name: "Runs" }).waitFor();
+        await page.context().close();
+    });
 });

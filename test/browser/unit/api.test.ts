@@ -23,8 +23,8 @@ describe("events", () => {
     });
 
     test("waits grow, and end", () => {
-        expect([retryDelay(0, 1), retryDelay(1, 1), retryDelay(3, 1), retryDelay(50, 1)]).toEqual([500, 1000, 4000, 15_000]);
-        expect(retryDelay(3, 0)).toBe(2000);
+        expect([retryDelay(0, 1), retryDelay(1, 1), retryDelay(3, 1), retryDelay(50, 1)]).toEqual([500, 1000, 1800, 1800]);
+        expect(retryDelay(3, 0)).toBe(900);
     });
 });
 

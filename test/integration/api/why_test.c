@@ -216,10 +216,10 @@ static void test_in_chinese(void **state)
         int day;
         const char *words;
     } cases[] = {
-        {__LINE__, -2, "启动，失败，历时 1m 5s：退出码 9。"},
+        {__LINE__, -2, "启动，失败，历时 1 分 5 秒：退出码 9。"},
         {__LINE__, -3, "已跳过：上一次运行尚未结束（overlap: skip）。"},
         {__LINE__, -5, "的时间窗口。共 3 次触发均是如此，从 "},
-        {__LINE__, 2, " 后运行。"},
+        {__LINE__, 2, "后运行。"},
         {__LINE__, -11, "任务在此之后才创建，创建于 "},
         {__LINE__, -1, "没有记录。"},
     };

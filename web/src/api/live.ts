@@ -1,5 +1,5 @@
 // Events of the server, one stream per browser: the leading tab holds the stream and forwards events to the others.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { loginNeeded, Problem } from "./client";
 import { readStream, retryDelay, type ServerEvent } from "./sse";
 import type { Entry, Run } from "./types";
@@ -34,6 +34,18 @@ export type LiveState = "connecting" | "live" | "offline";
 
 export const liveState = signal<LiveState>("connecting");
 
+// Streams of outputs that are broken at present, though the one of events may not be.
+export const brokenStreams = signal(0);
+
+// What the corner shows: never "live" while an output on the screen is not.
+export const shownState = computed<LiveState>(() =>
+    liveState.value === "live" && brokenStreams.value > 0 ? "connecting" : liveState.value,
+);
+
+// The last time when the server was heard from; what is on the screen is of then.
+export const heardAt = signal(Date.now());
+export const isAway = computed(() => liveState.value === "offline");
+
 type Message =
     | { kind: "event"; event: ServerEvent }
     | { kind: "state"; state: LiveState; lastId: string | null }
@@ -65,8 +77,16 @@ function take(event: ServerEvent): void {
     else if (isKnown(event.event)) tell(event.event, JSON.parse(event.data) as never);
 }
 
-function become(state: LiveState): void {
+// Back after a while: events may have been missed, and requests have failed.
+function enter(state: LiveState): void {
+    const wasAway = isAway.value;
+    if (state === "live" || liveState.value === "live") heardAt.value = Date.now();
     liveState.value = state;
+    if (wasAway && state === "live") tell("reset", null);
+}
+
+function become(state: LiveState): void {
+    enter(state);
     channel?.postMessage({ kind: "state", state, lastId } satisfies Message);
 }
 
@@ -115,11 +135,11 @@ async function lead(signal: AbortSignal): Promise<void> {
 function hear(message: Message): void {
     if (message.kind === "ask" && leads) become(liveState.value);
     if (message.kind === "state" && !leads) {
-        liveState.value = message.state;
+        enter(message.state);
         lastId = message.lastId ?? lastId;
     }
     if (message.kind === "event" && !leads) {
-        if (liveState.value !== "live") liveState.value = "live";
+        if (liveState.value !== "live") enter("live");
         take(message.event);
     }
 }

@@ -87,8 +87,9 @@ export async function readStream(path: string, options: StreamOptions): Promise<
 }
 
 // How long to wait before the n-th attempt, with a part that is random so that browsers do not come
-// back all at once.
+// back all at once; never so long that the screen stays old for more than two seconds after the agent is
+// back.
 export function retryDelay(attempt: number, random: number): number {
-    const ceiling = Math.min(15_000, 500 * 2 ** Math.min(attempt, 5));
+    const ceiling = Math.min(1800, 500 * 2 ** Math.min(attempt, 5));
     return Math.round(ceiling * (0.5 + random / 2));
 }

@@ -1,6 +1,6 @@
 // Ctrl-K: go to a job, a screen, or do something, by typing a part of its name.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, collect } from "../api/client";
+import { api, jobPath } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { chooseLanguage, language, languages } from "../i18n/language";
 import { t } from "../i18n/common";
@@ -13,8 +13,10 @@ import { theme, themes, zoneChoice } from "./preferences";
 import { go, hrefs, matchPath, path } from "./router";
 import { navigation } from "./screens";
 import { may, maySomewhere } from "./session";
+import { attempt, toastDone } from "./toasts";
 
 const SHOWN = 8; // jobs
+const ASKED = 50; // jobs of which the best are shown
 
 interface Choice {
     group: string;
@@ -39,6 +41,39 @@ function editChoices(group: string): Choice[] {
     const added: Choice = { group, icon: "plus", text: t("palette.new"), run: () => go("/new") };
     if (!name || !may("edit", name)) return maySomewhere("edit") ? [added] : [];
     return [{ group, icon: "edit", text: t("palette.edit", { name }), run: () => go(`${path.value}/edit`) }, added];
+}
+
+// "run etl load": what is to be done with the jobs whose names have the other words.
+const verbs = ["run", "pause", "resume", "edit"] as const;
+type Verb = (typeof verbs)[number];
+
+function verbOf(text: string): { verb: Verb | null; rest: string } {
+    const [, first = "", rest = ""] = /^(\S+)\s+(.*)$/.exec(text) ?? [];
+    const verb = verbs.find((name) => first === name || first === t(`do.${name}`).toLowerCase());
+    return verb ? { verb, rest } : { verb: null, rest: text };
+}
+
+function doChoice(verb: Verb, job: Job): Choice {
+    const name = job.name;
+    const icons = { run: "play", pause: "pause", resume: "play", edit: "edit" } as const;
+    const run = async (): Promise<void> => {
+        if (verb === "edit") return go(`/jobs/${encodeURIComponent(name)}/edit`);
+        const answer = await api.post<{ run_id?: string }>(jobPath(name, `/${verb}`));
+        if (answer.run_id) go(hrefs.run(answer.run_id));
+        else toastDone(t(`did.${verb as "pause" | "resume"}`, { name }));
+    };
+    return { group: t("palette.actions"), icon: icons[verb], text: `${t(`do.${verb}`)} ${name}`, run: () => void attempt(run) };
+}
+
+// Every word must be there, in any order. Jobs whose names have them come before those whose commands do.
+function hasAll(text: string, words: string[]): boolean {
+    const small = text.toLowerCase();
+    return words.every((word) => small.includes(word));
+}
+
+function ranked(jobs: Job[], words: string[]): Job[] {
+    const rank = (job: Job): number => (!hasAll(job.name, words) ? 2 : job.name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1);
+    return [...jobs].sort((a, b) => rank(a) - rank(b) || a.name.length - b.name.length);
 }
 
 function actionChoices(): Choice[] {
@@ -72,15 +107,20 @@ export function PaletteList() {
     const [text, setText] = useState("");
     const [at, setAt] = useState(0);
     const list = useRef<HTMLDivElement>(null);
-    const query = useDelayed(text.trim(), 120);
-    const jobs = useResource(`palette ${query}`, (signal) =>
-        collect((cursor) => api.get<Page<Job>>("/jobs", { q: query, limit: SHOWN, fields: "name,status", cursor }, signal), SHOWN),
-    );
-    const isFresh = query === text.trim() && !jobs.loading;
+    const { verb, rest } = verbOf(text.trim().toLowerCase());
+    const words = rest.split(/\s+/).filter(Boolean);
+    const longest = words.reduce((a, b) => (b.length > a.length ? b : a), "");
+    const query = useDelayed(longest, 120);
+    const jobs = useResource(`palette ${query}`, (signal) => api.get<Page<Job>>("/jobs", { q: query, limit: ASKED, fields: "name,status" }, signal));
+    const isFresh = query === longest && !jobs.loading && words.length < 2;
     const choices = useMemo((): Choice[] => {
-        const wanted = text.trim().toLowerCase();
+        const wanted = words.length > 0 || verb !== null;
         // Until the server has answered, the results are of the text typed before.
-        const known = (jobs.data?.items ?? []).slice(0, SHOWN).filter((job) => isFresh || job.name.toLowerCase().includes(wanted));
+        const known = ranked((jobs.data?.items ?? []).filter((job) => isFresh || hasAll(job.name, words)), words).slice(0, SHOWN);
+        if (verb) {
+            const right = verb === "edit" ? "edit" : "operate";
+            return known.filter((job) => hasAll(job.name, words) && may(right, job.name)).map((job) => doChoice(verb, job));
+        }
         const found = known.map(
             (job): Choice => ({
                 group: t("palette.jobs"),
@@ -91,7 +131,7 @@ export function PaletteList() {
             }),
         );
         const others = [...screenChoices(), ...actionChoices()].filter((item) =>
-            item.text.toLowerCase().includes(wanted),
+            hasAll(item.text, words),
         );
         return wanted ? [...found, ...others] : [...others.slice(0, navigation.length), ...found, ...others.slice(navigation.length)];
     }, [text, jobs.data, isFresh]);

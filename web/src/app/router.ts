@@ -55,9 +55,30 @@ export const hrefs = {
 export const location = signal<Location>(parseHash(window.location.hash));
 export const path = computed(() => location.value.path);
 
+// What would be lost by leaving this address; and where somebody wants to go nevertheless.
+export const unsaved = signal(false);
+export const leaving = signal<string | null>(null);
+
+let shown = window.location.hash;
+
 window.addEventListener("hashchange", () => {
-    location.value = parseHash(window.location.hash);
+    const to = parseHash(window.location.hash);
+    if (unsaved.value && to.path !== location.value.path) {
+        leaving.value = window.location.hash;
+        window.history.replaceState(null, "", shown);
+        return;
+    }
+    shown = window.location.hash;
+    location.value = to;
 });
+
+// The answer to the question: what is not saved is lost.
+export function leave(): void {
+    const to = leaving.value;
+    leaving.value = null;
+    unsaved.value = false;
+    if (to !== null) go(to);
+}
 
 export function go(to: string): void {
     window.location.hash = to;
@@ -66,6 +87,7 @@ export function go(to: string): void {
 // Changes the address without a step in the browser's history: for filters.
 export function replace(to: string): void {
     window.history.replaceState(null, "", to);
+    shown = to;
     location.value = parseHash(to);
 }
 

@@ -1,5 +1,6 @@
 // The screens: every folder of src/screens has a screen.ts whose default export is one, or several.
 // There is no other list of screens.
+import { signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { matchPath } from "./router";
 import type { IconName } from "../ui/icons";
@@ -19,6 +20,9 @@ export interface Screen {
     // Shown without the shell and without a login: login, setup.
     isPublic?: boolean;
 }
+
+// What the screen shows, for the title of the tab, once it is known: "Failed: etl/load".
+export const subject = signal<string | null>(null);
 
 const modules = import.meta.glob<{ default: Screen | Screen[] }>("../screens/*/screen.ts", { eager: true });
 

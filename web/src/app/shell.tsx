@@ -1,16 +1,17 @@
 // The frame of every screen: navigation, preferences, connection state.
 import { Component, type ComponentChildren, type FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { liveState } from "../api/live";
+import { heardAt, isAway, shownState } from "../api/live";
 import { chooseLanguage, language, languages, type Language } from "../i18n/language";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "../ui/icons";
+import { momentText } from "../ui/moments";
 import { Button, Dialog, Empty } from "../ui/parts";
 import { paletteOpen, shortcutsOpen } from "./keyboard";
 import { Palette } from "./palette";
 import { localZone, theme, themes, zoneChoice, type Theme } from "./preferences";
-import { location, path } from "./router";
-import { findScreen, navigation, type Screen, type ScreenProps } from "./screens";
+import { leave, leaving, location, path } from "./router";
+import { findScreen, navigation, subject, type Screen, type ScreenProps } from "./screens";
 import { agent, logout, me } from "./session";
 import { attempt, Toasts } from "./toasts";
 
@@ -26,7 +27,7 @@ export function Logo() {
 }
 
 function Live() {
-    const state = liveState.value;
+    const state = shownState.value;
     const icons: Record<typeof state, IconName> = { live: "check", connecting: "running", offline: "warning" };
     return (
         <span class={`live live-${state}`} role="status" title={t(`live.${state}.text`)}>
@@ -205,11 +206,12 @@ const loaded = new Map<Screen, FunctionComponent<ScreenProps>>();
 export function View({ at }: { at?: string }) {
     const found = findScreen(at ?? path.value);
     const [, redraw] = useState(0);
+    subject.value; // draws the title anew
     const main = useRef<HTMLElement>(null);
     const Body = found ? loaded.get(found.screen) : undefined;
     useEffect(() => {
         if (!found) return;
-        document.title = `${found.screen.title(found.params)} · peal`;
+        document.title = `${subject.value ?? found.screen.title(found.params)} · peal`;
         if (loaded.has(found.screen)) return;
         void attempt(async () => {
             loaded.set(found.screen, (await found.screen.load()).default);
@@ -223,6 +225,35 @@ export function View({ at }: { at?: string }) {
         <main class="main" id="main" tabIndex={-1} ref={main}>
             <Guard key={path.value}>{Body && found ? <Body params={found.params} /> : !found && <NotFound text={path.value} />}</Guard>
         </main>
+    );
+}
+
+// The agent is away: what is on the screen is old, and nothing can be done.
+function Away() {
+    return (
+        <p class="away" role="alert">
+            <Icon name="warning" /> {t("away", { at: momentText(new Date(heardAt.value).toISOString()) })}
+        </p>
+    );
+}
+
+function LeaveDialog() {
+    const stay = (): void => void (leaving.value = null);
+    return (
+        <Dialog
+            title={t("leave.ask")}
+            onClose={stay}
+            actions={
+                <>
+                    <Button onClick={stay}>{t("leave.stay")}</Button>
+                    <Button kind="danger" onClick={leave}>
+                        {t("leave.do")}
+                    </Button>
+                </>
+            }
+        >
+            <p>{t("leave.text")}</p>
+        </Dialog>
     );
 }
 
@@ -244,8 +275,10 @@ export function Shell() {
             </a>
             <Navigation current={current} onPreferences={() => setPreferences(true)} />
             <View />
+            {isAway.value && <Away />}
             <Toasts />
             <Palette />
+            {leaving.value !== null && <LeaveDialog />}
             {preferences && <PreferencesDialog onClose={() => setPreferences(false)} />}
             {shortcutsOpen.value && <Shortcuts />}
         </div>

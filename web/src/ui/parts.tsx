@@ -2,7 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
+import { isAway } from "../api/live";
 import type { Absence } from "../api/types";
+import { hrefs } from "../app/router";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
 
@@ -22,7 +24,11 @@ export function Head(props: {
                     {props.beside}
                 </div>
             </div>
-            {props.children && <div class="head-actions">{props.children}</div>}
+            {props.children && (
+                <div class="head-actions" inert={isAway.value}>
+                    {props.children}
+                </div>
+            )}
         </header>
     );
 }
@@ -99,6 +105,19 @@ export function Failure({ problem, onRetry }: { problem: Problem; onRetry?: () =
                 </Button>
             )}
         </div>
+    );
+}
+
+// What a screen is about is not there: why, and the way back to the list.
+export function Missing({ problem, onRetry, to, text }: { problem: Problem; onRetry: () => void; to: string; text: string }) {
+    const renamed = problem.body["renamed_to"];
+    return (
+        <>
+            <Failure problem={problem} onRetry={onRetry} />
+            <p class="missing">
+                {typeof renamed === "string" && <a href={hrefs.job(renamed)}>{renamed}</a>} <a href={`#${to}`}>← {text}</a>
+            </p>
+        </>
     );
 }
 
@@ -227,7 +246,7 @@ export function Menu({ label, items, icon }: { label: string; icon?: IconName; i
         }
     };
     return (
-        <div class="menu" ref={root} onKeyDown={onKey}>
+        <div class="menu" ref={root} onKeyDown={onKey} inert={isAway.value}>
             <button
                 type="button"
                 class="button only-icon"
@@ -319,4 +338,23 @@ export function useDelayed<T>(value: T, ms: number): T {
         return () => clearTimeout(timer);
     }, [value, ms]);
     return late;
+}
+
+// The text of a search field that is in the address, too: it goes there a moment after it was typed, and
+// follows the address when that changes.
+export function useSearchText(inAddress: string, search: (text: string) => void): [string, (text: string) => void] {
+    const [text, setText] = useState(inAddress);
+    const known = useRef(inAddress);
+    const late = useDelayed(text, 200);
+    useEffect(() => {
+        if (late === known.current) return;
+        known.current = late;
+        search(late);
+    }, [late]);
+    useEffect(() => {
+        if (inAddress === known.current) return;
+        known.current = inAddress;
+        setText(inAddress);
+    }, [inAddress]);
+    return [text, setText];
 }

@@ -4,7 +4,7 @@ import { api, jobPath, Problem } from "../../api/client";
 import { definitionOf } from "../../api/definition";
 import { onLive } from "../../api/live";
 import type { Job } from "../../api/types";
-import { go, href, hrefs } from "../../app/router";
+import { go, href, hrefs, unsaved } from "../../app/router";
 import { localZone } from "../../app/preferences";
 import type { ScreenProps } from "../../app/screens";
 import { may, mayIn, maySomewhere } from "../../app/session";
@@ -70,8 +70,12 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
             if (isChanged) event.preventDefault();
         };
         window.addEventListener("beforeunload", ask);
-        return () => window.removeEventListener("beforeunload", ask);
-    }, [isChanged]);
+        unsaved.value = isChanged && mayEdit;
+        return () => {
+            window.removeEventListener("beforeunload", ask);
+            unsaved.value = false;
+        };
+    }, [isChanged, mayEdit]);
 
     const showConflict = async (): Promise<void> => {
         setReviewed(null);
@@ -102,6 +106,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
         const saved = await put<Job>(false);
         if (!saved) return;
         setBase(draft);
+        unsaved.value = false;
         toastDone(t("saved", { name }));
         go(hrefs.job(name));
     };

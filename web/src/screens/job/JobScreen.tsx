@@ -11,7 +11,7 @@ import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
 import { LocalTime, Moment, momentText, noteText, Relative } from "../../ui/moments";
-import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Panel } from "../../ui/parts";
+import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
 import { act } from "../jobs/actions";
@@ -334,7 +334,7 @@ export default function JobScreen({ params }: ScreenProps) {
         return () => clearInterval(timer);
     }, [name, takesOut]);
     const isGone = resource.problem?.status === 404;
-    if (resource.problem && (!job || isGone)) return <Failure problem={resource.problem} onRetry={resource.reload} />;
+    if (resource.problem && (!job || isGone)) return <Missing problem={resource.problem} onRetry={resource.reload} to="/jobs" text={t("jobs")} />;
     if (!job) return null;
 
     const wanted = location.value.query.get("tab");

@@ -75,7 +75,7 @@ function Chart({ points, label }: { points: Point[]; label: string }) {
             ];
             chart = new module.default(optionsFor(element, points), data, element);
             resize.observe(element);
-        });
+        }).catch(() => undefined); // the agent is away: drawn when the data comes again
         return () => {
             gone = true;
             resize.disconnect();

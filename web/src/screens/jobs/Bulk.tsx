@@ -1,5 +1,6 @@
 // The toolbar of the selected jobs: selected by hand, or all that match the filters.
 import { useState } from "preact/hooks";
+import { isAway } from "../../api/live";
 import { attempt } from "../../app/toasts";
 import type { IconName } from "../../ui/icons";
 import { Button } from "../../ui/parts";
@@ -26,7 +27,7 @@ interface Props {
 
 export function BulkBar({ chosen, mayEdit, onAsk, onClear, onAll }: Props) {
     return (
-        <div class="bulk" role="toolbar" aria-label={chosen}>
+        <div class="bulk" role="toolbar" aria-label={chosen} inert={isAway.value}>
             <strong class="num">{chosen}</strong>
             {onAll && (
                 <Button small kind="plain" onClick={onAll}>

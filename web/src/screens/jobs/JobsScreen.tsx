@@ -9,7 +9,7 @@ import { Icon } from "../../ui/icons";
 import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
 import { ListEnd, useList } from "../../ui/list";
 import { Moment, Relative, ZoneNote } from "../../ui/moments";
-import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useDelayed } from "../../ui/parts";
+import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useSearchText } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Sparkline } from "../../ui/sparkline";
 import { jobState, Status, toneOf } from "../../ui/status";
@@ -41,11 +41,7 @@ function readFilters(query: URLSearchParams): Filters {
 const FIELDS = "name,status,schedule,schedules,after,function,timezone,owner,labels,deleted_at";
 
 function FilterBar({ filters }: { filters: Filters }) {
-    const [text, setText] = useState(filters.q);
-    const late = useDelayed(text, 200);
-    useEffect(() => {
-        if (late !== filters.q) setQuery({ q: late || null });
-    }, [late]);
+    const [text, setText] = useSearchText(filters.q, (q) => setQuery({ q: q || null }));
     return (
         <div class="filters" role="search">
             <SearchField value={text} label={t("search")} onInput={setText} />
@@ -98,7 +94,6 @@ function FilterBar({ filters }: { filters: Filters }) {
                     small
                     icon="cross"
                     onClick={() => {
-                        setText("");
                         replace(href("/jobs"));
                     }}
                 >

@@ -339,6 +339,7 @@ export function Log({ run, at, onEnd }: { run: Run; at: number | null; onEnd: (r
                 </div>
             </div>
             {dropped > 0 && <p class="log-note note warn">{t("log.dropped", { bytes: bytesText(dropped) })}</p>}
+            {log.absent.value && <p class="log-note note warn">{t("log.absent", { node: log.absent.value })}</p>}
             {log.problem.value && <Failure problem={log.problem.value} />}
             {isEmpty ? (
                 <Empty icon="runs" title={isOpen(run.state) ? t("log.nothing.yet") : t("log.nothing")} />

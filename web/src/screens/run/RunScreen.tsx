@@ -3,14 +3,14 @@ import { api, runPath } from "../../api/client";
 import { onLive } from "../../api/live";
 import { isOpen, type Run } from "../../api/types";
 import { go, hrefs, location } from "../../app/router";
-import type { ScreenProps } from "../../app/screens";
+import { subject, type ScreenProps } from "../../app/screens";
 import { may } from "../../app/session";
 import { attempt, toastDone } from "../../app/toasts";
 import { t as common } from "../../i18n/common";
 import { Icon } from "../../ui/icons";
-import { Button, Dialog, Failure, Head, Panel } from "../../ui/parts";
+import { Button, Dialog, Head, Missing, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
-import { reasonText, Status } from "../../ui/status";
+import { reasonText, stateWord, Status } from "../../ui/status";
 import { InstancePanel } from "./Instance";
 import { Log } from "./Log";
 import { findAfter, findNeighbours } from "./neighbours";
@@ -136,13 +136,17 @@ export default function RunScreen({ params }: ScreenProps) {
             }),
         [id, job],
     );
+    useEffect(() => {
+        subject.value = run && `${stateWord(run.state)}: ${run.job}`;
+        return () => void (subject.value = null);
+    }, [run?.state, job]);
     const told = run?.progress !== undefined;
     useEffect(() => {
         if (!run || !isOpen(run.state)) return;
         const timer = setInterval(resource.reload, told ? 2000 : 5000); // nobody announces progress
         return () => clearInterval(timer);
     }, [id, run?.state, told]);
-    if (resource.problem && !run) return <Failure problem={resource.problem} onRetry={resource.reload} />;
+    if (resource.problem && !run) return <Missing problem={resource.problem} onRetry={resource.reload} to="/runs" text={t("runs")} />;
     if (!run) return null;
 
     const again = (of = id, body?: { steps: string | string[] }): void =>

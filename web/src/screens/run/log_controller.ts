@@ -20,6 +20,7 @@ export class LogController {
     readonly searching = signal(false);
     readonly found = signal<number | null>(null); // the byte where the search is
     readonly matches = signal<number[] | null>(null); // all of them; null: not counted
+    readonly absent = signal<string | null>(null); // the node that does not tell more now
     readonly unseen = signal(0); // lines that came while it was not followed
     readonly target = signal<number | null>(null); // the line that the address names
     model = new LogModel();
@@ -85,7 +86,9 @@ export class LogController {
         await follow(this.run.run_id, {
             offset: boundary,
             signal,
+            onAbsent: (node) => (this.absent.value = node),
             onChunk: (bytes, mark) => {
+                this.absent.value = null;
                 const before = this.model.totalLines();
                 this.model.append(bytes, mark);
                 if (!this.following.value) this.unseen.value += this.model.totalLines() - before;
@@ -93,6 +96,7 @@ export class LogController {
                 else this.draw();
             },
             onEnd: (run) => {
+                this.absent.value = null;
                 this.run = run;
                 if (run.output_truncated) this.reread();
                 this.onEnd(run);

@@ -1,6 +1,7 @@
 // Reads the output of a run: existing output by ranges, new output as a stream.
 import { api, BASE, runPath, send } from "../../api/client";
-import { readStream } from "../../api/sse";
+import { brokenStreams } from "../../api/live";
+import { readStream, retryDelay } from "../../api/sse";
 import { isOpen, type Run } from "../../api/types";
 import type { Mark } from "./log_model";
 
@@ -116,24 +117,46 @@ export interface Tail {
     signal: AbortSignal;
     onChunk: (bytes: Uint8Array, mark: Mark, end: number) => void;
     onEnd: (run: Run) => void;
+    onAbsent: (node: string) => void; // the run's node does not answer; it is asked again
 }
 
 // Follows until the end of the run; reconnects after a break at the last offset.
 export async function follow(runId: string, tail: Tail): Promise<void> {
+    let isBroken = false;
+    const breaks = (on: boolean): void => {
+        if (on !== isBroken) brokenStreams.value += on ? 1 : -1;
+        isBroken = on;
+    };
+    try {
+        await followOn(runId, tail, breaks);
+    } finally {
+        breaks(false);
+    }
+}
+
+async function followOn(runId: string, tail: Tail, breaks: (on: boolean) => void): Promise<void> {
     let lastId: string | null = null;
     let ended = false;
     for (let attempt = 0; !ended && !tail.signal.aborted; attempt++) {
-        if (attempt) await new Promise((resolve) => setTimeout(resolve, Math.min(5000, 500 * attempt)));
+        if (attempt) {
+            breaks(true);
+            await new Promise((resolve) => setTimeout(resolve, retryDelay(attempt - 1, Math.random())));
+        }
         try {
             await readStream(runPath(runId, "/log/stream"), {
                 query: { offset: tail.offset },
                 lastId,
                 signal: tail.signal,
-                onOpen: () => (attempt = 0),
+                onOpen: () => {
+                    attempt = 0;
+                    breaks(false);
+                },
                 onEvent: (event) => {
                     if (event.event === "end") {
                         ended = true;
                         tail.onEnd(JSON.parse(event.data) as Run);
+                    } else if (event.event === "absent") {
+                        tail.onAbsent((JSON.parse(event.data) as { node: string }).node);
                     } else if (event.event === "chunk") {
                         const chunk = JSON.parse(event.data) as Chunk;
                         const end = Number(event.id);

@@ -1,11 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive, type RunEvent } from "../../api/live";
 import { endStates, isEntry, openStates, type Entry, type Page, type Run } from "../../api/types";
 import { href, location, replace, setQuery } from "../../app/router";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
-import { Button, Empty, Failure, Head, Incomplete, Panel, SearchField, useDelayed } from "../../ui/parts";
+import { Button, Empty, Failure, Head, Incomplete, Panel, SearchField, useSearchText } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { RunsTable } from "./RunsTable";
 import { stateWord } from "../../ui/status";
@@ -27,11 +27,7 @@ function Choose(props: { label: string; value: string; choices: [string, string]
 }
 
 function FilterBar({ filters }: { filters: Filters }) {
-    const [text, setText] = useState(filters.q);
-    const late = useDelayed(text, 250);
-    useEffect(() => {
-        if (late !== filters.q) setQuery({ q: late || null });
-    }, [late]);
+    const [text, setText] = useSearchText(filters.q, (q) => setQuery({ q: q || null }));
     const nodes = useResource("nodes", (signal) => api.optional<Page<{ node: string }>>("/nodes", {}, signal));
     const names = nodes.data?.items.map((item) => item.node) ?? [];
     const isPlain = location.value.query.size === 0;
@@ -89,7 +85,6 @@ function FilterBar({ filters }: { filters: Filters }) {
                     small
                     icon="cross"
                     onClick={() => {
-                        setText("");
                         replace(href("/runs"));
                     }}
                 >
