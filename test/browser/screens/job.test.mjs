@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
 import { useWorld } from "../support/use_world.mjs";
 
 const holder = useWorld();
@@ -25,7 +26,7 @@ describe("a job", () => {
         await page.goto("/#/jobs/billing%2Fclose-day");
         await page.getByText(/at 00:00|midnight/i).first().waitFor();
         await page.locator(".fires li").nth(7).waitFor();
-        expect(await page.locator(".fires li").first().innerText()).toMatch(/-0[45]:00/);
+        expect(await page.locator(".fires li").first().innerText()).toMatch(/0[56]:00:00 (CET|GMT)/); // midnight in New York
         await page.getByText("It has not been due").or(page.locator(".why p").nth(1)).first().waitFor();
         await page.getByText("Safe to run twice").waitFor();
         await page.context().close();
@@ -84,6 +85,7 @@ describe("a job", () => {
         await dialog.getByLabel("Environment variables").fill("DEBUG=1");
         await dialog.getByRole("button", { name: "Run now" }).click();
         await page.locator(".log-row", { hasText: "day=2026-11-01 us" }).waitFor();
+        await page.getByRole("button", { name: "Details" }).click();
         expect(await page.locator(".facts").innerText()).toMatch(/Parameter day\s+2026-11-01[\s\S]*Parameter count\s+7[\s\S]*DEBUG/);
         const first = page.url();
         await page.getByRole("button", { name: "Run again" }).click();
@@ -124,6 +126,35 @@ describe("a job", () => {
         await page.goto("/#/jobs/nothing");
         await page.getByRole("alert").waitFor();
         expect(await page.getByRole("alert").innerText()).toMatch(/nothing[\s\S]*Request /);
+        await page.context().close();
+    });
+
+    test("has its last output, notes with links, and one zone for all times", async () => {
+        const { world } = holder;
+        const notes = "# Runbook\n\nSee [the wiki](https://wiki.example.org/x), never [this](javascript:alert(1)).\n\n- call **ops**\n\n<img src=x onerror=alert(2)>";
+        await world.agent.api("PUT", "/jobs/noted", { schedule: "30 2 * * MON", timezone: "Asia/Tokyo", shell: "seq 1 30; echo oh no >&2; exit 7", notes });
+        const id = await world.run("noted", true);
+        const page = await world.page();
+        await page.goto("/#/jobs/noted");
+        await page.locator(".status-line", { hasText: "exit code 7" }).getByText("oh no").waitFor();
+        const output = await page.locator(".last-output").innerText();
+        expect([output.includes("oh no"), output.includes("30"), output.includes("\n2\n")]).toEqual([true, true, false]);
+        const links = await page.locator(".markdown a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+        expect(links).toEqual(["https://wiki.example.org/x"]);
+        expect(await page.locator(".markdown img").count()).toBe(0);
+        await page.locator(".markdown h3", { hasText: "Runbook" }).waitFor();
+        const first = page.locator(".fires li").first();
+        await until("Sunday in Berlin", async () => /^Sun .* 18:30:00 CET/.test(await first.innerText()));
+        await page.getByLabel("Time zone of this page").selectOption("job");
+        await until("Monday in Tokyo", async () => /^Mon .* 02:30:00 GMT\+9/.test(await first.innerText()));
+        await page.getByLabel("Time zone of this page").selectOption("utc");
+        await until("Sunday in UTC", async () => /^Sun .* 17:30:00 UTC/.test(await first.innerText()));
+        await page.getByLabel("Time zone of this page").selectOption("local");
+        const canvas = page.locator(".chart .u-over");
+        await canvas.hover();
+        await page.locator(".chart-point", { hasText: "ms" }).waitFor();
+        await canvas.click();
+        await until("the run", () => page.url().includes(id));
         await page.context().close();
     });
 });

@@ -21,6 +21,24 @@ effect(() => {
     document.documentElement.dataset["theme"] = theme.value;
 });
 
-export const zoneChoice = remembered("peal.zone", ["local", "utc"] as const, "local");
+export const zoneChoices = ["local", "utc", "job"] as const;
+export type ZoneChoice = (typeof zoneChoices)[number];
+export const zoneChoice = remembered<ZoneChoice>("peal.zone", zoneChoices, "local");
 export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-export const zone = computed(() => (zoneChoice.value === "utc" ? "UTC" : localZone));
+
+// The zone of the job that the page is about; null: it is about none, or the browser does not know it.
+export const jobZone = signal<string | null>(null);
+
+export function knownZone(name: string | undefined): string | null {
+    try {
+        return name ? new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone : null;
+    } catch {
+        return null;
+    }
+}
+
+// All times of a page are in this one.
+export const zone = computed(() => {
+    if (zoneChoice.value === "utc") return "UTC";
+    return (zoneChoice.value === "job" && jobZone.value) || localZone;
+});

@@ -9,7 +9,7 @@ import { momentText } from "../ui/moments";
 import { Button, Dialog, Empty } from "../ui/parts";
 import { paletteOpen, shortcutsOpen } from "./keyboard";
 import { Palette } from "./palette";
-import { localZone, theme, themes, zoneChoice, type Theme } from "./preferences";
+import { localZone, theme, themes, zoneChoice, zoneChoices, type Theme, type ZoneChoice } from "./preferences";
 import { leave, leaving, location, path } from "./router";
 import { findScreen, navigation, subject, type Screen, type ScreenProps } from "./screens";
 import { agent, logout, me } from "./session";
@@ -78,13 +78,10 @@ export function Preferences() {
                 choices={languages.map((item) => ({ value: item.code, text: item.name }))}
                 onChoose={chooseLanguage}
             />
-            <Choice<"local" | "utc">
+            <Choice<ZoneChoice>
                 label={t("zone")}
                 value={zoneChoice.value}
-                choices={[
-                    { value: "local", text: t("zone.local", { zone: localZone }) },
-                    { value: "utc", text: t("zone.utc") },
-                ]}
+                choices={zoneChoices.map((value) => ({ value, text: t(`zone.${value}`, { zone: localZone }) }))}
                 onChoose={(value) => (zoneChoice.value = value)}
             />
         </>

@@ -2,9 +2,10 @@
 // that names it.
 import { zone } from "../app/preferences";
 import { t } from "../i18n/common";
+import { language } from "../i18n/language";
 import { now } from "./clock";
 import { roughSpan, spanText } from "./spans";
-import { fullTime, shortTime, zoneName } from "./time";
+import { fullTime, partsOf, shortTime, weekdayOf, zoneName } from "./time";
 
 function msOf(at: string): number {
     return Date.parse(at);
@@ -45,6 +46,17 @@ export function LocalTime({ text }: { text: string }) {
         <span class="num">
             {date} {time} <span class="zone">{offset === "Z" ? "UTC" : offset}</span>
         </span>
+    );
+}
+
+// "Fri 2026-11-20 02:30:00 CET"
+export function DayTime({ at }: { at: string }) {
+    const ms = msOf(at);
+    const parts = partsOf(ms, zone.value);
+    return (
+        <time dateTime={at} class="num">
+            {weekdayOf(ms, zone.value, language.value)} {parts.date} {parts.time} <span class="zone">{parts.zone}</span>
+        </time>
     );
 }
 

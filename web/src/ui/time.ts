@@ -37,6 +37,13 @@ export function partsOf(ms: number, zone: string): Parts {
     };
 }
 
+const weekdays = { en: new Intl.DateTimeFormat("en-GB", { weekday: "short", timeZone: "UTC" }), zh: new Intl.DateTimeFormat("zh-CN", { weekday: "short", timeZone: "UTC" }) };
+
+// "Fri", of the day that it is in the zone.
+export function weekdayOf(ms: number, zone: string, language: "en" | "zh"): string {
+    return weekdays[language].format(Date.parse(`${partsOf(ms, zone).date}T00:00:00Z`));
+}
+
 export function zoneName(ms: number, zone: string): string {
     return partsOf(ms, zone).zone;
 }

@@ -10,16 +10,19 @@ import { attempt, toastDone } from "../../app/toasts";
 import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
-import { LocalTime, Moment, momentText, noteText, Relative } from "../../ui/moments";
+import { DayTime, Moment, momentText, noteText, Relative } from "../../ui/moments";
 import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
 import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
+import { Markdown } from "../../ui/markdown";
 import { Calendar } from "./Calendar";
 import { AfterWords, DependenciesPanel, GraphPanel } from "./Dependencies";
+import { LastOutput } from "./LastOutput";
 import { StatusLine } from "./StatusLine";
+import { ZoneSwitch } from "./ZoneSwitch";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WebhookPanel } from "./Webhook";
@@ -81,7 +84,7 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                 <ol class="fires">
                     {next.data?.fires.map((fire) => (
                         <li key={fire.at}>
-                            <LocalTime text={fire.local} />
+                            <DayTime at={fire.at} />
                             <span class="faint">
                                 <Relative at={fire.at} overdue />
                             </span>
@@ -90,7 +93,7 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                     ))}
                     {next.data?.left_out?.map((row) => (
                         <li key={row.at} class="faint">
-                            <LocalTime text={row.local} />
+                            <DayTime at={row.at} />
                             <span>{t("next.out", { calendar: row.calendar })}</span>
                         </li>
                     ))}
@@ -138,18 +141,22 @@ function About({ job }: { job: Job }) {
                         [t("revision"), <span class="num">{job.revision}</span>],
                     ]}
                 />
+            </div>
+        </Panel>
+    );
+}
+
+function Command({ job }: { job: Job }) {
+    if (job.steps && !job.notes) return null;
+    return (
+        <Panel title={t(job.steps ? "notes" : job.function === undefined ? "command" : "function")} beside={!job.steps && <CopyButton text={commandText(job)} />}>
+            <div class="panel-body about">
                 {!job.steps && (
                     <div class="command">
-                        <span class="faint small">{t(job.function === undefined ? "command" : "function")}</span>
                         <pre tabIndex={0}>{commandText(job)}</pre>
                     </div>
                 )}
-                {job.notes && (
-                    <div>
-                        <span class="faint small">{t("notes")}</span>
-                        <p class="notes">{job.notes}</p>
-                    </div>
-                )}
+                {job.notes && <Markdown source={job.notes} />}
             </div>
         </Panel>
     );
@@ -165,18 +172,20 @@ function Overview({ job, version }: { job: Job; version: string }) {
             <div class="job-column">
                 <Incomplete nodes={runs.data?.incomplete} />
                 {job.steps && <WorkflowPanels job={job} version={version} />}
-                {runs.data && <Trend rows={rows} />}
-                <GraphPanel name={job.name} version={version} />
-                <WhyPanel name={job.name} version={version} />
+                <LastOutput rows={rows} />
+                <Command job={job} />
                 {rows.length > 0 && (
                     <Panel title={t("recent")} beside={<a href={hrefs.job(job.name, { tab: "runs" })}>{t("recent.all")}</a>}>
                         <RunsTable rows={rows.slice(0, 8)} withJob={false} />
                     </Panel>
                 )}
+                {runs.data && <Trend rows={rows} />}
+                <GraphPanel name={job.name} version={version} />
             </div>
             <div class="job-column">
                 {!job.after && <NextFires job={job} version={version} />}
                 <DependenciesPanel name={job.name} version={version} />
+                <WhyPanel name={job.name} version={version} />
                 <Calendar job={job.name} version={version} />
                 <About job={job} />
                 <WebhookPanel name={job.name} />
@@ -357,7 +366,10 @@ export default function JobScreen({ params }: ScreenProps) {
             <StatusLine job={job} />
             <ScheduleWords job={job} />
             {job.status.problem && <p class="note bad">{t("problem", { text: job.status.problem })}</p>}
-            <Tabs name={name} tab={tab} versions={versions} />
+            <div class="tabs-line">
+                <Tabs name={name} tab={tab} versions={versions} />
+                <ZoneSwitch of={job.timezone} />
+            </div>
             {tab === "overview" && <Overview job={job} version={version} />}
             {tab === "runs" && <JobRuns name={name} version={version} />}
             {tab === "definition" && <Definition job={job} />}

@@ -1,8 +1,10 @@
 // Durations of the runs, and the success rate.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Entry, Run } from "../../api/types";
 import { isDark, zone } from "../../app/preferences";
+import { go, hrefs } from "../../app/router";
+import { momentText } from "../../ui/moments";
 import { Empty, Panel } from "../../ui/parts";
 import { spanText } from "../../ui/spans";
 import { partsOf } from "../../ui/time";
@@ -19,7 +21,7 @@ function colourOf(element: Element, name: string): string {
     return value;
 }
 
-function optionsFor(element: HTMLElement, points: Point[]): uPlot.Options {
+function optionsFor(element: HTMLElement, points: Point[], onPoint: (at: number | null) => void): uPlot.Options {
     const ink = colourOf(element, "--ink-2");
     const line = colourOf(element, "--line");
     const good = colourOf(element, "--good-mark");
@@ -31,6 +33,7 @@ function optionsFor(element: HTMLElement, points: Point[]): uPlot.Options {
         padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: true } },
+        hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null)] },
         scales: { x: { range: () => axisOf(points) }, y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 0.01)] } },
         axes: [
             {
@@ -51,7 +54,7 @@ function optionsFor(element: HTMLElement, points: Point[]): uPlot.Options {
             {},
             { label: t("trend.ok"), stroke: good, width: 1.5, points: { size: 5, fill: good, stroke: good }, spanGaps: true },
             // Hollow and larger: to be told from the others without colour.
-            { label: t("trend.bad"), stroke: bad, width: 0, points: { size: 9, width: 2, fill: "transparent", stroke: bad } },
+            { label: t("trend.bad"), stroke: bad, width: 0, points: { show: true, size: 9, width: 2, fill: "transparent", stroke: bad } },
         ],
     };
 }
@@ -60,32 +63,41 @@ function Chart({ points, label }: { points: Point[]; label: string }) {
     const root = useRef<HTMLDivElement>(null);
     const dark = isDark.value;
     const shownZone = zone.value;
+    const [at, setAt] = useState<number | null>(null);
     useEffect(() => {
         const element = root.current;
         if (!element) return undefined;
         let chart: uPlot | null = null;
         let gone = false;
         const resize = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height: 150 }));
-        void Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]).then(([module]) => {
+        const draw = (Plot: typeof uPlot): void => {
             if (gone) return;
             const data: uPlot.AlignedData = [
                 points.map((point) => point.at / 1000),
                 points.map((point) => (point.ok ? point.ms / 1000 : null)),
                 points.map((point) => (point.ok ? null : point.ms / 1000)),
             ];
-            chart = new module.default(optionsFor(element, points), data, element);
+            chart = new Plot(optionsFor(element, points, setAt), data, element);
             resize.observe(element);
-        }).catch(() => undefined); // the agent is away: drawn when the data comes again
+        };
+        // It is not loaded while the agent is away, and drawn once there is news.
+        void Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]).then(([module]) => draw(module.default), () => undefined);
         return () => {
             gone = true;
             resize.disconnect();
             chart?.destroy();
         };
     }, [points.length, points[points.length - 1]?.at, dark, shownZone]);
+    const point = at === null ? undefined : points[at];
     return (
-        <div class="chart" role="img" aria-label={label}>
-            <div ref={root} />
-        </div>
+        <>
+            <div class={`chart ${point ? "is-link" : ""}`} role="img" aria-label={label} onClick={() => point && go(hrefs.run(point.run))}>
+                <div ref={root} />
+            </div>
+            <p class="chart-point num faint" aria-hidden="true">
+                {point ? `${momentText(new Date(point.at).toISOString())} · ${spanText(point.ms)} · ${t(point.ok ? "trend.ok" : "trend.bad")}` : t("trend.hint")}
+            </p>
+        </>
     );
 }
 

@@ -2,13 +2,14 @@
 import { useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import type { RunState, WaitingInstance, Why } from "../../api/types";
-import { zone } from "../../app/preferences";
+import { localZone, zone } from "../../app/preferences";
 import { hrefs } from "../../app/router";
 import { language } from "../../i18n/language";
 import { Moment } from "../../ui/moments";
 import { Button, Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Status } from "../../ui/status";
+import { partsOf } from "../../ui/time";
 import { t } from "./words";
 
 const shownStates = new Set<string>(["queued", "due", "claimed", "begun", "running", "ok", "failed", "timed_out", "killed", "lost", "skipped", "missed"]);
@@ -52,7 +53,10 @@ function Waits({ instance }: { instance: WaitingInstance }) {
 
 // The field's time is in the zone that is shown.
 function asTick(value: string): string {
-    return zone.value === "UTC" ? `${value}Z` : new Date(value).toISOString();
+    if (zone.value === localZone) return new Date(value).toISOString();
+    const asUtc = Date.parse(`${value}Z`);
+    const parts = partsOf(asUtc, zone.value);
+    return new Date(2 * asUtc - Date.parse(`${parts.date}T${parts.time}Z`)).toISOString();
 }
 
 export function WhyPanel({ name, version }: { name: string; version: string }) {
@@ -65,7 +69,7 @@ export function WhyPanel({ name, version }: { name: string; version: string }) {
         <Panel title={t("why")}>
             <div class="panel-body whys">
                 {why.problem && <Failure problem={why.problem} />}
-                {why.data && <Answer title={t("why.last")} why={why.data} />}
+                {why.data && <Answer title={t(tick ? "why.asked" : "why.last")} why={why.data} />}
                 {why.data?.instances?.map((instance) => (
                     <Waits key={instance.run_id} instance={instance} />
                 ))}

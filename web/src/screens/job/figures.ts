@@ -3,6 +3,7 @@ import { isEntry, isOpen, type Entry, type Run, type Stat } from "../../api/type
 import { partsOf } from "../../ui/time";
 
 export interface Point {
+    run: string; // its id
     at: number; // ms
     ms: number; // how long it took
     ok: boolean;
@@ -13,7 +14,7 @@ export function pointsOf(rows: (Run | Entry)[]): Point[] {
     for (const row of rows) {
         if (isEntry(row) || isOpen(row.state) || !row.started_at || !row.finished_at) continue;
         const at = Date.parse(row.started_at);
-        points.push({ at, ms: Date.parse(row.finished_at) - at, ok: row.state === "ok" });
+        points.push({ run: row.run_id, at, ms: Date.parse(row.finished_at) - at, ok: row.state === "ok" });
     }
     return points.sort((a, b) => a.at - b.at);
 }

@@ -3,6 +3,7 @@ import { isEntry, type Entry, type Run } from "../../api/types";
 import { hrefs } from "../../app/router";
 import { t as common } from "../../i18n/common";
 import { t } from "./words";
+import { endText } from "../../ui/causes";
 import { Duration, Moment, ZoneNote } from "../../ui/moments";
 import { reasonText, Status } from "../../ui/status";
 
@@ -34,7 +35,6 @@ function EntryRow({ entry, withJob }: { entry: Entry; withJob: boolean }) {
 }
 
 function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
-    const reason = reasonText(run.reason);
     return (
         <tr>
             <td>
@@ -70,7 +70,7 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
                 {run.parts !== null && run.pinned !== null && ` ${t("onNode", { node: run.pinned })}`}
             </td>
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
-                {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
+                {endText(run)}
                 {run.state === "queued" && run.parts !== null && t("inTurn")}
                 {run.spooled && <span class="faint"> {t("spooled")}</span>}
             </td>
