@@ -6,7 +6,7 @@
 
 #include "etcd_internal.h"
 #include "transport/long_stream.h"
-#include "transport/tls.h"
+#include "tls.h"
 
 enum {
     DEADLINE_MS = 2000,
@@ -56,7 +56,7 @@ static enum status prepare_tls(struct etcd_client *client, const struct etcd_cli
     bool is_used = false;
     for (size_t i = 0; i < client->endpoints.count; i++)
         is_used = is_used || client->endpoints.items[i].use_tls;
-    struct tls_config tls = {config->ca_file, config->cert_file, config->key_file};
+    struct tls_config tls = {config->ca_file, config->cert_file, config->key_file, true};
     return is_used ? tls_new(&tls, &client->channel_config.tls, reterr) : OK;
 }
 

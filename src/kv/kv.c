@@ -1,7 +1,9 @@
 /* The contract's functions: each hands on to the implementation. */
 #include "kv.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "arena.h"
 #include "clock.h"
@@ -35,6 +37,52 @@ enum status kv_prefix_end(struct arena *arena, struct kv_bytes prefix, struct kv
     end[length - 1]++;
     *ret = (struct kv_bytes){end, length};
     return OK;
+}
+
+/* A key alone is [key, key + a zero byte); all the keys end before 255s that no key begins with. */
+enum status kv_span(struct arena *arena, struct kv_bytes key, struct kv_bytes end, bool prefix,
+                    struct kv_bytes *ret_low, struct kv_bytes *ret_high)
+{
+    static const char last[64] = {
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    };
+    enum status st = prefix ? kv_prefix_end(arena, key, &end) : OK;
+    if (st != OK)
+        return st;
+    *ret_low = key;
+    *ret_high = end;
+    if (end.length == 1 && *(const char *)end.data == '\0') {
+        *ret_high = (struct kv_bytes){last, sizeof(last)};
+    } else if (end.length == 0) {
+        char *next = arena_alloc(arena, key.length + 1);
+        if (!next)
+            return E_NOMEM;
+        if (key.length)
+            memcpy(next, key.data, key.length);
+        next[key.length] = '\0';
+        *ret_high = (struct kv_bytes){next, key.length + 1};
+    }
+    return OK;
+}
+
+int kv_compare_bytes(struct kv_bytes a, struct kv_bytes b)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+    return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+int64_t kv_random(void)
+{
+    int64_t number = 0;
+    while (number <= 0) {
+        if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+            abort(); /* the kernel always has some */
+        number &= ((int64_t)1 << 53) - 1;
+    }
+    return number;
 }
 
 /* ---- client ---- */

@@ -139,4 +139,16 @@ struct arena;
 MUST_CHECK enum status kv_prefix_end(struct arena *arena, struct kv_bytes prefix,
                                      struct kv_bytes *ret);
 
+/* The keys of a range as [low, high), for servers that have no other form of it; in the arena.
+ * E_NOMEM. */
+MUST_CHECK enum status kv_span(struct arena *arena, struct kv_bytes key, struct kv_bytes end,
+                               bool prefix, struct kv_bytes *ret_low, struct kv_bytes *ret_high);
+
+/* In the order of their bytes: below, at or above zero. */
+int kv_compare_bytes(struct kv_bytes a, struct kv_bytes b);
+
+/* Positive, below 2^53 so that any language's numbers hold it: tags, ids of leases, incarnations.
+ */
+int64_t kv_random(void);
+
 #endif

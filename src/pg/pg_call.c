@@ -1,27 +1,14 @@
-/* The life of a request.
- *
- *     waiting -> sent -> answered
- *        ^ \       |
- *        |  \      v
- *        +--- paused        and from anywhere: answered when the deadline has passed
- *
- * A transaction has a random tag, which is written with what it changes. So one whose connection
- * was lost is sent again as it is, with the word that it may have been done: then the server finds
- * it by its tag, and gives the answer of the first copy. The server process of the lost connection
- * was ended before, so no copy is done later. */
+/* Requests. A transaction has a random tag, which is written with what it changes. So one whose
+ * connection was lost is sent again as it is, with the word that it may have been done: then the
+ * server finds it by its tag, and gives the answer of the first copy. The server process of the
+ * lost connection was ended before, so no copy is done later. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pg_internal.h"
 
-enum {
-    TICK_MS = 20,
-    PAUSE_FIRST_MS = 5,
-    PAUSE_MAX_MS = 100,
-    MUTE_MS = 10000,
-    LEASE_MIN_S = 2,
-};
+enum { DEADLINE_MS = 2000, MUTE_MS = 10000, LEASE_MIN_S = 2 };
 
 static const struct pg_job_type call_type, unblock_type;
 
@@ -30,20 +17,63 @@ static struct pg_call *call_of(struct pg_job *job)
     return (struct pg_call *)((char *)job - offsetof(struct pg_call, job));
 }
 
-/* ---- memory ---- */
-
-static void free_call(struct pg_call *call)
+static struct pg_client *client_of(const struct pg_call *call)
 {
+    return (struct pg_client *)call->request.base.client;
+}
+
+/* ---- as a request ---- */
+
+static void free_call(struct kv_request *request)
+{
+    struct pg_call *call = (struct pg_call *)request;
     PQclear(call->rows);
-    loop_timer_free(call->again);
-    arena_release(&call->arena);
-    strbuf_release(&call->message);
+    kv_request_release(request);
     free(call);
 }
 
 static void free_job(struct pg_job *job)
 {
-    free_call(call_of(job));
+    free_call(&call_of(job)->request);
+}
+
+static void submit(struct kv_request *request)
+{
+    struct pg_call *call = (struct pg_call *)request;
+    bool is_mute = kv_now_ms() < client_of(call)->mute_until_ms;
+    pg_write_int8(call->seen_bytes, request->may_be_done ? call->seen : -1);
+    pg_write_int4(call->how_bytes, call->how | (is_mute ? 0 : 1));
+    call->status = E_UNKNOWN;
+    call->is_again = false;
+    PQclear(call->rows);
+    call->rows = NULL;
+    pg_link_submit(call->link, &call->job);
+}
+
+static bool withdraw(struct kv_request *request)
+{
+    struct pg_call *call = (struct pg_call *)request;
+    call->job.is_dropped = !pg_link_withdraw(call->link, &call->job);
+    return !call->job.is_dropped;
+}
+
+static bool is_away(const struct kv_request *request, struct strbuf *why)
+{
+    const struct pg_link *link = ((const struct pg_call *)request)->link;
+    if (!link->conn)
+        strbuf_adds(why, link->why.length ? link->why.text : "no connection yet");
+    return !link->conn;
+}
+
+static const struct kv_request_ops request_ops = {
+    .submit = submit, .withdraw = withdraw, .is_away = is_away, .free = free_call};
+
+enum status pg_calls_init(struct pg_client *client, int64_t deadline_ms)
+{
+    enum status st = kv_requests_init(&client->requests, &client->base, &request_ops);
+    client->requests.server = client->place.name;
+    client->requests.deadline_ms = deadline_ms > 0 ? deadline_ms : DEADLINE_MS;
+    return st;
 }
 
 static enum status new_call(struct pg_client *client, enum pg_kind kind,
@@ -52,190 +82,14 @@ static enum status new_call(struct pg_client *client, enum pg_kind kind,
     struct pg_call *call = calloc(1, sizeof(*call));
     if (!call)
         return E_NOMEM;
-    int64_t timeout_ms = reply->deadline_ms > 0 ? reply->deadline_ms : client->deadline_ms;
-    call->base.client = &client->base;
+    kv_request_init(&client->requests, &call->request, reply);
     call->job.type = &call_type;
     call->job.params = &call->params;
-    call->client = client;
     call->link = kind == PG_KIND_LOOK ? &client->stream : &client->calls;
     call->kind = kind;
-    call->done = reply->done;
-    call->context = reply->context;
-    call->timeout_ms = timeout_ms;
-    call->deadline_at_ms = kv_now_ms() + timeout_ms;
-    call->tag = pg_random();
+    call->tag = kv_random();
     call->seen = client->newest;
-    arena_init(&call->arena);
-    strbuf_init(&call->message);
     *ret = call;
-    return OK;
-}
-
-/* ---- the list of those that are not answered ---- */
-
-static void set_timer(struct pg_client *client)
-{
-    if (client->is_call_timed || !client->open_calls)
-        return;
-    client->is_call_timed = true;
-    loop_timer_set(client->call_timer, TICK_MS);
-}
-
-static void enlist(struct pg_call *call)
-{
-    struct pg_client *client = call->client;
-    call->next = client->open_calls;
-    call->link_in_list = &client->open_calls;
-    if (call->next)
-        call->next->link_in_list = &call->next;
-    client->open_calls = call;
-    set_timer(client);
-}
-
-static void delist(struct pg_call *call)
-{
-    *call->link_in_list = call->next;
-    if (call->next)
-        call->next->link_in_list = call->link_in_list;
-}
-
-/* Nobody waits for it any more. What is sent is freed when its link is done with it. */
-static void let_go(struct pg_call *call)
-{
-    delist(call);
-    if (call->is_paused || pg_link_withdraw(call->link, &call->job))
-        free_call(call);
-    else
-        call->job.is_dropped = true;
-}
-
-/* ---- the end ---- */
-
-static void fail(struct pg_call *call, enum status st, const char *message)
-{
-    kv_done *done = call->done;
-    void *context = call->context;
-    struct strbuf words;
-    strbuf_init(&words);
-    strbuf_adds(&words, message);
-    let_go(call); /* first, so that `done` finds a client in order */
-    done(context, &(struct kv_result){
-                      .status = st, .code = KV_NO_CODE, .message = words.text ? words.text : ""});
-    strbuf_release(&words);
-}
-
-static void fail_late(struct pg_call *call)
-{
-    const struct pg_link *link = call->link;
-    struct strbuf words;
-    bool is_sent = !call->is_paused && link->conn;
-    strbuf_init(&words);
-    if (link->conn)
-        strbuf_addf(&words, "%s did not answer within %lld ms", call->client->place.name,
-                    (long long)call->timeout_ms);
-    else
-        strbuf_addf(&words, "%s", link->why.length ? link->why.text : "no connection yet");
-    if (call->message.length)
-        strbuf_addf(&words, "; the last attempt: %s", call->message.text);
-    fail(call, is_sent || call->may_be_done ? E_UNKNOWN : E_UNREACHABLE,
-         words.text ? words.text : "");
-    strbuf_release(&words);
-}
-
-static void on_timer(void *context)
-{
-    struct pg_client *client = context;
-    int64_t now_ms = kv_now_ms();
-    struct pg_call *call = client->open_calls;
-    client->is_call_timed = false;
-    while (call) {
-        /* Who is let go is not in the list. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        if (now_ms >= call->deadline_at_ms) {
-            if (call->refusal == OK)
-                fail_late(call);
-            else
-                fail(call, call->refusal,
-                     call->refusal == E_INVALID ? "key is not provided"
-                                                : "only the newest revision is kept");
-            call = client->open_calls; /* `done` may have changed the list */
-        } else {
-            call = call->next;
-        }
-    }
-    set_timer(client);
-}
-
-void pg_calls_refuse(struct pg_client *client, enum status st, const char *message)
-{
-    while (client->open_calls) {
-        /* As above. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        fail(client->open_calls, st, message);
-    }
-}
-
-void pg_calls_release(struct pg_client *client)
-{
-    while (client->open_calls) {
-        /* As above. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        let_go(client->open_calls);
-    }
-    client->call_timer = loop_timer_free(client->call_timer);
-}
-
-/* ---- sending ---- */
-
-static void submit(struct pg_call *call)
-{
-    bool is_mute = kv_now_ms() < call->client->mute_until_ms;
-    pg_write_int8(call->seen_bytes, call->may_be_done ? call->seen : -1);
-    pg_write_int4(call->how_bytes, call->how | (is_mute ? 0 : 1));
-    call->is_paused = false;
-    call->status = E_UNKNOWN;
-    call->is_again = false;
-    PQclear(call->rows);
-    call->rows = NULL;
-    pg_link_submit(call->link, &call->job);
-}
-
-static void on_again(void *context)
-{
-    submit(context);
-}
-
-static void pause_call(struct pg_call *call)
-{
-    int64_t pause_ms = PAUSE_FIRST_MS;
-    for (int i = 0; i < call->pauses && pause_ms < PAUSE_MAX_MS; i++)
-        pause_ms *= 2;
-    call->pauses++;
-    call->is_paused = true;
-    if (!call->again &&
-        loop_timer_new(call->client->base.loop, on_again, call, &call->again) != OK) {
-        fail(call, E_NOMEM, status_text(E_NOMEM));
-        return;
-    }
-    loop_timer_set(call->again, pause_ms);
-}
-
-static enum status start(struct pg_call *call, struct kv_call **ret)
-{
-    if (!call->client->call_timer) {
-        enum status st = loop_timer_new(call->client->base.loop, on_timer, call->client,
-                                        &call->client->call_timer);
-        if (st != OK) {
-            free_call(call);
-            return st;
-        }
-    }
-    enlist(call);
-    if (ret)
-        *ret = &call->base;
-    if (call->refusal != OK) { /* told like an answer */
-        call->is_paused = true;
-        call->deadline_at_ms = kv_now_ms();
-        return OK;
-    }
-    submit(call);
     return OK;
 }
 
@@ -278,21 +132,21 @@ static void take_error(struct pg_call *call, const PGresult *result)
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     enum pg_verdict verdict = pg_judge(state ? state : "08000", &call->status);
-    strbuf_reset(&call->message);
-    strbuf_adds(&call->message, message ? message : "no message");
+    strbuf_reset(&call->request.message);
+    strbuf_adds(&call->request.message, message ? message : "no message");
     call->is_again = verdict != PG_REFUSED;
     if (verdict == PG_MUTE)
-        call->client->mute_until_ms = kv_now_ms() + MUTE_MS;
+        client_of(call)->mute_until_ms = kv_now_ms() + MUTE_MS;
     if (verdict == PG_BLOCKED)
-        unblock(call->client);
+        unblock(client_of(call));
     if (verdict == PG_LOST)
         call->link->must_close = true;
 }
 
 static void take_lease(struct pg_call *call, int64_t rev, int64_t incarnation)
 {
-    struct kv_result *result = &call->result;
-    pg_learn(call->client, call->link, rev, incarnation, 0);
+    struct kv_result *result = &call->request.result;
+    pg_learn(client_of(call), call->link, rev, incarnation, 0);
     result->revision = rev;
     result->cluster_id = pg_cluster_id(&call->link->facts, incarnation);
     result->lease = (struct kv_lease_result){call->lease, call->ttl_ms / 1000, 0};
@@ -303,19 +157,19 @@ static enum status take_look(struct pg_call *call)
     const PGresult *rows = call->rows;
     if (PQntuples(rows) == 0)
         return E_CORRUPT;
-    pg_leases_saw(call->client, rows);
+    pg_leases_saw(client_of(call), rows);
     take_lease(call, pg_int8_at(rows, 0, 0), pg_int8_at(rows, 0, 1));
-    const struct kv_observed *seen = kv_observer_find(&call->client->observer, call->lease);
+    const struct kv_observed *seen = kv_observer_find(&client_of(call)->observer, call->lease);
     int64_t left_ms = seen ? kv_observer_left_ms(seen, kv_now_ms()) : -1;
-    call->result.lease.ttl_s = !seen ? -1 : left_ms < 0 ? 0 : left_ms / 1000;
-    call->result.lease.granted_s = seen ? seen->ttl_ms / 1000 : 0;
+    call->request.result.lease.ttl_s = !seen ? -1 : left_ms < 0 ? 0 : left_ms / 1000;
+    call->request.result.lease.granted_s = seen ? seen->ttl_ms / 1000 : 0;
     return OK;
 }
 
 static enum status take_rows(struct pg_call *call)
 {
     const PGresult *rows = call->rows;
-    call->result =
+    call->request.result =
         (struct kv_result){.message = "", .term = strtoull(call->link->facts.timeline, NULL, 16)};
     if (call->kind == PG_KIND_LOOK)
         return take_look(call);
@@ -325,8 +179,8 @@ static enum status take_rows(struct pg_call *call)
         return E_CORRUPT;
     take_lease(call, pg_int8_at(rows, 0, 1), pg_int8_at(rows, 0, 2));
     bool is_done = PQgetlength(rows, 0, 0) == 1 && *PQgetvalue(rows, 0, 0);
-    if (!is_done && !call->may_be_done) {
-        strbuf_adds(&call->message, "there is no such lease");
+    if (!is_done && !call->request.may_be_done) {
+        strbuf_adds(&call->request.message, "there is no such lease");
         return E_NOT_FOUND;
     }
     return OK;
@@ -348,31 +202,31 @@ static bool call_result(struct pg_job *job, PGresult *result)
 
 static void succeed(struct pg_call *call)
 {
+    struct kv_request *request = &call->request;
     enum status st = take_rows(call);
-    if (st != OK) {
-        call->is_paused = true; /* off the link */
-        fail(call, call->is_write && st != E_NOT_FOUND ? E_UNKNOWN : st,
-             call->message.length ? call->message.text : status_text(st));
+    if (st == OK) {
+        kv_request_succeed(request);
         return;
     }
-    delist(call);
-    call->done(call->context, &call->result);
-    free_call(call);
+    request->is_paused = true; /* off the link */
+    kv_request_fail(request, request->is_write && st != E_NOT_FOUND ? E_UNKNOWN : st,
+                    request->message.length ? request->message.text : status_text(st));
 }
 
 static void call_over(struct pg_job *job, bool is_lost)
 {
     struct pg_call *call = call_of(job);
+    struct kv_request *request = &call->request;
     if (call->status == OK) {
         succeed(call);
     } else if (is_lost && call->status == E_UNKNOWN) {
-        call->may_be_done = true;
-        submit(call);
+        request->may_be_done = true;
+        submit(request);
     } else if (call->is_again) {
-        pause_call(call);
+        kv_request_pause(request);
     } else {
-        call->is_paused = true;
-        fail(call, call->status, call->message.length ? call->message.text : "");
+        request->is_paused = true;
+        kv_request_fail(request, call->status, request->message.text);
     }
 }
 
@@ -391,10 +245,11 @@ static enum status start_txn(struct kv_client *base, enum pg_kind kind,
         return st;
     st = pg_encode_txn(call, txn);
     if (st != OK) {
-        free_call(call);
+        free_call(&call->request);
         return st;
     }
-    return start(call, ret);
+    kv_request_start(&call->request, ret);
+    return OK;
 }
 
 static enum status start_op(struct kv_client *client, enum pg_kind kind, struct kv_op *op,
@@ -442,16 +297,16 @@ static enum status start_lease(struct kv_client *base, enum pg_kind kind, int64_
         return st;
     call->lease = id;
     call->ttl_ms = ttl_s * 1000;
-    call->is_write = kind != PG_KIND_LOOK;
+    call->request.is_write = kind != PG_KIND_LOOK;
     call->job.statement = kind == PG_KIND_GRANT    ? PG_GRANT
                           : kind == PG_KIND_REVOKE ? PG_REVOKE
                                                    : PG_LEASES;
     if (kind != PG_KIND_LOOK) {
         int64_t numbers[] = {id, kind == PG_KIND_GRANT ? call->ttl_ms : -1, call->tag};
         int count = kind == PG_KIND_GRANT ? 2 : 3;
-        char *bytes = arena_alloc(&call->arena, sizeof(numbers));
+        char *bytes = arena_alloc(&call->request.arena, sizeof(numbers));
         if (!bytes) {
-            free_call(call);
+            free_call(&call->request);
             return E_NOMEM;
         }
         for (int i = 0; i < count; i++) {
@@ -466,13 +321,14 @@ static enum status start_lease(struct kv_client *base, enum pg_kind kind, int64_
             call->params.count++;
         }
     }
-    return start(call, ret);
+    kv_request_start(&call->request, ret);
+    return OK;
 }
 
 enum status pg_lease_grant(struct kv_client *client, int64_t ttl_s, const struct kv_reply *reply,
                            struct kv_call **ret)
 {
-    return start_lease(client, PG_KIND_GRANT, pg_random(),
+    return start_lease(client, PG_KIND_GRANT, kv_random(),
                        ttl_s < LEASE_MIN_S ? LEASE_MIN_S : ttl_s, reply, ret);
 }
 
@@ -490,7 +346,7 @@ enum status pg_lease_look(struct kv_client *client, int64_t id, const struct kv_
 
 void pg_call_cancel(struct kv_call *call)
 {
-    let_go((struct pg_call *)call);
+    kv_request_cancel((struct kv_request *)call);
 }
 
 /* Every transaction may: see above. */

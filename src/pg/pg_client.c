@@ -1,22 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "hash.h"
 #include "pg_internal.h"
-
-enum { DEADLINE_MS = 2000 };
-
-int64_t pg_random(void)
-{
-    int64_t number = 0;
-    while (number <= 0) {
-        if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-            abort(); /* the kernel always has some */
-        number &= INT64_MAX;
-    }
-    return number;
-}
 
 uint64_t pg_cluster_id(const struct pg_facts *facts, int64_t incarnation)
 {
@@ -44,7 +30,7 @@ void pg_learn(struct pg_client *client, const struct pg_link *link, int64_t rev,
 static void client_free(struct kv_client *base)
 {
     struct pg_client *client = (struct pg_client *)base;
-    pg_calls_release(client);
+    kv_requests_release(&client->requests);
     pg_lists_release(client);
     pg_link_release(&client->calls);
     pg_link_release(&client->stream);
@@ -90,9 +76,10 @@ enum status pg_client_new(struct loop *loop, const struct pg_client_config *conf
     if (!client)
         return E_NOMEM;
     kv_client_init(&client->base, &client_ops, &client_kind, loop);
-    client->client_id = (uint64_t)pg_random();
-    client->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : DEADLINE_MS;
+    client->client_id = (uint64_t)kv_random();
     enum status st = pg_place_read(config, &client->place, reterr);
+    if (st == OK)
+        st = pg_calls_init(client, config->deadline_ms);
     enum status parts = pg_leases_init(client);
     if (st == OK)
         st = parts;

@@ -405,7 +405,7 @@ static enum status compare(struct pg_opening *opening)
         return OK;
     snprintf(sql, sizeof(sql),
              "UPDATE kv_feed SET incarnation = %" PRId64 " WHERE one AND incarnation = %" PRId64,
-             pg_random(), facts->incarnation);
+             kv_random(), facts->incarnation);
     st = tell(opening, sql, ANSWER_MS);
     return st == OK ? read_facts(opening) : st;
 }

@@ -51,7 +51,7 @@ static enum status gather(struct pg_call *call, struct kv_op_result *ops)
             ops[op].count = pg_int8_at(rows, row, VERSION);
     }
     for (int op = 0; op < call->op_count; op++) {
-        ops[op].kvs = arena_array(&call->arena, ops[op].kv_count, sizeof(*ops[op].kvs));
+        ops[op].kvs = arena_array(&call->request.arena, ops[op].kv_count, sizeof(*ops[op].kvs));
         if (!ops[op].kvs)
             return E_NOMEM;
         ops[op].kv_count = 0;
@@ -64,34 +64,6 @@ static enum status gather(struct pg_call *call, struct kv_op_result *ops)
     return OK;
 }
 
-/* The result of a level: of the operations in the branch that was taken. */
-static enum status make_txn(struct pg_call *call, const struct kv_op_result *ops,
-                            struct kv_bytes branches, int node, struct kv_txn_result *ret)
-{
-    const char *taken = branches.data;
-    if ((size_t)node > branches.length || taken[node - 1] == '0')
-        return E_CORRUPT;
-    int branch = taken[node - 1] == '1' ? 0 : 1;
-    const struct pg_shape *shape = &call->shapes[node];
-    struct kv_op_result *own = arena_array(&call->arena, shape->counts[branch], sizeof(*own));
-    if (!own)
-        return E_NOMEM;
-    for (size_t i = 0; i < shape->counts[branch]; i++) {
-        const struct pg_shape_op *op = &shape->ops[branch][i];
-        enum status st = OK;
-        if (op->kind == KV_OP_TXN)
-            st = make_txn(call, ops, branches, op->index, &own[i].txn);
-        else
-            own[i] = ops[op->index];
-        own[i].kind = op->kind;
-        own[i].more = op->kind == KV_OP_RANGE && own[i].count > (int64_t)own[i].kv_count;
-        if (st != OK)
-            return st;
-    }
-    *ret = (struct kv_txn_result){branch == 0, own, shape->counts[branch]};
-    return OK;
-}
-
 enum status pg_decode_rows(struct pg_call *call)
 {
     const PGresult *rows = call->rows;
@@ -99,7 +71,8 @@ enum status pg_decode_rows(struct pg_call *call)
     int head = 0;
     while (head < PQntuples(rows) && int4_at(rows, head, WHAT) != HEAD)
         head++;
-    struct kv_op_result *ops = arena_array(&call->arena, (size_t)call->op_count, sizeof(*ops));
+    struct kv_op_result *ops =
+        arena_array(&call->request.arena, (size_t)call->op_count, sizeof(*ops));
     if (!ops)
         return E_NOMEM;
     if (PQnfields(rows) != LEASE + 1 || head == PQntuples(rows))
@@ -109,17 +82,19 @@ enum status pg_decode_rows(struct pg_call *call)
     bool is_own = pg_int8_at(rows, head, VERSION) != 0;
     enum status st = gather(call, ops);
     if (st == OK)
-        st = make_txn(call, ops, pg_bytes_at(rows, head, VALUE), 1, &txn);
+        st = kv_shape_result(&call->request.arena, call->shapes, ops,
+                             pg_bytes_at(rows, head, VALUE), 1, &txn);
     if (st != OK)
         return st;
-    pg_learn(call->client, call->link, rev, incarnation, is_own ? call->tag : 0);
-    call->result.revision = rev;
-    call->result.cluster_id = pg_cluster_id(&call->link->facts, incarnation);
+    pg_learn((struct pg_client *)call->request.base.client, call->link, rev, incarnation,
+             is_own ? call->tag : 0);
+    call->request.result.revision = rev;
+    call->request.result.cluster_id = pg_cluster_id(&call->link->facts, incarnation);
     if (call->kind == PG_KIND_TXN) {
-        call->result.op.kind = KV_OP_TXN;
-        call->result.op.txn = txn;
+        call->request.result.op.kind = KV_OP_TXN;
+        call->request.result.op.txn = txn;
     } else if (txn.op_count == 1) {
-        call->result.op = txn.ops[0];
+        call->request.result.op = txn.ops[0];
     }
     return OK;
 }

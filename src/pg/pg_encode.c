@@ -34,34 +34,6 @@ int64_t pg_read_int8(const char *from)
                      (uint32_t)pg_read_int4(from + 4));
 }
 
-/* A key alone is [key, key + a zero byte); all the keys end before 255s that no key begins with. */
-enum status pg_span(struct arena *arena, struct kv_bytes key, struct kv_bytes end, bool prefix,
-                    struct kv_bytes *ret_low, struct kv_bytes *ret_high)
-{
-    static const char last[64] = {
-        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    };
-    enum status st = prefix ? kv_prefix_end(arena, key, &end) : OK;
-    if (st != OK)
-        return st;
-    *ret_low = key;
-    *ret_high = end;
-    if (end.length == 1 && *(const char *)end.data == '\0') {
-        *ret_high = (struct kv_bytes){last, sizeof(last)};
-    } else if (end.length == 0) {
-        char *next = arena_alloc(arena, key.length + 1);
-        if (!next)
-            return E_NOMEM;
-        if (key.length)
-            memcpy(next, key.data, key.length);
-        next[key.length] = '\0';
-        *ret_high = (struct kv_bytes){next, key.length + 1};
-    }
-    return OK;
-}
-
 /* ---- arrays ---- */
 
 enum param {
@@ -145,23 +117,13 @@ static void add_bytes(struct encoder *to, enum param param, struct kv_bytes byte
 
 /* ---- the tree ---- */
 
-static int count_nodes(const struct kv_branches *txn)
-{
-    int count = 1;
-    const struct kv_ops_list *lists[] = {&txn->success, &txn->failure};
-    for (int in_else = 0; in_else < 2; in_else++)
-        for (size_t i = 0; i < lists[in_else]->count; i++)
-            if (lists[in_else]->items[i].kind == KV_OP_TXN)
-                count += count_nodes(lists[in_else]->items[i].txn);
-    return count;
-}
-
 static void add_range(struct encoder *to, const struct kv_range *range, int node, int op)
 {
     struct kv_bytes low, high;
     if (range->revision != 0) /* only the newest state is kept */
-        to->call->refusal = E_NOT_FOUND;
-    if (pg_span(&to->call->arena, range->key, range->end, range->prefix, &low, &high) != OK) {
+        to->call->request.refusal = E_NOT_FOUND;
+    if (kv_span(&to->call->request.arena, range->key, range->end, range->prefix, &low, &high) !=
+        OK) {
         to->status = E_NOMEM;
         return;
     }
@@ -178,8 +140,8 @@ static void add_range(struct encoder *to, const struct kv_range *range, int node
 static void add_put(struct encoder *to, const struct kv_put *put, int node, int op)
 {
     if (put->key.length == 0)
-        to->call->refusal = E_INVALID;
-    to->call->is_write = true;
+        to->call->request.refusal = E_INVALID;
+    to->call->request.is_write = true;
     to->call->how |= put->want_previous ? 2 : 0;
     add_int4(to, PUT_NODE, node);
     add_int4(to, PUT_OP, op);
@@ -192,10 +154,11 @@ static void add_delete(struct encoder *to, const struct kv_delete *remove, int n
 {
     struct kv_bytes low, high;
     if (remove->key.length == 0 && !remove->prefix)
-        to->call->refusal = E_INVALID;
-    to->call->is_write = true;
+        to->call->request.refusal = E_INVALID;
+    to->call->request.is_write = true;
     to->call->how |= remove->want_previous ? 2 : 0;
-    if (pg_span(&to->call->arena, remove->key, remove->end, remove->prefix, &low, &high) != OK) {
+    if (kv_span(&to->call->request.arena, remove->key, remove->end, remove->prefix, &low, &high) !=
+        OK) {
         to->status = E_NOMEM;
         return;
     }
@@ -208,7 +171,7 @@ static void add_delete(struct encoder *to, const struct kv_delete *remove, int n
 static void add_node(struct encoder *to, const struct kv_branches *txn, int parent, bool in_else);
 
 static void add_op(struct encoder *to, const struct kv_op *op, int node, bool in_else,
-                   struct pg_shape_op *ret)
+                   struct kv_shape_op *ret)
 {
     int signed_node = in_else ? -node : node;
     ret->kind = op->kind;
@@ -233,7 +196,7 @@ static void add_node(struct encoder *to, const struct kv_branches *txn, int pare
 {
     const struct kv_ops_list *lists[] = {&txn->success, &txn->failure};
     int node = ++to->call->node_count;
-    struct pg_shape *shape = &to->call->shapes[node];
+    struct kv_shape *shape = &to->call->shapes[node];
     char flag = in_else;
     add_int4(to, PARENT, parent);
     add_element(to, IN_ELSE, &flag, 1);
@@ -247,7 +210,8 @@ static void add_node(struct encoder *to, const struct kv_branches *txn, int pare
     }
     for (int branch = 0; branch < 2; branch++) {
         size_t count = lists[branch]->count;
-        shape->ops[branch] = arena_array(&to->call->arena, count, sizeof(*shape->ops[branch]));
+        shape->ops[branch] =
+            arena_array(&to->call->request.arena, count, sizeof(*shape->ops[branch]));
         shape->counts[branch] = count;
         if (!shape->ops[branch]) {
             to->status = E_NOMEM;
@@ -265,7 +229,7 @@ static const char *finish_array(struct encoder *to, enum param param, int *ret_l
     const struct strbuf *elements = &to->arrays[param];
     bool is_empty = to->counts[param] == 0;
     size_t head = is_empty ? 12 : 20, length = head + elements->length;
-    char *bytes = arena_alloc(&to->call->arena, length);
+    char *bytes = arena_alloc(&to->call->request.arena, length);
     if (!bytes)
         return NULL;
     pg_write_int4(bytes, is_empty ? 0 : 1); /* dimensions */
@@ -283,23 +247,23 @@ static const char *finish_array(struct encoder *to, enum param param, int *ret_l
 static enum status finish_params(struct encoder *to)
 {
     struct pg_call *call = to->call;
-    int arrays = call->is_write ? ARRAYS : PUT_NODE;
+    int arrays = call->request.is_write ? ARRAYS : PUT_NODE;
     size_t total = 0;
     for (int i = 0; i < arrays; i++) {
         if (strbuf_status(&to->arrays[i]) != OK)
             return E_NOMEM;
         total += to->arrays[i].length;
-        if (total > call->client->base.kind->limits.bytes)
+        if (total > call->request.base.client->kind->limits.bytes)
             return E_TOO_LARGE;
         call->params.values[i] = finish_array(to, (enum param)i, &call->params.lengths[i]);
         if (!call->params.values[i])
             return E_NOMEM;
     }
-    call->params.count = call->is_write ? PARAMS : arrays;
-    call->job.statement = call->is_write ? PG_TXN : PG_READ;
-    if (!call->is_write)
+    call->params.count = call->request.is_write ? PARAMS : arrays;
+    call->job.statement = call->request.is_write ? PG_TXN : PG_READ;
+    if (!call->request.is_write)
         return OK;
-    char *tag = arena_alloc(&call->arena, 8);
+    char *tag = arena_alloc(&call->request.arena, 8);
     if (!tag)
         return E_NOMEM;
     pg_write_int8(tag, call->tag);
@@ -315,7 +279,8 @@ static enum status finish_params(struct encoder *to)
 enum status pg_encode_txn(struct pg_call *call, const struct kv_branches *txn)
 {
     struct encoder to = {.call = call};
-    call->shapes = arena_array(&call->arena, (size_t)count_nodes(txn) + 1, sizeof(*call->shapes));
+    call->shapes =
+        arena_array(&call->request.arena, (size_t)kv_shape_levels(txn) + 1, sizeof(*call->shapes));
     if (!call->shapes)
         return E_NOMEM;
     for (int i = 0; i < ARRAYS; i++)

@@ -1,14 +1,6 @@
-/* Watches: one reader of the changes, which hands each to the watches that want it. NOTIFY only
- * wakes it; what it reads is what is above its cursor, in the order of revisions, without a gap.
- *
- * A watch that begins further back than the cursor moves the cursor back; the others know what they
- * have had. A watch is live when it was told where the feed stands.
- *
- *     PENDING -> LIVE -> ENDED (compacted)
- *        ^--------'  the connection is lost
- */
+/* Reads the changes for the watches (kv_feed.h). NOTIFY only wakes it; what it reads is what is
+ * above its cursor, in the order of revisions, without a gap. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "pg_internal.h"
 
@@ -20,29 +12,9 @@ enum {
 
 enum { FEED_REV, INCARNATION, FLOOR, REV, TAG, KEYS, VALUES, CREATES, VERSIONS, LEASES, COLUMNS };
 
-struct pg_watch {
-    struct kv_watch base; /* first */
-    struct pg_client *client;
-    struct pg_watch *next;
-    enum { PENDING, LIVE, ENDED } state;
-    char *low, *high; /* keys from low, below high */
-    size_t low_length, high_length;
-    bool want_progress;
-};
-
 static const struct pg_job_type feed_type, compact_type;
 
 /* ---- reading ---- */
-
-static int64_t lowest_wanted(const struct pg_client *client)
-{
-    int64_t lowest = INT64_MAX;
-    for (const struct pg_watch *watch = client->watches; watch; watch = watch->next)
-        if (watch->state != ENDED && watch->base.next_revision &&
-            watch->base.next_revision < lowest)
-            lowest = watch->base.next_revision;
-    return lowest;
-}
 
 static void poll_later(struct pg_client *client)
 {
@@ -56,13 +28,10 @@ void pg_feed_read(struct pg_client *client)
     client->must_read_feed = client->is_feed_asked;
     if (client->is_feed_asked)
         return;
-    int64_t wanted = lowest_wanted(client);
-    if (wanted - 1 < client->cursor)
-        client->cursor = wanted - 1;
     client->is_feed_asked = true;
     client->feed_job = (struct pg_job){
         .type = &feed_type, .statement = PG_CHANGES, .params = &client->feed_params};
-    pg_write_int8(client->cursor_bytes, client->cursor);
+    pg_write_int8(client->cursor_bytes, kv_feed_begin(&client->feed));
     client->feed_params = (struct pg_params){
         .count = 1, .values = {client->cursor_bytes}, .lengths = {sizeof(client->cursor_bytes)}};
     pg_link_submit(&client->stream, &client->feed_job);
@@ -73,35 +42,6 @@ static void on_poll(void *context)
     struct pg_client *client = context;
     pg_feed_read(client);
     poll_later(client);
-}
-
-/* ---- telling: a callback may make and free watches, also its own ---- */
-
-static bool is_there(const struct pg_client *client, const struct pg_watch *watch)
-{
-    const struct pg_watch *each = client->watches;
-    while (each && each != watch)
-        each = each->next;
-    return each != NULL;
-}
-
-static void tell(struct pg_watch *watch, const struct kv_watch_notice *notice)
-{
-    watch->base.notify(watch->base.context, notice);
-}
-
-/* The watches as they are now, to be told one by one. NULL: none, or out of memory. */
-static struct pg_watch **all_watches(const struct pg_client *client, size_t *ret_count)
-{
-    size_t count = 0;
-    for (const struct pg_watch *watch = client->watches; watch; watch = watch->next)
-        count++;
-    struct pg_watch **all = count ? malloc(count * sizeof(struct pg_watch *)) : NULL;
-    *ret_count = all ? count : 0;
-    count = 0;
-    for (struct pg_watch *watch = client->watches; watch && all; watch = watch->next)
-        all[count++] = watch;
-    return all;
 }
 
 /* ---- one change ---- */
@@ -178,122 +118,21 @@ static struct kv_event *read_events(const PGresult *rows, int row, size_t *ret_c
     return events;
 }
 
-static int compare_bytes(struct kv_bytes a, const char *b, size_t b_length)
-{
-    size_t shorter = a.length < b_length ? a.length : b_length;
-    int order = shorter ? memcmp(a.data, b, shorter) : 0;
-    return order ? order : a.length < b_length ? -1 : a.length > b_length;
-}
-
-static bool wants(const struct pg_watch *watch, const struct kv_event *event)
-{
-    return compare_bytes(event->kv.key, watch->low, watch->low_length) >= 0 &&
-           compare_bytes(event->kv.key, watch->high, watch->high_length) < 0;
-}
-
-static void tell_events(struct pg_watch *watch, const struct kv_event *events, size_t count,
-                        int64_t rev)
-{
-    struct kv_event *own = malloc((count + 1) * sizeof(*own));
-    size_t own_count = 0;
-    if (!own)
-        return; /* as if the connection were lost: it is read again */
-    for (size_t i = 0; i < count; i++)
-        if (wants(watch, &events[i]))
-            own[own_count++] = events[i];
-    watch->base.next_revision = rev + 1;
-    if (own_count)
-        tell(watch, &(struct kv_watch_notice){.kind = KV_WATCH_EVENTS,
-                                              .events = own,
-                                              .event_count = own_count,
-                                              .revision = rev,
-                                              .message = ""});
-    free(own);
-}
-
 /* ---- an answer ---- */
 
-static void end_watch(struct pg_watch *watch, int64_t floor)
-{
-    watch->state = ENDED;
-    tell(watch, &(struct kv_watch_notice){.kind = KV_WATCH_COMPACTED,
-                                          .compact_revision = floor,
-                                          .message = "the revision has been compacted"});
-}
-
-static void make_live(struct pg_client *client, int64_t rev, int64_t incarnation, int64_t floor)
-{
-    size_t count;
-    struct pg_watch **all = all_watches(client, &count);
-    for (size_t i = 0; i < count; i++) {
-        struct pg_watch *watch = all[i];
-        if (!is_there(client, watch) || watch->state != PENDING)
-            continue;
-        if (watch->base.next_revision && watch->base.next_revision < floor) {
-            end_watch(watch, floor);
-            continue;
-        }
-        watch->state = LIVE;
-        if (!watch->base.next_revision)
-            watch->base.next_revision = rev + 1;
-        tell(watch, &(struct kv_watch_notice){.kind = KV_WATCH_LIVE,
-                                              .revision = rev,
-                                              .cluster_id =
-                                                  pg_cluster_id(&client->stream.facts, incarnation),
-                                              .message = ""});
-    }
-    free(all);
-}
-
-/* What was read after revision `asked` covers this watch. One that was made meanwhile, and begins
- * further back, waits for the next reading. */
-static bool is_covered(const struct pg_watch *watch, int64_t asked)
-{
-    return watch->state == LIVE && watch->base.next_revision > asked;
-}
-
-/* Hands a change on; false: there is a gap before it. */
-static bool take_change(struct pg_client *client, const PGresult *rows, int row, int64_t asked)
+/* False: it can't be read. */
+static bool take_change(struct pg_client *client, const PGresult *rows, int row, int64_t floor)
 {
     int64_t rev = pg_int8_at(rows, row, REV);
-    size_t event_count = 0, count;
-    if (rev != client->cursor + 1)
-        return false;
-    struct kv_event *events = read_events(rows, row, &event_count);
+    size_t count = 0;
+    struct kv_event *events = read_events(rows, row, &count);
     if (!events)
         return false;
-    struct pg_watch **all = all_watches(client, &count);
-    client->cursor = rev;
     pg_learn(client, &client->stream, rev, pg_int8_at(rows, row, INCARNATION),
              pg_int8_at(rows, row, TAG));
-    for (size_t i = 0; i < count; i++)
-        if (is_there(client, all[i]) && is_covered(all[i], asked) &&
-            all[i]->base.next_revision <= rev)
-            tell_events(all[i], events, event_count, rev);
-    free(all);
+    kv_feed_change(&client->feed, rev, floor, events, count);
     free(events);
     return true;
-}
-
-static void end_late_ones(struct pg_client *client, int64_t rev, int64_t floor, int64_t asked)
-{
-    size_t count;
-    struct pg_watch **all = all_watches(client, &count);
-    for (size_t i = 0; i < count; i++)
-        if (is_there(client, all[i]) && is_covered(all[i], asked) &&
-            all[i]->base.next_revision < rev)
-            end_watch(all[i], floor);
-    free(all);
-}
-
-/* Who has had everything may resume after the newest revision. */
-static void all_told(struct pg_client *client, int64_t rev, int64_t asked)
-{
-    for (struct pg_watch *watch = client->watches; watch; watch = watch->next)
-        if (is_covered(watch, asked) && watch->base.next_revision <= rev)
-            watch->base.next_revision = rev + 1;
-    if (client->cursor < rev)
-        client->cursor = rev;
 }
 
 static void compact(struct pg_client *client, int64_t rev)
@@ -326,21 +165,14 @@ static bool feed_result(struct pg_job *job, PGresult *result)
         client->stream.must_close = true;
         return false;
     }
-    int64_t asked = pg_read_int8(client->cursor_bytes);
     bool is_any = !PQgetisnull(result, 0, REV);
-    client->cursor = asked;
-    make_live(client, rev, incarnation, floor);
-    for (int row = 0; is_any && row < count; row++) {
-        if (take_change(client, result, row, asked))
-            continue;
-        end_late_ones(client, pg_int8_at(result, row, REV), floor, asked);
-        client->cursor = pg_int8_at(result, row, REV) - 1;
-        if (!take_change(client, result, row, asked))
+    kv_feed_head(&client->feed, rev, floor, pg_cluster_id(&client->stream.facts, incarnation));
+    for (int row = 0; is_any && row < count; row++)
+        if (!take_change(client, result, row, floor))
             client->stream.must_close = true;
-    }
     pg_learn(client, &client->stream, rev, incarnation, 0);
-    if (client->cursor >= rev || !is_any)
-        all_told(client, rev, asked);
+    if (client->feed.cursor >= rev || !is_any)
+        kv_feed_told(&client->feed, rev);
     else
         client->must_read_feed = true; /* there is more */
     compact(client, rev);
@@ -352,7 +184,7 @@ static void feed_over(struct pg_job *job, bool is_lost)
     struct pg_client *client =
         (struct pg_client *)((char *)job - offsetof(struct pg_client, feed_job));
     client->is_feed_asked = false;
-    if (!is_lost && (client->must_read_feed || lowest_wanted(client) <= client->cursor))
+    if (!is_lost && (client->must_read_feed || kv_feed_is_behind(&client->feed)))
         pg_feed_read(client);
 }
 
@@ -385,8 +217,7 @@ static const struct pg_job_type compact_type = {
 
 void pg_feed_opened(struct pg_client *client)
 {
-    int64_t wanted = lowest_wanted(client);
-    client->cursor = wanted == INT64_MAX ? client->stream.facts.rev : wanted - 1;
+    kv_feed_opened(&client->feed, client->stream.facts.rev);
     client->is_feed_asked = false;
     pg_feed_read(client);
     poll_later(client);
@@ -394,16 +225,8 @@ void pg_feed_opened(struct pg_client *client)
 
 void pg_feed_broken(struct pg_client *client, const char *why)
 {
-    size_t count;
-    struct pg_watch **all = all_watches(client, &count);
     client->is_feed_asked = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_there(client, all[i]) || all[i]->state != LIVE)
-            continue;
-        all[i]->state = PENDING;
-        tell(all[i], &(struct kv_watch_notice){.kind = KV_WATCH_BROKEN, .message = why});
-    }
-    free(all);
+    kv_feed_broken(&client->feed, why);
 }
 
 void pg_feed_release(struct pg_client *client)
@@ -418,64 +241,22 @@ enum status pg_feed_init(struct pg_client *client)
 
 /* ---- watches ---- */
 
-static char *copy(struct kv_bytes bytes)
-{
-    char *to = malloc(bytes.length + 1);
-    if (to && bytes.length)
-        memcpy(to, bytes.data, bytes.length);
-    return to;
-}
-
-static void free_watch(struct pg_watch *watch)
-{
-    free(watch->low);
-    free(watch->high);
-    free(watch);
-}
-
 enum status pg_watch_new(struct kv_client *base, const struct kv_watch_config *config,
                          kv_watch_notify *notify, void *context, struct kv_watch **ret)
 {
     struct pg_client *client = (struct pg_client *)base;
-    struct pg_watch *watch = calloc(1, sizeof(*watch));
-    struct kv_bytes low, high;
-    struct arena arena;
-    if (!watch)
-        return E_NOMEM;
-    arena_init(&arena);
-    enum status st = pg_span(&arena, config->key, config->end, config->prefix, &low, &high);
-    watch->base = (struct kv_watch){base, notify, context, config->start_revision};
-    watch->client = client;
-    if (st == OK) {
-        watch->low = copy(low);
-        watch->low_length = low.length;
-        watch->high = copy(high);
-        watch->high_length = high.length;
-        st = watch->low && watch->high ? OK : E_NOMEM;
-    }
-    arena_release(&arena);
-    if (st != OK) {
-        free_watch(watch);
-        return st;
-    }
-    watch->next = client->watches;
-    client->watches = watch;
-    pg_feed_read(client);
-    *ret = &watch->base;
-    return OK;
+    enum status st = kv_feed_watch_new(&client->feed, base, config, notify, context, ret);
+    if (st == OK)
+        pg_feed_read(client);
+    return st;
 }
 
-void pg_watch_free(struct kv_watch *base)
+void pg_watch_free(struct kv_watch *watch)
 {
-    struct pg_watch *watch = (struct pg_watch *)base, **at = &watch->client->watches;
-    while (*at != watch)
-        at = &(*at)->next;
-    *at = watch->next;
-    free_watch(watch);
+    kv_feed_watch_free(&((struct pg_client *)watch->client)->feed, watch);
 }
 
-void pg_watch_restart(struct kv_watch *base)
+void pg_watch_restart(struct kv_watch *watch)
 {
-    struct pg_client *client = ((struct pg_watch *)base)->client;
-    pg_link_lose(&client->stream, "the feed is silent");
+    pg_link_lose(&((struct pg_client *)watch->client)->stream, "the feed is silent");
 }

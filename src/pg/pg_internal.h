@@ -16,9 +16,10 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 
-#include "arena.h"
-#include "kv_backend.h"
+#include "kv_feed.h"
 #include "kv_observer.h"
+#include "kv_request.h"
+#include "kv_shape.h"
 #include "pg.h"
 #include "strbuf.h"
 
@@ -164,64 +165,36 @@ enum pg_kind {
     PG_KIND_LOOK,
 };
 
-/* The operations of a branch, kept for the decoding of the answer. */
-struct pg_shape_op {
-    enum kv_op_kind kind;
-    int index; /* of the operation, or of the node of a transaction */
-};
-struct pg_shape {
-    struct pg_shape_op *ops[2]; /* if the compares hold, and else */
-    size_t counts[2];
-};
-
 struct pg_call {
-    struct kv_call base; /* first */
+    struct kv_request request; /* first */
     struct pg_job job;
-    struct pg_client *client;
     struct pg_link *link;
     enum pg_kind kind;
-    kv_done *done;
-    void *context;
-    int64_t deadline_at_ms, timeout_ms;
-    bool is_write, is_paused;
-    bool may_be_done; /* it was sent, and its outcome is not known */
-    int pauses;
-    struct arena arena; /* parameters, shape, and the result */
     struct pg_params params;
-    struct pg_shape *shapes; /* of the nodes, from 1 */
+    struct kv_shape *shapes; /* of the levels, from 1 */
     int node_count, op_count;
-    int64_t tag, seen; /* seen: -1 before it was sent for the first time */
+    int64_t tag, seen;
     char seen_bytes[8], how_bytes[4];
     int how;
     int64_t lease, ttl_ms;
     PGresult *rows;
-    struct kv_result result;
     enum status status;
-    struct strbuf message;
-    struct pg_call *next, **link_in_list;
-    struct loop_timer *again;
-    bool is_again;       /* the failure passes: it is sent again */
-    enum status refusal; /* not OK: answered so, without the server */
+    bool is_again; /* the failure passes: it is sent again */
 };
 
 struct pg_list;
-struct pg_watch;
 
 struct pg_client {
     struct kv_client base; /* first */
     struct pg_place place;
-    int64_t deadline_ms;
     uint64_t client_id;
     struct pg_link calls, stream;
-    struct pg_call *open_calls; /* that are not answered */
-    struct loop_timer *call_timer;
-    bool is_call_timed;
+    struct kv_requests requests;
     struct pg_list *lists;
     int64_t mute_until_ms; /* no NOTIFY: its queue was full */
     int64_t newest;        /* the highest revision of any answer */
 
-    struct pg_watch *watches;
-    int64_t cursor; /* the last change that was read; see pg_feed.c */
+    struct kv_feed feed;
     bool is_feed_asked, must_read_feed;
     struct pg_job feed_job;
     struct pg_params feed_params;
@@ -239,12 +212,10 @@ struct pg_client {
     struct loop_timer *look_timer;
 };
 
-int64_t pg_random(void); /* positive */
 uint64_t pg_cluster_id(const struct pg_facts *facts, int64_t incarnation);
 
 /* pg_call.c */
-void pg_calls_release(struct pg_client *client);
-void pg_calls_refuse(struct pg_client *client, enum status st, const char *message);
+MUST_CHECK enum status pg_calls_init(struct pg_client *client, int64_t deadline_ms);
 
 enum status pg_range(struct kv_client *client, const struct kv_range *request,
                      const struct kv_reply *reply, struct kv_call **ret);
@@ -269,9 +240,6 @@ void pg_write_int8(char to[8], int64_t number);
 void pg_write_int4(char to[4], int32_t number);
 int64_t pg_read_int8(const char *from);
 int32_t pg_read_int4(const char *from);
-/* The span of keys as [low, high). */
-MUST_CHECK enum status pg_span(struct arena *arena, struct kv_bytes key, struct kv_bytes end,
-                               bool prefix, struct kv_bytes *ret_low, struct kv_bytes *ret_high);
 
 /* pg_decode.c: call->rows into call->result. */
 MUST_CHECK enum status pg_decode_rows(struct pg_call *call);

@@ -99,7 +99,7 @@ static void end_lease(void *context, const struct kv_observed *lease)
     end->job = (struct pg_job){.type = &end_type, .statement = PG_REVOKE, .params = &end->params};
     pg_write_int8(end->bytes, lease->id);
     pg_write_int8(end->bytes + 8, lease->beats);
-    pg_write_int8(end->bytes + 16, pg_random());
+    pg_write_int8(end->bytes + 16, kv_random());
     pg_write_int4(end->bytes + 24, 1);
     end->params =
         (struct pg_params){.count = 4,
@@ -146,7 +146,7 @@ static bool look_result(struct pg_job *job, PGresult *result)
     }
     pg_leases_saw(client, result);
     kv_observer_each_over(&client->observer, kv_now_ms(), end_lease, client);
-    if (pg_int8_at(result, 0, 0) > client->cursor) /* a wake-up was lost, or is on its way */
+    if (pg_int8_at(result, 0, 0) > client->feed.cursor) /* a wake-up was lost, or is on its way */
         pg_feed_read(client);
     return false;
 }

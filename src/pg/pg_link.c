@@ -280,7 +280,7 @@ static void on_opened(void *context, unsigned events)
     retry_later(link);
     kv_client_is_away(&client->base, link->why.text ? link->why.text : "");
     if (link->status == E_INVALID || link->status == E_VERSION)
-        pg_calls_refuse(client, link->status, link->why.text ? link->why.text : "");
+        kv_requests_refuse(&client->requests, link->status, link->why.text ? link->why.text : "");
 }
 
 static void open_now(void *context)

@@ -165,7 +165,7 @@ enum status pg_list(struct kv_client *base, const struct kv_range *request,
         request->limit > 0 && request->limit < PAGE_KEYS ? (int)request->limit : PAGE_KEYS;
     arena_init(&list->arena);
     enum status st =
-        pg_span(&list->arena, request->key, request->end, request->prefix, &low, &high);
+        kv_span(&list->arena, request->key, request->end, request->prefix, &low, &high);
     char *bytes = st == OK ? arena_alloc(&list->arena, low.length + high.length + 1) : NULL;
     if (st == OK)
         st = bytes ? loop_timer_new(base->loop, on_timer, list, &list->timer) : E_NOMEM;
@@ -185,7 +185,8 @@ enum status pg_list(struct kv_client *base, const struct kv_range *request,
     if (list->next)
         list->next->link = &list->next;
     client->lists = list;
-    loop_timer_set(list->timer, reply->deadline_ms > 0 ? reply->deadline_ms : client->deadline_ms);
+    loop_timer_set(list->timer,
+                   reply->deadline_ms > 0 ? reply->deadline_ms : client->requests.deadline_ms);
     pg_link_submit(&client->calls, &list->job);
     if (ret)
         *ret = &list->base;

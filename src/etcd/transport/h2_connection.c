@@ -285,7 +285,7 @@ static enum status start_session(struct h2_connection *connection)
 
 static void on_connected(struct h2_connection *connection)
 {
-    const char *refusal = connection->tls ? tls_refusal(connection->tls) : NULL;
+    const char *refusal = connection->tls ? tls_refusal(connection->tls, true) : NULL;
     int one = 1;
     setsockopt(bufferevent_getfd(connection->socket), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (refusal)

@@ -4,8 +4,8 @@
 
 #include <openssl/err.h>
 
+#include "tls.h"
 #include "transport/h2_connection.h"
-#include "transport/tls.h"
 
 enum h2_state {
     H2_CONNECTING,

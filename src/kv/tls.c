@@ -1,4 +1,4 @@
-#include "transport/tls.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
@@ -34,15 +34,15 @@ static enum status load_files(SSL_CTX *tls, const struct tls_config *config,
 
 enum status tls_new(const struct tls_config *config, SSL_CTX **ret, struct parse_error *reterr)
 {
-    static const unsigned char protocols[] = {2, 'h', '2'};
+    static const unsigned char http2[] = {2, 'h', '2'};
     SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
     if (!tls)
         return E_NOMEM;
     SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
-    SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION); /* what HTTP/2 asks for */
+    SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
     SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     enum status st = load_files(tls, config, reterr);
-    if (st == OK && SSL_CTX_set_alpn_protos(tls, protocols, sizeof(protocols)) != 0)
+    if (st == OK && config->wants_http2 && SSL_CTX_set_alpn_protos(tls, http2, sizeof(http2)) != 0)
         st = E_NOMEM;
     if (st != OK) {
         SSL_CTX_free(tls);
@@ -72,7 +72,7 @@ SSL *tls_session(SSL_CTX *tls, const char *server_name)
     return session;
 }
 
-const char *tls_refusal(SSL *session)
+const char *tls_refusal(SSL *session, bool wants_http2)
 {
     const unsigned char *protocol;
     unsigned length;
@@ -82,7 +82,7 @@ const char *tls_refusal(SSL *session)
     if (!SSL_is_init_finished(session))
         return "TLS handshake failed";
     SSL_get0_alpn_selected(session, &protocol, &length);
-    if (length != 2 || memcmp(protocol, "h2", 2) != 0)
+    if (wants_http2 && (length != 2 || memcmp(protocol, "h2", 2) != 0))
         return "the server does not offer HTTP/2";
     return NULL;
 }
