@@ -17,6 +17,7 @@ run   tzdata
 run   libargon2-dev
 run   libcurl4-openssl-dev
 run   libevent-dev
+run   libhiredis-dev
 run   libjansson-dev
 run   libnghttp2-dev
 run   libpq-dev
@@ -49,6 +50,7 @@ test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql
 test  pgbouncer
+test  redis-server    redis-server
 test  python3-aiosmtpd aiosmtpd
 test  python3-cffi
 test  python3-dev
@@ -79,6 +81,7 @@ bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
 bench nginx-light     nginx
 bench postgresql
+bench redis-server    redis-server
 bench procps          pgrep
 bench wrk             wrk
 '

@@ -1,0 +1,478 @@
+-- The keys of a cluster in Redis: format 1. One script, loaded with two first lines: one for what may
+-- run when memory is full, and one for the rest. ARGV[1] says what is to be done.
+--
+-- Everything is compared first and written last; the first write is the one that could be refused.
+-- An entry is four numbers of 8 bytes (created, changed, version, lease) and the value.
+
+local META, KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, BOUND, GUARD = unpack(KEYS)
+local FORMAT = 1
+local HEAD = 32   -- bytes of an entry before its value
+local CHUNK = 1000 -- of arguments of a call: Lua's stack is limited
+local call, pack, unpack_ = redis.call, struct.pack, struct.unpack
+
+-- ---- small things ----
+
+local function refuse(word)
+    return redis.error_reply('PEAL ' .. word)
+end
+
+-- redis.call with any number of arguments: `width` of them belong together.
+local function call_many(name, key, list, width)
+    local step = CHUNK - CHUNK % width
+    for first = 1, #list, step do
+        call(name, key, unpack(list, first, math.min(first + step - 1, #list)))
+    end
+end
+
+local function fields(keys)
+    local found = {}
+    for first = 1, #keys, CHUNK do
+        local last = math.min(first + CHUNK - 1, #keys)
+        local part = call('HMGET', KEYS_, unpack(keys, first, last))
+        for i = 1, last - first + 1 do
+            found[first + i - 1] = part[i]
+        end
+    end
+    return found
+end
+
+-- Of an entry, or of a key that is not there (false). Targets: 0 version, 1 changed, 2 lease.
+local AT = {[0] = 17, 9, 25}
+local function number_of(entry, target)
+    return entry and (unpack_('>I8', entry, AT[target])) or 0
+end
+
+local function meta()
+    local m = call('HMGET', META, 'rev', 'tag', 'inc', 'floor', 'bytes')
+    if not m[1] then
+        return nil
+    end
+    return {rev = tonumber(m[1]), tag = m[2], inc = m[3], floor = tonumber(m[4]),
+            bytes = tonumber(m[5])}
+end
+
+local function head(m)
+    return {string.format('%.0f', m.rev), m.inc, m.tag, string.format('%.0f', m.floor)}
+end
+
+-- ---- a change ----
+
+-- changes: {key, the entry from now on or false, the entry before or false}
+local function write(m, changes, tag, branches)
+    local blob, size = {}, 0
+    local set, gone, made, bind, unbind = {}, {}, {}, {}, {}
+    local rev = m.rev + 1
+    for i, change in ipairs(changes) do
+        local key, entry, old = change[1], change[2], change[3]
+        local text = pack('>I4', #key) .. key
+        local lease = entry and entry:sub(25, 32)
+        local old_lease = old and old:sub(25, 32)
+        if entry then
+            text = text .. pack('>I4', #entry) .. entry
+            set[#set + 1] = key
+            set[#set + 1] = entry
+            if not old then
+                made[#made + 1] = 0
+                made[#made + 1] = key
+            end
+        else
+            text = text .. pack('>I4', 0)
+            gone[#gone + 1] = key
+        end
+        if lease ~= old_lease then
+            if old_lease and number_of(old, 2) ~= 0 then
+                unbind[#unbind + 1] = old_lease .. key
+            end
+            if lease and number_of(entry, 2) ~= 0 then
+                bind[#bind + 1] = 0
+                bind[#bind + 1] = lease .. key
+            end
+        end
+        blob[i] = text
+        size = size + #text
+    end
+    local id = string.format('%.0f-0', rev)
+    call('XADD', FEED, id, 'c', table.concat(blob)) -- refused unless the id is a new one
+    call('XADD', TAGS, id, 't', tag, 'b', branches)
+    call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag,
+         'bytes', string.format('%.0f', m.bytes + size + 64))
+    call_many('HSET', KEYS_, set, 2)
+    call_many('HDEL', KEYS_, gone, 1)
+    call_many('ZADD', ORDER, made, 2)
+    call_many('ZREM', ORDER, gone, 1)
+    call_many('ZREM', BOUND, unbind, 1)
+    call_many('ZADD', BOUND, bind, 2)
+    m.rev, m.tag = rev, tag
+end
+
+-- ---- transactions ----
+
+-- Below the level `node` = {compares, operations, operations else}; an operation on an inner level is
+-- {3, node}. Compares are {key's number, target, relation, number, ...}. Branches go into `taken`.
+local function judge(node, entries, taken, is_reached)
+    local at, holds = #taken + 1, true
+    local compares = node[1]
+    taken[at] = '0'
+    for i = 1, is_reached and #compares or 0, 4 do
+        local is, relation, wanted = number_of(entries[compares[i]], compares[i + 1]),
+                                     compares[i + 2], compares[i + 3]
+        if (relation == 0 and is ~= wanted) or (relation == 1 and is <= wanted) or
+           (relation == 2 and is >= wanted) or (relation == 3 and is == wanted) then
+            holds = false
+        end
+    end
+    if is_reached then
+        taken[at] = holds and '1' or '2'
+    end
+    for branch = 2, 3 do
+        for _, op in ipairs(node[branch]) do
+            if op[1] == 3 then
+                judge(op[2], entries, taken, is_reached and holds == (branch == 2))
+            end
+        end
+    end
+end
+
+-- The operations that are carried out, in their order.
+local function gather(node, taken, at, ops)
+    local mine = taken[at]
+    local next_at = at + 1
+    for branch = 2, 3 do
+        local is_taken = mine == (branch == 2 and '1' or '2')
+        for _, op in ipairs(node[branch]) do
+            if op[1] == 3 then
+                next_at = gather(op[2], taken, next_at, ops)
+            elseif is_taken then
+                ops[#ops + 1] = op
+            end
+        end
+    end
+    return next_at
+end
+
+local function span(low, high)
+    return '[' .. low, '(' .. high
+end
+
+-- Sorts: 1 by key, descending; 2, 3 by creation; 4, 5 by change.
+local function sort_pairs(pairs_, how)
+    local at = how >= 4 and 9 or 1
+    local is_down = how == 1 or how == 3 or how == 5
+    for i, pair in ipairs(pairs_) do
+        pair[3] = how == 1 and i or unpack_('>I8', pair[2], at)
+        pair[4] = i
+    end
+    table.sort(pairs_, function(a, b)
+        if a[3] ~= b[3] then
+            return (a[3] > b[3]) == is_down
+        end
+        return a[4] < b[4]
+    end)
+end
+
+-- A range: {0, number, low, high, limit, sort, newest creation, keys only, count only}
+local function range(op)
+    local low, high = span(op[3], op[4])
+    local limit, sort, newest = op[5], op[6], op[7]
+    local result = {op[2], 0}
+    if newest == 0 and (op[9] or (sort == 0 and limit > 0)) then
+        result[2] = call('ZLEXCOUNT', ORDER, low, high)
+    end
+    if op[9] and newest == 0 then
+        return result
+    end
+    local keys
+    if sort == 0 and newest == 0 and limit > 0 then
+        keys = call('ZRANGEBYLEX', ORDER, low, high, 'LIMIT', 0, limit)
+    else
+        keys = call('ZRANGEBYLEX', ORDER, low, high)
+    end
+    local entries, found = fields(keys), {}
+    for i, key in ipairs(keys) do
+        local entry = entries[i]
+        if entry and (newest == 0 or (unpack_('>I8', entry, 1)) <= newest) then
+            found[#found + 1] = {key, entry}
+        end
+    end
+    if not (sort == 0 and newest == 0 and limit > 0) then
+        result[2] = #found
+    end
+    if sort > 0 then
+        sort_pairs(found, sort)
+    end
+    for i = 1, op[9] and 0 or (limit > 0 and math.min(limit, #found) or #found) do
+        result[#result + 1] = found[i][1]
+        result[#result + 1] = op[8] and found[i][2]:sub(1, HEAD) or found[i][2]
+    end
+    return result
+end
+
+-- A key alone: {4, number, key's number, keys only, count only}
+local function single(op, keys, entries)
+    local entry = entries[op[3]]
+    if not entry then
+        return {op[2], 0}
+    end
+    if op[5] then
+        return {op[2], 1}
+    end
+    return {op[2], 1, keys[op[3]], op[4] and entry:sub(1, HEAD) or entry}
+end
+
+-- A put: {1, number, key's number, value, lease, wants the previous}
+local function put(op, keys, entries, rev, changes)
+    local key, old = keys[op[3]], entries[op[3]]
+    local made, version = rev, 1
+    if old then
+        made, version = unpack_('>I8', old, 1), number_of(old, 0) + 1
+    end
+    changes[#changes + 1] = {key, pack('>I8I8I8I8', made, rev, version, op[5]) .. op[4], old}
+    return (op[6] and old) and {op[2], 0, key, old} or {op[2], 0}
+end
+
+-- A delete: {2, number, low, high, wants the previous}, {5, number, key's number, wants it}
+local function remove(op, keys, entries, changes)
+    local result, doomed, olds, wants = {op[2], 0}, nil, nil, nil
+    if op[1] == 5 then
+        doomed, olds, wants = {keys[op[3]]}, {entries[op[3]]}, op[4]
+    else
+        local low, high = span(op[3], op[4])
+        doomed = call('ZRANGEBYLEX', ORDER, low, high)
+        olds, wants = fields(doomed), op[5]
+    end
+    for i, key in ipairs(doomed) do
+        if olds[i] then
+            result[2] = result[2] + 1
+            changes[#changes + 1] = {key, false, olds[i]}
+            if wants then
+                result[#result + 1] = key
+                result[#result + 1] = olds[i]
+            end
+        end
+    end
+    return result
+end
+
+-- An earlier copy of a transaction that was done after the revision `seen`: its answer.
+local function answer_again(m, seen, tag)
+    local first = string.format('(%.0f-0', seen)
+    while true do
+        local part = call('XRANGE', TAGS, first, '+', 'COUNT', 1000)
+        for _, item in ipairs(part) do
+            if item[2][2] == tag then
+                local rev = item[1]:match('^%d+')
+                call('INCR', GUARD) -- a write, for WAIT to wait for
+                return {{rev, m.inc, tag, string.format('%.0f', m.floor)}, item[2][4], 1, {}}
+            end
+        end
+        if #part < 1000 then
+            return nil
+        end
+        first = '(' .. part[#part][1]
+    end
+end
+
+-- ARGV: 2 {keys, tree} packed, 3 tag, 4 the revision after which an earlier copy may have been done,
+-- or -1. Answer: head, branches, whether the revision is its own, a list for each operation.
+local function txn(m)
+    local request = cmsgpack.unpack(ARGV[2])
+    local keys, tree = request[1], request[2]
+    local seen = tonumber(ARGV[4])
+    local again = seen >= 0 and answer_again(m, seen, ARGV[3])
+    if again then
+        return again
+    end
+    local entries, taken, ops, changes, results = fields(keys), {}, {}, {}, {}
+    judge(tree, entries, taken, true)
+    gather(tree, taken, 1, ops)
+    for _, op in ipairs(ops) do
+        local kind, result = op[1], nil
+        if kind == 0 then
+            result = range(op)
+        elseif kind == 4 then
+            result = single(op, keys, entries)
+        elseif kind == 1 then
+            result = put(op, keys, entries, m.rev + 1, changes)
+        else
+            result = remove(op, keys, entries, changes)
+        end
+        results[#results + 1] = result
+    end
+    local branches, written = table.concat(taken), {}
+    for _, change in ipairs(changes) do
+        local lease = number_of(change[2], 2)
+        if written[change[1]] then
+            return refuse('TWICE')
+        end
+        written[change[1]] = true
+        if lease ~= 0 and call('HEXISTS', LEASES, string.format('%.0f', lease)) == 0 then
+            return refuse('NOLEASE')
+        end
+    end
+    if #changes > 0 then
+        write(m, changes, ARGV[3], branches)
+    end
+    return {head(m), branches, #changes > 0 and 1 or 0, results}
+end
+
+-- ---- lists and the feed ----
+
+-- A page of a list. ARGV: 2 low, 3 high, 4 limit; after the first page low is exclusive (5).
+local function page(m)
+    local low, high = span(ARGV[2], ARGV[3])
+    if ARGV[5] == '1' then
+        low = '(' .. ARGV[2]
+    end
+    local keys = call('ZRANGEBYLEX', ORDER, low, high, 'LIMIT', 0, tonumber(ARGV[4]))
+    local entries, found = fields(keys), {}
+    for i, key in ipairs(keys) do
+        found[#found + 1] = key
+        found[#found + 1] = entries[i] or ''
+    end
+    return {head(m), found}
+end
+
+-- Changes after the revision ARGV[2], ARGV[3] at most.
+local function changes(m)
+    local after = string.format('(%.0f-0', tonumber(ARGV[2]))
+    return {head(m), call('XRANGE', FEED, after, '+', 'COUNT', tonumber(ARGV[3]))}
+end
+
+-- Removes changes: all but the newest ARGV[2], and as many more as it takes to keep no more than
+-- ARGV[3] bytes, though never the newest ARGV[4]. Tags are kept for ARGV[5] revisions.
+local function compact(m)
+    local low = math.max(m.floor, m.rev - tonumber(ARGV[2]))
+    local excess = m.bytes - tonumber(ARGV[3])
+    local last = m.rev - tonumber(ARGV[4])
+    if excess > 0 and last > low then -- what is removed is of about the same size
+        local kept = m.rev - low + 1
+        low = math.min(last, low + math.ceil(kept * excess / m.bytes))
+    end
+    if low > m.floor then
+        local before = m.rev - m.floor + 1
+        local left = m.rev - low + 1
+        call('HSET', META, 'floor', string.format('%.0f', low), 'bytes',
+             string.format('%.0f', m.bytes * left / before))
+        call('XTRIM', FEED, 'MINID', string.format('%.0f-0', low))
+        call('XTRIM', TAGS, 'MINID', '~', string.format('%.0f-0', m.rev - tonumber(ARGV[5])))
+        m.floor = low
+    end
+    return {head(m)}
+end
+
+-- ---- leases: a renewal raises a counter, without a revision ----
+
+-- ARGV: 2 id, 3 ttl in ms, 4 seat
+local function grant(m)
+    call('HSET', LEASES, ARGV[2], ARGV[3])
+    call('HINCRBY', BEATS, ARGV[2], 1)
+    call('HSET', SEATS, ARGV[2], ARGV[4])
+    return {head(m), 1}
+end
+
+-- ARGV: 2 id, 3 the counter that it must still have, or -1, 4 tag
+local function revoke(m)
+    local id = ARGV[2]
+    local is_there = call('HEXISTS', LEASES, id) == 1
+    if not is_there or (ARGV[3] ~= '-1' and call('HGET', BEATS, id) ~= ARGV[3]) then
+        call('INCR', GUARD)
+        return {head(m), 0}
+    end
+    local lease = pack('>I8', tonumber(id))
+    local bound = call('ZRANGEBYLEX', BOUND, '[' .. lease, '(' .. pack('>I8', tonumber(id) + 1))
+    local keys, changes = {}, {}
+    for i, member in ipairs(bound) do
+        keys[i] = member:sub(9)
+    end
+    table.sort(keys)
+    local entries = fields(keys)
+    for i, key in ipairs(keys) do
+        if entries[i] then
+            changes[#changes + 1] = {key, false, entries[i]}
+        end
+    end
+    if #changes > 0 then
+        write(m, changes, ARGV[4], '')
+    end
+    call('HDEL', LEASES, id)
+    call('HDEL', BEATS, id)
+    call('HDEL', SEATS, id)
+    return {head(m), 1}
+end
+
+-- ARGV: 2 id
+local function beat(m)
+    local ttl = call('HGET', LEASES, ARGV[2])
+    if ttl then
+        call('HINCRBY', BEATS, ARGV[2], 1)
+    end
+    return {head(m), ttl and tonumber(ttl) or 0}
+end
+
+local function look(m)
+    local leases, beats, found = call('HGETALL', LEASES), call('HGETALL', BEATS), {}
+    local count = {}
+    for i = 1, #beats, 2 do
+        count[beats[i]] = beats[i + 1]
+    end
+    for i = 1, #leases, 2 do
+        found[#found + 1] = leases[i]
+        found[#found + 1] = leases[i + 1]
+        found[#found + 1] = count[leases[i]] or '0'
+    end
+    return {head(m), found}
+end
+
+-- ---- opening ----
+
+-- Makes what is not there, and compares what its client has seen before. ARGV: 2-4 the revision that
+-- was seen last, its tag and its incarnation (0: none), 5 a new incarnation, 6 the seat, which is
+-- another one after each start and promotion of a server, 7 the leases of this client. Answer: head,
+-- the lowest format that must be known, the data's own format, and how many leases are not of
+-- this seat, whose owners have not compared yet.
+local function open(m)
+    local inc = ARGV[5]
+    if not m then
+        local what = call('TYPE', META)['ok']
+        if what ~= 'none' and what ~= 'hash' then
+            return refuse('FOREIGN')
+        end
+        call('DEL', KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, BOUND)
+        call('HSET', META, 'rev', 1, 'tag', 0, 'inc', inc, 'floor', 2, 'bytes', 0, 'format', FORMAT,
+             'least', 1)
+        m = meta()
+    end
+    local formats = call('HMGET', META, 'format', 'least')
+    local seen, tag = tonumber(ARGV[2]), ARGV[3]
+    if seen > 0 and ARGV[4] == m.inc then
+        local id = string.format('%.0f-0', seen)
+        local item = call('XRANGE', TAGS, id, id)[1]
+        if m.rev < seen or (item and item[2][2] ~= tag) then
+            call('HSET', META, 'inc', inc)
+            m.inc = inc
+        end
+    end
+    for lease in ARGV[7]:gmatch('%d+') do
+        if call('HEXISTS', LEASES, lease) == 1 then
+            call('HSET', SEATS, lease, ARGV[6])
+        end
+    end
+    local others = 0
+    for _, seat in ipairs(call('HVALS', SEATS)) do
+        others = others + (seat ~= ARGV[6] and 1 or 0)
+    end
+    return {head(m), tonumber(formats[2]), tonumber(formats[1]), others}
+end
+
+-- ---- which ----
+
+local what = ARGV[1]
+local m = meta()
+if what == 'open' then
+    return open(m)
+elseif not m then
+    return refuse('GONE')
+end
+local all = {txn = txn, page = page, changes = changes, compact = compact, grant = grant, revoke = revoke, beat = beat,
+             look = look, head = function(now) return {head(now)} end}
+return all[what](m)

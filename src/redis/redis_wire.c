@@ -1,0 +1,303 @@
+#include "redis_wire.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "tls.h"
+
+enum {
+    REPLY_BYTES_MAX = 256 * 1024 * 1024,
+    REPLY_ELEMENTS_MAX = 4 * 1024 * 1024, /* of an array */
+    READER_KEEP = 1024 * 1024,            /* of its buffer, when it is empty */
+};
+
+struct redis_wire {
+    struct loop *loop;
+    const struct redis_wire_events *events;
+    void *context;
+    struct bufferevent *socket;
+    SSL *tls; /* the socket's; NULL: plain */
+    struct redisReader *reader;
+    struct loop_timer *end; /* reports `failure` from the loop */
+    bool is_closed;
+    char failure[200];
+};
+
+/* ---- replies ---- */
+
+/* Replies are made here, since hiredis would allocate an array for as many elements as the server
+ * claims. NULL ends the reading. */
+static redisReply *new_reply(const redisReadTask *task)
+{
+    redisReply *reply = calloc(1, sizeof(*reply));
+    redisReply *parent = task->parent ? task->parent->obj : NULL;
+    if (!reply)
+        return NULL;
+    reply->type = task->type;
+    if (parent)
+        parent->element[task->idx] = reply;
+    return reply;
+}
+
+static void *make_string(const redisReadTask *task, char *bytes, size_t length)
+{
+    char *copy = malloc(length + 1);
+    redisReply *reply = copy ? new_reply(task) : NULL;
+    if (!reply) {
+        free(copy);
+        return NULL;
+    }
+    if (length)
+        memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    reply->str = copy;
+    reply->len = length;
+    return reply;
+}
+
+static void *make_array(const redisReadTask *task, int count)
+{
+    redisReply **elements = count >= 0 && count <= REPLY_ELEMENTS_MAX
+                                ? calloc((size_t)count + 1, sizeof(*elements))
+                                : NULL;
+    redisReply *reply = elements ? new_reply(task) : NULL;
+    if (!reply) {
+        free(elements);
+        return NULL;
+    }
+    reply->element = elements;
+    reply->elements = (size_t)count;
+    return reply;
+}
+
+static void *make_integer(const redisReadTask *task, long long number)
+{
+    redisReply *reply = new_reply(task);
+    if (reply)
+        reply->integer = number;
+    return reply;
+}
+
+static void *make_nil(const redisReadTask *task)
+{
+    return new_reply(task);
+}
+
+struct redisReader *redis_reader_new(void)
+{
+    static redisReplyObjectFunctions functions = {.createString = make_string,
+                                                  .createArray = make_array,
+                                                  .createInteger = make_integer,
+                                                  .createNil = make_nil,
+                                                  .freeObject = freeReplyObject};
+    struct redisReader *reader = redisReaderCreateWithFunctions(&functions);
+    if (reader)
+        reader->maxbuf = READER_KEEP;
+    return reader;
+}
+
+/* ---- the end ---- */
+
+static void close_now(struct redis_wire *wire, const char *why)
+{
+    if (wire->is_closed)
+        return;
+    wire->is_closed = true;
+    loop_timer_stop(wire->end);
+    bufferevent_disable(wire->socket, EV_READ | EV_WRITE);
+    wire->events->closed(wire->context, why);
+}
+
+static void on_end(void *context)
+{
+    struct redis_wire *wire = context;
+    close_now(wire, wire->failure);
+}
+
+static void fail(struct redis_wire *wire, const char *why)
+{
+    if (!wire->failure[0])
+        snprintf(wire->failure, sizeof(wire->failure), "%s", why);
+    loop_timer_set(wire->end, 0);
+}
+
+struct redis_wire *redis_wire_free(struct redis_wire *wire)
+{
+    if (!wire)
+        return NULL;
+    if (wire->socket)
+        bufferevent_free(wire->socket);
+    if (wire->reader)
+        redisReaderFree(wire->reader);
+    loop_timer_free(wire->end);
+    free(wire);
+    return NULL;
+}
+
+void redis_wire_bind(struct redis_wire *wire, const struct redis_wire_events *events, void *context)
+{
+    wire->events = events;
+    wire->context = context;
+}
+
+/* ---- bytes ---- */
+
+enum status redis_wire_send(struct redis_wire *wire, int argc, const char **argv,
+                            const size_t *lengths)
+{
+    char *command;
+    int length = redisFormatCommandArgv(&command, argc, argv, lengths);
+    if (length < 0)
+        return E_NOMEM;
+    int failed = bufferevent_write(wire->socket, command, (size_t)length);
+    free(command);
+    return failed ? E_NOMEM : OK;
+}
+
+/* Takes the replies that are whole; false: the server does not speak the protocol. */
+static bool take_replies(struct redis_wire *wire)
+{
+    void *reply;
+    while (redisReaderGetReply(wire->reader, &reply) == REDIS_OK) {
+        if (!reply)
+            return true;
+        wire->events->reply(wire->context, reply);
+    }
+    fail(wire, wire->reader->err == REDIS_ERR_PROTOCOL
+                   ? "this is no Redis: its answer can't be read"
+                   : "its answer is too large");
+    return false;
+}
+
+static void read_input(struct redis_wire *wire)
+{
+    struct evbuffer *input = bufferevent_get_input(wire->socket);
+    struct evbuffer_iovec piece;
+    bool is_fine = !wire->failure[0];
+    while (is_fine && evbuffer_peek(input, -1, NULL, &piece, 1) > 0 && piece.iov_len > 0) {
+        is_fine = wire->reader->len + piece.iov_len <= REPLY_BYTES_MAX &&
+                  redisReaderFeed(wire->reader, piece.iov_base, piece.iov_len) == REDIS_OK;
+        evbuffer_drain(input, piece.iov_len);
+        if (!is_fine)
+            fail(wire, "its answer is too large");
+        is_fine = is_fine && take_replies(wire);
+    }
+    if (is_fine)
+        wire->events->paused(wire->context);
+}
+
+static void on_readable(struct bufferevent *socket, void *context)
+{
+    struct redis_wire *wire = context;
+    struct loop *loop = wire->loop;
+    (void)socket;
+    loop_work_begin(loop);
+    read_input(wire);
+    loop_work_end(loop);
+}
+
+/* ---- connecting ---- */
+
+static void on_connected(struct redis_wire *wire)
+{
+    const char *refusal = wire->tls ? tls_refusal(wire->tls, false) : NULL;
+    int one = 1;
+    setsockopt(bufferevent_getfd(wire->socket), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    if (refusal)
+        fail(wire, refusal);
+    else
+        wire->events->opened(wire->context);
+}
+
+static void describe_error(struct redis_wire *wire, short what, char *text, size_t size)
+{
+    int dns = bufferevent_socket_get_dns_error(wire->socket);
+    unsigned long tls = wire->tls ? bufferevent_get_openssl_error(wire->socket) : 0;
+    if (dns)
+        snprintf(text, size, "can't find the host: %s", evutil_gai_strerror(dns));
+    else if (wire->tls && tls_explain(wire->tls, tls, text, size))
+        return;
+    else if (what & BEV_EVENT_EOF || EVUTIL_SOCKET_ERROR() == 0)
+        snprintf(text, size, "the server closed the connection");
+    else
+        snprintf(text, size, "%s", evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+}
+
+static void on_event(struct bufferevent *socket, short what, void *context)
+{
+    struct redis_wire *wire = context;
+    char text[200];
+    (void)socket;
+    if (what & BEV_EVENT_CONNECTED) {
+        on_connected(wire);
+        return;
+    }
+    describe_error(wire, what, text, sizeof(text));
+    close_now(wire, wire->failure[0] ? wire->failure : text);
+}
+
+/* Dirty shutdown is allowed: a clean TLS shutdown would have to wait for the peer. */
+static struct bufferevent *new_socket(struct loop *loop, const struct redis_address *address,
+                                      SSL **ret_tls)
+{
+    if (!address->tls)
+        return bufferevent_socket_new(loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
+    SSL *tls = tls_session(address->tls, address->host);
+    if (!tls)
+        return NULL;
+    struct bufferevent *socket = bufferevent_openssl_socket_new(
+        loop_base(loop), -1, tls, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
+    if (!socket) {
+        SSL_free(tls);
+        return NULL;
+    }
+    bufferevent_openssl_set_allow_dirty_shutdown(socket, 1);
+    *ret_tls = tls;
+    return socket;
+}
+
+/* An error is reported by on_event as well, unless it was found at once. */
+static int connect_to(struct redis_wire *wire, const struct redis_address *address)
+{
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    if (address->port)
+        return bufferevent_socket_connect_hostname(wire->socket, address->names, AF_UNSPEC,
+                                                   address->host, address->port);
+    snprintf(path.sun_path, sizeof(path.sun_path), "%s", address->host);
+    return bufferevent_socket_connect(wire->socket, (const struct sockaddr *)&path, sizeof(path));
+}
+
+enum status redis_wire_new(struct loop *loop, const struct redis_address *address,
+                           const struct redis_wire_events *events, void *context,
+                           struct redis_wire **ret)
+{
+    struct redis_wire *wire = calloc(1, sizeof(*wire));
+    if (!wire)
+        return E_NOMEM;
+    wire->loop = loop;
+    wire->events = events;
+    wire->context = context;
+    wire->socket = new_socket(loop, address, &wire->tls);
+    wire->reader = redis_reader_new();
+    if (!wire->socket || !wire->reader ||
+        bufferevent_priority_set(wire->socket, LOOP_URGENT) != 0 ||
+        loop_timer_new(loop, on_end, wire, &wire->end) != OK) {
+        redis_wire_free(wire);
+        return E_NOMEM;
+    }
+    bufferevent_setcb(wire->socket, on_readable, NULL, on_event, wire);
+    bufferevent_enable(wire->socket, EV_READ | EV_WRITE);
+    if (connect_to(wire, address) != 0)
+        fail(wire, evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+    *ret = wire;
+    return OK;
+}
