@@ -72,3 +72,19 @@ function(peal_layer name)
         endif()
     endforeach()
 endfunction()
+
+# peal_module(NAME LAYER SOURCE)
+# A layer as a module, lib/peal/peal-NAME.so, with a copy of the layers below it; SOURCE has its one
+# symbol. src/module/module.h says who loads it.
+function(peal_module name layer source)
+    set(map ${PROJECT_SOURCE_DIR}/src/module/module.map)
+    add_library(peal-${name} MODULE ${source})
+    target_include_directories(peal-${name} PRIVATE ${PEAL_VERSION_DIR})
+    target_link_libraries(peal-${name} PRIVATE peal_${layer} peal_module)
+    target_link_options(peal-${name} PRIVATE -Wl,--version-script=${map})
+    set_target_properties(peal-${name} PROPERTIES
+        PREFIX ""
+        LINK_DEPENDS ${map}
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/../lib/peal)
+    install(TARGETS peal-${name} LIBRARY DESTINATION lib/peal)
+endfunction()

@@ -149,7 +149,7 @@ static struct kv_client *new_client(const struct server *server, struct loop *lo
     char url[256];
     if (server->is_postgres)
         postgres_server_url(&server->postgres, "", url);
-    const struct pg_client_config postgres = {.url = url};
+    const struct kv_server postgres = {.url = url};
     if ((server->is_postgres ? pg_client_new(loop, &postgres, &client, &error)
                              : etcd_client_new(loop, &etcd, &client, NULL)) != OK)
         die("client");

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "history_module.h"
+#include "module.h"
 #include "postgres/history_postgres.h"
 #include "spool/history_spool.h"
 
@@ -15,16 +15,21 @@ static enum status open_postgres(const char *url, struct history_wake wake, stru
     return history_postgres_open(url, NULL, wake, ret, why);
 }
 
+/* The signature of history_mongo_open. */
+typedef enum status mongo_opener(const char *url, const struct history_server_limits *limits,
+                                 struct history_wake wake, struct history **ret,
+                                 struct strbuf *why);
+
 /* libmongoc keeps counters in a file in shared memory, which a killed process leaves behind. The
  * variable turns that off while the library is loaded. */
 static enum status open_mongo(const char *url, struct history_wake wake, struct history **ret,
                               struct strbuf *why)
 {
-    history_opener *open = NULL;
+    void (*open)(void) = NULL;
     setenv("MONGOC_DISABLE_SHM", "1", 1);
-    enum status st = history_module_load("peal-mongo", "MongoDB", "history_mongo_open", &open, why);
+    enum status st = module_load(NULL, "peal-mongo", "MongoDB", &open, why);
     unsetenv("MONGOC_DISABLE_SHM");
-    return st == OK ? open(url, NULL, wake, ret, why) : st;
+    return st == OK ? ((mongo_opener *)open)(url, NULL, wake, ret, why) : st;
 }
 
 static const struct kind {

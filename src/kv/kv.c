@@ -177,6 +177,17 @@ enum status kv_lease_revoke(struct kv_client *client, int64_t id, const struct k
     return client->ops->lease_revoke(client, id, reply, ret);
 }
 
+bool kv_must_settle(const struct kv_client *client)
+{
+    return client->ops->lease_settle != NULL;
+}
+
+enum status kv_lease_settle(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                            struct kv_call **ret)
+{
+    return client->ops->lease_settle(client, id, reply, ret);
+}
+
 enum status kv_lease_look(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                           struct kv_call **ret)
 {

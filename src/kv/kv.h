@@ -220,5 +220,11 @@ MUST_CHECK enum status kv_lease_revoke(struct kv_client *client, int64_t id,
 /* When was the lease last renewed? Takes no write. */
 MUST_CHECK enum status kv_lease_look(struct kv_client *client, int64_t id,
                                      const struct kv_reply *reply, struct kv_call **ret);
+/* The same, for a lease of which perhaps nobody has seen that it has run out, since nobody was
+ * there: it is ended then. `ttl_s` 0: it may be over; ask again soon. Only where kv_must_settle:
+ * other servers end leases by themselves. */
+bool kv_must_settle(const struct kv_client *client);
+MUST_CHECK enum status kv_lease_settle(struct kv_client *client, int64_t id,
+                                       const struct kv_reply *reply, struct kv_call **ret);
 
 #endif

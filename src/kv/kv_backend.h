@@ -68,6 +68,9 @@ struct kv_client_ops {
                                 struct kv_call **ret);
     enum status (*lease_look)(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                               struct kv_call **ret);
+    /* NULL: the server ends leases by itself (kv_must_settle). */
+    enum status (*lease_settle)(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                                struct kv_call **ret);
     /* NULL: kv_list.c lists in pages, by ranges at a revision. */
     enum status (*list)(struct kv_client *client, const struct kv_range *request,
                         const struct kv_reply *reply, struct kv_list **ret);

@@ -3,6 +3,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* Renewals come three times in a TTL, and of those who hold something more often (kv_lease.h). */
+enum { SHOW_MS = 3000 };
+
 static const struct table_type observed_table = {.key_at = offsetof(struct kv_observed, id),
                                                  .key_size = sizeof(int64_t)};
 
@@ -70,6 +73,14 @@ const struct kv_observed *kv_observer_find(const struct kv_observer *observer, i
 int64_t kv_observer_left_ms(const struct kv_observed *lease, int64_t now_ms)
 {
     return lease->ttl_ms - (now_ms - lease->changed_ms);
+}
+
+int kv_observer_settle(const struct kv_observed *lease, int64_t age_ms, int64_t now_ms)
+{
+    if (age_ms < lease->ttl_ms)
+        return -1;
+    int64_t show_ms = lease->ttl_ms / 2 < SHOW_MS ? lease->ttl_ms / 2 : SHOW_MS;
+    return lease->beats == 0 || now_ms - lease->changed_ms >= show_ms;
 }
 
 void kv_observer_each_over(const struct kv_observer *observer, int64_t now_ms,

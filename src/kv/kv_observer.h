@@ -35,6 +35,12 @@ void kv_observer_end(struct kv_observer *observer);
 const struct kv_observed *kv_observer_find(const struct kv_observer *observer, int64_t id);
 int64_t kv_observer_left_ms(const struct kv_observed *lease, int64_t now_ms);
 
+/* May a lease be ended of which perhaps nobody has seen that it ran out? `age_ms`: since it was
+ * renewed or granted, by the server's clock. That can jump, so one that was ever renewed gets some
+ * time to show that it still is; one that never was is granted for a time that the server's clock
+ * measures. 1: yes, 0: it is not known yet, -1: no. */
+int kv_observer_settle(const struct kv_observed *lease, int64_t age_ms, int64_t now_ms);
+
 /* Calls `visit` for each lease that has run out. It may forget or see others, but end none. */
 void kv_observer_each_over(const struct kv_observer *observer, int64_t now_ms,
                            void (*visit)(void *context, const struct kv_observed *lease),

@@ -13,6 +13,7 @@
 
 #include "data_dir.h"
 #include "history.h"
+#include "module.h"
 #include "monotonic.h"
 
 enum {
@@ -163,13 +164,43 @@ static enum status take_folder(struct peal_node *peal, struct strbuf *why)
 
 /* ---- the store ---- */
 
+/* Clients of servers are modules, so that a program links none that it does not use. */
+static kv_opener *find_opener(void *context, enum store_kind kind, struct strbuf *why)
+{
+    static const struct {
+        const char *module, *what;
+    } clients[] = {
+        [STORE_OF_POSTGRES] = {"peal-postgres", "PostgreSQL"},
+    };
+    const struct tools *tools = context;
+    void (*open)(void) = NULL;
+    if (!tools->modules) {
+        strbuf_addf(why,
+                    "a store in %s needs %s.so of peal, in lib/peal beside its bin: name that bin "
+                    "with PEAL_BIN, or .bin",
+                    clients[kind].what, clients[kind].module);
+        return NULL;
+    }
+    enum status st =
+        module_load(tools->modules, clients[kind].module, clients[kind].what, &open, why);
+    return st == OK ? (kv_opener *)open : NULL;
+}
+
+struct store_access lib_node_store(struct peal_node *peal)
+{
+    return (struct store_access){.url = &peal->url,
+                                 .etcd = &peal->etcd,
+                                 .find_opener = find_opener,
+                                 .context = &peal->tools};
+}
+
 static enum status open_store(struct peal_node *peal, struct store **ret, struct strbuf *why)
 {
     struct store_wake waker = {lib_wake, peal};
     if (store_url_is_keys(&peal->url)) {
         int64_t patience_ms = peal->options.in_background ? TRY_AGAIN_MS : lib_timeout_ms(peal);
-        struct store_access access = {
-            .url = &peal->url, .etcd = &peal->etcd, .patience_ms = patience_ms};
+        struct store_access access = lib_node_store(peal);
+        access.patience_ms = patience_ms;
         return node_store_open(&access, peal->loop, peal->node, peal->folder, waker, ret, why);
     }
     char *own = peal->url.shared ? NULL : data_folder_file(peal->data, "store");

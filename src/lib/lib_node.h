@@ -75,6 +75,9 @@ MUST_CHECK enum status lib_node_wait(struct peal_node *peal, struct strbuf *why)
 /* After its end. */
 void lib_node_release(struct peal_node *peal);
 
+/* How its store is reached; valid as long as it is. */
+struct store_access lib_node_store(struct peal_node *peal);
+
 /* How long a call of the library may wait for the store. */
 int64_t lib_timeout_ms(const struct peal_node *peal);
 

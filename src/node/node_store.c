@@ -8,7 +8,6 @@
 
 #include "data_folder.h"
 #include "kv/store_kv.h"
-#include "pg.h"
 
 enum {
     PASSWORD_MAX = 1024,
@@ -128,18 +127,15 @@ static enum status open_etcd(const struct store_access *access, struct loop *loo
     return st;
 }
 
-static enum status open_postgres(const struct store_access *access, struct loop *loop,
-                                 int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+static enum status open_by_url(const struct store_access *access, struct loop *loop,
+                               int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
 {
-    const struct pg_client_config config = {.url = access->url->postgres,
-                                            .deadline_ms = deadline_ms};
+    const struct kv_server server = {.url = access->url->postgres, .deadline_ms = deadline_ms};
     struct parse_error error = {0};
-    if (!access->postgres) {
-        strbuf_adds(why, "a program can't use a store in PostgreSQL yet, only agents and commands "
-                         "can; name one in etcd, or a folder");
+    kv_opener *open = access->find_opener(access->context, access->url->kind, why);
+    if (!open)
         return E_INVALID;
-    }
-    enum status st = access->postgres(loop, &config, ret, &error);
+    enum status st = open(loop, &server, ret, &error);
     if (st != OK)
         strbuf_adds(why, error.message);
     return st;
@@ -148,9 +144,8 @@ static enum status open_postgres(const struct store_access *access, struct loop 
 enum status node_kv_open(const struct store_access *access, struct loop *loop, int64_t deadline_ms,
                          struct kv_client **ret, struct strbuf *why)
 {
-    return access->url->kind == STORE_OF_POSTGRES
-               ? open_postgres(access, loop, deadline_ms, ret, why)
-               : open_etcd(access, loop, deadline_ms, ret, why);
+    return access->url->kind == STORE_OF_ETCD ? open_etcd(access, loop, deadline_ms, ret, why)
+                                              : open_by_url(access, loop, deadline_ms, ret, why);
 }
 
 /* ---- the store ---- */

@@ -3,6 +3,7 @@
 #define PEAL_NODE_STORE_H
 
 #include "etcd.h"
+#include "kv_server.h"
 #include "loop.h"
 #include "store.h"
 #include "store_url.h"
@@ -14,19 +15,17 @@ struct etcd_access {
     char *ca_file, *cert_file, *key_file; /* PEM */
 };
 
-struct pg_client_config;
-
-/* pg_client_new, for those who link it: libpeal does not. */
-typedef enum status node_postgres(struct loop *loop, const struct pg_client_config *config,
-                                  struct kv_client **ret, struct parse_error *reterr);
+/* Who opens a client of such servers. NULL: nobody does; *why says what to do. */
+typedef kv_opener *node_find_opener(void *context, enum store_kind kind, struct strbuf *why);
 
 /* How the store is reached. All of it stays the caller's. */
 struct store_access {
     const struct store_url *url;
     const struct etcd_access *etcd;
-    const char *config_file; /* that has the credentials, for messages; NULL: none */
-    int64_t patience_ms;     /* how long the first answer may take; 0: 4 s */
-    node_postgres *postgres; /* NULL: there is none */
+    const char *config_file;       /* that has the credentials, for messages; NULL: none */
+    int64_t patience_ms;           /* how long the first answer may take; 0: 4 s */
+    node_find_opener *find_opener; /* of what is not etcd's */
+    void *context;
 };
 
 /* Settings of the etcd client. The texts are those of the access, except for the password, which

@@ -218,6 +218,51 @@ static enum status refuse_password(const struct reader *reader, const char *at)
                       "~/.pgpass, a file that passfile=FILE names, or PGPASSWORD");
 }
 
+/* One host of PostgreSQL, as far as it says where the server is; a socket's folder, or nothing, is
+ * this machine. */
+static enum status add_server(struct store_url *url, const char *host, size_t length)
+{
+    bool is_here = length == 0 || *host == ':' || *host == '/' || *host == '%';
+    const char *bracket = memrchr(host, ']', length);
+    const char *colon =
+        memrchr(bracket ? bracket : host, ':', length - (bracket ? (size_t)(bracket - host) : 0));
+    char *text;
+    if (url->endpoint_count == ENDPOINTS_MAX)
+        return OK;
+    if (asprintf(&text, "tcp://%.*s%s", is_here ? 9 : (int)length, is_here ? "localhost" : host,
+                 is_here || !colon ? ":5432" : "") < 0)
+        return E_NOMEM;
+    url->endpoints[url->endpoint_count++] = text;
+    return OK;
+}
+
+/* The hosts before the path, or those of host= and hostaddr=. */
+static enum status read_servers(struct store_url *url, const char *hosts, const char *end)
+{
+    static const char *const keys[] = {"host=", "hostaddr="};
+    enum status st = OK;
+    url->endpoints = calloc(ENDPOINTS_MAX, sizeof(*url->endpoints));
+    if (!url->endpoints)
+        return E_NOMEM;
+    for (const char *part = strchr(end, '?'); hosts == end && part; part = strchr(part + 1, '&'))
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            if (strncmp(part + 1, keys[i], strlen(keys[i])) == 0) {
+                hosts = part + 1 + strlen(keys[i]);
+                end = hosts + strcspn(hosts, "&");
+            }
+    while (st == OK) {
+        size_t length = 0;
+        while (hosts + length < end && hosts[length] != ',')
+            length++;
+        st = add_server(url, hosts, length);
+        hosts += length;
+        if (hosts == end)
+            break;
+        hosts++;
+    }
+    return st;
+}
+
 /* What follows "postgresql". The rest is libpq's to read. */
 static enum status read_postgres(const struct reader *reader, const char *at)
 {
@@ -238,7 +283,9 @@ static enum status read_postgres(const struct reader *reader, const char *at)
                               "an address has no blanks; write %%20 for one");
     reader->url->postgres = strdup(reader->text);
     reader->url->prefix = strdup(default_prefix);
-    return reader->url->postgres && reader->url->prefix ? OK : E_NOMEM;
+    return reader->url->postgres && reader->url->prefix
+               ? read_servers(reader->url, sign ? sign + 1 : hosts, end)
+               : E_NOMEM;
 }
 
 /* What follows "sqlite". */

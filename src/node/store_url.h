@@ -27,11 +27,12 @@ enum store_kind {
 
 struct store_url {
     enum store_kind kind;
-    char *shared;     /* sqlite: the folder that several agents share; NULL: in the data folder */
-    char *postgres;   /* PostgreSQL: the whole URL */
-    bool is_tls;      /* etcd, like all up to the prefix */
-    char *user;       /* NULL: none */
-    char **endpoints; /* "http://host:port", as the etcd client takes them */
+    char *shared;   /* sqlite: the folder that several agents share; NULL: in the data folder */
+    char *postgres; /* PostgreSQL: the whole URL */
+    bool is_tls;    /* etcd, like all up to the prefix */
+    char *user;     /* NULL: none */
+    char *
+        *endpoints; /* "http://host:port", as the etcd client takes them; PostgreSQL: "tcp://..." */
     size_t endpoint_count;
     char *prefix; /* of all keys: starts with a slash, does not end in one; also PostgreSQL's */
 };

@@ -3,17 +3,10 @@
 #ifndef PEAL_PG_H
 #define PEAL_PG_H
 
-#include "kv.h"
+#include "kv_server.h"
 
-struct pg_client_config {
-    const char *url;      /* postgresql://..., as libpq takes it, and schema=NAME (peal) */
-    const char *password; /* NULL: as libpq finds it */
-    int64_t deadline_ms;  /* default of requests; 0: 2000 */
-};
-
-/* Begins to connect. Free it with kv_client_free. E_INVALID: *reterr says what is wrong with the
- * URL, without a password that is in it. */
-MUST_CHECK enum status pg_client_new(struct loop *loop, const struct pg_client_config *config,
+/* A kv_opener. The URL is postgresql://..., as libpq takes it, and schema=NAME (peal). */
+MUST_CHECK enum status pg_client_new(struct loop *loop, const struct kv_server *server,
                                      struct kv_client **ret, struct parse_error *reterr);
 
 #endif

@@ -71,7 +71,7 @@ static const struct kv_request_ops request_ops = {
 enum status pg_calls_init(struct pg_client *client, int64_t deadline_ms)
 {
     enum status st = kv_requests_init(&client->requests, &client->base, &request_ops);
-    client->requests.server = client->place.name;
+    client->requests.server = client->address.name;
     client->requests.deadline_ms = deadline_ms > 0 ? deadline_ms : DEADLINE_MS;
     return st;
 }
@@ -85,7 +85,7 @@ static enum status new_call(struct pg_client *client, enum pg_kind kind,
     kv_request_init(&client->requests, &call->request, reply);
     call->job.type = &call_type;
     call->job.params = &call->params;
-    call->link = kind == PG_KIND_LOOK ? &client->stream : &client->calls;
+    call->link = kind >= PG_KIND_LOOK ? &client->stream : &client->calls;
     call->kind = kind;
     call->tag = kv_random();
     call->seen = client->newest;
@@ -96,7 +96,7 @@ static enum status new_call(struct pg_client *client, enum pg_kind kind,
 /* ---- answers ---- */
 
 /* Somebody has sent a part of a transaction, and holds the row of the feed. */
-static void unblock(struct pg_client *client)
+void pg_unblock(struct pg_client *client)
 {
     static const struct pg_params none = {.count = 0};
     struct pg_job *job = calloc(1, sizeof(*job));
@@ -138,7 +138,7 @@ static void take_error(struct pg_call *call, const PGresult *result)
     if (verdict == PG_MUTE)
         client_of(call)->mute_until_ms = kv_now_ms() + MUTE_MS;
     if (verdict == PG_BLOCKED)
-        unblock(client_of(call));
+        pg_unblock(client_of(call));
     if (verdict == PG_LOST)
         call->link->must_close = true;
 }
@@ -152,6 +152,20 @@ static void take_lease(struct pg_call *call, int64_t rev, int64_t incarnation)
     result->lease = (struct kv_lease_result){call->lease, call->ttl_ms / 1000, 0};
 }
 
+/* Whoever finds that it is over ends it; the next one to ask sees it gone. */
+static int64_t settle(const struct pg_call *call, const struct kv_observed *seen)
+{
+    const PGresult *rows = call->rows;
+    int64_t age_ms = 0, now_ms = kv_now_ms();
+    for (int row = 0; row < PQntuples(rows); row++)
+        if (!PQgetisnull(rows, row, 2) && pg_int8_at(rows, row, 2) == call->lease)
+            age_ms = pg_int8_at(rows, row, 5);
+    int is_over = kv_observer_settle(seen, age_ms, now_ms);
+    if (is_over > 0)
+        pg_lease_end(client_of(call), seen);
+    return is_over < 0 ? seen->ttl_ms / 1000 : 0;
+}
+
 static enum status take_look(struct pg_call *call)
 {
     const PGresult *rows = call->rows;
@@ -162,6 +176,8 @@ static enum status take_look(struct pg_call *call)
     const struct kv_observed *seen = kv_observer_find(&client_of(call)->observer, call->lease);
     int64_t left_ms = seen ? kv_observer_left_ms(seen, kv_now_ms()) : -1;
     call->request.result.lease.ttl_s = !seen ? -1 : left_ms < 0 ? 0 : left_ms / 1000;
+    if (seen && call->kind == PG_KIND_SETTLE)
+        call->request.result.lease.ttl_s = settle(call, seen);
     call->request.result.lease.granted_s = seen ? seen->ttl_ms / 1000 : 0;
     return OK;
 }
@@ -171,7 +187,7 @@ static enum status take_rows(struct pg_call *call)
     const PGresult *rows = call->rows;
     call->request.result =
         (struct kv_result){.message = "", .term = strtoull(call->link->facts.timeline, NULL, 16)};
-    if (call->kind == PG_KIND_LOOK)
+    if (call->kind >= PG_KIND_LOOK)
         return take_look(call);
     if (call->kind != PG_KIND_GRANT && call->kind != PG_KIND_REVOKE)
         return pg_decode_rows(call);
@@ -297,11 +313,11 @@ static enum status start_lease(struct kv_client *base, enum pg_kind kind, int64_
         return st;
     call->lease = id;
     call->ttl_ms = ttl_s * 1000;
-    call->request.is_write = kind != PG_KIND_LOOK;
+    call->request.is_write = kind < PG_KIND_LOOK;
     call->job.statement = kind == PG_KIND_GRANT    ? PG_GRANT
                           : kind == PG_KIND_REVOKE ? PG_REVOKE
                                                    : PG_LEASES;
-    if (kind != PG_KIND_LOOK) {
+    if (call->request.is_write) {
         int64_t numbers[] = {id, kind == PG_KIND_GRANT ? call->ttl_ms : -1, call->tag};
         int count = kind == PG_KIND_GRANT ? 2 : 3;
         char *bytes = arena_alloc(&call->request.arena, sizeof(numbers));
@@ -336,6 +352,12 @@ enum status pg_lease_revoke(struct kv_client *client, int64_t id, const struct k
                             struct kv_call **ret)
 {
     return start_lease(client, PG_KIND_REVOKE, id, 0, reply, ret);
+}
+
+enum status pg_lease_settle(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                            struct kv_call **ret)
+{
+    return start_lease(client, PG_KIND_SETTLE, id, 0, reply, ret);
 }
 
 enum status pg_lease_look(struct kv_client *client, int64_t id, const struct kv_reply *reply,

@@ -36,7 +36,7 @@ static void client_free(struct kv_client *base)
     pg_link_release(&client->stream);
     pg_feed_release(client);
     pg_leases_release(client);
-    pg_place_release(&client->place);
+    pg_address_release(&client->address);
     kv_client_release(base);
     free(client);
 }
@@ -49,6 +49,7 @@ static const struct kv_client_ops client_ops = {
     .lease_grant = pg_lease_grant,
     .lease_revoke = pg_lease_revoke,
     .lease_look = pg_lease_look,
+    .lease_settle = pg_lease_settle,
     .list = pg_list,
     .list_cancel = pg_list_cancel,
     .call_cancel = pg_call_cancel,
@@ -69,17 +70,22 @@ static const struct kv_kind client_kind = {
     .when_away = "look at the server, or at its address",
 };
 
-enum status pg_client_new(struct loop *loop, const struct pg_client_config *config,
-                          struct kv_client **ret, struct parse_error *reterr)
+enum status pg_client_new(struct loop *loop, const struct kv_server *server, struct kv_client **ret,
+                          struct parse_error *reterr)
 {
     struct pg_client *client = calloc(1, sizeof(*client));
     if (!client)
         return E_NOMEM;
     kv_client_init(&client->base, &client_ops, &client_kind, loop);
     client->client_id = (uint64_t)kv_random();
-    enum status st = pg_place_read(config, &client->place, reterr);
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = pg_address_read(server->url, "the address", &client->address, &why);
+    if (st == E_INVALID)
+        st = parse_fail(reterr, 0, "%s", why.text);
+    strbuf_release(&why);
     if (st == OK)
-        st = pg_calls_init(client, config->deadline_ms);
+        st = pg_calls_init(client, server->deadline_ms);
     enum status parts = pg_leases_init(client);
     if (st == OK)
         st = parts;

@@ -24,12 +24,15 @@ enum {
     RECHECK_POLL_MS = 50,
 };
 
-extern const char pg_schema_sql[];
+extern const char pg_schema_1_sql[], pg_schema_2_sql[];
+
+/* What makes each format out of the one before. */
+static const char *const schema_steps[PG_FORMAT] = {pg_schema_1_sql, pg_schema_2_sql};
 
 struct pg_opening {
     pthread_t thread;
     int stop_fd, done_fd;
-    const struct pg_place *place;
+    const struct pg_address *address;
     enum pg_role role;
     struct pg_memory memory;
     /* the thread's, until it is over */
@@ -58,7 +61,8 @@ static const struct {
                  "AND kv.key < $2::bytea WHERE f.one ORDER BY kv.key"},
     [PG_GRANT] = {"grant", "WITH made AS (INSERT INTO kv_leases (id, ttl_ms, timeline) VALUES "
                            "($1::bigint, $2::bigint, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-                           ") ON CONFLICT (id) DO UPDATE SET beats = kv_leases.beats + 1) "
+                           ") ON CONFLICT (id) DO UPDATE SET beats = kv_leases.beats + 1, at = "
+                           "clock_timestamp()) "
                            "SELECT true, rev, incarnation FROM kv_feed WHERE one"},
     [PG_REVOKE] = {"revoke", "SELECT * FROM kv_revoke_1($1::bigint, $2::bigint, $3::bigint, "
                              "$4::int = 1)"},
@@ -68,17 +72,21 @@ static const struct {
                     "o LEFT JOIN LATERAL (SELECT * FROM kv_changes h WHERE h.rev > "
                     "$1::bigint ORDER BY h.rev LIMIT 200) c ON true WHERE f.one AND o.one "
                     "ORDER BY c.rev"},
-    [PG_BEAT] = {"beat", "UPDATE kv_leases SET beats = beats + 1 WHERE id = $1::bigint "
+    [PG_BEAT] = {"beat", "UPDATE kv_leases SET beats = beats + 1, at = clock_timestamp() WHERE "
+                         "id = $1::bigint "
                          "RETURNING id, ttl_ms"},
-    [PG_LEASES] = {"leases", "SELECT f.rev, f.incarnation, l.id, l.ttl_ms, l.beats FROM kv_feed f "
+    [PG_LEASES] = {"leases", "SELECT f.rev, f.incarnation, l.id, l.ttl_ms, l.beats, (extract(epoch "
+                             "FROM clock_timestamp() - l.at) * 1000)::bigint FROM kv_feed f "
                              "LEFT JOIN kv_leases l ON true WHERE f.one"},
     [PG_COMPACT] = {"compact", "SELECT kv_compact_1(max(c.rev)) FROM kv_changes c WHERE c.rev < "
                                "$1::bigint AND c.at < now() - interval '10 minutes'"},
-    [PG_UNBLOCK] = {"unblock", "SELECT count(pg_terminate_backend(a.pid)) FROM pg_locks l JOIN "
-                               "pg_stat_activity a ON a.pid = l.pid WHERE l.relation = "
-                               "'kv_feed'::regclass AND l.mode = 'RowExclusiveLock' AND l.granted "
-                               "AND a.wait_event = 'ClientRead' AND a.state_change < now() - "
-                               "interval '1 second' AND a.application_name LIKE 'peal kv %'"},
+    [PG_UNBLOCK] =
+        {"unblock",
+         "SELECT count(pg_terminate_backend(a.pid)) FROM pg_locks l JOIN "
+         "pg_stat_activity a ON a.pid = l.pid WHERE l.relation = "
+         "'kv_feed'::regclass AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND l.granted "
+         "AND a.wait_event = 'ClientRead' AND a.state_change < now() - "
+         "interval '1 second' AND a.application_name LIKE 'peal kv %'"},
 };
 
 const char *pg_statement_name(enum pg_statement statement)
@@ -103,7 +111,7 @@ static bool wait_for(struct pg_opening *opening, PGconn *conn, bool to_write, in
 static enum status fail(struct pg_opening *opening, enum status st, const char *message)
 {
     strbuf_reset(&opening->why);
-    pg_explain(opening->place, message, &opening->why);
+    pg_explain(opening->address, message, &opening->why);
     return st;
 }
 
@@ -188,18 +196,15 @@ static void ignore_notice(void *context, const PGresult *result)
 static enum status connect_to(struct pg_opening *opening, PGconn **ret)
 {
     char name[64];
-    const char *keys[16] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
-                            "keepalives_count", "tcp_user_timeout", "target_session_attrs",
-                            "application_name", "dbname",           "client_encoding"};
-    const char *values[16] = {
-        "3", "5", "2", "3", "2000", "read-write", name, opening->place->conninfo, "SQL_ASCII"};
-    int count = 9;
+    const char *keys[] = {"connect_timeout",     "keepalives_idle",
+                          "keepalives_interval", "keepalives_count",
+                          "tcp_user_timeout",    "target_session_attrs",
+                          "application_name",    "dbname",
+                          "client_encoding",     NULL};
+    const char *values[] = {"3",         "5",          "2",  "3",
+                            "2000",      "read-write", name, opening->address->conninfo,
+                            "SQL_ASCII", NULL};
     snprintf(name, sizeof(name), "peal kv %016" PRIx64, opening->memory.client_id);
-    if (opening->place->password) {
-        keys[count] = "password";
-        values[count++] = opening->place->password;
-    }
-    keys[count] = values[count] = NULL;
     PGconn *conn = *ret = PQconnectStartParams(keys, values, 1);
     int64_t deadline_ms = clock_now().boot.ms + CONNECT_MS;
     if (!conn)
@@ -224,13 +229,13 @@ static enum status set_session(struct pg_opening *opening)
     strbuf_init(&sql);
     strbuf_addf(&sql,
                 "SET client_min_messages = error; SET search_path = %s; SET jit = off; "
-                "SET lock_timeout = 2000; SET statement_timeout = 30000; "
+                "SET lock_timeout = 1000; SET statement_timeout = 30000; "
                 "SET idle_in_transaction_session_timeout = 5000; SET enable_seqscan = off; "
                 "SET enable_hashjoin = off; SET enable_mergejoin = off; "
                 "SET plan_cache_mode = force_generic_plan; SET bytea_output = hex; "
                 "SELECT set_config('synchronous_commit', 'local', false) "
                 "WHERE current_setting('synchronous_commit') = 'off';",
-                opening->place->schema);
+                opening->address->schema);
     if (PQserverVersion(opening->conn) >= 140000)
         strbuf_adds(&sql, " SET client_connection_check_interval = 1000;");
     enum status st = strbuf_status(&sql);
@@ -266,7 +271,7 @@ static enum status refuse_pooler(struct pg_opening *opening)
         strbuf_addf(&opening->why,
                     "%s: a pooler there gives each transaction another session; use one in session "
                     "mode (PgBouncer: pool_mode = session), or the server itself",
-                    opening->place->name);
+                    opening->address->name);
         return E_INVALID;
     }
     return st;
@@ -274,42 +279,57 @@ static enum status refuse_pooler(struct pg_opening *opening)
 
 /* ---- the tables ---- */
 
-static enum status make_schema(struct pg_opening *opening)
+/* 0: there are none. */
+static enum status look_for_format(struct pg_opening *opening, int64_t *ret)
 {
-    const char *schema = opening->place->schema;
-    struct strbuf sql;
-    int64_t is_there = 0;
     char look[256];
+    int64_t is_there = 0;
     snprintf(look, sizeof(look),
              "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
              "c.relnamespace WHERE n.nspname = '%s' AND c.relname = 'kv_feed'",
-             schema); /* to_regclass may answer from a cache of before the lock */
+             opening->address->schema); /* to_regclass may answer from a cache of before the lock */
+    *ret = 0;
     enum status st = ask_numbers(opening, opening->conn, look, &is_there, 1);
-    if (st != OK || is_there)
-        return st;
+    return st == OK && is_there
+               ? ask_numbers(opening, opening->conn, "SELECT format FROM kv_feed WHERE one", ret, 1)
+               : st;
+}
+
+/* In one transaction, while nodes of older formats go on. */
+static enum status step_schema(struct pg_opening *opening, int64_t format)
+{
+    const char *schema = opening->address->schema;
+    struct strbuf sql;
     strbuf_init(&sql);
-    strbuf_addf(&sql, "BEGIN; SELECT pg_advisory_xact_lock(%" PRId64 ");",
-                (int64_t)(hash_text(0, schema) >> 1));
-    st = strbuf_status(&sql);
-    if (st == OK)
-        st = tell(opening, sql.text, MIGRATE_MS);
-    if (st == OK) /* somebody else may have been faster */
-        st = ask_numbers(opening, opening->conn, look, &is_there, 1);
-    if (st == OK && !is_there) {
-        strbuf_reset(&sql);
+    if (format == 0)
         strbuf_addf(&sql,
                     "DO $do$ BEGIN IF to_regnamespace('%s') IS NULL THEN CREATE SCHEMA %s; END IF; "
                     "END $do$;",
                     schema, schema);
-        strbuf_adds(&sql, pg_schema_sql);
-        st = strbuf_status(&sql);
-        if (st == OK)
-            st = tell(opening, sql.text, MIGRATE_MS);
-    }
+    for (; format < PG_FORMAT; format++)
+        strbuf_adds(&sql, schema_steps[format]);
+    enum status st = strbuf_status(&sql);
     if (st == OK)
-        st = tell(opening, "COMMIT", ANSWER_MS);
+        st = tell(opening, sql.text, MIGRATE_MS);
     strbuf_release(&sql);
     return st;
+}
+
+static enum status make_schema(struct pg_opening *opening)
+{
+    char begin[128];
+    int64_t format;
+    enum status st = look_for_format(opening, &format);
+    if (st != OK || format >= PG_FORMAT)
+        return st;
+    snprintf(begin, sizeof(begin), "BEGIN; SELECT pg_advisory_xact_lock(%" PRId64 ");",
+             (int64_t)(hash_text(0, opening->address->schema) >> 1));
+    st = tell(opening, begin, MIGRATE_MS);
+    if (st == OK) /* somebody else may have been faster */
+        st = look_for_format(opening, &format);
+    if (st == OK && format < PG_FORMAT)
+        st = step_schema(opening, format);
+    return st == OK ? tell(opening, "COMMIT", ANSWER_MS) : st;
 }
 
 static enum status check_format(struct pg_opening *opening)
@@ -323,7 +343,7 @@ static enum status check_format(struct pg_opening *opening)
     strbuf_addf(&opening->why,
                 "%s: the tables in schema %s are of a newer peal (format %" PRId64
                 "; this one knows %d): upgrade this node",
-                opening->place->name, opening->place->schema, formats[0], PG_FORMAT);
+                opening->address->name, opening->address->schema, formats[0], PG_FORMAT);
     return E_VERSION;
 }
 
@@ -380,7 +400,7 @@ static enum status read_facts(struct pg_opening *opening)
     snprintf(facts->timeline, sizeof(facts->timeline), "%s", PQgetvalue(result, 0, 3));
     facts->system_id =
         hash_text(hash_text(hash_text(0, PQgetvalue(result, 0, 4)), PQgetvalue(result, 0, 5)),
-                  opening->place->schema);
+                  opening->address->schema);
     PQclear(result);
     return OK;
 }
@@ -480,7 +500,7 @@ static enum status open_all(struct pg_opening *opening)
         st = prepare(opening);
     if (st == OK && opening->role == PG_STREAM) {
         char sql[128];
-        snprintf(sql, sizeof(sql), "LISTEN peal_kv_%s", opening->place->schema);
+        snprintf(sql, sizeof(sql), "LISTEN peal_kv_%s", opening->address->schema);
         st = tell(opening, sql, ANSWER_MS);
     }
     if (st == OK && !PQenterPipelineMode(opening->conn))
@@ -509,13 +529,13 @@ static bool start_thread(struct pg_opening *opening)
     return is_started;
 }
 
-enum status pg_opening_new(const struct pg_place *place, enum pg_role role,
+enum status pg_opening_new(const struct pg_address *address, enum pg_role role,
                            const struct pg_memory *memory, struct pg_opening **ret, int *ret_fd)
 {
     struct pg_opening *opening = calloc(1, sizeof(*opening));
     if (!opening)
         return E_NOMEM;
-    opening->place = place;
+    opening->address = address;
     opening->role = role;
     opening->memory = *memory;
     strbuf_init(&opening->why);

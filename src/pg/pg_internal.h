@@ -1,7 +1,7 @@
 /* What the files of the client share.
  *
  *     pg_client.c     made and freed; which connection a request goes to
- *     pg_place.c      the URL
+ *     pg_address.c    the URL
  *     pg_connect.c    a thread that opens one connection, up to the point where it can be used
  *     pg_link.c       one connection on the loop: jobs in a pipeline
  *     pg_call.c       a request: sent, sent again, answered
@@ -9,7 +9,8 @@
  *     pg_decode.c     rows as a result
  *     pg_list.c       a long range
  *     pg_feed.c       watches
- *     pg_lease.c      renewals, and leases of others that have run out */
+ *     pg_lease.c      renewals, and leases of others that have run out
+ *     pg_server.c     what the server says of itself */
 #ifndef PEAL_PG_INTERNAL_H
 #define PEAL_PG_INTERNAL_H
 
@@ -21,22 +22,10 @@
 #include "kv_request.h"
 #include "kv_shape.h"
 #include "pg.h"
+#include "pg_address.h"
 #include "strbuf.h"
 
-enum { PG_FORMAT = 1, PG_SCHEMA_MAX = 64, PG_OWN_LEASES_MAX = 8 };
-
-/* ---- the URL ---- */
-
-struct pg_place {
-    char *conninfo; /* for libpq */
-    char *password; /* NULL: as libpq finds it */
-    char schema[PG_SCHEMA_MAX];
-    char name[160]; /* USER@HOST:PORT/DATABASE, for people */
-};
-
-MUST_CHECK enum status pg_place_read(const struct pg_client_config *config, struct pg_place *ret,
-                                     struct parse_error *reterr);
-void pg_place_release(struct pg_place *place);
+enum { PG_FORMAT = 2, PG_OWN_LEASES_MAX = 8 };
 
 /* ---- opening a connection ---- */
 
@@ -66,7 +55,7 @@ struct pg_memory {
 };
 
 /* The descriptor is readable when it is over. */
-MUST_CHECK enum status pg_opening_new(const struct pg_place *place, enum pg_role role,
+MUST_CHECK enum status pg_opening_new(const struct pg_address *address, enum pg_role role,
                                       const struct pg_memory *memory, struct pg_opening **ret,
                                       int *ret_fd);
 /* To be called then, once. Not OK: *why says why; E_VERSION and E_INVALID do not pass. */
@@ -163,6 +152,7 @@ enum pg_kind {
     PG_KIND_GRANT,
     PG_KIND_REVOKE,
     PG_KIND_LOOK,
+    PG_KIND_SETTLE,
 };
 
 struct pg_call {
@@ -186,7 +176,7 @@ struct pg_list;
 
 struct pg_client {
     struct kv_client base; /* first */
-    struct pg_place place;
+    struct pg_address address;
     uint64_t client_id;
     struct pg_link calls, stream;
     struct kv_requests requests;
@@ -215,6 +205,7 @@ struct pg_client {
 uint64_t pg_cluster_id(const struct pg_facts *facts, int64_t incarnation);
 
 /* pg_call.c */
+void pg_unblock(struct pg_client *client); /* somebody holds the lock that all wait for */
 MUST_CHECK enum status pg_calls_init(struct pg_client *client, int64_t deadline_ms);
 
 enum status pg_range(struct kv_client *client, const struct kv_range *request,
@@ -228,6 +219,8 @@ enum status pg_txn(struct kv_client *client, const struct kv_branches *txn,
 enum status pg_lease_grant(struct kv_client *client, int64_t ttl_s, const struct kv_reply *reply,
                            struct kv_call **ret);
 enum status pg_lease_revoke(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                            struct kv_call **ret);
+enum status pg_lease_settle(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                             struct kv_call **ret);
 enum status pg_lease_look(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                           struct kv_call **ret);
@@ -276,6 +269,7 @@ void pg_leases_release(struct pg_client *client);
 void pg_leases_opened(struct pg_client *client);
 void pg_leases_broken(struct pg_client *client);
 void pg_leases_saw(struct pg_client *client, const PGresult *rows); /* of PG_LEASES */
+void pg_lease_end(struct pg_client *client, const struct kv_observed *lease);
 
 /* ---- words ---- */
 
@@ -287,6 +281,6 @@ enum pg_verdict {
     PG_REFUSED, /* nothing was done */
 };
 enum pg_verdict pg_judge(const char *sqlstate, enum status *ret);
-void pg_explain(const struct pg_place *place, const char *message, struct strbuf *why);
+void pg_explain(const struct pg_address *address, const char *message, struct strbuf *why);
 
 #endif

@@ -90,9 +90,8 @@ static const struct pg_job_type end_type = {
     .result = nothing, .over = beat_over, .free = beat_free};
 
 /* Unless it has beaten since: the counter is compared. */
-static void end_lease(void *context, const struct kv_observed *lease)
+void pg_lease_end(struct pg_client *client, const struct kv_observed *lease)
 {
-    struct pg_client *client = context;
     struct end *end = calloc(1, sizeof(*end));
     if (!end)
         return; /* with the next look */
@@ -106,6 +105,11 @@ static void end_lease(void *context, const struct kv_observed *lease)
                            .values = {end->bytes, end->bytes + 8, end->bytes + 16, end->bytes + 24},
                            .lengths = {8, 8, 8, 4}};
     pg_link_submit(&client->stream, &end->job);
+}
+
+static void end_lease(void *context, const struct kv_observed *lease)
+{
+    pg_lease_end(context, lease);
 }
 
 void pg_leases_saw(struct pg_client *client, const PGresult *rows)

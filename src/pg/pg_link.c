@@ -89,7 +89,7 @@ void pg_link_lose(struct pg_link *link, const char *why)
     if (!link->conn)
         return;
     strbuf_reset(&link->why);
-    pg_explain(&link->client->place, why, &link->why);
+    pg_explain(&link->client->address, why, &link->why);
     link->status = E_UNREACHABLE;
     close_conn(link);
     retry_later(link);
@@ -159,6 +159,15 @@ bool pg_link_withdraw(struct pg_link *link, struct pg_job *job)
 
 /* ---- results ---- */
 
+/* Nobody waits for this answer any more, but the next request would meet the same lock. */
+static void take_unwanted(struct pg_link *link, const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    enum status st;
+    if (state && pg_judge(state, &st) == PG_BLOCKED)
+        pg_unblock(link->client);
+}
+
 /* Takes in all that has come; false: the connection is lost. */
 static bool read_results(struct pg_link *link)
 {
@@ -173,8 +182,9 @@ static bool read_results(struct pg_link *link)
         ExecStatusType status = PQresultStatus(result);
         if (status == PGRES_PIPELINE_SYNC)
             finish(queue_pop(&link->sent), false);
-        else if (status != PGRES_PIPELINE_ABORTED && !job->is_dropped &&
-                 job->type->result(job, result))
+        else if (job->is_dropped)
+            take_unwanted(link, result);
+        else if (status != PGRES_PIPELINE_ABORTED && job->type->result(job, result))
             result = NULL;
         PQclear(result);
     }
@@ -291,7 +301,7 @@ static void open_now(void *context)
     if (link->conn || link->opening)
         return;
     take_memory(link, &memory);
-    if (pg_opening_new(&link->client->place, link->role, &memory, &link->opening, &fd) != OK) {
+    if (pg_opening_new(&link->client->address, link->role, &memory, &link->opening, &fd) != OK) {
         retry_later(link);
         return;
     }

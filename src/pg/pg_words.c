@@ -50,7 +50,7 @@ static const struct {
     {"Connection refused", "start it, or check host and port"},
 };
 
-void pg_explain(const struct pg_place *place, const char *message, struct strbuf *why)
+void pg_explain(const struct pg_address *address, const char *message, struct strbuf *why)
 {
     static const char *const starts[] = {"FATAL:  ", "ERROR:  ", "failed: "};
     const char *shown = message;
@@ -59,7 +59,7 @@ void pg_explain(const struct pg_place *place, const char *message, struct strbuf
         if (found)
             shown = found + strlen(starts[i]);
     }
-    strbuf_addf(why, "%s: %.*s", place->name, (int)strcspn(shown, "\n"), shown);
+    strbuf_addf(why, "%s: %.*s", address->name, (int)strcspn(shown, "\n"), shown);
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
         if (strstr(message, causes[i].part)) {
             strbuf_addf(why, "; %s", causes[i].advice);

@@ -31,8 +31,8 @@ struct kv_client *pg_place_client(struct loop *loop, const char *schema, int64_t
     struct parse_error error;
     snprintf(more, sizeof(more), "schema=%s", schema ? schema : "peal");
     postgres_server_url(&pg_server, more, url);
-    const struct pg_client_config config = {.url = url, .deadline_ms = deadline_ms};
-    if (pg_client_new(loop, &config, &client, &error) != OK) {
+    const struct kv_server server = {.url = url, .deadline_ms = deadline_ms};
+    if (pg_client_new(loop, &server, &client, &error) != OK) {
         fprintf(stderr, "%s\n", error.message);
         abort();
     }

@@ -205,12 +205,12 @@ static void kill_holder(pid_t pid)
     wait_until(is_beyond(fence));
 }
 
-/* In etcd another has it meanwhile, and the paused one finds that out before it writes. In a folder
- * it keeps it. */
+/* With a server another has it meanwhile, and the paused one finds that out before it writes. In a
+ * folder it keeps it. */
 static void pause_holder(pid_t pid)
 {
     int64_t fence = record.last_fence;
-    if (place.is_etcd) {
+    if (place.has_server) {
         wait_until(is_beyond(fence));
         kill(pid, SIGCONT);
         wait_until(has_mark(fence, 'B'));
@@ -228,7 +228,7 @@ static void pause_holder(pid_t pid)
 static void there_is_one_holder_at_a_time(void **state)
 {
     char path[200];
-    int rounds = place.is_etcd ? 6 : 20;
+    int rounds = place.has_server ? 6 : 20;
     const char *given = getenv("PEAL_SEED");
     (void)state;
     seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);

@@ -324,14 +324,14 @@ static void a_silent_store_is_a_loss(void **state)
     peal_held *held = NULL, *next = NULL;
     struct loss loss = {.count = 0};
     (void)state;
-    if (!place.is_etcd) {
+    if (!place.has_server) {
         peal_close(peal);
         peal_close(other);
         skip();
     }
     expect(PEAL_OK, peal_lock(peal, &held, "silent", .ttl_ms = TTL_MS, .margin_ms = MARGIN_MS,
                               .lost = on_lost, .context = &loss));
-    place_signal(SIGSTOP);
+    place_pause_server();
     int64_t stopped_ms = now_ms(), lost_ms;
     while (peal_is_held(held))
         place_pause();
@@ -345,7 +345,7 @@ static void a_silent_store_is_a_loss(void **state)
     assert_int_equal(sigismember(&loss.blocked, SIGPIPE), 1);
     expect(PEAL_E_UNREACHABLE, peal_lock(peal, &next, "another", PATIENCE_MS));
     expect(PEAL_E_UNREACHABLE, peal_select(peal, "another", NULL, 1000, NULL));
-    place_signal(SIGCONT);
+    place_resume_server();
     assert_false(peal_is_held(held));
     expect(PEAL_E_LOST, peal_release(held));
     expect_why("silent: ");
@@ -364,7 +364,7 @@ static void a_removed_file_is_a_loss(void **state)
     struct loss loss = {.count = 0};
     char path[200];
     (void)state;
-    if (place.is_etcd) {
+    if (place.has_server) {
         peal_close(peal);
         skip();
     }

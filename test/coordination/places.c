@@ -5,11 +5,109 @@
 #include <time.h>
 
 #include "etcd_server.h"
+#include "postgres_server.h"
 
 struct place place;
 static char root[64];
 static int places;
 static struct etcd_cluster cluster = {.count = 1};
+static struct postgres_server postgres;
+
+/* ---- the kinds ---- */
+
+static bool is_always(void)
+{
+    return true;
+}
+
+static void nothing(void)
+{
+}
+
+static void print_folder(void)
+{
+    snprintf(place.store, sizeof(place.store), "sqlite");
+}
+
+static void start_etcd(void)
+{
+    etcd_cluster_start(&cluster);
+}
+
+static void remove_etcd(void)
+{
+    etcd_cluster_remove(&cluster);
+}
+
+static void print_etcd(void)
+{
+    snprintf(place.store, sizeof(place.store), "etcd://%s/test-%d",
+             cluster.endpoints[0] + strlen("http://"), places);
+}
+
+static void pause_etcd(void)
+{
+    etcd_member_signal(&cluster, 0, SIGSTOP);
+}
+
+static void resume_etcd(void)
+{
+    etcd_member_signal(&cluster, 0, SIGCONT);
+}
+
+static void start_postgres(void)
+{
+    postgres_server_start(&postgres);
+    setenv("PGPASSWORD", POSTGRES_PASSWORD, 1);
+}
+
+static void remove_postgres(void)
+{
+    postgres_server_remove(&postgres);
+}
+
+static void print_postgres(void)
+{
+    snprintf(place.store, sizeof(place.store),
+             "postgresql://" POSTGRES_USER "@127.0.0.1:%d/postgres?schema=test_%d", postgres.port,
+             places);
+}
+
+static void pause_postgres(void)
+{
+    postgres_server_pause(&postgres);
+}
+
+static void resume_postgres(void)
+{
+    postgres_server_resume(&postgres);
+}
+
+static const struct kind {
+    const char *name;
+    bool has_server;
+    bool (*is_available)(void);
+    void (*start)(void), (*remove)(void), (*print)(void), (*pause)(void), (*resume)(void);
+} kinds[] = {
+    {"folder", false, is_always, nothing, nothing, print_folder, nothing, nothing},
+    {"etcd", true, etcd_cluster_available, start_etcd, remove_etcd, print_etcd, pause_etcd,
+     resume_etcd},
+    {"PostgreSQL", true, postgres_server_available, start_postgres, remove_postgres, print_postgres,
+     pause_postgres, resume_postgres},
+};
+static const struct kind *kind;
+
+void place_pause_server(void)
+{
+    kind->pause();
+}
+
+void place_resume_server(void)
+{
+    kind->resume();
+}
+
+/* ---- a place ---- */
 
 int64_t now_ms(void)
 {
@@ -28,11 +126,7 @@ int place_setup(void **state)
     (void)state;
     places++;
     snprintf(place.data, sizeof(place.data), "%s/%d", root, places);
-    if (place.is_etcd) /* http://HOST:PORT */
-        snprintf(place.store, sizeof(place.store), "etcd://%s/test-%d",
-                 cluster.endpoints[0] + strlen("http://"), places);
-    else
-        snprintf(place.store, sizeof(place.store), "sqlite");
+    kind->print();
     return 0;
 }
 
@@ -51,33 +145,28 @@ peal_node *place_open(int timeout_ms)
     return peal;
 }
 
-void place_signal(int number)
-{
-    etcd_member_signal(&cluster, 0, number);
-}
-
 int places_run(const char *name, const struct CMUnitTest *tests, size_t count)
 {
     const char *wanted = getenv("PEAL_PLACE");
-    bool is_etcd = !wanted || strcmp(wanted, "etcd") == 0;
     int failed = 0;
     char title[100];
     snprintf(root, sizeof(root), "/tmp/peal-places-XXXXXX");
     if (!mkdtemp(root))
         return 1;
-    if (!wanted || strcmp(wanted, "folder") == 0) {
-        snprintf(title, sizeof(title), "%s in a folder", name);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        kind = &kinds[i];
+        if (wanted && strcmp(wanted, kind->name) != 0)
+            continue;
+        if (!kind->is_available()) {
+            print_message("%s is not installed\n", kind->name);
+            failed = wanted ? 77 : failed;
+            continue;
+        }
+        place.has_server = kind->has_server;
+        kind->start();
+        snprintf(title, sizeof(title), "%s in %s", name, kind->name);
         failed += _cmocka_run_group_tests(title, tests, count, NULL, NULL);
-    }
-    if (is_etcd && etcd_cluster_available()) {
-        place.is_etcd = true;
-        etcd_cluster_start(&cluster);
-        snprintf(title, sizeof(title), "%s in etcd", name);
-        failed += _cmocka_run_group_tests(title, tests, count, NULL, NULL);
-        etcd_cluster_remove(&cluster);
-    } else if (is_etcd) {
-        print_message("etcd is not installed\n");
-        failed = failed || !wanted ? failed : 77;
+        kind->remove();
     }
     snprintf(title, sizeof(title), "rm -rf %s", root);
     return system(title) == 0 ? failed : 1;

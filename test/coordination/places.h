@@ -1,5 +1,5 @@
-/* Where the tests of locks, elections and selections of include/peal.h meet: a data folder, and an
- * etcd. The same tests are run in each of them. */
+/* Where the tests of locks, elections and selections of include/peal.h meet: a data folder, an
+ * etcd, a PostgreSQL. The same tests are run in each of them. */
 #ifndef PEAL_TEST_PLACES_H
 #define PEAL_TEST_PLACES_H
 
@@ -20,7 +20,7 @@ enum { TTL_MS = 5000, MARGIN_MS = 1000, PATIENCE_MS = 60000, SILENCE_MS = 20000 
 struct place {
     char data[96];
     char store[128]; /* a URL */
-    bool is_etcd;
+    bool has_server; /* one that can fall silent, and leases that run out then */
 };
 extern struct place place;
 
@@ -31,8 +31,9 @@ int place_teardown(void **state);
 /* One process, as it were: no node. */
 peal_node *place_open(int timeout_ms);
 
-/* etcd only: pauses it and lets it go on. */
-void place_signal(int number);
+/* With a server only: pauses it, and lets it go on. */
+void place_pause_server(void);
+void place_resume_server(void);
 
 int64_t now_ms(void); /* boot clock */
 
@@ -48,8 +49,8 @@ int64_t now_ms(void); /* boot clock */
     } while (0)
 void place_pause(void);
 
-/* Runs them in the folder, and in etcd if there is one: `name` of the whole; PEAL_PLACE=folder or
- * etcd chooses. 77: no etcd, and nothing else wanted. */
+/* Runs them in each place that there is: `name` of the whole; PEAL_PLACE=folder, etcd or PostgreSQL
+ * chooses. 77: the chosen one is not installed. */
 int places_run(const char *name, const struct CMUnitTest *tests, size_t count);
 
 #endif

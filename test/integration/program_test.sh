@@ -2,7 +2,7 @@
 # Programs that embed the library beside agents, on a store that they share: their runs, output and
 # progress are seen from every agent, live and after the program has ended; killed, triggered with
 # parameters and paused from there. Programs and agents die.
-# Usage: program_test.sh sqlite|etcd [postgres]
+# Usage: program_test.sh sqlite|etcd|postgres [postgres], the latter for the history
 # shellcheck disable=SC2317 # wait_until calls what seems unreachable
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/history_lib.sh"
@@ -10,14 +10,16 @@ work=$scratch/work
 mkdir "$work"
 options=() programs=()
 trap 'kill -9 "${programs[@]}" ${receiver:-} 2>/dev/null; end_agents; etcd_stop; servers_stop; rm -rf "$scratch"' EXIT
-if [ "$1" = etcd ]; then
+[ "$1" != postgres ] && [ "${2:-}" != postgres ] || postgres_make trust
+case $1 in
+etcd)
     etcd_start
     store=$etcd_url/test
-else
-    store=sqlite://$scratch/shared
-fi
+    ;;
+postgres) store="postgresql://peal@127.0.0.1:$postgres_port/peal?schema=store" ;;
+sqlite) store=sqlite://$scratch/shared ;;
+esac
 if [ "${2:-}" = postgres ]; then
-    postgres_make trust
     options=(--history "postgresql://peal@127.0.0.1:$postgres_port/peal")
 fi
 

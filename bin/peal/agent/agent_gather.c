@@ -91,7 +91,7 @@ static bool find_own_address(const struct store_url *store, struct listen_addres
         size_t length = colon ? (size_t)(colon - host) : strlen(host);
         size_t skip = *host == '[';
         snprintf(name, sizeof(name), "%.*s", (int)(length - 2 * skip), host + skip);
-        if (getaddrinfo(name, colon ? colon + 1 : "2379", &hints, &there) != 0)
+        if (getaddrinfo(name, colon ? colon + 1 : NULL, &hints, &there) != 0)
             continue;
         found |= find_way(there, ret);
         freeaddrinfo(there);

@@ -135,9 +135,6 @@ const struct message started_messages[] = {
     {"write %.*s://HOST:PORT,.../PREFIX", "请写作 %s://HOST:PORT,.../PREFIX"},
 
     /* the store */
-    {"a program can't use a store in PostgreSQL yet, only agents and commands can; name one in "
-     "etcd, or a folder",
-     "嵌入 peal 的程序尚不能使用 PostgreSQL 存储，只有 agent 和命令可以；请指定 etcd 或一个目录"},
     {"can't open the store %s: %s\nCheck it: peal doctor%s",
      "无法打开存储 %s：%s\n请检查：peal doctor%s"},
     {"no etcd endpoint can be used: %s", "没有可用的 etcd 端点：%s"},

@@ -13,12 +13,4 @@ peal_layer(history_mongo
         mongo/history_mongo_write.c
     USES history PkgConfig::LIBMONGOC Threads::Threads)
 
-set(shown ${CMAKE_CURRENT_SOURCE_DIR}/mongo/history_mongo.map)
-add_library(peal-mongo MODULE mongo/history_mongo.c)
-target_link_libraries(peal-mongo PRIVATE peal_history_mongo)
-target_link_options(peal-mongo PRIVATE -Wl,--version-script=${shown})
-set_target_properties(peal-mongo PROPERTIES
-    PREFIX ""
-    LINK_DEPENDS ${shown}
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/../lib/peal)
-install(TARGETS peal-mongo LIBRARY DESTINATION lib/peal)
+peal_module(mongo history_mongo mongo/history_mongo_module.c)

@@ -33,7 +33,7 @@ static void release(struct history *history)
     history_worker_release(&postgres->worker);
     if (postgres->stop_fd >= 0)
         close(postgres->stop_fd);
-    place_release(&postgres->place);
+    pg_address_release(&postgres->place.at);
     free(postgres);
 }
 
@@ -54,7 +54,8 @@ enum status history_postgres_open(const char *url, const struct history_server_l
     struct history_postgres *postgres = calloc(1, sizeof(*postgres));
     if (!postgres)
         return E_NOMEM;
-    enum status st = place_read(url, limits, &postgres->place, why);
+    postgres->place.limits = history_server_limits_or_default(limits);
+    enum status st = pg_address_read(url, "the history's address", &postgres->place.at, why);
     if (st != OK) {
         free(postgres);
         return st;

@@ -7,20 +7,13 @@
 
 #include "history_columns.h"
 #include "history_stats.h"
+#include "pg_address.h"
 #include "postgres/history_postgres.h"
 
-/* ---- the URL: history_postgres_place.c ---- */
-
 struct place {
-    char *conninfo;  /* the URL without peal's own parameters */
-    char schema[64]; /* a plain name that needs no quotes */
-    char name[256];  /* for messages: "USER@HOST:PORT/DATABASE" */
+    struct pg_address at;
     struct history_server_limits limits;
 };
-
-MUST_CHECK enum status place_read(const char *url, const struct history_server_limits *limits,
-                                  struct place *ret, struct strbuf *why);
-void place_release(struct place *place);
 
 /* ---- parameters of statements: history_postgres_params.c ---- */
 

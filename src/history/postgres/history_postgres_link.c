@@ -39,7 +39,7 @@ enum status link_refuse(struct postgres_link *link, enum status st, const char *
     va_list args;
     va_start(args, format);
     strbuf_reset(&link->base.words);
-    strbuf_addf(&link->base.words, "PostgreSQL at %s: ", link->place->name);
+    strbuf_addf(&link->base.words, "PostgreSQL at %s: ", link->place->at.name);
     strbuf_addv(&link->base.words, format, args);
     va_end(args);
     link_close(link);
@@ -234,7 +234,7 @@ void link_roll_back(struct postgres_link *link)
 static void session_text(const struct postgres_link *link, struct strbuf *text)
 {
     strbuf_addf(text, "SET search_path = %s; SET statement_timeout = %d; SET lock_timeout = %d;",
-                link->place->schema, timeout_ms(link), timeout_ms(link));
+                link->place->at.schema, timeout_ms(link), timeout_ms(link));
     strbuf_adds(text, "SET idle_in_transaction_session_timeout = 60000;"
                       "SET enable_seqscan = off; SET enable_bitmapscan = off;"
                       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
@@ -258,8 +258,8 @@ static enum status connect_to_server(struct postgres_link *link)
     const char *const keys[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
                                 "keepalives_count", "tcp_user_timeout", "application_name",
                                 "dbname",           "client_encoding",  NULL};
-    const char *const values[] = {connect_s, "10", "5", "3", "15000", "peal", link->place->conninfo,
-                                  "UTF8",    NULL};
+    const char *const values[] = {
+        connect_s, "10", "5", "3", "15000", "peal", link->place->at.conninfo, "UTF8", NULL};
     snprintf(connect_s, sizeof(connect_s), "%d", link->place->limits.connect_s);
     link->conn = PQconnectdbParams(keys, values, 1);
     if (!link->conn)

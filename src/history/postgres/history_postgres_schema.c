@@ -149,13 +149,13 @@ static enum status refuse_newer(struct postgres_link *link, long version)
                        "its schema \"%s\" was written by a newer peal (its format is %ld, this one "
                        "knows %d). Install that version here, too, or name another schema in the "
                        "history's address (schema=...).",
-                       link->place->schema, version, VERSION);
+                       link->place->at.schema, version, VERSION);
 }
 
 /* The lock waits for another node's migration, after which nothing may be left to do. */
 static enum status migrate(struct postgres_link *link)
 {
-    const char *schema = link->place->schema;
+    const char *schema = link->place->at.schema;
     long version = 0;
     enum status st = link_commandf(link, "BEGIN; " LOCK(""), schema);
     if (st == OK)
@@ -292,7 +292,7 @@ static enum status make_month(struct postgres_link *link, int month)
     long is_there = 0;
     month_name(month, name);
     snprintf(sql, sizeof(sql), "SELECT count(to_regclass('runs_%s'))", name);
-    enum status st = link_commandf(link, "BEGIN; " LOCK(" months"), link->place->schema);
+    enum status st = link_commandf(link, "BEGIN; " LOCK(" months"), link->place->at.schema);
     if (st == OK)
         st = ask_number(link, sql, &is_there);
     for (size_t i = 0; i < 3 && st == OK && !is_there; i++)

@@ -42,7 +42,7 @@ static const struct {
 
 enum status explain_away(const struct place *place, const char *message, struct strbuf *words)
 {
-    strbuf_addf(words, "PostgreSQL at %s is away: ", place->name);
+    strbuf_addf(words, "PostgreSQL at %s is away: ", place->at.name);
     add_message(words, message);
     strbuf_adds(words, ". ");
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
@@ -83,7 +83,7 @@ enum status explain_failure(const struct place *place, const char *sqlstate, con
     size_t i = 0;
     while (strncmp(sqlstate, failures[i].state, strlen(failures[i].state)) != 0)
         i++;
-    strbuf_addf(words, "PostgreSQL at %s: ", place->name);
+    strbuf_addf(words, "PostgreSQL at %s: ", place->at.name);
     add_message(words, message);
     strbuf_addf(words, ". %s " SERVER_WAITS, failures[i].advice);
     return failures[i].st;

@@ -126,11 +126,10 @@ enum status coordinator_thread(pthread_t *ret, void *(*run)(void *), void *conte
 static enum status open_keys(struct coordinator *coordinator, struct strbuf *why)
 {
     const struct coordinator_config *config = &coordinator->config;
-    const struct store_access access = {.url = config->url, .etcd = config->etcd};
     struct kv_client *kv;
-    enum status st = node_kv_open(&access, coordinator->loop, config->timeout_ms, &kv, why);
-    return st == OK ? coord_kv_open(coordinator->loop, kv, config->url->prefix, config->timeout_ms,
-                                    &coordinator->coord)
+    enum status st = node_kv_open(&config->store, coordinator->loop, config->timeout_ms, &kv, why);
+    return st == OK ? coord_kv_open(coordinator->loop, kv, config->store.url->prefix,
+                                    config->timeout_ms, &coordinator->coord)
                     : st;
 }
 
@@ -153,7 +152,7 @@ static enum status set_up(struct coordinator *coordinator, struct strbuf *why)
         st = turns_new(coordinator->loop, on_turn, coordinator, &coordinator->turns);
     if (st == OK)
         st = loop_timer_new(coordinator->loop, turn, coordinator, &coordinator->timer);
-    if (st == OK && store_url_is_keys(coordinator->config.url))
+    if (st == OK && store_url_is_keys(coordinator->config.store.url))
         st = open_keys(coordinator, why);
     else if (st == OK)
         st = open_folder(coordinator, why);

@@ -14,9 +14,8 @@ struct observer;
 
 /* Until coordinator_close all of it stays the caller's. */
 struct coordinator_config {
-    const struct store_url *url;
-    const struct etcd_access *etcd;
-    const char *folder; /* where the processes of this machine meet; not with etcd */
+    struct store_access store;
+    const char *folder; /* where the processes of this machine meet; not with servers */
     int64_t timeout_ms; /* how long the store may be silent */
     void (*log)(void *context, const char *message); /* from its thread */
     void *context;

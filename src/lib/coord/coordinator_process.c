@@ -155,7 +155,7 @@ void process_enter(struct coordinator *coordinator)
 {
     pthread_once(&once, install);
     atexit(on_exit_of_process); /* each time: to come before the handlers of what it has opened */
-    coordinator->folder = store_url_is_keys(coordinator->config.url)
+    coordinator->folder = store_url_is_keys(coordinator->config.store.url)
                               ? NULL
                               : realpath(coordinator->config.folder, NULL);
     pthread_mutex_lock(&live_lock);

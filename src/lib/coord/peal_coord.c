@@ -41,8 +41,7 @@ static enum status make_coordinator(struct peal_node *peal, struct coordinator *
     if (!peal->coord_folder)
         return E_NOMEM;
     const struct coordinator_config config = {
-        .url = &peal->url,
-        .etcd = &peal->etcd,
+        .store = lib_node_store(peal),
         .folder = peal->coord_folder,
         .timeout_ms = lib_timeout_ms(peal),
         .log = log_warning,

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sets *ret if FOLDER/NAME is a program. The folder need not end there. */
-static enum status look(const char *folder, size_t length, const char *name, char **ret)
+/* Sets *ret if FOLDER/NAME is a program, or a folder (`type`). The folder need not end there. */
+static enum status look(const char *folder, size_t length, const char *name, mode_t type,
+                        char **ret)
 {
     struct stat about;
     char *path;
@@ -15,7 +16,7 @@ static enum status look(const char *folder, size_t length, const char *name, cha
         return OK;
     if (asprintf(&path, "%.*s/%s", (int)length, folder, name) < 0)
         return E_NOMEM;
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0)
+    if (stat(path, &about) == 0 && (about.st_mode & S_IFMT) == type && access(path, X_OK) == 0)
         *ret = path;
     else
         free(path);
@@ -23,34 +24,36 @@ static enum status look(const char *folder, size_t length, const char *name, cha
 }
 
 /* In the first of the folders, between colons, that has it. */
-static enum status look_along(const char *folders, const char *name, char **ret)
+static enum status look_along(const char *folders, const char *name, mode_t type, char **ret)
 {
     enum status st = OK;
     while (st == OK && !*ret && *folders) {
         size_t length = strcspn(folders, ":");
-        st = look(folders, length, name, ret);
+        st = look(folders, length, name, type, ret);
         folders += length + (folders[length] == ':');
     }
     return st;
 }
 
 /* A program with more rights than its caller is not told by the caller's environment. */
-static enum status find(const char *bin, const char *name, char **ret)
+static enum status find(const char *bin, const char *name, mode_t type, char **ret)
 {
     const char *given = bin ? bin : secure_getenv("PEAL_BIN");
     if (given)
-        return look(given, strlen(given), name, ret);
+        return look(given, strlen(given), name, type, ret);
     const char *path = secure_getenv("PATH");
-    enum status st = look(PEAL_INSTALLED_BIN, strlen(PEAL_INSTALLED_BIN), name, ret);
-    return st == OK && !*ret && path ? look_along(path, name, ret) : st;
+    enum status st = look(PEAL_INSTALLED_BIN, strlen(PEAL_INSTALLED_BIN), name, type, ret);
+    return st == OK && !*ret && path ? look_along(path, name, type, ret) : st;
 }
 
 enum status tools_find(const char *bin, struct tools *ret)
 {
     struct tools tools = {0};
-    enum status st = find(bin, "peal-spawn", &tools.spawn);
+    enum status st = find(bin, "peal-spawn", S_IFREG, &tools.spawn);
     if (st == OK)
-        st = find(bin, "peal-call", &tools.call);
+        st = find(bin, "peal-call", S_IFREG, &tools.call);
+    if (st == OK)
+        st = find(bin, "../lib/peal", S_IFDIR, &tools.modules);
     if (st == OK)
         *ret = tools;
     else
@@ -62,5 +65,6 @@ void tools_release(struct tools *tools)
 {
     free(tools->spawn);
     free(tools->call);
+    free(tools->modules);
     *tools = (struct tools){0};
 }

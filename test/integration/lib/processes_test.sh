@@ -1,5 +1,5 @@
 #!/bin/bash
-# Three processes of a program share a store (embedded | etcd), and are killed, stopped for a while,
+# Three processes of a program share a store (embedded | etcd | postgres), and are killed, stopped for a while,
 # and ended, in an order that differs from run to run: each tick is called once, by the functions'
 # own file, and what was not called is on record.
 . "$(dirname "$0")/../lib.sh"
@@ -10,10 +10,17 @@ ticks=$scratch/ticks
 seed=${PEAL_SEED:-$RANDOM}
 echo "seed $seed (PEAL_SEED repeats it)"
 RANDOM=$seed
-if [ "$place" = etcd ]; then
+case $place in
+etcd)
     etcd_start
     export PEAL_STORE=$etcd_url/lib
-fi
+    ;;
+postgres)
+    . "$(dirname "$0")/../history_lib.sh"
+    postgres_make trust
+    export PEAL_STORE="postgresql://peal@127.0.0.1:$postgres_port/peal"
+    ;;
+esac
 
 declare -A pid
 start_process() { # NUMBER

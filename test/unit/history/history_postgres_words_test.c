@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static const struct place place = {.name = "peal@db.example:5432/peal"};
+static const struct place place = {.at.name = "peal@db.example:5432/peal"};
 
 static void test_failures(void **state)
 {

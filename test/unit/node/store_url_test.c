@@ -127,6 +127,40 @@ static void keeps_secrets(void **state)
     assert_null(strstr(err.message, "secret"));
 }
 
+/* By which a node finds its own address. */
+static void knows_the_servers_of_postgres(void **state)
+{
+    static const struct {
+        int line;
+        const char *text, *want;
+    } cases[] = {
+        {__LINE__, "postgresql://peal@a,b:5433/jobs?schema=x", "tcp://a:5432 tcp://b:5433"},
+        {__LINE__, "postgresql://[::1],[::2]:7/jobs", "tcp://[::1]:5432 tcp://[::2]:7"},
+        {__LINE__, "postgresql:///jobs?x=1&host=a,b", "tcp://a:5432 tcp://b:5432"},
+        {__LINE__, "postgresql:///jobs?host=name&hostaddr=10.0.0.1&x=2", "tcp://name:5432"},
+        {__LINE__, "postgresql:///jobs", "tcp://localhost:5432"},
+        {__LINE__, "postgresql://", "tcp://localhost:5432"},
+        {__LINE__, "postgresql://%2Frun%2Fpostgresql:5433/jobs", "tcp://localhost:5432"},
+        {__LINE__, "postgresql://peal@/jobs?host=/run", "tcp://localhost:5432"},
+        {__LINE__, "postgresql://a,,b/jobs", "tcp://a:5432 tcp://localhost:5432 tcp://b:5432"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_url url;
+        struct parse_error err = {0};
+        struct strbuf got;
+        strbuf_init(&got);
+        if (store_url_parse(cases[i].text, &url, &err) != OK)
+            fail_msg("line %d: %s: %s", cases[i].line, cases[i].text, err.message);
+        for (size_t j = 0; j < url.endpoint_count; j++)
+            strbuf_addf(&got, "%s%s", j ? " " : "", url.endpoints[j]);
+        if (strcmp(got.text, cases[i].want) != 0)
+            fail_msg("line %d: %s: got %s", cases[i].line, cases[i].text, got.text);
+        strbuf_release(&got);
+        store_url_release(&url);
+    }
+}
+
 static void knows_the_parts(void **state)
 {
     struct store_url url;
@@ -148,9 +182,8 @@ static void knows_the_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(keeps_secrets),
+        cmocka_unit_test(reads),           cmocka_unit_test(refuses),
+        cmocka_unit_test(keeps_secrets),   cmocka_unit_test(knows_the_servers_of_postgres),
         cmocka_unit_test(knows_the_parts),
     };
     return cmocka_run_group_tests_name("store_url", tests, NULL, NULL);

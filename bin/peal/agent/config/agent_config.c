@@ -12,6 +12,7 @@
 #include "document/node.h"
 #include "duration.h"
 #include "peer.h"
+#include "pg.h"
 
 enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 31 };
 
@@ -28,6 +29,22 @@ void agent_config_init(struct agent_config *config)
                    .bytes = INT64_C(512) << 20,
                    .streams = 500},
     };
+}
+
+static kv_opener *find_opener(void *context, enum store_kind kind, struct strbuf *why)
+{
+    static kv_opener *const linked[] = {[STORE_OF_POSTGRES] = pg_client_new};
+    (void)context;
+    (void)why; /* all are there */
+    return linked[kind];
+}
+
+struct store_access agent_config_store(const struct agent_config *config)
+{
+    return (struct store_access){.url = &config->store,
+                                 .etcd = &config->etcd,
+                                 .config_file = config->file,
+                                 .find_opener = find_opener};
 }
 
 void agent_config_release(struct agent_config *config)

@@ -7,7 +7,6 @@
 
 #include "jobs/quota.h"
 #include "node_store.h"
-#include "pg.h"
 #include "status.h"
 #include "strbuf.h"
 
@@ -109,12 +108,6 @@ MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct s
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
 
 /* How its store is reached; valid as long as the configuration. */
-static inline struct store_access agent_config_store(const struct agent_config *config)
-{
-    return (struct store_access){.url = &config->store,
-                                 .etcd = &config->etcd,
-                                 .config_file = config->file,
-                                 .postgres = pg_client_new};
-}
+struct store_access agent_config_store(const struct agent_config *config);
 
 #endif

@@ -1,6 +1,7 @@
 -- The keys of a cluster in PostgreSQL: format 1. Run once, in a transaction, with the schema in the
--- search path. Functions have the number of their format, so that nodes of two versions of peal can
--- work beside each other: a later format adds its own and leaves these.
+-- search path; then what makes the next formats of it. Functions have the number of their format, so
+-- that nodes of two versions of peal can work beside each other: a later format adds its own and
+-- leaves these.
 
 CREATE TABLE kv (
     key bytea PRIMARY KEY,

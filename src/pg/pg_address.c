@@ -1,8 +1,8 @@
-/* Splits the URL into what is peal's own and a URL for libpq. */
+#include "pg_address.h"
+
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pg_internal.h"
 
 static bool is_plain_name(const char *name, size_t length)
 {
@@ -12,14 +12,14 @@ static bool is_plain_name(const char *name, size_t length)
 }
 
 /* Copies the URL without "schema=NAME", which libpq does not know. */
-static enum status take_schema(const char *url, struct pg_place *place, struct strbuf *rest,
-                               struct parse_error *reterr)
+static enum status take_schema(const char *url, const char *what, struct pg_address *address,
+                               struct strbuf *rest, struct strbuf *why)
 {
     static const char key[] = "schema=";
     const size_t key_length = sizeof(key) - 1;
     size_t kept = 0;
     const char *query = strchr(url, '?');
-    strcpy(place->schema, "peal");
+    strcpy(address->schema, "peal");
     strbuf_add(rest, url, query ? (size_t)(query - url) : strlen(url));
     for (const char *part = query; part && *part;) {
         size_t length = strcspn(++part, "&");
@@ -27,12 +27,13 @@ static enum status take_schema(const char *url, struct pg_place *place, struct s
             if (length)
                 strbuf_addf(rest, "%c%.*s", kept++ ? '&' : '?', (int)length, part);
         } else if (is_plain_name(part + key_length, length - key_length)) {
-            memcpy(place->schema, part + key_length, length - key_length);
-            place->schema[length - key_length] = '\0';
+            memcpy(address->schema, part + key_length, length - key_length);
+            address->schema[length - key_length] = '\0';
         } else {
-            return parse_fail(reterr, 0,
-                              "a schema is named by small letters, digits and _, such as "
-                              "schema=peal");
+            strbuf_addf(why,
+                        "%s: a schema is named by small letters, digits and _, such as schema=peal",
+                        what);
+            return E_INVALID;
         }
         part += length;
     }
@@ -48,14 +49,18 @@ static const char *value_of(const PQconninfoOption *options, const char *keyword
 }
 
 /* libpq's error message is not shown: it may repeat a password. */
-static enum status read_name(struct pg_place *place, struct parse_error *reterr)
+static enum status read_name(const char *what, struct pg_address *address, struct strbuf *why)
 {
-    PQconninfoOption *options = PQconninfoParse(place->conninfo, NULL);
-    if (!options)
-        return parse_fail(reterr, 0,
-                          "the address cannot be read. It looks like "
-                          "postgresql://USER@HOST:PORT/DATABASE, with %%40 for @ and %%2F for / in "
-                          "names, and only parameters that libpq knows");
+    PQconninfoOption *options = PQconninfoParse(address->conninfo, NULL);
+    if (!options) {
+        strbuf_addf(
+            why,
+            "%s cannot be read. It looks like postgresql://USER@HOST:PORT/DATABASE, with "
+            "%%40 for @, %%3A for : and %%2F for / in names, and only parameters that libpq "
+            "knows",
+            what);
+        return E_INVALID;
+    }
     const char *user = value_of(options, "user"), *host = value_of(options, "host");
     const char *port = value_of(options, "port"), *database = value_of(options, "dbname");
     struct strbuf name;
@@ -68,40 +73,35 @@ static enum status read_name(struct pg_place *place, struct parse_error *reterr)
     if (database)
         strbuf_addf(&name, "/%s", database);
     if (name.text)
-        strncpy(place->name, name.text, sizeof(place->name) - 1);
+        strncpy(address->name, name.text, sizeof(address->name) - 1);
     strbuf_release(&name);
     PQconninfoFree(options);
     return OK;
 }
 
-enum status pg_place_read(const struct pg_client_config *config, struct pg_place *ret,
-                          struct parse_error *reterr)
+enum status pg_address_read(const char *url, const char *what, struct pg_address *ret,
+                            struct strbuf *why)
 {
-    struct pg_place place = {.conninfo = NULL};
+    struct pg_address address = {.conninfo = NULL};
     struct strbuf rest;
     strbuf_init(&rest);
-    enum status st = take_schema(config->url, &place, &rest, reterr);
+    enum status st = take_schema(url, what, &address, &rest, why);
     if (st == OK) {
-        place.conninfo = strbuf_detach(&rest);
-        st = place.conninfo ? read_name(&place, reterr) : E_NOMEM;
+        address.conninfo = strbuf_detach(&rest);
+        st = address.conninfo ? read_name(what, &address, why) : E_NOMEM;
     }
-    if (st == OK && config->password && !(place.password = strdup(config->password)))
-        st = E_NOMEM;
     strbuf_release(&rest);
     if (st == OK)
-        *ret = place;
+        *ret = address;
     else
-        pg_place_release(&place);
+        pg_address_release(&address);
     return st;
 }
 
-void pg_place_release(struct pg_place *place)
+void pg_address_release(struct pg_address *address)
 {
-    if (place->password)
-        explicit_bzero(place->password, strlen(place->password));
-    if (place->conninfo)
-        explicit_bzero(place->conninfo, strlen(place->conninfo));
-    free(place->password);
-    free(place->conninfo);
-    *place = (struct pg_place){0};
+    if (address->conninfo)
+        explicit_bzero(address->conninfo, strlen(address->conninfo));
+    free(address->conninfo);
+    *address = (struct pg_address){0};
 }

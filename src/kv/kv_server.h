@@ -1,0 +1,17 @@
+/* How a client is made of servers that a URL names: PostgreSQL. (etcd's takes more than that.) */
+#ifndef PEAL_KV_SERVER_H
+#define PEAL_KV_SERVER_H
+
+#include "kv.h"
+
+struct kv_server {
+    const char *url;
+    int64_t deadline_ms;  /* default of requests; 0: 2000 */
+};
+
+/* Begins to connect. Free the client with kv_client_free. E_INVALID: *reterr says what is wrong
+ * with the URL, without a password that is in it. */
+typedef enum status kv_opener(struct loop *loop, const struct kv_server *server,
+                              struct kv_client **ret, struct parse_error *reterr);
+
+#endif
