@@ -19,6 +19,7 @@
 
 enum {
     LOOK_MS = 5000,      /* between looks while nothing happens */
+    SETTLE_MS = 200,     /* between looks at a lease that may be over */
     FENCE_TEXT_MAX = 64, /* "FENCE CLUSTER-ID" */
     FENCE_SHIFT = 30,    /* fences after a restore begin at the minute << this */
 };
@@ -44,8 +45,8 @@ struct coord_kv_claim {
     enum coord_event end; /* RELEASING: what is told at last */
     enum status end_status;
     char end_message[600];
-    struct coord_holder self;
-    struct strbuf told; /* key of the holder that was announced */
+    struct coord_holder self, other; /* other: who has it, if it is not waited for */
+    struct strbuf told;              /* key of the holder that was announced */
 
     struct strbuf queue, key, fence_key; /* queue: the prefix of all its keys */
     struct strbuf value;                 /* of the key */
@@ -311,6 +312,35 @@ static void take(struct coord_kv_claim *claim, const struct kv_op_result *fence,
 
 /* ---- waiting ---- */
 
+static void fail_busy(struct coord_kv_claim *claim)
+{
+    claim->self = claim->other;
+    fail(claim, E_BUSY, status_text(E_BUSY));
+}
+
+static void on_settled(void *context, const struct kv_result *result)
+{
+    struct coord_kv_claim *claim = context;
+    claim->call = NULL;
+    if (result->status != OK)
+        fail(claim, result->status, result->message);
+    else if (result->lease.ttl_s > 0)
+        fail_busy(claim);
+    else if (result->lease.ttl_s < 0)
+        look(claim);
+    else
+        loop_timer_set(claim->timer, SETTLE_MS);
+}
+
+/* Who doesn't wait is not there to see that the holder is gone. */
+static void settle(struct coord_kv_claim *claim, const struct kv_pair *first)
+{
+    const struct kv_reply reply = {.done = on_settled, .context = claim};
+    if (!kv_must_settle(claim->kv->client) ||
+        kv_lease_settle(claim->kv->client, first->lease, &reply, &claim->call) != OK)
+        fail_busy(claim);
+}
+
 /* `first` and `before`: of the queue, and the one before us; both exist. */
 static void wait_behind(struct coord_kv_claim *claim, const struct kv_pair *first,
                         const struct kv_pair *before, int64_t revision)
@@ -321,8 +351,8 @@ static void wait_behind(struct coord_kv_claim *claim, const struct kv_pair *firs
     if (coord_holder_parse(first->value.data, first->value.length, &holder) != OK)
         holder = (struct coord_holder){.id = "?"};
     if (claim->at_once) {
-        claim->self = holder;
-        fail(claim, E_BUSY, status_text(E_BUSY));
+        claim->other = holder;
+        settle(claim, first);
         return;
     }
     watch_key(claim, before->key, revision);

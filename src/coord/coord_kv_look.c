@@ -282,10 +282,27 @@ static void on_granted(void *context, const struct kv_result *result)
         kv_call_may_repeat(task->call);
 }
 
+static enum status begin_choice(struct coord_kv_task *task);
+
+/* Nobody may have been there to see that the one who was chosen is so no longer. */
+static void on_settled(void *context, const struct kv_result *result)
+{
+    struct coord_kv_task *task = context;
+    task->call = NULL;
+    if (result->status != OK || result->lease.ttl_s > 0) {
+        tell_chosen(task, result->status, result->message);
+        return;
+    }
+    enum status st = begin_choice(task);
+    if (st != OK)
+        tell_chosen(task, st, status_text(st));
+}
+
 static void on_looked(void *context, const struct kv_result *result)
 {
     struct coord_kv_task *task = context;
     const struct kv_reply reply = {.done = on_granted, .context = task};
+    const struct kv_reply settled = {.done = on_settled, .context = task};
     task->call = NULL;
     if (result->status != OK) {
         tell_chosen(task, result->status, result->message);
@@ -293,7 +310,11 @@ static void on_looked(void *context, const struct kv_result *result)
     }
     if (result->op.kv_count) {
         enum status st = read_found(task, &result->op.kvs[0]);
-        tell_chosen(task, st, status_text(st));
+        bool must_settle = st == OK && kv_must_settle(task->kv->client);
+        if (must_settle)
+            st = kv_lease_settle(task->kv->client, result->op.kvs[0].lease, &settled, &task->call);
+        if (st != OK || !must_settle)
+            tell_chosen(task, st, status_text(st));
         return;
     }
     enum status st = kv_lease_grant(task->kv->client, task->ttl_s, &reply, &task->call);
@@ -301,6 +322,13 @@ static void on_looked(void *context, const struct kv_result *result)
         tell_chosen(task, st, status_text(st));
     else
         kv_call_may_repeat(task->call);
+}
+
+static enum status begin_choice(struct coord_kv_task *task)
+{
+    const struct kv_reply reply = {.done = on_looked, .context = task};
+    const struct kv_range range = {.key = kv_text(task->key)};
+    return kv_range(task->kv->client, &range, &reply, &task->call);
 }
 
 enum status coord_kv_select(struct coord *coord, const char *service, const char *id,
@@ -311,16 +339,14 @@ enum status coord_kv_select(struct coord *coord, const char *service, const char
     char name[COORD_NAME_SIZE];
     if (!task)
         return E_NOMEM;
-    const struct kv_reply reply = {.done = on_looked, .context = task};
     task->chosen = chosen;
     task->ttl_s = (hold_ms + 999) / 1000 > 2 ? (hold_ms + 999) / 1000 : 2;
     coord_holder_self(id, &task->self);
     coord_name_encode(service, name);
     snprintf(task->key, sizeof(task->key), "%s/select/%s", kv->prefix, name);
-    const struct kv_range range = {.key = kv_text(task->key)};
     enum status st = kv_txn_new(&task->txn);
     if (st == OK)
-        st = kv_range(kv->client, &range, &reply, &task->call);
+        st = begin_choice(task);
     if (st != OK)
         free_task(task);
     return st;

@@ -1,15 +1,31 @@
 #!/bin/bash
-# peal lock, elect and select: on one machine, and with etcd. `coord_test.sh file` and
-# `coord_test.sh etcd` are the same test in two places; what only one of them has is at the end.
+# peal lock, elect and select: on one machine, with etcd, and with PostgreSQL. `coord_test.sh file`,
+# `coord_test.sh etcd` and `coord_test.sh postgres` are the same test in three places; what only some
+# of them have is at the end.
 # shellcheck source=test/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 place=${1:-file}
 export PEAL_DATA=$scratch/data
 hasty='--ttl 5s --grace 1s'
-if [ "$place" = etcd ]; then
+# shellcheck disable=SC2317 # the last two are called below, of one place or the other
+case $place in
+etcd)
     etcd_start
     export PEAL_STORE=$etcd_url/test
-fi
+    server_signal() { kill -"$1" "$etcd_pid"; }
+    server_comes_back() { etcd_serve "$(find "$scratch" -maxdepth 1 -name 'etcd.[0-9]' | tail -n 1)"; }
+    server_stop() { etcd_stop; }
+    ;;
+postgres)
+    # shellcheck source=test/integration/history_lib.sh
+    . "$(dirname "$0")/history_lib.sh"
+    postgres_make trust
+    export PEAL_STORE="postgresql://peal@127.0.0.1:$postgres_port/peal"
+    server_signal() { postgres_signal "$postgres" "$1"; }
+    server_comes_back() { postgres_start "$postgres" "$postgres_port"; }
+    server_stop() { postgres_stop "$postgres"; }
+    ;;
+esac
 log=$scratch/log
 : >"$log"
 
@@ -245,7 +261,18 @@ run cat "$scratch/lost"
 expect_stdout_has 'lost p:'
 wait_until is_gone "$(cat "$scratch/paused")"
 
-# etcd is away for longer than the lease: SIGTERM, and SIGKILL for what does not heed it; a waiter
+# A holder is killed, and nobody is there meanwhile: who comes later and does not wait gets it.
+# shellcheck disable=SC2086
+peal lock dead $hasty -- sh -c "echo \$\$ >$scratch/dead; exec sleep 600" &
+holder=$!
+wait_until test -s "$scratch/dead"
+kill -9 $holder "$(cat "$scratch/dead")"
+wait $holder 2>/dev/null
+run peal lock dead --no-wait -- true
+expect_status 11
+wait_until get dead
+
+# The server is away for longer than the lease: SIGTERM, and SIGKILL for what does not heed it; a waiter
 # fails with the reason; with --keep-on-loss the command goes on.
 # shellcheck disable=SC2086
 peal lock w $hasty -- sh -c "trap '' TERM; echo \$\$ >$scratch/deaf; while :; do sleep 1; done" 2>"$scratch/lost" &
@@ -262,7 +289,7 @@ wait_until has_line "$log" leads
 peal lock w --timeout 1s -- true 2>"$scratch/waiter" &
 waiter=$!
 wait_until has_text "$scratch/waiter" 'waiting for w'
-kill -STOP "$etcd_pid"
+server_signal STOP
 status=0
 wait $waiter || status=$?
 ran='the waiter'
@@ -282,7 +309,7 @@ ran='the leader'
 expect_status 12
 wait_until has_line "$log" 'loss 1'
 wait_until has_text "$scratch/kept.err" 'runs on (--keep-on-loss)'
-kill -CONT "$etcd_pid"
+server_signal CONT
 echo go >"$scratch/go"
 status=0
 wait $kept || status=$?
@@ -291,13 +318,12 @@ expect_status 9
 run peal lock w -- true
 expect_status 0
 
-# etcd is killed and comes back with its data within the lease: nothing is lost, nor released.
+# The server is killed and comes back with its data within the lease: nothing is lost, nor released.
 peal lock back --ttl 60s -- sh -c "echo \$\$ >$scratch/back; read -r x <$scratch/go" &
 holder=$!
 wait_until test -s "$scratch/back"
-folder=$(find "$scratch" -maxdepth 1 -name 'etcd.[0-9]' | tail -n 1)
-etcd_stop
-etcd_serve "$folder"
+server_stop
+server_comes_back
 run peal lock back --no-wait -- true
 expect_status 11
 echo go >"$scratch/go"
@@ -307,8 +333,8 @@ ran='the holder'
 expect_status 0
 wait_until get back
 
-# An etcd that is not there: the reason and a next step, not a wait.
-etcd_stop
+# A server that is not there: the reason and a next step, not a wait.
+server_stop
 run peal lock a --timeout 1s -- true
 expect_status 5
 expect_stderr_has 'peal doctor --store'

@@ -64,6 +64,15 @@ postgres_stop() { # FOLDER
     as_owner "$postgres_bin/pg_ctl" -D "$1/data" -m immediate stop >/dev/null 2>&1
 }
 
+# To all its processes: STOP freezes it, CONT lets it go on, KILL is a crash. The first one starts others.
+postgres_signal() { # FOLDER SIGNAL
+    local first others
+    first=$(head -n 1 "$1/data/postmaster.pid")
+    [ "$2" = CONT ] || kill -STOP "$first"
+    mapfile -t others < <(pgrep -P "$first")
+    kill -"$2" "$first" "${others[@]}"
+}
+
 ask() { # SQL [DATABASE]
     "$postgres_bin/psql" -h "$postgres" -p "$postgres_port" -U peal -Atc "$1" "${2:-peal}"
 }

@@ -13,6 +13,7 @@
 #include "kv_contract.h"
 #include "kv_watch.h"
 #include "pg_place.h"
+#include "strbuf.h"
 
 enum { HANG_MS = 60000 };
 
@@ -199,13 +200,62 @@ static void a_newer_format_is_left_alone(void **state)
     struct kv_client *client = pg_place_client(loop, "newer", 20000);
     put(client, "a");
     kv_client_free(client);
-    pg_place_sql("UPDATE newer.kv_feed SET format = 3, least = 2", NULL);
+    pg_place_sql("UPDATE newer.kv_feed SET format = 103, least = 102", NULL);
     client = pg_place_client(loop, "newer", 20000);
     begin_put(client, "b", &answer);
     wait_for(answer.is_done);
     assert_int_equal(answer.status, E_VERSION);
-    assert_non_null(strstr(answer.message, "of a newer peal (format 3; this one knows 1)"));
+    assert_non_null(strstr(answer.message,
+                           "of a newer peal (format 103; this one knows 2): upgrade this node"));
     kv_client_free(client);
+}
+
+/* One that only adds to the tables, while nodes of before are there. */
+static void a_later_format_may_allow_this_one(void **state)
+{
+    struct kv_client *client = pg_place_client(loop, "later", 20000);
+    (void)state;
+    put(client, "a");
+    kv_client_free(client);
+    pg_place_sql("UPDATE later.kv_feed SET format = 103", NULL);
+    client = pg_place_client(loop, "later", 20000);
+    put(client, "b");
+    kv_client_free(client);
+}
+
+extern const char pg_schema_1_sql[];
+
+/* Three at once find the tables of the first format, while a node of that format works. */
+static void an_older_format_is_stepped(void **state)
+{
+    struct kv_client *clients[3];
+    struct answer answers[3];
+    struct strbuf sql;
+    char found[256];
+    (void)state;
+    strbuf_init(&sql);
+    strbuf_addf(&sql, "CREATE SCHEMA older; SET search_path = older; %s", pg_schema_1_sql);
+    pg_place_sql(sql.text, NULL);
+    strbuf_release(&sql);
+    pg_place_sql("INSERT INTO older.kv_leases (id, ttl_ms, timeline) VALUES (7, 5000, 'x')", NULL);
+    for (int i = 0; i < 3; i++) {
+        clients[i] = pg_place_client(loop, "older", 20000);
+        begin_put(clients[i], "a", &answers[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        wait_for(answers[i].is_done);
+        assert_int_equal(answers[i].status, OK);
+    }
+    pg_place_sql("SELECT format || ' ' || least FROM older.kv_feed", found);
+    assert_string_equal(found, "2 1");
+    pg_place_sql("UPDATE older.kv_leases SET beats = beats + 1 WHERE id = 7 RETURNING beats",
+                 found);
+    assert_string_equal(found, "1");
+    pg_place_sql("INSERT INTO older.kv_leases (id, ttl_ms, timeline) VALUES (8, 5000, 'x') ON "
+                 "CONFLICT (id) DO UPDATE SET beats = kv_leases.beats + 1",
+                 NULL);
+    for (int i = 0; i < 3; i++)
+        kv_client_free(clients[i]);
 }
 
 int main(void)
@@ -216,6 +266,8 @@ int main(void)
         cmocka_unit_test(writes_are_done_once),
         cmocka_unit_test(lost_commits_are_noticed),
         cmocka_unit_test(a_newer_format_is_left_alone),
+        cmocka_unit_test(a_later_format_may_allow_this_one),
+        cmocka_unit_test(an_older_format_is_stepped),
     };
     pg_place_start();
     int failed = kv_contract_run(&backend);
