@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
+#include "data_folder.h"
 #include "definition/job_codec.h"
 #include "jobs/import_docs.h"
 #include "node_store.h"
@@ -13,7 +15,7 @@
 #include "store_look.h"
 #include "text/tr.h"
 
-enum { AT_ONCE = 100, SHOWN_RUNS = 20 };
+enum { AT_ONCE = 100, SHOWN_RUNS = 20, NODES_MS = 8000 };
 
 enum outcome { IMPORTED, ALREADY_THERE, NAME_TAKEN, CHANGED_THERE, NOT_WRITTEN, OUTCOMES };
 
@@ -91,34 +93,50 @@ static void tell_open_run(const struct run *run, size_t count)
                   state_word(run_state_name(run->state)));
 }
 
-/* Reads the feed up to LOADED. *ret_open (may be NULL) counts the open runs, which are printed. */
-static enum status read_store(struct store *store, struct items *items, size_t *ret_open,
-                              struct strbuf *why)
+/* What is in the way of an import. */
+struct in_the_way {
+    size_t open;   /* runs, which are printed */
+    char node[64]; /* one that is there; "": none */
+};
+
+static void take_peer(struct in_the_way *way, const struct peer *peer)
+{
+    if (peer->is_alive)
+        snprintf(way->node, sizeof(way->node), "%s", peer->name);
+    else if (strcmp(way->node, peer->name) == 0)
+        *way->node = '\0';
+}
+
+static enum status take_change(const struct store_change *change, struct items *items,
+                               struct in_the_way *way)
+{
+    if (change->kind == STORE_CHANGE_JOB)
+        return add_item(items, change);
+    if (change->kind == STORE_CHANGE_DOC)
+        return import_docs_add(&items->docs, change->doc);
+    if (way && change->kind == STORE_CHANGE_PEER)
+        take_peer(way, change->peer);
+    else if (way && change->kind == STORE_CHANGE_RUN && !run_state_is_end(change->run->state))
+        tell_open_run(change->run, ++way->open);
+    return OK;
+}
+
+/* Reads the feed up to LOADED. `way` may be NULL. */
+static enum status read_store(struct loop *loop, struct store *store, struct items *items,
+                              struct in_the_way *way, struct strbuf *why)
 {
     struct store_change change;
     enum status st = OK;
-    size_t open = 0;
-    for (;;) {
-        if (!store_next_change(store, &change)) {
-            if ((st = store_health(store, why)) != OK)
-                break;
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-            continue;
+    do {
+        if (store_next_change(store, &change)) {
+            st = take_change(&change, items, way);
+            if (change.kind == STORE_CHANGE_LOADED)
+                return st;
+        } else if ((st = store_health(store, why)) == OK) {
+            import_turn(loop);
+            store_dispatch(store);
         }
-        if (change.kind == STORE_CHANGE_LOADED)
-            break;
-        if (change.kind == STORE_CHANGE_JOB)
-            st = add_item(items, &change);
-        else if (change.kind == STORE_CHANGE_DOC)
-            st = import_docs_add(&items->docs, change.doc);
-        else if (ret_open && change.kind == STORE_CHANGE_RUN &&
-                 !run_state_is_end(change.run->state))
-            tell_open_run(change.run, ++open);
-        if (st != OK)
-            break;
-    }
-    if (ret_open)
-        *ret_open = open;
+    } while (st == OK);
     return st;
 }
 
@@ -133,16 +151,16 @@ static void tell_stop(const char *from)
     fputc('\n', stderr);
 }
 
-static void tell_open(const char *from, size_t count)
+static void tell_open(const char *from, const char *start, size_t count)
 {
     if (count == 1)
         cli_error("1 run of %s has not ended yet; nothing was imported", from);
     else
         cli_error("%zu runs of %s have not ended yet; nothing was imported", count, from);
     fprintf(stderr,
-            tr("Start the agent there (peal start -d --data %s --store sqlite), pause the jobs, "
+            tr("Start the agent there (%s), pause the jobs, "
                "let the runs end, stop it, and import again."),
-            from);
+            start);
     fputc('\n', stderr);
 }
 
@@ -150,28 +168,86 @@ static enum exit_code read_folder(const char *from, struct items *items)
 {
     struct store_look look;
     struct store *store = NULL;
-    struct strbuf why;
-    size_t open = 0;
+    struct strbuf why, start;
+    struct in_the_way way = {.open = 0};
     strbuf_init(&why);
+    strbuf_init(&start);
     enum status st = store_sqlite_look(from, false, &look, &why);
     if (st == E_NOT_FOUND)
         strbuf_addf(&why, tr("there is no peal.db in %s; --from is a data folder"), from);
     if (st == OK)
         st = store_sqlite_open(from, (struct store_wake){no_wake, NULL}, &store, &why);
     if (st == OK)
-        st = read_store(store, items, &open, &why);
+        st = read_store(NULL, store, items, &way, &why);
     store_free(store);
     if (st != OK)
         cli_error("%s", why.length ? why.text : tr(status_text(st)));
     if (st == E_BUSY)
         tell_stop(from);
-    if (st == OK && open)
-        tell_open(from, open);
+    strbuf_addf(&start, "peal start -d --data %s --store sqlite", from);
+    if (st == OK && way.open)
+        tell_open(from, start.text, way.open);
+    strbuf_release(&start);
     strbuf_release(&why);
-    return st == E_BUSY || open ? EXIT_CONFLICT
-           : st == E_NOT_FOUND  ? EXIT_NOT_FOUND
-           : st == OK           ? EXIT_OK
-                                : EXIT_ERROR;
+    return st == E_BUSY || way.open ? EXIT_CONFLICT
+           : st == E_NOT_FOUND      ? EXIT_NOT_FOUND
+           : st == OK               ? EXIT_OK
+                                    : EXIT_ERROR;
+}
+
+/* A node that has just died has a lease for some seconds more. */
+static enum status wait_for_nodes(struct loop *loop, struct store *store, struct in_the_way *way,
+                                  struct strbuf *why)
+{
+    int64_t until_ms = clock_now().boot.ms + NODES_MS;
+    struct store_change change;
+    enum status st = OK;
+    while (*way->node && st == OK && clock_now().boot.ms < until_ms) {
+        import_turn(loop);
+        store_dispatch(store);
+        while (store_next_change(store, &change))
+            if (change.kind == STORE_CHANGE_PEER)
+                take_peer(way, change.peer);
+        st = store_health(store, why);
+    }
+    return st;
+}
+
+static enum exit_code read_servers(const char *from, const struct store_url *url,
+                                   const struct agent_config *config, struct items *items)
+{
+    struct store_access access = agent_config_store(config);
+    struct loop *loop = NULL;
+    struct store *store = NULL;
+    struct strbuf why, start;
+    struct in_the_way way = {.open = 0};
+    access.url = url;
+    strbuf_init(&why);
+    strbuf_init(&start);
+    enum status st = loop_new(&loop);
+    if (st == OK)
+        st = node_store_open(&access, loop, NULL, NULL, (struct store_wake){no_wake, NULL}, &store,
+                             &why);
+    if (st == OK)
+        st = read_store(loop, store, items, &way, &why);
+    if (st == OK)
+        st = wait_for_nodes(loop, store, &way, &why);
+    store_free(store);
+    loop_free(loop);
+    if (st != OK)
+        cli_error("%s", why.length ? why.text : tr(status_text(st)));
+    else if (*way.node)
+        cli_error("node %s works on %s: stop all its nodes first; nothing was imported", way.node,
+                  from);
+    strbuf_addf(&start, "peal start -d --store %s", from);
+    if (st == OK && !*way.node && way.open)
+        tell_open(from, start.text, way.open);
+    strbuf_release(&start);
+    strbuf_release(&why);
+    return st == E_UNREACHABLE     ? EXIT_UNREACHABLE
+           : st != OK              ? EXIT_ERROR
+           : way.open || *way.node ? EXIT_CONFLICT
+                                   : EXIT_OK;
 }
 
 /* ---- writing ---- */
@@ -236,7 +312,7 @@ static enum status write_batch(struct loop *loop, struct store *store, struct it
                                            .context = &batch};
     store_submit(store, &batch.request);
     while (!batch.is_done) {
-        loop_run_once(loop);
+        import_turn(loop);
         store_dispatch(store);
         while (store_next_change(store, &change)) {
         }
@@ -257,7 +333,7 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     struct item **todo = calloc(source->count + 1, sizeof(*todo));
     if (!todo)
         return E_NOMEM;
-    enum status st = read_store(store, &target, NULL, why);
+    enum status st = read_store(loop, store, &target, NULL, why);
     if (st == OK) /* before the jobs, which may name calendars and channels */
         st = import_docs_write(&source->docs, loop, store);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
@@ -268,21 +344,32 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     return st;
 }
 
-static enum status write_items(const struct agent_config *config, struct items *source,
-                               struct strbuf *why)
+static enum status open_target(const struct agent_config *config, const char *folder,
+                               struct loop **ret_loop, struct store **ret, struct strbuf *why)
+{
+    const struct store_access access = agent_config_store(config);
+    const struct store_wake wake = {no_wake, NULL};
+    if (config->store.kind == STORE_OF_SQLITE) {
+        enum status st = data_folder_make(folder);
+        return st == OK ? store_sqlite_open(folder, wake, ret, why) : st;
+    }
+    enum status st = loop_new(ret_loop);
+    return st == OK ? node_store_open(&access, *ret_loop, NULL, NULL, wake, ret, why) : st;
+}
+
+static enum status write_items(const struct agent_config *config, const char *folder,
+                               struct items *source, struct strbuf *why)
 {
     struct loop *loop = NULL;
     struct store *store = NULL;
     signal(SIGPIPE, SIG_IGN);
-    const struct store_access access = agent_config_store(config);
-    enum status st = loop_new(&loop);
-    if (st == OK)
-        st = node_store_open(&access, loop, NULL, NULL, (struct store_wake){no_wake, NULL}, &store,
-                             why);
+    enum status st = open_target(config, folder, &loop, &store, why);
     if (st == OK) {
         st = write_store(loop, store, source, why);
         if (st != OK && !why->length && store_health(store, why) == OK)
             strbuf_adds(why, tr(status_text(st)));
+    } else if (!why->length) {
+        strbuf_adds(why, tr(status_text(st)));
     }
     store_free(store);
     loop_free(loop);
@@ -332,7 +419,7 @@ static void tell_counts(const size_t counts[OUTCOMES], size_t deleted, size_t re
     putchar('\n');
 }
 
-static enum exit_code sum_up(const char *from, const struct agent_config *config,
+static enum exit_code sum_up(const char *folder, const struct agent_config *config,
                              const struct items *items)
 {
     size_t counts[OUTCOMES] = {0}, deleted = 0;
@@ -350,27 +437,32 @@ static enum exit_code sum_up(const char *from, const struct agent_config *config
     tell_counts(counts, deleted, refused);
     tell_docs(&items->docs);
     if (!refused) {
-        fprintf(stderr, tr("Next: peal start -d --data %s --store %s"), from, url.text);
+        fprintf(stderr, tr("Next: peal start -d --data %s --store %s"), folder, url.text);
         fputc('\n', stderr);
     }
     strbuf_release(&url);
     return refused ? EXIT_CONFLICT : EXIT_OK;
 }
 
-enum exit_code cluster_import(const char *from, const struct agent_config *config)
+enum exit_code cluster_import(const struct cluster_import *import,
+                              const struct agent_config *config)
 {
     struct items items = {0};
     struct strbuf why;
-    enum exit_code code = read_folder(from, &items);
+    enum exit_code code = import->from_url
+                              ? read_servers(import->from, import->from_url, config, &items)
+                              : read_folder(import->from, &items);
     strbuf_init(&why);
     if (code == EXIT_OK) {
-        enum status st = write_items(config, &items, &why);
+        enum status st = write_items(config, import->folder, &items, &why);
         if (st == OK)
-            code = sum_up(from, config, &items);
+            code = sum_up(import->folder, config, &items);
         else
             cli_error("%s\nWhat was imported until now stays; import again to go on.", why.text);
         if (st != OK)
-            code = st == E_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_ERROR;
+            code = st == E_UNREACHABLE ? EXIT_UNREACHABLE
+                   : st == E_BUSY      ? EXIT_CONFLICT
+                                       : EXIT_ERROR;
     }
     strbuf_release(&why);
     items_release(&items);

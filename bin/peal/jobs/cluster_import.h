@@ -1,14 +1,20 @@
-/* Imports the jobs, accounts, calendars and channels of an embedded store into a cluster's, without
- * an agent. */
+/* Imports the jobs, accounts, calendars and channels of one store into another, without an agent.
+ */
 #ifndef PEAL_CLUSTER_IMPORT_H
 #define PEAL_CLUSTER_IMPORT_H
 
 #include "cli/cli.h"
 #include "config/agent_config.h"
 
-/* `from` is the data folder to read, under its lock; config->store is the target. The folder's
- * database is unchanged. Prints all results. EXIT_CONFLICT: an agent uses the folder, runs are
- * still open there, or some names are taken. */
-MUST_CHECK enum exit_code cluster_import(const char *from, const struct agent_config *config);
+struct cluster_import {
+    const char *from;                 /* a data folder, or the text of the URL */
+    const struct store_url *from_url; /* NULL: a data folder, which is read under its lock */
+    const char *folder; /* of the target, if config->store is embedded; and in advice */
+};
+
+/* The target is config->store. What is read stays as it is. Prints all results. EXIT_CONFLICT: an
+ * agent uses the source, runs are still open there, or some names are taken. */
+MUST_CHECK enum exit_code cluster_import(const struct cluster_import *import,
+                                         const struct agent_config *config);
 
 #endif

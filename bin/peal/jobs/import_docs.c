@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "auth/account.h"
 #include "calendar_codec.h"
@@ -42,6 +43,14 @@ enum status import_docs_add(struct import_docs *docs, const struct store_doc *do
     return OK;
 }
 
+void import_turn(struct loop *loop)
+{
+    if (loop)
+        loop_run_once(loop);
+    else
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 struct answer {
     bool is_done;
     enum status status;
@@ -65,7 +74,7 @@ enum status import_docs_write(struct import_docs *docs, struct loop *loop, struc
                                         .context = &answer};
         store_submit(store, &request);
         while (!answer.is_done) {
-            loop_run_once(loop);
+            import_turn(loop);
             store_dispatch(store);
             while (store_next_change(store, &change)) {
             }

@@ -16,6 +16,9 @@ struct import_docs {
 MUST_CHECK enum status import_docs_add(struct import_docs *docs, const struct store_doc *doc);
 
 /* Existing documents are not overwritten. `store` has been read up to LOADED. */
+/* Waits for the store that was opened with this loop; NULL: it works in a thread of its own. */
+void import_turn(struct loop *loop);
+
 MUST_CHECK enum status import_docs_write(struct import_docs *docs, struct loop *loop,
                                          struct store *store);
 

@@ -1,87 +1,115 @@
-/* The store of a cluster in PostgreSQL: can it be written to, and how long does a change take? */
+/* Checks how a PostgreSQL is set up, then what the store needs of it. */
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "kv.h"
-#include "service/doctor.h"
+#include "node_store.h"
+#include "pg_server.h"
+#include "service/doctor_kv.h"
+#include "text/tr.h"
 
-enum { DEADLINE_MS = 5000, WRITES = 20, SLOW_MS = 50 };
-
-struct doctor {
-    struct loop *loop;
-    struct kv_client *client;
-    bool is_over;
-    enum status status;
-    char message[300];
+enum {
+    CLOCK_MS = 500, /* as between nodes */
+    OLD_S = 300,    /* of a transaction: what changes since can't be cleared away */
+    DEAD_ROWS = 200000,
+    FREE_CONNECTIONS = 4, /* two nodes more */
 };
 
-static int64_t now_us(void)
+static bool is_off(const char *setting)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return strcmp(setting, "off") == 0;
 }
 
-static void on_answer(void *context, const struct kv_result *result)
+/* What may be lost when it crashes, or when a replica takes its place. */
+static void tell_commits(struct report *report, const struct pg_server *server)
 {
-    struct doctor *doctor = context;
-    doctor->is_over = true;
-    doctor->status = result->status;
-    snprintf(doctor->message, sizeof(doctor->message), "%s", result->message);
+    if (is_off(server->fsync))
+        report_add(report, CHECK_WARN, "commits", TR("set fsync = on"),
+                   "fsync is off: a crash of the machine can lose all data");
+    else if (is_off(server->synchronous_commit))
+        report_add(report, CHECK_OK, "commits", NULL,
+                   "synchronous_commit is off, which peal raises to local for itself");
+    else if (server->replicas && !*server->standbys)
+        report_add(report, CHECK_WARN, "commits",
+                   TR("set synchronous_standby_names, or count on a halt after a fail-over "
+                      "(docs/RELIABILITY.md)"),
+                   "%" PRId64 " replicas, and no commit waits for them: one that is promoted can "
+                   "lack the last ones",
+                   server->replicas);
+    else if (*server->standbys)
+        report_add(report, CHECK_OK, "commits", NULL, "synchronous, %s; %" PRId64 " replicas",
+                   server->standbys, server->replicas);
+    else
+        report_add(report, CHECK_OK, "commits", NULL, "on disk, no replicas");
 }
 
-static bool wait_for(struct doctor *doctor, enum status st)
+static void tell_room(struct report *report, const struct pg_server *server)
 {
-    while (st == OK && !doctor->is_over)
-        loop_run_once(doctor->loop);
-    doctor->status = st == OK ? doctor->status : st;
-    doctor->is_over = false;
-    return doctor->status == OK;
+    int64_t left = server->most_connections - server->connections;
+    report_add(report, left < FREE_CONNECTIONS ? CHECK_WARN : CHECK_OK, "connections",
+               left < FREE_CONNECTIONS
+                   ? TR("raise max_connections: each node takes two, and two for a history")
+                   : NULL,
+               "%" PRId64 " of %" PRId64 " are used", server->connections,
+               server->most_connections);
+    bool is_kept = is_off(server->autovacuum) || server->dead_rows > DEAD_ROWS;
+    report_add(report, is_kept ? CHECK_WARN : CHECK_OK, "tables",
+               is_kept ? TR("set autovacuum = on; VACUUM the tables of the schema") : NULL,
+               "%" PRId64 " kB in schema %s (format %" PRId64 "), %" PRId64
+               " dead rows, autovacuum %s",
+               server->bytes / 1000, server->schema, server->format, server->dead_rows,
+               server->autovacuum);
+    if (server->oldest_s >= OLD_S)
+        report_add(report, CHECK_WARN, "transactions",
+                   TR("end it (SELECT * FROM pg_stat_activity ORDER BY xact_start): tables grow "
+                      "meanwhile"),
+                   "the oldest is open for %" PRId64 " s", server->oldest_s);
+    else
+        report_add(report, CHECK_OK, "transactions", NULL, "none is open for long");
 }
 
-/* Writes one key some times, and removes it. False: it can't. */
-static bool measure(struct doctor *doctor, const char *key, int64_t *ret_us)
+static void tell_server(struct report *report, const struct pg_server *server)
 {
-    struct kv_reply reply = {on_answer, doctor, DEADLINE_MS};
-    const struct kv_put put = {.key = kv_text(key), .value = kv_text("x")};
-    const struct kv_delete gone = {.key = kv_text(key)};
-    if (!wait_for(doctor, kv_put(doctor->client, &put, &reply, NULL))) /* connects */
-        return false;
-    int64_t began_us = now_us();
-    for (int i = 0; i < WRITES; i++)
-        if (!wait_for(doctor, kv_put(doctor->client, &put, &reply, NULL)))
-            return false;
-    *ret_us = (now_us() - began_us) / WRITES;
-    return wait_for(doctor, kv_delete(doctor->client, &gone, &reply, NULL));
+    report_add(report, CHECK_OK, "PostgreSQL", NULL, "%s, round trip %.1f ms", server->version,
+               (double)server->round_trip_us / 1000);
+    tell_commits(report, server);
+    tell_room(report, server);
+    bool is_near = server->clock_ms > -CLOCK_MS && server->clock_ms < CLOCK_MS;
+    report_add(report, is_near ? CHECK_OK : CHECK_WARN, "its clock",
+               is_near ? NULL : TR("let chrony or systemd-timesyncd set it"),
+               "%+lld ms from this machine's", (long long)server->clock_ms);
 }
 
+/* Opened first, as a node does it: that makes the tables, and finds a pooler that can't be used. */
 void doctor_postgres(struct report *report, const struct agent_config *config)
 {
-    struct doctor doctor = {.status = OK};
+    const struct doctor_server needs = {
+        .prefix = config->store.prefix,
+        .when_refused = TR("see its log, and docs/CLUSTER.md"),
+        .when_slow = TR("PostgreSQL waits for its disk, or for a synchronous replica"),
+    };
+    struct pg_server server;
     struct strbuf why;
-    char key[160];
-    int64_t mean_us = 0;
+    struct loop *loop = NULL;
+    struct kv_client *client = NULL;
     strbuf_init(&why);
     signal(SIGPIPE, SIG_IGN);
-    snprintf(key, sizeof(key), "%s/doctor/%d", config->store.prefix, (int)getpid());
     const struct store_access access = agent_config_store(config);
-    enum status st = loop_new(&doctor.loop);
+    enum status st = node_store_try(&access, &why);
     if (st == OK)
-        st = node_kv_open(&access, doctor.loop, DEADLINE_MS, &doctor.client, &why);
-    if (st != OK)
+        st = pg_server_look(config->store.postgres, &server, &why);
+    if (st == OK)
+        st = loop_new(&loop);
+    if (st == OK)
+        st = node_kv_open(&access, loop, 0, &client, &why);
+    if (st == OK) {
+        tell_server(report, &server);
+        doctor_kv(report, loop, client, &needs);
+    } else {
         report_add(report, CHECK_FAIL, "PostgreSQL", NULL, "%s",
                    why.length ? why.text : report_tr(report, status_text(st)));
-    else if (!measure(&doctor, key, &mean_us))
-        report_add(report, CHECK_FAIL, "PostgreSQL", NULL, "%s",
-                   *doctor.message ? doctor.message
-                                   : report_tr(report, status_text(doctor.status)));
-    else
-        report_add(report, mean_us / 1000 < SLOW_MS ? CHECK_OK : CHECK_WARN, "PostgreSQL", NULL,
-                   "writes are allowed; a change takes %.1f ms", (double)mean_us / 1000);
-    kv_client_free(doctor.client);
-    loop_free(doctor.loop);
+    }
+    kv_client_free(client);
+    loop_free(loop);
     strbuf_release(&why);
 }

@@ -187,12 +187,14 @@ const struct message zh_agent[] = {
     {"before a node is started", "启动节点前的检查"},
     {"One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, its "
      "spawner and clock, its history, and the store: for SQLite, the integrity of the database; "
-     "for etcd, each server, its latency, and whether this user has the permissions that peal "
-     "needs, by writing and removing a key below PREFIX/doctor/. With --url: what that agent "
+     "for etcd, each server; for PostgreSQL, how it is set up, its connections, tables and clock; "
+     "for both, their latency, and whether this user has the permissions that peal needs, by "
+     "writing and removing a key below PREFIX/doctor/. With --url: what that agent "
      "reports, and the store if one is named. Exit status 1: a check has failed.",
      "每项检查一行：正常、警告或失败，以及处理方法。检查数据目录、agent 及其启动器和时钟、"
-     "历史和存储：对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器及其延迟，并在 PREFI"
-     "X/doctor/ 下写入和删除一个键，以检查此用户是否具有 peal 所需的权限。使用 --url 时：检"
+     "历史和存储：对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器；对 PostgreSQL 检查其设置、"
+     "连接、表和时钟；对两者检查延迟，并在 PREFIX/doctor/ 下写入和删除一个键，以检查此用户是否具有 "
+     "peal 所需的权限。使用 --url 时：检"
      "查该 agent 报告的内容；指定了存储时，也检查存储。退出状态 1：有检查项失败。"},
     {"the store to check (else from the configuration file, $PEAL_STORE, the agent)",
      "要检查的存储（默认依次取配置文件、$PEAL_STORE、agent 的存储）"},
@@ -282,7 +284,40 @@ const struct message zh_agent[] = {
 
     /* doctor, of PostgreSQL */
     {"PostgreSQL", "PostgreSQL"},
-    {"writes are allowed; a change takes %.1f ms", "允许写入；一次变更耗时 %.1f 毫秒"},
+    {"%s, round trip %.1f ms", "%s，往返 %.1f 毫秒"},
+    {"commits", "提交"},
+    {"set fsync = on", "请设置 fsync = on"},
+    {"fsync is off: a crash of the machine can lose all data",
+     "fsync 已关闭：机器崩溃可能丢失全部数据"},
+    {"synchronous_commit is off, which peal raises to local for itself",
+     "synchronous_commit 为 off，peal 在自己的会话中将其提高为 local"},
+    {"set synchronous_standby_names, or count on a halt after a fail-over (docs/RELIABILITY.md)",
+     "请设置 synchronous_standby_names，否则故障切换后可能停止启动（docs/RELIABILITY.md）"},
+    {"%" PRId64 " replicas, and no commit waits for them: one that is promoted can lack the last "
+     "ones",
+     "%" PRId64 " 个副本，提交不等待它们：提升为主库的副本可能缺少最后的提交"},
+    {"synchronous, %s; %" PRId64 " replicas", "同步，%s；%" PRId64 " 个副本"},
+    {"on disk, no replicas", "写入磁盘，无副本"},
+    {"connections", "连接"},
+    {"raise max_connections: each node takes two, and two for a history",
+     "请调大 max_connections：每个节点占用两个，历史再占用两个"},
+    {"%" PRId64 " of %" PRId64 " are used", "已用 %" PRId64 "，上限 %" PRId64},
+    {"tables", "表"},
+    {"set autovacuum = on; VACUUM the tables of the schema",
+     "请设置 autovacuum = on，并对该 schema 的表执行 VACUUM"},
+    {"%" PRId64 " kB in schema %s (format %" PRId64 "), %" PRId64 " dead rows, autovacuum %s",
+     "schema %2$s 中 %1$" PRId64 " kB（格式 %3$" PRId64 "），%4$" PRId64
+     " 个死行，autovacuum %5$s"},
+    {"transactions", "事务"},
+    {"end it (SELECT * FROM pg_stat_activity ORDER BY xact_start): tables grow meanwhile",
+     "请结束它（SELECT * FROM pg_stat_activity ORDER BY xact_start）：期间表会持续增长"},
+    {"the oldest is open for %" PRId64 " s", "最早的事务已打开 %" PRId64 " 秒"},
+    {"none is open for long", "没有长时间打开的事务"},
+    {"its clock", "服务器时钟"},
+    {"%+lld ms from this machine's", "与本机时钟相差 %+lld ms"},
+    {"see its log, and docs/CLUSTER.md", "请查看其日志和 docs/CLUSTER.md"},
+    {"PostgreSQL waits for its disk, or for a synchronous replica",
+     "PostgreSQL 在等待磁盘，或同步副本"},
 
     /* doctor, of etcd */
     {"etcd", "etcd"},
@@ -320,8 +355,8 @@ const struct message zh_agent[] = {
     {"is the network slow?", "网络是否过慢？"},
     {"watch", "监听"},
     {"from a write to its event", "从写入到收到事件"},
-    {"nodes learn late of each other: is etcd, or the network, busy?",
-     "节点间的变更同步较慢：etcd 或网络是否繁忙？"},
+    {"nodes learn late of each other: is the server, or the network, busy?",
+     "节点间的变更同步较慢：服务器或网络是否繁忙？"},
     {"no event came within %d s", "%d 秒内没有收到事件"},
     {"etcd auth", "etcd 认证"},
     {"user %s is configured, but etcd's authentication is off: whoever reaches it can read and "

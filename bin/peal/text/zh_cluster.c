@@ -8,7 +8,7 @@ const struct message zh_cluster[] = {
      "集群的健康状况；从备份恢复后继续；导入任务"},
     {"which command? peal cluster status, advance-cursors or import",
      "哪个命令？peal cluster status、advance-cursors 或 import"},
-    {"after etcd was restored from a backup", "etcd 从备份恢复之后"},
+    {"after the store was restored from a backup", "存储从备份恢复之后"},
     {"show the cluster's health; exit status 5: the store is unhealthy",
      "显示集群的健康状况；退出状态 5：存储异常"},
     {"status: the store, the history, the leader, the nodes and their states.",
@@ -36,22 +36,30 @@ const struct message zh_cluster[] = {
      "恢复后的存储中未结束的运行将记为失联，每个任务从当前时间继续。是否执行？"},
     {"every job goes on from now; all nodes work again",
      "每个任务从当前时间继续；所有节点已恢复工作"},
-    {"move the jobs of an embedded store into the cluster's", "将内嵌存储中的任务迁移到集群的存储"},
-    {"import: copies the jobs of a data folder with an embedded store, each with its uid and its "
-     "cursor, and the users, tokens, calendars and channels. Past runs stay in the history of that "
-     "folder, and its database is not changed. No agent may use the folder meanwhile. Nothing in "
-     "the target store is overwritten, and the import can be repeated. Exit status 4: the folder "
-     "is in use or has open runs, or some jobs could not be imported.",
-     "import：复制使用内嵌存储的数据目录中的任务（连同 uid "
-     "和调度进度），以及用户、令牌、日历和通知渠道。过去的运行留在该目录的历史中，其数据库不会改动"
-     "。导入期间不能有 agent 使用该目录。目标存储中的内容不会被覆盖，可以重复导入。退出状态 "
-     "4：目录正被使用或有未结束的运行，或有任务未能导入。"},
-    {"the data folder to import", "要导入的数据目录"},
+    {"move the jobs of one store into another", "将一个存储中的任务迁移到另一个存储"},
+    {"import: copies the jobs of a store (a data folder with an embedded one, etcd, PostgreSQL) "
+     "into another, each with its uid and its cursor, and the users, tokens, calendars and "
+     "channels. Past runs stay in the history where they are, and what is read is not changed. No "
+     "agent may use it meanwhile. Nothing in the target store is overwritten, and the import can "
+     "be repeated. Exit status 4: the source is in use or has open runs, or some jobs could not be "
+     "imported.",
+     "import：将一个存储（使用内嵌存储的数据目录、etcd、PostgreSQL）中的任务复制到另一个存储（连同 "
+     "uid "
+     "和调度进度），以及用户、令牌、日历和通知渠道。过去的运行留在原处的历史中，源存储不会改动。"
+     "导入期间不能有 agent 使用源存储。目标存储中的内容不会被覆盖，可以重复导入。退出状态 "
+     "4：源存储正被使用或有未结束的运行，或有任务未能导入。"},
+    {"the data folder or the store to import", "要导入的数据目录或存储"},
     {"the target store (else from the configuration file, $PEAL_STORE)",
      "目标存储（默认取配置文件、$PEAL_STORE）"},
-    {"whose jobs? --from DIR, a data folder", "导入哪里的任务？--from DIR（数据目录）"},
-    {"where to? --store etcd://HOST:PORT,.../PREFIX or postgresql://USER@HOST/DATABASE",
-     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX 或 postgresql://USER@HOST/DATABASE"},
+    {"whose jobs? --from DIR, a data folder, or --from URL, a store",
+     "导入哪里的任务？--from DIR（数据目录）或 --from URL（存储）"},
+    {"where to? --store etcd://HOST:PORT,.../PREFIX, --store postgresql://USER@HOST/DATABASE, or "
+     "--store sqlite --data DIR",
+     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX、--store postgresql://USER@HOST/DATABASE 或 "
+     "--store sqlite --data DIR"},
+    {"--from %s: %s", "--from %s：%s"},
+    {"--from is a data folder, or etcd:// or postgresql://",
+     "--from 应为数据目录，或 etcd:// 或 postgresql://"},
 
     /* peal nodes, drain, undrain */
     {"the nodes of the cluster and their states", "集群的节点及其状态"},

@@ -478,10 +478,10 @@ const struct message zh_jobs[] = {
      "%s 中有 1 个运行尚未结束；未导入任何内容"},
     {"%zu runs of %s have not ended yet; nothing was imported",
      "%2$s 中有 %1$zu 个运行尚未结束；未导入任何内容"},
-    {"Start the agent there (peal start -d --data %s --store sqlite), pause the jobs, let the runs "
-     "end, stop it, and import again.",
-     "请启动该处的 agent（peal start -d --data %s --store sqlite），暂停任务，等运行结束后停止 "
-     "agent，再重新导入。"},
+    {"Start the agent there (%s), pause the jobs, let the runs end, stop it, and import again.",
+     "请启动该处的 agent（%s），暂停任务，等运行结束后停止 agent，再重新导入。"},
+    {"node %s works on %s: stop all its nodes first; nothing was imported",
+     "节点 %s 正在使用 %s：请先停止所有节点；未导入任何内容"},
     {"%s\nWhat was imported until now stays; import again to go on.",
      "%s\n已导入的内容会保留；重新导入即可继续。"},
     {"the store has another job of this name; rename one of them",

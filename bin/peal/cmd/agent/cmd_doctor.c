@@ -147,7 +147,8 @@ const struct command cmd_doctor = {
     .notes =
         "One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, "
         "its spawner and clock, its history, and the store: for SQLite, the integrity of the "
-        "database; for etcd, each server, its latency, and whether this user has the permissions "
+        "database; for etcd, each server; for PostgreSQL, how it is set up, its connections, "
+        "tables and clock; for both, their latency, and whether this user has the permissions "
         "that peal needs, by writing and removing a key below PREFIX/doctor/. With --url: what "
         "that agent reports, and the store if one is named. Exit status 1: a check has failed.",
     .options =

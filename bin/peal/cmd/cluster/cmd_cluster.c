@@ -106,24 +106,63 @@ static enum exit_code advance(struct client *client, void *place)
 
 /* ---- import ---- */
 
+static enum exit_code check_target(const struct request *request, const struct agent_config *config)
+{
+    const struct store_url *store = &config->store;
+    if (store_url_is_keys(store) || (config->has_store && !store->shared && request->base.data))
+        return EXIT_OK;
+    return cli_usage(request->base.command,
+                     "where to? --store etcd://HOST:PORT,.../PREFIX, --store "
+                     "postgresql://USER@HOST/DATABASE, or --store sqlite --data DIR");
+}
+
+/* A source on servers; else *ret_url stays as it is. */
+static enum exit_code read_source(const struct request *request, struct store_url *ret_url)
+{
+    struct parse_error error = {0};
+    if (!strstr(request->from, "://"))
+        return EXIT_OK;
+    enum status st = store_url_parse(request->from, ret_url, &error);
+    if (st == E_INVALID)
+        return cli_usage(request->base.command, "--from %s: %s", request->from, error.message);
+    if (st == OK && !store_url_is_keys(ret_url))
+        return cli_usage(request->base.command,
+                         "--from is a data folder, or etcd:// or postgresql://");
+    return cli_fail(st);
+}
+
 static enum exit_code import(void *place)
 {
     const struct request *request = place;
-    const struct command *self = request->base.command;
     struct agent_config config;
-    struct strbuf folder;
+    struct store_url url = {.kind = STORE_OF_SQLITE};
+    struct strbuf from, folder;
     if (!request->from)
-        return cli_usage(self, "whose jobs? --from DIR, a data folder");
+        return cli_usage(request->base.command,
+                         "whose jobs? --from DIR, a data folder, or --from URL, a store");
+    strbuf_init(&from);
     strbuf_init(&folder);
     enum exit_code code = daemon_configure_store(request->config, request->store, &config);
-    if (code == EXIT_OK && !store_url_is_keys(&config.store))
-        code = cli_usage(
-            self,
-            "where to? --store etcd://HOST:PORT,.../PREFIX or postgresql://USER@HOST/DATABASE");
     if (code == EXIT_OK)
-        code = cli_fail(data_folder_find(request->from, &folder));
+        code = check_target(request, &config);
     if (code == EXIT_OK)
-        code = cluster_import(folder.text, &config);
+        code = read_source(request, &url);
+    bool is_folder = url.kind == STORE_OF_SQLITE;
+    if (code == EXIT_OK && is_folder)
+        code = cli_fail(data_folder_find(request->from, &from));
+    if (code == EXIT_OK)
+        code = cli_fail(data_folder_find(
+            is_folder && store_url_is_keys(&config.store) ? request->from : request->base.data,
+            &folder));
+    const struct cluster_import import = {
+        .from = is_folder ? from.text : request->from,
+        .from_url = is_folder ? NULL : &url,
+        .folder = folder.text,
+    };
+    if (code == EXIT_OK)
+        code = cluster_import(&import, &config);
+    store_url_release(&url);
+    strbuf_release(&from);
     strbuf_release(&folder);
     agent_config_release(&config);
     return code;
@@ -153,17 +192,17 @@ static const struct command subcommands[] = {
     },
     {
         .name = "cluster import",
-        .summary = "move the jobs of an embedded store into the cluster's",
-        .usage = "--from DIR --store URL [--config FILE]",
-        .notes = "import: copies the jobs of a data folder with an embedded store, each with its "
-                 "uid and its cursor, and the users, tokens, calendars and channels. Past runs "
-                 "stay in the history of that folder, and its database is not changed. No agent "
-                 "may use the folder meanwhile. Nothing in the target store is overwritten, and "
-                 "the import can be repeated. Exit status 4: the folder is in use or has open "
-                 "runs, or some jobs could not be imported.",
+        .summary = "move the jobs of one store into another",
+        .usage = "--from DIR|URL --store URL [--config FILE]",
+        .notes = "import: copies the jobs of a store (a data folder with an embedded one, etcd, "
+                 "PostgreSQL) into another, each with its uid and its cursor, and the users, "
+                 "tokens, calendars and channels. Past runs stay in the history where they are, "
+                 "and what is read is not changed. No agent may use it meanwhile. Nothing in the "
+                 "target store is overwritten, and the import can be repeated. Exit status 4: the "
+                 "source is in use or has open runs, or some jobs could not be imported.",
         .options = ROWS(
-            OPTION_TEXT(request, from, 0, "from", "DIR", "the data folder to import",
-                        .complete = COMPLETE_FILES),
+            OPTION_TEXT(request, from, 0, "from", "DIR|URL",
+                        "the data folder or the store to import", .complete = COMPLETE_FILES),
             OPTION_TEXT(request, store, 0, "store", "URL",
                         "the target store (else from the configuration file, $PEAL_STORE)"),
             OPTION_TEXT(request, config, 0, "config", "FILE",
@@ -181,7 +220,8 @@ const struct command cmd_cluster = {
     .examples = EXAMPLES(
         {"peal cluster status", NULL},
         {"peal cluster import --from /var/lib/peal --store etcd://etcd-1,etcd-2,etcd-3", NULL},
-        {"peal cluster advance-cursors", "after etcd was restored from a backup"}),
+        {"peal cluster import --from etcd://etcd-1 --store postgresql://peal@db/jobs", NULL},
+        {"peal cluster advance-cursors", "after the store was restored from a backup"}),
     .options = client_options,
     .too_few = "which command? peal cluster status, advance-cursors or import",
     .subcommands = subcommands,
