@@ -44,7 +44,16 @@ run peal add count '@every 1s' --shell "echo \"\$PEAL_TICK\" >>'$ticks'"
 expect_status 0
 wait_until has_ticks 2
 run peal doctor
-expect_stdout_has 'ok    PostgreSQL: writes are allowed'
+expect_status 0
+expect_stdout_has 'ok    PostgreSQL: '
+expect_stdout_has 'warn  commits: fsync is off'
+expect_stdout_has 'ok    connections: '
+expect_stdout_has 'ok    tables: '
+expect_stdout_has 'ok    transactions: none is open for long'
+expect_stdout_has 'ok    its clock: '
+expect_stdout_has 'ok    lease: allowed'
+expect_stdout_has 'ok    write: allowed: p50 '
+expect_stdout_has 'ok    watch: from a write to its event: p50 '
 run peal lock build --store "$url" -- true
 expect_status 0
 
