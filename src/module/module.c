@@ -11,7 +11,6 @@
 /* PREFIX/lib/peal for the program PREFIX/bin/peal. False: no such path can be made. */
 static bool find_own_folder(char folder[PATH_MAX])
 {
-    static const char below[] = "/lib/peal";
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     if (length <= 0)
         return false;
@@ -22,10 +21,9 @@ static bool find_own_folder(char folder[PATH_MAX])
             return false;
         *slash = '\0';
     }
-    if (strlen(folder) + sizeof(below) > PATH_MAX)
-        return false;
-    strcat(folder, below);
-    return true;
+    size_t used = strlen(folder);
+    int added = snprintf(folder + used, PATH_MAX - used, "/lib/peal");
+    return added > 0 && (size_t)added < PATH_MAX - used;
 }
 
 static enum status load(const char *path, const char *what, void (**ret_open)(void),

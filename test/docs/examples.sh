@@ -52,6 +52,7 @@ instance() {
 left_out() { # COMMAND
     case $1 in
     'peal cluster advance-cursors') echo 'needs a restored etcd; see restore_test.sh' ;;
+    'peal cluster import --from '*://*) echo 'needs a store whose nodes are stopped; see import_stores_test.sh' ;;
     *--history\ *) echo 'needs a database; see history_test.sh' ;;
     *) return 1 ;;
     esac
