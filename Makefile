@@ -10,6 +10,7 @@ SEEDS     ?=
 FIRST_SEED ?=
 WORLD     ?= memory etcd
 DURATION  ?= 10m
+STORE     ?= etcd
 SEED      ?=
 FAULTS    ?=
 RUNS      ?= 1000000
@@ -48,11 +49,12 @@ sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [F
 		$(if $(FIRST_SEED),--first-seed $(FIRST_SEED)) --logs build/sim/failures \
 		$(foreach world,$(WORLD),$(world)=build/sim/test/sim_$(world)_test)
 
-fault: ## hurt a real cluster for DURATION=10m [SEED=n] [FAULTS=name,...], write the report
+fault: ## hurt a real cluster for DURATION=10m [STORE=etcd|postgresql] [SEED=n] [FAULTS=name,...], write the report
 	@tools/deps.sh build test
 	@tools/build.sh asan
-	@test/reliability/run.sh --duration $(DURATION) $(if $(SEED),--seed $(SEED)) \
-		$(if $(FAULTS),--faults $(FAULTS)) --report $(if $(FAULTS),build/reliability-report.md,docs/reliability-report.md)
+	@test/reliability/run.sh --store $(STORE) --duration $(DURATION) $(if $(SEED),--seed $(SEED)) \
+		$(if $(FAULTS),--faults $(FAULTS)) \
+		--report $(if $(FAULTS),build,docs)/reliability-report$(if $(filter-out etcd,$(STORE)),-$(STORE)).md
 
 soak: ## push RUNS=1000000 through a node and see that nothing grows
 	@tools/deps.sh build bench

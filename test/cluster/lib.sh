@@ -94,6 +94,10 @@ agent_of() { PEAL_DATA=$scratch/$1 agent_pid; }     # NODE
 spawner_of() { PEAL_DATA=$scratch/$1 spawner_pid; } # NODE
 is_up() { [ -n "$(agent_of "$1")" ]; }              # NODE
 
+has_no_keys() { # PREFIX
+    [ -z "$(ctl get --prefix "$prefix/$1" --keys-only)" ]
+}
+
 # As etcd has it, whatever the agents say.
 is_member() { # NODE
     [ -n "$(ctl get "$prefix/nodes/$1" --keys-only 2>/dev/null)" ]
@@ -118,7 +122,7 @@ children_of() { # PID
 
 declare -A away_since
 
-goes_away() { # NODE, or "etcd"
+goes_away() { # NODE, or "etcd", whatever the store is
     away_since[$1]=${away_since[$1]:-$(now_ms)}
 }
 
@@ -270,8 +274,7 @@ is_over() { # nothing is open, neither for any node nor in the store
         is_up "$node" || continue
         is_settled_on "$node" || return
     done
-    [ -z "$(ctl get --prefix "$prefix/runs/" --keys-only)" ] &&
-        [ -z "$(ctl get --prefix "$prefix/entries/" --keys-only)" ]
+    has_no_keys runs/ && has_no_keys entries/
 }
 
 # What a start may be late by: the second that is promised, and what the machine is late by when a

@@ -1,4 +1,4 @@
-# Sourced by run.sh: what happens to etcd and to the history. See faults_process.sh for how faults
+# Sourced by run.sh: what happens to etcd. See faults_process.sh for how faults
 # are made.
 # shellcheck shell=bash disable=SC2034,SC2154 # $member, $cannot are the driver's
 
@@ -35,6 +35,20 @@ hurt_no_quorum() {
 }
 mend_no_quorum() {
     kill -CONT "${etcd_pids[member]}" "${etcd_pids[(member + 1) % 3]}"
+    is_back etcd
+}
+
+# ---- between the members of etcd ----
+
+hurt_cut_etcd_leader() { # the clients still reach it
+    needs_network || return
+    member=$(etcd_leader) || member=0
+    goes_away etcd
+    add_rule "etcd-$member" input "ip saddr $subnet.8/29 drop"
+    add_rule "etcd-$member" output "ip daddr $subnet.8/29 drop"
+}
+mend_cut_etcd_leader() {
+    remove_rules "etcd-$member"
     is_back etcd
 }
 
@@ -103,51 +117,4 @@ mend_restore_twice() {
     fi
     kill_all_members
     mend_restore
-}
-is_there() { # NODE: no other fault has made it go away
-    [ -z "${away_since[$1]:-}" ] && is_up "$1"
-}
-go_on() { # by any node that is there
-    local node=${machines[RANDOM % 3]}
-    is_there "$node" && on "$node" cluster advance-cursors --yes
-}
-is_halted() { # for all that are there
-    local node
-    for node in "${machines[@]}"; do
-        is_there "$node" || continue
-        on "$node" cluster status -o json | jq -e .store.halted || return
-    done
-}
-
-# ---- the history of node-c ----
-
-needs_history() {
-    cannot='there is no PostgreSQL here'
-    [ -n "$has_history" ]
-}
-
-hurt_history_down() {
-    needs_history || return
-    tell_history kill
-}
-mend_history_down() { tell_history start; }
-
-hurt_history_hangs() {
-    needs_history || return
-    tell_history pause
-}
-mend_history_hangs() { tell_history resume; }
-
-hurt_spool_full() { # it is down, and there is no room for what should wait for it
-    needs_history || return
-    needs_disks || return
-    node="node-c"
-    tell_history kill
-    fill_disk node-c
-    goes_away node-c
-}
-mend_spool_full() {
-    empty_disk node-c
-    tell_history start
-    is_back node-c
 }

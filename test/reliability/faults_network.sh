@@ -83,17 +83,3 @@ mend_narrow() {
     inside "$node" tc qdisc del dev eth0 root
     is_back "$node"
 }
-
-# ---- between the members of etcd ----
-
-hurt_cut_etcd_leader() { # the clients still reach it
-    needs_network || return
-    member=$(etcd_leader) || member=0
-    goes_away etcd
-    add_rule "etcd-$member" input "ip saddr $subnet.8/29 drop"
-    add_rule "etcd-$member" output "ip daddr $subnet.8/29 drop"
-}
-mend_cut_etcd_leader() {
-    remove_rules "etcd-$member"
-    is_back etcd
-}

@@ -28,17 +28,12 @@ mend_kill_machine() { bring_back "$node"; }
 # The key of a run that waits for nothing is written three times: when it is claimed, begun, and has
 # ended. The node in whose name that happens is put to sleep right then, or a little later.
 freeze_when_written() { # TIMES JOB [SECONDS]
-    local line name times
-    exec {events}< <(exec setpriv --pdeathsig KILL "${hub[@]}" etcdctl --endpoints "$endpoints" \
-        watch --prefix "$prefix/runs/" -w fields 2>/dev/null)
+    local line times
+    exec {events}< <(tell_runs)
     local watcher=$!
     node=
-    while [ -z "$node" ] && read -r -t 5 -u "$events" name _ line; do
-        case $name in
-        '"Version"') times=$line ;;
-        '"Value"') [[ $times != "$1" || $line != *"$2"* || ! $line =~ node-[abc] ]] ||
-            node=${BASH_REMATCH[0]} ;;
-        esac
+    while [ -z "$node" ] && read -r -t 5 -u "$events" times line; do
+        [[ $times != "$1" || $line != *"$2"* || ! $line =~ node-[abc] ]] || node=${BASH_REMATCH[0]}
     done
     if [ -n "$node" ]; then
         [ -z "${3:-}" ] || nap "$3"
@@ -86,7 +81,7 @@ twins=0
 
 start_twin() { # FOLDER, beside the bridge, with a clock that is right
     inside hub env PEAL_DATA="$scratch/$1" "${node_bin[$node]}/peal" start -d \
-        --store "etcd://$endpoints$prefix" --node-id "$node" --capacity 1 --listen none
+        --store "$store_url" --node-id "$node" --capacity 1 --listen none
 }
 
 is_shut_out() { on "$1" state -o json | jq -e '.state == "shut_out"'; } # NODE

@@ -1,9 +1,11 @@
-# Sourced by run.sh: the place where faults happen. Three machines with an agent each, three with a
-# member of etcd each, and a history server, all of them processes of this machine:
+# Sourced by run.sh: the place where faults happen. Three machines with an agent each, those with the
+# servers of the store (store_etcd.sh, store_postgres.sh), and a history server, all of them processes
+# of this machine:
 #
 #   node-a node-b node-c      network namespaces of their own, data folders on disks of their own,
 #                             wall clocks of their own
-#   etcd-0 etcd-1 etcd-2      network namespaces of their own
+#   etcd-0 etcd-1 etcd-2      network namespaces of their own, or
+#   pg-0 pg-1
 #   history                   PostgreSQL, which node-c records into; the others have their files
 #
 # All namespaces hang on a bridge in one more of them, so that nothing is seen outside. Where
@@ -16,17 +18,13 @@ here=$(dirname "${BASH_SOURCE[0]}")
 
 test_bin=${append_run%/*}
 machines=(node-a node-b node-c)
-members=(0 1 2)
 tag=peal-$$
 subnet=10.83.0
-declare -A address=([node-a]=$subnet.1 [node-b]=$subnet.2 [node-c]=$subnet.3 [etcd-0]=$subnet.11
-    [etcd-1]=$subnet.12 [etcd-2]=$subnet.13)
+declare -A address=([node-a]=$subnet.1 [node-b]=$subnet.2 [node-c]=$subnet.3)
+store_url= # of the nodes: start_servers
 can_cut=   # network namespaces, and rules in them
 can_fill=  # a disk for each node
 has_history=
-etcd_pids=()
-etcd_urls=() # of clients
-etcd_peers=()
 
 # ---- the network ----
 
@@ -67,53 +65,6 @@ inside() { # MACHINE COMMAND...
         "${@:2}"
     fi
 }
-
-# ---- etcd ----
-
-start_member() { # NUMBER [DATA_FOLDER]: with the same data as before
-    local all
-    all=$(for i in "${members[@]}"; do echo "m$i=${etcd_peers[i]}"; done | paste -sd ,)
-    inside "etcd-$1" setpriv --pdeathsig KILL etcd --name "m$1" \
-        --data-dir "${2:-$(readlink "$scratch/etcd-$1")}" --unsafe-no-fsync --logger zap \
-        --listen-client-urls "${etcd_urls[$1]}" --advertise-client-urls "${etcd_urls[$1]}" \
-        --listen-peer-urls "${etcd_peers[$1]}" --initial-advertise-peer-urls "${etcd_peers[$1]}" \
-        --initial-cluster "$all" >>"$scratch/etcd-$1.log" 2>&1 &
-    etcd_pids[$1]=$!
-    disown # or its end would be told
-}
-
-kill_member() { # NUMBER
-    kill_hard "${etcd_pids[$1]}"
-}
-
-start_members() {
-    local i host ports
-    command -v etcd >/dev/null || {
-        echo 'skipped: there is no etcd here; Debian has it in etcd-server'
-        exit 77
-    }
-    for i in "${members[@]}"; do
-        host=127.0.0.1
-        mapfile -t ports < <(free_ports)
-        [ -z "$can_cut" ] || host=${address[etcd-$i]} ports=(2379 2380)
-        etcd_urls[i]=http://$host:${ports[0]}
-        etcd_peers[i]=http://$host:${ports[1]}
-        mkdir "$scratch/etcd-$i.data"
-        ln -s "$scratch/etcd-$i.data" "$scratch/etcd-$i"
-    done
-    for i in "${members[@]}"; do
-        start_member "$i"
-    done
-    endpoints=$(printf '%s\n' "${etcd_urls[@]#http://}" | paste -sd ,)
-    etcd_count=3
-    wait_for 30 etcd_is_well
-}
-
-ctl() { # ARGUMENT...
-    ETCDCTL_API=3 inside hub etcdctl --endpoints "$endpoints" --command-timeout 3s "$@"
-}
-
-member_url() { echo "${etcd_urls[$1]#http://}"; } # NUMBER
 
 # ---- the history ----
 
@@ -159,7 +110,7 @@ start_again() { # NODE
     [ -z "$has_history" ] || [ "$node" != node-c ] || more=(--history "$history_url")
     inside "$node" env LD_PRELOAD="$test_bin/fake_clock.so" FAKE_CLOCK="$scratch/$node.offset" \
         ASAN_OPTIONS=verify_asan_link_order=0 PEAL_DATA="$scratch/$node" \
-        "${node_bin[$node]}/peal" start -d --store "etcd://$endpoints$prefix" --node-id "$node" \
+        "${node_bin[$node]}/peal" start -d --store "$store_url" --node-id "$node" \
         --capacity 1 --listen none "${more[@]}"
 }
 
@@ -167,6 +118,23 @@ start_node() { # NODE
     [[ " ${nodes[*]} " = *" $1 "* ]] || nodes+=("$1")
     run start_again "$1"
     expect_status 0
+}
+
+# ---- a store that has lost what was acknowledged ----
+
+is_there() { # NODE: no other fault has made it go away
+    [ -z "${away_since[$1]:-}" ] && is_up "$1"
+}
+go_on() { # by any node that is there
+    local node=${machines[RANDOM % 3]}
+    is_there "$node" && on "$node" cluster advance-cursors --yes
+}
+is_halted() { # for all that are there
+    local node
+    for node in "${machines[@]}"; do
+        is_there "$node" || continue
+        on "$node" cluster status -o json | jq -e .store.halted || return
+    done
 }
 
 declare -A node_bin # where its programs are
@@ -182,7 +150,7 @@ start_place() {
     if [ "$(id -u)" -eq 0 ] && add_disks; then
         can_fill=1
     fi
-    start_members
+    start_servers
     start_history
     for node in "${machines[@]}"; do
         node_bin[$node]=$(dirname "$(command -v peal)")
@@ -192,11 +160,8 @@ start_place() {
 }
 
 end_place() {
-    local i
     end_all
-    for i in "${members[@]}"; do
-        kill -9 "${etcd_pids[i]}" 2>/dev/null
-    done
+    end_servers
     [ -z "${history_PID:-}" ] || kill "$history_PID"
     remove_disks
     remove_network

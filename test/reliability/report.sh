@@ -11,7 +11,7 @@ print_report() {
     echo
     echo "Written by \`make fault\`; [RELIABILITY.md](RELIABILITY.md) says what the words mean."
     echo
-    echo "- Linux $(uname -r), $(nproc) processors; $(etcd --version | head -n 1); $(peal version | head -n 1);" \
+    echo "- Linux $(uname -r), $(nproc) processors; $(store_version); $(peal version | head -n 1);" \
         "programs with AddressSanitizer"
     echo "- duration $duration_s s, seed $seed, $(wc -l <"$windows") faults" \
         "of $(cut -d ' ' -f 1 "$windows" | sort -u | wc -l) kinds, $(skipped_faults | wc -l) kinds skipped"

@@ -3,7 +3,7 @@
 # Faults on real processes, one after the other and two at once, while jobs run that leave a trace
 # outside of peal; then the checker, and a row for each fault.
 #
-#   run.sh [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
+#   run.sh [--store etcd|postgresql] [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
 #
 # Without --faults all of them come in an order that the seed decides, again and again. With it
 # they come as they are named, one at a time; two that are joined as NAME+NAME come at once. What
@@ -14,6 +14,7 @@ duration_s=600
 seed=$((SRANDOM % 32768))
 chosen=
 report=
+store=etcd
 source_of_duration() { # 90, 90s, 10m or 1h, in seconds
     case $1 in
     *h) echo $((${1%h} * 3600)) ;;
@@ -26,6 +27,7 @@ while [ $# -gt 1 ]; do
     --duration) duration_s=$(source_of_duration "$2") ;;
     --seed) seed=$2 ;;
     --faults) chosen=$2 ;;
+    --store) store=$2 ;;
     --report) report=$(realpath -m "$2") ;;
     *) break ;;
     esac
@@ -36,12 +38,6 @@ if [ $# -gt 0 ]; then
     exit 2
 fi
 export PEAL_TEST_SECONDS=$((duration_s + 240))
-. "$(dirname "$0")/place.sh"
-. "$here/faults_process.sh"
-. "$here/faults_network.sh"
-. "$here/faults_etcd.sh"
-. "$here/faults_machine.sh"
-. "$here/changes.sh"
 
 # What each is done to: two at once are never done to the same.
 declare -A does_to=(
@@ -51,12 +47,30 @@ declare -A does_to=(
     [name_twice]=node
     [cut_off]=node [cut_in]=node [cut_out]=node [compact_while_cut]=node
     [loss]=node [latency]=node [narrow]=node
-    [kill_etcd]=etcd [kill_etcd_leader]=etcd [move_etcd_leader]=etcd [cut_etcd_leader]=etcd
-    [no_quorum]=etcd [restore]=etcd [restore_twice]=etcd
     [disk_full]=node [no_descriptors]=node [no_fork]=node
     [clock_ahead]=node [clock_days]=node [clock_decade]=node [clock_back]=node
     [clock_minutes_back]=node [clock_at_boot]=node [clock_skewed]=node [clock_off]=node
     [history_down]=history [history_hangs]=history [spool_full]=node)
+. "$(dirname "$0")/place.sh"
+case $store in
+etcd)
+    . "$here/store_etcd.sh"
+    . "$here/faults_etcd.sh"
+    ;;
+postgresql)
+    . "$here/store_postgres.sh"
+    . "$here/faults_postgres.sh"
+    ;;
+*)
+    echo "run.sh: no store is named $store; etcd or postgresql" >&2
+    exit 2
+    ;;
+esac
+. "$here/faults_process.sh"
+. "$here/faults_network.sh"
+. "$here/faults_history.sh"
+. "$here/faults_machine.sh"
+. "$here/changes.sh"
 windows=$scratch/windows # FAULT NODE FROM_MS TO_MS WELL_MS
 skips=$scratch/skips     # FAULT WHY
 : >"$windows"
@@ -68,7 +82,7 @@ declare -A target_node target_member
 
 hurt() { # FAULT
     node=${machines[RANDOM % 3]}
-    member=$((RANDOM % 3))
+    member=$((RANDOM % ${#members[@]}))
     cannot='it did not work'
     if ! "hurt_$1"; then
         echo "$1 $cannot" >>"$skips"
@@ -101,9 +115,9 @@ mend_all() { # FAULT...
     done
 }
 
-all_well() { # by what etcd has, and by their own words
+all_well() { # by what the store has, and by their own words
     local each
-    etcd_is_well || return
+    store_is_well || return
     for each in "${machines[@]}"; do
         is_member "$each" && is_well "$each" || return
     done
@@ -218,7 +232,7 @@ end_all_of_it() {
 }
 trap end_all_of_it EXIT
 
-echo "SEED=$seed DURATION=${duration_s}s${chosen:+ FAULTS=$chosen}"
+echo "STORE=$store SEED=$seed DURATION=${duration_s}s${chosen:+ FAULTS=$chosen}"
 RANDOM=$seed
 hub=()
 start_place
