@@ -95,4 +95,85 @@ relative
 $(printf '/%0200d' 0)
 END
 
+# ---- peal service install, with a systemctl that only notes what it is told ----
+
+mkdir "$scratch/tools"
+cat >"$scratch/tools/systemctl" <<END
+#!/bin/sh
+echo "systemctl \$*" >>'$scratch/told'
+[ ! -e '$scratch/refuses' ] || { echo 'no bus here' >&2; exit 1; }
+END
+chmod +x "$scratch/tools/systemctl"
+PATH=$scratch/tools:$PATH
+export XDG_CONFIG_HOME=$scratch/config PEAL_DATA=$scratch/service
+unit=$scratch/config/systemd/user/peal.service
+
+run peal service remove --user
+expect_status 3
+run peal service install --user --print
+expect_status 0
+expect_stdout_has "peal start --data $scratch/service"
+run test -e "$unit" -o -e "$scratch/told"
+expect_status 1
+
+for _ in first again; do
+    rm -f "$scratch/told"
+    run peal service install --user --config /etc/peal/peal.yaml
+    expect_status 0
+    expect_stdout "$unit"
+    expect_stderr_has enable-linger
+    run cat "$scratch/told"
+    expect_stdout 'systemctl --user daemon-reload
+systemctl --user enable --now peal.service'
+done
+run cat "$unit"
+expect_stdout_has "peal start --data $scratch/service --config /etc/peal/peal.yaml"
+
+touch "$scratch/refuses"
+run peal service remove --user
+expect_status 1
+expect_stderr_has 'no bus here'
+expect_stderr_has 'systemctl disable has failed'
+run test -e "$unit"
+expect_status 0
+rm "$scratch/refuses"
+run peal service remove --user
+expect_status 0
+run test -e "$unit"
+expect_status 1
+
+# What is somebody else's stays as it is; so does an agent that was started by hand.
+echo '[Unit]' >"$unit"
+for verb in install remove; do
+    run peal service $verb --user
+    expect_status 4
+    expect_stderr_has 'stays as it is'
+done
+rm "$unit"
+start_agent service --listen none
+run peal service install --user
+expect_status 4
+expect_stderr_has 'peal stop, then again'
+run test -e "$unit"
+expect_status 1
+run peal stop
+run peal service install --user --data "$scratch/a b"
+expect_status 6
+run env -u XDG_CONFIG_HOME -u HOME peal service install --user --print
+expect_status 1
+expect_stderr_has 'HOME is not set'
+
+# Both units are what systemd takes.
+if command -v systemd-analyze >/dev/null; then
+    for user in '' --user; do
+        # shellcheck disable=SC2086 # an option or none
+        peal service install --print $user | sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' >"$scratch/peal.service"
+        run systemd-analyze verify --man=no "$scratch/peal.service"
+        expect_status 0
+        expect_stderr ''
+    done
+else
+    echo 'skipped: there is no systemd-analyze'
+fi
+
 finish

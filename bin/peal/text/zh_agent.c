@@ -4,6 +4,46 @@
 
 /* The commands for the agent itself: start, stop, restart, state, dev, doctor, tls. */
 const struct message zh_agent[] = {
+    /* service */
+    {"run the agent as a service of systemd", "将 agent 作为 systemd 服务运行"},
+    {"as root: of the machine; else of this user", "以 root 身份：本机的服务；否则为当前用户的服务"},
+    {"only look at the unit", "只查看 unit 内容"},
+    {"For machines where no package and no `make install` has brought a unit. The service starts "
+     "with the machine, is watched by systemd, and stops without ending a job. Exit status 4: there "
+     "is another unit of this name, or an agent that was started by hand has the data folder.",
+     "用于没有通过软件包或 make install 安装 unit 的机器。服务随机器启动，由 systemd 看护，停止时"
+     "不会终止任务。退出状态 4：已有同名的其他 unit，或数据目录正被手动启动的 agent 使用。"},
+    {"expected: peal service install or peal service remove",
+     "应为：peal service install 或 peal service remove"},
+    {"write the unit, enable it and start the agent", "写入 unit，启用并启动 agent"},
+    {"a configuration file for the agent (docs/CONFIG.md)", "agent 的配置文件（docs/CONFIG.md）"},
+    {"a service of this user, also of root's; others always get one",
+     "当前用户的服务，对 root 也适用；其他用户总是如此"},
+    {"print the unit, change nothing", "只打印 unit，不做任何更改"},
+    {"expected: peal service install", "应为：peal service install"},
+    {"stop the agent and delete the unit; data and running jobs stay",
+     "停止 agent 并删除 unit；数据和进行中的运行保留"},
+    {"the service of this user", "当前用户的服务"},
+    {"expected: peal service remove", "应为：peal service remove"},
+    {"can't find the program that runs: %s", "找不到正在运行的程序：%s"},
+    {"HOME is not set, so it is not known where a unit of this user belongs",
+     "未设置 HOME，无法确定当前用户的 unit 应放在哪里"},
+    {"a unit of systemd can't name these paths as they are: %s, %s%s%s; use others, of letters, "
+     "digits and ._-+@:",
+     "systemd 的 unit 无法原样使用这些路径：%s、%s%s%s；请改用只含字母、数字和 ._-+@: 的路径"},
+    {"can't run systemctl: %s", "无法运行 systemctl：%s"},
+    {"systemctl %s has failed; what it says is above", "systemctl %s 失败；其输出见上文"},
+    {"%s was not written by peal service install, and stays as it is",
+     "%s 不是由 peal service install 写入的，保持原样"},
+    {"this machine has %s already: systemctl enable --now peal",
+     "本机已有 %s：请运行 systemctl enable --now peal"},
+    {"an agent that was started by hand uses %s (pid %d): peal stop, then again; running jobs "
+     "continue",
+     "手动启动的 agent 正在使用 %s（pid %d）：请先 peal stop 再试；进行中的运行会继续"},
+    {"there is no %s", "没有 %s"},
+    {"can't delete %s: %s", "无法删除 %s：%s"},
+    {"It ends when you log out, unless systemd is told to keep it: loginctl enable-linger",
+     "注销后它会结束，除非让 systemd 保留它：loginctl enable-linger"},
     /* start, stop, restart */
     {"start the agent, which runs the jobs", "启动 agent，由它运行任务"},
     {"in the background", "在后台运行"},
