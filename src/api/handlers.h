@@ -103,6 +103,9 @@ void decode_job(struct call *call);
 /* jobs/jobs_act.c */
 void act_on_jobs(struct call *call);
 
+/* jobs/jobs_facets.c */
+void get_facets(struct call *call);
+
 /* jobs/jobs_actions.c */
 void delete_job(struct call *call);
 void undelete_job(struct call *call);

@@ -71,10 +71,11 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
             member_has(definition, "notes", filter->q));
 }
 
-static bool has_status(const struct job_filter *filter, const struct catalog_job *job)
+bool job_has_status(const struct job_filter *filter, const struct catalog_job *job,
+                    enum job_status status)
 {
     bool has_run = job->last.ended_ms != 0;
-    switch (filter->status) {
+    switch (status) {
     case STATUS_ANY:
         return true;
     case IS_OK:
@@ -94,9 +95,17 @@ static bool has_status(const struct job_filter *filter, const struct catalog_job
     return false;
 }
 
+static bool is_in_folder(const char *folder, const char *name)
+{
+    size_t length = strlen(folder);
+    return strncmp(name, folder, length) == 0 && name[length] == '/';
+}
+
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job)
 {
-    return has_status(filter, job) && (!filter->owner || has_owner(filter, job->json)) &&
+    return job_has_status(filter, job, filter->status) &&
+           (!filter->folder || is_in_folder(filter->folder, job->name)) &&
+           (!filter->owner || has_owner(filter, job->json)) &&
            (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
 }
@@ -115,12 +124,13 @@ bool param_choice(const struct call *call, const char *name, const char *const *
     return !text;
 }
 
+const char *const job_status_names[] = {"",        "ok",     "failed", "never",
+                                        "running", "paused", "broken", NULL};
+
 static bool read_status(struct call *call, struct job_filter *filter)
 {
-    static const char *const statuses[] = {"",        "ok",     "failed", "never",
-                                           "running", "paused", "broken", NULL};
     int status = STATUS_ANY;
-    if (!param_choice(call, "status", statuses, &status)) {
+    if (!param_choice(call, "status", job_status_names, &status)) {
         call_fail_word(call, "?status", query_get(&call->query, "status"),
                        "ok,failed,never,running,paused,broken",
                        "status: expected ok, failed, never, running, paused or broken");
@@ -171,6 +181,7 @@ static bool read_text(struct call *call, struct job_filter *filter)
 bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
+    filter->folder = query_get(&call->query, "folder");
     filter->engine = call->api->ports.engine;
     return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
 }

@@ -1,4 +1,4 @@
-/* The filter of a list of jobs: q, label, owner, status. */
+/* The filter of a list of jobs: q, label, owner, status, folder. */
 #ifndef PEAL_JOB_FILTER_H
 #define PEAL_JOB_FILTER_H
 
@@ -6,10 +6,14 @@
 
 enum job_status { STATUS_ANY, IS_OK, IS_FAILED, IS_NEVER, IS_RUNNING, IS_PAUSED, IS_BROKEN };
 
+/* By enum job_status, then NULL; that of STATUS_ANY is empty. */
+extern const char *const job_status_names[];
+
 struct job_filter {
     char *q, *q_in_json; /* the second escaped as in JSON text */
     char *label, *value; /* value NULL: any */
     const char *owner;   /* the call's */
+    const char *folder;  /* likewise: names that begin with it and a slash */
     enum job_status status;
     struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */
     bool is_of_list;       /* a job without an eligible node counts as broken; not for an action on
@@ -22,6 +26,10 @@ void job_filter_release(struct job_filter *filter);
 
 /* Decides most jobs without parsing their definition. */
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job);
+
+/* Has the job this status, whichever the filter asks for? */
+bool job_has_status(const struct job_filter *filter, const struct catalog_job *job,
+                    enum job_status status);
 
 /* Does the stored definition have this label? `value` NULL: with any value. */
 bool job_has_label(const char *definition, const char *label, const char *value);

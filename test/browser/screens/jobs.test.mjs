@@ -116,7 +116,7 @@ describe("jobs", () => {
         await dialog.getByText("Pause 2499 jobs?").waitFor();
         expect(await dialog.innerText()).toMatch(/and 2479 more\s+1 unchanged: they are paused already/);
         await dialog.getByRole("button", { name: "Pause" }).click();
-        await dialog.getByText("Done: 2499.").waitFor();
+        await dialog.getByText("2499 jobs paused.").waitFor();
         await dialog.getByRole("button", { name: "Close" }).click();
         const left = async (more) => (await world.agent.api("GET", `/jobs?q=many/&limit=1000&fields=name${more}`)).body.items;
         expect((await left("&status=paused")).length).toBe(1000);
@@ -140,7 +140,7 @@ describe("jobs", () => {
         await dialog.getByRole("button", { name: "Stop" }).click();
         letThrough();
         await dialog.getByRole("button", { name: "Continue" }).click();
-        await dialog.getByText("Done: 2500.").waitFor();
+        await dialog.getByText("2500 jobs deleted.").waitFor();
         expect(await left("")).toEqual([]);
         await page.context().close();
     });
@@ -180,6 +180,44 @@ describe("jobs", () => {
         await watcher.context().close();
         await page.goto("/#/jobs/billing%2Fclose-night");
         await page.getByText('it was renamed to "billing/close-dusk"').waitFor();
+        await page.context().close();
+    });
+
+    test("have totals, folders, owners, columns and views", async () => {
+        const { world } = holder;
+        for (const name of ["tree/a/one", "tree/a/two", "tree/b/one", "tree/three"])
+            await world.agent.api("PUT", `/jobs/${encodeURIComponent(name)}`, { schedule: "@manual", command: ["true"], owner: "gardener@example.org" });
+        const page = await world.page();
+        await page.goto("/#/jobs?q=tree/");
+        const totals = page.locator(".folders");
+        await totals.getByText(/^4 of \d+ jobs$/).waitFor();
+        await totals.getByRole("link", { name: "tree/ 4" }).click();
+        await totals.getByRole("link", { name: "a/ 2" }).click();
+        await totals.getByText(/^2 of \d+ jobs$/).waitFor();
+        await until("two rows", async () => (await page.locator("[data-row]").count()) === 2);
+        await totals.getByRole("link", { name: "tree", exact: true }).click();
+        await until("four rows", async () => (await page.locator("[data-row]").count()) === 4);
+        await page.getByLabel("Owner").selectOption({ label: "gardener@example.org (4)" });
+        await until("the address", () => page.url().includes("owner=gardener"));
+        await page.getByRole("button", { name: "Views and columns" }).click();
+        await page.getByRole("menuitem", { name: "Save this view…" }).click();
+        await page.getByLabel("Name of the view").fill("the garden");
+        await page.getByRole("button", { name: "Save" }).click();
+        await page.goto("/#/jobs");
+        await page.getByRole("button", { name: "Views and columns" }).click();
+        await page.getByRole("menuitem", { name: "the garden" }).click();
+        await until("the view", () => page.url().includes("owner=gardener"));
+        await page.getByRole("button", { name: "Views and columns" }).click();
+        await page.getByRole("menuitem", { name: "Columns…" }).click();
+        await page.getByRole("dialog").getByLabel("Last run").uncheck();
+        await page.getByRole("button", { name: "Close" }).click();
+        await until("no such column", async () => (await page.getByRole("columnheader", { name: "Last run" }).count()) === 0);
+        await page.getByLabel("Select all shown").check();
+        await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+        await page.getByText("4 jobs paused.").waitFor();
+        await page.getByRole("button", { name: "Undo" }).click();
+        await page.getByText("4 jobs resumed.").waitFor();
         await page.context().close();
     });
 });

@@ -338,6 +338,61 @@ static void test_pages(void **state)
     }
 }
 
+static void test_facets(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a%2Fb%2Fone",
+                  "{\"schedule\":\"@manual\",\"command\":[\"true\"],\"owner\":\"x\",\"labels\":{"
+                  "\"tier\":1,\"team\":\"db\"}}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a%2Ftwo",
+                  "{\"schedule\":\"@manual\",\"command\":[\"true\"],\"owner\":\"x\",\"labels\":{"
+                  "\"tier\":1},\"paused\":true}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/ab",
+                  "{\"schedule\":\"@manual\",\"command\":[\"true\"],\"labels\":{\"odd\":\"\"}}");
+    static const struct {
+        int line;
+        const char *query;
+        int matched;
+        const char *owner, *label, *folder, *status; /* the first; NULL: none */
+    } cases[] = {
+        {__LINE__, "", 3, "x", "tier=1", "a", "never"},
+        {__LINE__, "?folder=a", 2, "x", "tier=1", "a/b", "never"},
+        {__LINE__, "?folder=a%2Fb", 1, "x", "team=db", NULL, "never"},
+        {__LINE__, "?folder=b", 0, NULL, NULL, NULL, NULL},
+        {__LINE__, "?q=ab", 1, NULL, "odd", NULL, "never"},
+        {__LINE__, "?status=paused&owner=x", 1, "x", "tier=1", "a", "never"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[80];
+        snprintf(line, sizeof(line), "GET /jobs:facets%s", cases[i].query);
+        json_t *facets = EXPECT(world, 200, line, NULL);
+        const struct {
+            const char *path, *want;
+        } firsts[] = {{"owners.0.value", cases[i].owner},
+                      {"labels.0.value", cases[i].label},
+                      {"folders.0.value", cases[i].folder},
+                      {"status.0.value", cases[i].status}};
+        if (member_number(facets, "total") != 3 ||
+            member_number(facets, "matched") != cases[i].matched)
+            fail_msg("line %d: matched %d", cases[i].line, (int)member_number(facets, "matched"));
+        for (size_t f = 0; f < sizeof(firsts) / sizeof(firsts[0]); f++) {
+            const char *text = json_string_value(member(facets, firsts[f].path));
+            if (text ? !firsts[f].want || strcmp(text, firsts[f].want) != 0 : !!firsts[f].want)
+                fail_msg("line %d: %s is %s", cases[i].line, firsts[f].path, text ? text : "none");
+        }
+        json_decref(facets);
+    }
+    EXPECT_STATUS(world, 422, "GET /jobs:facets?status=odd", NULL);
+    json_t *page = EXPECT(world, 200, "GET /jobs?folder=a&limit=1", NULL);
+    assert_string_equal(member_text(page, "items.0.name"), "a/b/one");
+    assert_non_null(member_text(page, "next"));
+    json_decref(page);
+    json_t *acted =
+        EXPECT(world, 200, "POST /jobs:act?folder=a", "{\"action\":\"pause\",\"dry_run\":true}");
+    assert_int_equal(member_number(acted, "touched"), 1);
+    json_decref(acted);
+}
+
 static void test_next(void **state)
 {
     struct world *world = *state;
@@ -538,6 +593,7 @@ int main(void)
         TEST(test_stale_batch_is_not_written),
         TEST(test_only_new_jobs_are_kept),
         TEST(test_pages),
+        TEST(test_facets),
         TEST(test_next),
         TEST(test_pause_and_resume),
         TEST(test_skip_next),

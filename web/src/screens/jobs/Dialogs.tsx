@@ -45,7 +45,7 @@ function SimpleDialog({ asked, onClose, onDone }: Props) {
     const names = jobs.map((job) => job.name);
     const confirm = (): void => {
         onClose();
-        void (what === "delete" ? remove(names, onDone) : act(what, names)).then(onDone);
+        void (what === "delete" ? remove(names, onDone) : act(what, names, onDone)).then(onDone);
     };
     return (
         <Dialog
@@ -142,7 +142,7 @@ function LabelDialog({ asked, onClose, onDone }: Props) {
                 onClose={onClose}
                 onLabel={(label, value) => {
                     onClose();
-                    void setLabel(names, label, value).then(onDone);
+                    void setLabel(asked.jobs, label, value, onDone).then(onDone);
                 }}
             >
                 <JobNames jobs={asked.jobs} />

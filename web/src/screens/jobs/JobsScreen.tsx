@@ -4,7 +4,7 @@ import { functionOf } from "../../api/definition";
 import { onLive } from "../../api/live";
 import type { Cause, Job, Page, Recent } from "../../api/types";
 import { href, hrefs, location, replace, setQuery } from "../../app/router";
-import { may, maySomewhere } from "../../app/session";
+import { agent, may, maySomewhere } from "../../app/session";
 import { Icon } from "../../ui/icons";
 import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
 import { ListEnd, useList } from "../../ui/list";
@@ -17,8 +17,10 @@ import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
 import { BulkBar, useEverything } from "./Bulk";
 import { JobDialog, type Asked } from "./Dialogs";
+import { countOf, FacetChoices, Folders, useFacets, type Facets } from "./Facets";
 import type { BulkAction, Filter } from "./match";
 import { MatchDialog } from "./MatchDialog";
+import { columnClass, columnNames, ViewMenu } from "./Views";
 import { t } from "./words";
 import "./jobs.css";
 
@@ -34,13 +36,14 @@ function readFilters(query: URLSearchParams): Filters {
         sort: query.get("sort") ?? "",
         label: query.get("label") ?? "",
         owner: query.get("owner") ?? "",
+        folder: query.get("folder") ?? "",
         deleted: query.get("deleted") === "yes",
     };
 }
 
 const FIELDS = "name,status,schedule,schedules,after,function,timezone,owner,labels,deleted_at";
 
-function FilterBar({ filters }: { filters: Filters }) {
+function FilterBar({ filters, facets }: { filters: Filters; facets: Facets | null }) {
     const [text, setText] = useSearchText(filters.q, (q) => setQuery({ q: q || null }));
     return (
         <div class="filters" role="search">
@@ -55,9 +58,11 @@ function FilterBar({ filters }: { filters: Filters }) {
                 {(["running", "failed", "ok", "paused", "never", "broken"] as const).map((status) => (
                     <option key={status} value={status}>
                         {t(`status.${status}`)}
+                        {countOf(facets?.status, status)}
                     </option>
                 ))}
             </select>
+            {!filters.deleted && <FacetChoices filter={filters} facets={facets} />}
             <select
                 aria-label={t("sort")}
                 value={filters.sort}
@@ -78,16 +83,6 @@ function FilterBar({ filters }: { filters: Filters }) {
                 />
                 {t("deleted")}
             </label>
-            {filters.label && (
-                <button class="chip" type="button" onClick={() => setQuery({ label: null })}>
-                    {t("label.only", { label: filters.label })} <Icon name="cross" />
-                </button>
-            )}
-            {filters.owner && (
-                <button class="chip" type="button" onClick={() => setQuery({ owner: null })}>
-                    {t("owner.only", { owner: filters.owner })} <Icon name="cross" />
-                </button>
-            )}
             {location.value.query.size > 0 && (
                 <Button
                     kind="plain"
@@ -100,6 +95,7 @@ function FilterBar({ filters }: { filters: Filters }) {
                     {t("clear")}
                 </Button>
             )}
+            <ViewMenu />
         </div>
     );
 }
@@ -113,7 +109,7 @@ function Schedule({ job }: { job: Job }) {
         <span title={[...all, job.timezone ?? ""].join("\n")}>
             <span class="mono">{first}</span>
             {rest.length > 0 && <span class="faint"> {t("more.schedules", { n: rest.length })}</span>}
-            {job.timezone && <span class="zone"> {job.timezone}</span>}
+            {job.timezone && job.timezone !== agent.value?.timezone && <span class="zone"> {job.timezone}</span>}
         </span>
     );
 }
@@ -138,6 +134,12 @@ function RecentRuns({ recent }: { recent: Recent | undefined }) {
     const states = recent.recent.map((run) => run.state).reverse();
     const failed = states.filter((state) => toneOf(state) !== "good").length;
     return <Sparkline states={states} label={t("recent.text", { n: states.length, failed })} />;
+}
+
+// The class of each column, in the order of columnNames; null: it is left out.
+function columns(): (string | null)[] {
+    const widths = ["wide-only", "wide-only", "wide-only", "", "roomiest-only", "widest-only", "roomy-only"];
+    return columnNames.map((name, i) => columnClass(name, widths[i] ?? ""));
 }
 
 interface RowProps {
@@ -166,6 +168,7 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
     const mayOperate = may("operate", job.name);
     const mayEdit = may("edit", job.name);
     const program = functionOf(job)?.program;
+    const [scheduleIn, recentIn, lastIn, nextIn, p50In, ownerIn, labelsIn] = columns();
     return (
         <tr class={chosen ? "is-chosen" : ""}>
             {maySomewhere("operate") && (
@@ -196,27 +199,35 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
                 )}
                 {cause && <Why cause={cause} />}
             </td>
-            <td class="schedule-cell wide-only">
-                <Schedule job={job} />
-            </td>
-            {recent && (
-                <td class="wide-only">
+            {scheduleIn != null && (
+                <td class={`schedule-cell ${scheduleIn}`}>
+                    <Schedule job={job} />
+                </td>
+            )}
+            {recent && recentIn != null && (
+                <td class={recentIn}>
                     <RecentRuns recent={recent.get(job.name)} />
                 </td>
             )}
-            <td class="wide-only">{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
-            <td>{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>
-            {recent && <td class="right num roomy-only">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
-            <td class="owner-cell widest-only" title={job.owner}>
-                {job.owner && (
-                    <a class="over faint" href={href("/jobs", { owner: job.owner })}>
-                        {job.owner}
-                    </a>
-                )}
-            </td>
-            <td class="roomy-only">
-                <Labels job={job} />
-            </td>
+            {lastIn != null && (
+                <td class={`when-cell ${lastIn}`}>{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
+            )}
+            {nextIn != null && <td class="when-cell">{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>}
+            {recent && p50In != null && <td class={`right num ${p50In}`}>{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
+            {ownerIn != null && (
+                <td class={`owner-cell ${ownerIn}`} title={job.owner}>
+                    {job.owner && (
+                        <a class="over faint" href={href("/jobs", { owner: job.owner })}>
+                            {job.owner}
+                        </a>
+                    )}
+                </td>
+            )}
+            {labelsIn != null && (
+                <td class={labelsIn}>
+                    <Labels job={job} />
+                </td>
+            )}
             <td class="menu-cell">
                 {mayOperate && (
                     <Menu
@@ -307,6 +318,8 @@ export default function JobsScreen() {
     const { deleted, ...rest } = filters;
     const { sort, ...filter } = rest;
     const everything = useEverything(filter);
+    const facets = useFacets(filter);
+    const [scheduleIn, recentIn, lastIn, nextIn, p50In, ownerIn, labelsIn] = columns();
     const list = useList<Job>(`jobs ${JSON.stringify(filters)}`, (cursor, limit, signal) =>
         api.get<Page<Job>>("/jobs", { ...rest, deleted: deleted || null, fields: FIELDS, cursor, limit }, signal),
     );
@@ -360,8 +373,9 @@ export default function JobsScreen() {
                     onAll={allChosen && list.hasMore ? everything.choose : undefined}
                 />
             ) : (
-                <FilterBar filters={filters} />
+                <FilterBar filters={filters} facets={facets} />
             )}
+            {!deleted && <Folders filter={filter} facets={facets} />}
             {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
             <Panel class="jobs">
                 {jobs && jobs.length > 0 && deleted && <DeletedTable jobs={jobs} onChange={list.reload} />}
@@ -385,23 +399,27 @@ export default function JobsScreen() {
                                     )}
                                     <th scope="col">{t("status")}</th>
                                     <th scope="col">{t("column.name")}</th>
-                                    <th scope="col" class="wide-only">{t("column.schedule")}</th>
-                                    {recent && <th scope="col" class="wide-only">{t("column.recent")}</th>}
-                                    <th scope="col" class="wide-only">
-                                        <button type="button" onClick={() => setQuery({ sort: sort === "last" ? null : "last" })}>
-                                            {t("column.last")}
-                                            {sort === "last" && <Icon name="down" />}
-                                        </button>
-                                    </th>
-                                    <th scope="col">
-                                        <button type="button" onClick={() => setQuery({ sort: sort === "next" ? null : "next" })}>
-                                            {t("column.next")}
-                                            {sort === "next" && <Icon name="up" />}
-                                        </button>
-                                    </th>
-                                    {recent && <th scope="col" class="right roomy-only">{t("column.p50")}</th>}
-                                    <th scope="col" class="widest-only">{t("column.owner")}</th>
-                                    <th scope="col" class="roomy-only">{t("column.labels")}</th>
+                                    {scheduleIn != null && <th scope="col" class={scheduleIn}>{t("column.schedule")}</th>}
+                                    {recent && recentIn != null && <th scope="col" class={recentIn}>{t("column.recent")}</th>}
+                                    {lastIn != null && (
+                                        <th scope="col" class={lastIn}>
+                                            <button type="button" onClick={() => setQuery({ sort: sort === "last" ? null : "last" })}>
+                                                {t("column.last")}
+                                                {sort === "last" && <Icon name="down" />}
+                                            </button>
+                                        </th>
+                                    )}
+                                    {nextIn != null && (
+                                        <th scope="col">
+                                            <button type="button" onClick={() => setQuery({ sort: sort === "next" ? null : "next" })}>
+                                                {t("column.next")}
+                                                {sort === "next" && <Icon name="up" />}
+                                            </button>
+                                        </th>
+                                    )}
+                                    {recent && p50In != null && <th scope="col" class={`right ${p50In}`}>{t("column.p50")}</th>}
+                                    {ownerIn != null && <th scope="col" class={ownerIn}>{t("column.owner")}</th>}
+                                    {labelsIn != null && <th scope="col" class={labelsIn}>{t("column.labels")}</th>}
                                     <th scope="col">
                                         <span class="hidden-text">{t("actions", { name: "" })}</span>
                                     </th>

@@ -5,7 +5,7 @@ import { t as common } from "../../i18n/common";
 import { Button, Dialog, Failure } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { LabelForm } from "./Dialogs";
-import { doAll, look, nothingYet, type Acted, type Left, type Progress, type Wanted } from "./match";
+import { doAll, look, nothingYet, type Acted, type BulkAction, type Left, type Progress, type Wanted } from "./match";
 import { t } from "./words";
 
 function LeftAlone({ left }: { left: Left[] }) {
@@ -38,10 +38,10 @@ function Preview({ found }: { found: Acted }) {
     );
 }
 
-function Done({ progress, all }: { progress: Progress; all: number }) {
+function Done({ what, progress, all }: { what: BulkAction; progress: Progress; all: number }) {
     return (
         <>
-            <p role="status">{progress.isOver ? t("done", { n: progress.touched }) : t("match.doing", { n: progress.touched, all })}</p>
+            <p role="status">{progress.isOver ? t(`did.${what}`, { n: progress.touched }) : t("match.doing", { n: progress.touched, all })}</p>
             <progress max={Math.max(1, all)} value={progress.isOver ? Math.max(1, all) : progress.touched} aria-label={t("match.doing", { n: progress.touched, all })} />
             <LeftAlone left={progress.left} />
             {progress.failed.length > 0 && (
@@ -113,7 +113,7 @@ function DoDialog({ wanted, onClose, onDone }: Props) {
             {!progress && what !== "label" && <p>{t(`${what}.text`)}</p>}
             {found.problem && <Failure problem={found.problem} onRetry={found.reload} />}
             {problem && <Failure problem={problem} />}
-            {progress ? <Done progress={progress} all={found.data?.touched ?? 0} /> : found.data ? <Preview found={found.data} /> : <p class="faint">{common("loading")}</p>}
+            {progress ? <Done what={wanted.what} progress={progress} all={found.data?.touched ?? 0} /> : found.data ? <Preview found={found.data} /> : <p class="faint">{common("loading")}</p>}
         </Dialog>
     );
 }

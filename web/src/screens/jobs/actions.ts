@@ -41,9 +41,13 @@ function tell(result: { done: unknown[]; errors: unknown[] }, text: string, undo
 
 export type SimpleAction = "run" | "pause" | "resume";
 
-export async function act(action: SimpleAction, names: string[]): Promise<void> {
+const opposites = { pause: "resume", resume: "pause" } as const;
+
+// `changed` is called when it was undone.
+export async function act(action: SimpleAction, names: string[], changed?: () => void): Promise<void> {
     const result = await forEach(names, (name) => api.post(jobPath(name, `/${action}`)));
-    tell(result, action === "run" && names[0] && names.length === 1 ? t("started", { name: names[0] }) : t("done", { n: result.done.length }));
+    const undo = action === "run" ? undefined : () => void act(opposites[action], result.done, changed).then(changed);
+    tell(result, action === "run" && names[0] && names.length === 1 ? t("started", { name: names[0] }) : t(`did.${action}`, { n: result.done.length }), undo);
 }
 
 export async function bringBack(names: string[]): Promise<void> {
@@ -56,9 +60,11 @@ export async function remove(names: string[], changed: () => void): Promise<void
     tell(result, t("deleted.done", { n: result.done.length }), () => void bringBack(result.done).then(changed));
 }
 
-export async function setLabel(names: string[], label: string, value: string): Promise<void> {
-    const result = await forEach(names, (name) => api.patch(jobPath(name), { labels: { [label]: value || null } }));
-    tell(result, t("done", { n: result.done.length }));
+export async function setLabel(jobs: Job[], label: string, value: string, changed: () => void): Promise<void> {
+    const set = (job: Job, to: string | number | null): Promise<unknown> => api.patch(jobPath(job.name), { labels: { [label]: to } });
+    const result = await forEach(jobs, (job) => set(job, value || null));
+    const undo = (): void => void forEach(result.done, (job) => set(job, job.labels?.[label] ?? null)).then(changed);
+    tell(result, t("did.label", { n: result.done.length }), undo);
 }
 
 export async function openRuns(names: string[]): Promise<Run[]> {
@@ -72,7 +78,7 @@ export async function openRuns(names: string[]): Promise<Run[]> {
 
 export async function kill(runs: Run[]): Promise<void> {
     const result = await forEach(runs, (run) => api.post(runPath(run.run_id, "/kill")));
-    tell(result, t("done", { n: result.done.length }));
+    tell(result, t("did.kill", { n: result.done.length }));
 }
 
 // true: the job was created.
