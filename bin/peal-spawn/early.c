@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "serve/low_fds.h"
 #include "spawner.h"
 
 #define MANY            4 /* that are let go at once are a burst, see start.c */
@@ -52,7 +53,7 @@ static struct early *keep(const struct spawn_message *message, int stdin_fd)
     early->length = message->body_length;
     struct spawn_message copy = *message;
     copy.body = early->message;
-    early->stdin_fd = stdin_fd >= 0 ? fcntl(stdin_fd, F_DUPFD_CLOEXEC, 3) : -1;
+    early->stdin_fd = stdin_fd >= 0 ? fcntl(stdin_fd, F_DUPFD_CLOEXEC, LOW_FDS) : -1;
     if ((stdin_fd >= 0 && early->stdin_fd < 0) ||
         spawn_decode_start(&copy, &early->request, &early->block) != OK) {
         early_free(early);

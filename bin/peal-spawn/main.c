@@ -22,6 +22,7 @@
 #include "allowed_users.h"
 #include "clock.h"
 #include "descent.h"
+#include "serve/low_fds.h"
 #include "spawner.h"
 
 static void signal_ready(void *context, struct watch *watch, uint32_t events)
@@ -99,12 +100,14 @@ static void look_at_oom_score(struct spawner *s)
 static enum status open_all(struct spawner *s)
 {
     char tag[SPAWN_TAG_SIZE];
+    struct low_fds low;
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     kept_open(&s->kept);
     look_at_oom_score(s);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    launches_init(&s->launches, s->null_fd); /* first: it takes the lowest descriptors */
+    launches_init(&s->launches, s->null_fd);
+    low_fds_take(&low, s->null_fd);
     s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     bool is_open = s->null_fd >= 0 && s->epoll_fd >= 0 && handover_open(&s->handover);
     enum status st = is_open ? open_folder(s) : E_IO;
@@ -135,6 +138,7 @@ static enum status open_all(struct spawner *s)
     if (st == OK)
         st = agent_link_open(&s->link, s->epoll_fd);
     kept_release(&s->kept);
+    low_fds_leave(&low);
     return st;
 }
 

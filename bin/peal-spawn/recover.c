@@ -21,6 +21,7 @@
 #include "clock.h"
 #include "handover/ends.h"
 #include "proc.h"
+#include "serve/low_fds.h"
 #include "spawner.h"
 
 /* While the journal is read, every run is in the state RUNNING; with a reason it has ended, without
@@ -60,7 +61,7 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
 static int find_process(struct run *run)
 {
     struct proc_stat stat;
-    int fd = (int)syscall(SYS_pidfd_open, run->info.pid, 0);
+    int fd = high_fd((int)syscall(SYS_pidfd_open, run->info.pid, 0));
     if (fd < 0)
         return -1;
     if (proc_stat(run->info.pid, &stat) &&
@@ -100,7 +101,7 @@ static int open_again(pid_t pid, int number, uint64_t inode)
     if (stat(path, &st) < 0)
         return -1;
     if (S_ISFIFO(st.st_mode) && st.st_ino == inode)
-        return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return high_fd(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     errno = ENOENT;
     return -1;
 }

@@ -47,16 +47,18 @@ struct executor_ops {
     /* A kill may get lost while the executor is away: the engine repeats it after READY. A repeated
      * kill is harmless, and so is one of a run that has ended. */
     void (*kill)(struct executor *executor, const struct id *run_id, enum run_reason reason);
-    /* The end is durable in the store: the executor may forget the run and its values. The output
-     * stays until output_source.remove. */
+    /* The end is durable in the store: the executor may forget the run. The output stays until
+     * output_source.remove, and values until remove_values. */
     void (*acknowledge)(struct executor *executor, const struct id *run_id);
     /* What a step of a workflow has written for later ones (the file PEAL_OUTPUT), after its ENDED
-     * and until it is acknowledged, also to the next agent: a text of up to EXECUTOR_VALUES_MAX
+     * and until remove_values, also to the next agent: a text of up to EXECUTOR_VALUES_MAX
      * bytes as the step left it, from malloc, with a zero byte behind it. NULL: nothing was
      * written. E_TOO_LARGE: more than that was. E_INVALID: the file was replaced by something else.
      * E_IO. NULL: no run of this executor writes any. */
     enum status (*values)(struct executor *executor, const struct id *run_id, char **ret,
                           size_t *ret_length);
+    /* Removes those; there need not be any. NULL: as above. */
+    void (*remove_values)(struct executor *executor, const struct id *run_id);
     /* Has the file job->expect.file looked at on this node, as the user of the run. `end` is what
      * its ENDED told: the executor keeps it, and tells the same once more with the file. To be
      * asked again after another ENDED without it: the executor was away. NULL: no run of this
@@ -78,5 +80,14 @@ struct executor_ops {
 struct executor {
     const struct executor_ops *ops;
 };
+
+/* Of a run that ended as known in the store. `is_step`: it is one, or may be. */
+static inline void executor_acknowledge(struct executor *executor, const struct id *run_id,
+                                        bool is_step)
+{
+    if (is_step && executor->ops->remove_values)
+        executor->ops->remove_values(executor, run_id);
+    executor->ops->acknowledge(executor, run_id);
+}
 
 #endif

@@ -179,7 +179,6 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     id_format(run_id, id);
     drop_look(self, run_id);
     start_notes_drop(&self->notes, id);
-    spawn_values_remove(self->folder, id);
     /* Not sent: the spawner reports the end again with the next connection. */
     if (spawn_client_ack(self->client, id) != OK)
         return;
@@ -191,6 +190,13 @@ static enum status values(struct executor *port, const struct id *run_id, char *
     char id[ID_TEXT + 1];
     id_format(run_id, id);
     return spawn_values_read(from_port(port)->folder, id, EXECUTOR_VALUES_MAX, ret, ret_length);
+}
+
+static void remove_values(struct executor *port, const struct id *run_id)
+{
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    spawn_values_remove(from_port(port)->folder, id);
 }
 
 static enum status look(struct executor *port, const struct id *run_id, const struct job *job,
@@ -416,6 +422,7 @@ static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
                                         .values = values,
+                                        .remove_values = remove_values,
                                         .look = look,
                                         .next_event = next_event,
                                         .version = version,

@@ -21,6 +21,7 @@
 
 #include "clock.h"
 #include "handover/handover.h"
+#include "serve/low_fds.h"
 #include "serve/masking.h"
 #include "spawner.h"
 
@@ -153,7 +154,7 @@ void keeper_start(struct spawner *s)
     if (!memory->guard || getppid() != memory->guard)
         return;
     if (keeper->own_fd < 0)
-        keeper->own_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+        keeper->own_fd = high_fd((int)syscall(SYS_pidfd_open, getpid(), 0));
     if (keeper->own_fd < 0)
         return;
     struct clone_args args = {
@@ -167,9 +168,9 @@ void keeper_start(struct spawner *s)
     if (pid < 0)
         return;
     keeper->started_boot_ms = clock_now().boot.ms;
-    keeper->watch = (struct watch){.fd = pidfd, .ready = has_ended};
+    keeper->watch = (struct watch){.fd = high_fd(pidfd), .ready = has_ended};
     if (spawner_watch(s, &keeper->watch, EPOLLIN) != OK) { /* then there is no second one */
-        close(pidfd);
+        close(keeper->watch.fd);
         keeper->watch.fd = -1;
     }
 }

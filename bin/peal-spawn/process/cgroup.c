@@ -13,6 +13,7 @@
 
 #include "proc.h"
 #include "process/tree.h"
+#include "serve/low_fds.h"
 
 #define POOLED_NAME   "pool."
 #define POOL_SHARE    16 /* descriptors for each cgroup of the pool that there may be */
@@ -161,8 +162,10 @@ static bool open_pooled(struct cgroups *groups, uint32_t number, bool is_spoilt)
         return false;
     }
     look_up_processes(fd, "cgroup.procs");
-    *pooled = (struct pooled_cgroup){
-        .is_made = true, .is_spoilt = is_spoilt, .fd = fd, .events_fd = events_fd};
+    *pooled = (struct pooled_cgroup){.is_made = true,
+                                     .is_spoilt = is_spoilt,
+                                     .fd = high_fd(fd),
+                                     .events_fd = high_fd(events_fd)};
     groups->made++;
     return true;
 }

@@ -17,13 +17,14 @@
 
 #include "clock.h"
 #include "process/raw.h"
+#include "serve/low_fds.h"
 
-#define STACK_BYTES    32768 /* mostly for a path of 4 KiB */
-#define TEXT_BYTES     28672
-#define YIELDS         8
-#define TRIM_MS        2000 /* after the last burst */
-#define FIRST_RESERVED 3
-#define ALL            (LAUNCH_COUNT + LAUNCH_HELD)
+#define STACK_BYTES 32768 /* mostly for a path of 4 KiB */
+#define TEXT_BYTES  28672
+#define MANY_SHARE  20   /* the table: then they get the processor first ... */
+#define YIELDS      8    /* ... so often at most */
+#define TRIM_MS     2000 /* after the last burst */
+#define ALL         (LAUNCH_COUNT + LAUNCH_HELD)
 
 struct launch {
     char stack[STACK_BYTES];
@@ -58,29 +59,25 @@ void launches_init(struct launches *launches, int null_fd)
         close_inherited_on_exec(); /* before Linux 5.9, or a seccomp filter refuses it */
         return;
     }
-    for (int i = 0; i < 2 * LAUNCH_APART; i++) {
-        int fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_RESERVED);
-        if (fd < 0 || fd >= LAUNCH_FDS) {
-            if (fd >= 0)
-                close(fd);
-            break;
-        }
-        launches->fds[i / 2][i % 2] = fd;
-        launches->pair_count = (i + 1) / 2;
-    }
+    launches->may_share = true;
 }
 
 void launches_settle(struct launches *launches)
 {
-    for (int i = 0; i < launches->pair_count; i++) {
-        struct launch *launch = launches->users[i];
-        if (!launch || (!__atomic_load_n(&launch->is_apart, __ATOMIC_ACQUIRE) &&
-                        __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE)))
+    int left = 0;
+    for (int i = 0; i < launches->shared_count; i++) {
+        const struct shared_ends *ends = &launches->shared[i];
+        const struct launch *launch = ends->user;
+        if (!__atomic_load_n(&launch->is_apart, __ATOMIC_ACQUIRE) &&
+            __atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE)) {
+            launches->shared[left++] = *ends;
             continue;
-        for (int end = 0; end < 2; end++)
-            dup3(launches->null_fd, launches->fds[i][end], O_CLOEXEC);
-        launches->users[i] = NULL;
+        }
+        close(ends->fds[0]);
+        if (ends->fds[1] >= 0)
+            close(ends->fds[1]);
     }
+    launches->shared_count = left;
 }
 
 /* A launch among those from `from` on; NULL: all are in use. */
@@ -109,41 +106,30 @@ static struct launch *find_free_to_hold(struct launches *launches)
     return launch ? launch : find_free(launches, LAUNCH_COUNT, likely);
 }
 
-/* The number of a free pair of descriptors, or pair_count. */
-static int find_pair(const struct launches *launches)
+/* May the process share the table of descriptors until its first call? When there are too many of
+ * them, they get the processor first. An input of its own, or a file for values, is closed by its
+ * owner right after the launch, perhaps before the process has parted with the table. */
+static bool may_share(struct launches *launches, const struct child_setup *setup)
 {
-    int i = 0;
-    while (i < launches->pair_count && launches->users[i])
-        i++;
-    return i;
-}
-
-/* Moves the ends of its pipes to reserved numbers, if some are free. When there are too many
- * processes on their way, they get the processor first. An input of its own, or a file for values,
- * is closed by its owner right after the launch, perhaps before the process has parted with the
- * table. */
-static bool reserve_fds(struct launches *launches, struct launch *launch)
-{
-    int *fds = launch->setup.fds;
-    if (!launches->pair_count || fds[0] != launches->null_fd || fds[0] >= LAUNCH_FDS ||
-        launch->setup.values_fd >= 0)
+    const int *fds = setup->fds;
+    if (!launches->may_share || fds[0] != launches->null_fd || fds[0] >= LOW_FDS ||
+        fds[1] >= LOW_FDS || fds[2] >= LOW_FDS || setup->values_fd >= 0)
         return false;
     launches_settle(launches);
-    int pair = find_pair(launches);
-    for (int i = 0; pair == launches->pair_count && i < YIELDS; i++) {
+    for (int i = 0; launches->shared_count >= MANY_SHARE && i < YIELDS; i++) {
         sched_yield();
         launches_settle(launches);
-        pair = find_pair(launches);
     }
-    if (pair == launches->pair_count)
-        return false;
-    launches->users[pair] = launch; /* settled by the next call if this one fails */
-    const int *reserved = launches->fds[pair];
-    if (dup3(fds[1], reserved[0], O_CLOEXEC) < 0 || dup3(fds[2], reserved[1], O_CLOEXEC) < 0)
-        return false;
-    fds[1] = reserved[0];
-    fds[2] = reserved[1];
-    return true;
+    return launches->shared_count < LAUNCH_APART;
+}
+
+/* The ends of its pipes, which it shares with the spawner, are closed when it is apart. */
+static void share(struct launches *launches, struct launch *launch, struct child_setup *setup)
+{
+    int *fds = setup->fds;
+    launches->shared[launches->shared_count++] =
+        (struct shared_ends){launch, {fds[1], fds[2] != fds[1] ? fds[2] : -1}};
+    fds[1] = fds[2] = -1;
 }
 
 void launches_release(struct launches *launches)
@@ -214,20 +200,24 @@ static bool fill(struct launch *launch, const struct child_setup *setup)
 }
 
 /* The pid, or -1. */
-static pid_t borrow(struct launches *launches, struct launch *launch, const struct clone_args *args)
+static pid_t borrow(struct launches *launches, struct launch *launch, struct child_setup *setup,
+                    const struct clone_args *args)
 {
+    bool is_shared = may_share(launches, setup);
     struct clone_args borrowing = *args;
     borrowing.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
     borrowing.child_tid = (uintptr_t)&launch->is_borrowed;
     borrowing.stack = (uintptr_t)launch->stack;
     borrowing.stack_size = sizeof(launch->stack);
     launch->is_apart = 0;
-    if (reserve_fds(launches, launch)) {
+    if (is_shared) {
         borrowing.flags |= CLONE_FILES;
         launch->setup.is_apart = &launch->is_apart;
     }
     launch->is_borrowed = 1;
     long pid = raw_clone(&borrowing, child_main, &launch->setup);
+    if (pid > 0 && is_shared)
+        share(launches, launch, setup);
     if (pid > 0)
         return (pid_t)pid;
     launch->is_borrowed = 0;
@@ -250,11 +240,11 @@ static struct clone_args clone_args_of(const struct child_setup *setup)
     return args;
 }
 
-pid_t launch_process(struct launches *launches, const struct child_setup *setup)
+pid_t launch_process(struct launches *launches, struct child_setup *setup)
 {
     struct clone_args args = clone_args_of(setup);
     struct launch *launch = may_borrow(setup) ? find_free(launches, 0, LAUNCH_COUNT) : NULL;
-    long pid = launch && fill(launch, setup) ? borrow(launches, launch, &args) : -1;
+    long pid = launch && fill(launch, setup) ? borrow(launches, launch, setup, &args) : -1;
     if (pid < 0)
         pid = syscall(SYS_clone3, &args, sizeof(args));
     if (pid < 0 && errno == ENOSYS && setup->cgroup_fd < 0)
@@ -266,7 +256,7 @@ pid_t launch_process(struct launches *launches, const struct child_setup *setup)
 
 /* ---- gates ---- */
 
-pid_t launch_held(struct launches *launches, const struct child_setup *setup, struct launch **ret)
+pid_t launch_held(struct launches *launches, struct child_setup *setup, struct launch **ret)
 {
     struct clone_args args = clone_args_of(setup);
     struct launch *launch = may_borrow(setup) ? find_free_to_hold(launches) : NULL;
@@ -275,7 +265,7 @@ pid_t launch_held(struct launches *launches, const struct child_setup *setup, st
     launch->gate = GATE_SHUT;
     launch->setup.gate = &launch->gate;
     launch->setup.parent = getpid();
-    pid_t pid = borrow(launches, launch, &args);
+    pid_t pid = borrow(launches, launch, setup, &args);
     if (pid < 0)
         return -1;
     launch->is_held = 1;

@@ -9,9 +9,9 @@
  * Nor is the table of descriptors copied, only for the exec to close them: with the pipes of
  * thousands of runs in it that costs more than all the rest. The process shares the table, and
  * parts with it by its first system call, which copies nothing beyond the ends of its pipes. Those
- * are moved to reserved numbers below LAUNCH_FDS, the lowest that are free, and stay open until it
- * says that it is apart. There are such numbers for LAUNCH_APART processes at a time; others copy
- * the table, and so do those with an input of their own or a file for values.
+ * have low numbers, since what stays open has none (serve/low_fds.h), and stay open until it says
+ * that it is apart. Where its ends have higher numbers, or LAUNCH_APART others have not parted yet,
+ * it copies the table, and so does one with an input of its own or a file for values.
  *
  * A process may be made before its time, and held at a gate right before its exec. It dies with the
  * spawner while it is held, and never executes unless the gate was opened.
@@ -23,6 +23,7 @@
 #ifndef PEAL_SPAWNER_LAUNCH_H
 #define PEAL_SPAWNER_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "process/child.h"
@@ -30,23 +31,27 @@
 #define LAUNCH_COUNT 64
 #define LAUNCH_HELD  1024 /* as many more at their gates ... */
 #define LAUNCH_KEPT  256  /* ... for which so much memory is kept when no more are held */
-#define LAUNCH_APART 20
-#define LAUNCH_FDS   64 /* each that is below its own is copied, and has to be closed again */
+#define LAUNCH_APART 60
 
 struct launch;
+
+/* The ends of a process that may share the spawner's table still. */
+struct shared_ends {
+    struct launch *user;
+    int fds[2]; /* the second is -1 if both streams are one pipe */
+};
 
 struct launches {
     struct launch *all[LAUNCH_COUNT + LAUNCH_HELD]; /* allocated when the earlier ones are in use */
     int null_fd;                                    /* borrowed */
-    int fds[LAUNCH_APART][2];                       /* the reserved numbers ... */
-    struct launch *users[LAUNCH_APART];             /* ... and who has them; NULL: nobody */
-    int pair_count;                                 /* so many there are */
-    uint32_t held;                                  /* processes at their gates */
-    int64_t trim_at_boot_ms;                        /* when to call launches_trim; 0: never */
+    bool may_share;                                 /* the table of descriptors */
+    struct shared_ends shared[LAUNCH_APART];
+    int shared_count;
+    uint32_t held;           /* processes at their gates */
+    int64_t trim_at_boot_ms; /* when to call launches_trim; 0: never */
 };
 
-/* Reserves the lowest descriptors that are free by copies of `null_fd`, so to be called before
- * others are opened; without close_range none: then all launches copy the table. */
+/* Without close_range all launches copy the table. */
 void launches_init(struct launches *launches, int null_fd);
 
 /* Does not free launches that a process still uses. */
@@ -60,12 +65,13 @@ void launches_settle(struct launches *launches);
 
 /* Returns the pid, or -1 and errno. The process is in its cgroup from its first instruction on; if
  * it fails before the exec it writes the failing step to the slot. Only the slot of `setup` must
- * stay valid after the call. */
-pid_t launch_process(struct launches *launches, const struct child_setup *setup);
+ * stay valid after the call. The ends that become 1 and 2 are taken over if the process shares the
+ * table, and are -1 then. */
+pid_t launch_process(struct launches *launches, struct child_setup *setup);
 
 /* The same, for a process that is held at its gate. -1 also if it can't be held: it would have to
  * be forked, or too many are. */
-pid_t launch_held(struct launches *launches, const struct child_setup *setup, struct launch **ret);
+pid_t launch_held(struct launches *launches, struct child_setup *setup, struct launch **ret);
 
 /* The process executes its command; false: it has failed before, and has said nothing. Or it ends
  * without. The launch is no longer the caller's. */

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "serve/low_fds.h"
+
 #define NEW_PAGES 16 /* of a pipe, unless its user has very many */
 
 bool pipes_init(struct pipes *pipes)
@@ -45,7 +47,8 @@ static bool make(const struct pipes *pipes, struct pipe_ends *ret)
     int error = errno;
     close(ends[1]);
     if (done) {
-        *ret = (struct pipe_ends){.read_fd = ends[0], .write_fd = both, .inode = st.st_ino};
+        *ret =
+            (struct pipe_ends){.read_fd = high_fd(ends[0]), .write_fd = both, .inode = st.st_ino};
         return true;
     }
     if (both >= 0)

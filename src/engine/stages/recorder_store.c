@@ -76,7 +76,7 @@ static void finish_answered(struct recorder *recorder, struct now now, struct op
     }
     if (finish->accepted) /* after a repeat: the end that the store has */
         open->run = finish->run;
-    recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
+    executor_acknowledge(recorder->ports->executor, &open->run.id, run_is_step(&open->run));
     open_runs_move(recorder->runs, open, OPEN_FINISHED);
     job_ended(recorder, now, open);
 }

@@ -661,7 +661,7 @@ static void take_event(struct runner *runner, struct now now, const struct execu
     if (!open || !open_phase_is(open->phase, PHASE_EXECUTED)) {
         /* Its end is in the store already: the acknowledgement was lost. */
         if (event->kind == EXECUTOR_ENDED && (!open || !open_phase_is(open->phase, PHASE_OPEN)))
-            runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
+            executor_acknowledge(runner->ports->executor, &event->run_id, true);
         return;
     }
     if (event->kind == EXECUTOR_HELD) {

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "serve/low_fds.h"
 #include "serve/process.h"
 
 #define REPORTS 5 /* of enum report */
@@ -318,6 +319,7 @@ static void agent_accept(void *context, struct watch *watch, uint32_t events)
     }
     if (fd < 0)
         return;
+    fd = high_fd(fd);
     if (!may_attach(fd)) {
         serve_log("event=agent_refused error=\"another user\"");
         close(fd);
@@ -329,7 +331,7 @@ static void agent_accept(void *context, struct watch *watch, uint32_t events)
     }
     link->type->replaced(link->context);
     if (link->spare_fd < 0)
-        link->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        link->spare_fd = high_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     link->agent.fd = fd;
     link->said_hello = link->wants_ready = link->is_full = false;
     link->wants_build = link->awaits_build = link->knows_frames = false;

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "hash.h"
+#include "serve/low_fds.h"
 
 #define NAME         "journal"
 #define NEW_NAME     "journal.new"
@@ -205,7 +206,7 @@ static bool write_copies(int fd, const struct journal_record *records, size_t co
 
 void journal_rewrite(struct journal *journal, const struct journal_record *records, size_t count)
 {
-    int fd = create(journal->folder_fd);
+    int fd = high_fd(create(journal->folder_fd));
     if (fd < 0)
         return;
     if (!write_copies(fd, records, count) || fdatasync(fd) < 0 ||

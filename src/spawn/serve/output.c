@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "serve/low_fds.h"
+
 #define HEADER sizeof(struct spawn_record)
 
 void output_init(struct output *output, uint64_t head_limit, uint64_t tail_limit)
@@ -25,7 +27,8 @@ static void tail_name(const char *id, uint32_t turn, char name[SPAWN_OUTPUT_NAME
 
 static int open_file(int folder_fd, const char *name)
 {
-    return openat(folder_fd, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    return high_fd(openat(folder_fd, name, flags, 0600));
 }
 
 /* Appends a record completely, or not at all. */

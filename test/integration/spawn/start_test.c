@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "harness.h"
+#include "serve/low_fds.h"
 
 static void ends_are_told(void **state)
 {
@@ -353,6 +354,42 @@ static void a_second_start_does_not_run_twice(void **state)
     assert_string_equal(text, "once\n");
 }
 
+/* Each of these is copied by every process that is made, and closed by it again: low_fds.h. */
+static int low_descriptors(const struct harness *h)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/fd", spawn_client_spawner(h->client)->pid);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -1;
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        count += entry->d_name[0] != '.' && atoi(entry->d_name) < LOW_FDS;
+    closedir(folder);
+    return count;
+}
+
+static void runs_that_go_on_leave_the_low_descriptors(void **state)
+{
+    enum { LASTING = 200, FEW = 24 };
+    struct harness *h = *state;
+    char id[32];
+    for (int i = 0; i < LASTING; i++) {
+        snprintf(id, sizeof(id), "lasts-%d", i);
+        harness_sh(h, id, "echo on its way; exec sleep 60");
+    }
+    for (int i = 0; i < LASTING; i++) {
+        snprintf(id, sizeof(id), "lasts-%d", i);
+        harness_wait(h, harness_seen(h, id)->grew > 0); /* its output file is open */
+    }
+    int low = low_descriptors(h);
+    if (low < 0) {
+        print_message("the descriptors of the spawner can't be looked at\n");
+        skip();
+    }
+    assert_in_range(low, 3, FEW);
+}
+
 static void bad_requests_are_refused_at_once(void **state)
 {
     struct harness *h = *state;
@@ -567,6 +604,7 @@ int main(void)
         TEST(running_out_of_descriptors_is_told),
         TEST(an_expired_start_never_runs),
         TEST(a_second_start_does_not_run_twice),
+        TEST(runs_that_go_on_leave_the_low_descriptors),
         TEST(bad_requests_are_refused_at_once),
         cmocka_unit_test_setup_teardown(the_oom_score_is_reset_for_runs_only, setup_with_oom_score,
                                         harness_teardown),

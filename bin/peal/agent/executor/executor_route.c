@@ -44,6 +44,13 @@ static enum status values(struct executor *port, const struct id *run_id, char *
     return part->ops->values(part, run_id, ret, ret_length);
 }
 
+static void remove_values(struct executor *port, const struct id *run_id)
+{
+    struct executor *part = part_of(from_port(port), run_id);
+    if (part->ops->remove_values)
+        part->ops->remove_values(part, run_id);
+}
+
 /* Only processes leave files. */
 static enum status look(struct executor *port, const struct id *run_id, const struct job *job,
                         const struct run *end)
@@ -114,6 +121,7 @@ static const struct executor_ops ops = {.start = start,
                                         .kill = kill_run,
                                         .acknowledge = acknowledge,
                                         .values = values,
+                                        .remove_values = remove_values,
                                         .look = look,
                                         .next_event = next_event,
                                         .version = version,
