@@ -69,51 +69,42 @@ void event_ring_pass(struct event_ring *ring, const struct store_change *change)
     ring->known_from = ring->place.number;
 }
 
-static const char *job_of(const struct store_change *change)
-{
-    return change->run     ? change->run->job_name
-           : change->entry ? change->entry->job_name
-                           : change->job_name;
-}
-
 /* Without text (out of memory) it is a gap, sent as a reset. */
-static void add(struct event_ring *ring, unsigned topic, char *text, const char *job)
+void event_ring_add(struct event_ring *ring, unsigned topic, struct event_text *text)
 {
     struct event *event = &ring->events[++ring->last % EVENT_RING];
     if (ring->last > EVENT_RING && event->place > ring->known_from)
         ring->known_from = event->place;
     free(event->text);
-    free(event->job);
     event->topic = topic;
     event->text = text;
-    event->job = job ? strdup(job) : NULL;
     event->place = ring->place.number;
 }
 
-void event_ring_add(struct event_ring *ring, unsigned topic, char *text)
+/* The text of its last event, for those who come later. */
+static void keep_leader(struct event_ring *ring, const struct event_text *text)
 {
-    add(ring, topic, text, NULL);
+    struct strbuf out;
+    strbuf_init(&out);
+    if (text)
+        event_text_print(text, &out);
+    free(ring->leader);
+    ring->leader = text ? strbuf_detach(&out) : NULL;
+    strbuf_release(&out);
 }
 
 bool event_ring_note(struct event_ring *ring, const struct store_change *change)
 {
-    struct strbuf text;
+    struct event_text *text;
     take_place(ring, change->place);
     if (change->kind == STORE_CHANGE_PEER && !is_news(ring, change->peer))
         return false;
-    strbuf_init(&text);
-    strbuf_reserve(&text, 160); /* an event of a job, at once */
-    unsigned topic = event_print(change, &text);
-    char *made = topic ? strbuf_detach(&text) : NULL;
-    const char *job = job_of(change);
-    strbuf_release(&text);
+    unsigned topic = event_text_of(change, &text);
     if (!topic)
         return false;
-    add(ring, topic, made, job);
-    if (change->kind == STORE_CHANGE_LEADER) {
-        free(ring->leader);
-        ring->leader = made ? strdup(made) : NULL;
-    }
+    event_ring_add(ring, topic, text);
+    if (change->kind == STORE_CHANGE_LEADER)
+        keep_leader(ring, text);
     return true;
 }
 
@@ -124,10 +115,8 @@ const struct event *event_ring_at(const struct event_ring *ring, uint64_t number
 
 void event_ring_release(struct event_ring *ring)
 {
-    for (size_t i = 0; i < EVENT_RING; i++) {
+    for (size_t i = 0; i < EVENT_RING; i++)
         free(ring->events[i].text);
-        free(ring->events[i].job);
-    }
     free(ring->leader);
     free(ring->nodes);
 }

@@ -11,10 +11,11 @@
 
 enum { EVENT_RING = 4096 };
 
+struct event_text;
+
 struct event {
     unsigned topic;
-    char *text; /* its fields, without the id; NULL: a gap, sent as a reset */
-    char *job;  /* its job; NULL: none, or the job has no name any more */
+    struct event_text *text; /* its fields, without the id; NULL: a gap, sent as a reset */
     int64_t place;
 };
 
@@ -39,7 +40,7 @@ bool event_ring_note(struct event_ring *ring, const struct store_change *change)
 
 /* Adds an event that is not a change of the store. Takes the text over; NULL (out of memory): a
  * gap. */
-void event_ring_add(struct event_ring *ring, unsigned topic, char *text);
+void event_ring_add(struct event_ring *ring, unsigned topic, struct event_text *text);
 
 /* The oldest number in the ring; last + 1: empty. */
 uint64_t event_ring_oldest(const struct event_ring *ring);

@@ -1,5 +1,6 @@
 #include "live/event_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "calendar_codec.h"
@@ -42,37 +43,130 @@ static void close_object(struct strbuf *out)
     strbuf_adds(out, "}\n");
 }
 
-static unsigned print_job(const struct store_change *change, const char *what, struct strbuf *out)
+/* ---- what an event says ---- */
+
+enum event_kind {
+    EVENT_JOB,  /* told_job, and its name */
+    EVENT_RUN,  /* told_run; names of its job, its node and its step */
+    EVENT_TEXT, /* the name of its job, and the event as it is printed */
+};
+
+struct told_job {
+    struct id uid;
+    int64_t revision;
+    const char *change;
+};
+
+struct told_run {
+    struct id id, job_uid, instance;
+    int64_t tick_ms, started_ms, finished_ms;
+    int attempt;
+    enum run_cause cause;
+    enum run_state state;
+    enum run_reason reason;
+};
+
+/* Behind it, and what it tells, are its texts. */
+struct event_text {
+    enum event_kind kind;
+    union {
+        struct told_job job;
+        struct told_run run;
+    } told[];
+};
+
+static const size_t told_sizes[] = {
+    [EVENT_JOB] = sizeof(struct told_job),
+    [EVENT_RUN] = sizeof(struct told_run),
+    [EVENT_TEXT] = 0,
+};
+
+static const char *after(const char *text)
 {
-    strbuf_adds(out, "event: job\ndata: {");
-    add_id(out, "uid", &change->job_uid);
-    add_text(out, "job", change->job_name ? change->job_name : "");
-    strbuf_addf(out, "\"revision\":%lld,", (long long)change->job_revision);
-    add_text(out, "change", what);
-    close_object(out);
+    return text + strlen(text) + 1;
+}
+
+static const char *texts_of(const struct event_text *text)
+{
+    return (const char *)text->told + told_sizes[text->kind];
+}
+
+/* With up to three texts; NULL is an empty one. NULL: out of memory. */
+static struct event_text *make(enum event_kind kind, const void *told, const char *const texts[3])
+{
+    size_t lengths[3], length = 0;
+    for (int i = 0; i < 3; i++)
+        length += lengths[i] = texts[i] ? strlen(texts[i]) + 1 : 1;
+    struct event_text *made = malloc(sizeof(*made) + told_sizes[kind] + length);
+    if (!made)
+        return NULL;
+    made->kind = kind;
+    if (told)
+        memcpy(made->told, told, told_sizes[kind]);
+    char *to = (char *)made->told + told_sizes[kind];
+    for (int i = 0; i < 3; to += lengths[i++])
+        memcpy(to, texts[i] ? texts[i] : "", lengths[i]);
+    return made;
+}
+
+static unsigned job_text(const struct store_change *change, const char *what,
+                         struct event_text **ret)
+{
+    const struct told_job told = {change->job_uid, change->job_revision, what};
+    *ret = make(EVENT_JOB, &told, (const char *[3]){change->job_name});
     return TOPIC_JOBS;
 }
 
-static unsigned print_run(const struct run *run, struct strbuf *out)
+static unsigned run_text(const struct run *run, struct event_text **ret)
 {
+    const struct told_run told = {
+        .id = run->id,
+        .job_uid = run->job_uid,
+        .instance = run->instance,
+        .tick_ms = run->tick_ms,
+        .started_ms = run->started_ms,
+        .finished_ms = run->finished_ms,
+        .attempt = run->attempt,
+        .cause = run->cause,
+        .state = run->state,
+        .reason = run->reason,
+    };
+    *ret = make(EVENT_RUN, &told, (const char *[3]){run->job_name, run->node, run->step});
+    return TOPIC_RUNS;
+}
+
+/* ---- printing ---- */
+
+static void print_job(const struct told_job *job, const char *name, struct strbuf *out)
+{
+    strbuf_adds(out, "event: job\ndata: {");
+    add_id(out, "uid", &job->uid);
+    add_text(out, "job", name);
+    strbuf_addf(out, "\"revision\":%lld,", (long long)job->revision);
+    add_text(out, "change", job->change);
+    close_object(out);
+}
+
+static void print_run(const struct told_run *run, const char *texts, struct strbuf *out)
+{
+    const char *job = texts, *node = after(job), *step = after(node);
     strbuf_adds(out, "event: run\ndata: {");
     add_id(out, "run_id", &run->id);
-    add_text(out, "job", run->job_name);
+    add_text(out, "job", job);
     add_id(out, "job_uid", &run->job_uid);
     add_time(out, "tick", run->tick_ms);
     strbuf_addf(out, "\"attempt\":%d,", run->attempt);
     add_text(out, "cause", run_cause_name(run->cause));
     if (!id_is_zero(&run->instance)) {
         add_id(out, "instance", &run->instance);
-        add_text(out, "step", run->step);
+        add_text(out, "step", step);
     }
     add_text(out, "state", run_state_name(run->state));
     add_text(out, "reason", run_reason_name(run->reason));
-    add_text(out, "node", run->node);
+    add_text(out, "node", node);
     add_time(out, "started_at", run->started_ms);
     add_time(out, "finished_at", run->finished_ms);
     close_object(out);
-    return TOPIC_RUNS;
 }
 
 static unsigned print_entry(const struct ledger_entry *entry, struct strbuf *out)
@@ -99,7 +193,7 @@ static unsigned print_node(const char *name, const char *what, struct strbuf *ou
     return TOPIC_NODES;
 }
 
-unsigned event_print_step(const char *node, const struct clock_step *step, struct strbuf *out)
+static unsigned print_step(const char *node, const struct clock_step *step, struct strbuf *out)
 {
     char at[TIME_TEXT];
     time_format(step->to_ms, at);
@@ -124,15 +218,10 @@ static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
     return TOPIC_CALENDARS;
 }
 
-unsigned event_print(const struct store_change *change, struct strbuf *out)
+/* Those that are few. */
+static unsigned print_other(const struct store_change *change, struct strbuf *out)
 {
     switch (change->kind) {
-    case STORE_CHANGE_JOB:
-        return print_job(change, "put", out);
-    case STORE_CHANGE_DELETE:
-        return print_job(change, change->job_json ? "deleted" : "purged", out);
-    case STORE_CHANGE_RUN:
-        return print_run(change->run, out);
     case STORE_CHANGE_ENTRY:
         return print_entry(change->entry, out);
     case STORE_CHANGE_PEER:
@@ -144,6 +233,9 @@ unsigned event_print(const struct store_change *change, struct strbuf *out)
         return print_node(change->leader, "leader", out);
     case STORE_CHANGE_DOC:
         return print_doc(change->doc, out);
+    case STORE_CHANGE_JOB:
+    case STORE_CHANGE_DELETE:
+    case STORE_CHANGE_RUN:
     case STORE_CHANGE_CURSOR:
     case STORE_CHANGE_FORGET:
     case STORE_CHANGE_KILL:
@@ -153,4 +245,63 @@ unsigned event_print(const struct store_change *change, struct strbuf *out)
         break;
     }
     return 0;
+}
+
+/* Frees the printed text. */
+static struct event_text *printed(struct strbuf *out, const char *job)
+{
+    struct event_text *made =
+        strbuf_status(out) == OK ? make(EVENT_TEXT, NULL, (const char *[3]){job, out->text}) : NULL;
+    strbuf_release(out);
+    return made;
+}
+
+unsigned event_text_of(const struct store_change *change, struct event_text **ret)
+{
+    struct strbuf out;
+    *ret = NULL;
+    if (change->kind == STORE_CHANGE_RUN)
+        return run_text(change->run, ret);
+    if (change->kind == STORE_CHANGE_JOB)
+        return job_text(change, "put", ret);
+    if (change->kind == STORE_CHANGE_DELETE)
+        return job_text(change, change->job_json ? "deleted" : "purged", ret);
+    strbuf_init(&out);
+    unsigned topic = print_other(change, &out);
+    if (topic)
+        *ret = printed(&out, change->entry ? change->entry->job_name : NULL);
+    strbuf_release(&out);
+    return topic;
+}
+
+unsigned event_text_of_step(const char *node, const struct clock_step *step,
+                            struct event_text **ret)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    unsigned topic = print_step(node, step, &out);
+    *ret = printed(&out, NULL);
+    return topic;
+}
+
+const char *event_text_job(const struct event_text *text)
+{
+    const char *job = texts_of(text);
+    return *job ? job : NULL;
+}
+
+void event_text_print(const struct event_text *text, struct strbuf *out)
+{
+    const char *texts = texts_of(text);
+    switch (text->kind) {
+    case EVENT_JOB:
+        print_job(&text->told->job, texts, out);
+        break;
+    case EVENT_RUN:
+        print_run(&text->told->run, texts, out);
+        break;
+    case EVENT_TEXT:
+        strbuf_adds(out, after(texts));
+        break;
+    }
 }

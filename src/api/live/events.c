@@ -88,10 +88,9 @@ void events_note(struct events *events, const struct store_change *change)
 
 void events_note_step(struct events *events, const char *node, const struct clock_step *step)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    unsigned topic = event_print_step(node, step, &text);
-    event_ring_add(&events->ring, topic, strbuf_detach(&text));
+    struct event_text *text;
+    unsigned topic = event_text_of_step(node, step, &text);
+    event_ring_add(&events->ring, topic, text);
     tell_soon(events);
 }
 
@@ -112,9 +111,10 @@ static bool is_whole(const struct subscriber *subscriber)
 /* Nodes and calendars are visible to all. */
 static bool is_for(const struct subscriber *subscriber, const struct event *event)
 {
+    const char *job = event_text_job(event->text);
     return event->topic & subscriber->topics && event->place >= subscriber->from_place &&
            (is_whole(subscriber) || event->topic & (TOPIC_NODES | TOPIC_CALENDARS) ||
-            (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
+            (job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, job)));
 }
 
 /* Prints the events that the subscriber has not seen, up to a page; returns the number of the last
@@ -136,7 +136,7 @@ static uint64_t print_news(const struct events *events, const struct subscriber 
         }
         if (is_for(subscriber, event)) {
             event_ring_print_id(&events->ring, n, event->place, out);
-            strbuf_adds(out, event->text);
+            event_text_print(event->text, out);
             strbuf_addc(out, '\n');
         }
     }
