@@ -260,6 +260,8 @@ void engine_step(struct engine *engine, struct now now)
     adapt_lead(engine);
     if (may_take(engine))
         claimer_take(&engine->claimer, now, engine_room(engine));
+    engine->runner.claims_beginning = engine->claimer.beginning;
+    engine->claimer.begins_left = runner_claims_may_begin(&engine->runner, now);
     while (may_decide_boots(engine) &&
            boots_next_due(&engine->boots, now, may_run_boots(engine), &plan) == OK)
         claimer_submit(&engine->claimer, now, &plan);
@@ -267,6 +269,7 @@ void engine_step(struct engine *engine, struct now now)
         claimer_submit(&engine->claimer, now, &plan);
     claimer_flush(&engine->claimer, now);
     hand_on_plans(engine); /* those for which memory was short */
+    engine->runner.claims_beginning = engine->claimer.beginning;
     runner_start(&engine->runner, now);
     engine_look_out(engine);
     recorder_flush(&engine->recorder, now);

@@ -254,6 +254,8 @@ static void take_new_run(struct engine *engine, const struct run *run)
     follow(engine, open, run, open->phase);
     if (open->phase == OPEN_GROUP)
         marks_sweep(&engine->marks);
+    if (open->phase == OPEN_ORPHAN && engine->runner.executor_ready)
+        runner_end_orphan(&engine->runner, engine->now, open);
     replan_job_of(engine, run);
 }
 
@@ -385,7 +387,7 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
 static void take_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_find(&engine->runs, &run->id);
-    engine->attendance.is_busy |= run->state == RUN_CLAIMED;
+    engine->attendance.is_busy |= run->state == RUN_CLAIMED || run->state == RUN_BEGUN;
     if (open)
         open->is_forgotten = false;
     if (!open)

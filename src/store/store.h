@@ -105,6 +105,11 @@ enum { STORE_PASSED_MAX = 32 };
  * `skip_entry_id` and recorded_ms run.claimed_ms. At most one claim of a job's tick in a batch. A
  * claim whose run exists and is not begun yet is a repeat: the result is that of the first.
  *
+ * With `begins`, a run that would be CLAIMED is BEGUN in the same transaction, as by a STORE_BEGIN
+ * with its nonce, whose window then counts from this request: run.state and run.fence say so. A
+ * store whose fences are known only when a transaction is done leaves it CLAIMED. Neither for a
+ * boot, nor with parts or an opening.
+ *
  * A claim of a `boot` neither compares nor moves the cursor. Instead the document of the boot mark
  * must have the revision `boot.revision`, and is written together with the run or the entries; else
  * the boot is decided already: CLAIM_PASSED, unless it is a repeat. The run's tick is the first
@@ -126,6 +131,7 @@ struct store_claim {
         struct boot_mark mark; /* the new mark: is_due is false */
     } boot;
     bool without_run;
+    bool begins;
     struct run run; /* the caller fills all but state, which is set to the stored one. A QUEUED run
                        has no owner: no node, nonce and claimed_ms */
     struct store_parts parts;     /* the first has the id of `run`; not for a boot */
@@ -514,6 +520,7 @@ struct store_ops {
                          void *context); /* NULL: none are ever set aside */
     struct store *(*free)(struct store *store);
     bool gathers_records;
+    bool begins_claims;
 };
 
 /* Backends embed this as their first member. */
@@ -531,6 +538,14 @@ static inline void store_submit(struct store *store, struct store_request *reque
 static inline bool store_gathers_records(const struct store *store)
 {
     return store->ops->gathers_records;
+}
+
+/* Is a claim with `begins` worth to be asked for? Only where its outcome is known with its answer,
+ * and no later than the feed tells: whoever finds a run begun that it has no answer for must not
+ * start it. Elsewhere its begin is a request of its own. */
+static inline bool store_begins_claims(const struct store *store)
+{
+    return store->ops->begins_claims;
 }
 
 /* Calls `done` of the requests that have been answered. */

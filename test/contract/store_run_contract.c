@@ -142,6 +142,71 @@ static void begin_is_the_claimers(struct world *world)
     assert_int_equal(begin.refused, RUN_STATES);
 }
 
+/* A claim that may begin its run; where it does not, the begin is a request of its own. */
+static void a_claim_may_begin(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run before = claim_run(world, job, 4000);
+    int64_t fence = begin_run(world, &before).fence;
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_ALLOW);
+    claim.begins = true;
+    world_do_one(world, STORE_CLAIM, &claim);
+    assert_int_equal(claim.result, CLAIM_WON);
+    bool is_begun = claim.run.state == RUN_BEGUN;
+    assert_true(is_begun || claim.run.state == RUN_CLAIMED);
+    assert_true(is_begun || !store_begins_claims(world->store));
+    assert_int_equal(see_run(world, claim.run.id)->run.state, claim.run.state);
+    assert_int_equal(see_run(world, claim.run.id)->run.fence, claim.run.fence);
+    assert_int_equal(see_job(world, job)->cursor_ms, 5000);
+
+    struct store_claim repeat = claim;
+    world_do_one(world, STORE_CLAIM, &repeat);
+    assert_int_equal(repeat.result, CLAIM_WON);
+    assert_int_equal(repeat.run.fence, claim.run.fence);
+    struct store_begin begin = begin_run(world, &claim.run);
+    assert_true(begin.begun && begin.is_repeat == is_begun);
+    assert_true(begin.fence > fence);
+    assert_true(!is_begun || begin.fence == claim.run.fence);
+    assert_int_equal(begin.job_revision, 1);
+    world_reopen(world);
+    assert_int_equal(see_run(world, claim.run.id)->run.state, RUN_BEGUN);
+    assert_true(end_run(world, &claim.run, RUN_OK, 6000).accepted);
+}
+
+/* A run that has to wait, or is not made, is not begun. */
+static void a_claim_begins_what_it_would_own(struct world *world)
+{
+    static const struct {
+        int line;
+        enum overlap_policy overlap;
+        enum claim_result want;
+    } cases[] = {
+        {__LINE__, OVERLAP_SKIP, CLAIM_SKIPPED},
+        {__LINE__, OVERLAP_QUEUE, CLAIM_QUEUED},
+        {__LINE__, OVERLAP_REPLACE, CLAIM_QUEUED},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%zu", i);
+        struct id job = make_job(world, name);
+        struct run before = claim_run(world, job, 4000);
+        begin_run(world, &before);
+        struct store_claim claim = a_claim(world, job, 5000, cases[i].overlap);
+        claim.cursor_ms = 4000;
+        claim.begins = true;
+        claim.run.fence = 0;
+        world_do_one(world, STORE_CLAIM, &claim);
+        if (claim.result != cases[i].want || claim.run.state == RUN_BEGUN)
+            fail_msg("line %d: result %d", cases[i].line, (int)claim.result);
+    }
+    struct id job = make_job(world, "changed");
+    struct store_claim stale = a_claim(world, job, 5000, OVERLAP_ALLOW);
+    stale.begins = true;
+    change_job(world, job, true, false);
+    world_do_one(world, STORE_CLAIM, &stale);
+    assert_int_equal(stale.result, CLAIM_STALE);
+}
+
 /* What happens to the job between claim and begin. */
 static void begin_looks_at_the_job_again(struct world *world)
 {
@@ -607,6 +672,8 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(take_is_for_the_definition_of_now),
     CONTRACT_TEST(begin_gives_a_fence_that_grows),
     CONTRACT_TEST(begin_is_the_claimers),
+    CONTRACT_TEST(a_claim_may_begin),
+    CONTRACT_TEST(a_claim_begins_what_it_would_own),
     CONTRACT_TEST(begin_looks_at_the_job_again),
     CONTRACT_TEST(finish_writes_the_whole_end),
     CONTRACT_TEST(finish_is_the_owners),

@@ -56,27 +56,34 @@ static bool is_boot(const struct plan *plan)
     return plan->boot.name[0] != '\0';
 }
 
-/* A claim was won: the run goes on to its begin. */
-static void won(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
+/* A claim was won: the run goes on to its begin. If the claim has begun it, the feed of this turn
+ * says so, too. */
+static void won(struct claimer *claimer, struct store_claim *claim, const struct plan *plan,
+                struct boot_ms sent)
 {
+    bool is_begun = claim->run.state == RUN_BEGUN;
     if (open_runs_find(claimer->runs, &claim->run.id)) /* the feed was faster */
         return;
-    struct open_run *open = open_runs_add(claimer->runs, &claim->run, OPEN_CLAIMED);
+    struct open_run *open =
+        open_runs_add(claimer->runs, &claim->run, is_begun ? OPEN_BEGINNING : OPEN_CLAIMED);
     if (!open) {
         ports_log(claimer->ports, "run_dropped", "job=%s error=\"out of memory\"",
                   claim->run.job_name);
         return;
     }
     open->start_at_ms = plan->start_at_ms;
+    open->begins = is_begun;
+    open->begin_sent = open->first_begin = is_begun ? sent : open->begin_sent;
 }
 
-static void settle(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
+static void settle(struct claimer *claimer, struct store_claim *claim, const struct plan *plan,
+                   struct boot_ms sent)
 {
     struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
     if (job && claim->rewinds == job->rewinds)
         catalog_job_claimed(job, claim->tick_ms);
     if (claim->result == CLAIM_WON)
-        won(claimer, claim, plan);
+        won(claimer, claim, plan, sent);
 }
 
 /* When to plan a job again after a stale claim. The change that made it stale is in the catalog
@@ -108,21 +115,21 @@ size_t claimer_unsure(const struct claimer *claimer, struct now now, struct boot
 }
 
 static void answered(struct claimer *claimer, struct now now, struct store_claim *claim,
-                     struct plan *plan, enum status st)
+                     const struct plan *plan, struct boot_ms sent, enum status st)
 {
     int64_t not_before_ms = INT64_MIN;
     if (st == OK && claim->result == CLAIM_STALE)
         not_before_ms = after_stale_ms(claimer, now, claim);
     else if (st == OK)
-        settle(claimer, claim, plan);
+        settle(claimer, claim, plan, sent);
     replan(claimer, &claim->job_uid, not_before_ms);
 }
 
 static void boot_answered(struct claimer *claimer, struct now now, struct store_claim *claim,
-                          struct plan *plan, enum status st)
+                          struct plan *plan, struct boot_ms sent, enum status st)
 {
     if (st == OK && claim->result == CLAIM_WON)
-        won(claimer, claim, plan);
+        won(claimer, claim, plan, sent);
     boot_marks_answered(claimer->boot_marks, now, &claim->job_uid, &claim->boot,
                         st == OK && claim->result != CLAIM_STALE);
 }
@@ -138,10 +145,11 @@ static void claims_answered(void *stage, struct outbox_batch *batch, enum status
     size_t with_run = 0;
     for (size_t i = 0; i < outbox_count(batch); i++) {
         with_run += !claims[i].without_run;
+        claimer->beginning -= claims[i].begins;
         if (is_boot(&plans[i]))
-            boot_answered(claimer, now, &claims[i], &plans[i], st);
+            boot_answered(claimer, now, &claims[i], &plans[i], batch->sent, st);
         else
-            answered(claimer, now, &claims[i], &plans[i], st);
+            answered(claimer, now, &claims[i], &plans[i], batch->sent, st);
     }
     claimer->wanted -= with_run;
     if (st == E_UNKNOWN)
@@ -301,6 +309,17 @@ static enum status fill_opening(const struct claimer *claimer, struct now now, s
     return claimer_fill_instance(claimer, now, plan->job, &none, &plan->opening);
 }
 
+/* May the claim begin its run? One that is to start far ahead was claimed before its time. */
+static bool may_begin(struct claimer *claimer, struct now now, const struct plan *plan)
+{
+    if (!claimer->begins_left || is_boot(plan) || plan->parts.count || plan->opening.is_wanted ||
+        plan->start_at_ms > now.wall.ms + STORE_AHEAD_MS)
+        return false;
+    claimer->begins_left--;
+    claimer->beginning++;
+    return true;
+}
+
 void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 {
     struct id run_id = new_id(claimer, now, plan);
@@ -329,6 +348,7 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
     };
     if (plan->with_run) {
         claimer->wanted++;
+        claim->begins = may_begin(claimer, now, plan);
         fill_overlap(claimer, now, claim, plan);
         claim->skip_entry_id = new_id(claimer, now, plan);
         fill_run(claimer, now, plan, &claim->run);

@@ -3,6 +3,9 @@
  * the nonce, so only one of the two can begin. Where several nodes may take a run, each rank waits
  * STEP_IN_MS for the one before it.
  *
+ * Where no other node could take the run over, its claim begins it at once, as far as runs may be
+ * begun now.
+ *
  * A tick or a run of a workflow opens its instance. A step that is DUE may open as a fan-out, or
  * end without a start, instead of being taken (verdict.h). */
 #ifndef PEAL_CLAIMER_H
@@ -32,6 +35,8 @@ struct claimer {
     struct outbox_sender sender;
     struct outbox_batch *filling; /* claims to be sent */
     size_t wanted;                /* claims of runs without an answer yet */
+    size_t beginning;             /* those of them that begin their run ... */
+    size_t begins_left;           /* ... and how many more may, the engine's */
     size_t unsure;                /* runs whose claim or take has an unknown outcome ... */
     struct boot_ms unsure_since;  /* ... boot time of the last of them */
     struct boot_ms fed;           /* boot time of the feed's last change */

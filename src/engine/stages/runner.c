@@ -218,13 +218,21 @@ static size_t starts_ahead(const struct runner *runner)
                                                      : STARTS_AHEAD_MAX;
 }
 
+/* How many more runs may be between their begin and their process. */
+static size_t starts_left(const struct runner *runner)
+{
+    const size_t *counts = runner->runs->counts;
+    size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING] +
+                   runner->claims_beginning;
+    size_t most = starts_ahead(runner);
+    return ahead < most ? most - ahead : 0;
+}
+
 /* How many runs may be begun now, in one request. */
 static size_t begins_left(const struct runner *runner)
 {
     const size_t *counts = runner->runs->counts;
-    size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
-    size_t most = starts_ahead(runner);
-    size_t left = ahead < most ? most - ahead : 0;
+    size_t most = starts_ahead(runner), left = starts_left(runner);
     if (left > STARTS_AHEAD_MAX)
         return STARTS_AHEAD_MAX;
     return left < most / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
@@ -441,10 +449,23 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
 }
 
 /* The start window opens with the begin: nothing is begun while the executor is away. */
+static bool is_able(const struct runner *runner)
+{
+    return runner->executor_ready && !runner->is_held;
+}
+
 static bool may_begin(const struct runner *runner)
 {
-    return runner->executor_ready && !runner->is_held &&
-           open_runs_first(runner->runs, OPEN_CLAIMED);
+    return is_able(runner) && open_runs_first(runner->runs, OPEN_CLAIMED);
+}
+
+size_t runner_claims_may_begin(const struct runner *runner, struct now now)
+{
+    size_t left = starts_left(runner), waiting = runner->runs->counts[OPEN_CLAIMED];
+    bool is_free = is_able(runner) && !runner->is_shared &&
+                   store_begins_claims(runner->ports->store) &&
+                   runner->sender.retry_at.ms <= now.boot.ms;
+    return is_free && waiting < left ? left - waiting : 0;
 }
 
 /* While nothing may be begun, claims may become too late. */

@@ -39,6 +39,7 @@ struct runner {
     struct boot_ms ends_from; /* claims that are too late are not ended before: while this node was
                                  away, another may have run them, in a store that was restored
                                  since; INT64_MAX: the store is away */
+    size_t claims_beginning;  /* claims under way that begin their runs, the engine's */
     bool executor_ready;
     bool is_held; /* claimed runs must not begin: this node's clock is wrong, or another agent has
                      its name */
@@ -79,6 +80,10 @@ void runner_end_orphan(struct runner *runner, struct now now, struct open_run *o
  * are not begun are refused by the store, or ended by whoever would take them. */
 void runner_kill(struct runner *runner, struct now now, struct open_run *open,
                  enum run_reason reason, const char *by);
+
+/* How many runs may be begun by their claims now: none of those that wait for their begin goes
+ * behind them. */
+size_t runner_claims_may_begin(const struct runner *runner, struct now now);
 
 int64_t runner_wake_at(const struct runner *runner, struct now now);
 

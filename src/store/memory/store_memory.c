@@ -249,6 +249,7 @@ static const struct store_ops memory_ops = {
     .health = memory_health,
     .free = memory_free,
     .gathers_records = true,
+    .begins_claims = true,
 };
 
 static enum status new_view(struct memory_data *data, struct store_wake wake, struct store **ret)

@@ -73,6 +73,7 @@ struct tables_ops {
 
     enum status (*add_entry)(struct tables *tables, const struct ledger_entry *entry);
     enum status (*remove_entry)(struct tables *tables, const struct id *id);
+    /* 0: it is known when the transaction is done. */
     enum status (*next_fence)(struct tables *tables, int64_t *ret);
     enum status (*set_meta)(struct tables *tables, const struct store_set_meta *meta);
     enum status (*set_drain)(struct tables *tables, const struct store_drain *drain);

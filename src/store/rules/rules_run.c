@@ -15,6 +15,16 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     return OK;
 }
 
+/* CLAIMED, or BEGUN. */
+static enum status make_owned(struct rules *rules, struct store_claim *claim)
+{
+    enum status st = OK;
+    claim->run.fence = 0;
+    if (claim->begins)
+        st = rules->ops->next_fence(rules->tables, &claim->run.fence);
+    return st == OK ? make_run(rules, claim, claim->run.fence ? RUN_BEGUN : RUN_CLAIMED) : st;
+}
+
 /* A store may decide on the claim again, and then otherwise: all but the run's state stays. */
 static enum status open_instance(struct rules *rules, struct store_claim *claim)
 {
@@ -28,7 +38,7 @@ static enum status start_run(struct rules *rules, struct store_claim *claim)
 {
     bool is_spread = claim->opening.is_wanted || claim->parts.count;
     if (!is_spread)
-        return make_run(rules, claim, RUN_CLAIMED);
+        return make_owned(rules, claim);
     claim->result = CLAIM_SPREAD;
     if (claim->opening.is_wanted)
         return open_instance(rules, claim);
@@ -103,7 +113,8 @@ static enum status find_claimed(struct rules *rules, struct store_claim *claim)
         claim->without_run ? E_NOT_FOUND : rules->ops->get_run(rules->tables, &claim->run.id, &row);
     if (st != OK)
         return st == E_NOT_FOUND ? OK : st;
-    if (row.run.state == RUN_CLAIMED && row.run.nonce == claim->run.nonce)
+    bool is_owned = row.run.state == RUN_CLAIMED || (claim->begins && row.run.state == RUN_BEGUN);
+    if (is_owned && row.run.nonce == claim->run.nonce)
         claim->result = CLAIM_WON;
     else if (row.run.state == RUN_QUEUED)
         claim->result = CLAIM_QUEUED;

@@ -183,6 +183,7 @@ static const struct store_ops shared_ops = {
     .each_aside = shared_each_aside,
     .free = shared_free,
     .gathers_records = true,
+    .begins_claims = true,
 };
 
 /* ---- opening ---- */

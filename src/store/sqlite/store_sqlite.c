@@ -327,6 +327,7 @@ static const struct store_ops sqlite_ops = {
     .each_aside = sqlite_each_aside,
     .free = sqlite_free,
     .gathers_records = true,
+    .begins_claims = true,
 };
 
 /* ---- opening ---- */

@@ -48,6 +48,7 @@ struct world {
     struct zone_db *zones;
     struct store *store;
     struct store front; /* what the engine sees of it */
+    struct store_ops front_ops;
     enum door door;
     enum store_op door_op;
     enum status door_status;

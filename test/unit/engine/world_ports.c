@@ -440,7 +440,8 @@ static const struct history_ops history_ops = {.submit = keep_append, .dispatch 
 
 void world_open_ports(struct world *world)
 {
-    world->front.ops = &front_ops;
+    world->front_ops = front_ops;
+    world->front.ops = &world->front_ops;
     world->executor.ops = &executor_ops;
     world->history.ops = &history_ops;
 }
