@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "serve/low_fds.h"
 #include "serve/mask_forms.h"
 #include "serve/masker.h"
 
@@ -117,7 +118,7 @@ static struct memory *map(int fd, size_t size)
 
 static enum status make_memory(struct masking *masking, size_t size)
 {
-    masking->fd = memfd_create("peal-masks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    masking->fd = high_fd(memfd_create("peal-masks", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (masking->fd < 0 || size > BYTES_MAX || fchmod(masking->fd, 0600) < 0 ||
         ftruncate(masking->fd, (off_t)size) < 0 || fcntl(masking->fd, F_ADD_SEALS, SEALS) < 0)
         return E_IO;
