@@ -384,10 +384,17 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
         take_begun(engine, open, run);
 }
 
+/* The answer to the claim was first. */
+static bool is_begun_by_claim(const struct open_run *open, const struct run *run)
+{
+    return run->state == RUN_BEGUN && open && open->phase == OPEN_BEGINNING &&
+           open->run.state == RUN_BEGUN;
+}
+
 static void take_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_find(&engine->runs, &run->id);
-    engine->attendance.is_busy |= run->state == RUN_CLAIMED || run->state == RUN_BEGUN;
+    engine->attendance.is_busy |= run->state == RUN_CLAIMED || is_begun_by_claim(open, run);
     if (open)
         open->is_forgotten = false;
     if (!open)
