@@ -79,6 +79,9 @@ void get_readyz(struct call *call);
 /* jobs/jobs_list.c */
 void list_jobs(struct call *call);
 
+/* herd/herd_read.c */
+void get_herd(struct call *call);
+
 /* jobs/jobs_versions.c */
 void list_versions(struct call *call);
 void get_version(struct call *call);

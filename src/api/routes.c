@@ -85,6 +85,8 @@ const struct route api_routes[] = {
      "Encrypt a secret with the current key, and change who may use it"},
     {HTTP_DELETE, V1 "/secrets/{name}", RIGHT_ADMIN, ROUTE_SCOPED, "require_match", "", delete_doc,
      "Delete a secret"},
+    {HTTP_GET, V1 "/herd", RIGHT_VIEW, ROUTE_SCOPED, "horizon within at_most limit proposals", "",
+     get_herd, "The seconds in which most jobs start, and how to spread them"},
 
     {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM | ROUTE_SCOPED, "topics last_event_id", "", get_events,
      "What happens, as server-sent events"},

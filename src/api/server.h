@@ -59,6 +59,7 @@ struct api {
     struct loop_timer *later; /* fires in that turn */
     struct idempotency idempotency;
     struct kept_batches kept;
+    bool counts_herd; /* a call of herd/herd_read.c is under way */
     struct trail trail;
     struct events *events;
     struct metrics metrics;

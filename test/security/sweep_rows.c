@@ -192,6 +192,8 @@ const struct row sweep_rows[] = {
 
     {__LINE__, "GET", V1 "/timeline", LOOK, SOMEWHERE, "200", V1 "/timeline?herd=true", NULL},
     {__LINE__, "GET", V1 "/timeline", LOOK, SOMEWHERE, "200 403", V1 "/timeline?job=$JOB&limit=1", NULL},
+    {__LINE__, "GET", V1 "/herd", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "GET", V1 "/herd", LOOK, SOMEWHERE, "200", V1 "/herd?horizon=1h&at_most=1&proposals=1000", NULL},
     {__LINE__, "GET", V1 "/stats", LOOK, SOMEWHERE, "200 422", NULL, NULL},
     {__LINE__, "GET", V1 "/stats", LOOK, ON_JOB, "200", V1 "/stats?job=$JOB", NULL},
     {__LINE__, "GET", V1 "/audit", LOOK, SOMEWHERE, "200", V1 "/audit?limit=100", NULL},

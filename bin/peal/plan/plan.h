@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
+#include "herd/calendar_book.h"
 #include "jobs/check/job_sources.h"
-#include "plan/calendar_book.h"
 #include "plan/plan_ticks.h"
 
 enum plan_action { PLAN_CREATE, PLAN_CHANGE, PLAN_DELETE };

@@ -156,6 +156,11 @@ const struct message zh_common[] = {
     /* labels, and words for what was done */
     {"Name", "名称"},
     {"clock", "时钟"},
+    {"STARTS", "启动次数"},
+    {"THEN", "之后"},
+    {"STARTS IN A SECOND", "每秒启动次数"},
+    {"SECONDS", "秒数"},
+    {"PROPOSED", "建议"},
     {"history", "历史"},
     {"jobs", "任务"},
     {"node", "节点"},

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "text/texts.h"
 
 const struct message zh_jobs[] = {
@@ -24,6 +26,64 @@ const struct message zh_jobs[] = {
     {"success", "成功"},
     {"failure", "失败"},
     {"always", "不论结果"},
+
+    /* herd */
+    {"the seconds in which many jobs start, and how to spread them",
+     "列出大量任务同时启动的时刻，并给出错峰建议"},
+    {"shows the changes, asks, and makes them", "显示变更，确认后执行"},
+    {"of files, without an agent", "文件中的任务，不需要 agent"},
+    {"Counts the starts of each second to come, and proposes for jobs in crowded ones `H` in place "
+     "of "
+     "a constant minute, or jitter: never another number of ticks on a day. Left alone are jobs "
+     "with "
+     "the label herd=keep, jobs that others wait for, @at, jobs whose deadline is shorter than the "
+     "delay, and jobs that are spread already.",
+     "统计未来每一秒的启动次数，对拥挤时刻的任务建议用 `H` 代替固定的分钟，或加上 "
+     "jitter，每天的触发次数不变。以下任务不动：带标签 herd=keep "
+     "的任务、被其他任务等待的任务、@at、deadline "
+     "短于延迟的任务，以及已经错开的任务。"},
+    {"how far ahead, up to a week (default)", "向前看多久，最长一周（默认）"},
+    {"starts in one second that need no spreading (default: 10)",
+     "同一秒内允许的启动次数（默认：10）"},
+    {"a start moves by less than this (default: 1h)", "启动时间的移动小于此值（默认：1h）"},
+    {"with -f: calendars in files NAME.yaml", "与 -f 同用：日历在文件 NAME.yaml 中"},
+    {"change the jobs as proposed", "按建议修改任务"},
+    {"all proposals, not only the first", "列出所有建议，而不只是前几条"},
+    {"--apply changes jobs of the agent; of files, change the files",
+     "--apply 修改 agent 的任务；文件中的任务请直接修改文件"},
+    {"--calendars is for -f; an agent has calendars",
+     "--calendars 仅与 -f 同用；agent 有自己的日历"},
+    {"either --apply or -o json", "--apply 和 -o json 只能给出其一"},
+    {"--horizon is a minute to a week", "--horizon 为一分钟到一周"},
+    {"--within is a second to a day", "--within 为一秒到一天"},
+    {"there are too many ticks to count; give a shorter --horizon",
+     "触发次数过多，无法统计；请缩短 --horizon"},
+    {"Change %zu job%s?", "修改 %zu 个任务%.0s？"},
+    {"changed %s\n", "已修改 %s\n"},
+    {"%s is defined by files (peal apply): change it there",
+     "%s 由文件定义（peal apply）：请在文件中修改"},
+    {"%s was changed meanwhile, and is left alone", "%s 期间已被修改，不再改动"},
+    {"%zu changed, %zu defined by files, %zu changed meanwhile",
+     "已修改 %zu 个，由文件定义 %zu 个，期间被修改 %zu 个"},
+    {"peal herd --apply makes these changes", "执行 peal herd --apply 以应用这些变更"},
+    {"%" PRId64 " starts of %" PRId64 " jobs from %s to %s",
+     "%2$" PRId64 " 个任务启动 %1$" PRId64 " 次，从 %3$s 到 %4$s"},
+    {"%zu nodes take runs; their capacity: %" PRId64, "%zu 个节点可运行任务；总容量：%" PRId64},
+    {"they have the label herd=keep", "带有标签 herd=keep"},
+    {"other jobs wait for them", "有其他任务等待它们"},
+    {"@at", "@at"},
+    {"they have H, ~, R or jitter already", "已有 H、~、R 或 jitter"},
+    {"they have several schedules", "有多个计划"},
+    {"a later start could miss their deadline", "延迟启动可能超过 deadline"},
+    {"nothing would help them", "没有更好的时刻"},
+    {"%" PRId64 " left alone: %s", "%" PRId64 " 个不动：%s"},
+    {"and %" PRId64 " more\n", "另有 %" PRId64 " 个\n"},
+    {"%" PRId64 " jobs could be spread: the worst second would have %" PRId64
+     " starts instead of %" PRId64,
+     "%" PRId64 " 个任务可以错开：最拥挤的一秒将有 %" PRId64 " 次启动，目前为 %" PRId64 " 次"},
+    {"no job can be spread; the worst second has %" PRId64 " starts",
+     "没有可以错开的任务；最拥挤的一秒有 %" PRId64 " 次启动"},
+    {"no second has more than %" PRId64 " starts", "没有哪一秒的启动超过 %" PRId64 " 次"},
 
     /* plan */
     {"what `peal apply` would change, with the ticks of the next year",

@@ -100,11 +100,13 @@ static enum status add(struct herd *herd, const struct job *job, const struct sc
     st = new.name ? array_grow(&herd->jobs, herd->count, sizeof(*herd->jobs)) : E_NOMEM;
     if (st == OK && new.keep == HERD_FREE)
         st = copy_when(job, calendars, &new.when);
-    if (st == OK)
-        herd->jobs[herd->count++] = new;
-    else
+    if (st != OK) {
         job_release(&new);
-    return st;
+        return st;
+    }
+    new.ticks->prompt += new.later_s == 0;
+    herd->jobs[herd->count++] = new;
+    return OK;
 }
 
 enum status herd_add(struct herd *herd, const struct job *job, const struct calendars *calendars,
@@ -128,6 +130,22 @@ static int compare_names(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
+/* Those that start at their ticks are counted by group: a group of many takes as long as one. */
+static void count_jobs(struct herd *herd)
+{
+    const struct tick_group *group;
+    size_t at = 0;
+    for (size_t i = 0; i < herd->count; i++) {
+        const struct herd_job *job = &herd->jobs[i];
+        if (job->later_s)
+            crowd_add(&herd->now, &job->ticks->ticks, job->later_s, 1);
+    }
+    while ((group = table_next(&herd->groups.groups, &at))) {
+        if (group->prompt)
+            crowd_add(&herd->now, &group->ticks, 0, (int)group->prompt);
+    }
+}
+
 enum status herd_count(struct herd *herd)
 {
     enum status st = crowd_init(&herd->now, herd->groups.from_s, herd->groups.until_s);
@@ -135,10 +153,12 @@ enum status herd_count(struct herd *herd)
         st = crowd_init(&herd->then, herd->groups.from_s, herd->groups.until_s);
     if (st != OK)
         return st;
-    if (herd->count)
+    bool is_sorted = true;
+    for (size_t i = 1; i < herd->count && is_sorted; i++)
+        is_sorted = strcmp(herd->jobs[i - 1].name, herd->jobs[i].name) < 0;
+    if (!is_sorted)
         qsort(herd->jobs, herd->count, sizeof(*herd->jobs), compare_names);
-    for (size_t i = 0; i < herd->count; i++)
-        crowd_add(&herd->now, &herd->jobs[i].ticks->ticks, herd->jobs[i].later_s, 1);
+    count_jobs(herd);
     memcpy(herd->then.starts, herd->now.starts, herd->now.seconds * sizeof(*herd->now.starts));
     return OK;
 }
@@ -152,14 +172,12 @@ static int compare_ticks(const void *a, const void *b)
 size_t herd_names(const struct herd *herd, int64_t at_s, size_t limit, const char **ret)
 {
     size_t count = 0;
-    for (size_t i = 0; i < herd->count; i++) {
+    for (size_t i = 0; i < herd->count && count < limit; i++) {
         const struct herd_job *job = &herd->jobs[i];
         const struct ticks *ticks = &job->ticks->ticks;
         int64_t tick_s = at_s - job->later_s;
-        if (!bsearch(&tick_s, ticks->at_s, ticks->count, sizeof(tick_s), compare_ticks))
-            continue;
-        if (count++ < limit)
-            ret[count - 1] = job->name;
+        if (bsearch(&tick_s, ticks->at_s, ticks->count, sizeof(tick_s), compare_ticks))
+            ret[count++] = job->name;
     }
     return count;
 }

@@ -37,14 +37,14 @@ struct herd_when {
 /* One job that has ticks. */
 struct herd_job {
     char *name;
-    const struct tick_group *ticks;
+    struct tick_group *ticks;
     int64_t later_s; /* by which it starts after them: its jitter */
     enum herd_keep keep;
     struct herd_when when; /* only of a HERD_FREE */
 
-    char *schedule;                     /* proposed; NULL: its own stays */
-    int64_t jitter_s;                   /* proposed; 0: none */
-    const struct tick_group *new_ticks; /* NULL: nothing is proposed */
+    char *schedule;               /* proposed; NULL: its own stays */
+    int64_t jitter_s;             /* proposed; 0: none */
+    struct tick_group *new_ticks; /* NULL: nothing is proposed */
     int64_t new_later_s;
     uint32_t worst, new_worst; /* starts in the most crowded second of its own, both times */
 };
@@ -72,7 +72,8 @@ MUST_CHECK enum status herd_add(struct herd *herd, const struct job *job,
 /* To be called when all were added: fills in `now`, and sorts the jobs by name. */
 MUST_CHECK enum status herd_count(struct herd *herd);
 
-/* The jobs that start then: at most `limit` names, sorted. Returns how many there are. */
+/* The first jobs that start then: at most `limit` names, sorted. Returns how many there are in
+ * `ret`. */
 size_t herd_names(const struct herd *herd, int64_t at_s, size_t limit, const char **ret);
 
 /* Proposes until no second has more than `at_most` starts, or nothing more helps; a start moves by

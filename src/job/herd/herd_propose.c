@@ -144,7 +144,7 @@ static int64_t jitter_for(const struct herd_job *job, const struct herd_wish *wi
 static enum status try(struct herd *herd, struct herd_job *job, struct candidate *candidate)
 {
     struct schedule_set set;
-    const struct tick_group *group = NULL;
+    struct tick_group *group = NULL;
     bool is_same = true;
     schedule_set_init(&set);
     enum status st = parse(herd, &job->when, candidate, &set);

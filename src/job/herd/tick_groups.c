@@ -38,7 +38,7 @@ static enum status collect(struct tick_groups *groups, const struct schedule_set
 }
 
 enum status tick_groups_get(struct tick_groups *groups, const struct schedule_set *set,
-                            const struct calendars *calendars, const struct tick_group **ret)
+                            const struct calendars *calendars, struct tick_group **ret)
 {
     struct strbuf key;
     strbuf_init(&key);

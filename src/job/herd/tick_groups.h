@@ -9,6 +9,7 @@
 struct tick_group {
     char *key;
     struct ticks ticks;
+    size_t prompt; /* jobs that start at these ticks, not later; the owner's */
 };
 
 struct tick_groups {
@@ -24,7 +25,6 @@ void tick_groups_release(struct tick_groups *groups);
 /* *ret is the group of these schedules, and lives as long as the groups. E_TOO_LARGE: there are
  * more ticks than the limit allows. E_NOMEM. */
 MUST_CHECK enum status tick_groups_get(struct tick_groups *groups, const struct schedule_set *set,
-                                       const struct calendars *calendars,
-                                       const struct tick_group **ret);
+                                       const struct calendars *calendars, struct tick_group **ret);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/when.h"
 #include "client/batch/digests.h"
 #include "jobs/definition.h"
+#include "plan/calendars_read.h"
 #include "plan/plan.h"
 
 enum { DAYS = 365, DAYS_MAX = 3660 };
@@ -80,8 +81,8 @@ static enum exit_code compare_files(const struct request *request, struct input 
     enum exit_code code = init_reading(&input->old_reading, request);
     if (code == EXIT_OK)
         code = read_old(request, input);
-    if (code == EXIT_OK && request->calendars)
-        code = calendar_book_of_folder(&plan->book, request->calendars);
+    if (code == EXIT_OK)
+        code = calendars_of_folder(&plan->book, request->calendars);
     for (size_t i = 0; code == EXIT_OK && st == OK && i < input->jobs.count; i++) {
         const struct job *after = input->jobs.items[i];
         st = job_plan_add(plan, definitions_find(&input->old_reading, after->name), after,
@@ -205,7 +206,7 @@ static enum exit_code compare_agent(struct client *client, const struct request 
     if (code == EXIT_OK && (plan->count || request->prune))
         code = client_pages(client, "/jobs?", 0, take_others, &others);
     if (code == EXIT_OK && plan->count)
-        code = calendar_book_of_agent(&plan->book, client);
+        code = calendars_of_agent(&plan->book, client);
     json_decref(names);
     json_decref(there);
     json_decref(digests);
