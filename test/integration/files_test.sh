@@ -186,6 +186,10 @@ expect_stderr_has "$scratch/crontab:1: warning: MAILTO"
 expect_stderr_has 'nothing was changed, --apply adds them'
 run peal get check
 expect_status 3
+run peal import crontab "$scratch/crontab" --mail-channel cron-mail
+expect_status 6
+expect_stdout_has 'notify: cron-mail'
+expect_stderr_has 'peal channel set cron-mail --type mail'
 run peal import crontab "$scratch/crontab" --apply
 expect_status 6
 expect_stdout_has 'created check'

@@ -101,6 +101,7 @@ static enum exit_code import_text(struct source *source, const char *place,
         .system = source->request->system,
         .user = source->request->system ? NULL : source->user,
         .default_tz = source->reading->default_tz.text,
+        .mail_channel = source->request->mail_channel,
     };
     crontab_init(&crontab);
     enum status st =

@@ -6,10 +6,11 @@
 #include "jobs/definition.h"
 
 struct crontab_request {
-    const char *file;   /* or a folder; NULL: see the next two; "-": stdin */
-    const char *user;   /* whose crontab, or NULL: one's own */
-    const char *prefix; /* of the names of the jobs; NULL: none */
-    bool system;        /* `file`, or /etc/crontab and /etc/cron.d where there is none */
+    const char *file;         /* or a folder; NULL: see the next two; "-": stdin */
+    const char *user;         /* whose crontab, or NULL: one's own */
+    const char *prefix;       /* of the names of the jobs; NULL: none */
+    const char *mail_channel; /* of the jobs below a MAILTO; NULL: none */
+    bool system;              /* `file`, or /etc/crontab and /etc/cron.d where there is none */
 };
 
 /* Reads them and adds their jobs to *jobs, with unique names. The files of a spool, the folder of

@@ -352,6 +352,7 @@ const struct message zh_jobs[] = {
     {"one file at a time", "每次只能给出一个文件"},
     {"the crontab of this user; with FILE, the user of its jobs",
      "此用户的 crontab；给出 FILE 时，为其中任务的运行用户"},
+    {"the channel that jobs below a MAILTO notify", "MAILTO 之后的任务所用的通知渠道"},
     {"lines have a user in the sixth field", "每行的第六个字段是用户"},
     {"put in front of the names of the jobs, like team/", "加在任务名称之前，如 team/"},
     {"add the jobs", "添加任务"},

@@ -441,7 +441,8 @@ const struct message parsed_messages[] = {
     {"a definition has %d bytes at most", "定义最多 %s 字节"},
     {"%s: asterisks stand for a secret that is there already, and here is none",
      "%s：星号代表已有的机密值，而这里没有"},
-    {"can't hold a secret: a URL is shown in messages, and servers log it; headers and the body can",
+    {"can't hold a secret: a URL is shown in messages, and servers log it; headers and the body "
+     "can",
      "不能含有机密：URL 会出现在消息和服务器日志中；请求头和正文可以"},
     {"are not for a call with secrets: they would go where the answer says",
      "不能用于带机密的调用：机密会被发往应答所指的地址"},
@@ -457,6 +458,13 @@ const struct message parsed_messages[] = {
     {"the crontab is larger than 1 MiB", "crontab 超过 1 MiB"},
     {"RANDOM_DELAY: \"%.40s\" is not 0 to 1440 minutes", "RANDOM_DELAY：“%s”不是 0 到 1440 分钟"},
     {"%s=%.60s: output is kept with each run, not mailed", "%s=%s：输出随每次运行保存，不发送邮件"},
+    {"MAILTO=%.60s: channel %s is for %.60s; the jobs below do not notify it",
+     "MAILTO=%s：通知渠道 %s 属于 %s；以下任务不通知它"},
+    {"MAILTO=%.60s: the jobs below notify channel %s, which must be there: peal channel set %s "
+     "--type "
+     "mail --smtp smtp://localhost --from FROM --to %.60s",
+     "MAILTO=%s：以下任务通知渠道 %s，需先创建：peal channel set %s --type mail --smtp "
+     "smtp://localhost --from FROM --to %s"},
     {"LOGNAME can't be changed, here as in cron", "LOGNAME 不能更改，与 cron 相同"},
     {"the name of a variable is missing before '='", "'=' 之前缺少变量名称"},
     {"more than %d jobs; this one and those below are left out",

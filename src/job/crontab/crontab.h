@@ -6,9 +6,10 @@
 #include "definition/job_codec.h"
 
 struct crontab_options {
-    bool system;            /* the sixth field is a user */
-    const char *user;       /* owner of the crontab; NULL: the agent's user. Not for `system` */
-    const char *default_tz; /* for lines without CRON_TZ */
+    bool system;              /* the sixth field is a user */
+    const char *user;         /* owner of the crontab; NULL: the agent's user. Not for `system` */
+    const char *default_tz;   /* for lines without CRON_TZ */
+    const char *mail_channel; /* that the jobs below a MAILTO notify; NULL: they notify nobody */
 };
 
 enum crontab_severity {

@@ -10,6 +10,9 @@
 
 enum { CRONTAB_BYTES_MAX = 1024 * 1024, CRONTAB_JOBS_MAX = 5000 };
 
+/* Who hears of a job: nothing was said, nobody (an empty MAILTO), or the channel. */
+enum mailing { MAILS_AS_USUAL, MAILS_NOBODY, MAILS_CHANNEL };
+
 struct importer {
     const struct crontab_options *options;
     struct zone_db *zones;
@@ -20,7 +23,9 @@ struct importer {
     char *timezone;       /* NULL: the default */
     char *home;
     int64_t jitter_s;
-    bool full; /* the limit of jobs is reached, and noted */
+    char *mail_to;      /* the first MAILTO, which the channel is for; NULL: none yet */
+    enum mailing mails; /* of the jobs that follow */
+    bool full;          /* the limit of jobs is reached, and noted */
 };
 
 void crontab_init(struct crontab *crontab)
@@ -118,10 +123,38 @@ static enum status set_delay(struct importer *in, const char *value)
     return OK;
 }
 
+/* One channel has the addresses of one MAILTO: those of another would read what is not theirs. */
+static enum status set_mail(struct importer *in, const char *value)
+{
+    const char *channel = in->options->mail_channel;
+    if (!*value) {
+        in->mails = MAILS_NOBODY;
+        return OK;
+    }
+    if (in->mail_to && strcmp(in->mail_to, value) != 0) {
+        in->mails = MAILS_AS_USUAL;
+        return add_note(in, 0, CRONTAB_WARNING,
+                        "MAILTO=%.60s: channel %s is for %.60s; the jobs below do not notify it",
+                        value, channel, in->mail_to);
+    }
+    bool is_new = !in->mail_to;
+    in->mails = MAILS_CHANNEL;
+    enum status st = job_set_text(&in->mail_to, value);
+    return st == OK && is_new
+               ? add_note(
+                     in, 0, CRONTAB_INFO,
+                     "MAILTO=%.60s: the jobs below notify channel %s, which must be there: peal "
+                     "channel set %s --type mail --smtp smtp://localhost --from FROM --to %.60s",
+                     value, channel, channel, value)
+               : st;
+}
+
 /* Applies variables that cron interprets; all others go into the environment of the jobs. */
 static enum status apply_variable(struct importer *in, const char *name, const char *value)
 {
     enum status st = OK;
+    if (in->options->mail_channel && strcmp(name, "MAILTO") == 0)
+        return set_mail(in, value);
     if (strcmp(name, "MAILTO") == 0 || strcmp(name, "MAILFROM") == 0 ||
         strcmp(name, "CONTENT_TYPE") == 0 || strcmp(name, "CONTENT_TRANSFER_ENCODING") == 0)
         return *value ? add_note(in, 0, CRONTAB_WARNING,
@@ -272,6 +305,18 @@ static enum status set_command(const struct importer *in, struct job *job, char 
     return OK;
 }
 
+/* An empty list excludes the job from the default channels. */
+static enum status set_notify(const struct importer *in, struct job *job)
+{
+    if (in->mails == MAILS_AS_USUAL)
+        return OK;
+    job->notify.to = calloc(2, sizeof(char *));
+    if (!job->notify.to)
+        return E_NOMEM;
+    return in->mails == MAILS_CHANNEL ? job_set_text(&job->notify.to[0], in->options->mail_channel)
+                                      : OK;
+}
+
 static enum status set_surroundings(const struct importer *in, struct job *job)
 {
     enum status st = OK;
@@ -283,7 +328,7 @@ static enum status set_surroundings(const struct importer *in, struct job *job)
     if (st == OK)
         st = job_set_text(&job->timezone, zone ? zone : "UTC");
     job->jitter_s = in->jitter_s;
-    return st;
+    return st == OK ? set_notify(in, job) : st;
 }
 
 static enum status add_job(struct importer *in, struct job *job)
@@ -503,5 +548,6 @@ enum status crontab_import(const char *text, size_t length, const struct crontab
     free(in.shell);
     free(in.timezone);
     free(in.home);
+    free(in.mail_to);
     return st;
 }

@@ -98,6 +98,37 @@ static const struct {
      "1:3 error a control character; only blanks and tabs separate the fields\n"},
 };
 
+/* MAILTO with the agreement of the user. */
+static void mail_becomes_a_channel(void **state)
+{
+    (void)state;
+    static const char text[] = "0 0 * * * before\nMAILTO=ops@a.example\n0 0 * * * first\n"
+                               "MAILTO=\"\"\n0 0 * * * silent\nMAILTO=dev@a.example\n"
+                               "0 0 * * * other\nMAILTO=ops@a.example\n0 0 * * * again\n";
+    static const struct {
+        const char *name;
+        const char *channel; /* "": nobody; NULL: as usual */
+    } wanted[] = {
+        {"before", NULL}, {"first", "ops"}, {"silent", ""}, {"other", NULL}, {"again", "ops"},
+    };
+    struct crontab_options options = {.mail_channel = "ops"};
+    struct crontab crontab;
+    struct parse_error err;
+    assert_int_equal(crontab_import(text, strlen(text), &options, zones, &crontab, &err), OK);
+    assert_int_equal(crontab.jobs.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        char **to = crontab.jobs.items[i]->notify.to;
+        const char *got = !to ? NULL : !to[0] ? "" : to[0];
+        assert_string_equal(crontab.jobs.items[i]->name, wanted[i].name);
+        assert_string_equal(got ? got : "-", wanted[i].channel ? wanted[i].channel : "-");
+    }
+    assert_int_equal(crontab.note_count, 2);
+    assert_int_equal(crontab.notes[0].severity, CRONTAB_INFO);
+    assert_non_null(strstr(crontab.notes[0].text, "peal channel set ops --type mail"));
+    assert_int_equal(crontab.notes[1].severity, CRONTAB_WARNING);
+    crontab_release(&crontab);
+}
+
 static void imports_crontabs(void **state)
 {
     (void)state;
@@ -250,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_crontabs),
+        cmocka_unit_test(mail_becomes_a_channel),
         cmocka_unit_test(names_jobs_by_their_command),
         cmocka_unit_test(exports_crontabs),
         cmocka_unit_test(refuses_what_is_no_crontab),
