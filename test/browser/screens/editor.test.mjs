@@ -143,7 +143,7 @@ describe("the editor", () => {
         await page.goto("/#/jobs/flaky");
         await page.getByRole("heading", { name: "flaky" }).waitFor();
         await page.keyboard.press("Control+k");
-        await page.getByRole("combobox").fill("edit flaky");
+        await page.getByRole("dialog").getByRole("combobox").fill("edit flaky");
         await page.getByRole("option", { name: "Edit flaky" }).waitFor();
         await page.keyboard.press("Enter");
         await page.getByRole("heading", { name: "Edit flaky" }).waitFor();

@@ -1,6 +1,6 @@
 // Ctrl-K: go to a job, a screen, or do something, by typing a part of its name.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, jobPath } from "../api/client";
+import { api, collect, jobPath } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { chooseLanguage, language, languages } from "../i18n/language";
 import { t } from "../i18n/common";
@@ -111,7 +111,9 @@ export function PaletteList() {
     const words = rest.split(/\s+/).filter(Boolean);
     const longest = words.reduce((a, b) => (b.length > a.length ? b : a), "");
     const query = useDelayed(longest, 120);
-    const jobs = useResource(`palette ${query}`, (signal) => api.get<Page<Job>>("/jobs", { q: query, limit: ASKED, fields: "name,status" }, signal));
+    const jobs = useResource(`palette ${query}`, (signal) =>
+        collect((cursor) => api.get<Page<Job>>("/jobs", { q: query, limit: ASKED, fields: "name,status", cursor }, signal), ASKED),
+    );
     const isFresh = query === longest && !jobs.loading && words.length < 2;
     const choices = useMemo((): Choice[] => {
         const wanted = words.length > 0 || verb !== null;
