@@ -59,7 +59,7 @@ expect_status 0
 run peal run now --wait
 expect_status 0
 run peal doctor
-expect_stdout_has 'ok    PostgreSQL: writes are allowed'
+expect_stdout_has 'ok    write: allowed'
 run peal stop
 pool_ends
 finish

@@ -241,6 +241,8 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     runs->counts[next]++;
     if (was_open && !is_open && run_is_instance(&open->run))
         release_steps(runs, &open->run.instance);
+    else if (was_open && !is_open && open->run.state == RUN_LOST)
+        release_others(runs, &open->run); /* its record may stay for longer than the instance */
     if (!open->member.of) /* a run that has become an instance; out of memory: it is found by id */
         (void)enlist(runs, open);
 }

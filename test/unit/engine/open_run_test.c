@@ -131,12 +131,49 @@ static void a_run_without_a_job(void **state)
     open_runs_release(&runs);
 }
 
+/* An instance that has ended before its steps is kept for them, but not for one that is lost: its
+ * record may stay for a week. */
+static void an_instance_is_kept_for_its_steps(void **state)
+{
+    static const struct {
+        int line;
+        enum run_state end;
+        enum open_phase then;
+    } cases[] = {
+        {__LINE__, RUN_OK, OPEN_KEPT},
+        {__LINE__, RUN_KILLED, OPEN_KEPT},
+        {__LINE__, RUN_LOST, OPEN_RECORDED},
+    };
+    struct shelf *shelf = *state;
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'@manual'", "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct open_runs runs;
+        struct run run = run_of(job, 1), step = run_of(job, 2);
+        run.instance = step.instance = run.id;
+        strcpy(step.step, "s");
+        open_runs_init(&runs, &shelf->catalog);
+        struct open_run *instance = open_runs_add(&runs, &run, OPEN_GROUP);
+        struct open_run *open = open_runs_add(&runs, &step, OPEN_BEGUN_ELSEWHERE);
+        open_runs_move(&runs, instance, OPEN_FINISHED);
+        open_runs_move(&runs, instance, OPEN_RECORDING);
+        assert_int_equal(open_runs_recorded(&runs, instance), OPEN_KEPT);
+        open_runs_move(&runs, instance, OPEN_KEPT);
+        open->run.state = cases[i].end;
+        open_runs_move(&runs, open, OPEN_ENDED_ELSEWHERE);
+        if (instance->phase != cases[i].then)
+            fail_msg("line %d: the instance is in phase %d", cases[i].line, (int)instance->phase);
+        open_runs_remove(&runs, open);
+        assert_int_equal(instance->phase, OPEN_RECORDED);
+        open_runs_release(&runs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SHELF(a_job_counts_its_open_runs), WITH_SHELF(phases_keep_the_order),
         WITH_SHELF(an_end_without_a_process),   WITH_SHELF(an_answer_is_of_one_take),
-        WITH_SHELF(a_run_without_a_job),
+        WITH_SHELF(a_run_without_a_job),        WITH_SHELF(an_instance_is_kept_for_its_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
