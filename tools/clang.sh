@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build=build/asan-clang
-tools/build.sh asan-clang --target fuzzers
+tools/build.sh asan-clang --target fuzzers generated_headers
 
 # Of files that are compiled several times one is enough. Those with planted mistakes (in the build
 # directory) are compiled without warnings.

@@ -5,8 +5,8 @@
 #include <sys/random.h>
 
 #include "etcd_internal.h"
-#include "transport/long_stream.h"
 #include "tls.h"
+#include "transport/long_stream.h"
 
 enum {
     DEADLINE_MS = 2000,

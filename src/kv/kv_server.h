@@ -6,7 +6,7 @@
 
 struct kv_server {
     const char *url;
-    int64_t deadline_ms;  /* default of requests; 0: 2000 */
+    int64_t deadline_ms; /* default of requests; 0: 2000 */
 };
 
 /* Begins to connect. Free the client with kv_client_free. E_INVALID: *reterr says what is wrong

@@ -199,8 +199,7 @@ enum exit_code definitions_read_git(struct reading *reading, const char *revisio
     struct git_reading git = {reading, jobs, sources};
     enum exit_code worst = EXIT_OK;
     for (size_t i = 0; i < count; i++) {
-        enum exit_code code =
-            git_files_read(revision, paths[i], is_job_name, read_git_text, &git);
+        enum exit_code code = git_files_read(revision, paths[i], is_job_name, read_git_text, &git);
         if (code != EXIT_OK)
             worst = code;
     }

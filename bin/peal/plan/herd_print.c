@@ -34,8 +34,9 @@ static void add_names(const json_t *names, int64_t starts, struct strbuf *out)
 {
     const json_t *name;
     size_t i;
-    json_array_foreach (names, i, name)
+    json_array_foreach (names, i, name) {
         strbuf_addf(out, "%s%s", i ? ", " : "", json_string_value(name));
+    }
     if ((int64_t)json_array_size(names) < starts)
         strbuf_adds(out, ", ...");
 }

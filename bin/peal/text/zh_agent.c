@@ -6,10 +6,12 @@
 const struct message zh_agent[] = {
     /* service */
     {"run the agent as a service of systemd", "将 agent 作为 systemd 服务运行"},
-    {"as root: of the machine; else of this user", "以 root 身份：本机的服务；否则为当前用户的服务"},
+    {"as root: of the machine; else of this user",
+     "以 root 身份：本机的服务；否则为当前用户的服务"},
     {"only look at the unit", "只查看 unit 内容"},
     {"For machines where no package and no `make install` has brought a unit. The service starts "
-     "with the machine, is watched by systemd, and stops without ending a job. Exit status 4: there "
+     "with the machine, is watched by systemd, and stops without ending a job. Exit status 4: "
+     "there "
      "is another unit of this name, or an agent that was started by hand has the data folder.",
      "用于没有通过软件包或 make install 安装 unit 的机器。服务随机器启动，由 systemd 看护，停止时"
      "不会终止任务。退出状态 4：已有同名的其他 unit，或数据目录正被手动启动的 agent 使用。"},

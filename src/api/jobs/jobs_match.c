@@ -284,9 +284,9 @@ static bool read_filter(struct call *call, struct job_act *act)
     if (all || filter->q || filter->label || filter->owner || filter->folder ||
         filter->status != STATUS_ANY)
         return true;
-    call_fail_at(
-        call, "/all",
-        "all: say which jobs, by q, label, owner, status or folder, or \"all\": true for every job");
+    call_fail_at(call, "/all",
+                 "all: say which jobs, by q, label, owner, status or folder, or \"all\": true for "
+                 "every job");
     return false;
 }
 

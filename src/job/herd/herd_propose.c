@@ -200,7 +200,7 @@ static enum status propose(struct herd *herd, struct herd_job *job, const struct
     bool is_many = job->worst > wish->at_most * 60;
     bool may_be_late = !job->when.deadline_s || job->when.deadline_s >= HOUR_S;
     for (int i = 0; i < HERD_FORMS && wish->within_s >= HOUR_S && may_be_late; i++) {
-        enum herd_form form = is_many ? HERD_SECOND - i : HERD_MINUTE + i;
+        enum herd_form form = (enum herd_form)(is_many ? HERD_SECOND - i : HERD_MINUTE + i);
         if (st == OK && !job->new_ticks)
             st = try_text(herd, job, form);
     }

@@ -400,8 +400,8 @@ static void a_full_memory_refuses_what_grows(void **state)
 
 static void by_socket_user_and_password(void **state)
 {
-    struct redis_server locked = {
-        .options = {"--user", "default", "off", "--user", "peal", "on", ">secret", "~{peal}:*", "+@all"}};
+    struct redis_server locked = {.options = {"--user", "default", "off", "--user", "peal", "on",
+                                              ">secret", "~{peal}:*", "+@all"}};
     static const struct {
         int line;
         const char *user, *password, *want;
