@@ -38,7 +38,7 @@ timezone: UTC
 command: [a]
 calendars: [saturdays]
 END
-cd "$scratch"
+cd "$scratch" || exit 1
 
 # Between folders, without an agent. Errors are 1, also those that are 2 elsewhere.
 run peal plan -f new --against new

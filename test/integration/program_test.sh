@@ -10,7 +10,9 @@ work=$scratch/work
 mkdir "$work"
 options=() programs=()
 trap 'kill -9 "${programs[@]}" ${receiver:-} 2>/dev/null; end_agents; etcd_stop; servers_stop; rm -rf "$scratch"' EXIT
-[ "$1" != postgres ] && [ "${2:-}" != postgres ] || postgres_make trust
+if [ "$1" = postgres ] || [ "${2:-}" = postgres ]; then
+    postgres_make trust
+fi
 case $1 in
 etcd)
     etcd_start
