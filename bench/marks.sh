@@ -2,10 +2,16 @@
 # Sourced by the scripts that draw tables into documents.
 
 # What stands in DOCUMENT from the line BEGIN to the line END, both included, becomes standard input between them.
+# Of an empty input, or an interrupted one, nothing comes into the document: it is replaced as a whole.
 put_between() { # DOCUMENT BEGIN END
-    local drawn made
-    drawn=$(mktemp) made=$(mktemp)
-    printf '%s\n\n%s\n\n%s\n' "$2" "$(cat)" "$3" >"$drawn"
+    local text drawn made
+    text=$(cat)
+    [ -n "$text" ] || {
+        echo "nothing to be put between \"$2\" and \"$3\"" >&2
+        return 1
+    }
+    drawn=$(mktemp) made=$(mktemp "$1.XXXXXX")
+    printf '%s\n\n%s\n\n%s\n' "$2" "$text" "$3" >"$drawn"
     awk -v begin="$2" -v end="$3" -v drawn="$drawn" '
         $0 == begin {
             while ((getline line <drawn) > 0)
@@ -14,6 +20,7 @@ put_between() { # DOCUMENT BEGIN END
         }
         !skip
         $0 == end { skip = 0 }' "$1" >"$made"
-    cat "$made" >"$1"
-    rm "$drawn" "$made"
+    chmod --reference="$1" "$made"
+    mv "$made" "$1"
+    rm "$drawn"
 }

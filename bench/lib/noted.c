@@ -8,7 +8,7 @@
 
 #include "lib_bench.h"
 
-enum { ROOM = 1 << 24 };
+enum { ROOM = 1 << 26 };
 
 static const int64_t second_ns = 1000000000;
 static int64_t times[ROOM]; /* pages that are not used are not there */

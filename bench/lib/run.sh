@@ -147,11 +147,12 @@ keeps_up() { # NAME COUNT
 # The largest step that is kept up with, or what is made of the next one if that is more.
 rate() { # NAME
     best=0
-    for count in 500 1000 2000 5000 10000 20000 50000 100000 200000 400000; do
+    for count in 500 1000 2000 5000 10000 20000 50000 100000 200000 400000 800000 1200000 1600000 2000000; do
         case $1 in # steps that it surely takes only cost time
-        bare) [ $count -ge 400000 ] || continue ;;
+        bare) [ $count -ge 2000000 ] || continue ;;
+        local) [ $count -ge 400000 ] || continue ;;
         robfig) [ $count -ge 200000 ] || continue ;;
-        gocron | local) [ $count -ge 10000 ] || continue ;;
+        gocron) [ $count -ge 10000 ] || continue ;;
         peal) [ $count -ge 5000 ] || continue ;;
         *) [ $count -ge 1000 ] || continue ;;
         esac

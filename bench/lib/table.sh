@@ -38,7 +38,8 @@ case $task in
         # shellcheck disable=SC2086 # words; behind is no reason to stop
         ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || true
     done
-    draw | put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark"
+    drawn=$(draw) # whole, before the document is touched
+    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" <<<"$drawn"
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2

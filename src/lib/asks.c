@@ -171,7 +171,7 @@ static struct catalog_job *find(struct ask *ask, struct side *const *sides, size
         struct catalog_job *there =
             sides[i]->engine ? catalog_by_name(engine_catalog(sides[i]->engine), ask->name) : NULL;
         *ret = sides[i];
-        if (there && !there->deleted)
+        if (there && !there->deleted && !functions_is_group(&sides[i]->functions, ask->name))
             return there;
     }
     return NULL;
@@ -179,10 +179,18 @@ static struct catalog_job *find(struct ask *ask, struct side *const *sides, size
 
 static bool is_awaited(const struct ask *ask, struct side *const *sides, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        functions_part(&sides[i]->functions, ask->name);
         if (functions_awaits(&sides[i]->functions, ask->name))
             return true;
+    }
     return false;
+}
+
+/* Called by its tick, of which the store has no run. */
+static bool is_under_way(const struct ask *ask, struct side *side)
+{
+    return ask->kind == ASK_TRIGGER && functions_is_busy(&side->functions, ask->name);
 }
 
 static void submit(struct ask *ask, struct side *const *sides, size_t count, struct now now)
@@ -192,10 +200,14 @@ static void submit(struct ask *ask, struct side *const *sides, size_t count, str
     struct side *side;
     enum status st = E_NOT_FOUND;
     struct catalog_job *there = find(ask, sides, count, &side);
-    if (there)
-        st = job_decode_stored(there->json, NULL, &job, &error);
-    else
+    if (!there) {
         strbuf_addf(&ask->why, "there is no job \"%s\"", ask->name);
+    } else if (is_under_way(ask, side)) {
+        strbuf_addf(&ask->why, "a run of \"%s\" is under way", ask->name);
+        st = E_BUSY;
+    } else {
+        st = job_decode_stored(there->json, NULL, &job, &error);
+    }
     if (st == OK && ask->kind == ASK_TRIGGER)
         st = fill_run(ask, side, there, job, now);
     else if (st == OK)

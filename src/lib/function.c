@@ -10,10 +10,16 @@
 #include "calls/command.h"
 #include "clock.h"
 #include "definition/job_codec.h"
+#include "definition/job_digest.h"
 #include "function/job_function.h"
+#include "function_group.h"
 #include "outside/process.h"
 
-static const struct table_type by_name_type = {.key_at = offsetof(struct function, name)};
+static const struct table_type by_name_type = {.key_at = offsetof(struct function, name),
+                                               .is_pointer = true};
+static const struct table_type groups_type = {.key_at = offsetof(struct function_group, definition),
+                                              .is_pointer = true};
+static const struct table_type former_type = {0}; /* texts */
 
 /* ---- the definition, as text ---- */
 
@@ -79,8 +85,8 @@ static enum status print_when(const peal_job *job, struct strbuf *out, struct st
     return OK;
 }
 
-static enum status print_job(const struct functions *functions, const peal_job *job,
-                             const char *more, struct strbuf *out, struct strbuf *why)
+enum status function_print(const struct functions *functions, const peal_job *job, const char *more,
+                           struct strbuf *out, struct strbuf *why)
 {
     add_text(out, "name", job->name);
     enum status st = print_when(job, out, why);
@@ -107,7 +113,27 @@ static enum status print_job(const struct functions *functions, const peal_job *
 
 /* ---- one function ---- */
 
-static struct function *function_free(struct function *function)
+/* "FILE:LINE" behind the name. */
+struct function *function_new(const char *name, const peal_job *job)
+{
+    const char *file = job->place ? job->place->file : "";
+    size_t length = strlen(name), size = length + strlen(file) + sizeof(":-2147483648") + 1;
+    struct function *function = calloc(1, sizeof(*function) + size);
+    if (!function)
+        return NULL;
+    char *place = function->text + length + 1;
+    memcpy(function->text, name, length + 1);
+    if (job->place)
+        snprintf(place, size - length - 1, "%s:%d", file, job->place->line);
+    function->name = function->text;
+    function->place = place;
+    function->call = job->function;
+    function->arg = job->arg;
+    function->is_local = job->local;
+    return function;
+}
+
+struct function *function_free(struct function *function)
 {
     if (!function)
         return NULL;
@@ -153,19 +179,20 @@ static enum status decode(struct functions *functions, const struct strbuf *text
 static enum status set_start(struct function *function, const peal_job *job, int64_t now_ms)
 {
     struct job *definition = function->job;
-    function->from_now_ms = job->start_ms < 0 ? -(job->start_ms + 1) : -1;
+    char digest[JOB_DIGEST_TEXT];
+    int64_t from_now_ms = -(job->start_ms + 1);
     if (job->start_ms < 0)
-        definition->start_s = function->from_now_ms / 1000;
+        definition->start_s = from_now_ms / 1000;
     else if (job->start_ms)
         definition->start_s = job->start_ms / 1000;
-    enum status st = job_digest(definition, function->digest);
+    enum status st = job_digest(definition, digest);
     if (st == OK && job->start_ms < 0)
-        definition->start_s = (now_ms + function->from_now_ms + 999) / 1000;
-    return st == OK ? job_set_text(&definition->function.digest, function->digest) : st;
+        definition->start_s = (now_ms + from_now_ms + 999) / 1000;
+    return st == OK ? job_set_text(&definition->function.digest, digest) : st;
 }
 
-static enum status make(struct functions *functions, const peal_job *job, struct function *function,
-                        struct strbuf *why)
+enum status function_define(struct functions *functions, const peal_job *job,
+                            struct function *function, struct strbuf *why)
 {
     struct strbuf text, rest;
     bool is_process = job->command || job->http;
@@ -175,7 +202,7 @@ static enum status make(struct functions *functions, const peal_job *job, struct
                                                  &function->process, why)
                                 : OK;
     if (st == OK)
-        st = print_job(functions, job, is_process ? rest.text : job->more, &text, why);
+        st = function_print(functions, job, is_process ? rest.text : job->more, &text, why);
     if (st == OK)
         st = decode(functions, &text, &function->job, why);
     strbuf_release(&text);
@@ -186,9 +213,8 @@ static enum status make(struct functions *functions, const peal_job *job, struct
     }
     if (st == OK)
         st = set_start(function, job, clock_now().wall.ms);
-    snprintf(function->name, sizeof(function->name), "%s", job->name);
-    function->call = is_process ? command_call : job->function;
-    function->arg = job->arg;
+    if (is_process)
+        function->call = command_call;
     return st;
 }
 
@@ -207,6 +233,8 @@ enum status functions_init(struct functions *functions, const char *program, int
     *functions = (struct functions){.version = version, .tools = tools};
     snprintf(functions->program, sizeof(functions->program), "%s", program);
     table_init(&functions->by_name, &by_name_type);
+    table_init(&functions->groups, &groups_type);
+    table_init(&functions->former, &former_type);
     STAILQ_INIT(&functions->fresh);
     pthread_mutex_init(&functions->lock, NULL);
     strbuf_init(&zone);
@@ -230,6 +258,11 @@ void functions_release(struct functions *functions)
     while ((function = table_next(&functions->by_name, &at)))
         function_free(function);
     table_release(&functions->by_name);
+    at = 0;
+    for (struct function_group *group; (group = table_next(&functions->groups, &at));)
+        function_group_free(group);
+    table_release(&functions->groups);
+    table_release_items(&functions->former);
     zone_db_free(functions->zones);
     free(functions->default_zone);
     pthread_mutex_destroy(&functions->lock);
@@ -249,15 +282,36 @@ static enum status check(const peal_job *job, struct strbuf *why)
     return why->length ? E_INVALID : OK;
 }
 
+/* With the lock: the function is in the table, and its job, or that of a new group, to be written.
+ */
+static enum status enlist(struct functions *functions, const peal_job *job,
+                          struct function *function, struct strbuf *why)
+{
+    struct function *fresh = function;
+    enum status st = function_is_plain(functions, job)
+                         ? function_group_join(functions, job, function, &fresh, why)
+                         : function_define(functions, job, function, why);
+    if (st == OK)
+        st = table_insert(&functions->by_name, function);
+    if (fresh && (st == OK || fresh != function))
+        STAILQ_INSERT_TAIL(&functions->fresh, fresh, in_new);
+    if (st != OK && function->member)
+        call_group_remove(&function->group->calls, function->member); /* frees it */
+    else if (st != OK)
+        function_free(function);
+    if (st != OK)
+        return st;
+    functions->commands += job->command != NULL;
+    functions->https += job->http != NULL;
+    return OK;
+}
+
 enum status functions_add(struct functions *functions, const peal_job *job, struct strbuf *why)
 {
     struct strbuf problem;
-    struct function *function = calloc(1, sizeof(*function));
-    if (!function)
-        return E_NOMEM;
+    char place[200] = "";
     if (job->place)
-        snprintf(function->place, sizeof(function->place), "%s:%d", job->place->file,
-                 job->place->line);
+        snprintf(place, sizeof(place), "%s:%d: ", job->place->file, job->place->line);
     strbuf_init(&problem);
     enum status st = check(job, &problem);
     pthread_mutex_lock(&functions->lock);
@@ -267,42 +321,68 @@ enum status functions_add(struct functions *functions, const peal_job *job, stru
                     *other->place ? ", at " : "", other->place);
         st = E_CONFLICT;
     }
-    if (st == OK)
-        st = make(functions, job, function, &problem);
-    if (st == OK)
-        st = table_insert(&functions->by_name, function);
     if (st == OK) {
-        STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
-        functions->commands += job->command != NULL;
-        functions->https += job->http != NULL;
+        struct function *function = function_new(job->name, job);
+        st = function ? enlist(functions, job, function, &problem) : E_NOMEM;
     }
     pthread_mutex_unlock(&functions->lock);
-    if (st != OK) {
-        strbuf_addf(why, "%s%s%s", function->place, *function->place ? ": " : "",
-                    problem.length ? problem.text : status_text(st));
-        function_free(function);
-    }
+    if (st != OK)
+        strbuf_addf(why, "%s%s", place, problem.length ? problem.text : status_text(st));
     strbuf_release(&problem);
     return st;
+}
+
+/* With the lock. A local job stays in the store: the next function of its name must have it. */
+static void note_former(struct functions *functions, const struct function *function)
+{
+    if (function->is_local && !table_find(&functions->former, function->name) &&
+        !table_add(&functions->former, function->name, strlen(function->name) + 1))
+        return; /* without memory, its job is passed over, as nobody has the function */
+}
+
+static void take_out(struct functions *functions, struct function *function)
+{
+    table_remove(&functions->by_name, function);
+    if (function->job && function->state == FUNCTION_NEW)
+        STAILQ_REMOVE(&functions->fresh, function, function, in_new);
+    functions->refused -= function->state == FUNCTION_REFUSED;
+    function->is_removed = true;
+    if (function->member) { /* freed with its last call, or when its job was written */
+        call_group_remove(&function->group->calls, function->member);
+        return;
+    }
+    note_former(functions, function);
+    if (function->state != FUNCTION_WRITING)
+        function_free(function);
+}
+
+static bool is_group(const struct function *function)
+{
+    return function->group && !function->member;
 }
 
 enum status functions_remove(struct functions *functions, const char *name)
 {
     pthread_mutex_lock(&functions->lock);
     struct function *function = table_find(&functions->by_name, name);
-    if (function) {
-        table_remove(&functions->by_name, function);
-        if (function->state == FUNCTION_NEW)
-            STAILQ_REMOVE(&functions->fresh, function, function, in_new);
-        if (function->state == FUNCTION_REFUSED)
-            functions->refused--;
-        if (function->state == FUNCTION_WRITING)
-            function->is_removed = true;
-        else
-            function_free(function);
-    }
+    bool is_there = function && !is_group(function);
+    if (is_there)
+        take_out(functions, function);
     pthread_mutex_unlock(&functions->lock);
-    return function ? OK : E_NOT_FOUND;
+    return is_there ? OK : E_NOT_FOUND;
+}
+
+/* ---- for the engine and the executor ---- */
+
+static void aim(const struct function *function, struct call_target *ret)
+{
+    *ret = (struct call_target){.function = function->call, .arg = function->arg};
+    if (is_group(function)) {
+        ret->group = &function->group->calls;
+    } else if (function->member && call_group_enter(function->member, MEMBER_CALL, false)) {
+        ret->member = function->member;
+        ret->group_of = &function->group->calls;
+    }
 }
 
 bool functions_find(void *context, const struct call_order *order, struct call_target *ret)
@@ -312,13 +392,66 @@ bool functions_find(void *context, const struct call_order *order, struct call_t
     pthread_mutex_lock(&functions->lock);
     const struct function *function = table_find(&functions->by_name, order->name);
     if (function) {
-        *ret = (struct call_target){.function = function->call, .arg = function->arg};
+        aim(function, ret);
         st = function->process ? command_new(function->process, order->run, order->job, order->node,
                                              &ret->command)
                                : OK;
     }
     pthread_mutex_unlock(&functions->lock);
     return st == OK;
+}
+
+void functions_part(struct functions *functions, const char *name)
+{
+    pthread_mutex_lock(&functions->lock);
+    struct function *function = table_find(&functions->by_name, name);
+    if (function && function->member && !function->job && function_group_part(function) == OK) {
+        function->state = FUNCTION_NEW;
+        STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
+    }
+    pthread_mutex_unlock(&functions->lock);
+}
+
+bool functions_is_busy(struct functions *functions, const char *name)
+{
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, name);
+    bool is_busy = function && function->member && function->group->calls.skips_overlap &&
+                   call_group_is_open(&function->group->calls, function->member);
+    pthread_mutex_unlock(&functions->lock);
+    return is_busy;
+}
+
+bool functions_have_fresh(struct functions *functions)
+{
+    pthread_mutex_lock(&functions->lock);
+    bool have = !STAILQ_EMPTY(&functions->fresh);
+    pthread_mutex_unlock(&functions->lock);
+    return have;
+}
+
+bool functions_is_group(struct functions *functions, const char *name)
+{
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, name);
+    bool is = function && is_group(function);
+    pthread_mutex_unlock(&functions->lock);
+    return is;
+}
+
+bool functions_of_job(struct functions *functions, const char *job, char ret[JOB_NAME_SIZE],
+                      size_t *ret_more)
+{
+    size_t count = 1;
+    pthread_mutex_lock(&functions->lock);
+    const struct function *function = table_find(&functions->by_name, job);
+    if (function && is_group(function))
+        count = call_group_print(&function->group->calls, ret, JOB_NAME_SIZE);
+    else
+        snprintf(ret, JOB_NAME_SIZE, "%s", job);
+    pthread_mutex_unlock(&functions->lock);
+    *ret_more = count ? count - 1 : 0;
+    return count > 0;
 }
 
 bool functions_with_process(struct functions *functions, const char *name,
@@ -383,6 +516,8 @@ struct function *functions_next(struct functions *functions)
         STAILQ_REMOVE_HEAD(&functions->fresh, in_new);
         function->state = FUNCTION_WRITING;
     }
+    if (function && function->member && !call_group_enter(function->member, MEMBER_LOOK, false))
+        function = NULL; /* never: it was taken out of `fresh` */
     pthread_mutex_unlock(&functions->lock);
     return function;
 }
@@ -391,13 +526,17 @@ void functions_settle(struct functions *functions, struct function *function,
                       enum function_state state)
 {
     pthread_mutex_lock(&functions->lock);
-    if (function->is_removed) {
-        function_free(function);
-    } else {
+    struct group_member *member = function->member;
+    struct function_group *group = function->group;
+    if (!function->is_removed) {
         function->state = state;
         functions->refused += state == FUNCTION_REFUSED;
         if (state == FUNCTION_NEW)
             STAILQ_INSERT_TAIL(&functions->fresh, function, in_new);
+    } else if (!member) {
+        function_free(function);
     }
+    if (member)
+        call_group_leave(&group->calls, member, MEMBER_LOOK); /* may free it */
     pthread_mutex_unlock(&functions->lock);
 }

@@ -8,7 +8,6 @@
 #include <sys/queue.h>
 
 #include "calls/calls.h"
-#include "definition/job_digest.h"
 #include "job.h"
 #include "outside/tools.h"
 #include "peal.h"
@@ -23,17 +22,20 @@ enum function_state {
 };
 
 struct function {
-    char name[JOB_NAME_SIZE];
+    const char *name;
+    const char *place; /* "main.c:12"; "": not told */
     peal_function *call;
     void *arg;
     struct job *process; /* in their place, a command or an HTTP call; NULL: none */
-    char place[200];     /* "main.c:12"; "": not told */
-    struct job *job;     /* as the program wants it, its start as of now */
-    int64_t from_now_ms; /* the start, counted from the first registration; -1: none such */
-    char digest[JOB_DIGEST_TEXT]; /* with such a start as a length of time */
+    struct job *job;     /* as the program wants it, its start as of now. Its function.digest has
+                            such a start as a length of time. NULL: that of its group will do */
+    struct function_group *group; /* see function_group.h; NULL: it is in none, and ... */
+    struct group_member *member;  /* ... its place there; NULL: it is the job of all of them */
     enum function_state state;
     bool is_removed; /* while it was being written */
+    bool is_local;
     STAILQ_ENTRY(function) in_new;
+    char text[]; /* name and place */
 };
 
 struct functions {
@@ -45,6 +47,8 @@ struct functions {
     char program[PROGRAM_MAX + 1];
     int version;
     size_t refused;                /* how many are */
+    struct table groups;           /* of function_group, by definition */
+    struct table former;           /* names of local functions that have left a job of their own */
     atomic_size_t commands, https; /* how many of each kind were ever added */
     const struct tools *tools;
 };
@@ -71,6 +75,21 @@ bool functions_with_process(struct functions *functions, const char *name,
 bool functions_have_commands(struct functions *functions);
 bool functions_have_https(struct functions *functions);
 bool functions_have_processes(struct functions *functions); /* either of them */
+
+/* A function that has the job of its group gets one of its own, for runs that are asked for: on
+ * request alone. For the loop, as: */
+void functions_part(struct functions *functions, const char *name);
+/* It skips what overlaps, and is being called with its group, or about to be. */
+bool functions_is_busy(struct functions *functions, const char *name);
+/* Whom a job of the local side stands for: a function, and so many more. False: nobody. */
+bool functions_of_job(struct functions *functions, const char *job, char ret[JOB_NAME_SIZE],
+                      size_t *ret_more);
+
+/* A job is to be written. */
+bool functions_have_fresh(struct functions *functions);
+
+/* It is the job of a group, and no function of the program. */
+bool functions_is_group(struct functions *functions, const char *name);
 
 /* Its job is not in the store yet, but will be soon. */
 bool functions_awaits(struct functions *functions, const char *name);

@@ -279,7 +279,9 @@ int peal_add_sized(peal_node *node, const peal_job *job, size_t size)
     strbuf_init(&why);
     enum status st = add(peal, &known, &why);
     error = lib_fail(st, why.text);
-    if (error == PEAL_OK && peal->turns)
+    bool has_fresh = functions_have_fresh(&peal->shared.functions) ||
+                     functions_have_fresh(&peal->local.functions);
+    if (error == PEAL_OK && peal->turns && has_fresh)
         turns_ask(peal->turns);
     if (error != PEAL_OK)
         lib_log(peal, PEAL_ERROR, "%s", peal_why());

@@ -50,7 +50,7 @@ static enum verdict compare(const struct registrar *registrar, const struct func
         snprintf(whose, sizeof(whose), "program %s has a function of that name", known->program);
         return refuse(registrar, function, whose);
     }
-    if (known->digest && strcmp(known->digest, function->digest) == 0)
+    if (known->digest && strcmp(known->digest, function->job->function.digest) == 0)
         return VERDICT_LEAVE;
     if (known->version <= registrar->side->functions.version)
         return VERDICT_CHANGE;

@@ -97,6 +97,8 @@ enum status side_open(struct side *side, struct store *store, struct history *hi
                                  .context = peal,
                                  .find = functions_find,
                                  .functions = &side->functions,
+                                 .ended = is_local ? history_told_end : NULL,
+                                 .passed = is_local ? history_told_passed : NULL,
                                  .node = peal->node,
                                  .spool = side->spool};
     enum status st = calls_new(&calls, &side->calls);

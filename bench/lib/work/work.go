@@ -22,7 +22,7 @@ type Work struct {
 	file   string
 }
 
-const room = 1 << 24
+const room = 1 << 26
 
 var (
 	times = make([]int64, room)

@@ -5,26 +5,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/call_batch.h"
 #include "calls/calls.h"
 #include "calls/command.h"
 #include "clock.h"
+#include "machine.h"
 #include "monotonic.h"
 
 enum { OUTPUT_LIMIT = 2 << 20 }; /* at most; it is in memory, and handed over as a whole */
+
+enum status call_init(struct peal_run *run, struct calls *calls, int64_t output_limit)
+{
+    run->calls = calls;
+    run->stop_ms = INT64_MAX;
+    run->progress.percent = -1;
+    pthread_mutex_init(&run->lock, NULL);
+    monotonic_cond_init(&run->cancelled);
+    return call_output_init(&run->output,
+                            output_limit < OUTPUT_LIMIT ? output_limit : OUTPUT_LIMIT);
+}
+
+void call_release(struct peal_run *run)
+{
+    call_output_release(&run->output);
+    pthread_cond_destroy(&run->cancelled);
+    pthread_mutex_destroy(&run->lock);
+}
+
+void call_leave_group(struct peal_run *run)
+{
+    if (run->member)
+        call_group_note_end(run->member, clock_boot_us());
+    if (run->member)
+        call_group_leave(run->group_of, run->member, MEMBER_CALL);
+    run->member = NULL;
+}
 
 struct peal_run *call_free(struct peal_run *run)
 {
     if (!run)
         return NULL;
+    call_leave_group(run);
+    call_batch_free(run->batch);
     for (size_t i = 0; i < run->param_count; i++) {
         free(run->params[i].name);
         free(run->params[i].value);
     }
     free(run->params);
     command_free(run->command);
-    call_output_release(&run->output);
-    pthread_cond_destroy(&run->cancelled);
-    pthread_mutex_destroy(&run->lock);
+    call_release(run);
     free(run);
     return NULL;
 }
@@ -51,20 +80,16 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
     struct peal_run *run = calloc(1, sizeof(*run));
     if (!run)
         return E_NOMEM;
-    run->calls = calls;
+    enum status st = call_init(run, calls, job->output_limit);
     run->id = of_engine->id;
     memcpy(run->job_name, of_engine->job_name, sizeof(run->job_name));
+    run->name = run->job_name;
     run->tick_ms = of_engine->tick_ms;
     run->attempt = of_engine->attempt;
     run->fence = of_engine->fence;
+    run->is_caught_up = of_engine->cause == CAUSE_CATCH_UP;
     run->timeout_ms = job->timeout_s * 1000;
-    run->stop_ms = INT64_MAX;
     id_format(&run->id, run->id_text);
-    pthread_mutex_init(&run->lock, NULL);
-    monotonic_cond_init(&run->cancelled);
-    run->progress.percent = -1;
-    enum status st = call_output_init(
-        &run->output, job->output_limit < OUTPUT_LIMIT ? job->output_limit : OUTPUT_LIMIT);
     if (st == OK)
         st = copy_params(run, &job->params);
     if (st != OK)
@@ -73,14 +98,19 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
     return st;
 }
 
+void call_cancel_locked(struct peal_run *run, enum run_reason reason)
+{
+    if (atomic_load(&run->is_cancelled))
+        return;
+    run->cancelled_by = reason;
+    atomic_store(&run->is_cancelled, true);
+    pthread_cond_broadcast(&run->cancelled);
+}
+
 void call_cancel(struct peal_run *run, enum run_reason reason)
 {
     pthread_mutex_lock(&run->lock);
-    if (!atomic_load(&run->is_cancelled)) {
-        run->cancelled_by = reason;
-        atomic_store(&run->is_cancelled, true);
-        pthread_cond_broadcast(&run->cancelled);
-    }
+    call_cancel_locked(run, reason);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -148,14 +178,25 @@ int peal_sleep(peal_run *run, int64_t ms)
     return atomic_load(&run->is_cancelled) ? PEAL_E_LOST : PEAL_OK;
 }
 
+/* A call with others has an id once it is asked for. */
+static void make_id(struct peal_run *run)
+{
+    uint8_t random[10];
+    machine_random(NULL, random, sizeof(random));
+    run->id = id_make(clock_now().wall, random);
+    id_format(&run->id, run->id_text);
+}
+
 const char *peal_run_id(const peal_run *run)
 {
+    if (!*run->id_text)
+        make_id((struct peal_run *)run);
     return run->id_text;
 }
 
 const char *peal_run_job(const peal_run *run)
 {
-    return run->job_name;
+    return run->name;
 }
 
 int64_t peal_run_tick(const peal_run *run)

@@ -25,8 +25,11 @@ struct call_param {
     char *name, *value;
 };
 
+struct call_batch;
+struct call_group;
 struct calls;
 struct command;
+struct group_member;
 
 struct peal_run {
     struct id id;
@@ -35,11 +38,17 @@ struct peal_run {
     /* Of the run as the engine has asked for it. */
     char id_text[ID_TEXT + 1];
     char job_name[JOB_NAME_SIZE];
+    const char *name; /* of the function: that of the job, or another with the same definition */
     int64_t tick_ms, fence;
     int attempt;
+    bool is_caught_up;
     peal_function *function;
     void *arg;
-    struct command *command; /* which `arg` is then; NULL: none */
+    struct command *command;     /* which `arg` is then; NULL: none */
+    struct call_group *group;    /* whose functions are called, all of them; NULL: it is one */
+    struct call_batch *batch;    /* their calls; with the lock of `calls`; NULL: none are made */
+    struct group_member *member; /* of `group_of`: the function is called with the others, too */
+    struct call_group *group_of;
     struct call_param *params;
     size_t param_count;
     struct boot_ms deadline;
@@ -66,8 +75,16 @@ MUST_CHECK enum status call_new(struct calls *calls, const struct run *of_engine
                                 const struct job *job, struct peal_run **ret);
 struct peal_run *call_free(struct peal_run *run);
 
+/* One that is embedded, zero, and that of no run. */
+MUST_CHECK enum status call_init(struct peal_run *run, struct calls *calls, int64_t output_limit);
+void call_release(struct peal_run *run);
+
 /* Tells the function; the first reason stands. */
 void call_cancel(struct peal_run *run, enum run_reason reason);
+void call_cancel_locked(struct peal_run *run, enum run_reason reason); /* with its lock */
+
+/* The call of a function that is called with others, too, is over, or will not be made. */
+void call_leave_group(struct peal_run *run);
 
 /* What the function has told last. */
 struct progress call_progress(struct peal_run *run);

@@ -147,6 +147,11 @@ enum status call_pool_add(struct call_pool *pool, struct pool_call *call)
     return st;
 }
 
+size_t call_pool_width(const struct call_pool *pool)
+{
+    return pool->limit ? (size_t)pool->limit : 1;
+}
+
 /* ---- the program's own thread ---- */
 
 int call_pool_fd(const struct call_pool *pool)
@@ -172,10 +177,10 @@ int call_pool_step(struct call_pool *pool)
     if (read(pool->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
         return 0;
     pthread_mutex_lock(&pool->lock);
-    for (; is_due(TAILQ_FIRST(&pool->queue)) && !pool->is_closing && made < INT_MAX; made++) {
+    while (is_due(TAILQ_FIRST(&pool->queue)) && !pool->is_closing && made < INT_MAX / 2) {
         struct pool_call *call = take_first(pool);
         pthread_mutex_unlock(&pool->lock);
-        call->make(call);
+        made += call->make(call);
         pthread_mutex_lock(&pool->lock);
     }
     set_timer(pool);

@@ -14,8 +14,9 @@ struct call_pool;
 
 /* Embedded in what is to be called. */
 struct pool_call {
-    int64_t at_us;                        /* of the boot clock */
-    void (*make)(struct pool_call *call); /* on one of the pool's threads, without a lock */
+    int64_t at_us; /* of the boot clock */
+    /* On one of the pool's threads, without a lock. How many functions it has called. */
+    int (*make)(struct pool_call *call);
     TAILQ_ENTRY(pool_call) in_queue;
 };
 
@@ -30,8 +31,11 @@ struct call_pool *call_pool_free(struct call_pool *pool); /* closes it */
  * thread, and none can be started. */
 MUST_CHECK enum status call_pool_add(struct call_pool *pool, struct pool_call *call);
 
+/* How many calls it makes at once. */
+size_t call_pool_width(const struct call_pool *pool);
+
 /* Without a pool of threads: readable when a call is due; how many ms until the first is, -1: none
- * waits; makes those that are due, and returns their number. */
+ * waits; makes those that are due, and returns how many functions were called. */
 int call_pool_fd(const struct call_pool *pool);
 int call_pool_timeout(struct call_pool *pool);
 int call_pool_step(struct call_pool *pool);

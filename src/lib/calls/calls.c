@@ -4,6 +4,8 @@
 #include <sys/queue.h>
 
 #include "calls/call.h"
+#include "calls/call_batch.h"
+#include "calls/calls_internal.h"
 #include "calls/command.h"
 #include "function/job_function.h"
 #include "monotonic.h"
@@ -14,28 +16,6 @@ enum {
     BRISK_MS = 100,  /* calls that are done within this time are worth having in the pool ... */
     BRISK_MAX = 256, /* ... up to so many for each thread */
     HELD_MS = 20,    /* threads that are all busy, and for so long with the same calls, are held */
-    SPOOL_MS = 100,  /* output is on disk so long after it came */
-    SPOOL_MAX = 256, /* calls whose output is written in one turn */
-};
-
-struct calls {
-    struct executor port;
-    struct calls_config config;
-    atomic_bool is_told;     /* a call may have told how far it is */
-    atomic_bool has_output;  /* one may have written something that is not on disk yet */
-    struct call_spool spool; /* the loop's, as: */
-    int64_t spool_ms;        /* when to write it; boot time; 0: nothing is to be written */
-    pthread_mutex_t lock;    /* of all that follows */
-    struct table runs;       /* peal_run by id */
-    STAILQ_HEAD(event_list, peal_run) events; /* calls of which the engine is to be told */
-    bool tells_ready;                         /* that it is there, before that */
-    size_t running;
-    int64_t mean_us;  /* of a call, over the last ones */
-    size_t brisk;     /* calls since the last one that took longer than BRISK_MS */
-    int64_t moved_us; /* when the last one began or ended; boot time */
-    int64_t stop_ms;  /* no timeout before this; boot time */
-    int threads;      /* as calls_wanted was told last; the loop's, as: */
-    int each;         /* calls for each of them, by their mean */
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct peal_run, id),
@@ -47,7 +27,7 @@ static struct calls *of(struct executor *port)
 }
 
 /* Nobody needs it any more: its end is in the store, its output in the history. */
-static void forget_if_done(struct calls *calls, struct peal_run *call)
+void calls_forget_if_done(struct calls *calls, struct peal_run *call)
 {
     if (call->phase != CALL_ENDED || !call->is_acknowledged || !call->is_read)
         return;
@@ -124,10 +104,11 @@ static bool may_begin(struct calls *calls, struct peal_run *call, struct now now
     return true;
 }
 
-static void measure(struct calls *calls, int64_t us)
+/* So many calls, of which the longest took that long. */
+static void measure(struct calls *calls, int64_t mean_us, int64_t longest_us, int count)
 {
-    calls->mean_us += (us - calls->mean_us) / 16;
-    calls->brisk = us > BRISK_MS * 1000 ? 0 : calls->brisk + 1;
+    calls->mean_us += (mean_us - calls->mean_us) / 16;
+    calls->brisk = longest_us > BRISK_MS * 1000 ? 0 : calls->brisk + (size_t)count;
 }
 
 static struct peal_run *call_of(struct pool_call *in_pool)
@@ -136,7 +117,7 @@ static struct peal_run *call_of(struct pool_call *in_pool)
 }
 
 /* The clocks are read without the lock, which all threads want. */
-static void make(struct pool_call *in_pool)
+static int make(struct pool_call *in_pool)
 {
     struct peal_run *call = call_of(in_pool);
     struct calls *calls = call->calls;
@@ -151,15 +132,69 @@ static void make(struct pool_call *in_pool)
     }
     pthread_mutex_unlock(&calls->lock);
     if (!begins)
-        return;
+        return 0;
     int code = call->function(call, call->arg);
+    call_leave_group(call);
     struct wall_ms ended = clock_now().wall;
-    int64_t ended_us = clock_boot_us();
+    int64_t ended_us = clock_boot_us(), took_us = ended_us - began_us;
     pthread_mutex_lock(&calls->lock);
     calls->running--;
     tell_ended(calls, call, code, ended);
     calls->moved_us = ended_us;
-    measure(calls, ended_us - began_us);
+    measure(calls, took_us, took_us, 1);
+    pthread_mutex_unlock(&calls->lock);
+    return 1;
+}
+
+/* ---- calling all functions of a group ---- */
+
+static int make_group(struct pool_call *in_pool)
+{
+    struct peal_run *call = call_of(in_pool);
+    struct calls *calls = call->calls;
+    struct now now = clock_now();
+    pthread_mutex_lock(&calls->lock);
+    bool begins = may_begin(calls, call, now);
+    if (begins)
+        tell_started(calls, call);
+    pthread_mutex_unlock(&calls->lock);
+    if (!begins)
+        return 0;
+    struct call_batch *batch = call_batch_new(call, now);
+    pthread_mutex_lock(&calls->lock);
+    call->batch = batch;
+    if (!batch)
+        tell_ended(calls, call, -1, now.wall);
+    pthread_mutex_unlock(&calls->lock);
+    return batch ? call_batch_make(batch) : 0;
+}
+
+void calls_hand_begins(struct calls *calls, int64_t now_us)
+{
+    pthread_mutex_lock(&calls->lock);
+    calls->running++;
+    calls->moved_us = now_us;
+    pthread_mutex_unlock(&calls->lock);
+}
+
+void calls_hand_rests(struct calls *calls, int64_t now_us, int64_t took_us, int64_t longest_us,
+                      int made)
+{
+    pthread_mutex_lock(&calls->lock);
+    calls->running--;
+    calls->moved_us = now_us;
+    if (made)
+        measure(calls, took_us / made, longest_us, made);
+    pthread_mutex_unlock(&calls->lock);
+}
+
+void calls_end_batch(struct peal_run *call)
+{
+    struct calls *calls = call->calls;
+    struct wall_ms ended = clock_now().wall;
+    pthread_mutex_lock(&calls->lock);
+    call->batch = NULL;
+    tell_ended(calls, call, 0, ended);
     pthread_mutex_unlock(&calls->lock);
 }
 
@@ -204,14 +239,19 @@ static enum status start(struct executor *port, const struct run *run, const str
     enum status st = call_new(calls, run, job, &call);
     if (st != OK) {
         command_free(target.command);
+        if (target.member)
+            call_group_leave(target.group_of, target.member, MEMBER_CALL);
         return st;
     }
     call->function = target.function;
     call->arg = target.command ? target.command : target.arg;
     call->command = target.command;
+    call->group = target.group;
+    call->member = target.member;
+    call->group_of = target.group_of;
     call->deadline = deadline;
     call->in_pool.at_us = clock_boot_us_near(at, (struct wall_ms){run->not_before_ms});
-    call->in_pool.make = make;
+    call->in_pool.make = call->group ? make_group : make;
     st = add(calls, call);
     if (st != OK)
         call_free(call);
@@ -236,7 +276,7 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     struct peal_run *call = table_find(&calls->runs, run_id);
     if (call) {
         call->is_acknowledged = true;
-        forget_if_done(calls, call);
+        calls_forget_if_done(calls, call);
     }
     pthread_mutex_unlock(&calls->lock);
 }
@@ -307,61 +347,6 @@ struct executor *calls_executor(struct calls *calls)
     return &calls->port;
 }
 
-/* ---- output ---- */
-
-static enum status read_output(void *context, const struct id *run_id, struct output_chunk **ret,
-                               size_t *ret_count)
-{
-    struct calls *calls = context;
-    pthread_mutex_lock(&calls->lock);
-    struct peal_run *call = table_find(&calls->runs, run_id);
-    enum status st = call ? call_output_read(&call->output, ret, ret_count) : E_NOT_FOUND;
-    pthread_mutex_unlock(&calls->lock);
-    return st;
-}
-
-static void release_output(void *context, struct output_chunk *chunks, size_t count)
-{
-    (void)context;
-    call_output_free_chunks(chunks, count);
-}
-
-static void remove_output(void *context, const struct id *run_id)
-{
-    struct calls *calls = context;
-    pthread_mutex_lock(&calls->lock);
-    struct peal_run *call = table_find(&calls->runs, run_id);
-    if (call) {
-        call->is_read = true;
-        forget_if_done(calls, call);
-    }
-    pthread_mutex_unlock(&calls->lock);
-}
-
-struct output_source calls_output(struct calls *calls)
-{
-    return (struct output_source){read_output, release_output, remove_output, calls};
-}
-
-/* Of a call that has begun. */
-static enum status read_live(void *context, const struct id *run_id, int64_t offset, size_t limit,
-                             struct output_chunk **ret, size_t *ret_count)
-{
-    struct calls *calls = context;
-    pthread_mutex_lock(&calls->lock);
-    struct peal_run *call = table_find(&calls->runs, run_id);
-    bool has_begun = call && (call->phase == CALL_RUNS || call->phase == CALL_ENDED);
-    enum status st = has_begun ? call_output_read_from(&call->output, offset, limit, ret, ret_count)
-                               : E_NOT_FOUND;
-    pthread_mutex_unlock(&calls->lock);
-    return st;
-}
-
-struct live_output calls_live(struct calls *calls)
-{
-    return (struct live_output){read_live, calls};
-}
-
 bool calls_has(struct calls *calls, const struct id *run_id)
 {
     pthread_mutex_lock(&calls->lock);
@@ -381,65 +366,19 @@ void calls_tell_again(struct calls *calls)
     pthread_mutex_unlock(&calls->lock);
 }
 
-void calls_note_progress(struct calls *calls)
-{
-    atomic_store(&calls->is_told, true);
-}
-
-void calls_note_output(struct calls *calls)
-{
-    if (calls->config.spool && !atomic_exchange(&calls->has_output, true))
-        calls->config.wake(calls->config.context);
-}
-
-/* Only this thread frees what runs, or has run: the lock is for the table. */
-static void spool_output(struct calls *calls)
-{
-    struct peal_run *call, *running[SPOOL_MAX];
-    size_t at = 0, count = 0;
-    pthread_mutex_lock(&calls->lock);
-    while (count < SPOOL_MAX && (call = table_next(&calls->runs, &at)))
-        if (call->phase == CALL_RUNS)
-            running[count++] = call;
-    pthread_mutex_unlock(&calls->lock);
-    for (size_t i = 0; i < count; i++)
-        call_spool_write(&calls->spool, running[i]->id_text, &running[i]->output,
-                         &running[i]->file);
-}
-
-struct boot_ms calls_spool(struct calls *calls, struct boot_ms now)
-{
-    if (!calls->spool_ms && !atomic_load(&calls->has_output))
-        return (struct boot_ms){INT64_MAX};
-    if (!calls->spool_ms)
-        calls->spool_ms = now.ms + SPOOL_MS;
-    if (now.ms < calls->spool_ms)
-        return (struct boot_ms){calls->spool_ms};
-    calls->spool_ms = 0;
-    atomic_store(&calls->has_output, false);
-    spool_output(calls);
-    return (struct boot_ms){INT64_MAX};
-}
-
-bool calls_progress(struct calls *calls, char *text)
-{
-    struct peal_run *call;
-    size_t at = 0;
-    pthread_mutex_lock(&calls->lock);
-    bool has_calls = calls->runs.count > 0, is_told = atomic_exchange(&calls->is_told, false);
-    while (is_told && (call = table_next(&calls->runs, &at))) {
-        struct progress progress = call_progress(call);
-        if (call->phase != CALL_RUNS || progress.percent < 0)
-            continue;
-        calls_note_progress(calls); /* to be told again */
-        if (!progress_add(text, &call->id, &progress))
-            break;
-    }
-    pthread_mutex_unlock(&calls->lock);
-    return has_calls;
-}
-
 /* ---- telling them to stop ---- */
+
+/* Tells it, if its time is over; else when that will be. */
+static int64_t time_out(struct peal_run *call, struct boot_ms now)
+{
+    if (call->batch)
+        return call_batch_time_out(call->batch, now);
+    if (call->stop_ms > now.ms)
+        return call->stop_ms;
+    if (!call->group) /* else it is just about to begin */
+        call_cancel(call, REASON_TIMEOUT);
+    return INT64_MAX;
+}
 
 struct boot_ms calls_time_out(struct calls *calls, struct boot_ms now)
 {
@@ -449,12 +388,9 @@ struct boot_ms calls_time_out(struct calls *calls, struct boot_ms now)
     if (now.ms >= calls->stop_ms) {
         calls->stop_ms = INT64_MAX;
         while ((call = table_next(&calls->runs, &at))) {
-            if (call->phase != CALL_RUNS || atomic_load(&call->is_cancelled))
-                continue;
-            if (call->stop_ms <= now.ms)
-                call_cancel(call, REASON_TIMEOUT);
-            else if (call->stop_ms < calls->stop_ms)
-                calls->stop_ms = call->stop_ms;
+            bool is_told = call->phase != CALL_RUNS || atomic_load(&call->is_cancelled);
+            int64_t stop_ms = is_told ? INT64_MAX : time_out(call, now);
+            calls->stop_ms = stop_ms < calls->stop_ms ? stop_ms : calls->stop_ms;
         }
     }
     struct boot_ms next = {calls->stop_ms};
@@ -468,8 +404,11 @@ void calls_shut_down(struct calls *calls)
     size_t at = 0;
     pthread_mutex_lock(&calls->lock);
     while ((call = table_next(&calls->runs, &at)))
-        if (call->phase == CALL_RUNS)
+        if (call->phase == CALL_RUNS) {
             call_cancel(call, REASON_SHUTDOWN);
+            if (call->batch)
+                call_batch_shut_down(call->batch);
+        }
     pthread_mutex_unlock(&calls->lock);
 }
 

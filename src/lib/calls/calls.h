@@ -5,6 +5,7 @@
 #ifndef PEAL_CALLS_H
 #define PEAL_CALLS_H
 
+#include "calls/call_group.h"
 #include "calls/call_pool.h"
 #include "live_output.h"
 #include "peal.h"
@@ -16,7 +17,11 @@ struct calls;
 struct call_target {
     peal_function *function;
     void *arg;
-    struct command *command; /* in place of `arg`, and the caller's; NULL: none */
+    struct command *command;  /* in place of `arg`, and the caller's; NULL: none */
+    struct call_group *group; /* in place of a function, all of these; NULL: it is one */
+    /* The function is one of `group_of`, and entered for this call; NULL: of none. */
+    struct group_member *member;
+    struct call_group *group_of;
 };
 
 /* What the engine asks for. */
@@ -34,6 +39,12 @@ struct calls_config {
     /* The function that is registered here. False: there is none. From the loop's thread. */
     bool (*find)(void *functions, const struct call_order *order, struct call_target *ret);
     void *functions;
+    /* Of a group, whose functions have no records of their own: one that has failed or written
+     * something has ended; a tick of one, and of so many more, was passed over. From the pool's
+     * threads; may be NULL. */
+    void (*ended)(void *context, const struct run *end, const struct output_chunk *chunks,
+                  size_t count);
+    void (*passed)(void *context, const char *name, size_t more, enum run_reason reason);
     const char *node;  /* must outlive it, as: */
     const char *spool; /* folder for the output of calls that take long; NULL: it is not kept */
 };

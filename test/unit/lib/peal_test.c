@@ -25,7 +25,7 @@ struct seen {
     atomic_int calls, cancelled;
     char param[32];
     pthread_mutex_t lock;
-    char log[16384]; /* lines of the log callback */
+    char log[1 << 17]; /* lines of the log callback */
 };
 
 static void keep(void *context, enum peal_level level, const char *message)
@@ -203,6 +203,82 @@ static void local_functions_have_their_policies(void **state)
     assert_true(seen->cancelled > 0);
 }
 
+static int speaks(peal_run *run, void *arg)
+{
+    struct seen *seen = arg;
+    peal_log(run, "called");
+    seen->calls++;
+    return 0;
+}
+
+static int fails(peal_run *run, void *arg)
+{
+    (void)arg;
+    return (int)strlen(peal_run_id(run)) == 26 && peal_run_attempt(run) == 1 ? 7 : 1;
+}
+
+static int leaves(peal_run *run, void *arg)
+{
+    struct seen *seen = arg;
+    assert_int_equal(peal_remove(seen->node, "leaves"), PEAL_OK);
+    seen->calls++;
+    return peal_run_job(run)[0] == 'l' ? 0 : 1; /* the name is still there */
+}
+
+/* Those of one definition are one job of the engine, which is not seen. */
+static void local_functions_of_one_definition_are_told_by_their_names(void **state)
+{
+    struct seen *seen = *state;
+    assert_non_null(OPEN(seen, .threads = 3));
+    peal_node *node = seen->node;
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "many/%d", i);
+        assert_int_equal(peal_add(node, name, "* * * * * *", speaks, seen, .local = true), PEAL_OK);
+    }
+    assert_int_equal(peal_add(node, "many/7", "* * * * * *", count, .local = true), PEAL_E_EXISTS);
+    assert_int_equal(peal_add(node, "many 8", "* * * * * *", count, .local = true), PEAL_E_INVALID);
+    assert_non_null(strstr(peal_why(), "peal_test.c:"));
+    assert_non_null(strstr(peal_why(), "letters, digits"));
+    assert_int_equal(peal_add(node, "leaves", "* * * * * *", leaves, seen, .local = true), PEAL_OK);
+    assert_int_equal(peal_add(node, "bad", "* * * * * *", fails, seen, .local = true), PEAL_OK);
+    assert_int_equal(peal_add(node, "long", "* * * * * *", lasts, seen, .local = true), PEAL_OK);
+    wait_for_line(seen, "many/199: called");
+    wait_for_line(seen, "function \"bad\" has failed: it returned 7");
+    wait_for_line(seen, "function \"long\": a tick was passed over (overlap)");
+    assert_int_equal(peal_remove(node, "leaves"), PEAL_E_NOT_FOUND);
+    assert_false(has_logged(seen, "peal.local"));
+    assert_int_equal(peal_remove(node, "peal.local/1"), PEAL_E_NOT_FOUND);
+    seen->node = peal_close(seen->node); /* waits for it */
+    assert_int_equal(seen->cancelled, 1);
+}
+
+static void a_local_function_with_a_schedule_is_triggered_too(void **state)
+{
+    struct seen *seen = *state;
+    char id[27] = "";
+    assert_non_null(OPEN(seen, .threads = 2));
+    peal_node *node = seen->node;
+    assert_int_equal(peal_add(node, "yearly", "@yearly", speaks, seen, .local = true), PEAL_OK);
+    assert_int_equal(peal_add(node, "often", "* * * * * *", lasts, seen, .local = true), PEAL_OK);
+    assert_int_equal(peal_trigger(node, "yearly", NULL, id), PEAL_OK);
+    assert_int_equal(strlen(id), 26);
+    wait_for_line(seen, "yearly: called");
+    assert_int_equal(peal_trigger(node, "yearly", "day=mon", NULL), PEAL_E_INVALID);
+    wait_for_calls(seen, 2);
+    assert_int_equal(peal_trigger(node, "often", NULL, NULL), PEAL_E_BUSY); /* by its tick */
+    assert_int_equal(peal_trigger(node, "peal.local/1", NULL, NULL), PEAL_E_NOT_FOUND);
+    assert_int_equal(peal_delete(node, "yearly"), PEAL_OK);
+    assert_int_equal(peal_trigger(node, "yearly", NULL, NULL), PEAL_E_NOT_FOUND);
+    /* With and without a job of its own. */
+    assert_int_equal(peal_add(node, "yearly", NULL, speaks, seen, .local = true), PEAL_OK);
+    assert_int_equal(peal_trigger(node, "yearly", NULL, NULL), PEAL_OK);
+    wait_for_calls(seen, 3);
+    assert_int_equal(peal_remove(node, "yearly"), PEAL_OK);
+    assert_int_equal(peal_add(node, "yearly", "* * * * * *", speaks, seen, .local = true), PEAL_OK);
+    wait_for_calls(seen, 5);
+}
+
 static void a_command_is_a_run_like_any(void **state)
 {
     struct seen *seen = *state;
@@ -292,6 +368,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_store_may_come_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_is_triggered_with_parameters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(local_functions_have_their_policies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(local_functions_of_one_definition_are_told_by_their_names,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_local_function_with_a_schedule_is_triggered_too, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_command_is_a_run_like_any, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_program_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stop_tells_functions_and_waits_for_them, set_up,
