@@ -170,6 +170,13 @@ const struct route api_routes[] = {
     {HTTP_DELETE, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", "", delete_doc,
      "Delete a calendar that no job names"},
 
+    {HTTP_GET, V1 "/maintenance", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,
+     "Maintenance and pauses of the cluster and of namespaces: to come, active, and those of the last days"},
+    {HTTP_POST, V1 "/maintenance", RIGHT_ADMIN, ROUTE_SCOPED, "", "namespace from to reason", add_doc,
+     "Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended"},
+    {HTTP_DELETE, V1 "/maintenance/{id}", RIGHT_ADMIN, ROUTE_SCOPED, "", "", delete_doc,
+     "End maintenance or a pause now; what has not begun is removed"},
+
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
      "job id instance steps state status since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},

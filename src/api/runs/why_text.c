@@ -278,6 +278,26 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
          message_in(answer->language, facts->doubt), time_text(facts->believed_ms).text);
 }
 
+/* The tick falls into maintenance, or into a pause of more than its job. */
+static void tell_maintenance(const struct why_facts *facts, struct why_answer *answer)
+{
+    const struct maintenance *maintenance = facts->maintenance;
+    bool is_pause = maintenance->is_pause;
+    answer->reason = is_pause ? REASON_PAUSED : REASON_MAINTENANCE;
+    if (maintenance->space[0])
+        tell(answer,
+             is_pause ? " It will be skipped: namespace %s is paused."
+                      : " It will be skipped: namespace %s is in maintenance then.",
+             maintenance->space);
+    else
+        tell(answer, is_pause ? " It will be skipped: the cluster is paused."
+                              : " It will be skipped: the cluster is in maintenance then.");
+    if (maintenance->to_ms)
+        tell(answer, " It ends at %s.", time_text(maintenance->to_ms).text);
+    if (maintenance->reason[0])
+        tell(answer, " The reason that was given: %s.", maintenance->reason);
+}
+
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
     struct short_text span = span_text(answer, facts->tick_ms - facts->now_ms);
@@ -289,6 +309,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
         answer->reason = REASON_SKIP_NEXT;
         tell(answer, "It is due in %s, and will be skipped, as a person asked.", span.text);
+    } else if (facts->maintenance) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
         tell(answer, "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
@@ -344,6 +367,9 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         answer->reason = REASON_PAUSED;
         tell(answer, "It is due.");
         tell(answer, " It will be skipped unless the job is resumed before.");
+    } else if (facts->maintenance) {
+        tell(answer, "It is due.");
+        tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
         tell(answer, "It is due, and will be skipped: its date is on the calendar \"%s\".",

@@ -55,6 +55,7 @@ void catalog_init(struct catalog *catalog)
     table_init(&catalog->by_uid, &uid_type);
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
+    known_maintenance_init(&catalog->maintenance);
     waits_init(&catalog->waits);
     namespaces_init(&catalog->namespaces);
     schedule_pool_init(&catalog->pool);
@@ -102,6 +103,7 @@ void catalog_release(struct catalog *catalog)
     table_release(&catalog->by_uid);
     table_release(&catalog->by_name);
     known_calendars_release(&catalog->calendars);
+    known_maintenance_release(&catalog->maintenance);
     name_order_release(&catalog->in_order);
     waits_release(&catalog->waits);
     namespaces_release(&catalog->namespaces);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "definition/selector.h"
+#include "gates/known_maintenance.h"
 #include "job.h"
 #include "run.h"
 #include "schedule_pool.h"
@@ -87,6 +88,7 @@ struct catalog {
     bool is_sorted;
     uint32_t added;               /* jobs that came, ever */
     struct table calendars;       /* of known_calendar */
+    struct table maintenance;     /* of known_maintenance.h */
     struct namespaces namespaces; /* of the jobs in by_name */
     struct schedule_pool pool;    /* schedules of all jobs */
     struct table policies;        /* of shared_policy: those of jobs that have not the defaults */
