@@ -202,7 +202,7 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      explain_schedule, "A schedule in words"},
     {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED,
-     "spec tz job dst start end n from calendars", "",
+     "spec tz job dst start end n from calendars only_on", "",
      next_of_schedule, "The coming ticks of a schedule"},
     {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      validate_schedule, "Whether a schedule is right, and what is wrong"},

@@ -276,7 +276,7 @@ static bool next_left_out(const struct fire_source *source, int64_t after_s, int
                           struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
 {
     const struct calendars *calendars = &source->calendars;
-    static const struct calendars none = {NULL, 0};
+    static const struct calendars none = {NULL, 0, 0};
     struct fire tick, fire;
     for (int i = 0; i < LOOKS; i++) {
         if (!fires_next(&source->set, &none, source->ended_s, after_s, &tick) || tick.at_s >= end_s)
@@ -288,7 +288,7 @@ static bool next_left_out(const struct fire_source *source, int64_t after_s, int
         }
         const struct zone *zone = schedule_zone(tick.schedule);
         size_t which = calendars_which(calendars, zone, tick.at_s);
-        struct calendars alone = {&calendars->items[which], 1};
+        struct calendars alone = calendars_alone(calendars, which);
         int64_t behind_s = calendars_free_from(&alone, zone, tick.at_s);
         *ret = tick;
         *ret_which = which;
@@ -303,7 +303,7 @@ json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64
     json_t *list = json_array();
     struct fire fire;
     size_t which;
-    while (list && source->calendars.count && json_array_size(list) < LEFT_OUT_MAX &&
+    while (list && calendars_matter(&source->calendars) && json_array_size(list) < LEFT_OUT_MAX &&
            next_left_out(source, after_s, end_s, &fire, &which, &after_s)) {
         json_t *item = encode_fire(&fire, false, "");
         if (!item ||

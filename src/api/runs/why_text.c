@@ -278,6 +278,28 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
          message_in(answer->language, facts->doubt), time_text(facts->believed_ms).text);
 }
 
+/* The job runs only on the dates of other calendars. */
+static bool is_not_on(const struct why_facts *facts)
+{
+    const struct job_calendars *calendars = facts->job->calendars;
+    return calendars && facts->calendar == calendars->not_on;
+}
+
+/* Its name, or those that are required. */
+static const char *calendar_of(const struct why_facts *facts)
+{
+    return is_not_on(facts) ? facts->calendar + strlen("not on ") : facts->calendar;
+}
+
+/* The calendar that is not there is one of those on whose dates alone the job runs. */
+static bool requires_missing(const struct why_facts *facts)
+{
+    char **name = facts->definition->only_on;
+    while (name && *name && strcmp(*name, facts->missing) != 0)
+        name++;
+    return name && *name;
+}
+
 /* The tick falls into maintenance, or into a pause of more than its job. */
 static void tell_maintenance(const struct why_facts *facts, struct why_answer *answer)
 {
@@ -314,8 +336,11 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
         tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
-        tell(answer, "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
-             span.text, facts->calendar);
+        tell(answer,
+             is_not_on(facts)
+                 ? "It is due in %s, and will be skipped: its date is not on the calendar %s."
+                 : "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
+             span.text, calendar_of(facts));
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
         if (eligible_is_program(facts->job->where) && *facts->lacking)
@@ -340,7 +365,10 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else {
         tell(answer, "It is due in %s.", span.text);
     }
-    if (facts->missing)
+    if (facts->missing && requires_missing(facts))
+        tell(answer, " The calendar \"%s\", on whose dates alone the job runs, is not there.",
+             facts->missing);
+    else if (facts->missing)
         tell(answer, " The job names a calendar \"%s\" that is not there, and runs as without it.",
              facts->missing);
 }
@@ -372,8 +400,11 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
-        tell(answer, "It is due, and will be skipped: its date is on the calendar \"%s\".",
-             facts->calendar);
+        tell(answer,
+             is_not_on(facts)
+                 ? "It is due, and will be skipped: its date is not on the calendar %s."
+                 : "It is due, and will be skipped: its date is on the calendar \"%s\".",
+             calendar_of(facts));
     } else if (facts->nobody) {
         why_tell_nobody(facts, answer);
     } else if (facts->draining) {

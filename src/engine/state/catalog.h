@@ -201,7 +201,8 @@ int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms);
 /* The next run as planned: next_ms, or the first tick after it that no calendar excludes. */
 int64_t catalog_job_planned(const struct catalog_job *job);
 
-/* The name of the calendar that excludes this tick of the job; NULL: none. A tick of several
+/* The name of the calendar that excludes this tick of the job, or "not on NAME" of those that it
+ * requires; NULL: none. A tick of several
  * schedules is excluded only if it is in the zone of each. */
 const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
 
