@@ -170,6 +170,13 @@ const struct route api_routes[] = {
     {HTTP_DELETE, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", "", delete_doc,
      "Delete a calendar that no job names"},
 
+    {HTTP_GET, V1 "/maintenance", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,
+     "Maintenance and pauses of the cluster and of namespaces: to come, active, and those of the last days"},
+    {HTTP_POST, V1 "/maintenance", RIGHT_ADMIN, ROUTE_SCOPED, "", "namespace from to reason", add_doc,
+     "Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended"},
+    {HTTP_DELETE, V1 "/maintenance/{id}", RIGHT_ADMIN, ROUTE_SCOPED, "", "", delete_doc,
+     "End maintenance or a pause now; what has not begun is removed"},
+
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
      "job id instance steps state status since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},
@@ -195,7 +202,7 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      explain_schedule, "A schedule in words"},
     {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED,
-     "spec tz job dst start end n from calendars", "",
+     "spec tz job dst start end n from calendars only_on", "",
      next_of_schedule, "The coming ticks of a schedule"},
     {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      validate_schedule, "Whether a schedule is right, and what is wrong"},

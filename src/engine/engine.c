@@ -49,6 +49,7 @@ static void init_parts(struct engine *engine)
                                                 .lead_ms = LEAD_MIN_MS,
                                                 .attendance = &engine->attendance.mark,
                                                 .hindrances = &engine->hindrances,
+                                                .maintenance = &engine->catalog.maintenance,
                                                 .free_lead_ms = lead_alone_ms(engine)};
     engine->planner.placement = &engine->placement;
     engine->planner.peers = &engine->peers;
@@ -95,6 +96,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
         return E_NOMEM;
     engine->config = *config;
     memcpy(engine->config.self.name, config->node, sizeof(config->node));
+    engine->config.self.knows = PEER_KNOWS;
     engine->ports = *ports;
     engine->ports.last_id = &engine->last_id;
     engine->clock.look_at.ms = INT64_MAX;
@@ -444,7 +446,7 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
                         enum run_reason reason, struct ledger_entry **ret, size_t *ret_count)
 {
     struct plan plan;
-    enum status st = plan_pass(job, until_ms, reason, &plan);
+    enum status st = plan_pass(&engine->planner.rules, job, until_ms, reason, &plan);
     if (st != OK)
         return st;
     claimer_fill_entries(&engine->claimer, engine->now, &plan);
@@ -453,11 +455,11 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
     return OK;
 }
 
-enum status engine_called_off(struct catalog_job *job, int64_t now_ms, struct ledger_entry **ret,
-                              size_t *ret_count)
+enum status engine_called_off(const struct engine *engine, struct catalog_job *job, int64_t now_ms,
+                              struct ledger_entry **ret, size_t *ret_count)
 {
     struct plan plan;
-    enum status st = plan_called_off(job, now_ms, &plan);
+    enum status st = plan_called_off(&engine->planner.rules, job, now_ms, &plan);
     if (st != OK)
         return st;
     for (size_t i = 0; i < plan.passed_count; i++) {

@@ -171,12 +171,13 @@ MUST_CHECK enum status engine_pass(struct engine *engine, struct catalog_job *jo
                                    enum run_reason reason, struct ledger_entry **ret,
                                    size_t *ret_count);
 
-/* *ret are ledger entries for the due ticks of the job that a pause, skip-next or a calendar takes
- * out and that are not in the store yet: they are gathered for up to an hour. An id is made from
- * the job and the entry's first tick, and is the same on all nodes. The caller frees them. E_NOMEM.
- */
-MUST_CHECK enum status engine_called_off(struct catalog_job *job, int64_t now_ms,
-                                         struct ledger_entry **ret, size_t *ret_count);
+/* *ret are ledger entries for the due ticks of the job that a pause, skip-next, maintenance or a
+ * calendar takes out and that are not in the store yet: they are gathered for up to an hour. An id
+ * is made from the job and the entry's first tick, and is the same on all nodes. The caller frees
+ * them. E_NOMEM. */
+MUST_CHECK enum status engine_called_off(const struct engine *engine, struct catalog_job *job,
+                                         int64_t now_ms, struct ledger_entry **ret,
+                                         size_t *ret_count);
 
 /* tzdata changed: plan everything again. */
 void engine_replan(struct engine *engine);

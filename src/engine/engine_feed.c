@@ -120,6 +120,17 @@ static void take_calendar(struct engine *engine, const struct store_doc *doc)
                   st == E_INVALID && error.message[0] ? error.message : status_text(st));
 }
 
+/* Decides from now on, also about the due ticks that are not decided yet. */
+static void take_maintenance(struct engine *engine, const struct store_doc *doc)
+{
+    enum status st = known_maintenance_take(&engine->catalog.maintenance, doc);
+    if (st != OK)
+        ports_log(&engine->ports, "maintenance_dropped", "id=%s error=\"%s\"", doc->name,
+                  status_text(st));
+    if (engine->loaded)
+        engine_replan(engine);
+}
+
 static void take_input(struct engine *engine, const struct store_doc *doc)
 {
     if (inputs_take(&engine->inputs, doc) != OK)
@@ -499,6 +510,8 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_DOC: /* other documents are for observers */
         if (strcmp(change->doc->kind, CALENDAR_DOC) == 0)
             take_calendar(engine, change->doc);
+        else if (strcmp(change->doc->kind, MAINTENANCE_DOC) == 0)
+            take_maintenance(engine, change->doc);
         else if (strcmp(change->doc->kind, INPUT_DOC) == 0)
             take_input(engine, change->doc);
         else if (strcmp(change->doc->kind, OUTPUT_DOC) == 0)

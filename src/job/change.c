@@ -43,6 +43,8 @@ static const char *const action_names[] = {
     [CHANGE_SECRET_CREATE] = "secret_create",
     [CHANGE_SECRET_CHANGE] = "secret_change",
     [CHANGE_SECRET_DELETE] = "secret_delete",
+    [CHANGE_MAINTENANCE_ADD] = "maintenance_add",
+    [CHANGE_MAINTENANCE_END] = "maintenance_end",
 };
 
 static const char *const via_names[] = {
@@ -51,9 +53,11 @@ static const char *const via_names[] = {
 };
 
 static const char *const target_names[] = {
-    [TARGET_JOB] = "job",           [TARGET_RUN] = "run",         [TARGET_NODE] = "node",
-    [TARGET_CLUSTER] = "cluster",   [TARGET_USER] = "user",       [TARGET_TOKEN] = "token",
-    [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel", [TARGET_SECRET] = "secret",
+    [TARGET_JOB] = "job",           [TARGET_RUN] = "run",
+    [TARGET_NODE] = "node",         [TARGET_CLUSTER] = "cluster",
+    [TARGET_USER] = "user",         [TARGET_TOKEN] = "token",
+    [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
+    [TARGET_SECRET] = "secret",     [TARGET_MAINTENANCE] = "maintenance",
 };
 
 static const struct word_table actions = {"action", action_names, CHANGE_ACTIONS};

@@ -166,6 +166,7 @@ struct job {
     enum dst_policy dst;
     char **calendars; /* names of the calendars that exclude ticks */
     size_t calendar_count;
+    char **only_on; /* names of calendars, NULL-terminated: only ticks on their dates; NULL: any */
 
     enum job_kind kind;
     char **command;       /* NULL-terminated argv */

@@ -15,6 +15,12 @@ enum peer_role {
     PEER_WORKER = 2, /* schedules and runs */
 };
 
+/* What a node keeps to that older ones do not, and that they would break without a word. */
+enum peer_knowledge {
+    PEER_KNOWS_MAINTENANCE = 1,
+    PEER_KNOWS = PEER_KNOWS_MAINTENANCE, /* this version */
+};
+
 /* Why a node accepts no new runs: the first reason that applies. */
 enum peer_refusal {
     PEER_ACCEPTS,
@@ -56,6 +62,7 @@ struct peer {
     int running;              /* runs that it owns */
     int cpu_pressure;    /* in %: time in which processes waited for a processor, and for ... */
     int memory_pressure; /* ... memory, over the last 10 s; -1: not known, as of an older peal */
+    unsigned knows;      /* enum peer_knowledge; 0: an older peal */
     enum peer_refusal refusal;
     char refusal_word[32];    /* PEER_OTHER: the reason as the node sent it */
     int64_t started_ms;       /* start of its agent, by its own clock */

@@ -63,6 +63,7 @@ static const char *const reason_names[] = {
     [REASON_STEP_FAILED] = "step_failed",
     [REASON_STEP_OUTPUT] = "step_output",
     [REASON_EXPECTATION] = "expectation",
+    [REASON_MAINTENANCE] = "maintenance",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

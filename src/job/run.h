@@ -62,7 +62,7 @@ enum run_reason {
     REASON_REPLACED,      /* killed, skipped: a newer run took its place (overlap: replace) */
     REASON_OVERLAP,       /* skipped: the previous run was still open (overlap: skip) */
     REASON_QUEUE_FULL,    /* skipped: too many runs wait already (overlap: queue) */
-    REASON_PAUSED,        /* skipped: the job was paused */
+    REASON_PAUSED,        /* skipped: the job, its namespace or the cluster was paused */
     REASON_SKIP_NEXT,     /* skipped: a user asked to skip it */
     REASON_DELETED,       /* skipped: the job was deleted before the start */
     REASON_CATCH_UP,      /* missed: no agent could start it, and catch_up does not */
@@ -94,6 +94,7 @@ enum run_reason {
     REASON_STEP_FAILED,   /* failed: a step of the workflow, named in detail, was not OK */
     REASON_STEP_OUTPUT,   /* failed: what the step wrote to PEAL_OUTPUT can't be used; see detail */
     REASON_EXPECTATION,   /* failed: the run did not show what its job expects; see detail */
+    REASON_MAINTENANCE,   /* skipped: maintenance of the cluster or of a namespace; see detail */
     REASONS,
 };
 

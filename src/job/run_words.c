@@ -123,6 +123,7 @@ static const struct run_words reasons[] = {
                             "步骤输出"},
     [REASON_EXPECTATION] = {{"the run did not show what its job expects", "运行未达到任务的预期"},
                             "未达预期"},
+    [REASON_MAINTENANCE] = {{"maintenance was under way", "正在维护"}, "维护"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -168,3 +168,62 @@ int64_t calendar_free_until(const struct calendar *calendar, int64_t day)
         day = range ? range->first - INT64_C(1) : day - 1;
     }
 }
+
+/* ---- days that it holds ---- */
+
+/* Longest wait for a day that comes again: 29 February, from 1896 to 1904. */
+enum { AGAIN_DAYS = 8 * 366 };
+
+static bool has_again(const struct calendar *calendar)
+{
+    bool has = calendar->weekdays != 0;
+    for (int i = 0; i < 12; i++)
+        has = has || calendar->yearly[i];
+    return has;
+}
+
+/* The first range that ends at or after the day; range_count: none. */
+static size_t range_from(const struct calendar *calendar, int64_t day)
+{
+    size_t from = 0, to = calendar->range_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (calendar->ranges[middle].last < day)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+int64_t calendar_held_from(const struct calendar *calendar, int64_t day)
+{
+    size_t place = range_from(calendar, day);
+    int64_t first = NEVER;
+    if (place < calendar->range_count)
+        first = calendar->ranges[place].first > day ? calendar->ranges[place].first : day;
+    if (!has_again(calendar))
+        return first;
+    for (int64_t at = day; at < first && at < day + AGAIN_DAYS; at++) {
+        if (comes_again(calendar, at))
+            return at;
+    }
+    return first;
+}
+
+int64_t calendar_held_until(const struct calendar *calendar, int64_t day)
+{
+    size_t place = range_from(calendar, day);
+    int64_t last = NEVER_BEFORE;
+    if (place < calendar->range_count && calendar->ranges[place].first <= day)
+        last = day;
+    else if (place > 0)
+        last = calendar->ranges[place - 1].last;
+    if (!has_again(calendar))
+        return last;
+    for (int64_t at = day; at > last && at > day - AGAIN_DAYS; at--) {
+        if (comes_again(calendar, at))
+            return at;
+    }
+    return last;
+}

@@ -1,5 +1,6 @@
-/* A calendar: dates on which jobs do not run. It holds days and ranges of days of one year or of
- * every year, and weekdays. Dates are local, in the time zone of the caller's schedule. Pure. */
+/* A calendar: dates on which jobs do not run, or on which alone they do. It holds days and ranges
+ * of days of one year or of every year, and weekdays. Dates are local, in the time zone of the
+ * caller's schedule. Pure. */
 #ifndef PEAL_CALENDAR_H
 #define PEAL_CALENDAR_H
 
@@ -57,5 +58,10 @@ bool calendar_has(const struct calendar *calendar, int64_t day);
  * NEVER and NEVER_BEFORE (cron_expr.h) if it holds every day. */
 int64_t calendar_free_from(const struct calendar *calendar, int64_t day);
 int64_t calendar_free_until(const struct calendar *calendar, int64_t day);
+
+/* The first day at or after `day`, and the last at or before it, that the calendar holds; NEVER and
+ * NEVER_BEFORE if there is none. */
+int64_t calendar_held_from(const struct calendar *calendar, int64_t day);
+int64_t calendar_held_until(const struct calendar *calendar, int64_t day);
 
 #endif

@@ -1,5 +1,6 @@
 /* A job's ticks without those that its calendars exclude. A tick is excluded if its local date, in
- * the time zone of its schedule, is in one of the calendars. Pure.
+ * the time zone of its schedule, is in one of the calendars, or if the job requires other calendars
+ * and the date is in none of those. Pure.
  *
  * Bounded time: after thousands of excluded ticks in a row, over ever new days, the answer is that
  * there is none. */
@@ -10,14 +11,20 @@
 #include "schedule_set.h"
 
 struct calendars {
-    const struct calendar *const *items;
-    size_t count; /* 0: nothing is excluded */
+    const struct calendar *const *items; /* those that exclude, then those that are required */
+    size_t count;                        /* that exclude */
+    size_t only_count; /* of which one has to hold the date; 0: any date will do */
 };
 
-/* Index of the first calendar that holds the date of this instant; `count`: none does. */
+/* Is any tick excluded, perhaps? */
+bool calendars_matter(const struct calendars *calendars);
+
+/* Index of the calendar that excludes this instant; `count` if no required one holds its date;
+ * CALENDARS_FREE: it is not excluded. */
+#define CALENDARS_FREE SIZE_MAX
 size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s);
 
-/* The first instant at or after `at_s` whose date is in no calendar, or NEVER. */
+/* The first instant at or after `at_s` that is not excluded, or NEVER. */
 int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
                             int64_t at_s);
 
@@ -29,6 +36,9 @@ int64_t schedule_prev_free(const struct schedule *schedule, const struct calenda
                            int64_t before_s);
 int64_t schedule_next_after_free(const struct schedule *schedule, const struct calendars *calendars,
                                  int64_t ended_s);
+
+/* The calendars that alone make the instant excluded: one, or all that are required. */
+struct calendars calendars_alone(const struct calendars *calendars, size_t which);
 
 /* The same over a set: due whenever any of its schedules is due and not excluded. */
 int64_t schedule_set_next_free(const struct schedule_set *set, const struct calendars *calendars,

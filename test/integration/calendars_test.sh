@@ -108,3 +108,27 @@ run peal calendar delete holidays --yes
 expect_status 0
 expect_stderr 'holidays: deleted'
 finish
+
+# days that a job requires
+run peal calendar set trading --weekday mon,tue,wed,thu,fri
+expect_status 0
+run peal add settle '0 18 * * *' --tz UTC --only-on tradings -- true
+expect_status 6
+expect_stderr_has 'only_on[0]: there is no calendar "tradings"; did you mean "trading"?'
+run peal add settle '0 18 * * *' --tz UTC --only-on trading -- true
+expect_status 0
+run peal get settle -o yaml
+expect_stdout_has 'only_on: '
+run peal next settle -n 10
+expect_status 0
+expect_stderr_has 'calendar trading'
+expect_stdout_lacks 'Sat '
+expect_stdout_lacks 'Sun '
+run peal calendar delete trading --yes
+expect_status 4
+run peal calendar set trading 2001-01-01
+expect_status 0
+run peal why settle
+expect_stdout_has 'its date is not on the calendar trading'
+run peal next settle
+expect_stdout ''

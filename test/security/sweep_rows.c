@@ -173,6 +173,11 @@ const struct row sweep_rows[] = {
      "{\"dates\":[\"01-01\"]}"},
     {__LINE__, "DELETE", V1 "/calendars/{name}", EDIT, EVERYWHERE, "409", V1 "/calendars/$CALENDAR", NULL},
 
+    {__LINE__, "GET", V1 "/maintenance", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "POST", V1 "/maintenance", ADMIN, EVERYWHERE, "422", NULL, "{\"to\":\"2001-01-01T00:00:00Z\"}"},
+    {__LINE__, "POST", V1 "/maintenance", ADMIN, EVERYWHERE, "422", NULL, "{\"reason\":7}"},
+    {__LINE__, "DELETE", V1 "/maintenance/{id}", ADMIN, EVERYWHERE, "404", V1 "/maintenance/01ARZ3NDEKTSV4RRFFQ69G5FAV", NULL},
+
     {__LINE__, "GET", V1 "/runs", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/runs", LOOK, SOMEWHERE, "200", V1 "/runs?job=$JOB&ledger=true", NULL},
     {__LINE__, "GET", V1 "/runs", LOOK, SOMEWHERE, "200", V1 "/runs?job=$JOB&limit=1", NULL},

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 
 #define COMMANDS_AGENT(X)    X(start) X(stop) X(restart) X(state) X(top) X(dev) X(tls) X(service)
-#define COMMANDS_CLUSTER(X)  X(nodes) X(drain) X(undrain) X(cluster) X(doctor)
+#define COMMANDS_CLUSTER(X)  X(nodes) X(drain) X(undrain) X(maintenance) X(cluster) X(doctor)
 #define COMMANDS_ACCOUNTS(X) X(user) X(token) X(secret) X(link) X(login) X(logout)
 #define COMMANDS_JOBS(X)                                                                           \
     X(add)                                                                                         \

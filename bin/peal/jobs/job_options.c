@@ -27,11 +27,12 @@ static bool is_made(const struct field *field)
 static enum complete completion_of(const struct field *field)
 {
     const char *value = field->about->value;
-    return field->kind == FIELD_AFTER                  ? COMPLETE_JOBS
-           : field->kind == FIELD_CALENDARS            ? COMPLETE_CALENDARS
-           : field->complain == channel_name_complaint ? COMPLETE_CHANNELS
-           : value && strcmp(value, "DIR") == 0        ? COMPLETE_FILES
-                                                       : COMPLETE_NOTHING;
+    return field->kind == FIELD_AFTER                   ? COMPLETE_JOBS
+           : field->kind == FIELD_CALENDARS             ? COMPLETE_CALENDARS
+           : field->complain == calendar_name_complaint ? COMPLETE_CALENDARS
+           : field->complain == channel_name_complaint  ? COMPLETE_CHANNELS
+           : value && strcmp(value, "DIR") == 0         ? COMPLETE_FILES
+                                                        : COMPLETE_NOTHING;
 }
 
 static const struct help_words {

@@ -26,7 +26,7 @@ void next_list_release(struct next_list *list)
 
 enum status next_list_collect(struct next_list *list, size_t limit)
 {
-    static const struct calendars none = {NULL, 0};
+    static const struct calendars none = {NULL, 0, 0};
     struct fire fire;
     size_t count = 0;
     int64_t after_s = list->from_s;

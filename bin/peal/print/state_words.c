@@ -184,6 +184,8 @@ const char *action_word(const char *name)
         {"secret_create", TR("create")},
         {"secret_change", TR("change")},
         {"secret_delete", TR("delete")},
+        {"maintenance_add", TR("add")},
+        {"maintenance_end", TR("end")},
         {0},
     };
     return find_word(words, name);
@@ -192,11 +194,17 @@ const char *action_word(const char *name)
 const char *kind_word(const char *name)
 {
     static const struct word words[] = {
-        {"job", TR("job")},           {"run", TR("run")},
-        {"node", TR("node")},         {"cluster", TR("cluster")},
-        {"user", TR("user")},         {"token", TR("token")},
-        {"calendar", TR("calendar")}, {"channel", TR("channel")},
-        {"secret", TR("secret")},     {0},
+        {"job", TR("job")},
+        {"run", TR("run")},
+        {"node", TR("node")},
+        {"cluster", TR("cluster")},
+        {"user", TR("user")},
+        {"token", TR("token")},
+        {"calendar", TR("calendar")},
+        {"channel", TR("channel")},
+        {"secret", TR("secret")},
+        {"maintenance", TR("maintenance")},
+        {0},
     };
     return find_word(words, name);
 }
@@ -217,7 +225,13 @@ static void add_note(const char *note, size_t length, struct strbuf *out)
 {
     const char *clock;
     int width;
-    if (is_note(note, "moved: ", &clock, &width))
+    if (length == strlen("left out: maintenance") &&
+        is_note(note, "left out: maintenance", &clock, &width))
+        strbuf_adds(out, tr("left out: maintenance"));
+    else if (length == strlen("left out: pause") &&
+             is_note(note, "left out: pause", &clock, &width))
+        strbuf_adds(out, tr("left out: a pause of the cluster or of its namespace"));
+    else if (is_note(note, "moved: ", &clock, &width))
         strbuf_addf(out, tr("moved: %.*s does not exist on this day"), width, clock);
     else if (is_note(note, "first of two: ", &clock, &width))
         strbuf_addf(out, tr("first of two: %.*s happens twice on this day"), width, clock);

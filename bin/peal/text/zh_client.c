@@ -1,6 +1,19 @@
 #include "text/texts.h"
 
 const struct message zh_client[] = {
+    /* maintenance */
+    {"--cluster, or --namespace; not both", "--cluster 和 --namespace 只能选其一"},
+    {"jobs, or the cluster or a namespace; not both", "任务，或集群、命名空间，只能选其一"},
+    {"--reason is for --cluster and --namespace", "--reason 用于 --cluster 和 --namespace"},
+    {"the cluster", "集群"},
+    {"namespace %s", "命名空间 %s"},
+    {": paused", "：已暂停"},
+    {": maintenance", "：维护"},
+    {" from ", "，始于 "},
+    {" until ", "，直到 "},
+    {"namespace %s is not paused", "命名空间 %s 并未暂停"},
+    {"the cluster is not paused", "集群并未暂停"},
+
     /* the agent */
     {"can't reach %s: %s", "无法连接 %s：%s"},
     {"no answer", "没有应答"},

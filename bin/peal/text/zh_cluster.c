@@ -3,6 +3,43 @@
 #include "text/texts.h"
 
 const struct message zh_cluster[] = {
+    /* peal maintenance */
+    {"times in which nothing is started by its schedule", "维护：期间不按计划启动任何运行"},
+    {"Until somebody ends it: peal pause --cluster, or --namespace NS.",
+     "不设结束时间：peal pause --cluster，或 --namespace NS。"},
+    {"what about maintenance? peal maintenance add, list or remove",
+     "维护的哪个操作？peal maintenance add、list 或 remove"},
+    {"start nothing by its schedule in this time", "在这段时间内不按计划启动任何运行"},
+    {"Ticks that are due in this time are skipped (maintenance). What is running goes on; peal run "
+     "still starts a job. T is an RFC 3339 time or a local time like '2027-01-01 08:00'.",
+     "这段时间内到期的触发会被跳过（maintenance）。正在进行的运行会继续；peal run 仍可启动任务。"
+     "T 是 RFC 3339 时间，或本地时间，例如 '2027-01-01 08:00'。"},
+    {"when it begins (default: now)", "开始时间（默认：现在）"},
+    {"when it ends", "结束时间"},
+    {"or how long it takes", "或持续多久"},
+    {"only the jobs of this namespace (default: all of the cluster)",
+     "仅此命名空间的任务（默认：整个集群）"},
+    {"what it is for: the ledger says it", "用途：会写入触发记录"},
+    {"until when? --to T, or --for D", "到什么时候？--to T 或 --for D"},
+    {"peal maintenance add takes options only", "peal maintenance add 只接受选项"},
+    {"maintenance and pauses: to come, active, and those of the last days",
+     "维护与暂停：将来的、进行中的，以及最近几天的"},
+    {"peal maintenance list takes no name", "peal maintenance list 不接受名称"},
+    {"end maintenance now, or remove what has not begun", "立即结束维护，或删除尚未开始的维护"},
+    {"give one ID of peal maintenance list", "请给出 peal maintenance list 中的一个 ID"},
+    {"no maintenance; add some: peal maintenance add --for 2h --reason 'new disks'",
+     "没有维护；添加：peal maintenance add --for 2h --reason '更换磁盘'"},
+    {"removed", "已删除"},
+    {"ended", "已结束"},
+    {"coming", "将来"},
+    {"active", "进行中"},
+    {"over", "已结束"},
+    {"maintenance", "维护"},
+    {"SET BY", "设置者"},
+    {"REASON", "原因"},
+    {"NAMESPACE", "命名空间"},
+    {"TO", "结束"},
+
     /* peal cluster */
     {"the cluster's health; resume after a restore; import jobs",
      "集群的健康状况；从备份恢复后继续；导入任务"},

@@ -202,6 +202,8 @@ const struct message zh_common[] = {
     {"first of two: %.*s happens twice on this day", "两次中的第一次：这一天有两个 %.*s"},
     {"second of two: %.*s happens twice on this day", "两次中的第二次：这一天有两个 %.*s"},
     {"left out: %.*s", "按要求跳过（%.*s）"},
+    {"left out: maintenance", "因维护跳过"},
+    {"left out: a pause of the cluster or of its namespace", "因集群或命名空间暂停而跳过"},
 
     /* states of nodes and agents, and why a node can't be asked */
     {"ready", "就绪"},
@@ -232,6 +234,8 @@ const struct message zh_common[] = {
     {"delete", "删除"},
     {"undelete", "还原"},
     {"pause", "暂停"},
+    {"add", "添加"},
+    {"end", "结束"},
     {"resume", "恢复"},
     {"skip the next tick", "跳过下一次"},
     {"roll back", "回滚"},

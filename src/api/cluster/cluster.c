@@ -3,6 +3,7 @@
 
 #include "auth/visible.h"
 #include "cluster/nodes.h"
+#include "documents/documents.h"
 #include "handlers.h"
 #include "live/health.h"
 #include "note.h"
@@ -103,13 +104,14 @@ void get_cluster(struct call *call)
     size_t open_runs = 0;
     call_each_open_run(call, count_open, &open_runs);
     call_reply(call, 200,
-               json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
+               json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I, s:o}", "store",
                          encode_store(call), "history", encode_history_health(call), "clock",
                          encode_clock_health(call), "node", json_words(api->node), "leader",
                          json_words_or_null(peers->leader), "leads", engine_leads(engine), "nodes",
                          count_nodes(engine), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
                          !peers->is_skewed && engine_clock(engine).doubt == DOUBT_NONE, "jobs",
-                         (json_int_t)call_count_jobs(call), "open_runs", (json_int_t)open_runs));
+                         (json_int_t)call_count_jobs(call), "open_runs", (json_int_t)open_runs,
+                         "maintenance", encode_active_maintenance(call)));
 }
 
 /* ---- after a restore ---- */

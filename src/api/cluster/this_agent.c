@@ -4,6 +4,7 @@
 
 #include "auth/visible.h"
 #include "definition/job_codec.h"
+#include "documents/documents.h"
 #include "handlers.h"
 #include "live/health.h"
 #include "note.h"
@@ -204,7 +205,7 @@ void get_agent(struct call *call)
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
                json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-                         "s:o, s:o, s:I, s:o, s:o, s:o}",
+                         "s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
@@ -215,7 +216,7 @@ void get_agent(struct call *call)
                          "spawner", encode_spawner(call), "caller", encode_caller(call), "nodes",
                          (json_int_t)peers->by_name.count, "leader",
                          json_words_or_null(peers->leader), "quotas", encode_quotas(call), "starts",
-                         encode_starts(call)));
+                         encode_starts(call), "maintenance", encode_active_maintenance(call)));
 }
 
 void drain_agent(struct call *call)

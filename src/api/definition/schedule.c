@@ -185,22 +185,24 @@ struct asked_calendars {
     size_t count;
 };
 
-/* `calendars=a,b`. False: the call has failed. */
-static bool read_calendars(struct call *call, struct asked_calendars *ret)
+/* `calendars=a,b` and `only_on=c`. False: the call has failed. */
+static bool read_calendars(struct call *call, const char *param, struct asked_calendars *ret)
 {
     const struct table *known = &engine_catalog(call->api->ports.engine)->calendars;
-    const char *text = query_get(&call->query, "calendars");
+    const char *text = query_get(&call->query, param);
+    char pointer[16];
+    snprintf(pointer, sizeof(pointer), "?%s", param);
     while (text && *text) {
         char name[CALENDAR_NAME_MAX + 1];
         size_t length = strcspn(text, ",");
         snprintf(name, sizeof(name), "%.*s", (int)length, text);
         struct known_calendar *calendar = known_calendars_find(known, name);
         if (!calendar || length >= sizeof(name)) {
-            call_fail_at(call, "?calendars", "there is no calendar \"%.63s\"", name);
+            call_fail_at(call, pointer, "there is no calendar \"%.63s\"", name);
             return false;
         }
         if (ret->count == ASKED_MAX) {
-            call_fail_at(call, "?calendars", "calendars: %d at most", ASKED_MAX);
+            call_fail_at(call, pointer, "calendars: %d at most", ASKED_MAX);
             return false;
         }
         ret->uses[ret->count].known = calendar;
@@ -216,14 +218,18 @@ void next_of_schedule(struct call *call)
     struct asked_calendars calendars = {.count = 0};
     int64_t count = 10, from_ms = call->now_ms;
     if (!param_number(call, "n", 1, 1000, &count) ||
-        !param_time(call, "from", zone_utc(), &from_ms) || !read_calendars(call, &calendars))
+        !param_time(call, "from", zone_utc(), &from_ms) ||
+        !read_calendars(call, "calendars", &calendars))
+        return;
+    size_t out_count = calendars.count;
+    if (!read_calendars(call, "only_on", &calendars))
         return;
     struct schedule *schedule = read_schedule(call);
     if (!schedule)
         return;
     struct fire_source source = {
         .set = {&schedule, 1},
-        .calendars = {calendars.items, calendars.count},
+        .calendars = {calendars.items, out_count, calendars.count - out_count},
         .uses = calendars.uses,
         .ended_s = from_ms / 1000,
         .skip_until_s = INT64_MIN,

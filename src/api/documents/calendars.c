@@ -166,33 +166,42 @@ const struct doc_kind calendar_docs = {
 
 /* ---- calendars of jobs ---- */
 
+/* *reterr names the nearest one; E_INVALID, or E_NOMEM. */
+static enum status tell_missing(const struct call *call, const char *field, size_t place,
+                                const char *name, struct job_error *reterr)
+{
+    const struct table *table = &engine_catalog(call->api->ports.engine)->calendars;
+    const char **names = calloc(table->count + 1, sizeof(*names));
+    const struct known_calendar *known;
+    size_t count = 0;
+    if (!names)
+        return E_NOMEM;
+    for (size_t at = 0; (known = table_next(table, &at));) {
+        if (known->revision)
+            names[count++] = known->name;
+    }
+    const char *nearest = word_nearest(names, name);
+    snprintf(reterr->path, sizeof(reterr->path), "/%s/%zu", field, place);
+    if (nearest)
+        snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%s\"?", nearest);
+    else
+        snprintf(reterr->hint, sizeof(reterr->hint), "make it with `peal calendar set`");
+    snprintf(reterr->message, sizeof(reterr->message), "%s[%zu]: there is no calendar \"%s\"; %s",
+             field, place, name, reterr->hint);
+    free(names);
+    return E_INVALID;
+}
+
 enum status calendars_check(const struct call *call, const struct job *job,
                             struct job_error *reterr)
 {
-    const struct table *table = &engine_catalog(call->api->ports.engine)->calendars;
     for (size_t i = 0; i < job->calendar_count; i++) {
-        if (find(call, job->calendars[i]))
-            continue;
-        const char **names = calloc(table->count + 1, sizeof(*names));
-        const struct known_calendar *known;
-        size_t count = 0;
-        if (!names)
-            return E_NOMEM;
-        for (size_t at = 0; (known = table_next(table, &at));) {
-            if (known->revision)
-                names[count++] = known->name;
-        }
-        const char *nearest = word_nearest(names, job->calendars[i]);
-        snprintf(reterr->path, sizeof(reterr->path), "/calendars/%zu", i);
-        if (nearest)
-            snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%s\"?", nearest);
-        else
-            snprintf(reterr->hint, sizeof(reterr->hint), "make it with `peal calendar set`");
-        snprintf(reterr->message, sizeof(reterr->message),
-                 "calendars[%zu]: there is no calendar \"%s\"; %s", i, job->calendars[i],
-                 reterr->hint);
-        free(names);
-        return E_INVALID;
+        if (!find(call, job->calendars[i]))
+            return tell_missing(call, "calendars", i, job->calendars[i], reterr);
+    }
+    for (size_t i = 0; job->only_on && job->only_on[i]; i++) {
+        if (!find(call, job->only_on[i]))
+            return tell_missing(call, "only_on", i, job->only_on[i], reterr);
     }
     return OK;
 }

@@ -47,7 +47,8 @@ struct doc_kind {
     void (*release)(void *edit); /* releases the kind's own members; NULL: none */
 };
 
-extern const struct doc_kind calendar_docs, channel_docs, secret_docs, user_docs, token_docs;
+extern const struct doc_kind calendar_docs, channel_docs, maintenance_docs, secret_docs, user_docs,
+    token_docs;
 
 enum { DOC_ANY_REVISION = -1 };
 
@@ -65,6 +66,9 @@ struct doc_edit {
 
 /* Writes the prepared document. */
 void doc_submit(struct call *call);
+
+/* A list of what is active now, of what the caller may see. NULL: out of memory. */
+json_t *encode_active_maintenance(const struct call *call);
 
 /* {"items":[...],"next":null}; takes over `items`. NULL, out of memory, is a 500. */
 void doc_reply_items(struct call *call, json_t *items);

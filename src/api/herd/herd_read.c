@@ -82,24 +82,29 @@ static void propose(struct call *call)
 
 /* ---- the jobs ---- */
 
+static enum status know_calendar(struct reading *reading, const char *name)
+{
+    const struct catalog *catalog = engine_catalog(reading->call->api->ports.engine);
+    const struct known_calendar *known = known_calendars_find(&catalog->calendars, name);
+    struct calendar_definition definition;
+    struct job_error error;
+    if (!known || !known->json || calendar_book_has(&reading->calendars, name))
+        return OK;
+    enum status st =
+        calendar_decode_text(known->json, strlen(known->json), NULL, &definition, &error);
+    if (st == OK)
+        st = calendar_book_add(&reading->calendars, name, &definition);
+    return st == E_INVALID ? OK : st;
+}
+
 /* Of calendars that the book lacks; those that are nowhere are left to it. */
 static enum status know_calendars(struct reading *reading, const struct job *job)
 {
-    const struct catalog *catalog = engine_catalog(reading->call->api->ports.engine);
     enum status st = OK;
-    for (size_t i = 0; i < job->calendar_count && st == OK; i++) {
-        const char *name = job->calendars[i];
-        const struct known_calendar *known = known_calendars_find(&catalog->calendars, name);
-        struct calendar_definition definition;
-        struct job_error error;
-        if (!known || !known->json || calendar_book_has(&reading->calendars, name))
-            continue;
-        st = calendar_decode_text(known->json, strlen(known->json), NULL, &definition, &error);
-        if (st == OK)
-            st = calendar_book_add(&reading->calendars, name, &definition);
-        else if (st == E_INVALID)
-            st = OK;
-    }
+    for (size_t i = 0; i < job->calendar_count && st == OK; i++)
+        st = know_calendar(reading, job->calendars[i]);
+    for (char **name = job->only_on; name && *name && st == OK; name++)
+        st = know_calendar(reading, *name);
     return st;
 }
 

@@ -197,7 +197,8 @@ const struct catalog_job *deleted_job(const struct call *call, const char *name)
 
 /* ---- the coming ticks ---- */
 
-static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64_t count)
+static json_t *coming_ticks(const struct catalog *catalog, const struct catalog_job *job,
+                            int64_t now_ms, int64_t count)
 {
     int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
     json_t *definition = json_loads(job->json, 0, NULL);
@@ -207,6 +208,9 @@ static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64
         .uses = job->calendars ? job->calendars->uses : NULL,
         .ended_s = job->open_runs ? NEVER_BEFORE : (ended_ms + 999) / 1000, /* as it is planned */
         .skip_until_s = stored_time(definition, "skip_until_ms") / 1000,
+        .maintenance = &catalog->maintenance,
+        .job_name = job->name,
+        .jitter_ms = catalog_job_jitter_ms(job),
     };
     json_decref(definition);
     return encode_fires(&source, now_ms / 1000, count);
@@ -217,5 +221,6 @@ void get_next(struct call *call)
     int64_t count = 10;
     const struct catalog_job *job = path_job(call);
     if (job && param_number(call, "n", 1, 1000, &count))
-        call_reply(call, 200, coming_ticks(job, call->now_ms, count));
+        call_reply(call, 200,
+                   coming_ticks(engine_catalog(call->api->ports.engine), job, call->now_ms, count));
 }

@@ -65,9 +65,15 @@ static void reply_started(struct call *call)
 {
     const struct order_state *state = call->state;
     const struct run *run = &state->add.run;
-    call_reply(
-        call, 202,
-        json_pack("{s:o, s:s}", "run_id", json_id(&run->id), "state", run_state_name(run->state)));
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    const struct maintenance *maintenance =
+        known_maintenance_at(&catalog->maintenance, run->job_name, call->now_ms);
+    json_t *value =
+        json_pack("{s:o, s:s}", "run_id", json_id(&run->id), "state", run_state_name(run->state));
+    if (maintenance) /* it starts all the same */
+        value = json_joined(
+            value, json_pack("{s:s}", "during", maintenance->is_pause ? "pause" : "maintenance"));
+    call_reply(call, 202, value);
 }
 
 static void run_added(struct call *call)

@@ -234,7 +234,19 @@ static json_t *take_text(struct strbuf *text)
     return value;
 }
 
-static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped)
+/* Why a tick is left out in spite of its schedule; "": it is not. */
+static const char *leave_out_word(const struct fire_source *source, int64_t at_s)
+{
+    const struct maintenance *maintenance =
+        source->maintenance ? known_maintenance_at(source->maintenance, source->job_name,
+                                                   at_s * 1000 + source->jitter_ms)
+                            : NULL;
+    if (at_s <= source->skip_until_s)
+        return "skip-next";
+    return !maintenance ? "" : maintenance->is_pause ? "pause" : "maintenance";
+}
+
+static json_t *encode_fire(const struct fire *fire, bool jitter, const char *left_out)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -243,8 +255,8 @@ static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped
         json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
     int failed = !value;
     fire_note(fire, &text);
-    if (is_skipped)
-        strbuf_addf(&text, "%sleft out: skip-next", text.length ? "; " : "");
+    if (*left_out)
+        strbuf_addf(&text, "%sleft out: %s", text.length ? "; " : "", left_out);
     if (text.length)
         failed |= json_object_set_new(value, "note", take_text(&text));
     if (jitter) {
@@ -264,7 +276,7 @@ static bool next_left_out(const struct fire_source *source, int64_t after_s, int
                           struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
 {
     const struct calendars *calendars = &source->calendars;
-    static const struct calendars none = {NULL, 0};
+    static const struct calendars none = {NULL, 0, 0};
     struct fire tick, fire;
     for (int i = 0; i < LOOKS; i++) {
         if (!fires_next(&source->set, &none, source->ended_s, after_s, &tick) || tick.at_s >= end_s)
@@ -276,7 +288,7 @@ static bool next_left_out(const struct fire_source *source, int64_t after_s, int
         }
         const struct zone *zone = schedule_zone(tick.schedule);
         size_t which = calendars_which(calendars, zone, tick.at_s);
-        struct calendars alone = {&calendars->items[which], 1};
+        struct calendars alone = calendars_alone(calendars, which);
         int64_t behind_s = calendars_free_from(&alone, zone, tick.at_s);
         *ret = tick;
         *ret_which = which;
@@ -291,9 +303,9 @@ json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64
     json_t *list = json_array();
     struct fire fire;
     size_t which;
-    while (list && source->calendars.count && json_array_size(list) < LEFT_OUT_MAX &&
+    while (list && calendars_matter(&source->calendars) && json_array_size(list) < LEFT_OUT_MAX &&
            next_left_out(source, after_s, end_s, &fire, &which, &after_s)) {
-        json_t *item = encode_fire(&fire, false, false);
+        json_t *item = encode_fire(&fire, false, "");
         if (!item ||
             json_object_set_new(item, "calendar", json_string(source->uses[which].known->name)) ||
             json_array_append(list, item) != 0) {
@@ -318,7 +330,7 @@ json_t *encode_fires(const struct fire_source *source, int64_t after_s, int64_t 
         after_s = fire.at_s;
         end_s = i + 1 == count ? after_s : NEVER;
         if (json_array_append_new(
-                fires, encode_fire(&fire, jitter, after_s <= source->skip_until_s)) != 0) {
+                fires, encode_fire(&fire, jitter, leave_out_word(source, after_s))) != 0) {
             json_decref(fires);
             fires = NULL;
         }

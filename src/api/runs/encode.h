@@ -43,6 +43,9 @@ struct fire_source {
     const struct calendar_use *uses; /* by the same index; NULL: none */
     int64_t ended_s;                 /* `@after` counts from here */
     int64_t skip_until_s;            /* ticks up to here are marked as skipped */
+    const struct table *maintenance; /* of known_maintenance.h; NULL: not looked at */
+    const char *job_name;            /* whose maintenance it is, and jitter */
+    int64_t jitter_ms;
 };
 
 /* {"fires","left_out"}: the next `count` ticks after `after_s`, and the first tick of each range

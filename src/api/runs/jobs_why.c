@@ -56,6 +56,15 @@ static int64_t tick_before(const struct catalog_job *job, int64_t at_ms)
     return tick_s == NEVER_BEFORE ? NEVER_MS : tick_s * 1000;
 }
 
+static const struct maintenance *maintenance_at(const struct call *call,
+                                                const struct catalog_job *job, int64_t tick_ms)
+{
+    if (tick_ms == NEVER_MS)
+        return NULL;
+    return known_maintenance_at(&engine_catalog(call->api->ports.engine)->maintenance, job->name,
+                                tick_ms + catalog_job_jitter_ms(job));
+}
+
 /* ---- answers ---- */
 
 static json_t *encode_answer(const struct call *call, const struct why_answer *answer)
@@ -89,6 +98,7 @@ static json_t *encode_next(const struct call *call, const struct why_facts *fact
     if (next.tick_ms == NEVER_MS && has_ticks)
         return json_null();
     next.calendar = catalog_job_out(facts->job, next.tick_ms);
+    next.maintenance = maintenance_at(call, facts->job, next.tick_ms);
     struct why_answer answer;
     why_answer_init(&answer, call->language, next.tick_ms);
     if (has_ticks)
@@ -120,6 +130,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
         facts.before_ms = tick_before(facts.job, why->tick_ms);
         facts.after_ms = catalog_job_next(facts.job, why->tick_ms);
         facts.calendar = catalog_job_out(facts.job, why->tick_ms);
+        facts.maintenance = maintenance_at(call, facts.job, why->tick_ms);
     }
     facts.missing = catalog_job_missing_calendar(facts.job);
     facts.draining = engine_is_draining(engine);

@@ -10,20 +10,21 @@
 struct search {
     struct pending_jobs *jobs;
     int64_t now_ms;
+    bool has_maintenance;
 };
 
 /* Most due jobs are being claimed right now: pending_add looks at their ticks. */
-static bool may_have(const struct catalog_job *job, int64_t now_ms)
+static bool may_have(const struct search *search, const struct catalog_job *job)
 {
-    return (job->paused || job->calendars || job->policy) && job->next_ms != NEVER_MS &&
-           job->next_ms + catalog_job_jitter_ms(job) <= now_ms;
+    return (search->has_maintenance || job->paused || job->calendars || job->policy) &&
+           job->next_ms != NEVER_MS && job->next_ms + catalog_job_jitter_ms(job) <= search->now_ms;
 }
 
 static bool add_job(void *context, const struct catalog_job *job)
 {
     struct search *search = context;
     struct pending_jobs *jobs = search->jobs;
-    if (!may_have(job, search->now_ms))
+    if (!may_have(search, job))
         return true;
     if (jobs->count == jobs->capacity) {
         size_t capacity = jobs->capacity ? 2 * jobs->capacity : 64;
@@ -48,7 +49,8 @@ static int newest_first(const void *a, const void *b)
 
 void pending_jobs_find(const struct call *call, const char *job_name, struct pending_jobs *jobs)
 {
-    struct search search = {jobs, call->now_ms};
+    const struct catalog *catalog = engine_catalog(call->api->ports.engine);
+    struct search search = {jobs, call->now_ms, catalog->maintenance.count > 0};
     if (job_name) {
         const struct catalog_job *job =
             catalog_by_name(engine_catalog(call->api->ports.engine), job_name);
@@ -73,7 +75,7 @@ static enum status entries_of(const struct call *call, const struct id *job_uid,
     struct catalog_job *job = catalog_by_uid(engine_catalog(call->api->ports.engine), job_uid);
     *ret = NULL;
     *ret_count = 0;
-    return job ? engine_called_off(job, call->now_ms, ret, ret_count) : OK;
+    return job ? engine_called_off(call->api->ports.engine, job, call->now_ms, ret, ret_count) : OK;
 }
 
 /* The filters of history_query, for an entry. */

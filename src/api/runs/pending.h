@@ -1,5 +1,5 @@
-/* Ticks that a pause, skip-next or a calendar has taken out and that are not in the store yet,
- * which gathers them for up to an hour. Every node knows them from its catalog. */
+/* Ticks that a pause, skip-next, maintenance or a calendar has taken out and that are not in the
+ * store yet, which gathers them for up to an hour. Every node knows them from its catalog. */
 #ifndef PEAL_API_PENDING_H
 #define PEAL_API_PENDING_H
 

@@ -278,6 +278,48 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
          message_in(answer->language, facts->doubt), time_text(facts->believed_ms).text);
 }
 
+/* The job runs only on the dates of other calendars. */
+static bool is_not_on(const struct why_facts *facts)
+{
+    const struct job_calendars *calendars = facts->job->calendars;
+    return calendars && facts->calendar == calendars->not_on;
+}
+
+/* Its name, or those that are required. */
+static const char *calendar_of(const struct why_facts *facts)
+{
+    return is_not_on(facts) ? facts->calendar + strlen("not on ") : facts->calendar;
+}
+
+/* The calendar that is not there is one of those on whose dates alone the job runs. */
+static bool requires_missing(const struct why_facts *facts)
+{
+    char **name = facts->definition->only_on;
+    while (name && *name && strcmp(*name, facts->missing) != 0)
+        name++;
+    return name && *name;
+}
+
+/* The tick falls into maintenance, or into a pause of more than its job. */
+static void tell_maintenance(const struct why_facts *facts, struct why_answer *answer)
+{
+    const struct maintenance *maintenance = facts->maintenance;
+    bool is_pause = maintenance->is_pause;
+    answer->reason = is_pause ? REASON_PAUSED : REASON_MAINTENANCE;
+    if (maintenance->space[0])
+        tell(answer,
+             is_pause ? " It will be skipped: namespace %s is paused."
+                      : " It will be skipped: namespace %s is in maintenance then.",
+             maintenance->space);
+    else
+        tell(answer, is_pause ? " It will be skipped: the cluster is paused."
+                              : " It will be skipped: the cluster is in maintenance then.");
+    if (maintenance->to_ms)
+        tell(answer, " It ends at %s.", time_text(maintenance->to_ms).text);
+    if (maintenance->reason[0])
+        tell(answer, " The reason that was given: %s.", maintenance->reason);
+}
+
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
     struct short_text span = span_text(answer, facts->tick_ms - facts->now_ms);
@@ -289,10 +331,16 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
         answer->reason = REASON_SKIP_NEXT;
         tell(answer, "It is due in %s, and will be skipped, as a person asked.", span.text);
+    } else if (facts->maintenance) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
-        tell(answer, "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
-             span.text, facts->calendar);
+        tell(answer,
+             is_not_on(facts)
+                 ? "It is due in %s, and will be skipped: its date is not on the calendar %s."
+                 : "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
+             span.text, calendar_of(facts));
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
         if (eligible_is_program(facts->job->where) && *facts->lacking)
@@ -317,7 +365,10 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else {
         tell(answer, "It is due in %s.", span.text);
     }
-    if (facts->missing)
+    if (facts->missing && requires_missing(facts))
+        tell(answer, " The calendar \"%s\", on whose dates alone the job runs, is not there.",
+             facts->missing);
+    else if (facts->missing)
         tell(answer, " The job names a calendar \"%s\" that is not there, and runs as without it.",
              facts->missing);
 }
@@ -344,10 +395,16 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         answer->reason = REASON_PAUSED;
         tell(answer, "It is due.");
         tell(answer, " It will be skipped unless the job is resumed before.");
+    } else if (facts->maintenance) {
+        tell(answer, "It is due.");
+        tell_maintenance(facts, answer);
     } else if (facts->calendar) {
         answer->reason = REASON_CALENDAR;
-        tell(answer, "It is due, and will be skipped: its date is on the calendar \"%s\".",
-             facts->calendar);
+        tell(answer,
+             is_not_on(facts)
+                 ? "It is due, and will be skipped: its date is not on the calendar %s."
+                 : "It is due, and will be skipped: its date is on the calendar \"%s\".",
+             calendar_of(facts));
     } else if (facts->nobody) {
         why_tell_nobody(facts, answer);
     } else if (facts->draining) {

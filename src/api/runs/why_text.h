@@ -42,8 +42,9 @@ struct why_facts {
     const char *lacking;       /* nodes of its program that have not the function; "": none */
     const char *doubt;         /* why the clock is doubted; NULL: it is not */
     int64_t believed_ms;       /* when the doubt ends */
-    const char *calendar;      /* that excludes the tick; NULL: none */
-    const char *missing;       /* a missing calendar of the job; NULL: none */
+    const char *calendar;      /* that excludes the tick, or "not on NAME"; NULL: none */
+    const struct maintenance *maintenance; /* in which it would start; NULL: none */
+    const char *missing;                   /* a missing calendar of the job; NULL: none */
 };
 
 /* The run is due, and no node can run it. */

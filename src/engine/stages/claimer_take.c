@@ -257,6 +257,28 @@ static void end_step(struct claimer *claimer, struct now now, struct open_run *o
         open->verdict = VERDICT_NONE;
 }
 
+/* The maintenance that keeps a run from starting which has only waited so far: for jobs before it,
+ * or for an earlier run of its own. What has begun goes on, with its attempts, parts and steps. */
+static const struct maintenance *maintenance_of(const struct claimer *claimer, struct now now,
+                                                const struct open_run *open)
+{
+    const struct run *run = &open->run;
+    if (run->state != RUN_DUE || run->attempt > 1 || run->parts || run_is_step(run) ||
+        run_is_asked_for(run))
+        return NULL;
+    return known_maintenance_at(&claimer->catalog->maintenance, run->job_name, now.wall.ms);
+}
+
+static void end_in_maintenance(struct claimer *claimer, struct now now, struct open_run *open,
+                               const struct maintenance *maintenance)
+{
+    char detail[sizeof(open->run.detail)];
+    maintenance_tell(maintenance, detail, sizeof(detail));
+    open_runs_end(claimer->runs, open, RUN_SKIPPED,
+                  maintenance->is_pause ? REASON_PAUSED : REASON_MAINTENANCE, detail, now.wall);
+    open->run.finished_ms = 0; /* it never started, and is not the job's last run */
+}
+
 /* Its first steps are made when the tick is claimed, shortly before it, and jitter is the whole's.
  */
 static void wait_for_instance(const struct claimer *claimer, struct open_run *open)
@@ -294,6 +316,11 @@ static void gather_takes(struct claimer *claimer, struct now now, enum open_phas
             continue;
         if (open->verdict == VERDICT_END) {
             end_step(claimer, now, open);
+            continue;
+        }
+        const struct maintenance *maintenance = maintenance_of(claimer, now, open);
+        if (maintenance) {
+            end_in_maintenance(claimer, now, open, maintenance);
             continue;
         }
         bool is_counted = needs_room(claimer, open);

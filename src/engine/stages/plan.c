@@ -24,12 +24,18 @@ struct verdict {
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
-    const char *detail;
+    char detail[160];
 };
 
 static struct verdict passed_over(enum run_state state, enum run_reason reason)
 {
-    return (struct verdict){.state = state, .reason = reason, .detail = ""};
+    return (struct verdict){.state = state, .reason = reason};
+}
+
+static struct verdict with_detail(struct verdict verdict, const char *detail)
+{
+    snprintf(verdict.detail, sizeof(verdict.detail), "%s", detail);
+    return verdict;
 }
 
 static struct verdict run_as(enum run_cause cause)
@@ -45,6 +51,7 @@ struct due {
     enum run_reason hindrance; /* why no run could start at its time; NONE: none is known */
     bool last;                 /* no later tick that could run is due yet */
     const char *calendar;      /* that excludes it; NULL: none */
+    const struct maintenance *maintenance; /* in which it would start; NULL: none */
 };
 
 /* A past pause whose end lies in the future was ended by a clock that has been set back since. */
@@ -56,7 +63,15 @@ static bool was_paused(const struct catalog_job *job, const struct job_policy *p
                            due->tick_ms <= policy->resumed_ms);
 }
 
-/* Did an operator call the tick off (pause, skip)? */
+static struct verdict in_maintenance(const struct maintenance *maintenance)
+{
+    struct verdict verdict =
+        passed_over(RUN_SKIPPED, maintenance->is_pause ? REASON_PAUSED : REASON_MAINTENANCE);
+    maintenance_tell(maintenance, verdict.detail, sizeof(verdict.detail));
+    return verdict;
+}
+
+/* Did an operator call the tick off (pause, skip, maintenance)? */
 static bool is_called_off(const struct catalog_job *job, const struct job_policy *policy,
                           const struct due *due, struct verdict *ret)
 {
@@ -64,9 +79,10 @@ static bool is_called_off(const struct catalog_job *job, const struct job_policy
         *ret = passed_over(RUN_SKIPPED, REASON_PAUSED);
     else if (due->tick_ms <= policy->skip_until_ms)
         *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
+    else if (due->maintenance)
+        *ret = in_maintenance(due->maintenance);
     else if (due->calendar)
-        *ret = (struct verdict){
-            .state = RUN_SKIPPED, .reason = REASON_CALENDAR, .detail = due->calendar};
+        *ret = with_detail(passed_over(RUN_SKIPPED, REASON_CALENDAR), due->calendar);
     else
         return false;
     return true;
@@ -79,7 +95,7 @@ static struct verdict passed_over_late(const struct due *due, enum run_reason re
 {
     if (due->hindrance == REASON_NONE)
         return passed_over(RUN_MISSED, reason);
-    return (struct verdict){.state = RUN_MISSED, .reason = due->hindrance, .detail = detail};
+    return with_detail(passed_over(RUN_MISSED, due->hindrance), detail);
 }
 
 /* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node is eligible. */
@@ -129,6 +145,22 @@ static bool is_apart(const struct catalog_job *job, int64_t one_ms, int64_t next
            !rewinds_are_open(rewinds, one_ms, next_ms);
 }
 
+/* A start at that time is more than on_time_ms late, or was due during an absence of all nodes. */
+static bool is_late(const struct plan_rules *rules, struct now now, int64_t start_ms)
+{
+    return now.wall.ms - start_ms > rules->on_time_ms ||
+           attendance_has_missed(rules->attendance, start_ms, now.wall.ms);
+}
+
+/* The maintenance in which the job would start: at its time, or now if it is late. */
+static const struct maintenance *maintenance_of(const struct plan_rules *rules,
+                                                const struct catalog_job *job, int64_t start_ms,
+                                                bool is_late, int64_t now_ms)
+{
+    const struct maintenance *found = known_maintenance_at(rules->maintenance, job->name, start_ms);
+    return found || !is_late ? found : known_maintenance_at(rules->maintenance, job->name, now_ms);
+}
+
 /* Adds a passed tick to the last entry, or as a new one when its verdict differs. */
 static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
 {
@@ -152,8 +184,8 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
 
 /* The facts of a tick as of now. *run_ms is the first tick from `tick_ms` on that no calendar
  * excludes. */
-static struct due look_at_tick(struct now now, const struct catalog_job *job, int64_t tick_ms,
-                               int64_t *run_ms)
+static struct due look_at_tick(const struct plan_rules *rules, struct now now,
+                               const struct catalog_job *job, int64_t tick_ms, int64_t *run_ms)
 {
     int64_t jitter_ms = catalog_job_jitter_ms(job), next_ms;
     struct due due = {
@@ -166,6 +198,8 @@ static struct due look_at_tick(struct now now, const struct catalog_job *job, in
         next_ms = *run_ms = catalog_job_next_run(job, tick_ms);
     }
     due.last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
+    due.is_late = is_late(rules, now, tick_ms + jitter_ms);
+    due.maintenance = maintenance_of(rules, job, tick_ms + jitter_ms, due.is_late, now.wall.ms);
     return due;
 }
 
@@ -173,13 +207,6 @@ static struct due look_at_tick(struct now now, const struct catalog_job *job, in
 static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t run_ms)
 {
     return job->calendars ? catalog_job_next(job, tick_ms) : run_ms;
-}
-
-/* A start at that time is more than on_time_ms late, or was due during an absence of all nodes. */
-static bool is_late(const struct plan_rules *rules, struct now now, int64_t start_ms)
-{
-    return now.wall.ms - start_ms > rules->on_time_ms ||
-           attendance_has_missed(rules->attendance, start_ms, now.wall.ms);
 }
 
 int64_t plan_lead_ms(const struct plan_rules *rules, const struct catalog_job *job)
@@ -204,8 +231,7 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
     int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
          i++) {
-        struct due due = look_at_tick(now, job, tick_ms, &run_ms);
-        due.is_late = is_late(rules, now, tick_ms + jitter_ms);
+        struct due due = look_at_tick(rules, now, job, tick_ms, &run_ms);
         due.hindrance = hindrances_at(rules->hindrances, job->where, tick_ms + jitter_ms);
         struct verdict verdict = judge(job, &policy, &due, oldest_ms, nobody);
         if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
@@ -259,6 +285,7 @@ static enum status decide_boot(const struct plan_rules *rules, struct now now, b
                       .hindrance = hindrances_here_at(rules->hindrances, plan->start_at_ms),
                       .last = true,
                       .calendar = calendar};
+    due.maintenance = maintenance_of(rules, plan->job, plan->start_at_ms, due.is_late, now.wall.ms);
     struct verdict verdict = judge(plan->job, &policy, &due, INT64_MIN, false);
     if (!verdict.run)
         return pass(plan, plan->tick_ms, verdict);
@@ -289,7 +316,7 @@ static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_m
                              enum run_reason reason)
 {
     struct verdict verdict = passed_over(RUN_SKIPPED, reason);
-    verdict.detail = "too many ticks to count";
+    verdict = with_detail(verdict, "too many ticks to count");
     enum status st = pass(plan, from_ms, verdict);
     if (st != OK)
         return st;
@@ -299,8 +326,8 @@ static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_m
     return OK;
 }
 
-enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
-                      struct plan *ret)
+enum status plan_pass(const struct plan_rules *rules, struct catalog_job *job, int64_t until_ms,
+                      enum run_reason reason, struct plan *ret)
 {
     struct plan plan = {.job = job, .tick_ms = until_ms};
     struct job_policy policy = catalog_job_policy(job);
@@ -312,7 +339,7 @@ enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason
             st = pass_rest(&plan, tick_ms, until_ms, reason);
             break;
         }
-        struct due due = look_at_tick(until, job, tick_ms, &run_ms);
+        struct due due = look_at_tick(rules, until, job, tick_ms, &run_ms);
         struct verdict verdict = passed_over(RUN_SKIPPED, reason);
         is_called_off(job, &policy, &due, &verdict);
         st = pass(&plan, tick_ms, verdict);
@@ -327,7 +354,8 @@ enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason
 
 /* ---- ticks that are gathered ---- */
 
-enum status plan_called_off(struct catalog_job *job, int64_t now_ms, struct plan *ret)
+enum status plan_called_off(const struct plan_rules *rules, struct catalog_job *job, int64_t now_ms,
+                            struct plan *ret)
 {
     struct plan plan = {.job = job};
     struct job_policy policy = catalog_job_policy(job);
@@ -338,7 +366,7 @@ enum status plan_called_off(struct catalog_job *job, int64_t now_ms, struct plan
     for (int i = 0; st == OK && i < PASSES_PER_PLAN && plan.passed_count < STORE_PASSED_MAX &&
                     tick_ms != NEVER_MS && tick_ms + jitter_ms <= now_ms;
          i++) {
-        struct due due = look_at_tick(now, job, tick_ms, &run_ms);
+        struct due due = look_at_tick(rules, now, job, tick_ms, &run_ms);
         struct verdict verdict;
         if (!is_called_off(job, &policy, &due, &verdict))
             break;

@@ -14,6 +14,7 @@ struct plan_rules {
     int64_t lead_ms;    /* runs are planned this far ahead of their start */
     const struct attendance *attendance; /* catch_up also decides on the ticks of its absence */
     const struct hindrances *hindrances; /* reasons of missed ticks */
+    const struct table *maintenance;     /* of known_maintenance.h */
     int64_t free_lead_ms; /* as lead_ms, if that is less, of a job without open runs: no other run
                              has to end before the tick for it to start */
 };
@@ -50,11 +51,12 @@ MUST_CHECK enum status plan_boot(const struct plan_rules *rules, struct now now,
 
 /* Passes over all undecided ticks up to `until_ms` of a job that is rescheduled or deleted, with
  * `reason` where no other reason applies. */
-MUST_CHECK enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
-                                 struct plan *ret);
+MUST_CHECK enum status plan_pass(const struct plan_rules *rules, struct catalog_job *job,
+                                 int64_t until_ms, enum run_reason reason, struct plan *ret);
 
-/* The undecided ticks of the job that should have started by `now_ms` and that a pause, skip-next
- * or a calendar takes out, up to the first that nothing takes out. */
-MUST_CHECK enum status plan_called_off(struct catalog_job *job, int64_t now_ms, struct plan *ret);
+/* The undecided ticks of the job that should have started by `now_ms` and that a pause, skip-next,
+ * maintenance or a calendar takes out, up to the first that nothing takes out. */
+MUST_CHECK enum status plan_called_off(const struct plan_rules *rules, struct catalog_job *job,
+                                       int64_t now_ms, struct plan *ret);
 
 #endif

@@ -39,14 +39,28 @@ void planner_release(struct planner *planner)
     heap_release(&planner->due);
 }
 
+/* In maintenance: at its end, unless that is far. */
+static int64_t after_maintenance(const struct planner *planner, const struct catalog_job *job,
+                                 const struct maintenance *maintenance, int64_t start_ms)
+{
+    int64_t end_ms = maintenance->to_ms - plan_lead_ms(&planner->rules, job);
+    bool is_far = !maintenance->to_ms || end_ms > start_ms + FLUSH_MS;
+    return is_far ? start_ms + FLUSH_MS : end_ms > start_ms ? end_ms : start_ms;
+}
+
 /* When to look at a job: a little ahead of its start. Ticks that are passed over, because the job
- * is paused or a calendar excludes them, are gathered up to the next one that runs. */
+ * is paused, in maintenance or a calendar excludes them, are gathered up to the next one that
+ * runs. */
 static int64_t look_at(const struct planner *planner, const struct catalog_job *job)
 {
     const struct job_calendars *calendars = job->calendars;
     int64_t jitter_ms = catalog_job_jitter_ms(job), start_ms = job->next_ms + jitter_ms;
     if (job->paused)
         return start_ms + FLUSH_MS;
+    const struct maintenance *maintenance =
+        known_maintenance_at(planner->rules.maintenance, job->name, start_ms);
+    if (maintenance)
+        return after_maintenance(planner, job, maintenance, start_ms);
     if (!calendars || job->next_ms >= calendars->next_run_ms ||
         job->next_ms <= calendars->out_until_ms)
         return start_ms - plan_lead_ms(&planner->rules, job);

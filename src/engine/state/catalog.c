@@ -55,6 +55,7 @@ void catalog_init(struct catalog *catalog)
     table_init(&catalog->by_uid, &uid_type);
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
+    known_maintenance_init(&catalog->maintenance);
     waits_init(&catalog->waits);
     namespaces_init(&catalog->namespaces);
     schedule_pool_init(&catalog->pool);
@@ -102,6 +103,7 @@ void catalog_release(struct catalog *catalog)
     table_release(&catalog->by_uid);
     table_release(&catalog->by_name);
     known_calendars_release(&catalog->calendars);
+    known_maintenance_release(&catalog->maintenance);
     name_order_release(&catalog->in_order);
     waits_release(&catalog->waits);
     namespaces_release(&catalog->namespaces);
@@ -144,10 +146,9 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
     struct job_calendars *made = NULL;
     bool goes_on = job->calendars && cursor_ms <= job->cursor_ms;
     int64_t out_until_ms = goes_on ? job->calendars->out_until_ms : INT64_MIN;
-    size_t count = definition ? definition->calendar_count : 0;
-    if (count || out_until_ms > job->cursor_ms) {
-        enum status st = job_calendars_new(&catalog->calendars, job,
-                                           count ? definition->calendars : NULL, count, &made);
+    bool has_some = definition && (definition->calendar_count || definition->only_on);
+    if (has_some || out_until_ms > job->cursor_ms) {
+        enum status st = job_calendars_new(&catalog->calendars, job, definition, &made);
         if (st != OK)
             return st;
         made->out_until_ms = out_until_ms;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "definition/selector.h"
+#include "gates/known_maintenance.h"
 #include "job.h"
 #include "run.h"
 #include "schedule_pool.h"
@@ -87,6 +88,7 @@ struct catalog {
     bool is_sorted;
     uint32_t added;               /* jobs that came, ever */
     struct table calendars;       /* of known_calendar */
+    struct table maintenance;     /* of known_maintenance.h */
     struct namespaces namespaces; /* of the jobs in by_name */
     struct schedule_pool pool;    /* schedules of all jobs */
     struct table policies;        /* of shared_policy: those of jobs that have not the defaults */
@@ -199,7 +201,8 @@ int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms);
 /* The next run as planned: next_ms, or the first tick after it that no calendar excludes. */
 int64_t catalog_job_planned(const struct catalog_job *job);
 
-/* The name of the calendar that excludes this tick of the job; NULL: none. A tick of several
+/* The name of the calendar that excludes this tick of the job, or "not on NAME" of those that it
+ * requires; NULL: none. A tick of several
  * schedules is excluded only if it is in the zone of each. */
 const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
 

@@ -95,7 +95,7 @@ static int64_t first_next(const struct catalog_job *job, const struct calendars 
 
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms)
 {
-    static const struct calendars none = {NULL, 0};
+    static const struct calendars none = {NULL, 0, 0};
     return first_next(job, &none, after_ms);
 }
 
@@ -103,7 +103,7 @@ int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms)
 
 struct calendars catalog_job_calendars(const struct catalog_job *job)
 {
-    return job->calendars ? job->calendars->set : (struct calendars){NULL, 0};
+    return job->calendars ? job->calendars->set : (struct calendars){NULL, 0, 0};
 }
 
 int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms)
@@ -146,14 +146,16 @@ static const char *which_out(const struct catalog_job *job, int64_t at_s, bool i
 {
     struct calendars calendars = catalog_job_calendars(job);
     const char *name = NULL;
-    for (uint32_t i = 0; calendars.count && i < job->schedule_count; i++) {
+    for (uint32_t i = 0; calendars_matter(&calendars) && i < job->schedule_count; i++) {
         const struct schedule *schedule = job->schedules[i];
         if (!may_be_due(schedule, at_s, is_boot))
             continue;
         size_t which = calendars_which(&calendars, schedule_zone(schedule), at_s);
-        if (which == calendars.count)
+        if (which == CALENDARS_FREE)
             return NULL;
-        name = name ? name : job->calendars->uses[which].known->name;
+        if (!name)
+            name = which < calendars.count ? job->calendars->uses[which].known->name
+                                           : job->calendars->not_on;
     }
     return name;
 }
@@ -178,7 +180,7 @@ bool catalog_job_has_reboot(const struct catalog_job *job)
 
 const char *catalog_job_missing_calendar(const struct catalog_job *job)
 {
-    for (size_t i = 0; job->calendars && i < job->calendars->set.count; i++) {
+    for (size_t i = 0; job->calendars && i < job->calendars->use_count; i++) {
         if (!job->calendars->uses[i].known->revision)
             return job->calendars->uses[i].known->name;
     }

@@ -105,7 +105,7 @@ enum status known_calendars_take(struct table *known, struct known_calendar *ent
 
 struct job_calendars *job_calendars_free(struct table *known, struct job_calendars *calendars)
 {
-    for (size_t i = 0; calendars && i < calendars->set.count; i++) {
+    for (size_t i = 0; calendars && i < calendars->use_count; i++) {
         LIST_REMOVE(&calendars->uses[i], link);
         drop_if_idle(known, calendars->uses[i].known);
     }
@@ -113,25 +113,70 @@ struct job_calendars *job_calendars_free(struct table *known, struct job_calenda
     return NULL;
 }
 
-enum status job_calendars_new(struct table *known, struct catalog_job *job, char *const *names,
-                              size_t count, struct job_calendars **ret)
+static enum status add_use(struct table *known, struct catalog_job *job, const char *name,
+                           struct job_calendars *made, const struct calendar **items)
 {
-    size_t uses_size = count * sizeof(struct calendar_use);
-    struct job_calendars *made = malloc(sizeof(*made) + uses_size + count * sizeof(void *));
+    struct known_calendar *entry;
+    enum status st = reach(known, name, &entry);
+    if (st != OK)
+        return st;
+    struct calendar_use *use = &made->uses[made->use_count];
+    *use = (struct calendar_use){.known = entry, .job = job};
+    LIST_INSERT_HEAD(&entry->uses, use, link);
+    items[made->use_count++] = &entry->calendar;
+    return OK;
+}
+
+/* What stays empty without required calendars. */
+static void print_not_on(const struct job *definition, struct strbuf *out)
+{
+    for (size_t i = 0; definition && definition->only_on && definition->only_on[i]; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "not on ", definition->only_on[i]);
+}
+
+/* The uses are added by the caller. NULL: out of memory. */
+static struct job_calendars *make(size_t count, size_t only_count, const char *not_on)
+{
+    size_t all = count + only_count,
+           items_at = sizeof(struct job_calendars) + all * sizeof(struct calendar_use);
+    size_t text_at = items_at + all * sizeof(void *), size = strlen(not_on) + 1;
+    char *block = malloc(text_at + size);
+    if (!block)
+        return NULL;
+    memcpy(block + text_at, not_on, size);
+    struct job_calendars *made = (struct job_calendars *)(void *)block;
+    *made = (struct job_calendars){
+        .not_on = block + text_at,
+        .next_run_ms = INT64_MIN,
+        .out_until_ms = INT64_MIN,
+        .set = {(const struct calendar *const *)(void *)(block + items_at), count, only_count}};
+    return made;
+}
+
+enum status job_calendars_new(struct table *known, struct catalog_job *job,
+                              const struct job *definition, struct job_calendars **ret)
+{
+    size_t count = definition ? definition->calendar_count : 0, only_count = 0;
+    while (definition && definition->only_on && definition->only_on[only_count])
+        only_count++;
+    struct strbuf not_on;
+    strbuf_init(&not_on);
+    print_not_on(definition, &not_on);
+    struct job_calendars *made =
+        strbuf_status(&not_on) == OK ? make(count, only_count, not_on.text) : NULL;
+    strbuf_release(&not_on);
     if (!made)
         return E_NOMEM;
-    const struct calendar **items = (const struct calendar **)(void *)&made->uses[count];
-    *made = (struct job_calendars){INT64_MIN, INT64_MIN, {items, 0}};
-    for (size_t i = 0; i < count; i++) {
-        struct known_calendar *entry;
-        enum status st = reach(known, names[i], &entry);
-        if (st != OK) {
-            job_calendars_free(known, made);
-            return st;
-        }
-        made->uses[i] = (struct calendar_use){.known = entry, .job = job};
-        LIST_INSERT_HEAD(&entry->uses, &made->uses[i], link);
-        items[made->set.count++] = &entry->calendar;
+    const struct calendar **items =
+        (const struct calendar **)(void *)&made->uses[count + only_count];
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < count + only_count; i++)
+        st = add_use(known, job,
+                     i < count ? definition->calendars[i] : definition->only_on[i - count], made,
+                     items);
+    if (st != OK) {
+        job_calendars_free(known, made);
+        return st;
     }
     *ret = made;
     return OK;

@@ -7,6 +7,7 @@
 
 #include "calendar_codec.h"
 #include "calendars.h"
+#include "job.h"
 #include "store.h"
 #include "table.h"
 
@@ -29,13 +30,17 @@ struct known_calendar {
     struct calendar_uses uses;
 };
 
-/* The calendars of one job, in one block of memory; a job without calendars has none. */
+/* The calendars of one job (`calendars` and `only_on`), in one block of memory; a job without
+ * calendars has none. */
 struct job_calendars {
+    size_t use_count;
+    const char *not_on;   /* "not on trading-days": what the ledger says of other dates */
     int64_t next_run_ms;  /* the next tick that no calendar excludes */
     int64_t out_until_ms; /* ticks up to here stay excluded if they were, whatever the calendars say
                              now */
     struct calendars set;
-    struct calendar_use uses[]; /* set.count of them, followed by the array of set.items */
+    struct calendar_use uses[]; /* as set.items, which is an array behind them; then
+                                  the text */
 };
 
 void known_calendars_init(struct table *known);
@@ -54,10 +59,9 @@ MUST_CHECK enum status known_calendars_entry(struct table *known, const struct s
 MUST_CHECK enum status known_calendars_take(struct table *known, struct known_calendar *entry,
                                             const struct store_doc *doc, struct job_error *reterr);
 
-/* The calendars of a job, by the names in its definition. */
+/* The calendars of a job, by the names in its definition; NULL: none. */
 MUST_CHECK enum status job_calendars_new(struct table *known, struct catalog_job *job,
-                                         char *const *names, size_t count,
-                                         struct job_calendars **ret);
+                                         const struct job *definition, struct job_calendars **ret);
 struct job_calendars *job_calendars_free(struct table *known, struct job_calendars *calendars);
 
 #endif

@@ -194,6 +194,8 @@ static void add_remarks(struct strbuf *out, const struct job *job, bool system)
         strbuf_adds(out, "# not in cron: dst\n");
     for (size_t i = 0; i < job->calendar_count; i++)
         strbuf_addf(out, "# not in cron: calendar: %s\n", job->calendars[i]);
+    for (char **name = job->only_on; name && *name; name++)
+        strbuf_addf(out, "# not in cron: only_on: %s\n", *name);
     if (job->where)
         strbuf_addf(out, "# not in cron: where: %s\n", job->where);
     if (spread_read(job->spread).kind != SPREAD_ONE)

@@ -407,6 +407,12 @@ const struct field job_fields[] = {
            "The job does not run on the dates of these calendars.", "在这些日历的日期不运行。",
            .unset = "none", .sample = "holidays", .see = "#calendars", .option = "calendar",
            .value = "NAME")},
+    {"only_on", FIELD_NAMES, AT(only_on), 1, JOB_CALENDARS_MAX, .of_ticks = true,
+     .complain = calendar_name_complaint, .also = "trading_days required_days include",
+     ABOUT(SECTION_WHEN, "Only on", "仅在这些日期",
+           "The job runs only on the dates of these calendars.", "仅在这些日历的日期运行。",
+           .unset = "any date", .sample = "trading-days", .see = "#calendars", .option = "only-on",
+           .value = "NAME")},
     {"command", FIELD_ARGV, AT(command), 1, 4096, .of = OF_STEP, .defines = true, .also = "cmd run",
      ABOUT(SECTION_WHAT, "Program and arguments", "程序及参数",
            "The program and its arguments, started without a shell: $, | and > have no special "

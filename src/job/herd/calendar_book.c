@@ -13,7 +13,7 @@ struct named_calendar {
 struct calendar_list {
     char *key;
     const struct calendar **items;
-    size_t count;
+    size_t count, only_count; /* as in struct calendars */
 };
 
 static const struct table_type calendars_type = {.key_at = offsetof(struct named_calendar, name),
@@ -96,20 +96,45 @@ static enum status find(struct calendar_book *book, const char *name, const stru
     return add(book, name, &none, false);
 }
 
+static size_t count_of(char *const *names)
+{
+    size_t count = 0;
+    while (names && names[count])
+        count++;
+    return count;
+}
+
+/* One that is nowhere excludes nothing; but if it is required, it has no dates. */
+static enum status fill_list(struct calendar_book *book, const struct job *job,
+                             struct calendar_list *list)
+{
+    static const struct calendar no_dates;
+    enum status st = OK;
+    for (size_t i = 0; i < job->calendar_count && st == OK; i++) {
+        st = find(book, job->calendars[i], &list->items[list->count]);
+        if (st == OK && list->items[list->count])
+            list->count++;
+    }
+    for (char **name = job->only_on; name && *name && st == OK; name++) {
+        const struct calendar **item = &list->items[list->count + list->only_count++];
+        st = find(book, *name, item);
+        if (st == OK && !*item)
+            *item = &no_dates;
+    }
+    return st;
+}
+
 static enum status make_list(struct calendar_book *book, const struct job *job, const char *key)
 {
     struct calendar_list *list = calloc(1, sizeof(*list));
     enum status st = list ? OK : E_NOMEM;
     if (st == OK) {
         list->key = strdup(key);
-        list->items = calloc(job->calendar_count, sizeof(*list->items));
+        list->items = calloc(job->calendar_count + count_of(job->only_on), sizeof(*list->items));
         st = list->key && list->items ? OK : E_NOMEM;
     }
-    for (size_t i = 0; i < job->calendar_count && st == OK; i++) {
-        st = find(book, job->calendars[i], &list->items[list->count]);
-        if (st == OK && list->items[list->count])
-            list->count++;
-    }
+    if (st == OK)
+        st = fill_list(book, job, list);
     if (st == OK)
         st = table_insert(&book->lists, list);
     if (st != OK && list)
@@ -122,18 +147,20 @@ enum status calendar_book_of_job(struct calendar_book *book, const struct job *j
 {
     struct strbuf key;
     enum status st = OK;
-    *ret = (struct calendars){NULL, 0};
-    if (!job->calendar_count)
+    *ret = (struct calendars){NULL, 0, 0};
+    if (!job->calendar_count && !job->only_on)
         return OK;
     strbuf_init(&key);
     for (size_t i = 0; i < job->calendar_count; i++)
         strbuf_addf(&key, "%s,", job->calendars[i]);
+    for (char **name = job->only_on; name && *name; name++)
+        strbuf_addf(&key, "only %s,", *name);
     st = strbuf_status(&key);
     if (st == OK && !table_find(&book->lists, key.text))
         st = make_list(book, job, key.text);
     if (st == OK) {
         const struct calendar_list *list = table_find(&book->lists, key.text);
-        *ret = (struct calendars){list->items, list->count};
+        *ret = (struct calendars){list->items, list->count, list->only_count};
     }
     strbuf_release(&key);
     return st;

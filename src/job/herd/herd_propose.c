@@ -78,7 +78,7 @@ static bool agree(const struct zone *zone, const struct ticks *old, const struct
 static enum status agree_around(const struct zone *zone, const struct schedule_set *old,
                                 const struct schedule_set *new, int64_t at_s, bool *ret)
 {
-    static const struct calendars none = {NULL, 0};
+    static const struct calendars none = {NULL, 0, 0};
     struct ticks before, after = {0};
     int64_t from_s = at_s - 2 * DAY_S, until_s = at_s + 2 * DAY_S;
     enum status st = ticks_collect(old, &none, from_s, until_s, SIZE_MAX, &before);

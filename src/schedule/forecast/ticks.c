@@ -19,7 +19,7 @@ static bool is_excluded(const struct schedule_set *set, const struct calendars *
 {
     for (size_t i = 0; i < set->count; i++) {
         if (schedule_next(set->items[i], at_s - 1) == at_s &&
-            calendars_which(calendars, schedule_zone(set->items[i]), at_s) == calendars->count)
+            calendars_which(calendars, schedule_zone(set->items[i]), at_s) == CALENDARS_FREE)
             return false;
     }
     return true;
@@ -40,7 +40,7 @@ enum status ticks_collect(const struct schedule_set *set, const struct calendars
             ret->until_s = at_s;
             break;
         }
-        if (calendars->count && is_excluded(set, calendars, at_s))
+        if (calendars_matter(calendars) && is_excluded(set, calendars, at_s))
             ret->excluded++;
         else
             st = append(ret, at_s);
@@ -73,6 +73,7 @@ void ticks_key(const struct schedule_set *set, const struct calendars *calendars
         strbuf_addf(out, " %" PRId64 " %" PRId64 " %d\n", schedule_start(schedule),
                     schedule_end(schedule), (int)schedule_dst(schedule));
     }
-    for (size_t i = 0; set->count && i < calendars->count; i++)
-        strbuf_addf(out, "%p\n", (const void *)calendars->items[i]);
+    for (size_t i = 0; set->count && i < calendars->count + calendars->only_count; i++)
+        strbuf_addf(out, "%s%p\n", i < calendars->count ? "" : "only ",
+                    (const void *)calendars->items[i]);
 }

@@ -303,6 +303,9 @@ static void test_definition_has_every_field(void **state)
 
 /* ---- what is answered ---- */
 
+#define COMING                                                                                     \
+    "{\"from\":\"2100-01-01T00:00:00Z\",\"to\":\"2100-01-02T00:00:00Z\",\"reason\":\"disks\"}"
+
 /* A request for a route, with things that are there; false: none that ends by itself. */
 static bool make_request(const struct route *route, const char *run_id, char line[300],
                          const char **body)
@@ -327,6 +330,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
         {V1 "/jobs/{name}/rename", "", "{\"name\":\"c\",\"dry_run\":true}"},
         {V1 "/calendars/{name}", "", "{\"dates\":[\"12-25\"],\"notes\":\"Closed.\"}"},
+        {V1 "/maintenance", "", COMING},
         {V1 "/login", "", "{\"name\":\"a\",\"password\":\"correct horse\"}"},
         {V1 "/tokens", "", "{\"label\":\"t\",\"role\":\"viewer\"}"},
         {V1 "/users", "", "{\"name\":\"b\",\"role\":\"viewer\"}"},
@@ -422,11 +426,14 @@ static void test_answers_have_their_shape(void **state)
 {
     struct world *world = *state;
     struct check check = {.description = EXPECT(world, 200, "GET //openapi.json", NULL)};
-    char run_id[32], ended_id[32] = "", instance_id[32];
+    char run_id[32], ended_id[32] = "", instance_id[32], coming_id[32];
     EXPECT_STATUS(world, 201, "PUT /jobs/w", WORKFLOW);
     struct answer instance = ask(world, "POST /jobs/w/run", NULL);
     snprintf(instance_id, sizeof(instance_id), "%s", member_text(instance.body, "run_id"));
     answer_release(&instance);
+    struct answer coming = ask(world, "POST /maintenance", COMING);
+    snprintf(coming_id, sizeof(coming_id), "%s", member_text(coming.body, "id"));
+    answer_release(&coming);
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB);
     EXPECT_STATUS(world, 201, "PUT /calendars/a", "{\"weekdays\":[\"sat\"]}");
@@ -442,9 +449,10 @@ static void test_answers_have_their_shape(void **state)
         struct answer run = ask(world, "POST /jobs/a/run", NULL);
         snprintf(run_id, sizeof(run_id), "%s", member_text(run.body, "run_id"));
         answer_release(&run);
-        const char *asked_id = strstr(api_routes[i].pattern, "/retry")   ? ended_id
-                               : strstr(api_routes[i].pattern, "/steps") ? instance_id
-                                                                         : run_id;
+        const char *asked_id = strstr(api_routes[i].pattern, "/retry")          ? ended_id
+                               : strstr(api_routes[i].pattern, "/maintenance/") ? coming_id
+                               : strstr(api_routes[i].pattern, "/steps")        ? instance_id
+                                                                                : run_id;
         if (strstr(api_routes[i].pattern, "/undelete"))
             EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
         if (make_request(&api_routes[i], asked_id, line, &body)) {

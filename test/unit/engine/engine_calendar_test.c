@@ -257,6 +257,42 @@ static void test_a_restart_on_the_day(void **state)
     world_check(world);
 }
 
+/* Only the dates of some calendars, and not even those that another one takes out. */
+static void test_required_days(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "trading", "{\"weekdays\":[\"fri\",\"mon\",\"tue\"]}");
+    put_calendar(world, "more", "{\"dates\":[\"2026-01-03\"]}");
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-05\"]}");
+    world_add(world, JOB("0 9 * * *", "only_on: [trading, more]\n"));
+    world_pass(world, 7 * DAY); /* Thursday to Wednesday: Friday, Saturday, Tuesday */
+    assert_int_equal(world->process_count, 3);
+    assert_int_equal(skipped(world), 4);
+    int not_on = 0, holidays = 0;
+    for (size_t i = 0; i < world->entry_count; i++) {
+        not_on += strcmp(world->entries[i].detail, "not on trading, more") == 0;
+        holidays += strcmp(world->entries[i].detail, "holidays") == 0;
+    }
+    assert_int_equal(not_on, 3);
+    assert_int_equal(holidays, 1);
+    world_check(world);
+}
+
+/* One that is not there has no dates. */
+static void test_a_required_calendar_that_is_missing(void **state)
+{
+    struct world *world = *state;
+    world_add(world, "name: j\nschedule: '* * * * *'\ncommand: ['true']\nonly_on: trading\n");
+    world_pass(world, 5 * MINUTE + SECOND);
+    assert_int_equal(world->process_count, 0);
+    assert_string_equal(catalog_job_missing_calendar(job_of(world)), "trading");
+    put_calendar(world, "trading", "{\"weekdays\":[\"thu\"]}");
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(world->process_count, 5);
+    assert_int_equal(skipped(world), 5);
+    world_check(world);
+}
+
 static void test_manual_runs_run(void **state)
 {
     struct world *world = *state;
@@ -282,6 +318,8 @@ int main(void)
         WITH_WORLD(test_fixed_delay),
         WITH_WORLD(test_a_missing_calendar),
         WITH_WORLD(test_a_restart_on_the_day),
+        WITH_WORLD(test_required_days),
+        WITH_WORLD(test_a_required_calendar_that_is_missing),
         WITH_WORLD(test_manual_runs_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,9 +24,11 @@ static void init(struct planner *planner)
     planner_init(planner);
     static const struct attendance always;
     static const struct hindrances none;
+    static const struct table no_maintenance;
     planner->rules.on_time_ms = 30 * SECOND;
     planner->rules.attendance = &always;
     planner->rules.hindrances = &none;
+    planner->rules.maintenance = &no_maintenance;
     planner->rules.lead_ms = 5;
 }
 
@@ -161,7 +163,8 @@ static void a_change_passes_what_is_due(void **state)
         init(&planner);
         struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
         assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
-        assert_int_equal(plan_pass(job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
+        assert_int_equal(
+            plan_pass(&planner.rules, job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
         print_plan(&plan, text, sizeof(text));
         if (strcmp(text, cases[i].want) != 0)
             fail_msg("line %d: %s", cases[i].line, text);

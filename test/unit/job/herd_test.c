@@ -17,7 +17,7 @@
 
 enum { DAY = 86400, FROM = 1795000000, MANY_TICKS = 4000000 };
 
-static const struct calendars no_calendars = {NULL, 0};
+static const struct calendars no_calendars = {NULL, 0, 0};
 static const struct herd_wish hourly_wish = {.at_most = 10, .within_s = 3600};
 
 static void texts_get_an_h(void **state)

@@ -261,15 +261,29 @@ static void ticks_that_are_left(void **state)
          "2026-12-24T08:00 never"},
         {__LINE__, "UTC", "* * * * * *", "0001-01-01/9999-12-31", "2026-01-01T00:00", "never"},
         {__LINE__, "UTC", "0 0 * * MON", "mon", "2026-01-01T00:00", "never"},
+        {__LINE__, "UTC", "0 9 * * *", "only sat sun", "2026-11-13T00:00",
+         "2026-11-14T09:00 2026-11-15T09:00 2026-11-21T09:00"},
+        {__LINE__, "Asia/Shanghai", "0 * * * *", "only 2026-10-01/2026-10-07 2026-10-09",
+         "2026-10-07T14:30", "2026-10-07T15:00 2026-10-08T16:00"},
+        {__LINE__, "America/New_York", "30 * * * *", "only 2026-11-01", "2026-10-01T00:00",
+         "2026-11-01T04:30 2026-11-01T05:30 2026-11-01T06:30"}, /* a day of 25 hours */
+        {__LINE__, "UTC", "0 12 * * *", "only 02-29", "2097-01-01T00:00",
+         "2104-02-29T12:00 2108-02-29T12:00"}, /* 2100 has none */
+        {__LINE__, "UTC", "0 12 * * *", "only 2026-05-01", "2026-01-01T00:00",
+         "2026-05-01T12:00 never"},
+        {__LINE__, "UTC", "0 12 * * *", "only ", "2026-01-01T00:00", "never"},
+        {__LINE__, "UTC", "@at 2026-12-25T08:00:00Z", "only 12-25", "2026-01-01T00:00",
+         "2026-12-25T08:00 never"},
         {__LINE__, "UTC", "0 0 29 2 *", "2028-02-29 2032-02-29", "2026-01-01T00:00",
          "2036-02-29T00:00"},
     };
     for (size_t i = 0; i < ROWS(cases); i++) {
         struct schedule *schedule = parse(*state, cases[i].zone, cases[i].expr);
         struct calendar calendar;
-        make(cases[i].calendar, &calendar);
+        bool is_only = strncmp(cases[i].calendar, "only ", 5) == 0;
+        make(cases[i].calendar + (is_only ? 5 : 0), &calendar);
         const struct calendar *items[] = {&calendar};
-        struct calendars calendars = {items, 1};
+        struct calendars calendars = {items, !is_only, is_only};
         int64_t at_s = utc(cases[i].after), before_s = NEVER_BEFORE;
         char word[32];
         int length;
@@ -308,12 +322,13 @@ static void jumps_agree_with_a_walk(void **state)
         make(some[random_between(&random, 0, 3)], &one);
         make(some[random_between(&random, 0, 3)], &other);
         const struct calendar *items[] = {&one, &other};
-        struct calendars calendars = {items, 2};
+        size_t only = (size_t)random_between(&random, 0, 2);
+        struct calendars calendars = {items, 2 - only, only};
         int64_t after_s = 1767225600 + random_between(&random, 0, 365 * DAY_S), walk_s = after_s;
         do
             walk_s = schedule_next(schedule, walk_s);
         while (walk_s < after_s + YEAR_S &&
-               calendars_which(&calendars, schedule_zone(schedule), walk_s) < 2);
+               calendars_which(&calendars, schedule_zone(schedule), walk_s) != CALENDARS_FREE);
         int64_t next_s = schedule_next_free(schedule, &calendars, after_s);
         if (walk_s < after_s + YEAR_S ? next_s != walk_s : next_s < after_s + YEAR_S)
             fail_msg("seed %llu, round %d: %s in %s after %lld: %lld, not %lld",
@@ -336,7 +351,7 @@ static void fixed_delays_go_on_behind_the_day(void **state)
     struct calendar calendar;
     make("2026-01-02/2026-01-03", &calendar);
     const struct calendar *items[] = {&calendar};
-    struct calendars calendars = {items, 1};
+    struct calendars calendars = {items, 1, 0};
     static const struct {
         int line;
         const char *ended, *want;

@@ -18,7 +18,7 @@
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
-static const struct calendars no_calendars = {NULL, 0};
+static const struct calendars no_calendars = {NULL, 0, 0};
 
 struct fixture {
     struct zone_db *zones;
@@ -194,7 +194,7 @@ static void calendars_and_limits_count(void **state)
     assert_int_equal(calendar_add_weekday(&calendar, "sat", &error), OK);
     assert_int_equal(calendar_settle(&calendar), OK);
     const struct calendar *items[] = {&calendar};
-    const struct calendars calendars = {items, 1};
+    const struct calendars calendars = {items, 1, 0};
     parse(fixture->zones, "0 2 * * *", "UTC", DST_DEFAULT, &set);
     assert_int_equal(ticks_collect(&set, &calendars, from_s, from_s + 28 * DAY_S, 100, &ticks), OK);
     assert_int_equal(ticks.count, 24);

@@ -33,6 +33,8 @@ const notes = { "moved": "note.moved", "first of two": "note.first", "second of 
 // What is special about a tick: the server says it in English.
 export function noteText(note: string): string {
     const say = (part: string): string => {
+        if (part === "left out: maintenance") return t("note.maintenance");
+        if (part === "left out: pause") return t("note.pause");
         const key = notes[part.slice(0, part.indexOf(":")) as keyof typeof notes];
         return key ? t(key, { clock: /[\d:]*\d/.exec(part)?.[0] ?? "" }) : part;
     };

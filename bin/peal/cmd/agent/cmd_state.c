@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/client.h"
+#include "client/maintenance.h"
 #include "client/starts.h"
 #include "data_folder.h"
 #include "print/state_words.h"
@@ -133,6 +134,7 @@ static void print_state(const json_t *agent)
     cli_line(8, "jobs", "%" PRId64 ", %" PRId64 " running", answer_int(agent, "jobs", 0),
              answer_int(agent, "running", 0));
     print_cluster(agent);
+    maintenance_print_active(8, json_object_get(agent, "maintenance"));
     if (is_shut_out(agent))
         cli_line(8, "why", "%s", answer_text(json_object_get(agent, "store"), "detail"));
     else

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/client.h"
+#include "client/maintenance.h"
 #include "data_folder.h"
 #include "jobs/cluster_import.h"
 #include "print/state_words.h"
@@ -69,6 +70,7 @@ static void print_status(const json_t *cluster)
              answer_int(cluster, "skew_ms", 0));
     cli_line(8, "jobs", "%" PRId64 ", open runs %" PRId64, answer_int(cluster, "jobs", 0),
              answer_int(cluster, "open_runs", 0));
+    maintenance_print_active(8, json_object_get(cluster, "maintenance"));
 }
 
 static enum exit_code show_status(struct client *client, void *place)

@@ -169,6 +169,11 @@ static enum exit_code run_job(struct client *client, void *place)
         code = run_again(client, request->again, body, &answer);
     else if (code == EXIT_OK)
         code = client_job_action(client, request->name, "run", body, &answer);
+    if (code == EXIT_OK && *answer_text(answer, "during"))
+        cli_note(
+            strcmp(answer_text(answer, "during"), "pause") == 0
+                ? "its namespace or the cluster is paused: this run starts all the same"
+                : "its namespace or the cluster is in maintenance: this run starts all the same");
     if (code == EXIT_OK)
         code = watch(client, request, answer_text(answer, "run_id"));
     json_decref(body);

@@ -154,7 +154,7 @@ static enum exit_code read_all(struct client *client, struct check *check)
         const struct job *job = check->jobs->items[i];
         waits = waits || job->after_count;
         refers = refers || has_references(job);
-        has_calendars = has_calendars || job->calendar_count;
+        has_calendars = has_calendars || job->calendar_count || job->only_on;
         has_channels = has_channels || job->notify.to;
     }
     if (client && (waits || refers))
@@ -230,6 +230,9 @@ static void check_names(struct check *check, const struct job *job)
 {
     for (size_t i = 0; i < job->calendar_count; i++)
         check_name(check, job, field_place("calendars"), TR("calendar"), job->calendars[i],
+                   check->calendars);
+    for (size_t i = 0; job->only_on && job->only_on[i]; i++)
+        check_name(check, job, field_place("only_on"), TR("calendar"), job->only_on[i],
                    check->calendars);
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
         check_name(check, job, field_place("notify"), TR("channel"), job->notify.to[i],

@@ -59,6 +59,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["日历", "在这些日历的日期不运行。"],
     },
     {
+        name: "only_on", section: "when", kind: "names", sample: "trading-days", ofTicks: true,
+        en: ["Only on", "The job runs only on the dates of these calendars."],
+        zh: ["仅在这些日期", "仅在这些日历的日期运行。"],
+    },
+    {
         name: "command", section: "what", kind: "names", sample: "/usr/local/bin/backup", defines: true,
         en: ["Program and arguments", "The program and its arguments, started without a shell: $, | and > have no special meaning."],
         zh: ["程序及参数", "程序及其参数，不经过 shell 启动：$、| 和 > 没有特殊含义。"],
