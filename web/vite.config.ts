@@ -19,10 +19,9 @@ const screens: Record<string, string> = {
     login: "login",
 };
 
-function chunkOf(id: string): string | undefined {
-    const screen = /\/src\/screens\/(\w+)\/(?!words|screen)/.exec(id)?.[1];
-    if (screen) return screens[screen] ?? "others";
-    return id.includes("uplot") ? undefined : "shell";
+function chunkOf(id: string): string {
+    const screen = /\/src\/screens\/(\w+)\/(?!titles|screen)/.exec(id)?.[1];
+    return screen ? (screens[screen] ?? "others") : "shell";
 }
 
 export default defineConfig({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { axisTicks, countOf, herdsOf, rowsOf, spanOf, type TimelineData } from "@console/screens/timeline/axis";
+import { axisTicks } from "@console/ui/axis";
+import { countOf, herdsOf, rowsOf, spanOf, type TimelineData } from "@console/screens/timeline/axis";
 import type { Entry, Run } from "@console/api/types";
 
 const HOUR = 3_600_000;

@@ -16,6 +16,7 @@ import { ConflictDialog, Review } from "./Dialogs";
 import { isWorkflow, same, type Draft } from "./draft";
 import { Form } from "./Form";
 import type { FormProps, Mistake } from "./Field";
+import { title } from "./titles";
 import { t } from "./words";
 import { YamlForm, type TextState } from "./YamlForm";
 import "./editor.css";
@@ -144,7 +145,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                         )}
                     </>
                 }
-                title={isNew ? t("title.new") : t("title", { name })}
+                title={isNew ? title("title.new") : title("title", { name })}
             >
                 <div class="segments" role="radiogroup" aria-label={t("mode")}>
                     {(["form", "yaml"] as const).map((item) => (

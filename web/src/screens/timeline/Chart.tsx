@@ -2,10 +2,11 @@
 // run is hollow, what comes is a thin line.
 import { zone } from "../../app/preferences";
 import { go, hrefs } from "../../app/router";
+import { axisTicks } from "../../ui/axis";
 import { now } from "../../ui/clock";
 import { stateWord } from "../../ui/status";
 import { fullTime, partsOf } from "../../ui/time";
-import { axisTicks, countOf, type Kind, type Mark, type Row, type Span } from "./axis";
+import { countOf, type Kind, type Mark, type Row, type Span } from "./axis";
 import { t } from "./words";
 
 const ROW = 26;

@@ -11,6 +11,7 @@ import { useResource, useThrottled } from "../../ui/resource";
 import { Status } from "../../ui/status";
 import { herdsOf, rowsOf, spanOf, spans, type Herd, type Mark, type Row, type Span, type TimelineData } from "./axis";
 import { Chart, Legend } from "./Chart";
+import { title } from "./titles";
 import { t } from "./words";
 import "./timeline.css";
 
@@ -50,7 +51,7 @@ function Table({ rows }: { rows: Row[] }) {
     const all = rows.flatMap((row) => row.marks.map((mark) => ({ job: row.job, mark })));
     all.sort((a, b) => b.mark.from - a.mark.from);
     return (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label={t("title")}>
+        <div class="table-scroll" tabIndex={0} role="region" aria-label={title("title")}>
             <table class="table">
                 <thead>
                     <tr>
@@ -203,7 +204,7 @@ export default function TimelineScreen() {
     };
     return (
         <>
-            <Head title={t("title")} />
+            <Head title={title("title")} />
             <Controls
                 span={span}
                 isTable={isTable}

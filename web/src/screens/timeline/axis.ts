@@ -1,6 +1,5 @@
 // Positions on the time axis. Pure.
 import { isEntry, isOpen, type Absence, type Entry, type Run } from "../../api/types";
-import { partsOf } from "../../ui/time";
 
 export interface Tick {
     at: string;
@@ -34,24 +33,6 @@ export type Span = (typeof spans)[number];
 
 export function spanOf(name: string | null): Span {
     return spans.find((span) => span.name === name) ?? spans[0];
-}
-
-// How far the zone is from UTC at that moment.
-function offsetOf(ms: number, zone: string): number {
-    const parts = partsOf(ms, zone);
-    return Date.parse(`${parts.date}T${parts.time}Z`) - Math.floor(ms / 1000) * 1000;
-}
-
-// Round moments of the zone's own clock, also across a change of it.
-export function axisTicks(from: number, to: number, step: number, zone: string): number[] {
-    const found: number[] = [];
-    const first = Math.ceil((from + offsetOf(from, zone)) / step) * step;
-    for (let local = first; ; local += step) {
-        const guess = local - offsetOf(from, zone);
-        const at = local - offsetOf(guess, zone);
-        if (at >= to) return found;
-        if (at >= from) found.push(at);
-    }
 }
 
 export type Kind = "ok" | "bad" | "open" | "missed" | "tick";

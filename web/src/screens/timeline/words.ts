@@ -2,7 +2,6 @@ import { words } from "../../i18n/words";
 
 export const t = words(
     {
-        "title": "Timeline",
         "span": "Span",
         "span.hour": "1 h",
         "span.quarter": "6 h",
@@ -42,7 +41,6 @@ export const t = words(
         "herd.and": "and {n} more",
     },
     {
-        "title": "时间线",
         "span": "时间跨度",
         "span.hour": "1 小时",
         "span.quarter": "6 小时",
