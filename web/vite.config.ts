@@ -16,11 +16,13 @@ const screens: Record<string, string> = {
     job: "details",
     run: "details",
     editor: "details",
+    graph: "details",
     login: "login",
 };
 
 function chunkOf(id: string): string {
     const screen = /\/src\/screens\/(\w+)\/(?!titles|screen)/.exec(id)?.[1];
+    if (id.includes("/src/graph/")) return "details";
     return screen ? (screens[screen] ?? "others") : "shell";
 }
 

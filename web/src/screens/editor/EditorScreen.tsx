@@ -17,7 +17,7 @@ import { t as more } from "./builder_words";
 import { ConflictDialog, Review } from "./Dialogs";
 import { isWorkflow, same, type Draft } from "./draft";
 import { Form } from "./Form";
-import type { FormProps, Mistake } from "./Field";
+import { hintOf, type FormProps, type Mistake } from "./Field";
 import { allMistakes } from "./mistakes";
 import { Starts } from "./Starts";
 import { title } from "./titles";
@@ -60,7 +60,7 @@ function Wrong({ items }: { items: Mistake[] }) {
                             <button type="button" class="link" onClick={() => goTo(item.pointer)}>
                                 {item.message}
                             </button>{" "}
-                            {item.hint}
+                            {hintOf(item)}
                         </li>
                     ))}
                 </ul>

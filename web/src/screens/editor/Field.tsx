@@ -12,6 +12,11 @@ export interface Mistake extends ProblemItem {
     hint?: string | null;
 }
 
+// The server's hint, unless the message has it already.
+export function hintOf({ message, hint }: Mistake): string | null {
+    return hint && !message.includes(hint) ? hint : null;
+}
+
 export interface FormProps {
     name: string;
     draft: Draft;
@@ -33,7 +38,7 @@ export function Mistakes({ id, items }: { id: string; items: Mistake[] }) {
                     <Icon name="warning" />
                     <span>
                         {item.message}
-                        {item.hint && <span class="mistake-hint"> {item.hint}</span>}
+                        {hintOf(item) && <span class="mistake-hint"> {hintOf(item)}</span>}
                     </span>
                 </p>
             ))}
