@@ -460,6 +460,10 @@ static void test_timeline(void **state)
                "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&limit=60", NULL);
     assert_in_range(member_count(answer, "ticks"), 58, 60); /* 12 of b, 24 of a, the rest of c */
     assert_string_equal(member_text(answer, "ticks.58.at"), "2090-01-01T23:00:00.000Z");
+    assert_int_equal(member_count(answer, "dense"), 1); /* the others of c, of 1,000 */
+    assert_string_equal(member_text(answer, "dense.0.job"), "c");
+    assert_int_equal(member_number(answer, "dense.0.ticks"),
+                     1000 - (member_count(answer, "ticks") - 36));
     json_decref(answer);
     EXPECT_STATUS(world, 200, "DELETE /jobs/c", NULL);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);

@@ -12,7 +12,7 @@ export interface TimelineData {
     now: string;
     runs: (Run | Entry)[];
     ticks: Tick[];
-    herds?: { at: string; jobs: number }[];
+    dense?: { job: string; from: string; to: string; ticks: number }[]; // ticks that are left out
     more: boolean;
     incomplete?: Absence[];
 }
@@ -84,20 +84,4 @@ export function countOf(rows: Row[], kinds: readonly Kind[]): number {
         (sum, row) => sum + row.marks.reduce((n, mark) => n + (kinds.includes(mark.kind) ? (mark.entry?.count ?? 1) : 0), 0),
         0,
     );
-}
-
-export interface Herd {
-    at: string;
-    jobs: number;
-    names: string[]; // as many as are known
-}
-
-const HERD_MIN = 4;
-
-// Seconds with a peak of due jobs, and the names of these jobs.
-export function herdsOf(data: TimelineData, most: number): Herd[] {
-    return (data.herds ?? [])
-        .filter((herd) => herd.jobs >= HERD_MIN)
-        .slice(0, most)
-        .map((herd) => ({ ...herd, names: data.ticks.filter((tick) => tick.at === herd.at).map((tick) => tick.job) }));
 }
