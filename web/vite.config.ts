@@ -16,13 +16,14 @@ const screens: Record<string, string> = {
     job: "details",
     run: "details",
     editor: "details",
+    graph: "details",
     login: "login",
 };
 
-function chunkOf(id: string): string | undefined {
-    const screen = /\/src\/screens\/(\w+)\/(?!words|screen)/.exec(id)?.[1];
-    if (screen) return screens[screen] ?? "others";
-    return id.includes("uplot") ? undefined : "shell";
+function chunkOf(id: string): string {
+    const screen = /\/src\/screens\/(\w+)\/(?!titles|screen)/.exec(id)?.[1];
+    if (id.includes("/src/graph/")) return "details";
+    return screen ? (screens[screen] ?? "others") : "shell";
 }
 
 export default defineConfig({

@@ -103,6 +103,9 @@ void patch_job(struct call *call);
 void batch_jobs(struct call *call);
 void decode_job(struct call *call);
 
+/* definition/crontab_read.c */
+void import_jobs(struct call *call);
+
 /* jobs/jobs_act.c */
 void act_on_jobs(struct call *call);
 

@@ -102,6 +102,8 @@ const struct route api_routes[] = {
      "Run, pause, resume, kill, label or delete all jobs that a filter takes"},
     {HTTP_POST, V1 "/jobs:decode", RIGHT_VIEW, ROUTE_SCOPED, "", "text", decode_job,
      "Read a definition that is YAML: what it says, and what is wrong with it"},
+    {HTTP_POST, V1 "/jobs:import", RIGHT_VIEW, ROUTE_SCOPED, "", "text system timezone", import_jobs,
+     "Read a crontab: the jobs that it becomes, and what could not be converted"},
     {HTTP_GET, V1 "/jobs:recent", RIGHT_VIEW, ROUTE_SCOPED, "names", "", list_recent,
      "How the last runs of some jobs went"},
     {HTTP_GET, V1 "/jobs:facets", RIGHT_VIEW, ROUTE_SCOPED, "q label owner status folder", "", get_facets,

@@ -97,6 +97,8 @@ const struct row sweep_rows[] = {
      "{\"action\":\"delete\"}"},
     {__LINE__, "POST", V1 "/jobs:decode", LOOK, SOMEWHERE, "200", NULL,
      "{\"text\":\"schedule: 99 * * * *\"}"},
+    {__LINE__, "POST", V1 "/jobs:import", LOOK, SOMEWHERE, "200", NULL,
+     "{\"text\":\"99 * * * * true\"}"},
     {__LINE__, "GET", V1 "/jobs:facets", LOOK, SOMEWHERE, "200", V1 "/jobs:facets?q=$JOB", NULL},
     {__LINE__, "GET", V1 "/jobs:causes", LOOK, SOMEWHERE, "200", V1 "/jobs:causes?names=$JOB", NULL},
     {__LINE__, "GET", V1 "/jobs:recent", LOOK, SOMEWHERE, "200", V1 "/jobs:recent?names=$JOB", NULL},

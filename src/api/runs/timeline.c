@@ -86,10 +86,9 @@ static int share_of_job(const struct timeline *line)
     return share ? share : 1;
 }
 
-static json_t *encode_ticks(const struct timeline *line)
+static json_t *encode_ticks(const struct timeline *line, int share)
 {
     json_t *list = json_array();
-    int share = share_of_job(line);
     for (size_t i = 0; i < line->count && list && json_array_size(list) < (size_t)line->limit;
          i++) {
         if (line->ticks[i].nth >= share)
@@ -101,6 +100,40 @@ static json_t *encode_ticks(const struct timeline *line)
             list = NULL;
         }
     }
+    return list;
+}
+
+static int by_job(const void *a, const void *b)
+{
+    const struct coming *one = a, *other = b;
+    int order = strcmp(one->job->name, other->job->name);
+    return order ? order : (one->at_ms > other->at_ms) - (one->at_ms < other->at_ms);
+}
+
+/* What `ticks` leaves out: of each job from which tick to which, and how many. */
+static json_t *encode_dense(const struct timeline *line, int share)
+{
+    struct coming *left = calloc(line->count + 1, sizeof(*left));
+    json_t *list = left ? json_array() : NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < line->count && left; i++) {
+        if (line->ticks[i].nth >= share)
+            left[count++] = line->ticks[i];
+    }
+    if (count)
+        qsort(left, count, sizeof(*left), by_job);
+    for (size_t i = 0, end; i < count && list; i = end) {
+        for (end = i + 1; end < count && left[end].job == left[i].job; end++)
+            ;
+        json_t *item = json_pack("{s:s, s:o, s:o, s:I}", "job", left[i].job->name, "from",
+                                 json_tick(left[i].at_ms), "to", json_tick(left[end - 1].at_ms),
+                                 "ticks", (json_int_t)(end - i));
+        if (json_array_append_new(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    free(left);
     return list;
 }
 
@@ -198,9 +231,11 @@ static void reply_timeline(struct call *call)
     if (line->count)
         qsort(line->ticks, line->count, sizeof(*line->ticks), by_time);
     bool is_cut = line->is_cut || call->read.more || line->count > (size_t)line->limit;
-    json_t *answer = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "from", json_tick(line->from_ms),
-                               "to", json_tick(line->to_ms), "now", json_tick(line->now_ms), "runs",
-                               runs, "ticks", encode_ticks(line), "more", is_cut);
+    int share = share_of_job(line);
+    json_t *answer =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "from", json_tick(line->from_ms), "to",
+                  json_tick(line->to_ms), "now", json_tick(line->now_ms), "runs", runs, "ticks",
+                  encode_ticks(line, share), "dense", encode_dense(line, share), "more", is_cut);
     answer = add_absent(answer, &call->read.absent);
     if (answer && line->with_herds && json_object_set_new(answer, "herds", encode_herds(line))) {
         json_decref(answer);

@@ -88,6 +88,8 @@ const struct message messages[] = {
     {"%s: expected a number from %lld to %lld", "%s：应为 %lld 到 %lld 之间的数字"},
     {"expected true or false", "应为 true 或 false"},
     {"for: expected api, or nothing", "for：应为 api，或不填"},
+    {"text: expected the text of a crontab", "text：应为 crontab 的文本"},
+    {"timezone: expected the name of a time zone", "timezone：应为时区名称"},
     {"text: expected the text of a job, as in a job file", "text：应为任务文件格式的任务文本"},
     {"this is not an id", "这不是有效的标识"},
     {"expected a time like \"2027-01-01T00:00:00Z\"", "应为类似 \"2027-01-01T00:00:00Z\" 的时间"},

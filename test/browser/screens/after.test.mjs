@@ -52,4 +52,26 @@ describe("jobs after others", () => {
         await page.getByText("after extract, load").first().waitFor();
         await page.context().close();
     });
+
+    test("are drawn for a folder, with what they wait for elsewhere, live", async () => {
+        const { api } = holder.world.agent;
+        await api("PUT", "/jobs/etl%2Fload", { schedule: "@manual", command: ["true"] });
+        await api("PUT", "/jobs/other", { schedule: "@manual", command: ["true"] });
+        await api("PUT", "/jobs/etl%2Freport", { after: [{ job: "etl/load" }, { job: "other", on: "failure" }], command: ["true"] });
+        await api("PUT", "/jobs/etl%2Falone", { schedule: "@manual", command: ["true"] });
+        const page = await holder.world.page();
+        await page.goto("/#/jobs?folder=etl");
+        await page.getByRole("link", { name: "Graph" }).click();
+        const graph = page.getByRole("group", { name: "Dependency graph" });
+        await page.getByText("2 jobs depend on each other, 1 on no other job.").waitFor();
+        expect(await graph.getByRole("listitem").count()).toBe(3);
+        await graph.getByRole("listitem").filter({ hasText: "other" }).getByText("elsewhere").waitFor();
+        await api("PUT", "/jobs/etl%2Fload", { schedule: "@manual", command: ["false"] });
+        await api("POST", "/jobs/etl%2Fload/run");
+        await graph.getByRole("listitem").filter({ hasText: "etl/load" }).getByText("failed").waitFor();
+        await page.getByRole("combobox", { name: "Folder" }).selectOption("");
+        await page.getByRole("link", { name: "As a list" }).click();
+        await page.getByRole("heading", { name: "Jobs" }).waitFor();
+        await page.context().close();
+    });
 });

@@ -186,4 +186,122 @@ describe("the editor", () => {
         await page.getByRole("heading", { name: "Runs" }).waitFor();
         await page.context().close();
     });
+
+    test("builds a schedule of choices, and shows in them what is typed", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/new");
+        const schedule = page.getByLabel("Schedule", { exact: true });
+        await page.getByLabel("How often").selectOption("weekdays");
+        await page.getByLabel("Time of day").fill("08:30");
+        expect(await schedule.inputValue()).toBe("30 8 * * MON-FRI");
+        await page.getByText("At 08:30 Monday to Friday").or(page.getByText(/08:30.*Friday/)).first().waitFor();
+        await page.getByLabel("How often").selectOption("week");
+        await page.getByRole("group", { name: "Days of the week" }).getByRole("button", { name: "Thu" }).click();
+        expect(await schedule.inputValue()).toBe("30 8 * * MON,THU");
+        await schedule.fill("*/15 * * * *");
+        expect(await page.getByLabel("Interval").inputValue()).toBe("15");
+        await schedule.fill("H 3 * * 1#2");
+        await page.getByLabel("How often").getByText("As typed below").waitFor({ state: "attached" });
+        await page.context().close();
+    });
+
+    test("starts from a template, and runs a definition before it is saved", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/new");
+        await page.getByRole("button", { name: "Nightly backup" }).click();
+        await page.getByLabel("Name", { exact: true }).fill("db/trial");
+        await page.getByRole("textbox", { name: "Script" }).fill("echo tried; echo oops >&2; exit 3");
+        await page.getByRole("button", { name: "Test run" }).click();
+        const dialog = page.getByRole("dialog", { name: "Test run" });
+        await dialog.getByRole("button", { name: "Run once now" }).click();
+        await dialog.getByText("oops").waitFor();
+        await dialog.getByText(/exit code 3/).waitFor();
+        expect((await world.agent.api("GET", "/jobs/db%2Ftrial")).status).toBe(404);
+        const made = (await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).body;
+        expect([made.schedule, made.labels, made.retries, made.timeout]).toEqual(["@manual", { trial: "true" }, undefined, "1h"]);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        await until("the job of the trial to go", async () => (await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).status === 404);
+        const runs = (await world.agent.api("GET", "/runs?q=db%2Ftrial.trial")).body.items;
+        expect(runs.map((run) => run.state)).toEqual(["failed"]);
+        await page.context().close();
+    });
+
+    test("leaves a job alone that has the name of a trial", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/clock.trial", { schedule: "@daily", timezone: "UTC", command: ["true"] });
+        const page = await world.page();
+        await page.goto("/#/jobs/clock/edit");
+        await page.getByRole("button", { name: "Test run" }).click();
+        await page.getByRole("button", { name: "Run once now" }).click();
+        await page.getByRole("dialog").getByRole("alert").waitFor();
+        await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+        expect((await world.agent.api("GET", "/jobs/clock.trial")).body.schedule).toBe("@daily");
+        await page.context().close();
+        await world.agent.api("DELETE", "/jobs/clock.trial");
+    });
+
+    test("shows all mistakes at once, leads to them, and forgets those that are made good", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/billing%2Fclose-day/edit");
+        await page.getByText("Overlap, failures and notifications").click();
+        await page.getByLabel("Timeout", { exact: true }).fill("soon");
+        await page.locator("#f-grace").fill("later");
+        await page.getByText("Owner and retention").click();
+        await page.locator("#f-retention-age").fill("old");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.getByText("3 errors to fix.").waitFor();
+        await page.locator(".wrong-list").getByRole("button", { name: /^grace/ }).click();
+        expect(await page.evaluate(() => document.activeElement?.id)).toBe("f-grace");
+        await page.locator("#f-grace").fill("5s");
+        await page.getByText("2 errors to fix.").waitFor();
+        expect(await page.locator("#f-grace").getAttribute("aria-invalid")).toBe("false");
+        await page.getByRole("link", { name: "Cancel" }).click();
+        await page.getByRole("button", { name: "Discard changes" }).click();
+        await page.waitForURL(/\/jobs\/billing%2Fclose-day$/);
+        await page.context().close();
+    });
+
+    test("offers labels, owners, channels and labels of nodes that there are", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/channels/ops", { type: "webhook", url: "http://127.0.0.1:9/x" });
+        await world.agent.api("PUT", "/jobs/labelled", { schedule: "@daily", timezone: "UTC", command: ["true"], owner: "ann@example.org", labels: { team: "search" } });
+        const page = await world.page();
+        await page.goto("/#/jobs/clock/edit");
+        await page.getByText("Overlap, failures and notifications").click();
+        await page.getByText("Owner and retention").click();
+        await page.getByRole("button", { name: "team=search" }).click();
+        await page.getByRole("button", { name: "ann@example.org" }).click();
+        await page.getByRole("checkbox", { name: "ops" }).check();
+        await page.locator("#f-where").fill("gpu");
+        await page.getByText("No node matches: the job would not run.").waitFor();
+        await page.locator("#f-where").fill("!gpu");
+        await page.getByText("1 of 1 nodes match.").waitFor();
+        const dialog = await review(page);
+        await dialog.getByRole("button", { name: "Save" }).click();
+        await page.getByRole("heading", { name: "clock", exact: true }).waitFor();
+        const saved = (await world.agent.api("GET", "/jobs/clock")).body;
+        expect([saved.labels.team, saved.owner, saved.notify, saved.where]).toEqual(["search", "ann@example.org", "ops", "!gpu"]);
+        await page.context().close();
+    });
+});
+
+describe("a crontab", () => {
+    test("becomes jobs, without those that would replace others", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/cron%2Fcerts", { schedule: "@daily", timezone: "UTC", command: ["true"] });
+        const page = await world.page();
+        await page.goto("/#/import");
+        await page.getByRole("textbox", { name: /^Crontab/ }).fill("30 2 * * * /opt/backup --full\n0 99 * * * broken\n@daily /opt/certs renew\n");
+        await page.getByLabel("Folder").fill("cron");
+        await page.getByText("cron/backup", { exact: true }).waitFor();
+        await page.getByText("Not imported").waitFor();
+        await page.getByText("replaces a job of this name").waitFor();
+        await page.getByRole("button", { name: "Create 1 job" }).click();
+        await page.getByRole("heading", { name: "Jobs" }).waitFor();
+        await page.getByText("cron/backup").first().waitFor();
+        expect((await world.agent.api("GET", "/jobs/cron%2Fbackup")).body.schedule).toBe("30 2 * * *");
+        expect((await world.agent.api("GET", "/jobs/cron%2Fcerts")).body.command).toEqual(["true"]);
+        await page.context().close();
+    });
 });

@@ -85,7 +85,7 @@ function screensOf(coloured, long) {
         ["overview", "#/", ".bars"],
         ["jobs", "#/jobs", ".sparkline"],
         ["jobs-bulk", "#/jobs", ".sparkline", bulk],
-        ["job", "#/jobs/metrics%2Frollup", ".chart canvas"],
+        ["job", "#/jobs/metrics%2Frollup", ".line-chart circle"],
         ["job-runs", "#/jobs/metrics%2Frollup?tab=runs", "tbody tr"],
         ["job-definition", "#/jobs/billing%2Fclose-day?tab=definition", ".definition"],
         ["job-versions", "#/jobs/billing%2Fclose-day?tab=versions", ".version-row"],

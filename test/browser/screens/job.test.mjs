@@ -37,7 +37,7 @@ describe("a job", () => {
         await world.run("flaky", true);
         const page = await world.page();
         await page.goto("/#/jobs/flaky");
-        await page.locator(".chart canvas").waitFor();
+        await page.locator(".line-chart circle").first().waitFor();
         await page.getByRole("img", { name: /Duration of the last \d+ runs/ }).waitFor();
         await page.getByRole("img", { name: /Runs per day/ }).waitFor();
         expect(await page.locator(".figures").innerText()).toMatch(/% of \d/);
@@ -150,7 +150,7 @@ describe("a job", () => {
         await page.getByLabel("Time zone of this page").selectOption("utc");
         await until("Sunday in UTC", async () => /^Sun .* 17:30:00 UTC/.test(await first.innerText()));
         await page.getByLabel("Time zone of this page").selectOption("local");
-        const canvas = page.locator(".chart .u-over");
+        const canvas = page.locator(".line-chart-plot");
         await canvas.hover();
         await page.locator(".chart-point", { hasText: "ms" }).waitFor();
         await canvas.click();

@@ -62,17 +62,28 @@ describe("the overview", () => {
         await world.stop();
     });
 
-    test("teaches those who have no job yet", async () => {
-        const { world } = holder;
+    test("leads from nothing to the first job, with a demo that goes again", async () => {
+        const world = await startWorld({ jobs: [] });
         const page = await world.page();
-        await page.route("**/api/v1/cluster", async (route) => {
-            const answer = await route.fetch();
-            await route.fulfill({ response: answer, json: { ...(await answer.json()), jobs: 0 } });
-        });
         await page.goto("/");
-        await page.getByText("peal import crontab").waitFor();
-        await page.locator(".empty").getByRole("link", { name: "New job" }).click();
+        const first = page.locator(".first");
+        await first.getByRole("button", { name: "Add demo jobs" }).click();
+        await first.getByRole("button", { name: "Remove the demo" }).waitFor();
+        await page.getByText("demo/heartbeat").first().waitFor();
+        expect(await first.locator(".is-done").count()).toBe(0);
+        await world.agent.api("PUT", "/channels/ops", { type: "webhook", url: "http://127.0.0.1:9/x" });
+        await world.agent.api("PUT", "/jobs/own", { schedule: "@daily", timezone: "UTC", command: ["true"] });
+        await first.getByRole("button", { name: "Remove the demo" }).click();
+        await first.getByRole("button", { name: "Add demo jobs" }).waitFor();
+        await world.until("two steps", async () => (await first.locator(".is-done").count()) === 2);
+        const jobs = (await world.agent.api("GET", "/jobs?fields=name")).body.items;
+        expect(jobs.map((job) => job.name)).toEqual(["own"]);
+        await first.getByRole("link", { name: "New job" }).click();
         await page.getByRole("heading", { name: "New job" }).waitFor();
-        await page.context().close();
+        await page.goto("/#/");
+        await first.getByRole("button", { name: "Hide" }).click();
+        await first.waitFor({ state: "detached" });
+        expect(world.problems).toEqual([]);
+        await world.stop();
     });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { layout, pathOf, type Edge } from "@console/graph/layout";
+import { edgesOf, groupsOf, outsideOf, type Member } from "@console/screens/graph/parts";
 
 const sizes = { width: 100, height: 40, gapX: 50, gapY: 10 };
 
@@ -87,4 +88,25 @@ describe("layout", () => {
         expect(pathOf([{ x: 0, y: 0 }, { x: 10, y: 5 }])).toBe("M0 0C5 0 5 5 10 5");
         expect(pathOf([])).toBe("");
     });
+});
+
+describe("the jobs of a filter", () => {
+    const jobs = [
+        { name: "c", after: [{ job: "b" }, { job: "away", on: "always" }] },
+        { name: "b", after: [{ job: "a" }] },
+        { name: "y", after: [{ job: "x" }] },
+        { name: "a" },
+        { name: "alone" },
+        { name: "x" },
+    ] as Member[];
+
+    test("are in groups of those that are connected, the largest first", () => {
+        expect(groupsOf(edgesOf(jobs)).map((group) => [group.names.join(""), group.edges.length])).toEqual([
+            ["aawaybc", 3],
+            ["xy", 1],
+        ]);
+        expect(groupsOf([])).toEqual([]);
+    });
+
+    test("may wait for jobs elsewhere", () => expect(outsideOf(jobs)).toEqual(["away"]));
 });

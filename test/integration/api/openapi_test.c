@@ -327,6 +327,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/jobs:causes", "?names=a", NULL},
         {V1 "/jobs:recent", "?names=a", NULL},
         {V1 "/jobs:decode", "", "{\"text\":\"schedule: 99 * * * *\"}"},
+        {V1 "/jobs:import", "", "{\"text\":\"0 4 * * * a%b\\nx\"}"},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
         {V1 "/jobs/{name}/rename", "", "{\"name\":\"c\",\"dry_run\":true}"},
         {V1 "/calendars/{name}", "", "{\"dates\":[\"12-25\"],\"notes\":\"Closed.\"}"},

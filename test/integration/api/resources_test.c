@@ -376,6 +376,32 @@ static void test_decode(void **state)
     EXPECT_STATUS(world, 404, "GET /jobs/a", NULL);
 }
 
+/* A crontab that is pasted: its jobs, and what could not be converted, by line. */
+static void test_import(void **state)
+{
+    struct world *world = *state;
+    json_t *answer =
+        EXPECT(world, 200, "POST /jobs:import",
+               "{\"text\":\"MAILTO=ops\\n30 2 * * * /opt/backup.sh --full\\n0 99 * * * x\\n\","
+               "\"timezone\":\"Europe/Berlin\"}");
+    assert_int_equal(member_count(answer, "items"), 1);
+    assert_string_equal(member_text(answer, "items.0.name"), "backup");
+    assert_string_equal(member_text(answer, "items.0.schedule"), "30 2 * * *");
+    assert_string_equal(member_text(answer, "items.0.timezone"), "Europe/Berlin");
+    json_t *bad =
+        json_array_get(json_object_get(answer, "notes"), member_count(answer, "notes") - 1);
+    assert_string_equal(member_text(bad, "severity"), "error");
+    assert_int_equal(member_number(bad, "line"), 3);
+    json_decref(answer);
+    answer = EXPECT(world, 200, "POST /jobs:import",
+                    "{\"text\":\"@daily root /opt/backup.sh\",\"system\":true}");
+    assert_string_equal(member_text(answer, "items.0.user"), "root");
+    json_decref(answer);
+    EXPECT_STATUS(world, 422, "POST /jobs:import", "{}");
+    EXPECT_STATUS(world, 422, "POST /jobs:import", "{\"text\":\"\",\"timezone\":1}");
+    EXPECT_STATUS(world, 404, "GET /jobs/backup", NULL);
+}
+
 /* ---- again ---- */
 
 static void test_retry(void **state)
@@ -434,6 +460,10 @@ static void test_timeline(void **state)
                "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&limit=60", NULL);
     assert_in_range(member_count(answer, "ticks"), 58, 60); /* 12 of b, 24 of a, the rest of c */
     assert_string_equal(member_text(answer, "ticks.58.at"), "2090-01-01T23:00:00.000Z");
+    assert_int_equal(member_count(answer, "dense"), 1); /* the others of c, of 1,000 */
+    assert_string_equal(member_text(answer, "dense.0.job"), "c");
+    assert_int_equal(member_number(answer, "dense.0.ticks"),
+                     1000 - (member_count(answer, "ticks") - 36));
     json_decref(answer);
     EXPECT_STATUS(world, 200, "DELETE /jobs/c", NULL);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
@@ -459,6 +489,7 @@ int main(void)
         TEST(test_schedules),
         TEST(test_schedule_of_a_job),
         TEST(test_decode),
+        TEST(test_import),
         TEST(test_retry),
         TEST(test_timeline),
     };

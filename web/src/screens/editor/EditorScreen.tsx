@@ -1,6 +1,6 @@
 // Creates or edits a job, as a form or as YAML, with a review of the changes before saving.
 import { useEffect, useState } from "preact/hooks";
-import { api, jobPath, Problem } from "../../api/client";
+import { api, jobPath, Problem, type ProblemItem } from "../../api/client";
 import { definitionOf } from "../../api/definition";
 import { onLive } from "../../api/live";
 import type { Job } from "../../api/types";
@@ -9,13 +9,19 @@ import { localZone } from "../../app/preferences";
 import type { ScreenProps } from "../../app/screens";
 import { may, mayIn, maySomewhere } from "../../app/session";
 import { toastDone, toastProblem } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
 import { Icon } from "../../ui/icons";
 import { Button, Failure, Head } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
+import { t as more } from "./builder_words";
 import { ConflictDialog, Review } from "./Dialogs";
 import { isWorkflow, same, type Draft } from "./draft";
 import { Form } from "./Form";
-import type { FormProps, Mistake } from "./Field";
+import { hintOf, type FormProps, type Mistake } from "./Field";
+import { allMistakes } from "./mistakes";
+import { Starts } from "./Starts";
+import { title } from "./titles";
+import { Trial } from "./Trial";
 import { t } from "./words";
 import { YamlForm, type TextState } from "./YamlForm";
 import "./editor.css";
@@ -23,6 +29,23 @@ import "./editor.css";
 function fresh(): Draft {
     const [first] = mayIn("edit");
     return { name: first ? `${first}/` : "", schedule: "", timezone: localZone, command: [] };
+}
+
+// To the field of the form that the pointer names, or one that it is within.
+function goTo(pointer: string): void {
+    const parts = pointer.split("/").slice(1);
+    const ids = [parts.join("-"), parts.slice(0, 2).join("-"), parts[0], `${parts[0]}-0`];
+    const field = ids.map((id) => document.getElementById(`f-${id}`)).find((found) => found !== null);
+    const folded = field?.closest("details");
+    if (folded) folded.open = true;
+    field?.focus();
+    field?.scrollIntoView({ block: "center" });
+}
+
+// A mistake that the server has told stays until its field is another one.
+function isAsChecked(item: ProblemItem, checked: Draft | null, draft: Draft): boolean {
+    const field = item.pointer.split("/")[1] ?? "";
+    return !field || checked === null || same(checked[field], draft[field]);
 }
 
 function Wrong({ items }: { items: Mistake[] }) {
@@ -34,7 +57,10 @@ function Wrong({ items }: { items: Mistake[] }) {
                 <ul class="wrong-list">
                     {items.map((item) => (
                         <li key={item.pointer + item.message}>
-                            {item.message} {item.hint}
+                            <button type="button" class="link" onClick={() => goTo(item.pointer)}>
+                                {item.message}
+                            </button>{" "}
+                            {hintOf(item)}
                         </li>
                     ))}
                 </ul>
@@ -54,9 +80,12 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const [theirs, setTheirs] = useState<Job | null>(null);
     const [isOld, setIsOld] = useState(false);
     const [busy, setBusy] = useState(false);
+    const [checked, setChecked] = useState<Draft | null>(null); // what the problem is about
+    const [isTrying, setIsTrying] = useState(false);
     const name = String(isNew ? (draft["name"] ?? "") : job?.name);
     const isForeign = isNew && maySomewhere("edit") && !may("edit", name); // in no namespace of theirs
     const mayEdit = isForeign || may("edit", name);
+    const mayTry = mayEdit && !isForeign && may("define", name) && may("operate", name);
     const isChanged = !same(base, draft);
     const mode = isWorkflow(draft) ? "yaml" : wanted;
     const isTaken = isNew && problem?.status === 412;
@@ -81,6 +110,14 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
         setReviewed(null);
         setTheirs(await api.get<Job>(jobPath(name)));
     };
+    const fail = async (error: Problem): Promise<void> => {
+        setChecked(draft);
+        setProblem(error);
+        if (error.status !== 422) return;
+        const check = (rest: Draft): Promise<unknown> => api.put(jobPath(name || "-"), rest, { query: { dry_run: true } });
+        const errors = await allMistakes(draft, error, check);
+        setProblem(new Problem(error.status, error.detail, error.requestId, errors, error.body));
+    };
     // Saves the job, or asks for a dry run. Someone else's save is a conflict, not a failure.
     const put = async <T,>(dryRun: boolean): Promise<T | null> => {
         setBusy(true);
@@ -92,7 +129,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
             setReviewed(null);
             if (!(error instanceof Problem)) toastProblem(error);
             else if (error.status === 412 && !isNew) await showConflict().catch(toastProblem);
-            else setProblem(error);
+            else await fail(error);
             return null;
         } finally {
             setBusy(false);
@@ -121,7 +158,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const wrongName = isTaken ? t("taken") : isForeign ? t("foreign", { names: mayIn("edit").map((item) => `${item}/`).join(", ") }) : null;
     const mistakes: Mistake[] = wrongName
         ? [{ pointer: "/name", line: 0, column: 0, message: wrongName }]
-        : (problem?.errors ?? []).map((item) => item as Mistake);
+        : (problem?.errors ?? []).filter((item) => isAsChecked(item, checked, draft)).map((item) => item as Mistake);
     const form: FormProps = { name, draft, mayEdit, mayDefine: isForeign || may("define", name), mistakes, onChange: setDraft };
     return (
         <form
@@ -144,7 +181,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                         )}
                     </>
                 }
-                title={isNew ? t("title.new") : t("title", { name })}
+                title={isNew ? title("title.new") : title("title", { name })}
             >
                 <div class="segments" role="radiogroup" aria-label={t("mode")}>
                     {(["form", "yaml"] as const).map((item) => (
@@ -160,6 +197,14 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                         </label>
                     ))}
                 </div>
+                <a class="button" href={isNew ? "#/jobs" : hrefs.job(name)}>
+                    {common("cancel")}
+                </a>
+                {mayTry && (
+                    <Button icon="play" disabled={busy || textState !== "good" || !name} onClick={() => setIsTrying(true)}>
+                        {more("trial")}
+                    </Button>
+                )}
                 {mayEdit && (
                     <button class="button primary" disabled={busy || textState !== "good" || isForeign}>
                         <Icon name="check" />
@@ -181,11 +226,23 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                     {t("taken")} <a href={href(`/jobs/${encodeURIComponent(name)}/edit`)}>{t("taken.open")}</a>
                 </p>
             )}
-            {problem && !isTaken && (mistakes.length ? <Wrong items={mistakes} /> : <Failure problem={problem} />)}
+            {problem && !isTaken && (mistakes.length ? <Wrong items={mistakes} /> : !problem.errors.length && <Failure problem={problem} />)}
+            {isNew && mayEdit && mode === "form" && <Starts name={name} onChoose={setDraft} />}
             {mode === "form" ? (
                 <Form form={form} isNew={isNew} />
             ) : (
                 <YamlForm draft={draft} onChange={setDraft} disabled={!mayEdit} onState={setTextState} />
+            )}
+            {isTrying && (
+                <Trial
+                    name={name}
+                    draft={draft}
+                    onWrong={(error) => {
+                        setIsTrying(false);
+                        void fail(error);
+                    }}
+                    onClose={() => setIsTrying(false)}
+                />
             )}
             {reviewed && (
                 <Review

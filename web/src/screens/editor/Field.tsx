@@ -3,12 +3,18 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ProblemItem } from "../../api/client";
 import { Icon } from "../../ui/icons";
+import { ChannelChoices, LabelChoices, NodeChoices, OwnerChoices, type ChoiceProps } from "./Choices";
 import { areParams, arePairs, formatPairs, formatParams, parseParams, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
 import { helpOf, labelOf, namesOf, valueOf, type Field } from "./fields";
 import { t } from "./words";
 
 export interface Mistake extends ProblemItem {
     hint?: string | null;
+}
+
+// The server's hint, unless the message has it already.
+export function hintOf({ message, hint }: Mistake): string | null {
+    return hint && !message.includes(hint) ? hint : null;
 }
 
 export interface FormProps {
@@ -32,7 +38,7 @@ export function Mistakes({ id, items }: { id: string; items: Mistake[] }) {
                     <Icon name="warning" />
                     <span>
                         {item.message}
-                        {item.hint && <span class="mistake-hint"> {item.hint}</span>}
+                        {hintOf(item) && <span class="mistake-hint"> {hintOf(item)}</span>}
                     </span>
                 </p>
             ))}
@@ -159,8 +165,16 @@ interface InputProps {
     "aria-invalid": boolean;
 }
 
+// What is in use already, to choose from.
+const choices: Record<string, (props: ChoiceProps) => ComponentChildren> = {
+    labels: LabelChoices,
+    owner: OwnerChoices,
+    where: NodeChoices,
+};
+
 function Input(props: InputProps) {
     const { field, draft, onChange, ...rest } = props;
+    if (field.name === "notify.to") return <ChannelChoices draft={draft} onChange={onChange} id={rest.id} disabled={rest.disabled} />;
     const value = readAt(draft, field.path);
     const set = (text: string): void => onChange(writeAt(draft, field.path, valueOf(field.kind, text)));
     const text = value === undefined || value === null ? "" : String(value);
@@ -217,6 +231,7 @@ export function FieldRow({ field, form, disabled }: { field: Field; form: FormPr
     }
     const lines = field.kind === "pairs" || field.kind === "params" ? ` ${t(field.kind)}` : "";
     const isWide = field.kind === "area" || lines !== "";
+    const Choices = choices[field.name];
     return (
         <Row id={id} label={labelOf(field.name)} help={helpOf(field.name) + lines} items={items} wide={isWide}>
             <Input
@@ -229,6 +244,7 @@ export function FieldRow({ field, form, disabled }: { field: Field; form: FormPr
                 aria-invalid={items.length > 0}
             />
             {items[0] && field.kind === "text" && <Caret column={items[0].column} />}
+            {Choices && !disabled && <Choices draft={form.draft} onChange={form.onChange} />}
         </Row>
     );
 }

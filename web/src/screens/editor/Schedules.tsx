@@ -9,6 +9,7 @@ import { Button, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
 import { After } from "./After";
+import { Builder } from "./Builder";
 import { Calendars, calendarsOf } from "./Calendars";
 import { readAt, schedulesOf, waiting, withSchedules, writeAt } from "./draft";
 import { Caret, FieldRow, Mistakes, mistakesAt, Row, type FormProps, type Mistake } from "./Field";
@@ -60,6 +61,7 @@ function ScheduleRow(props: {
     return (
         <div class={`field wide ${wrong.length ? "is-wrong" : ""}`}>
             <label for={id}>{label}</label>
+            {!props.disabled && <Builder spec={spec} zone={props.rest.tz} onChange={props.onChange} />}
             <div class="with-button">
                 <input
                     id={id}

@@ -7,7 +7,7 @@ import { Icon } from "../../ui/icons";
 import { Panel, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import type { Draft } from "./draft";
-import type { Mistake } from "./Field";
+import { hintOf, type Mistake } from "./Field";
 import { fieldAt, helpOf } from "./fields";
 import { t } from "./words";
 
@@ -29,7 +29,7 @@ function MistakeRow({ mistake, line, onGo }: { mistake: Mistake; line: string; o
                 <Icon name="warning" />
                 {mistake.line > 0 && <strong>{t("yaml.at", { line: mistake.line, column: mistake.column })}</strong>}
                 <span>{mistake.message}</span>
-                {mistake.hint && <span class="mistake-hint">{mistake.hint}</span>}
+                {hintOf(mistake) && <span class="mistake-hint">{hintOf(mistake)}</span>}
             </button>
             {line.trim() && <pre aria-hidden="true">{`${line}\n${" ".repeat(Math.max(0, mistake.column - 1))}^`}</pre>}
         </li>

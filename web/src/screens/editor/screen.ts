@@ -1,11 +1,11 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const load = (): ReturnType<Screen["load"]> => import("./EditorScreen");
 
 const screens: Screen[] = [
-    { path: "/jobs/:name/edit", within: "/jobs", title: (params) => t("title", { name: params["name"] ?? "" }), load },
-    { path: "/new", within: "/jobs", title: () => t("title.new"), load },
+    { path: "/jobs/:name/edit", within: "/jobs", title: (params) => title("title", { name: params["name"] ?? "" }), load },
+    { path: "/new", within: "/jobs", title: () => title("title.new"), load },
 ];
 
 export default screens;

@@ -2,8 +2,6 @@ import { words } from "../../i18n/words";
 
 export const t = words(
     {
-        "title": "Edit {name}",
-        "title.new": "New job",
         "jobs": "Jobs",
         "mode": "Edit as",
         "mode.form": "Form",
@@ -92,8 +90,6 @@ export const t = words(
         "nothing": "not set",
     },
     {
-        "title": "编辑 {name}",
-        "title.new": "新建任务",
         "jobs": "任务",
         "mode": "编辑方式",
         "mode.form": "表单",

@@ -1,10 +1,10 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const screen: Screen = {
     path: "/jobs/:name",
     within: "/jobs",
-    title: (params) => t("title", { name: params["name"] ?? "" }),
+    title: (params) => title("title", { name: params["name"] ?? "" }),
     load: () => import("./JobScreen"),
 };
 

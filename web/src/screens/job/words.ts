@@ -2,7 +2,6 @@ import { words } from "../../i18n/words";
 
 export const t = words(
     {
-        "title": "Job {name}",
         "jobs": "Jobs",
         "run": "Run now",
         "run.ask": "Run now…",
@@ -154,7 +153,6 @@ export const t = words(
         "versions.none": "There is only one version.",
     },
     {
-        "title": "任务 {name}",
         "jobs": "任务",
         "run": "立即运行",
         "run.ask": "立即运行…",

@@ -95,6 +95,11 @@ function FilterBar({ filters, facets }: { filters: Filters; facets: Facets | nul
                     {t("clear")}
                 </Button>
             )}
+            {!filters.deleted && (
+                <a class="button" href={href("/graph", { folder: filters.folder, label: filters.label, owner: filters.owner, q: filters.q })}>
+                    <Icon name="timeline" /> {t("graph")}
+                </a>
+            )}
             <ViewMenu />
         </div>
     );

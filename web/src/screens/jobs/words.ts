@@ -3,6 +3,7 @@ import { words } from "../../i18n/words";
 export const t = words(
     {
         "title": "Jobs",
+        "graph": "Graph",
         "new": "New job",
         "search": "Search name, command or notes",
         "status.any": "Any status",
@@ -130,6 +131,7 @@ export const t = words(
     },
     {
         "title": "任务",
+        "graph": "依赖图",
         "new": "新建任务",
         "search": "搜索名称、命令或备注",
         "status.any": "任意状态",

@@ -13,6 +13,7 @@ import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import type { Tone } from "../../ui/status";
 import { ClockTrouble, Troubles, Wellness, type Clock, type Health } from "../../ui/trouble";
+import { title } from "./titles";
 import { t } from "./words";
 import "./nodes.css";
 
@@ -278,12 +279,12 @@ export default function NodesScreen() {
     const items = nodes.data?.items ?? [];
     return (
         <>
-            <Head title={t("title")} />
+            <Head title={title("title")} />
             {nodes.problem && <Failure problem={nodes.problem} onRetry={nodes.reload} />}
             {cluster.data && <ClusterPanel cluster={cluster.data} onChange={reload} />}
             {items.length > 0 && (
                 <Panel>
-                    <div class="table-scroll" tabIndex={0} role="region" aria-label={t("title")}>
+                    <div class="table-scroll" tabIndex={0} role="region" aria-label={title("title")}>
                         <table class="table nodes-table">
                             <thead>
                                 <tr>

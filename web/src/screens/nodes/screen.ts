@@ -1,11 +1,11 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const screen: Screen = {
     path: "/nodes",
-    title: () => t("title"),
+    title: () => title("title"),
     load: () => import("./NodesScreen"),
-    nav: { order: 50, icon: "nodes", label: () => t("title"), key: "n" },
+    nav: { order: 50, icon: "nodes", label: () => title("title"), key: "n" },
 };
 
 export default screen;

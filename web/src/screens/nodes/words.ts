@@ -2,7 +2,6 @@ import { words } from "../../i18n/words";
 
 export const t = words(
     {
-        "title": "Nodes",
         "state": "State",
         "state.ready": "Ready",
         "state.draining": "Draining",
@@ -59,7 +58,6 @@ export const t = words(
         "halted.text": "Ticks until now are not run again; every job continues with its next tick.",
     },
     {
-        "title": "节点",
         "state": "状态",
         "state.ready": "就绪",
         "state.draining": "排空中",

@@ -7,11 +7,12 @@ import { hrefs } from "../../app/router";
 import { maySomewhere } from "../../app/session";
 import { Icon } from "../../ui/icons";
 import { Duration, Relative } from "../../ui/moments";
-import { CopyButton, Empty, Head, Panel } from "../../ui/parts";
+import { Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Status } from "../../ui/status";
 import { AttentionPanel } from "./Attention";
 import { DayPanel } from "./DayPanel";
+import { FirstSteps, hasFirstSteps } from "./FirstSteps";
 import { Problems, type Cluster } from "./Problems";
 import { t } from "./words";
 import "./overview.css";
@@ -67,28 +68,6 @@ function NextPanel({ version }: { version: string }) {
     );
 }
 
-function First() {
-    const command = "crontab -l | peal import crontab -";
-    return (
-        <Panel>
-            <Empty icon="bell" title={t("first.title")}>
-                <p>{t("first.text")}</p>
-                {maySomewhere("edit") && (
-                    <p class="first-do">
-                        <a class="button primary" href="#/new">
-                            <Icon name="plus" /> {t("new")}
-                        </a>
-                    </p>
-                )}
-                <p>{t("first.import")}</p>
-                <p class="first-code">
-                    <code>{command}</code> <CopyButton text={command} />
-                </p>
-            </Empty>
-        </Panel>
-    );
-}
-
 export default function OverviewScreen() {
     const [turn, setTurn] = useState(0);
     const [slow, setSlow] = useState(0);
@@ -120,9 +99,8 @@ export default function OverviewScreen() {
                 )}
             </Head>
             {cluster.data && <Problems cluster={cluster.data} version={String(slow)} />}
-            {cluster.data?.jobs === 0 ? (
-                <First />
-            ) : (
+            {cluster.data && hasFirstSteps(cluster.data.jobs) && <FirstSteps version={String(cluster.data.jobs)} onChange={soon} />}
+            {cluster.data?.jobs !== 0 && (
                 <div class="overview">
                     <div>
                         <AttentionPanel version={version} />

@@ -4,9 +4,6 @@ export const t = words(
     {
         "title": "Overview",
         "new": "New job",
-        "first.title": "No jobs yet. Add your first job.",
-        "first.text": "A job is a command, a schedule, and rules for overlaps and failures. The editor explains the schedule as you type.",
-        "first.import": "Do you have a crontab? This command shows the jobs that it becomes, and adds them with --apply; the crontab is not changed:",
         "attention": "Needs attention",
         "attention.none": "No failed, late or lost jobs.",
         "attention.all": "All failed jobs",
@@ -52,9 +49,6 @@ export const t = words(
     {
         "title": "总览",
         "new": "新建任务",
-        "first.title": "还没有任务，请添加第一个任务。",
-        "first.text": "任务由命令、计划以及重叠和失败的处理规则组成。编辑器会在您输入时解释计划。",
-        "first.import": "已有 crontab？以下命令显示转换后的任务，加上 --apply 即可添加；crontab 本身不会改动：",
         "attention": "需要关注",
         "attention.none": "没有失败、延迟或失联的任务。",
         "attention.all": "全部失败的任务",

@@ -15,6 +15,7 @@ import { InstancePanel } from "./Instance";
 import { Log } from "./Log";
 import { findAfter, findNeighbours } from "./neighbours";
 import { Definition, isInstance, RunFacts, RunLine } from "./RunFacts";
+import { title } from "./titles";
 import { t } from "./words";
 import "./run.css";
 
@@ -146,7 +147,7 @@ export default function RunScreen({ params }: ScreenProps) {
         const timer = setInterval(resource.reload, told ? 2000 : 5000); // nobody announces progress
         return () => clearInterval(timer);
     }, [id, run?.state, told]);
-    if (resource.problem && !run) return <Missing problem={resource.problem} onRetry={resource.reload} to="/runs" text={t("runs")} />;
+    if (resource.problem && !run) return <Missing problem={resource.problem} onRetry={resource.reload} to="/runs" text={title("runs")} />;
     if (!run) return null;
 
     const again = (of = id, body?: { steps: string | string[] }): void =>
@@ -163,7 +164,7 @@ export default function RunScreen({ params }: ScreenProps) {
             <Head
                 above={
                     <>
-                        <a href={hrefs.runs()}>{t("runs")}</a>
+                        <a href={hrefs.runs()}>{title("runs")}</a>
                         <Icon name="chevron" />
                         <a href={hrefs.runs({ job: run.job })} class="mono">
                             {run.job}

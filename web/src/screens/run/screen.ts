@@ -1,10 +1,10 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const screen: Screen = {
     path: "/runs/:id",
     within: "/runs",
-    title: () => t("runs"),
+    title: () => title("runs"),
     load: () => import("./RunScreen"),
 };
 

@@ -15,6 +15,7 @@ import { Calendars } from "./Calendars";
 import { Channels } from "./Channels";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
+import { title } from "./titles";
 import { t } from "./words";
 import "./settings.css";
 
@@ -153,7 +154,7 @@ export default function SettingsScreen() {
     const tab = shown.find((name) => name === location.value.query.get("tab")) ?? "account";
     return (
         <>
-            <Head title={t("title")} />
+            <Head title={title("title")} />
             <nav class="tabs" aria-label={t("tabs")}>
                 {shown.map((name) => (
                     <a key={name} href={href("/settings", { tab: name === "account" ? null : name })} aria-current={name === tab ? "page" : undefined}>

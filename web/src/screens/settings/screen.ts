@@ -1,11 +1,11 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const screen: Screen = {
     path: "/settings",
-    title: () => t("title"),
+    title: () => title("title"),
     load: () => import("./SettingsScreen"),
-    nav: { order: 60, icon: "person", label: () => t("title"), key: "s" },
+    nav: { order: 60, icon: "person", label: () => title("title"), key: "s" },
 };
 
 export default screen;

@@ -2,7 +2,6 @@ import { words } from "../../i18n/words";
 
 export const t = words(
     {
-        "title": "Settings",
         "tabs": "Sections of the settings",
         "tab.account": "Account",
         "tab.calendars": "Calendars",
@@ -154,7 +153,6 @@ export const t = words(
         "kind.secret": "secret",
     },
     {
-        "title": "设置",
         "tabs": "设置页签",
         "tab.account": "账户",
         "tab.calendars": "日历",

@@ -1,146 +1,126 @@
-// Past runs and upcoming ticks of all jobs on one axis; and the seconds in which too many start at once.
+// Past runs and upcoming ticks of all jobs on one axis, by job, folder or label; the coming week; and the
+// seconds in which too many start at once.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
+import type { Job, Page, Stat } from "../../api/types";
 import { href, hrefs, location, setQuery } from "../../app/router";
-import { may } from "../../app/session";
-import { Icon } from "../../ui/icons";
-import { Duration, Moment, ZoneNote } from "../../ui/moments";
+import { ZoneNote } from "../../ui/moments";
 import { Button, Empty, Failure, Head, Incomplete, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
-import { Status } from "../../ui/status";
-import { herdsOf, rowsOf, spanOf, spans, type Herd, type Mark, type Row, type Span, type TimelineData } from "./axis";
+import { rowsOf, spanOf, spans, type Span, type TimelineData } from "./axis";
 import { Chart, Legend } from "./Chart";
+import { Herds } from "./Herds";
+import { cutOf, lanesOf, type Counted, type GroupOf, type Lane } from "./rates";
+import { Table } from "./Table";
+import { title } from "./titles";
+import { Week } from "./Week";
 import { t } from "./words";
 import "./timeline.css";
 
 const LIMIT = 1000;
-const TABLE_MAX = 500;
-const HERDS = 6;
-const NAMES = 6;
+const COUNTED = 40; // jobs whose past is counted where not all of their runs are there
+const MIN_MS = 10_000; // no closer look
+const views = ["chart", "table", "week"] as const;
 
-function Coming() {
-    return (
-        <span class="status tone-calm">
-            <Icon name="clock" />
-            <span>{t("coming")}</span>
-        </span>
+interface Range {
+    from: number;
+    to: number;
+    span: Span | null; // null: chosen with the pointer
+    isNow: boolean;
+}
+
+function rangeOf(query: URLSearchParams): Range {
+    const [from, to] = [Date.parse(query.get("from") ?? ""), Date.parse(query.get("to") ?? "")];
+    if (to - from >= MIN_MS) return { from, to, span: null, isNow: false };
+    const span = spanOf(query.get("span"));
+    const at = Date.parse(query.get("at") ?? "");
+    const middle = Number.isNaN(at) ? Date.now() : at;
+    return { from: middle - span.ms / 2, to: middle + span.ms / 2, span, isNow: Number.isNaN(at) };
+}
+
+// Of each job the hours before `cut`, of which there are too many runs to have all.
+async function countPast(from: string, cut: number, job: string, signal: AbortSignal): Promise<Counted[]> {
+    const page = job ? null : await api.get<Page<Job>>("/jobs", { fields: "name", sort: "last", limit: COUNTED }, signal);
+    const names = page ? page.items.map((item) => item.name) : [job];
+    return Promise.all(
+        names.map(async (name) => ({
+            job: name,
+            spanMs: 3_600_000,
+            stats: (await api.get<{ items: Stat[] }>("/stats", { job: name, from, to: new Date(cut).toISOString(), span: "hour" }, signal)).items,
+        })),
     );
 }
 
-function TableRow({ job, mark }: { job: string; mark: Mark }) {
-    const known = mark.run ?? mark.entry;
+// Labels of jobs, to group by one; read once that is wanted.
+function useLabels(wanted: boolean): Map<string, Record<string, unknown>> {
+    const jobs = useResource(`labels ${wanted}`, async (signal) => (wanted ? api.get<Page<Job>>("/jobs", { fields: "name,labels", limit: 1000 }, signal) : null));
+    return new Map(jobs.data?.items.map((job) => [job.name, job.labels ?? {}]));
+}
+
+function groupBy(group: string, labels: Map<string, Record<string, unknown>>): GroupOf | null {
+    if (group === "folder") return (job) => (job.includes("/") ? `${job.slice(0, job.indexOf("/"))}/` : t("group.none"));
+    if (!group.startsWith("label:")) return null;
+    const name = group.slice(6);
+    return (job) => {
+        const value = labels.get(job)?.[name];
+        return value === undefined ? t("group.none") : `${name}=${String(value)}`;
+    };
+}
+
+// The jobs of a lane: one is a page of its own, more are a list.
+function hrefOf(lane: Lane, group: string): string {
+    if (!group) return hrefs.job(lane.name);
+    if (lane.name === t("group.none")) return href("/jobs");
+    return group === "folder" ? href("/jobs", { folder: lane.name.slice(0, -1) }) : href("/jobs", { label: lane.name });
+}
+
+function Segments(props: { label: string; name: string; choices: [key: string, text: string, checked: boolean, choose: () => void][] }) {
     return (
-        <tr>
-            <td>
-                <Moment at={new Date(mark.from).toISOString()} bare />
-            </td>
-            <td>{known ? <Status state={known.state} /> : <Coming />}</td>
-            <td class="primary-cell">
-                <a data-row class="row-link" title={job} href={mark.run ? hrefs.run(mark.run.run_id) : hrefs.job(job)}>
-                    {job}
-                </a>
-            </td>
-            <td>{mark.entry ? t("missed.n", { n: mark.entry.count }) : mark.run && <Duration from={mark.run.started_at} to={mark.run.finished_at} />}</td>
-        </tr>
-    );
-}
-
-function Table({ rows }: { rows: Row[] }) {
-    const all = rows.flatMap((row) => row.marks.map((mark) => ({ job: row.job, mark })));
-    all.sort((a, b) => b.mark.from - a.mark.from);
-    return (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label={t("title")}>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th>
-                            {t("tick")} <ZoneNote />
-                        </th>
-                        <th>{t("state")}</th>
-                        <th>{t("column.job")}</th>
-                        <th>{t("took")}</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {all.slice(0, TABLE_MAX).map(({ job, mark }) => (
-                        <TableRow key={`${job} ${mark.kind} ${mark.from} ${mark.run?.run_id ?? ""}`} job={job} mark={mark} />
-                    ))}
-                </tbody>
-            </table>
-        </div>
-    );
-}
-
-// The names of a peak beyond the shown ticks need another request.
-async function withNames(herd: Herd, signal: AbortSignal): Promise<Herd> {
-    if (herd.names.length) return herd;
-    const to = new Date(Date.parse(herd.at) + 1000).toISOString();
-    const { ticks } = await api.get<TimelineData>("/timeline", { from: herd.at, to, limit: 100 }, signal);
-    return { ...herd, jobs: Math.max(herd.jobs, ticks.length), names: ticks.map((tick) => tick.job) };
-}
-
-function Herds({ data }: { data: TimelineData }) {
-    const found = herdsOf(data, HERDS);
-    const named = useResource(`herds ${JSON.stringify(found)}`, (signal) => Promise.all(found.map((herd) => withNames(herd, signal))));
-    const herds = named.loading ? found : (named.data ?? found);
-    const most = Math.max(1, ...herds.map((herd) => herd.jobs));
-    const link = (name: string): string => (may("edit", name) ? href(`/jobs/${encodeURIComponent(name)}/edit`) : hrefs.job(name));
-    return (
-        <Panel title={t("herd")} class="herds">
-            <div class="panel-body">
-                <p class={herds.length ? "note warn" : "faint"}>{t(herds.length ? "herd.text" : "herd.none")}</p>
-                <ul>
-                    {herds.map((herd) => (
-                        <li key={herd.at}>
-                            <Moment at={herd.at} />
-                            <span class="herd-bar">
-                                <i style={{ width: `${(herd.jobs * 100) / most}%` }} />
-                            </span>
-                            <strong class="num">{t("herd.n", { n: herd.jobs })}</strong>
-                            <span class="herd-names">
-                                {herd.names.slice(0, NAMES).map((name) => (
-                                    <a key={name} class="label" href={link(name)}>
-                                        {name}
-                                    </a>
-                                ))}
-                                {herd.names.length > 0 && herd.jobs > NAMES && <span class="faint small">{t("herd.and", { n: herd.jobs - Math.min(NAMES, herd.names.length) })}</span>}
-                            </span>
-                        </li>
-                    ))}
-                </ul>
-            </div>
-        </Panel>
-    );
-}
-
-function Controls(props: { span: Span; isTable: boolean; job: string; names: string[]; isNow: boolean; onMove: (parts: number) => void; onNow: () => void }) {
-    const segments = (label: string, name: string, choices: [string, string, boolean, () => void][]) => (
-        <div class="segments" role="radiogroup" aria-label={label}>
-            {choices.map(([key, text, checked, choose]) => (
+        <div class="segments" role="radiogroup" aria-label={props.label}>
+            {props.choices.map(([key, text, checked, choose]) => (
                 <label key={key}>
-                    <input type="radio" name={name} checked={checked} onChange={choose} />
+                    <input type="radio" name={props.name} checked={checked} onChange={choose} />
                     <span>{text}</span>
                 </label>
             ))}
         </div>
     );
+}
+
+interface ControlsProps {
+    range: Range;
+    view: string;
+    job: string;
+    group: string;
+    names: string[];
+    labels: string[];
+    onMove: (parts: number) => void;
+    onNow: () => void;
+}
+
+function Controls(props: ControlsProps) {
+    const { range } = props;
     return (
         <div class="filters">
-            {segments(
-                t("span"),
-                "span",
-                spans.map((span) => [span.name, t(`span.${span.name}`), span === props.span, () => setQuery({ span: span.name })]),
+            {props.view !== "week" && (
+                <>
+                    <Segments
+                        label={t("span")}
+                        name="span"
+                        choices={spans.map((span) => [span.name, t(`span.${span.name}`), span === range.span, () => setQuery({ span: span.name, from: null, to: null })])}
+                    />
+                    <span class="timeline-moves">
+                        <span class="flip">
+                            <Button icon="chevron" title={t("earlier")} onClick={() => props.onMove(-0.5)} />
+                        </span>
+                        <Button disabled={range.isNow} onClick={props.onNow}>
+                            {t("now")}
+                        </Button>
+                        <Button icon="chevron" title={t("later")} onClick={() => props.onMove(0.5)} />
+                    </span>
+                </>
             )}
-            <span class="timeline-moves">
-                <span class="flip">
-                    <Button icon="chevron" title={t("earlier")} onClick={() => props.onMove(-0.5)} />
-                </span>
-                <Button disabled={props.isNow} onClick={props.onNow}>
-                    {t("now")}
-                </Button>
-                <Button icon="chevron" title={t("later")} onClick={() => props.onMove(0.5)} />
-            </span>
             <input
                 type="search"
                 list="timeline-names"
@@ -155,41 +135,75 @@ function Controls(props: { span: Span; isTable: boolean; job: string; names: str
                     <option key={name} value={name} />
                 ))}
             </datalist>
-            {segments(t("view"), "view", [
-                ["chart", t("view.chart"), !props.isTable, () => setQuery({ view: null })],
-                ["table", t("view.table"), props.isTable, () => setQuery({ view: "table" })],
-            ])}
+            {props.view === "chart" && (
+                <select aria-label={t("group")} value={props.group} onChange={(event) => setQuery({ group: event.currentTarget.value || null })}>
+                    <option value="">{t("group.job")}</option>
+                    <option value="folder">{t("group.folder")}</option>
+                    {props.labels.map((name) => (
+                        <option key={name} value={`label:${name}`}>
+                            {t("group.label", { name })}
+                        </option>
+                    ))}
+                </select>
+            )}
+            <Segments
+                label={t("view")}
+                name="view"
+                choices={views.map((view) => [view, t(`view.${view}`), view === props.view, () => setQuery({ view: view === "chart" ? null : view })])}
+            />
         </div>
     );
 }
 
 export default function TimelineScreen() {
     const query = location.value.query;
-    const span = spanOf(query.get("span"));
+    const range = rangeOf(query);
     const job = query.get("job") ?? "";
-    const isTable = query.get("view") === "table";
-    const chosen = query.get("at") ? Date.parse(query.get("at") ?? "") : NaN;
-    const isNow = Number.isNaN(chosen);
+    const group = query.get("group") ?? "";
+    const view = views.find((name) => name === query.get("view")) ?? "chart";
     const [turn, setTurn] = useState(0);
+    const [slow, setSlow] = useState(0);
     const soon = useThrottled(() => setTurn((n) => n + 1), 3000);
     useEffect(() => {
         const stops = (["run", "entry", "job", "reset"] as const).map((name) => onLive(name, soon));
         const timer = setInterval(soon, 20_000);
+        const slowly = setInterval(() => setSlow((n) => n + 1), 120_000);
         return () => {
             stops.forEach((stop) => stop());
             clearInterval(timer);
+            clearInterval(slowly);
         };
     }, []);
-    const resource = useResource(`timeline ${span.name} ${chosen} ${job} ${turn}`, (signal) => {
-        const middle = isNow ? Date.now() : chosen;
-        const [from, to] = [middle - span.ms / 2, middle + span.ms / 2].map((ms) => new Date(ms).toISOString());
-        return api.get<TimelineData>("/timeline", { from, to, job, limit: LIMIT, herd: true }, signal);
+    const place = ["span", "at", "from", "to"].map((name) => query.get(name)).join(" ");
+    const resource = useResource(`timeline ${place} ${job} ${turn}`, (signal) => {
+        const { from, to } = rangeOf(query);
+        return api.get<TimelineData>("/timeline", { from: new Date(from).toISOString(), to: new Date(to).toISOString(), job, limit: LIMIT }, signal);
     });
     const { data } = resource;
+    const cut = data && cutOf(data, LIMIT);
+    const counted = useResource(`counted ${place} ${job} ${cut !== null} ${slow}`, async (signal) =>
+        data && cut !== null ? countPast(data.from, cut, job, signal) : [],
+    );
+    const facets = useResource("label names", (signal) => api.optional<{ labels: { value: string }[] }>("/jobs:facets", {}, signal));
+    const labelNames = [...new Set(facets.data?.labels.map((item) => item.value.split("=")[0] ?? ""))].slice(0, 10);
+    const labels = useLabels(group.startsWith("label:"));
     const rows = data ? rowsOf(data) : [];
-    const move = (parts: number): void => setQuery({ at: new Date((isNow ? Date.now() : chosen) + parts * span.ms).toISOString() });
+    const past = cut === null ? [] : (counted.data ?? []);
+    const lanes = data && view === "chart" ? lanesOf(rows, data, past, groupBy(group, labels)) : [];
+    const width = range.to - range.from;
+    const goTo = (from: number, to: number): void => setQuery({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+    const move = (parts: number): void => {
+        if (range.span) setQuery({ at: new Date((range.from + range.to) / 2 + parts * width).toISOString() });
+        else goTo(range.from + parts * width, range.to + parts * width);
+    };
+    const toNow = (): void => setQuery({ at: null, from: null, to: null });
+    const zoomTo = (from: number, to: number): void => {
+        const more = Math.max(0, MIN_MS - (to - from)) / 2;
+        goTo(from - more, to + more);
+    };
     const zoom = (step: number): void => {
-        const next = spans[spans.indexOf(span) + step];
+        if (!range.span) return goTo(range.from + (width / 4) * -step, range.to - (width / 4) * -step);
+        const next = spans[spans.indexOf(range.span) + step];
         if (next) setQuery({ span: next.name });
     };
     const onKey = (key: string): boolean => {
@@ -197,29 +211,23 @@ export default function TimelineScreen() {
         else if (key === "ArrowRight") move(0.25);
         else if (key === "+" || key === "=") zoom(-1);
         else if (key === "-") zoom(1);
-        else if (key === "0") setQuery({ at: null });
+        else if (key === "0") toNow();
         else return false;
         return true;
     };
+    const isTold = data?.more && !past.length && !data.dense?.length;
     return (
         <>
-            <Head title={t("title")} />
-            <Controls
-                span={span}
-                isTable={isTable}
-                job={job}
-                names={rows.map((row) => row.job)}
-                isNow={isNow}
-                onMove={move}
-                onNow={() => setQuery({ at: null })}
-            />
+            <Head title={title("title")} />
+            <Controls range={range} view={view} job={job} group={group} names={rows.map((row) => row.job)} labels={labelNames} onMove={move} onNow={toNow} />
             {resource.problem && <Failure problem={resource.problem} onRetry={resource.reload} />}
             <Incomplete nodes={data?.incomplete} />
-            {data && (
-                <div class="timeline">
+            <div class="timeline">
+                {view === "week" && <Week job={job} turn={slow} />}
+                {data && view !== "week" && (
                     <Panel
                         beside={
-                            !isTable && (
+                            view === "chart" && (
                                 <>
                                     <Legend />
                                     <ZoneNote />
@@ -227,17 +235,26 @@ export default function TimelineScreen() {
                             )
                         }
                     >
-                        {!rows.length && <Empty icon="timeline" title={t("none")} />}
-                        {rows.length > 0 && isTable && <Table rows={rows} />}
-                        {rows.length > 0 && !isTable && (
-                            <Chart rows={rows} from={Date.parse(data.from)} to={Date.parse(data.to)} span={span} onKey={onKey} />
+                        {!rows.length && !lanes.length && <Empty icon="timeline" title={t("none")} />}
+                        {rows.length > 0 && view === "table" && <Table rows={rows} />}
+                        {lanes.length > 0 && (
+                            <Chart
+                                lanes={lanes}
+                                rows={rows}
+                                from={Date.parse(data.from)}
+                                to={Date.parse(data.to)}
+                                hrefOf={(lane) => hrefOf(lane, group)}
+                                onKey={onKey}
+                                onZoom={zoomTo}
+                            />
                         )}
-                        {!isTable && <p class="timeline-keys faint">{t("keys")}</p>}
+                        {view === "chart" && <p class="timeline-keys faint">{t("keys")}</p>}
                     </Panel>
-                    {data.more && <p class="note">{t("more")}</p>}
-                    <Herds data={data} />
-                </div>
-            )}
+                )}
+                {data?.more && view === "chart" && (data.dense?.length ?? 0) > 0 && <p class="faint small">{t("dense")}</p>}
+                {(isTold || (data?.more && view === "table")) && <p class="note">{t("more")}</p>}
+                <Herds />
+            </div>
         </>
     );
 }

@@ -1,6 +1,5 @@
 // Positions on the time axis. Pure.
 import { isEntry, isOpen, type Absence, type Entry, type Run } from "../../api/types";
-import { partsOf } from "../../ui/time";
 
 export interface Tick {
     at: string;
@@ -13,7 +12,7 @@ export interface TimelineData {
     now: string;
     runs: (Run | Entry)[];
     ticks: Tick[];
-    herds?: { at: string; jobs: number }[];
+    dense?: { job: string; from: string; to: string; ticks: number }[]; // ticks that are left out
     more: boolean;
     incomplete?: Absence[];
 }
@@ -34,24 +33,6 @@ export type Span = (typeof spans)[number];
 
 export function spanOf(name: string | null): Span {
     return spans.find((span) => span.name === name) ?? spans[0];
-}
-
-// How far the zone is from UTC at that moment.
-function offsetOf(ms: number, zone: string): number {
-    const parts = partsOf(ms, zone);
-    return Date.parse(`${parts.date}T${parts.time}Z`) - Math.floor(ms / 1000) * 1000;
-}
-
-// Round moments of the zone's own clock, also across a change of it.
-export function axisTicks(from: number, to: number, step: number, zone: string): number[] {
-    const found: number[] = [];
-    const first = Math.ceil((from + offsetOf(from, zone)) / step) * step;
-    for (let local = first; ; local += step) {
-        const guess = local - offsetOf(from, zone);
-        const at = local - offsetOf(guess, zone);
-        if (at >= to) return found;
-        if (at >= from) found.push(at);
-    }
 }
 
 export type Kind = "ok" | "bad" | "open" | "missed" | "tick";
@@ -103,20 +84,4 @@ export function countOf(rows: Row[], kinds: readonly Kind[]): number {
         (sum, row) => sum + row.marks.reduce((n, mark) => n + (kinds.includes(mark.kind) ? (mark.entry?.count ?? 1) : 0), 0),
         0,
     );
-}
-
-export interface Herd {
-    at: string;
-    jobs: number;
-    names: string[]; // as many as are known
-}
-
-const HERD_MIN = 4;
-
-// Seconds with a peak of due jobs, and the names of these jobs.
-export function herdsOf(data: TimelineData, most: number): Herd[] {
-    return (data.herds ?? [])
-        .filter((herd) => herd.jobs >= HERD_MIN)
-        .slice(0, most)
-        .map((herd) => ({ ...herd, names: data.ticks.filter((tick) => tick.at === herd.at).map((tick) => tick.job) }));
 }

@@ -1,11 +1,11 @@
 import type { Screen } from "../../app/screens";
-import { t } from "./words";
+import { title } from "./titles";
 
 const screen: Screen = {
     path: "/timeline",
-    title: () => t("title"),
+    title: () => title("title"),
     load: () => import("./TimelineScreen"),
-    nav: { order: 40, icon: "timeline", label: () => t("title"), key: "t" },
+    nav: { order: 40, icon: "timeline", label: () => title("title"), key: "t" },
 };
 
 export default screen;
