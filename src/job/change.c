@@ -43,6 +43,9 @@ static const char *const action_names[] = {
     [CHANGE_SECRET_CREATE] = "secret_create",
     [CHANGE_SECRET_CHANGE] = "secret_change",
     [CHANGE_SECRET_DELETE] = "secret_delete",
+    [CHANGE_MUTE] = "mute",
+    [CHANGE_ACKNOWLEDGE] = "acknowledge",
+    [CHANGE_UNMUTE] = "unmute",
 };
 
 static const char *const via_names[] = {

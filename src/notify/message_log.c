@@ -7,10 +7,8 @@
 #include "notifier_internal.h"
 
 static const char *const state_names[MESSAGE_STATES] = {
-    [MESSAGE_WAITING] = "waiting",
-    [MESSAGE_HELD] = "held",
-    [MESSAGE_SENT] = "sent",
-    [MESSAGE_GIVEN_UP] = "given_up",
+    [MESSAGE_WAITING] = "waiting",   [MESSAGE_HELD] = "held",   [MESSAGE_SENT] = "sent",
+    [MESSAGE_GIVEN_UP] = "given_up", [MESSAGE_MUTED] = "muted",
 };
 
 /* As a bit; 0: there is no such state. */
@@ -60,8 +58,9 @@ struct listing {
 
 static enum message_state state_of(const struct listed *message, struct now now)
 {
-    if (message->past)
-        return message->past->was_sent ? MESSAGE_SENT : MESSAGE_GIVEN_UP;
+    const struct past *past = message->past;
+    if (past)
+        return past->was_sent ? MESSAGE_SENT : past->was_muted ? MESSAGE_MUTED : MESSAGE_GIVEN_UP;
     return message->waiting->notice.not_before_ms > now.wall.ms ? MESSAGE_HELD : MESSAGE_WAITING;
 }
 

@@ -15,10 +15,11 @@ enum message_state {
     MESSAGE_HELD, /* by the channel's `quiet` */
     MESSAGE_SENT,
     MESSAGE_GIVEN_UP,
+    MESSAGE_MUTED, /* a mute of its job has taken it */
     MESSAGE_STATES,
 };
 
-#define MESSAGE_STATE_WORDS "waiting, held, sent, given_up"
+#define MESSAGE_STATE_WORDS "waiting, held, sent, given_up, muted"
 
 /* A list with commas, as 1 << enum message_state. E_NOT_FOUND: *ret_unknown begins with a word that
  * is no state, of *ret_length bytes. */

@@ -335,6 +335,10 @@ void notifier_tell(struct notifier *notifier, const struct ending *ending, int64
             notice.event = (enum notify_event)event;
             notice.held = 0;
             snprintf(notice.channel, sizeof(notice.channel), "%s", lane->name);
+            if (ending->mute && mute_takes(ending->mute, notice.event)) {
+                lane_note_muted(lane, &notice, ending->mute);
+                continue;
+            }
             queue_notice(notifier, lane, &notice, now_ms);
         }
     }
@@ -523,6 +527,7 @@ enum status notifier_new(struct loop *loop, const struct notifier_config *config
     TAILQ_INIT(&notifier->lanes);
     TAILQ_INIT(&notifier->samples);
     TAILQ_INIT(&notifier->unread);
+    mutes_init(notifier);
     strbuf_init(&notifier->frames);
     enum status st = set_up(notifier, config, why);
     if (st != OK) {
@@ -552,6 +557,7 @@ struct notifier *notifier_free(struct notifier *notifier)
     if (notifier->wake_fd >= 0)
         close(notifier->wake_fd);
     unread_release(notifier);
+    mutes_release(notifier);
     strbuf_release(&notifier->frames);
     free(notifier->node);
     free(notifier->public_url);

@@ -10,6 +10,7 @@
 
 #include "channel.h"
 #include "loop.h"
+#include "mute.h"
 #include "notice.h"
 #include "sender.h"
 #include "zone/zone_db.h"
@@ -35,6 +36,7 @@ struct channel_stats {
     uint64_t sent;
     uint64_t failed;   /* attempts */
     uint64_t given_up; /* messages */
+    uint64_t muted;    /* likewise */
     size_t waiting;    /* including those held back */
     size_t held;       /* by `quiet` */
     int64_t sent_ms;   /* time of the last one; 0: none */
@@ -49,6 +51,7 @@ struct ending {
     bool was_bad;                    /* the job's end before this one was a failure */
     bool tells_each;                 /* of every failed attempt at a tick, not of the last alone */
     const struct job_notify *notify; /* NULL: the job has none */
+    const struct mute *mute;         /* of the job, while it is active; NULL: none */
     const char *timezone;            /* of the job; NULL: not known */
     int64_t jitter_ms;
     const char *output; /* its last bytes */
@@ -79,6 +82,18 @@ const struct channel *notifier_channel(const struct notifier *notifier, const ch
 const struct channel *notifier_next_channel(const struct notifier *notifier, const char *after);
 
 void notifier_stats(const struct notifier *notifier, const char *name, struct channel_stats *ret);
+
+/* ---- mutes ---- */
+
+/* Takes in a document of kind MUTE_DOC from the feed; json NULL: deleted. */
+void notifier_take_mute(struct notifier *notifier, const char *uid, const char *json,
+                        int64_t revision);
+
+/* Of a job, also one that has ended; NULL: none. Valid until the next change. */
+const struct mute *notifier_mute(const struct notifier *notifier, const struct id *job_uid);
+
+/* Walks all of them, in no order: starts with *at = 0; NULL at the end. */
+const struct mute *notifier_next_mute(const struct notifier *notifier, size_t *at);
 
 /* ---- ends ---- */
 

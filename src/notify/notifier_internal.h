@@ -3,7 +3,8 @@
  *   notifier.c        channels, ends, the journal
  *   notifier_lane.c   the queue of one channel
  *   notifier_send.c   sending and retries
- *   notifier_past.c   what was sent or given up */
+ *   notifier_past.c   what was sent or given up
+ *   notifier_mutes.c  mutes of jobs, and what they took */
 #ifndef PEAL_NOTIFIER_INTERNAL_H
 #define PEAL_NOTIFIER_INTERNAL_H
 
@@ -28,8 +29,8 @@ struct waiting {
 /* A message that was sent or given up. */
 struct past {
     enum notify_event event;
-    struct id id; /* of the run, or of the ledger's entry */
-    bool is_entry, was_sent;
+    struct id id;                       /* of the run, or of the ledger's entry */
+    bool is_entry, was_sent, was_muted; /* neither: given up */
     char *job, *answer;
     int64_t made_ms, ended_ms;
     int tries;    /* of the agent that has ended it */
@@ -77,6 +78,7 @@ struct notifier {
     int wake_fd;
     struct loop_fd *wake_watch;
     TAILQ_HEAD(lanes, lane) lanes;
+    struct table mutes;                      /* by the job's uid */
     TAILQ_HEAD(sample_list, sample) samples; /* under way */
     bool is_live;
     uint64_t next_number;
@@ -111,6 +113,14 @@ void past_note_bytes(struct lane *lane, struct past *past, size_t bytes);
 json_t *past_encode(const struct lane *lane, const struct past *past);
 void past_load(struct notifier *notifier, const json_t *end, size_t bytes);
 void past_release(struct lane *lane);
+
+/* ---- notifier_mutes.c ---- */
+
+void mutes_init(struct notifier *notifier);
+void mutes_release(struct notifier *notifier);
+
+/* Keeps that the mute has taken a message. */
+void lane_note_muted(struct lane *lane, const struct notice *notice, const struct mute *mute);
 
 /* ---- notifier_unread.c ---- */
 

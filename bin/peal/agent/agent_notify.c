@@ -46,6 +46,13 @@ static size_t gather_output(const struct ended *ended, char tail[TAIL_MAX], bool
     return at;
 }
 
+static const struct mute *active_mute(const struct notifier *notifier,
+                                      const struct catalog_job *job, int64_t now_ms)
+{
+    const struct mute *mute = job ? notifier_mute(notifier, &job->uid) : NULL;
+    return mute && mute_is_active(mute, job->last.succeeded_ms, now_ms) ? mute : NULL;
+}
+
 static void tell_one(struct notifier *notifier, const struct ended *ended, int64_t now_ms)
 {
     char tail[TAIL_MAX];
@@ -54,6 +61,7 @@ static void tell_one(struct notifier *notifier, const struct ended *ended, int64
     struct job *job = says_who(ended->job) || is_attempt ? decode(ended->job) : NULL;
     fill(&ending, job);
     ending.jitter_ms = ended->job ? catalog_job_jitter_ms(ended->job) : 0;
+    ending.mute = active_mute(notifier, ended->job, now_ms);
     if (notifier_would_tell(notifier, &ending)) {
         if (!job)
             fill(&ending, job = decode(ended->job));

@@ -88,12 +88,12 @@ static json_t *encode_stats(const struct call *call, const char *name)
 {
     struct channel_stats stats;
     notifier_stats(call->api->ports.notifier, name, &stats);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node", call->api->node,
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node", call->api->node,
                      "sent", (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
-                     (json_int_t)stats.given_up, "waiting", (json_int_t)stats.waiting, "held",
-                     (json_int_t)stats.held, "last_sent_at", json_time(stats.sent_ms),
-                     "last_failed_at", json_time(stats.failed_ms), "last_error",
-                     json_words_or_null(stats.error));
+                     (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
+                     (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "last_sent_at",
+                     json_time(stats.sent_ms), "last_failed_at", json_time(stats.failed_ms),
+                     "last_error", json_words_or_null(stats.error));
 }
 
 /* Removes what only admins may see, such as addresses. */
@@ -432,6 +432,8 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
          "Attempts of this node that failed, by channel."},
         {"peal_notifications_given_up_total", "counter",
          "Messages that this node has given up, by channel."},
+        {"peal_notifications_muted_total", "counter",
+         "Messages of this node that a mute of their job has taken, by channel."},
         {"peal_notifications_waiting", "gauge", "Messages that wait on this node, by channel."},
     };
     const struct notifier *notifier = api->ports.notifier;
@@ -443,7 +445,8 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
              channel = notifier_next_channel(notifier, channel->name)) {
             struct channel_stats stats;
             notifier_stats(notifier, channel->name, &stats);
-            uint64_t values[] = {stats.sent, stats.failed, stats.given_up, stats.waiting};
+            uint64_t values[] = {stats.sent, stats.failed, stats.given_up, stats.muted,
+                                 stats.waiting};
             strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", metrics[i].name, channel->name,
                         values[i]);
         }

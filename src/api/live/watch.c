@@ -4,6 +4,7 @@
 
 #include "auth/visible.h"
 #include "documents/channels.h"
+#include "documents/mutes.h"
 #include "handlers.h"
 #include "hooks/hooks.h"
 #include "input.h"
@@ -24,6 +25,7 @@ void watch_change(void *context, const struct store_change *change)
     struct engine *engine = api->ports.engine;
     entry_take(api, change);
     channels_take(api, change);
+    mutes_take(api, change);
     kept_batches_take(&api->kept, change);
     trail_take(api, change);
     undecoded_take(&api->undecoded, change);
