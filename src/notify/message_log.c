@@ -160,6 +160,36 @@ static json_t *encode(const struct notifier *notifier, const struct listed *mess
         (json_int_t)next_try_ms(message, now));
 }
 
+/* How the channels of the query do on this node. NULL: out of memory. */
+static json_t *list_channels(const struct notifier *notifier, const struct message_query *query)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+    const struct lane *lane;
+    TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        struct channel_stats stats;
+        if (failed || (!lane->channel && !lane->is_unreadable) ||
+            (query->channel && strcmp(query->channel, lane->name) != 0))
+            continue;
+        notifier_stats(notifier, lane->name, &stats);
+        failed =
+            json_array_append_new(
+                list,
+                json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "channel",
+                          lane->name, "node", notifier->node, "state",
+                          lane->is_unreadable ? "unreadable" : channel_state(&stats), "sent",
+                          (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
+                          (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
+                          (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "sent_ms",
+                          (json_int_t)stats.sent_ms, "failed_ms", (json_int_t)stats.failed_ms,
+                          "error", text_or_null(stats.error))) != 0;
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *message_list(const struct notifier *notifier, const struct message_query *query,
                      struct now now)
 {
@@ -169,8 +199,9 @@ json_t *message_list(const struct notifier *notifier, const struct message_query
     for (size_t i = 0; i < messages.count && i < query->limit && !failed; i++)
         failed = json_array_append_new(items, encode(notifier, &messages.items[i], now)) != 0;
     free(messages.items);
-    if (!failed)
-        return json_pack("{s:o}", "items", items);
+    json_t *channels = failed ? NULL : list_channels(notifier, query);
+    if (channels)
+        return json_pack("{s:o, s:o}", "items", items, "channels", channels);
     json_decref(items);
     return NULL;
 }

@@ -33,8 +33,9 @@ struct message_query {
 };
 
 /* {"items": [{"id", "node", "channel", "job", "run", "event", "state", "tries", "answer",
- * "held_back", "made_ms", "ended_ms", "next_try_ms"}]}, newest first; a time of 0: none. NULL: out
- * of memory. */
+ * "held_back", "made_ms", "ended_ms", "next_try_ms"}], "channels": [{"channel", "node", "state",
+ * "sent", "failed", "given_up", "muted", "waiting", "held", "sent_ms", "failed_ms", "error"}]}: the
+ * messages newest first, the channels by name; a time of 0: none. NULL: out of memory. */
 json_t *message_list(const struct notifier *notifier, const struct message_query *query,
                      struct now now);
 

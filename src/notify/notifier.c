@@ -436,6 +436,13 @@ const struct channel *notifier_next_channel(const struct notifier *notifier, con
     return NULL;
 }
 
+const char *channel_state(const struct channel_stats *stats)
+{
+    if (stats->failed_ms && stats->failed_ms > stats->sent_ms)
+        return "failing";
+    return stats->sent_ms ? "ok" : "idle";
+}
+
 void notifier_stats(const struct notifier *notifier, const char *name, struct channel_stats *ret)
 {
     const struct lane *lane = lane_find(notifier, name);

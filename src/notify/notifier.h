@@ -44,6 +44,9 @@ struct channel_stats {
     char error[240]; /* of the last failed attempt */
 };
 
+/* "failing": the last attempt failed. "ok": it was sent. "idle": there was none yet. */
+const char *channel_state(const struct channel_stats *stats);
+
 /* An end, with its job's notify settings. */
 struct ending {
     const struct run *run; /* or */

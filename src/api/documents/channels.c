@@ -88,8 +88,9 @@ static json_t *encode_stats(const struct call *call, const char *name)
 {
     struct channel_stats stats;
     notifier_stats(call->api->ports.notifier, name, &stats);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node", call->api->node,
-                     "sent", (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node",
+                     call->api->node, "state", channel_state(&stats), "sent",
+                     (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
                      (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
                      (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "last_sent_at",
                      json_time(stats.sent_ms), "last_failed_at", json_time(stats.failed_ms),
@@ -435,6 +436,8 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
         {"peal_notifications_muted_total", "counter",
          "Messages of this node that a mute of their job has taken, by channel."},
         {"peal_notifications_waiting", "gauge", "Messages that wait on this node, by channel."},
+        {"peal_notification_channel_failing", "gauge",
+         "1: the last attempt of this node failed, by channel."},
     };
     const struct notifier *notifier = api->ports.notifier;
     const struct channel *first = notifier ? notifier_next_channel(notifier, NULL) : NULL;
@@ -445,8 +448,9 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
              channel = notifier_next_channel(notifier, channel->name)) {
             struct channel_stats stats;
             notifier_stats(notifier, channel->name, &stats);
-            uint64_t values[] = {stats.sent, stats.failed, stats.given_up, stats.muted,
-                                 stats.waiting};
+            bool is_failing = strcmp(channel_state(&stats), "failing") == 0;
+            uint64_t values[] = {stats.sent,  stats.failed,  stats.given_up,
+                                 stats.muted, stats.waiting, is_failing};
             strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", metrics[i].name, channel->name,
                         values[i]);
         }

@@ -43,6 +43,8 @@ run peal list
 expect_stdout_has 'failed (acknowledged)'
 run peal --lang zh list
 expect_stdout_has '失败 (已确认)'
+run curl -fsS --unix-socket "$PEAL_DATA/api.sock" 'http://peal/api/v1/messages?limit=1'
+expect_json '.channels | map([.channel, .node, .state, .muted])' '[["ops","a","ok",2]]'
 run peal channel log ops --state muted -o json
 expect_json '[.[] | [.job, .event, .state, .held_back, (.answer | test("acknowledged by .*: disk ordered"))]]' \
     '[["bad","failure","muted",1,true]]'
