@@ -73,7 +73,7 @@ const struct route api_routes[] = {
      "Make a channel, or replace it; asterisks keep a secret as it is"},
     {HTTP_DELETE, V1 "/channels/{name}", RIGHT_ADMIN, 0, "require_match", "", delete_doc,
      "Delete a channel that no job names"},
-    {HTTP_POST, V1 "/channels/{name}/test", RIGHT_ADMIN, 0, "", ANY_BODY, test_channel,
+    {HTTP_POST, V1 "/channels/{name}/test", RIGHT_ADMIN, 0, "job event preview", ANY_BODY, test_channel,
      "Send a sample now, by the channel as it is or as the body says"},
 
     {HTTP_GET, V1 "/secrets", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,

@@ -115,8 +115,21 @@ void notifier_sync(struct notifier *notifier, notifier_done *done, void *context
 
 typedef void notifier_tried(void *context, const struct outcome *outcome);
 
+/* What a test message is about; NULL, or empty: of peal's own. */
+struct sample_about {
+    enum notify_event event;
+    const char *job, *timezone;
+};
+
 /* Sends a test message at once, without retries. E_NOMEM: `tried` is not called. */
 MUST_CHECK enum status notifier_try(struct notifier *notifier, const struct channel *channel,
-                                    int64_t now_ms, notifier_tried *tried, void *context);
+                                    const struct sample_about *about, int64_t now_ms,
+                                    notifier_tried *tried, void *context);
+
+/* The title and the text that it would have. E_NOMEM. */
+MUST_CHECK enum status notifier_preview(const struct notifier *notifier,
+                                        const struct channel *channel,
+                                        const struct sample_about *about, int64_t now_ms,
+                                        struct strbuf *title, struct strbuf *text);
 
 #endif

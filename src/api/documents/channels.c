@@ -10,6 +10,8 @@
 #include "document/node.h"
 #include "documents/documents.h"
 #include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
 #include "notifier.h"
 #include "runs/encode.h"
 #include "server.h"
@@ -367,6 +369,7 @@ const struct doc_kind channel_docs = {
 
 struct channel_test {
     struct channel *channel; /* from the body; NULL: tests the stored one */
+    struct strbuf title, text;
     bool was_sent;
     char *why; /* error; NULL: sent */
 };
@@ -375,6 +378,8 @@ static void release_test(void *state)
 {
     struct channel_test *test = state;
     channel_free(test->channel);
+    strbuf_release(&test->title);
+    strbuf_release(&test->text);
     free(test->why);
 }
 
@@ -382,8 +387,9 @@ static void reply_test(struct call *call)
 {
     const struct channel_test *test = call->state;
     call_reply(call, 200,
-               json_pack("{s:b, s:o}", "sent", test->was_sent, "error",
-                         json_words_or_null(test->why ? test->why : "")));
+               json_pack("{s:b, s:o, s:o, s:o}", "sent", test->was_sent, "error",
+                         json_words_or_null(test->why ? test->why : ""), "title",
+                         json_words(test->title.text), "text", json_words(test->text.text)));
 }
 
 static void tried(void *context, const struct outcome *outcome)
@@ -395,7 +401,36 @@ static void tried(void *context, const struct outcome *outcome)
     call_answer(call, OK);
 }
 
-/* Tests the stored channel, or one from the body that need not be stored yet. */
+/* The event and the job of the query. False: the call has failed. `zone` is of the job. */
+static bool read_about(struct call *call, struct sample_about *ret, char zone[64])
+{
+    const char *event = query_get(&call->query, "event"), *name = query_get(&call->query, "job");
+    *ret = (struct sample_about){.event = NOTIFY_FAILURE};
+    if (event && !notice_event_by_name(event, &ret->event)) {
+        call_fail_word(call, "?event", event, NOTIFY_EVENT_WORDS,
+                       "%s: there is no event \"%s\"; known: %s", "event", event,
+                       NOTIFY_EVENT_WORDS);
+        return false;
+    }
+    if (!name || !*name)
+        return true;
+    const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), name);
+    if (!job) {
+        fail_no_job(call, name);
+        return false;
+    }
+    struct job *definition = stored_job(call, job);
+    if (!definition)
+        return false;
+    snprintf(zone, 64, "%s", definition->timezone ? definition->timezone : "");
+    ret->job = job->name;
+    ret->timezone = zone;
+    job_free(definition);
+    return true;
+}
+
+/* Tests the stored channel, or one from the body that need not be stored yet; or only shows what
+ * would be sent. */
 void test_channel(struct call *call)
 {
     struct notifier *notifier = call->api->ports.notifier;
@@ -413,8 +448,24 @@ void test_channel(struct call *call)
         fail_missing(call, 404, CHANNEL_DOC);
         return;
     }
+    strbuf_init(&test->title);
+    strbuf_init(&test->text);
+    struct sample_about about;
+    char zone[64];
+    bool is_preview = false;
+    if (!read_about(call, &about, zone) || !param_bool(call, "preview", &is_preview))
+        return;
+    if (notifier_preview(notifier, channel, &about, call->now_ms, &test->title, &test->text) !=
+        OK) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    if (is_preview) {
+        reply_test(call);
+        return;
+    }
     call_wait(call, reply_test);
-    if (notifier_try(notifier, channel, call->now_ms, tried, call) != OK) {
+    if (notifier_try(notifier, channel, &about, call->now_ms, tried, call) != OK) {
         test->why = strdup("out of memory");
         call_answer(call, OK);
     }

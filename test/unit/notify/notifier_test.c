@@ -616,7 +616,9 @@ static struct trial try_channel(struct world *world)
 {
     struct trial trial = {0};
     const struct channel *channel = notifier_channel(world->notifier, "ops");
-    assert_int_equal(notifier_try(world->notifier, channel, clock_now().wall.ms, tried, &trial),
+    assert_int_equal(notifier_try(world->notifier, channel,
+                                  &(struct sample_about){.event = NOTIFY_FAILURE},
+                                  clock_now().wall.ms, tried, &trial),
                      OK);
     while (!trial.is_over)
         loop_run_once(world->loop);
