@@ -5,7 +5,7 @@
 
 #include "definition/job_decode.h"
 #include "payload/channel_kind.h"
-#include "template.h"
+#include "payload/template.h"
 
 #define AT(member) .offset = offsetof(struct channel, member)
 #define DAY_S      INT64_C(86400)

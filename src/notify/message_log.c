@@ -108,6 +108,7 @@ static bool collect(const struct notifier *notifier, const struct message_query 
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
         count += lane->stats.waiting + lane->past_count;
     }
+    count += notifier->pings ? notifier->pings->past_count : 0;
     messages->items = calloc(count + 1, sizeof(*messages->items));
     if (!messages->items)
         return false;
@@ -115,6 +116,8 @@ static bool collect(const struct notifier *notifier, const struct message_query 
         if (!query->channel || strcmp(query->channel, lane->name) == 0)
             take_lane(messages, query, now, lane);
     }
+    if (notifier->pings && (!query->channel || strcmp(query->channel, PINGS_NAME) == 0))
+        take_lane(messages, query, now, notifier->pings);
     qsort(messages->items, messages->count, sizeof(*messages->items), compare);
     return true;
 }

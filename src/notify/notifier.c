@@ -509,6 +509,8 @@ static enum status set_up(struct notifier *notifier, const struct notifier_confi
     if (st == OK)
         st = sender_new(notifier->loop, &config->sender, &notifier->sender);
     if (st == OK)
+        st = pings_init(notifier, config);
+    if (st == OK)
         st = journal_open(config->data_dir, (struct journal_wake){wake, notifier}, load, notifier,
                           &notifier->journal, why);
     if (st == OK && notifier->unread_count)
@@ -554,6 +556,7 @@ struct notifier *notifier_free(struct notifier *notifier)
         write_frames(notifier, NULL, NULL);
     journal_free(notifier->journal);
     notifier_free_samples(notifier);
+    pings_release(notifier);
     sender_free(notifier->sender);
     for (struct lane *lane; (lane = TAILQ_FIRST(&notifier->lanes));) {
         TAILQ_REMOVE(&notifier->lanes, lane, link);

@@ -12,7 +12,8 @@
 #include "loop.h"
 #include "mute.h"
 #include "notice.h"
-#include "sender.h"
+#include "send/pinger.h"
+#include "send/sender.h"
 #include "zone/zone_db.h"
 
 struct notifier;
@@ -26,6 +27,10 @@ struct notifier_config {
     int64_t retry_first_ms; /* 2,000: first pause before a retry; doubles each time */
     int64_t retry_last_ms;  /* 60,000: longest pause */
     size_t waiting_max;     /* 10,000 messages */
+    int64_t ping_for_ms;    /* 600,000: how long a ping is retried */
+    /* Of pings of jobs: see pinger.h. */
+    bool (*refuses)(void *context, const struct sockaddr *address, char why[POST_WHY]);
+    void *refuses_context;
     void (*log)(void *context, const char *event, const char *particulars); /* NULL: no log */
     void *log_context;
 };
@@ -105,6 +110,13 @@ bool notifier_would_tell(const struct notifier *notifier, const struct ending *e
 
 /* Queues the notices of an end. */
 void notifier_tell(struct notifier *notifier, const struct ending *ending, int64_t now_ms);
+
+/* Their channel in the log of messages, a name that no channel can have. */
+#define PINGS_NAME "~ping"
+
+/* Sends a ping, beside all channels. */
+void notifier_ping(struct notifier *notifier, const struct ping *ping);
+struct ping_stats notifier_ping_stats(const struct notifier *notifier);
 
 /* Calls `done`, perhaps at once, when all notices so far are on disk; or when they can't be
  * written, which is logged, and are only in memory. */

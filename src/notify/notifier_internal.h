@@ -4,6 +4,7 @@
  *   notifier_lane.c   the queue of one channel
  *   notifier_send.c   sending and retries
  *   notifier_past.c   what was sent or given up
+ *   notifier_pings.c  pings of jobs
  *   notifier_mutes.c  mutes of jobs, and what they took */
 #ifndef PEAL_NOTIFIER_INTERNAL_H
 #define PEAL_NOTIFIER_INTERNAL_H
@@ -73,6 +74,8 @@ struct notifier {
     void (*log)(void *context, const char *event, const char *particulars);
     void *log_context;
     struct sender *sender;
+    struct pinger *pinger;
+    struct lane *pings; /* those that were given up; beside the lanes, and with no channel */
     struct journal *journal;
     struct loop_timer *timer;
     int wake_fd;
@@ -122,6 +125,11 @@ void mutes_release(struct notifier *notifier);
 /* Keeps that the mute has taken a message. */
 void lane_note_muted(struct lane *lane, const struct notice *notice, const struct mute *mute);
 
+/* ---- notifier_pings.c ---- */
+
+MUST_CHECK enum status pings_init(struct notifier *notifier, const struct notifier_config *config);
+void pings_release(struct notifier *notifier);
+
 /* ---- notifier_unread.c ---- */
 
 /* Keeps a message of the journal unchanged. Too many, or out of memory: it is dropped. */
@@ -134,6 +142,9 @@ void unread_release(struct notifier *notifier);
 
 /* NULL: none of that name. */
 struct lane *lane_find(const struct notifier *notifier, const char *name);
+
+/* One that is in no list. NULL: out of memory. */
+struct lane *lane_new(struct notifier *notifier, const char *name);
 
 /* Makes it if need be; NULL: out of memory. */
 struct lane *lane_get(struct notifier *notifier, const char *name);

@@ -53,6 +53,18 @@ static const struct mute *active_mute(const struct notifier *notifier,
     return mute && mute_is_active(mute, job->last.succeeded_ms, now_ms) ? mute : NULL;
 }
 
+static void ping_one(struct notifier *notifier, const struct ended *ended)
+{
+    char tail[TAIL_MAX];
+    bool is_cut;
+    struct job *job = ended->run && agent_has_ping(ended->job) ? decode(ended->job) : NULL;
+    if (job && job->ping) {
+        size_t at = gather_output(ended, tail, &is_cut);
+        agent_ping_end(notifier, ended->run, job, tail + at, TAIL_MAX - at);
+    }
+    job_free(job);
+}
+
 static void tell_one(struct notifier *notifier, const struct ended *ended, int64_t now_ms)
 {
     char tail[TAIL_MAX];
@@ -79,8 +91,11 @@ static void tell(void *context, const struct ended *ends, size_t count,
     struct notifier *notifier = context;
     int64_t now_ms = clock_now().wall.ms;
     bool is_anybody_there = notifier_next_channel(notifier, NULL) != NULL;
-    for (size_t i = 0; is_anybody_there && i < count; i++)
-        tell_one(notifier, &ends[i], now_ms);
+    for (size_t i = 0; i < count; i++) {
+        ping_one(notifier, &ends[i]);
+        if (is_anybody_there)
+            tell_one(notifier, &ends[i], now_ms);
+    }
     notifier_sync(notifier, done, done_context);
 }
 
@@ -183,6 +198,8 @@ enum status agent_notify_new(const struct agent_config *config, struct loop *loo
         .data_dir = config->data,
         .node = node,
         .public_url = config->public_url,
+        .refuses = agent_refuses_ping,
+        .refuses_context = (void *)config,
         .zones = zones,
         .sender = {.ca_file = config->notify_ca, .agent = "peal/" PEAL_VERSION},
         .log = agent_log_write,

@@ -473,6 +473,26 @@ void test_channel(struct call *call)
 
 /* ---- metrics ---- */
 
+static void print_pings(const struct notifier *notifier, struct strbuf *out)
+{
+    struct ping_stats stats = notifier_ping_stats(notifier);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } metrics[] = {
+        {"peal_pings_sent_total", "counter", "Pings that this node has sent.", stats.sent},
+        {"peal_pings_failed_total", "counter", "Attempts of this node to ping that failed.",
+         stats.failed},
+        {"peal_pings_given_up_total", "counter", "Pings that this node has given up.",
+         stats.given_up},
+        {"peal_pings_waiting", "gauge", "Pings that wait on this node.", stats.waiting},
+    };
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", metrics[i].name,
+                    metrics[i].help, metrics[i].name, metrics[i].type, metrics[i].name,
+                    metrics[i].value);
+}
+
 void channels_print_metrics(const struct api *api, struct strbuf *out)
 {
     static const struct {
@@ -492,6 +512,8 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
     };
     const struct notifier *notifier = api->ports.notifier;
     const struct channel *first = notifier ? notifier_next_channel(notifier, NULL) : NULL;
+    if (notifier)
+        print_pings(notifier, out);
     for (size_t i = 0; first && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
         strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help,
                     metrics[i].name, metrics[i].type);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "payload/template.h"
 #include "payload_internal.h"
-#include "template.h"
 #include "timestamp.h"
 
 void payload_release(struct payload *payload)

@@ -1,4 +1,4 @@
-#include "template.h"
+#include "payload/template.h"
 
 #include <inttypes.h>
 #include <stdio.h>
