@@ -6,6 +6,7 @@
 export PEAL_LISTEN=none
 base=http://127.0.0.1:${ports[0]}
 
+# shellcheck disable=SC2317 # called by wait_until
 pings_are() { # PATTERN COUNT
     [ "$(grep -c "^ping $1" "$got")" -eq "$2" ]
 }
@@ -26,6 +27,7 @@ start_agent one --node-id one
 receiver_start
 run peal add bad @manual --ping 'ftp://x' -- true
 expect_status 6
+# shellcheck disable=SC2016 # for the job's shell
 run peal add job @manual --ping "$base/secret-uuid?a=b" --shell 'echo "one $PEAL_RUN_ID"; echo two; exit $(cat '"$scratch/code"')'
 expect_status 0
 echo 0 >"$scratch/code"
