@@ -41,6 +41,12 @@ void receive_hook(struct call *call);
 void list_channels(struct call *call);
 void test_channel(struct call *call);
 
+/* documents/mutes.c */
+void list_mutes(struct call *call);
+void mute_job(struct call *call);
+void ack_job(struct call *call);
+void unmute_job(struct call *call);
+
 /* documents/messages.c */
 void list_messages(struct call *call);
 void list_channel_messages(struct call *call);

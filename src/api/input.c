@@ -168,6 +168,22 @@ bool field_bool(struct call *call, const char *name, bool *inout)
     return true;
 }
 
+bool field_duration(struct call *call, const char *name, int64_t *inout_ms)
+{
+    const json_t *value = json_object_get(call->body, name);
+    const char *text = json_string_value(value);
+    struct parse_error error = {0};
+    int64_t seconds;
+    if (!value)
+        return true;
+    if (!text)
+        return fail_field(call, name, "expected a span of time like \"2h\"");
+    if (duration_parse(text, 1, &seconds, &error) != OK)
+        return fail_field(call, name, error.message);
+    *inout_ms = seconds * 1000;
+    return true;
+}
+
 bool field_scope(struct call *call, struct scope *inout)
 {
     char pointer[64];

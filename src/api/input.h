@@ -19,6 +19,8 @@ bool param_id(struct call *call, const char *name, const char *text, struct id *
 bool field_number(struct call *call, const char *name, int64_t min, int64_t max, int64_t *inout);
 bool field_bool(struct call *call, const char *name, bool *inout);
 
+bool field_duration(struct call *call, const char *name, int64_t *inout_ms);
+
 /* "role", "define" and "namespaces", see scope_decode; at least a look somewhere. */
 bool field_scope(struct call *call, struct scope *inout);
 

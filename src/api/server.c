@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "documents/mutes.h"
 #include "handlers.h"
 #include "hooks/hooks.h"
 #include "http.h"
@@ -350,6 +351,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, hooks_sweep, api, &api->hooks_timer);
     if (st == OK)
+        st = loop_timer_new_patient(api->ports.loop, mutes_sweep, api, &api->mutes_timer);
+    if (st == OK)
         st = kept_batches_init(&api->kept, api);
     if (st == OK)
         st = trail_init(&api->trail, api);
@@ -404,6 +407,7 @@ struct api *api_free(struct api *api)
         free(api->listeners[i].text);
     loop_timer_free(api->later);
     loop_timer_free(api->hooks_timer);
+    loop_timer_free(api->mutes_timer);
     server_tls_free(api->tls);
     proxy_list_release(&api->proxies);
     free(api->listeners);

@@ -70,6 +70,8 @@ struct api {
     struct webhooks webhooks;
     struct loop_timer *hooks_timer; /* sweeps old deliveries; set while there are any */
     bool is_hooks_timer_set;
+    struct loop_timer *mutes_timer; /* sweeps old mutes, likewise */
+    bool is_mutes_timer_set;
     struct hasher *hasher;
     struct one_time one_time;
     struct limits limits;

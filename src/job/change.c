@@ -45,6 +45,9 @@ static const char *const action_names[] = {
     [CHANGE_SECRET_DELETE] = "secret_delete",
     [CHANGE_MAINTENANCE_ADD] = "maintenance_add",
     [CHANGE_MAINTENANCE_END] = "maintenance_end",
+    [CHANGE_MUTE] = "mute",
+    [CHANGE_ACKNOWLEDGE] = "acknowledge",
+    [CHANGE_UNMUTE] = "unmute",
 };
 
 static const char *const via_names[] = {

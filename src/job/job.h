@@ -205,6 +205,7 @@ struct job {
     int64_t keep_bytes; /* output of all runs together */
 
     struct job_notify notify;
+    char *ping; /* Healthchecks' protocol; NULL: none */
 
     char *where;  /* selector of the nodes that may run it (selector.h); NULL: all */
     char *spread; /* on how many of them a tick runs (selector.h); NULL: one */

@@ -5,6 +5,7 @@
 
 #include "definition/job_decode.h"
 #include "payload/channel_kind.h"
+#include "payload/template.h"
 
 #define AT(member) .offset = offsetof(struct channel, member)
 #define DAY_S      INT64_C(86400)
@@ -98,6 +99,11 @@ static const char *chat_complaint(const char *text)
                : NULL;
 }
 
+static const char *title_complaint(const char *text)
+{
+    return strchr(text, '\n') ? "is one line" : NULL;
+}
+
 static const struct field channel_fields[] = {
     {"type", FIELD_CHOICE, AT(type), .initial = CHANNEL_TYPES, .words = type_names},
     {"url", FIELD_TEXT, AT(url), 1, 2048, .complain = url_complaint},
@@ -115,6 +121,8 @@ static const struct field channel_fields[] = {
     {"language", FIELD_CHOICE, AT(language), .words = language_names},
     {"quiet", FIELD_DURATION, AT(quiet_s), 0, 30 * DAY_S},
     {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S, .initial = 3600},
+    {"title", FIELD_TEXT, AT(title), 0, TEMPLATE_TITLE_MAX, .complain = title_complaint},
+    {"text", FIELD_TEXT, AT(text), 0, TEMPLATE_TEXT_MAX},
     {"notes", FIELD_TEXT, AT(notes), 0, 4096},
     {0},
 };
@@ -132,6 +140,8 @@ struct channel *channel_free(struct channel *channel)
     job_names_free(channel->to);
     free(channel->user);
     free(channel->password);
+    free(channel->title);
+    free(channel->text);
     free(channel->notes);
     free(channel);
     return NULL;
@@ -240,6 +250,17 @@ static enum status check_headers(const struct channel *c, struct job_error *err)
     return OK;
 }
 
+static enum status check_template(const char *field, const char *template, struct job_error *err)
+{
+    struct strbuf why;
+    if (!template)
+        return OK;
+    strbuf_init(&why);
+    enum status st = template_check(template, &why) ? OK : complain(err, field, "%s", why.text);
+    strbuf_release(&why);
+    return st;
+}
+
 static enum status check_whole(const struct channel *c, struct job_error *err)
 {
     if (c->type == CHANNEL_TYPES)
@@ -257,6 +278,10 @@ static enum status check_whole(const struct channel *c, struct job_error *err)
         st = check_mail(c, err);
     if (st == OK && c->type == CHANNEL_NTFY)
         st = check_topic(c, err);
+    if (st == OK)
+        st = check_template("title", c->title, err);
+    if (st == OK)
+        st = check_template("text", c->text, err);
     return st;
 }
 
@@ -354,6 +379,15 @@ static enum status add_usual_url(struct channel *channel)
     return channel->url ? OK : E_NOMEM;
 }
 
+/* An empty template is none. */
+static void drop_empty(char **template)
+{
+    if (*template && !**template) {
+        free(*template);
+        *template = NULL;
+    }
+}
+
 enum status channel_decode(const char *name, const json_t *value, const struct channel *old,
                            struct channel **ret, struct job_error *reterr)
 {
@@ -364,6 +398,8 @@ enum status channel_decode(const char *name, const json_t *value, const struct c
     snprintf(channel->name, sizeof(channel->name), "%s", name);
     enum status st = fields_decode_json(channel_fields, "a channel (a map with type and url)",
                                         value, channel, reterr);
+    drop_empty(&channel->title);
+    drop_empty(&channel->text);
     if (st == OK)
         st = add_usual_url(channel);
     if (st == OK)

@@ -47,8 +47,9 @@ struct channel {
     unsigned on;              /* 1 << enum notify_event; 0: CHANNEL_EVENTS */
     bool hears_all;           /* also notified of jobs that name no channels */
     enum language language;
-    int64_t quiet_s;   /* at most one message per job and event in this time; 0: all */
-    int64_t give_up_s; /* how long a message is retried */
+    int64_t quiet_s;    /* at most one message per job and event in this time; 0: all */
+    int64_t give_up_s;  /* how long a message is retried */
+    char *title, *text; /* templates (template.h); NULL: as peal words them */
     char *notes;
 };
 

@@ -7,10 +7,8 @@
 #include "notifier_internal.h"
 
 static const char *const state_names[MESSAGE_STATES] = {
-    [MESSAGE_WAITING] = "waiting",
-    [MESSAGE_HELD] = "held",
-    [MESSAGE_SENT] = "sent",
-    [MESSAGE_GIVEN_UP] = "given_up",
+    [MESSAGE_WAITING] = "waiting",   [MESSAGE_HELD] = "held",   [MESSAGE_SENT] = "sent",
+    [MESSAGE_GIVEN_UP] = "given_up", [MESSAGE_MUTED] = "muted",
 };
 
 /* As a bit; 0: there is no such state. */
@@ -60,8 +58,9 @@ struct listing {
 
 static enum message_state state_of(const struct listed *message, struct now now)
 {
-    if (message->past)
-        return message->past->was_sent ? MESSAGE_SENT : MESSAGE_GIVEN_UP;
+    const struct past *past = message->past;
+    if (past)
+        return past->was_sent ? MESSAGE_SENT : past->was_muted ? MESSAGE_MUTED : MESSAGE_GIVEN_UP;
     return message->waiting->notice.not_before_ms > now.wall.ms ? MESSAGE_HELD : MESSAGE_WAITING;
 }
 
@@ -109,6 +108,7 @@ static bool collect(const struct notifier *notifier, const struct message_query 
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
         count += lane->stats.waiting + lane->past_count;
     }
+    count += notifier->pings ? notifier->pings->past_count : 0;
     messages->items = calloc(count + 1, sizeof(*messages->items));
     if (!messages->items)
         return false;
@@ -116,6 +116,8 @@ static bool collect(const struct notifier *notifier, const struct message_query 
         if (!query->channel || strcmp(query->channel, lane->name) == 0)
             take_lane(messages, query, now, lane);
     }
+    if (notifier->pings && (!query->channel || strcmp(query->channel, PINGS_NAME) == 0))
+        take_lane(messages, query, now, notifier->pings);
     qsort(messages->items, messages->count, sizeof(*messages->items), compare);
     return true;
 }
@@ -161,6 +163,36 @@ static json_t *encode(const struct notifier *notifier, const struct listed *mess
         (json_int_t)next_try_ms(message, now));
 }
 
+/* How the channels of the query do on this node. NULL: out of memory. */
+static json_t *list_channels(const struct notifier *notifier, const struct message_query *query)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+    const struct lane *lane;
+    TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        struct channel_stats stats;
+        if (failed || (!lane->channel && !lane->is_unreadable) ||
+            (query->channel && strcmp(query->channel, lane->name) != 0))
+            continue;
+        notifier_stats(notifier, lane->name, &stats);
+        failed =
+            json_array_append_new(
+                list,
+                json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "channel",
+                          lane->name, "node", notifier->node, "state",
+                          lane->is_unreadable ? "unreadable" : channel_state(&stats), "sent",
+                          (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
+                          (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
+                          (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "sent_ms",
+                          (json_int_t)stats.sent_ms, "failed_ms", (json_int_t)stats.failed_ms,
+                          "error", text_or_null(stats.error))) != 0;
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *message_list(const struct notifier *notifier, const struct message_query *query,
                      struct now now)
 {
@@ -170,8 +202,9 @@ json_t *message_list(const struct notifier *notifier, const struct message_query
     for (size_t i = 0; i < messages.count && i < query->limit && !failed; i++)
         failed = json_array_append_new(items, encode(notifier, &messages.items[i], now)) != 0;
     free(messages.items);
-    if (!failed)
-        return json_pack("{s:o}", "items", items);
+    json_t *channels = failed ? NULL : list_channels(notifier, query);
+    if (channels)
+        return json_pack("{s:o, s:o}", "items", items, "channels", channels);
     json_decref(items);
     return NULL;
 }

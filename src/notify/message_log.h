@@ -15,10 +15,11 @@ enum message_state {
     MESSAGE_HELD, /* by the channel's `quiet` */
     MESSAGE_SENT,
     MESSAGE_GIVEN_UP,
+    MESSAGE_MUTED, /* a mute of its job has taken it */
     MESSAGE_STATES,
 };
 
-#define MESSAGE_STATE_WORDS "waiting, held, sent, given_up"
+#define MESSAGE_STATE_WORDS "waiting, held, sent, given_up, muted"
 
 /* A list with commas, as 1 << enum message_state. E_NOT_FOUND: *ret_unknown begins with a word that
  * is no state, of *ret_length bytes. */
@@ -32,8 +33,9 @@ struct message_query {
 };
 
 /* {"items": [{"id", "node", "channel", "job", "run", "event", "state", "tries", "answer",
- * "held_back", "made_ms", "ended_ms", "next_try_ms"}]}, newest first; a time of 0: none. NULL: out
- * of memory. */
+ * "held_back", "made_ms", "ended_ms", "next_try_ms"}], "channels": [{"channel", "node", "state",
+ * "sent", "failed", "given_up", "muted", "waiting", "held", "sent_ms", "failed_ms", "error"}]}: the
+ * messages newest first, the channels by name; a time of 0: none. NULL: out of memory. */
 json_t *message_list(const struct notifier *notifier, const struct message_query *query,
                      struct now now);
 

@@ -131,6 +131,19 @@ void notice_sample(struct notice *notice, const char *node, int64_t now_ms)
     snprintf(notice->node, sizeof(notice->node), "%s", node);
 }
 
+void notice_sample_as(struct notice *notice, enum notify_event event)
+{
+    notice->event = event;
+    if (event == NOTIFY_FAILURE)
+        return;
+    bool is_lost = event == NOTIFY_LOST;
+    notice->state = is_lost ? RUN_LOST : RUN_OK;
+    notice->reason = is_lost ? REASON_NODE_DIED : REASON_NONE;
+    notice->exit_code = is_lost ? -1 : 0;
+    if (event == NOTIFY_LATE)
+        notice->tick_ms = notice->last_tick_ms = notice->started_ms - 120000;
+}
+
 /* The end of the terminal escape sequence that starts here: colours, cursor moves, titles. */
 static const char *behind_escape(const char *at, const char *end)
 {

@@ -44,7 +44,9 @@ void notice_release(struct notice *notice);
 /* Copy the facts; event and channel are set by the caller. */
 void notice_of_run(struct notice *notice, const struct run *run);
 void notice_of_entry(struct notice *notice, const struct ledger_entry *entry);
+/* A made-up run of peal-sample, which has failed; as_event makes it one of that event. */
 void notice_sample(struct notice *notice, const char *node, int64_t now_ms);
+void notice_sample_as(struct notice *notice, enum notify_event event);
 
 /* Keeps the end of the output as text: whole lines if there is room for one, without control
  * characters and colours; invalid UTF-8 is replaced. Out of memory: no output. */
@@ -66,6 +68,8 @@ unsigned entry_events(const struct ledger_entry *entry);
 void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1]);
 void notice_key_of(const struct id *id, enum notify_event event, const char *channel,
                    char key[NOTICE_KEY_MAX + 1]);
+
+#define NOTIFY_EVENT_WORDS "failure, lost, recovery, late, success"
 
 /* False: this version has no such event. */
 bool notice_event_by_name(const char *name, enum notify_event *ret);

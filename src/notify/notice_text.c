@@ -110,26 +110,32 @@ static void line(const struct writer *w, const char *en, const char *zh)
     strbuf_addf(w->out, w->zh ? "%s：" : "%s: ", w->zh ? zh : en);
 }
 
-static void add_time(const struct writer *w, int64_t ms)
+void notice_time(const struct notice *notice, const struct notice_world *world, int64_t ms,
+                 struct strbuf *out)
 {
     const struct zone *zone = zone_utc();
     struct parse_error err;
-    const char *name = w->notice->timezone;
-    if (*name && w->world->zones && zone_db_get(w->world->zones, name, &zone, &err) != OK)
+    const char *name = notice->timezone;
+    if (*name && world->zones && zone_db_get(world->zones, name, &zone, &err) != OK)
         zone = zone_utc();
     int64_t s = ms / 1000 - (ms % 1000 < 0);
-    timestamp_print_local(s, zone, w->out);
+    timestamp_print_local(s, zone, out);
 }
 
-/* 850 ms, 12.3 s, 1h2m */
-static void add_span(const struct writer *w, int64_t ms)
+static void add_time(const struct writer *w, int64_t ms)
 {
+    notice_time(w->notice, w->world, ms, w->out);
+}
+
+void notice_span(int64_t ms, enum language language, struct strbuf *out)
+{
+    bool zh = language == LANGUAGE_ZH;
     if (ms < 1000)
-        strbuf_addf(w->out, w->zh ? "%" PRId64 " 毫秒" : "%" PRId64 " ms", ms);
+        strbuf_addf(out, zh ? "%" PRId64 " 毫秒" : "%" PRId64 " ms", ms);
     else if (ms < 60000)
-        strbuf_addf(w->out, w->zh ? "%.1f 秒" : "%.1f s", (double)ms / 1000);
+        strbuf_addf(out, zh ? "%.1f 秒" : "%.1f s", (double)ms / 1000);
     else
-        duration_print(ms / 1000, w->out);
+        duration_print(ms / 1000, out);
 }
 
 static void add_state(const struct writer *w)
@@ -171,7 +177,7 @@ static void add_end(const struct writer *w)
     }
     if (n->started_ms && n->finished_ms >= n->started_ms) {
         line(w, "Duration", "耗时");
-        add_span(w, n->finished_ms - n->started_ms);
+        notice_span(n->finished_ms - n->started_ms, w->zh ? LANGUAGE_ZH : LANGUAGE_EN, w->out);
     }
     if (n->exit_code >= 0) {
         line(w, "Exit code", "退出码");

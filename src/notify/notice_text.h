@@ -21,6 +21,11 @@ void notice_facts(const struct notice *notice, enum language language,
 /* The words above the output: "The last lines of its output:". */
 const char *notice_output_title(const struct notice *notice, enum language language);
 
+/* A time in the zone of the job; 850 ms, 12.3 s, 1h2m. */
+void notice_time(const struct notice *notice, const struct notice_world *world, int64_t ms,
+                 struct strbuf *out);
+void notice_span(int64_t ms, enum language language, struct strbuf *out);
+
 /* The URL of the run in the console, or of the job if there was no run; nothing without
  * public_url. */
 void notice_link(const struct notice *notice, const struct notice_world *world, struct strbuf *out);

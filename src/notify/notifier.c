@@ -335,6 +335,10 @@ void notifier_tell(struct notifier *notifier, const struct ending *ending, int64
             notice.event = (enum notify_event)event;
             notice.held = 0;
             snprintf(notice.channel, sizeof(notice.channel), "%s", lane->name);
+            if (ending->mute && mute_takes(ending->mute, notice.event)) {
+                lane_note_muted(lane, &notice, ending->mute);
+                continue;
+            }
             queue_notice(notifier, lane, &notice, now_ms);
         }
     }
@@ -432,6 +436,13 @@ const struct channel *notifier_next_channel(const struct notifier *notifier, con
     return NULL;
 }
 
+const char *channel_state(const struct channel_stats *stats)
+{
+    if (stats->failed_ms && stats->failed_ms > stats->sent_ms)
+        return "failing";
+    return stats->sent_ms ? "ok" : "idle";
+}
+
 void notifier_stats(const struct notifier *notifier, const char *name, struct channel_stats *ret)
 {
     const struct lane *lane = lane_find(notifier, name);
@@ -498,6 +509,8 @@ static enum status set_up(struct notifier *notifier, const struct notifier_confi
     if (st == OK)
         st = sender_new(notifier->loop, &config->sender, &notifier->sender);
     if (st == OK)
+        st = pings_init(notifier, config);
+    if (st == OK)
         st = journal_open(config->data_dir, (struct journal_wake){wake, notifier}, load, notifier,
                           &notifier->journal, why);
     if (st == OK && notifier->unread_count)
@@ -523,6 +536,7 @@ enum status notifier_new(struct loop *loop, const struct notifier_config *config
     TAILQ_INIT(&notifier->lanes);
     TAILQ_INIT(&notifier->samples);
     TAILQ_INIT(&notifier->unread);
+    mutes_init(notifier);
     strbuf_init(&notifier->frames);
     enum status st = set_up(notifier, config, why);
     if (st != OK) {
@@ -542,6 +556,7 @@ struct notifier *notifier_free(struct notifier *notifier)
         write_frames(notifier, NULL, NULL);
     journal_free(notifier->journal);
     notifier_free_samples(notifier);
+    pings_release(notifier);
     sender_free(notifier->sender);
     for (struct lane *lane; (lane = TAILQ_FIRST(&notifier->lanes));) {
         TAILQ_REMOVE(&notifier->lanes, lane, link);
@@ -552,6 +567,7 @@ struct notifier *notifier_free(struct notifier *notifier)
     if (notifier->wake_fd >= 0)
         close(notifier->wake_fd);
     unread_release(notifier);
+    mutes_release(notifier);
     strbuf_release(&notifier->frames);
     free(notifier->node);
     free(notifier->public_url);

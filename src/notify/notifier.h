@@ -10,8 +10,10 @@
 
 #include "channel.h"
 #include "loop.h"
+#include "mute.h"
 #include "notice.h"
-#include "sender.h"
+#include "send/pinger.h"
+#include "send/sender.h"
 #include "zone/zone_db.h"
 
 struct notifier;
@@ -25,6 +27,10 @@ struct notifier_config {
     int64_t retry_first_ms; /* 2,000: first pause before a retry; doubles each time */
     int64_t retry_last_ms;  /* 60,000: longest pause */
     size_t waiting_max;     /* 10,000 messages */
+    int64_t ping_for_ms;    /* 600,000: how long a ping is retried */
+    /* Of pings of jobs: see pinger.h. */
+    bool (*refuses)(void *context, const struct sockaddr *address, char why[POST_WHY]);
+    void *refuses_context;
     void (*log)(void *context, const char *event, const char *particulars); /* NULL: no log */
     void *log_context;
 };
@@ -35,12 +41,16 @@ struct channel_stats {
     uint64_t sent;
     uint64_t failed;   /* attempts */
     uint64_t given_up; /* messages */
+    uint64_t muted;    /* likewise */
     size_t waiting;    /* including those held back */
     size_t held;       /* by `quiet` */
     int64_t sent_ms;   /* time of the last one; 0: none */
     int64_t failed_ms;
     char error[240]; /* of the last failed attempt */
 };
+
+/* "failing": the last attempt failed. "ok": it was sent. "idle": there was none yet. */
+const char *channel_state(const struct channel_stats *stats);
 
 /* An end, with its job's notify settings. */
 struct ending {
@@ -49,6 +59,7 @@ struct ending {
     bool was_bad;                    /* the job's end before this one was a failure */
     bool tells_each;                 /* of every failed attempt at a tick, not of the last alone */
     const struct job_notify *notify; /* NULL: the job has none */
+    const struct mute *mute;         /* of the job, while it is active; NULL: none */
     const char *timezone;            /* of the job; NULL: not known */
     int64_t jitter_ms;
     const char *output; /* its last bytes */
@@ -80,6 +91,18 @@ const struct channel *notifier_next_channel(const struct notifier *notifier, con
 
 void notifier_stats(const struct notifier *notifier, const char *name, struct channel_stats *ret);
 
+/* ---- mutes ---- */
+
+/* Takes in a document of kind MUTE_DOC from the feed; json NULL: deleted. */
+void notifier_take_mute(struct notifier *notifier, const char *uid, const char *json,
+                        int64_t revision);
+
+/* Of a job, also one that has ended; NULL: none. Valid until the next change. */
+const struct mute *notifier_mute(const struct notifier *notifier, const struct id *job_uid);
+
+/* Walks all of them, in no order: starts with *at = 0; NULL at the end. */
+const struct mute *notifier_next_mute(const struct notifier *notifier, size_t *at);
+
 /* ---- ends ---- */
 
 /* Would a channel be notified? Cheap; ignores time zone and output. */
@@ -87,6 +110,13 @@ bool notifier_would_tell(const struct notifier *notifier, const struct ending *e
 
 /* Queues the notices of an end. */
 void notifier_tell(struct notifier *notifier, const struct ending *ending, int64_t now_ms);
+
+/* Their channel in the log of messages, a name that no channel can have. */
+#define PINGS_NAME "~ping"
+
+/* Sends a ping, beside all channels. */
+void notifier_ping(struct notifier *notifier, const struct ping *ping);
+struct ping_stats notifier_ping_stats(const struct notifier *notifier);
 
 /* Calls `done`, perhaps at once, when all notices so far are on disk; or when they can't be
  * written, which is logged, and are only in memory. */
@@ -97,8 +127,21 @@ void notifier_sync(struct notifier *notifier, notifier_done *done, void *context
 
 typedef void notifier_tried(void *context, const struct outcome *outcome);
 
+/* What a test message is about; NULL, or empty: of peal's own. */
+struct sample_about {
+    enum notify_event event;
+    const char *job, *timezone;
+};
+
 /* Sends a test message at once, without retries. E_NOMEM: `tried` is not called. */
 MUST_CHECK enum status notifier_try(struct notifier *notifier, const struct channel *channel,
-                                    int64_t now_ms, notifier_tried *tried, void *context);
+                                    const struct sample_about *about, int64_t now_ms,
+                                    notifier_tried *tried, void *context);
+
+/* The title and the text that it would have. E_NOMEM. */
+MUST_CHECK enum status notifier_preview(const struct notifier *notifier,
+                                        const struct channel *channel,
+                                        const struct sample_about *about, int64_t now_ms,
+                                        struct strbuf *title, struct strbuf *text);
 
 #endif

@@ -3,7 +3,9 @@
  *   notifier.c        channels, ends, the journal
  *   notifier_lane.c   the queue of one channel
  *   notifier_send.c   sending and retries
- *   notifier_past.c   what was sent or given up */
+ *   notifier_past.c   what was sent or given up
+ *   notifier_pings.c  pings of jobs
+ *   notifier_mutes.c  mutes of jobs, and what they took */
 #ifndef PEAL_NOTIFIER_INTERNAL_H
 #define PEAL_NOTIFIER_INTERNAL_H
 
@@ -28,8 +30,8 @@ struct waiting {
 /* A message that was sent or given up. */
 struct past {
     enum notify_event event;
-    struct id id; /* of the run, or of the ledger's entry */
-    bool is_entry, was_sent;
+    struct id id;                       /* of the run, or of the ledger's entry */
+    bool is_entry, was_sent, was_muted; /* neither: given up */
     char *job, *answer;
     int64_t made_ms, ended_ms;
     int tries;    /* of the agent that has ended it */
@@ -72,11 +74,14 @@ struct notifier {
     void (*log)(void *context, const char *event, const char *particulars);
     void *log_context;
     struct sender *sender;
+    struct pinger *pinger;
+    struct lane *pings; /* those that were given up; beside the lanes, and with no channel */
     struct journal *journal;
     struct loop_timer *timer;
     int wake_fd;
     struct loop_fd *wake_watch;
     TAILQ_HEAD(lanes, lane) lanes;
+    struct table mutes;                      /* by the job's uid */
     TAILQ_HEAD(sample_list, sample) samples; /* under way */
     bool is_live;
     uint64_t next_number;
@@ -112,6 +117,19 @@ json_t *past_encode(const struct lane *lane, const struct past *past);
 void past_load(struct notifier *notifier, const json_t *end, size_t bytes);
 void past_release(struct lane *lane);
 
+/* ---- notifier_mutes.c ---- */
+
+void mutes_init(struct notifier *notifier);
+void mutes_release(struct notifier *notifier);
+
+/* Keeps that the mute has taken a message. */
+void lane_note_muted(struct lane *lane, const struct notice *notice, const struct mute *mute);
+
+/* ---- notifier_pings.c ---- */
+
+MUST_CHECK enum status pings_init(struct notifier *notifier, const struct notifier_config *config);
+void pings_release(struct notifier *notifier);
+
 /* ---- notifier_unread.c ---- */
 
 /* Keeps a message of the journal unchanged. Too many, or out of memory: it is dropped. */
@@ -124,6 +142,9 @@ void unread_release(struct notifier *notifier);
 
 /* NULL: none of that name. */
 struct lane *lane_find(const struct notifier *notifier, const char *name);
+
+/* One that is in no list. NULL: out of memory. */
+struct lane *lane_new(struct notifier *notifier, const char *name);
 
 /* Makes it if need be; NULL: out of memory. */
 struct lane *lane_get(struct notifier *notifier, const char *name);

@@ -32,12 +32,9 @@ struct lane *lane_find(const struct notifier *notifier, const char *name)
     return NULL;
 }
 
-struct lane *lane_get(struct notifier *notifier, const char *name)
+struct lane *lane_new(struct notifier *notifier, const char *name)
 {
-    struct lane *lane = lane_find(notifier, name), *next;
-    if (lane)
-        return lane;
-    lane = calloc(1, sizeof(*lane));
+    struct lane *lane = calloc(1, sizeof(*lane));
     if (!lane)
         return NULL;
     lane->notifier = notifier;
@@ -45,6 +42,14 @@ struct lane *lane_get(struct notifier *notifier, const char *name)
     TAILQ_INIT(&lane->waiting);
     TAILQ_INIT(&lane->past);
     table_init(&lane->told, &told_type);
+    return lane;
+}
+
+struct lane *lane_get(struct notifier *notifier, const char *name)
+{
+    struct lane *lane = lane_find(notifier, name), *next;
+    if (lane || !(lane = lane_new(notifier, name)))
+        return lane;
     TAILQ_FOREACH (next, &notifier->lanes, link) {
         if (strcmp(next->name, name) > 0)
             break;

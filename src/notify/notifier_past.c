@@ -72,27 +72,29 @@ void past_note_bytes(struct lane *lane, struct past *past, size_t bytes)
 
 json_t *past_encode(const struct lane *lane, const struct past *past)
 {
-    return json_pack(
-        "{s:s, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:I, s:i, s:I}", "channel", lane->name, "event",
-        notify_event_name(past->event), "id", json_id(&past->id), "entry", past->is_entry, "sent",
-        past->was_sent, "job", past->job, "answer", past->answer, "made", (json_int_t)past->made_ms,
-        "ended", (json_int_t)past->ended_ms, "tries", past->tries, "held", (json_int_t)past->held);
+    return json_pack("{s:s, s:s, s:o, s:b, s:b, s:b, s:s, s:s, s:I, s:I, s:i, s:I}", "channel",
+                     lane->name, "event", notify_event_name(past->event), "id", json_id(&past->id),
+                     "entry", past->is_entry, "sent", past->was_sent, "muted", past->was_muted,
+                     "job", past->job, "answer", past->answer, "made", (json_int_t)past->made_ms,
+                     "ended", (json_int_t)past->ended_ms, "tries", past->tries, "held",
+                     (json_int_t)past->held);
 }
 
 void past_load(struct notifier *notifier, const json_t *end, size_t bytes)
 {
     struct past past = {0};
     const char *channel, *event, *id, *job, *answer;
-    int is_entry, was_sent;
+    int is_entry, was_sent, was_muted = 0;
     json_int_t made, ended, held;
-    if (json_unpack((json_t *)end, "{s:s, s:s, s:s, s:b, s:b, s:s, s:s, s:I, s:I, s:i, s:I}",
+    if (json_unpack((json_t *)end, "{s:s, s:s, s:s, s:b, s:b, s?b, s:s, s:s, s:I, s:I, s:i, s:I}",
                     "channel", &channel, "event", &event, "id", &id, "entry", &is_entry, "sent",
-                    &was_sent, "job", &job, "answer", &answer, "made", &made, "ended", &ended,
-                    "tries", &past.tries, "held", &held) != 0 ||
+                    &was_sent, "muted", &was_muted, "job", &job, "answer", &answer, "made", &made,
+                    "ended", &ended, "tries", &past.tries, "held", &held) != 0 ||
         !notice_event_by_name(event, &past.event) || id_parse(id, &past.id) != OK)
         return; /* of a newer version: nothing is lost but its line */
     past.is_entry = is_entry;
     past.was_sent = was_sent;
+    past.was_muted = was_muted;
     past.made_ms = made;
     past.ended_ms = ended;
     past.held = held;

@@ -191,8 +191,41 @@ static void sample_sent(void *context, const struct outcome *outcome)
     free(sample);
 }
 
-enum status notifier_try(struct notifier *notifier, const struct channel *channel, int64_t now_ms,
-                         notifier_tried *tried, void *context)
+/* With some output, which is to be released. */
+static void make_sample(struct notice *notice, const struct notifier *notifier,
+                        const struct channel *channel, const struct sample_about *about,
+                        int64_t now_ms)
+{
+    static const char output[] = "the first line of its output\nthe last line\n";
+    notice_sample(notice, notifier->node, now_ms);
+    notice_sample_as(notice, about->event);
+    snprintf(notice->channel, sizeof(notice->channel), "%s", channel->name);
+    if (about->job) {
+        snprintf(notice->job, sizeof(notice->job), "%s", about->job);
+        notice_set_output(notice, output, sizeof(output) - 1, false);
+    }
+    if (about->timezone)
+        snprintf(notice->timezone, sizeof(notice->timezone), "%s", about->timezone);
+}
+
+enum status notifier_preview(const struct notifier *notifier, const struct channel *channel,
+                             const struct sample_about *about, int64_t now_ms, struct strbuf *title,
+                             struct strbuf *text)
+{
+    struct notice notice;
+    make_sample(&notice, notifier, channel, about, now_ms);
+    payload_title(channel, &notice, &notifier->world, title);
+    payload_facts(channel, &notice, &notifier->world, text);
+    const char *output = payload_output(channel, &notice);
+    if (output)
+        strbuf_addf(text, "\n\n%s:\n%s", notice_output_title(&notice, channel->language), output);
+    notice_release(&notice);
+    return strbuf_status(title) == OK ? strbuf_status(text) : E_NOMEM;
+}
+
+enum status notifier_try(struct notifier *notifier, const struct channel *channel,
+                         const struct sample_about *about, int64_t now_ms, notifier_tried *tried,
+                         void *context)
 {
     struct notice notice;
     struct payload payload;
@@ -201,11 +234,11 @@ enum status notifier_try(struct notifier *notifier, const struct channel *channe
         return E_NOMEM;
     *sample = (struct sample){.notifier = notifier, .tried = tried, .context = context};
     TAILQ_INSERT_TAIL(&notifier->samples, sample, link);
-    notice_sample(&notice, notifier->node, now_ms);
-    snprintf(notice.channel, sizeof(notice.channel), "%s", channel->name);
+    make_sample(&notice, notifier, channel, about, now_ms);
     enum status st = payload_make(channel, &notice, &notifier->world, now_ms, &payload);
     if (st == OK)
         st = sender_send(notifier->sender, channel, &payload, sample_sent, sample);
+    notice_release(&notice);
     if (st != OK) {
         TAILQ_REMOVE(&notifier->samples, sample, link);
         free(sample);

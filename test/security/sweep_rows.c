@@ -130,6 +130,11 @@ const struct row sweep_rows[] = {
     {__LINE__, "POST", V1 "/jobs/{name}/resume", OPERATE, ON_JOB, "200", V1 "/jobs/$PATH/resume", NULL},
     {__LINE__, "POST", V1 "/jobs/{name}/skip-next", OPERATE, ON_JOB, "200 409 422",
      V1 "/jobs/$PATH/skip-next", "{\"count\":0}"},
+    {__LINE__, "POST", V1 "/jobs/{name}/mute", OPERATE, ON_JOB, "200", V1 "/jobs/$PATH/mute",
+     "{\"for\":\"1h\"}"},
+    {__LINE__, "POST", V1 "/jobs/{name}/ack", OPERATE, ON_JOB, "200 409", V1 "/jobs/$PATH/ack", NULL},
+    {__LINE__, "POST", V1 "/jobs/{name}/unmute", OPERATE, ON_JOB, "200 409", V1 "/jobs/$PATH/unmute", NULL},
+    {__LINE__, "GET", V1 "/mutes", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "POST", V1 "/jobs/{name}/run", OPERATE, ON_JOB, "202", V1 "/jobs/$PATH/run", NULL},
     /* it has a `stdin`, which leaves none for a body: so there is no webhook either */
     {__LINE__, "POST", V1 "/jobs/{name}/webhook", EDIT, ON_JOB, "422", V1 "/jobs/$PATH/webhook", NULL},

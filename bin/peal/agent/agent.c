@@ -363,6 +363,9 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         st = agent_notify_new(agent->config, agent->loop, agent->data.node, agent->zones,
                               agent->log, &agent->notifier, why);
     if (st == OK)
+        st = agent_pings_new(agent->config, agent->loop, agent->data.node, agent->notifier,
+                             agent->data.store, &agent->pings);
+    if (st == OK)
         st = agent_set_up_engine(agent);
     if (st == OK)
         st = agent_set_up_api(agent, why);
@@ -378,6 +381,7 @@ static void tear_down(struct agent *agent)
 {
     agent->is_set_up = false; /* closing the store may run the loop */
     agent_data_close(&agent->data);
+    agent->pings = agent_pings_free(agent->pings);
     agent->notifier = notifier_free(agent->notifier); /* calls what engine and API wait for */
     agent_chores_free(agent->chores);
     agent->memory = agent_memory_free(agent->memory);

@@ -38,6 +38,7 @@ struct agent {
     struct agent_pressure pressure;
     struct supervisor supervisor;
     struct notifier *notifier;
+    struct agent_pings *pings;
     struct known_secrets *secrets;
     struct program_teller program_teller;
     struct turns *turns;

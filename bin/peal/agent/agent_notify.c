@@ -46,6 +46,25 @@ static size_t gather_output(const struct ended *ended, char tail[TAIL_MAX], bool
     return at;
 }
 
+static const struct mute *active_mute(const struct notifier *notifier,
+                                      const struct catalog_job *job, int64_t now_ms)
+{
+    const struct mute *mute = job ? notifier_mute(notifier, &job->uid) : NULL;
+    return mute && mute_is_active(mute, job->last.succeeded_ms, now_ms) ? mute : NULL;
+}
+
+static void ping_one(struct notifier *notifier, const struct ended *ended)
+{
+    char tail[TAIL_MAX];
+    bool is_cut;
+    struct job *job = ended->run && agent_has_ping(ended->job) ? decode(ended->job) : NULL;
+    if (job && job->ping) {
+        size_t at = gather_output(ended, tail, &is_cut);
+        agent_ping_end(notifier, ended->run, job, tail + at, TAIL_MAX - at);
+    }
+    job_free(job);
+}
+
 static void tell_one(struct notifier *notifier, const struct ended *ended, int64_t now_ms)
 {
     char tail[TAIL_MAX];
@@ -54,6 +73,7 @@ static void tell_one(struct notifier *notifier, const struct ended *ended, int64
     struct job *job = says_who(ended->job) || is_attempt ? decode(ended->job) : NULL;
     fill(&ending, job);
     ending.jitter_ms = ended->job ? catalog_job_jitter_ms(ended->job) : 0;
+    ending.mute = active_mute(notifier, ended->job, now_ms);
     if (notifier_would_tell(notifier, &ending)) {
         if (!job)
             fill(&ending, job = decode(ended->job));
@@ -71,8 +91,11 @@ static void tell(void *context, const struct ended *ends, size_t count,
     struct notifier *notifier = context;
     int64_t now_ms = clock_now().wall.ms;
     bool is_anybody_there = notifier_next_channel(notifier, NULL) != NULL;
-    for (size_t i = 0; is_anybody_there && i < count; i++)
-        tell_one(notifier, &ends[i], now_ms);
+    for (size_t i = 0; i < count; i++) {
+        ping_one(notifier, &ends[i]);
+        if (is_anybody_there)
+            tell_one(notifier, &ends[i], now_ms);
+    }
     notifier_sync(notifier, done, done_context);
 }
 
@@ -175,6 +198,8 @@ enum status agent_notify_new(const struct agent_config *config, struct loop *loo
         .data_dir = config->data,
         .node = node,
         .public_url = config->public_url,
+        .refuses = agent_refuses_ping,
+        .refuses_context = (void *)config,
         .zones = zones,
         .sender = {.ca_file = config->notify_ca, .agent = "peal/" PEAL_VERSION},
         .log = agent_log_write,

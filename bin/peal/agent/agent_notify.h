@@ -32,4 +32,27 @@ struct records_observer agent_notify_observer(struct program_teller *teller,
                                               struct notifier *notifier,
                                               const struct catalog *catalog);
 
+/* ---- agent_pings.c ---- */
+
+struct agent_pings;
+struct store;
+
+/* All but the notifier's are borrowed, and outlive it; so does the notifier. */
+MUST_CHECK enum status agent_pings_new(const struct agent_config *config, struct loop *loop,
+                                       const char *node, struct notifier *notifier,
+                                       struct store *store, struct agent_pings **ret);
+struct agent_pings *agent_pings_free(struct agent_pings *pings);
+
+/* A change of a run in the feed: pings if this node has begun it. */
+void agent_ping_start(struct agent_pings *pings, const struct run *run,
+                      const struct catalog_job *stored);
+
+/* Whether the job may have an address for pings; and the ping of an end, if it has. */
+bool agent_has_ping(const struct catalog_job *job);
+void agent_ping_end(struct notifier *notifier, const struct run *run, const struct job *job,
+                    const char *output, size_t length);
+
+/* `context` is the configuration. */
+bool agent_refuses_ping(void *context, const struct sockaddr *address, char why[POST_WHY]);
+
 #endif

@@ -227,6 +227,12 @@ static void call_ended(void *context)
         agent_wake(context);
 }
 
+static void run_changed(void *context, const struct run *run, const struct catalog_job *job)
+{
+    const struct agent *agent = context;
+    agent_ping_start(agent->pings, run, job);
+}
+
 static struct api_ports api_ports(struct agent *agent)
 {
     struct api_ports ports = {
@@ -241,6 +247,7 @@ static struct api_ports api_ports(struct agent *agent)
         .secrets = agent->secrets,
         .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
+        .run_changed = run_changed,
         .ended = call_ended,
         .drain = agent_drain,
         .advance = store_url_is_keys(&agent->config->store) ? advance : NULL,

@@ -18,6 +18,9 @@
     X(pause)                                                                                       \
     X(resume)                                                                                      \
     X(skip_next)                                                                                   \
+    X(mute)                                                                                        \
+    X(ack)                                                                                         \
+    X(unmute)                                                                                      \
     X(delete)                                                                                      \
     X(undelete)                                                                                    \
     X(versions)                                                                                    \

@@ -1,6 +1,7 @@
 #include "print/job_table.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/listing.h"
 #include "print/state_words.h"
@@ -46,7 +47,11 @@ static void print_program(const json_t *job, struct strbuf *out)
 
 static void print_status(const json_t *job, struct strbuf *out)
 {
+    const json_t *mute = json_object_get(json_object_get(job, "status"), "mute");
+    bool is_ack = strcmp(answer_text(mute, "kind"), "ack") == 0;
     strbuf_adds(out, job_status_word(job));
+    if (json_is_true(json_object_get(mute, "active")))
+        strbuf_addf(out, " (%s)", tr(is_ack ? TR("acknowledged") : TR("muted")));
 }
 
 static enum exit_code print_definitions(struct client *client, const json_t *jobs)

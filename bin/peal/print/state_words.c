@@ -136,11 +136,8 @@ const char *event_word(const char *name)
 const char *message_state_word(const char *name)
 {
     static const struct word words[] = {
-        {"waiting", TR("waiting")},
-        {"held", TR("held back")},
-        {"sent", TR("sent")},
-        {"given_up", TR("given up")},
-        {0},
+        {"waiting", TR("waiting")},   {"held", TR("held back")}, {"sent", TR("sent")},
+        {"given_up", TR("given up")}, {"muted", TR("muted")},    {0},
     };
     return find_word(words, name);
 }
@@ -186,6 +183,9 @@ const char *action_word(const char *name)
         {"secret_delete", TR("delete")},
         {"maintenance_add", TR("add")},
         {"maintenance_end", TR("end")},
+        {"mute", TR("mute")},
+        {"acknowledge", TR("acknowledge")},
+        {"unmute", TR("unmute")},
         {0},
     };
     return find_word(words, name);

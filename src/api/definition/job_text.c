@@ -7,6 +7,7 @@
 
 #include "definition/job_digest.h"
 #include "definition/job_fields.h"
+#include "documents/mutes.h"
 #include "runs/encode.h"
 #include "text/json_text.h"
 
@@ -149,9 +150,22 @@ static void write_last(struct strbuf *out, const struct last_run *last)
     strbuf_addc(out, '}');
 }
 
-static void write_status(struct strbuf *out, const struct catalog_job *job, struct job_load load,
-                         const char *problem)
+/* Few jobs have one: by way of a value. */
+static void write_mute(struct strbuf *out, const struct catalog_job *job,
+                       const struct job_view *view)
 {
+    json_t *value = view->mute ? mute_show(view->mute, job, view->now_ms) : NULL;
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    strbuf_adds(out, text ? text : "null");
+    free(text);
+    json_decref(value);
+}
+
+static void write_status(struct strbuf *out, const struct catalog_job *job,
+                         const struct job_view *view)
+{
+    struct job_load load = view->load;
+    const char *problem = view->problem;
     strbuf_adds(out, "{\"next_at\":");
     add_tick(out, job_next_run(job));
     strbuf_adds(out, ",\"running\":");
@@ -170,6 +184,8 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, stru
         json_text_quote(out, problem);
     else
         strbuf_adds(out, "null");
+    strbuf_adds(out, ",\"mute\":");
+    write_mute(out, job, view);
     strbuf_addc(out, '}');
 }
 
@@ -216,7 +232,7 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
     if (job->deleted && begin(&writer, "deleted_at"))
         add_time(out, kept.deleted_ms);
     if (begin(&writer, "status"))
-        write_status(out, job, view->load, view->problem);
+        write_status(out, job, view);
     strbuf_adds(out, writer.has_members ? "}" : "{}");
 }
 

@@ -8,6 +8,8 @@
 #include "state/catalog.h"
 #include "strbuf.h"
 
+struct mute;
+
 /* Number of a job's open runs. */
 struct job_load {
     int64_t running, queued;
@@ -20,6 +22,8 @@ struct job_view {
     const char *problem; /* why the job can't be planned; NULL: none */
     const char *fields;  /* names of the members to show, separated by commas; NULL: all */
     enum secrets secrets;
+    const struct mute *mute; /* NULL: none */
+    int64_t now_ms;          /* for the mute alone */
 };
 
 void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view);

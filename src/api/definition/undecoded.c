@@ -10,6 +10,7 @@
 #include "change.h"
 #include "channel.h"
 #include "hooks/webhook.h"
+#include "mute.h"
 #include "params/run_input.h"
 #include "secret_doc.h"
 #include "text/message.h"
@@ -67,6 +68,13 @@ static enum status read_secret(const struct store_doc *doc, struct job_error *re
     return st;
 }
 
+static enum status read_mute(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct mute mute;
+    (void)reterr;
+    return mute_decode(doc->name, doc->json, &mute);
+}
+
 static enum status read_change(const struct store_doc *doc, struct job_error *reterr)
 {
     struct change_record change;
@@ -91,7 +99,7 @@ static const struct {
 } readers[] = {
     {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
     {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
-    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},
+    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {MUTE_DOC, read_mute},
 };
 
 /* ---- the feed ---- */

@@ -10,6 +10,8 @@
 #include "document/node.h"
 #include "documents/documents.h"
 #include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
 #include "notifier.h"
 #include "runs/encode.h"
 #include "server.h"
@@ -88,12 +90,13 @@ static json_t *encode_stats(const struct call *call, const char *name)
 {
     struct channel_stats stats;
     notifier_stats(call->api->ports.notifier, name, &stats);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node", call->api->node,
-                     "sent", (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
-                     (json_int_t)stats.given_up, "waiting", (json_int_t)stats.waiting, "held",
-                     (json_int_t)stats.held, "last_sent_at", json_time(stats.sent_ms),
-                     "last_failed_at", json_time(stats.failed_ms), "last_error",
-                     json_words_or_null(stats.error));
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node",
+                     call->api->node, "state", channel_state(&stats), "sent",
+                     (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
+                     (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
+                     (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "last_sent_at",
+                     json_time(stats.sent_ms), "last_failed_at", json_time(stats.failed_ms),
+                     "last_error", json_words_or_null(stats.error));
 }
 
 /* Removes what only admins may see, such as addresses. */
@@ -366,6 +369,7 @@ const struct doc_kind channel_docs = {
 
 struct channel_test {
     struct channel *channel; /* from the body; NULL: tests the stored one */
+    struct strbuf title, text;
     bool was_sent;
     char *why; /* error; NULL: sent */
 };
@@ -374,6 +378,8 @@ static void release_test(void *state)
 {
     struct channel_test *test = state;
     channel_free(test->channel);
+    strbuf_release(&test->title);
+    strbuf_release(&test->text);
     free(test->why);
 }
 
@@ -381,8 +387,9 @@ static void reply_test(struct call *call)
 {
     const struct channel_test *test = call->state;
     call_reply(call, 200,
-               json_pack("{s:b, s:o}", "sent", test->was_sent, "error",
-                         json_words_or_null(test->why ? test->why : "")));
+               json_pack("{s:b, s:o, s:o, s:o}", "sent", test->was_sent, "error",
+                         json_words_or_null(test->why ? test->why : ""), "title",
+                         json_words(test->title.text), "text", json_words(test->text.text)));
 }
 
 static void tried(void *context, const struct outcome *outcome)
@@ -394,7 +401,36 @@ static void tried(void *context, const struct outcome *outcome)
     call_answer(call, OK);
 }
 
-/* Tests the stored channel, or one from the body that need not be stored yet. */
+/* The event and the job of the query. False: the call has failed. `zone` is of the job. */
+static bool read_about(struct call *call, struct sample_about *ret, char zone[64])
+{
+    const char *event = query_get(&call->query, "event"), *name = query_get(&call->query, "job");
+    *ret = (struct sample_about){.event = NOTIFY_FAILURE};
+    if (event && !notice_event_by_name(event, &ret->event)) {
+        call_fail_word(call, "?event", event, NOTIFY_EVENT_WORDS,
+                       "%s: there is no event \"%s\"; known: %s", "event", event,
+                       NOTIFY_EVENT_WORDS);
+        return false;
+    }
+    if (!name || !*name)
+        return true;
+    const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), name);
+    if (!job) {
+        fail_no_job(call, name);
+        return false;
+    }
+    struct job *definition = stored_job(call, job);
+    if (!definition)
+        return false;
+    snprintf(zone, 64, "%s", definition->timezone ? definition->timezone : "");
+    ret->job = job->name;
+    ret->timezone = zone;
+    job_free(definition);
+    return true;
+}
+
+/* Tests the stored channel, or one from the body that need not be stored yet; or only shows what
+ * would be sent. */
 void test_channel(struct call *call)
 {
     struct notifier *notifier = call->api->ports.notifier;
@@ -412,14 +448,50 @@ void test_channel(struct call *call)
         fail_missing(call, 404, CHANNEL_DOC);
         return;
     }
+    strbuf_init(&test->title);
+    strbuf_init(&test->text);
+    struct sample_about about;
+    char zone[64];
+    bool is_preview = false;
+    if (!read_about(call, &about, zone) || !param_bool(call, "preview", &is_preview))
+        return;
+    if (notifier_preview(notifier, channel, &about, call->now_ms, &test->title, &test->text) !=
+        OK) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    if (is_preview) {
+        reply_test(call);
+        return;
+    }
     call_wait(call, reply_test);
-    if (notifier_try(notifier, channel, call->now_ms, tried, call) != OK) {
+    if (notifier_try(notifier, channel, &about, call->now_ms, tried, call) != OK) {
         test->why = strdup("out of memory");
         call_answer(call, OK);
     }
 }
 
 /* ---- metrics ---- */
+
+static void print_pings(const struct notifier *notifier, struct strbuf *out)
+{
+    struct ping_stats stats = notifier_ping_stats(notifier);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } metrics[] = {
+        {"peal_pings_sent_total", "counter", "Pings that this node has sent.", stats.sent},
+        {"peal_pings_failed_total", "counter", "Attempts of this node to ping that failed.",
+         stats.failed},
+        {"peal_pings_given_up_total", "counter", "Pings that this node has given up.",
+         stats.given_up},
+        {"peal_pings_waiting", "gauge", "Pings that wait on this node.", stats.waiting},
+    };
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", metrics[i].name,
+                    metrics[i].help, metrics[i].name, metrics[i].type, metrics[i].name,
+                    metrics[i].value);
+}
 
 void channels_print_metrics(const struct api *api, struct strbuf *out)
 {
@@ -432,10 +504,16 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
          "Attempts of this node that failed, by channel."},
         {"peal_notifications_given_up_total", "counter",
          "Messages that this node has given up, by channel."},
+        {"peal_notifications_muted_total", "counter",
+         "Messages of this node that a mute of their job has taken, by channel."},
         {"peal_notifications_waiting", "gauge", "Messages that wait on this node, by channel."},
+        {"peal_notification_channel_failing", "gauge",
+         "1: the last attempt of this node failed, by channel."},
     };
     const struct notifier *notifier = api->ports.notifier;
     const struct channel *first = notifier ? notifier_next_channel(notifier, NULL) : NULL;
+    if (notifier)
+        print_pings(notifier, out);
     for (size_t i = 0; first && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
         strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help,
                     metrics[i].name, metrics[i].type);
@@ -443,7 +521,9 @@ void channels_print_metrics(const struct api *api, struct strbuf *out)
              channel = notifier_next_channel(notifier, channel->name)) {
             struct channel_stats stats;
             notifier_stats(notifier, channel->name, &stats);
-            uint64_t values[] = {stats.sent, stats.failed, stats.given_up, stats.waiting};
+            bool is_failing = strcmp(channel_state(&stats), "failing") == 0;
+            uint64_t values[] = {stats.sent,  stats.failed,  stats.given_up,
+                                 stats.muted, stats.waiting, is_failing};
             strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", metrics[i].name, channel->name,
                         values[i]);
         }

@@ -20,7 +20,7 @@ struct message_call {
     struct message_query query;
     struct node_question others;
     char *question; /* to them */
-    json_t *items;
+    json_t *items, *channels;
     bool failed; /* out of memory */
 };
 
@@ -30,6 +30,7 @@ static void release(void *state)
     node_question_release(&ask->others);
     free(ask->question);
     json_decref(ask->items);
+    json_decref(ask->channels);
 }
 
 /* ---- the answer ---- */
@@ -78,16 +79,54 @@ static json_t *newest(const struct message_call *ask)
     return NULL;
 }
 
+static int compare_channels(const void *one, const void *other)
+{
+    const json_t *const *a = one, *const *b = other;
+    int order = strcmp(json_string_value(json_object_get(*a, "channel")),
+                       json_string_value(json_object_get(*b, "channel")));
+    return order ? order
+                 : strcmp(json_string_value(json_object_get(*a, "node")),
+                          json_string_value(json_object_get(*b, "node")));
+}
+
+/* How the channels do on each node, by name and node. NULL: out of memory. */
+static json_t *channels_by_name(const struct message_call *ask)
+{
+    size_t count = json_array_size(ask->channels);
+    json_t **sorted = calloc(count + 1, sizeof(json_t *));
+    json_t *list = sorted ? json_array() : NULL;
+    bool failed = !list;
+    for (size_t i = 0; i < count && !failed; i++)
+        sorted[i] = json_array_get(ask->channels, i);
+    if (!failed && count)
+        qsort(sorted, count, sizeof(json_t *), compare_channels);
+    for (size_t i = 0; i < count && !failed; i++)
+        failed = json_array_append(list, sorted[i]) ||
+                 show_time(sorted[i], "sent_ms", "last_sent_at") ||
+                 show_time(sorted[i], "failed_ms", "last_failed_at");
+    free(sorted);
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 /* Takes the items of one node over; what has no id or time is not of this version. */
 static void take(struct message_call *ask, json_t *answer)
 {
     const json_t *items = json_object_get(answer, "items");
+    const json_t *channels = json_object_get(answer, "channels"); /* of an older peal: none */
     size_t i;
     json_t *item;
     json_array_foreach (items, i, item) {
         if (json_is_string(json_object_get(item, "id")) &&
             json_is_integer(json_object_get(item, "made_ms")))
             ask->failed |= json_array_append(ask->items, item) != 0;
+    }
+    json_array_foreach (channels, i, item) {
+        if (json_is_string(json_object_get(item, "channel")) &&
+            json_is_string(json_object_get(item, "node")))
+            ask->failed |= json_array_append(ask->channels, item) != 0;
     }
     json_decref(answer);
 }
@@ -99,9 +138,9 @@ static void answer(struct call *call)
     for (size_t i = 0; i < others->count; i++)
         take(ask, json_loads(others->answers[i], 0, NULL));
     json_t *items = ask->failed || call->answer != OK ? NULL : newest(ask);
-    call_reply(call, 200,
-               items ? add_absent(json_pack("{s:o, s:n}", "items", items, "next"), &others->absent)
-                     : NULL);
+    json_t *channels = items ? channels_by_name(ask) : NULL;
+    json_t *value = json_pack("{s:o, s:n, s:o}", "items", items, "next", "channels", channels);
+    call_reply(call, 200, value ? add_absent(value, &others->absent) : NULL);
 }
 
 /* ---- the question ---- */
@@ -145,8 +184,9 @@ static void put_question(struct call *call, struct message_call *ask)
     json_t *question = message_question(&ask->query);
     json_t *own = message_list(call->api->ports.notifier, &ask->query, clock_now());
     ask->items = json_array();
+    ask->channels = json_array();
     ask->question = question ? json_dumps(question, JSON_COMPACT) : NULL;
-    ask->failed = !ask->items || !ask->question || !own;
+    ask->failed = !ask->items || !ask->channels || !ask->question || !own;
     json_decref(question);
     take(ask, own);
     if (ask->failed || !asker->ask) {
@@ -178,7 +218,8 @@ void list_messages(struct call *call)
 void list_channel_messages(struct call *call)
 {
     const struct notifier *notifier = call->api->ports.notifier;
-    if (notifier && !notifier_channel(notifier, call->argument))
+    bool is_pings = strcmp(call->argument, PINGS_NAME) == 0;
+    if (notifier && !is_pings && !notifier_channel(notifier, call->argument))
         fail_missing(call, 404, CHANNEL_DOC);
     else
         list_messages(call);

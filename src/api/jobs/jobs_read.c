@@ -4,6 +4,7 @@
 #include "auth/visible.h"
 #include "definition/after_check.h"
 #include "definition/job_text.h"
+#include "documents/mutes.h"
 #include "function/eligible.h"
 #include "handlers.h"
 #include "input.h"
@@ -106,7 +107,9 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
     struct job_view view = {.load = job_load(call, job),
                             .problem = problem,
                             .fields = fields,
-                            .secrets = call_secrets(call, job->name)};
+                            .secrets = call_secrets(call, job->name),
+                            .mute = mute_of(call->api, job, call->now_ms),
+                            .now_ms = call->now_ms};
     job_text_write(out, job, &view);
 }
 

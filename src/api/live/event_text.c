@@ -1,10 +1,12 @@
 #include "live/event_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calendar_codec.h"
 #include "live/events.h"
+#include "mute.h"
 #include "runs/encode.h"
 
 /* Names of jobs and nodes, ids, states and times need no escapes; `detail`, which does, is left
@@ -205,9 +207,29 @@ static unsigned print_step(const char *node, const struct clock_step *step, stru
     return TOPIC_NODES;
 }
 
-/* Documents of accounts are not published. */
-static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
+/* The one that it was is said by the document itself, which stays for a day after its end. */
+static unsigned print_mute(const struct store_doc *doc, struct strbuf *out,
+                           char ret_job[JOB_NAME_SIZE])
 {
+    struct mute mute;
+    if (!doc->json || mute_decode(doc->name, doc->json, &mute) != OK)
+        return 0;
+    snprintf(ret_job, JOB_NAME_SIZE, "%s", mute.job);
+    strbuf_adds(out, "event: job\ndata: {");
+    add_text(out, "uid", mute.uid);
+    add_text(out, "job", mute.job);
+    add_text(out, "revision", "");
+    add_text(out, "change", mute.ended_ms ? "unmuted" : "muted");
+    close_object(out);
+    return TOPIC_JOBS;
+}
+
+/* Documents of accounts are not published. */
+static unsigned print_doc(const struct store_doc *doc, struct strbuf *out,
+                          char ret_job[JOB_NAME_SIZE])
+{
+    if (strcmp(doc->kind, MUTE_DOC) == 0)
+        return print_mute(doc, out, ret_job);
     if (strcmp(doc->kind, CALENDAR_DOC) != 0 || calendar_name_complaint(doc->name))
         return 0;
     strbuf_adds(out, "event: calendar\ndata: {");
@@ -218,11 +240,13 @@ static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
     return TOPIC_CALENDARS;
 }
 
-/* Those that are few. */
-static unsigned print_other(const struct store_change *change, struct strbuf *out)
+/* Those that are few. *ret_job: the job that it is about, if there is one. */
+static unsigned print_other(const struct store_change *change, struct strbuf *out,
+                            char ret_job[JOB_NAME_SIZE])
 {
     switch (change->kind) {
     case STORE_CHANGE_ENTRY:
+        snprintf(ret_job, JOB_NAME_SIZE, "%s", change->entry->job_name);
         return print_entry(change->entry, out);
     case STORE_CHANGE_PEER:
         return print_node(change->peer->name, change->peer->is_alive ? "alive" : "gone", out);
@@ -232,7 +256,7 @@ static unsigned print_other(const struct store_change *change, struct strbuf *ou
     case STORE_CHANGE_LEADER:
         return print_node(change->leader, "leader", out);
     case STORE_CHANGE_DOC:
-        return print_doc(change->doc, out);
+        return print_doc(change->doc, out, ret_job);
     case STORE_CHANGE_JOB:
     case STORE_CHANGE_DELETE:
     case STORE_CHANGE_RUN:
@@ -267,9 +291,10 @@ unsigned event_text_of(const struct store_change *change, struct event_text **re
     if (change->kind == STORE_CHANGE_DELETE)
         return job_text(change, change->job_json ? "deleted" : "purged", ret);
     strbuf_init(&out);
-    unsigned topic = print_other(change, &out);
+    char job[JOB_NAME_SIZE] = "";
+    unsigned topic = print_other(change, &out, job);
     if (topic)
-        *ret = printed(&out, change->entry ? change->entry->job_name : NULL);
+        *ret = printed(&out, job);
     strbuf_release(&out);
     return topic;
 }

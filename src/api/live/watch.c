@@ -4,6 +4,7 @@
 
 #include "auth/visible.h"
 #include "documents/channels.h"
+#include "documents/mutes.h"
 #include "handlers.h"
 #include "hooks/hooks.h"
 #include "input.h"
@@ -24,12 +25,16 @@ void watch_change(void *context, const struct store_change *change)
     struct engine *engine = api->ports.engine;
     entry_take(api, change);
     channels_take(api, change);
+    mutes_take(api, change);
     kept_batches_take(&api->kept, change);
     trail_take(api, change);
     undecoded_take(&api->undecoded, change);
     hooks_take(api, change);
     if (api->ports.secrets)
         secrets_take(api->ports.secrets, change);
+    if (change->kind == STORE_CHANGE_RUN && api->ports.run_changed && engine_is_loaded(engine))
+        api->ports.run_changed(api->ports.context, change->run,
+                               catalog_by_uid(engine_catalog(engine), &change->run->job_uid));
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))

@@ -49,6 +49,13 @@ static const char *user_complaint(const char *user)
     return user[strcspn(user, ":/ \t\r\n")] ? "is not the name of a user" : NULL;
 }
 
+static const char *ping_complaint(const char *url)
+{
+    if (strchr(url, '$') || strchr(url, '#'))
+        return "holds $ or #, which an address for pings can't have";
+    return http_url_complaint(url);
+}
+
 static const struct field limit_fields[] = {
     {"open_files", FIELD_INT64, AT(limits.open_files), 0, COUNT_LIMIT, -1,
      ABOUT(SECTION_LIMITS, "Open files", "打开文件数", "Open files per process.",
@@ -553,6 +560,17 @@ const struct field job_fields[] = {
     {"retention", FIELD_GROUP, .fields = retention_fields},
     {"notify", FIELD_GROUP, .fields = notify_fields,
      .also = "notification alert mailto on_failure"},
+    {"ping", FIELD_TEXT, AT(ping), 1, 2048, .complain = ping_complaint, .defines = true,
+     .secret = true, .also = "healthcheck heartbeat",
+     ABOUT(
+         SECTION_NOTIFY, "Ping", "心跳地址",
+         "An http:// or https:// address for a service outside that misses runs: POST to it with "
+         "/start, without, or with the exit code or /fail behind it. Shown only with the right to "
+         "define the job.",
+         "外部监控服务的 http:// 或 https:// 地址：启动时向其 /start、成功时向其本身、失败时向其 "
+         "/退出码 或 /fail 发送 POST。仅对有 define 权限的用户显示。",
+         .unset = "none", .sample = "https://hc-ping.com/UUID", .see = "NOTIFY.md#pings",
+         .option = "ping", .value = "URL")},
     {"labels", FIELD_PAIRS, AT(labels), 0, 255, .complain = label_complaint, .also = "tags",
      ABOUT(SECTION_KEPT, "Labels", "标签",
            "Labels of the job, to find it by. Names of 1 to 63 letters, digits and . _ / -; values "

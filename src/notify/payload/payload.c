@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "payload/template.h"
 #include "payload_internal.h"
 #include "timestamp.h"
 
@@ -34,23 +35,62 @@ void payload_add_base64(struct strbuf *out, const uint8_t digest[DIGEST])
 
 /* ---- texts ---- */
 
+void payload_title(const struct channel *channel, const struct notice *notice,
+                   const struct notice_world *world, struct strbuf *out)
+{
+    size_t from = out->length;
+    if (!channel->title) {
+        notice_title(notice, channel->language, out);
+        return;
+    }
+    if (notice->is_sample)
+        strbuf_adds(out, channel->language == LANGUAGE_ZH ? "[测试] " : "[test] ");
+    template_fill(channel->title, notice, channel->language, world, out);
+    for (size_t i = from; i < out->length; i++) {
+        if ((unsigned char)out->text[i] < ' ')
+            out->text[i] = ' ';
+    }
+}
+
+void payload_facts(const struct channel *channel, const struct notice *notice,
+                   const struct notice_world *world, struct strbuf *out)
+{
+    if (channel->text)
+        template_fill(channel->text, notice, channel->language, world, out);
+    else
+        notice_facts(notice, channel->language, world, out);
+}
+
+const char *payload_output(const struct channel *channel, const struct notice *notice)
+{
+    return channel->text ? NULL : notice->output;
+}
+
+void payload_link(const struct channel *channel, const struct notice *notice,
+                  const struct notice_world *world, struct strbuf *out)
+{
+    if (!channel->text)
+        notice_link(notice, world, out);
+}
+
 /* The title is the first line. */
 void payload_add_text(const struct channel *channel, const struct notice *notice,
                       const struct notice_world *world, bool with_title, struct strbuf *out)
 {
     struct strbuf link;
     strbuf_init(&link);
-    notice_link(notice, world, &link);
+    payload_link(channel, notice, world, &link);
     if (with_title) {
-        notice_title(notice, channel->language, out);
+        payload_title(channel, notice, world, out);
         strbuf_addc(out, '\n');
     }
-    notice_facts(notice, channel->language, world, out);
+    payload_facts(channel, notice, world, out);
     if (link.length)
         strbuf_addf(out, "\n%s", link.text);
-    if (notice->output)
+    const char *output = payload_output(channel, notice);
+    if (output)
         strbuf_addf(out, channel->language == LANGUAGE_ZH ? "\n\n%s：\n%s" : "\n\n%s:\n%s",
-                    notice_output_title(notice, channel->language), notice->output);
+                    notice_output_title(notice, channel->language), output);
     strbuf_release(&link);
 }
 

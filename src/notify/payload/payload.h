@@ -18,6 +18,17 @@ MUST_CHECK enum status payload_make(const struct channel *channel, const struct 
                                     const struct notice_world *world, int64_t now_ms,
                                     struct payload *ret);
 
+/* The title, on one line, and the text: by the channel's templates, or as peal words them. */
+void payload_title(const struct channel *channel, const struct notice *notice,
+                   const struct notice_world *world, struct strbuf *out);
+void payload_facts(const struct channel *channel, const struct notice *notice,
+                   const struct notice_world *world, struct strbuf *out);
+
+/* What is shown below the text: of a template nothing, as it says itself where they are. */
+const char *payload_output(const struct channel *channel, const struct notice *notice);
+void payload_link(const struct channel *channel, const struct notice *notice,
+                  const struct notice_world *world, struct strbuf *out);
+
 /* payload_mail.c */
 void mail_write(const struct channel *channel, const struct notice *notice,
                 const struct notice_world *world, int64_t now_ms, struct strbuf *out);

@@ -38,20 +38,21 @@ json_t *slack_body(const struct channel *channel, const struct notice *notice,
     (void)now_ms;
     strbuf_init(&text);
     strbuf_init(&part);
-    notice_title(notice, channel->language, &part);
+    payload_title(channel, notice, world, &part);
     strbuf_adds(&text, "*");
     add_slack(&text, part.text);
     strbuf_adds(&text, "*\n");
     strbuf_reset(&part);
-    notice_facts(notice, channel->language, world, &part);
+    payload_facts(channel, notice, world, &part);
     add_slack(&text, part.text);
     strbuf_reset(&part);
-    notice_link(notice, world, &part);
+    payload_link(channel, notice, world, &part);
     if (part.length)
         strbuf_addf(&text, "\n<%s>", part.text);
-    if (notice->output) {
+    const char *output = payload_output(channel, notice);
+    if (output) {
         strbuf_addf(&text, "\n%s:\n```", notice_output_title(notice, channel->language));
-        add_slack(&text, notice->output);
+        add_slack(&text, output);
         strbuf_adds(&text, "```");
     }
     bool failed = strbuf_status(&text) != OK || strbuf_status(&part) != OK;
@@ -138,7 +139,7 @@ json_t *feishu_body(const struct channel *channel, const struct notice *notice,
     struct strbuf text, title;
     strbuf_init(&text);
     strbuf_init(&title);
-    notice_title(notice, channel->language, &title);
+    payload_title(channel, notice, world, &title);
     payload_add_text(channel, notice, world, false, &text);
     json_t *body =
         json_pack("{s:s, s:{s:{s:{s:s, s:[[{s:s, s:s}]]}}}}", "msg_type", "post", "content", "post",

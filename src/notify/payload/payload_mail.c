@@ -59,15 +59,15 @@ static void add_date(struct strbuf *out, int64_t now_ms)
                 t.day, months[t.month - 1], t.year, t.hour, t.minute, t.second);
 }
 
-static void add_head(const struct channel *channel, const struct notice *notice, int64_t now_ms,
-                     struct strbuf *out)
+static void add_head(const struct channel *channel, const struct notice *notice,
+                     const struct notice_world *world, int64_t now_ms, struct strbuf *out)
 {
     char key[NOTICE_KEY_MAX + 1];
     struct strbuf title;
     strbuf_init(&title);
     notice_key(notice, key);
     strbuf_adds(&title, "[peal] ");
-    notice_title(notice, channel->language, &title);
+    payload_title(channel, notice, world, &title);
     add_date(out, now_ms);
     strbuf_addf(out, "From: peal <%s>\r\nTo: ", channel->from);
     for (size_t i = 0; channel->to[i]; i++)
@@ -99,15 +99,16 @@ void mail_write(const struct channel *channel, const struct notice *notice,
     struct strbuf plain, text;
     strbuf_init(&plain);
     strbuf_init(&text);
-    notice_facts(notice, channel->language, world, &plain);
+    payload_facts(channel, notice, world, &plain);
     strbuf_addc(&plain, '\n');
-    notice_link(notice, world, &plain);
-    if (notice->output)
+    payload_link(channel, notice, world, &plain);
+    const char *output = payload_output(channel, notice);
+    if (output)
         strbuf_addf(&plain, "\n\n%s:\n\n%s", notice_output_title(notice, channel->language),
-                    notice->output);
+                    output);
     strbuf_addc(&plain, '\n');
     add_lines(&text, &plain);
-    add_head(channel, notice, now_ms, out);
+    add_head(channel, notice, world, now_ms, out);
     for (size_t at = 0; at < text.length; at += LINE_BYTES) {
         size_t left = text.length - at;
         add_base64(out, text.text + at, left < LINE_BYTES ? left : LINE_BYTES);

@@ -72,7 +72,7 @@ static int add_incident(json_t *body, const struct channel *channel, const struc
     struct strbuf summary, link;
     strbuf_init(&summary);
     strbuf_init(&link);
-    notice_title(notice, channel->language, &summary);
+    payload_title(channel, notice, world, &summary);
     payload_cut(&summary, SUMMARY_MAX);
     notice_link(notice, world, &link);
     int failed = strbuf_status(&summary) != OK || strbuf_status(&link) != OK ||
@@ -141,7 +141,7 @@ json_t *ntfy_body(const struct channel *channel, const struct notice *notice,
     strbuf_init(&title);
     strbuf_init(&text);
     strbuf_init(&link);
-    notice_title(notice, channel->language, &title);
+    payload_title(channel, notice, world, &title);
     payload_cut(&title, TITLE_MAX);
     payload_add_text(channel, notice, world, false, &text);
     payload_cut(&text, MESSAGE_MAX);

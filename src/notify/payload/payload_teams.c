@@ -58,14 +58,14 @@ static int add_lines(json_t *blocks, const char *text, const struct look *look)
     }
 }
 
-static int add_output(json_t *blocks, const struct notice *notice, enum language language)
+static int add_output(json_t *blocks, const struct channel *channel, const struct notice *notice)
 {
     static const struct look bold = {.weight = "Bolder"}, fixed = {.font = "Monospace"};
-    const char *words = notice_output_title(notice, language);
-    if (!notice->output)
+    const char *words = notice_output_title(notice, channel->language);
+    const char *output = payload_output(channel, notice);
+    if (!output)
         return 0;
-    return add_line(blocks, words, strlen(words), &bold, true) ||
-           add_lines(blocks, notice->output, &fixed);
+    return add_line(blocks, words, strlen(words), &bold, true) || add_lines(blocks, output, &fixed);
 }
 
 /* With a button if there is a link. */
@@ -90,13 +90,13 @@ json_t *teams_body(const struct channel *channel, const struct notice *notice,
     strbuf_init(&title);
     strbuf_init(&facts);
     strbuf_init(&link);
-    notice_title(notice, channel->language, &title);
-    notice_facts(notice, channel->language, world, &facts);
+    payload_title(channel, notice, world, &title);
+    payload_facts(channel, notice, world, &facts);
     notice_link(notice, world, &link);
     bool failed = add_line(blocks, title.text, title.length, &large, true) ||
-                  add_lines(blocks, facts.text, &usual) ||
-                  add_output(blocks, notice, channel->language) || strbuf_status(&title) != OK ||
-                  strbuf_status(&facts) != OK || strbuf_status(&link) != OK;
+                  add_lines(blocks, facts.text, &usual) || add_output(blocks, channel, notice) ||
+                  strbuf_status(&title) != OK || strbuf_status(&facts) != OK ||
+                  strbuf_status(&link) != OK;
     json_t *body = json_pack("{s:s, s:[{s:s, s:n, s:o}]}", "type", "message", "attachments",
                              "contentType", "application/vnd.microsoft.card.adaptive", "contentUrl",
                              "content", make_card(blocks, channel->language, link.text));

@@ -46,16 +46,17 @@ json_t *telegram_body(const struct channel *channel, const struct notice *notice
     (void)now_ms;
     strbuf_init(&text);
     strbuf_init(&part);
-    notice_title(notice, channel->language, &part);
+    payload_title(channel, notice, world, &part);
     add_part(&text, "<b>", &part, TITLE_MAX, "</b>\n");
-    notice_facts(notice, channel->language, world, &part);
+    payload_facts(channel, notice, world, &part);
     strbuf_addc(&part, '\n');
-    notice_link(notice, world, &part);
-    add_part(&text, "", &part, FACTS_MAX, "");
-    if (notice->output) {
+    payload_link(channel, notice, world, &part);
+    add_part(&text, "", &part, channel->text ? FACTS_MAX + OUTPUT_MAX : FACTS_MAX, "");
+    const char *output = payload_output(channel, notice);
+    if (output) {
         strbuf_addf(&text, channel->language == LANGUAGE_ZH ? "\n%s：\n" : "\n%s:\n",
                     notice_output_title(notice, channel->language));
-        strbuf_adds(&part, notice->output);
+        strbuf_adds(&part, output);
         add_part(&text, "<pre>", &part, OUTPUT_MAX, "</pre>");
     }
     bool failed = strbuf_status(&text) != OK;

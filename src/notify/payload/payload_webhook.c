@@ -63,7 +63,7 @@ json_t *webhook_body(const struct channel *channel, const struct notice *n,
     strbuf_init(&link);
     (void)now_ms;
     notice_key(n, key);
-    notice_title(n, channel->language, &title);
+    payload_title(channel, n, world, &title);
     payload_add_text(channel, n, world, true, &text);
     notice_link(n, world, &link);
     bool has_ended = n->started_ms && n->finished_ms >= n->started_ms;

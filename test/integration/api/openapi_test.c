@@ -329,6 +329,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/jobs:decode", "", "{\"text\":\"schedule: 99 * * * *\"}"},
         {V1 "/jobs:import", "", "{\"text\":\"0 4 * * * a%b\\nx\"}"},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
+        {V1 "/jobs/{name}/mute", "", "{\"for\":\"1h\",\"reason\":\"a test\"}"},
         {V1 "/jobs/{name}/rename", "", "{\"name\":\"c\",\"dry_run\":true}"},
         {V1 "/calendars/{name}", "", "{\"dates\":[\"12-25\"],\"notes\":\"Closed.\"}"},
         {V1 "/maintenance", "", COMING},
@@ -410,6 +411,7 @@ static bool is_left_out(const struct route *route)
         {"post", V1 "/setup"},                   /* there is an account */
         {"post", V1 "/logout"},                  /* on the UNIX socket there are no sessions */
         {"post", V1 "/cluster/advance-cursors"}, /* the store was not restored */
+        {"post", V1 "/jobs/{name}/ack"},         /* it has not failed */
         {"get", "/v1/isleader"},
         {"get", "/v1/leader"}, /* the only node was told to drain, and leads no more */
     };

@@ -56,7 +56,7 @@ expect_status 0
 expect_stdout_has -failure-ops
 run peal channel log --state sent,given_upp
 expect_status 6
-expect_stderr_has 'there is no state "given_upp"; known: waiting, held, sent, given_up'
+expect_stderr_has 'there is no state "given_upp"; known: waiting, held, sent, given_up, muted'
 run peal channel log opps
 expect_status 3
 expect_stderr_has 'there is no channel "opps"'

@@ -77,6 +77,37 @@ expect_status 0
 run peal channel show ops
 expect_status 3
 
+# Templates: checked when they are set, shown without being sent, and taken away by an empty one.
+run peal add db/backup '30 2 * * *' --tz Asia/Shanghai -- true
+# shellcheck disable=SC2016 # fields of a template
+run peal channel set words --type webhook --hook "$hook" --title '${jop}'
+expect_status 6
+expect_stderr_has 'there is no field ${jop}; did you mean ${job}?'
+# shellcheck disable=SC2016 # fields of a template
+run peal channel set words --type webhook --hook "$hook" --title '${job}: ${state}!' --text '${exit_code} ${output}'
+expect_status 0
+run peal channel test words --job db/backup --preview
+expect_stdout '[test] db/backup: failed!
+
+1 the first line of its output
+the last line'
+run peal channel test words --job db/backup --event recovery --preview
+expect_stdout_has '[test] db/backup: ok!'
+run peal channel test words --job db/bakcup --preview
+expect_status 3
+run peal channel test words --event nothing
+expect_status 6
+run peal channel test words --job db/backup
+expect_status 0
+run tail -n 1 "$got"
+expect_stdout_has '"title":"[test] db/backup: failed!","text":"[test] db/backup: failed!\n1 the first line'
+run peal channel set words --title '' --text ''
+expect_status 0
+run peal channel show words -o json
+expect_json '[.title, .text]' '[null,null]'
+run peal channel delete words --yes
+run peal delete db/backup --yes
+
 # A receiver that is not there is told, too.
 receiver_stop
 run peal channel set down --type webhook --hook "$hook"
@@ -89,7 +120,7 @@ run peal audit -o json
 expect_status 0
 expect_stdout_lacks hush
 expect_json '[.[] | select(.target.kind == "channel") | [.action, .target.name, .detail]]' \
-    '[["channel_create","down","type, url"],["channel_delete","ops",null],["channel_change","ops","on, notes"],["channel_create","ops","type, url, headers, secret"]]'
+    '[["channel_create","down","type, url"],["channel_delete","words",null],["channel_change","words","title, text"],["channel_create","words","type, url, title, text"],["channel_delete","ops",null],["channel_change","ops","on, notes"],["channel_create","ops","type, url, headers, secret"]]'
 run cat "$scratch/log"
 expect_stdout_lacks hush
 finish

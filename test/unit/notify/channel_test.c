@@ -65,6 +65,12 @@ static const struct {
     {__LINE__, "{" HOOK ",'on':['failure','fail']}",
      "/on/1 on[1]: \"fail\" is not one of failure, lost, recovery, late or success; did you mean "
      "\"failure\"?"},
+    {__LINE__, "{" HOOK ",'title':'${jop} failed'}",
+     "/title title: there is no field ${jop}; did you mean ${job}?"},
+    {__LINE__, "{" HOOK ",'text':'a $$ ${job} ${xyzzy}'}",
+     "/text text: there is no field ${xyzzy}"},
+    {__LINE__, "{" HOOK ",'text':'${job'}", "/text text: \"${job\" has no }"},
+    {__LINE__, "{" HOOK ",'title':'a\\nb'}", "/title title: \"a\nb\" is one line"},
     {__LINE__, "{" HOOK ",'give_up':'0s'}", "/give_up give_up: 0s is out of range 1s to 1w"},
     {__LINE__, "{" HOOK ",'secret':'********'}",
      "/secret secret: the asterisks stand for nothing here; give the value itself"},

@@ -324,6 +324,40 @@ static void flapping_is_told_once_with_a_count(void **state)
     assert_true(body_has(world, 2, "(and 11 more)"));
 }
 
+/* What a mute takes is counted, one line for each job and event; what it does not take is sent. */
+static void what_is_muted_is_not_sent(void **state)
+{
+    struct world *world = *state;
+    struct mute mute = {.kind = MUTE_ACK, .from_ms = 1, .by = "eve", .reason = "known"};
+    struct message_query query = {.limit = 10};
+    const char *unknown;
+    size_t length;
+    char *names[] = {"ops", NULL};
+    struct job_notify notify = {.to = names};
+    int count = 0;
+    put_channel(world, "ops", "");
+    notifier_go_live(world->notifier);
+    for (int i = 0; i < 4; i++) {
+        struct run run = make_run(world, "a", i < 3 ? RUN_FAILED : RUN_OK);
+        notifier_tell(
+            world->notifier,
+            &(struct ending){.run = &run, .was_bad = true, .notify = &notify, .mute = &mute}, 1000);
+    }
+    notifier_sync(world->notifier, done, &count);
+    wait_until_sent(world, "ops", 1);
+    assert_true(body_has(world, 0, "\"recovery\""));
+    assert_int_equal(stats_of(world, "ops").muted, 3);
+    assert_int_equal(stats_of(world, "ops").given_up, 0);
+    assert_int_equal(message_states_parse("muted", &query.states, &unknown, &length), OK);
+    json_t *list = message_list(world->notifier, &query, clock_now());
+    char *text = json_dumps(list, JSON_COMPACT);
+    assert_int_equal(json_array_size(json_object_get(list, "items")), 1);
+    assert_non_null(strstr(text, "\"held_back\":2"));
+    assert_non_null(strstr(text, "\"answer\":\"acknowledged by eve: known\""));
+    free(text);
+    json_decref(list);
+}
+
 /* Held back on disk: a restart neither loses the count nor tells early. */
 static void what_is_held_back_outlives_the_agent(void **state)
 {
@@ -582,7 +616,9 @@ static struct trial try_channel(struct world *world)
 {
     struct trial trial = {0};
     const struct channel *channel = notifier_channel(world->notifier, "ops");
-    assert_int_equal(notifier_try(world->notifier, channel, clock_now().wall.ms, tried, &trial),
+    assert_int_equal(notifier_try(world->notifier, channel,
+                                  &(struct sample_about){.event = NOTIFY_FAILURE},
+                                  clock_now().wall.ms, tried, &trial),
                      OK);
     while (!trial.is_over)
         loop_run_once(world->loop);
@@ -648,6 +684,7 @@ int main(void)
         IN_WORLD(one_that_is_refused_lets_others_pass),
         IN_WORLD(it_is_given_up_after_a_while),
         IN_WORLD(flapping_is_told_once_with_a_count),
+        IN_WORLD(what_is_muted_is_not_sent),
         IN_WORLD(what_is_held_back_outlives_the_agent),
         IN_WORLD(too_many_are_refused_and_counted),
         IN_WORLD(what_a_deleted_channel_had_is_given_up),

@@ -101,6 +101,63 @@ static void a_webhook_has_all_the_facts(void **state)
     payload_release(&payload);
 }
 
+/* Filled in, and escaped like all else. */
+static void templates_are_filled_in(void **state)
+{
+    static const struct {
+        int line;
+        const char *title, *text, *want;
+    } cases[] = {
+        {__LINE__, "${job} on ${node}",
+         "${exit_code}|${signal}|${attempt}|${duration}|${held_back}",
+         "*db/backup on web-1*\n3||1|12.0 s|0"},
+        {__LINE__, "<!here> ${event}", "`$$5` $x ${channel}",
+         "*&lt;!here&gt; failure*\n`\u200b$5`\u200b $x ops"},
+        {__LINE__, "$", "${title}: ${state}, ${reason}",
+         "*$*\ndb/backup failed: exit code 3: failed, the exit code was not 0"},
+        {__LINE__, "t", "${tick} ${ticks} ${run}",
+         "*t*\n2026-11-15T03:00:00Z 1 00000000000000000000000000"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char channel[512];
+        snprintf(channel, sizeof(channel),
+                 "{'type':'slack','url':'https://s/x','title':'%s','text':'%s'}", cases[i].title,
+                 cases[i].text);
+        struct payload payload = send_to(channel);
+        json_t *body = body_of(&payload);
+        const char *text = json_string_value(json_object_get(body, "text"));
+        if (strcmp(text, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, text);
+        json_decref(body);
+        payload_release(&payload);
+    }
+}
+
+/* All types take templates; none adds the output to a text that does not ask for it. */
+static void every_type_takes_templates(void **state)
+{
+    static const char *const types[] = {
+        "'webhook','url':'https://h/x'",     "'slack','url':'https://h/x'",
+        "'dingtalk','url':'https://h/x'",    "'feishu','url':'https://h/x'",
+        "'wecom','url':'https://h/x'",       "'teams','url':'https://h/x'",
+        "'telegram','token':'t','chat':'1'", "'ntfy','url':'https://h/x'"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        char channel[512];
+        snprintf(channel, sizeof(channel),
+                 "{'type':%s,'title':'T ${job} T','text':'<b>&${output}'}", types[i]);
+        struct payload payload = send_to(channel);
+        if (!strstr(payload.body.text, "T db/backup T"))
+            fail_msg("%s: %s", types[i], payload.body.text);
+        if (strstr(payload.body.text, "Job: "))
+            fail_msg("%s: facts: %s", types[i], payload.body.text);
+        if (strstr(types[i], "telegram") && !strstr(payload.body.text, "&lt;b&gt;&amp;&lt;!cha"))
+            fail_msg("%s: not escaped: %s", types[i], payload.body.text);
+        payload_release(&payload);
+    }
+}
+
 /* Neither names people nor ends the block early. */
 static void slack_text_is_escaped(void **state)
 {
@@ -491,6 +548,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_webhook_has_all_the_facts),
         cmocka_unit_test(slack_text_is_escaped),
+        cmocka_unit_test(templates_are_filled_in),
+        cmocka_unit_test(every_type_takes_templates),
         cmocka_unit_test(pagerduty_gets_an_incident_and_its_end),
         cmocka_unit_test(teams_gets_a_card_of_plain_text),
         cmocka_unit_test(telegram_gets_html_that_it_can_parse),

@@ -64,6 +64,7 @@ void agent_config_release(struct agent_config *config)
     free(config->trusted_proxies);
     free(config->http_allow);
     free(config->public_url);
+    free(config->heartbeat_url);
     free(config->notify_ca);
     free(config->tls_cert);
     free(config->tls_key);
@@ -186,6 +187,8 @@ static const struct key top_keys[] = {
     {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
     {"http_allow", VALUE_OWN, 0, NULL, agent_config_set_http_allow},
     {"public_url", VALUE_OWN, 0, NULL, agent_config_set_public_url},
+    {"heartbeat_url", VALUE_OWN, 0, NULL, agent_config_set_heartbeat_url},
+    {"heartbeat_every", VALUE_OWN, 0, NULL, agent_config_set_heartbeat_every},
     {"notify_ca", VALUE_PATH, AT(notify_ca), NULL, NULL},
     {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
     {"tls", VALUE_MAP, 0, tls_keys, NULL},

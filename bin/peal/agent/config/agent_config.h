@@ -52,8 +52,10 @@ struct agent_config {
     char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
     char *http_allow;         /* as call_address.h reads them; NULL: none */
     char *public_url;         /* of its console, for links in messages; NULL: none */
-    char *notify_ca;          /* PEM; authorities for receivers' certificates; NULL: the system's */
-    unsigned facades;         /* enabled facades; of facade.h */
+    char *heartbeat_url;      /* that the leader pings; NULL: none */
+    int64_t heartbeat_every_s;
+    char *notify_ca;  /* PEM; authorities for receivers' certificates; NULL: the system's */
+    unsigned facades; /* enabled facades; of facade.h */
 };
 
 /* Defaults: 1,000 runs per job and 90 days are kept, the audit trail for 400 days; quotas as in
@@ -91,6 +93,11 @@ MUST_CHECK enum status agent_config_set_sandbox(struct agent_config *config, con
 MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);
 /* "dkron,tutorial" */
+MUST_CHECK enum status agent_config_set_heartbeat_url(struct agent_config *config, const char *text,
+                                                      struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_heartbeat_every(struct agent_config *config,
+                                                        const char *text,
+                                                        struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_peer_listen(struct agent_config *config, const char *text,

@@ -7,6 +7,7 @@
 #include "call_address.h"
 #include "config/agent_config.h"
 #include "definition/job_fields.h"
+#include "duration.h"
 #include "facade/facade.h"
 #include "history_open.h"
 #include "listen.h"
@@ -203,6 +204,27 @@ enum status agent_config_set_public_url(struct agent_config *config, const char 
         return parse_fail(reterr, 1, "expected a URL like https://peal.example.com, not \"%.80s\"",
                           text);
     return replace(&config->public_url, text);
+}
+
+enum status agent_config_set_heartbeat_url(struct agent_config *config, const char *text,
+                                           struct parse_error *reterr)
+{
+    bool is_url = strncmp(text, "https://", 8) == 0 || strncmp(text, "http://", 7) == 0;
+    if (!is_url || text[strcspn(text, " \t#")])
+        return parse_fail(reterr, 1, "expected a URL like https://hc-ping.com/UUID");
+    return replace(&config->heartbeat_url, text);
+}
+
+enum status agent_config_set_heartbeat_every(struct agent_config *config, const char *text,
+                                             struct parse_error *reterr)
+{
+    int64_t every_s;
+    enum status st = duration_parse(text, 1, &every_s, reterr);
+    if (st == OK && (every_s < 10 || every_s > 86400))
+        return parse_fail(reterr, 1, "expected 10s to 1d");
+    if (st == OK)
+        config->heartbeat_every_s = every_s;
+    return st;
 }
 
 enum status agent_config_set_facades(struct agent_config *config, const char *text,

@@ -5,6 +5,7 @@
 #include "cli/text_table.h"
 #include "cli/text_width.h"
 #include "cli/when.h"
+#include "client/job_mute.h"
 #include "fires.h"
 #include "jobs/definition.h"
 #include "print/job_table.h"
@@ -65,6 +66,17 @@ static enum status print_schedules(const struct reading *reading, const struct j
     return text_st;
 }
 
+static void print_mute(const json_t *mute)
+{
+    struct strbuf text;
+    if (!json_is_object(mute))
+        return;
+    strbuf_init(&text);
+    mute_print(mute, &text);
+    print_line("Messages", text.text);
+    strbuf_release(&text);
+}
+
 static void print_status(const json_t *api_job)
 {
     const json_t *status = json_object_get(api_job, "status");
@@ -76,6 +88,7 @@ static void print_status(const json_t *api_job)
     print_time("Applied", answer_time(api_job, "applied_at"));
     print_time("Last ok", answer_time(status, "succeeded_at"));
     print_time("Next", answer_time(status, "next_at"));
+    print_mute(json_object_get(status, "mute"));
 }
 
 /* Indented, as a file for `peal apply` would have it. */

@@ -9,7 +9,7 @@
 struct request {
     struct request_base base;
     const char *label, *query;
-    bool paused, failed, deleted;
+    bool paused, failed, muted, deleted;
     enum output output;
 };
 
@@ -26,6 +26,7 @@ static const struct option_row options[] = {
                "only jobs with this label", .field = "label"),
     OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
     OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
+    OPTION_FLAG(request, muted, 0, "muted", "only muted and acknowledged jobs"),
     OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs, which peal undelete can restore",
                 .field = "deleted"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
@@ -38,6 +39,8 @@ static bool is_wanted(const struct request *request, const json_t *job)
     const json_t *status = json_object_get(job, "status");
     const char *last = answer_text(json_object_get(status, "last"), "state");
     if (request->paused && !json_is_true(json_object_get(status, "paused")))
+        return false;
+    if (request->muted && !json_is_true(json_object_get(json_object_get(status, "mute"), "active")))
         return false;
     return !request->failed || (*last && strcmp(last, "ok") != 0);
 }
@@ -59,7 +62,7 @@ static json_t *filter(const struct request *request, const json_t *jobs)
 static bool is_filtered(const struct request *request)
 {
     return request->label || request->query || request->paused || request->failed ||
-           request->deleted;
+           request->muted || request->deleted;
 }
 
 static void tell_none(const struct request *request)

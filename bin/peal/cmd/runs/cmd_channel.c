@@ -12,6 +12,8 @@ struct request {
     struct doc_request doc;
     int64_t count;           /* log */
     const char *job, *state; /* likewise */
+    const char *title, *text, *event;
+    bool preview;
     const char *type, *hook, *hook_file, *smtp, *secret_file, *token_file, *chat, *from, *user,
         *password_file;
     const char *language, *quiet, *give_up, *notes;
@@ -65,6 +67,11 @@ static const struct option_row set_options[] = {
                 "at most one message of a job and event in so long: 10m", .field = "quiet"),
     OPTION_TEXT(request, give_up, 0, "give-up", "D", "how long a message is tried (1h)",
                 .field = "give_up"),
+    OPTION_TEXT(request, title, 0, "title", "TEXT",
+                "of its messages, with fields: '${job} on ${node}: ${state}'; \"\": as usual",
+                .field = "title"),
+    OPTION_TEXT(request, text, 0, "text", "TEXT", "likewise: '${facts}', '${output}' and others",
+                .field = "text"),
     OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
     OPTION_GROUP(request, doc, client_options),
     {0},
@@ -183,20 +190,50 @@ static enum exit_code set(struct client *client, void *place)
 
 /* ---- test ---- */
 
+static const char *const events[] = {"failure", "lost", "recovery", "late", "success", NULL};
+
+static const struct option_row test_options[] = {
+    OPTION_TEXT(request, job, 0, "job", "NAME", "as if it were about this job", .field = "job",
+                .complete = COMPLETE_JOBS),
+    OPTION_TEXT(request, event, 0, "event", "E", "failure (default), lost, recovery, late, success",
+                .field = "event", .choices = events),
+    OPTION_FLAG(request, preview, 0, "preview", "only show title and text, send nothing",
+                .field = "preview"),
+    OPTION_GROUP(request, doc.base, client_options),
+    {0},
+};
+
+static enum exit_code tell_test(const struct request *request, const json_t *answer)
+{
+    const char *name = request->doc.name;
+    if (request->preview) {
+        printf("%s\n\n%s\n", answer_text(answer, "title"), answer_text(answer, "text"));
+        return EXIT_OK;
+    }
+    if (!json_is_true(json_object_get(answer, "sent"))) {
+        cli_error("%s: not sent: %s", name, answer_text(answer, "error"));
+        return EXIT_ERROR;
+    }
+    fprintf(stderr, tr("%s: sent"), name);
+    fputc('\n', stderr);
+    return EXIT_OK;
+}
+
 static enum exit_code test(struct client *client, void *place)
 {
-    const struct doc_request *request = place;
+    const struct request *request = place;
     struct reply reply = {0};
+    struct strbuf rest;
     json_t *body = json_object();
-    enum exit_code code = doc_call(
-        client, request, (struct client_request){.method = "POST", .body = body}, "/test", &reply);
-    if (code == EXIT_OK && json_is_true(json_object_get(reply.body, "sent"))) {
-        fprintf(stderr, tr("%s: sent"), request->name);
-        fputc('\n', stderr);
-    } else if (code == EXIT_OK) {
-        cli_error("%s: not sent: %s", request->name, answer_text(reply.body, "error"));
-        code = EXIT_ERROR;
-    }
+    strbuf_init(&rest);
+    strbuf_adds(&rest, "/test?");
+    url_options(&rest, test_options, request);
+    enum exit_code code =
+        doc_call(client, &request->doc, (struct client_request){.method = "POST", .body = body},
+                 rest.text, &reply);
+    if (code == EXIT_OK)
+        code = tell_test(request, reply.body);
+    strbuf_release(&rest);
     json_decref(body);
     reply_release(&reply);
     return code;
@@ -209,7 +246,7 @@ static const struct option_row log_options[] = {
                   "the maximum number of rows, newest first (20)"),
     OPTION_TEXT(request, job, 0, "job", "NAME", "messages about this job", .field = "job",
                 .complete = COMPLETE_JOBS),
-    OPTION_TEXT(request, state, 0, "state", "S,...", "waiting, held, sent, given_up",
+    OPTION_TEXT(request, state, 0, "state", "S,...", "waiting, held, sent, given_up, muted",
                 .field = "state"),
     OPTION_OUTPUT(request, doc.output, OUTPUT_TEXT),
     OPTION_GROUP(request, doc.base, client_options),
@@ -328,7 +365,7 @@ static const struct command subcommands[] = {
         .name = "channel test",
         .summary = "sends a sample now; exit status 1: it did not arrive",
         .arguments = name,
-        .options = client_options,
+        .options = test_options,
         .wrong_count = "name one channel",
         .with_agent = test,
         .documents = &form,

@@ -419,6 +419,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["延迟阈值", "启动延迟（不含抖动）超过此时长即为延迟。会把 late 加入通知事件。"],
     },
     {
+        name: "ping", section: "notify", kind: "text", sample: "https://hc-ping.com/UUID", defines: true,
+        en: ["Ping", "An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or with the exit code or /fail behind it. Shown only with the right to define the job."],
+        zh: ["心跳地址", "外部监控服务的 http:// 或 https:// 地址：启动时向其 /start、成功时向其本身、失败时向其 /退出码 或 /fail 发送 POST。仅对有 define 权限的用户显示。"],
+    },
+    {
         name: "labels", section: "kept", kind: "pairs", sample: "team=db",
         en: ["Labels", "Labels of the job, to find it by. Names of 1 to 63 letters, digits and . _ / -; values up to 255 bytes."],
         zh: ["标签", "任务的标签，用于查找。名称为 1 到 63 个字母、数字和 . _ / -；值最长 255 字节。"],

@@ -3,6 +3,8 @@
 #ifndef PEAL_SENDER_H
 #define PEAL_SENDER_H
 
+#include <sys/socket.h>
+
 #include "loop.h"
 #include "payload/payload.h"
 
@@ -34,5 +36,20 @@ struct sender *sender_free(struct sender *sender);
 /* Takes the payload over, also when it fails: E_NOMEM. `done` is called once, from the loop. */
 MUST_CHECK enum status sender_send(struct sender *sender, const struct channel *channel,
                                    struct payload *payload, sender_done *done, void *context);
+
+enum { POST_WHY = 160 };
+
+/* A POST of plain text, of which nothing is secret but the URL. */
+struct post {
+    const char *url, *body;
+    /* Asked with the address of the connection: true, and why, if it is not to be reached. NULL:
+     * all are. Such a post uses no proxy, and a connection of its own. */
+    bool (*refuses)(void *context, const struct sockaddr *address, char why[POST_WHY]);
+    void *context;
+};
+
+/* E_NOMEM: `done` is not called. */
+MUST_CHECK enum status sender_post(struct sender *sender, const struct post *post,
+                                   sender_done *done, void *context);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sender.h"
+#include "send/sender.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@ struct transfer {
     struct curl_slist *headers, *recipients;
     struct strbuf answer;
     char error[CURL_ERROR_SIZE];
+    struct post guard; /* of a post: `refuses`, and its context */
+    char refused[POST_WHY];
     sender_done *done;
     void *context;
     TAILQ_ENTRY(transfer) link;
@@ -86,8 +88,8 @@ static enum verdict judge_http(struct transfer *transfer, CURLcode code, struct 
     bool is_enough = code == CURLE_WRITE_ERROR && transfer->answer.length >= ANSWER_MAX;
     if (code == CURLE_OK || is_enough)
         return payload_judge(transfer->type, status, transfer->answer.text, why);
-    strbuf_adds(why, error_words(transfer, code));
-    return VERDICT_TROUBLE;
+    strbuf_adds(why, transfer->refused[0] ? transfer->refused : error_words(transfer, code));
+    return transfer->refused[0] ? VERDICT_REFUSED : VERDICT_TROUBLE;
 }
 
 static void end_transfer(struct transfer *transfer, CURLcode code)
@@ -286,6 +288,30 @@ static bool set_up_mail(struct transfer *transfer, const struct channel *channel
     return done;
 }
 
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = context;
+    const struct post *guard = &transfer->guard;
+    (void)purpose;
+    if (guard->refuses(guard->context, &address->addr, transfer->refused))
+        return CURL_SOCKET_BAD;
+    transfer->refused[0] = '\0'; /* of an address of the same name that was tried before */
+    return socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                  address->protocol);
+}
+
+/* A connection that another transfer has opened was not asked about. */
+static void set_up_guard(struct transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+}
+
+/* `channel` is of a mail. */
 static bool set_up(struct transfer *transfer, const struct channel *channel)
 {
     const struct sender *sender = transfer->sender;
@@ -303,7 +329,22 @@ static bool set_up(struct transfer *transfer, const struct channel *channel)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     if (sender->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, sender->ca_file);
-    return channel->type == CHANNEL_MAIL ? set_up_mail(transfer, channel) : set_up_http(transfer);
+    if (transfer->guard.refuses)
+        set_up_guard(transfer);
+    return transfer->type == CHANNEL_MAIL ? set_up_mail(transfer, channel) : set_up_http(transfer);
+}
+
+/* Frees it if it can't be begun. */
+static enum status begin(struct transfer *transfer, const struct channel *channel)
+{
+    struct sender *sender = transfer->sender;
+    TAILQ_INSERT_TAIL(&sender->transfers, transfer, link);
+    if (set_up(transfer, channel) &&
+        curl_multi_add_handle(sender->multi, transfer->easy) == CURLM_OK)
+        return OK;
+    TAILQ_REMOVE(&sender->transfers, transfer, link);
+    free_transfer(transfer);
+    return E_NOMEM;
 }
 
 enum status sender_send(struct sender *sender, const struct channel *channel,
@@ -321,11 +362,28 @@ enum status sender_send(struct sender *sender, const struct channel *channel,
                                   .context = context};
     *payload = (struct payload){0};
     strbuf_init(&transfer->answer);
-    TAILQ_INSERT_TAIL(&sender->transfers, transfer, link);
-    if (set_up(transfer, channel) &&
-        curl_multi_add_handle(sender->multi, transfer->easy) == CURLM_OK)
-        return OK;
-    TAILQ_REMOVE(&sender->transfers, transfer, link);
+    return begin(transfer, channel);
+}
+
+enum status sender_post(struct sender *sender, const struct post *post, sender_done *done,
+                        void *context)
+{
+    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    if (!transfer)
+        return E_NOMEM;
+    *transfer = (struct transfer){.sender = sender,
+                                  .type = CHANNEL_WEBHOOK,
+                                  .guard = *post,
+                                  .done = done,
+                                  .context = context};
+    strbuf_init(&transfer->answer);
+    strbuf_init(&transfer->payload.body);
+    strbuf_adds(&transfer->payload.body, post->body);
+    transfer->payload.url = strdup(post->url);
+    enum status st =
+        job_pairs_add(&transfer->payload.headers, "Content-Type", "text/plain; charset=utf-8");
+    if (st == OK && transfer->payload.url && strbuf_status(&transfer->payload.body) == OK)
+        return begin(transfer, NULL);
     free_transfer(transfer);
     return E_NOMEM;
 }
