@@ -43,12 +43,18 @@ local function number_of(entry, target)
 end
 
 local function meta()
-    local m = call('HMGET', META, 'rev', 'tag', 'inc', 'floor', 'bytes')
+    local m = call('HMGET', META, 'rev', 'tag', 'inc', 'floor', 'bytes', 'count')
     if not m[1] then
         return nil
     end
     return {rev = tonumber(m[1]), tag = m[2], inc = m[3], floor = tonumber(m[4]),
-            bytes = tonumber(m[5])}
+            bytes = tonumber(m[5]), count = tonumber(m[6])}
+end
+
+-- Somebody, or eviction, has removed a part of it: what is left must not be taken for the whole.
+local function is_torn(m)
+    return call('HLEN', KEYS_) ~= m.count or call('ZCARD', ORDER) ~= m.count or
+           (m.rev > 1 and call('EXISTS', FEED, TAGS) ~= 2)
 end
 
 local function head(m)
@@ -94,7 +100,11 @@ local function write(m, changes, tag, branches)
     local id = string.format('%.0f-0', rev)
     call('XADD', FEED, id, 'c', table.concat(blob)) -- refused unless the id is a new one
     call('XADD', TAGS, id, 't', tag, 'b', branches)
-    call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag,
+    m.count = m.count + #made / 2
+    for _, change in ipairs(changes) do
+        m.count = m.count - (not change[2] and 1 or 0)
+    end
+    call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag, 'count', m.count,
          'bytes', string.format('%.0f', m.bytes + size + 64))
     call_many('HSET', KEYS_, set, 2)
     call_many('HDEL', KEYS_, gone, 1)
@@ -459,7 +469,7 @@ local function open(m)
             return refuse('FOREIGN')
         end
         call('DEL', KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, RENEWED, BOUND)
-        call('HSET', META, 'rev', 1, 'tag', 0, 'inc', inc, 'floor', 2, 'bytes', 0, 'format', FORMAT,
+        call('HSET', META, 'rev', 1, 'tag', 0, 'inc', inc, 'floor', 2, 'bytes', 0, 'count', 0, 'format', FORMAT,
              'least', 1)
         m = meta()
     end
@@ -489,7 +499,9 @@ end
 
 local what = ARGV[1]
 local m = meta()
-if what == 'open' then
+if m and is_torn(m) then
+    return refuse('TORN')
+elseif what == 'open' then
     return open(m)
 elseif not m then
     return refuse('GONE')

@@ -247,6 +247,32 @@ static void lost_changes_are_noticed(void **state)
     }
 }
 
+/* Nothing is answered from what is left, and all goes on with what was there, or anew. */
+static void a_part_that_is_gone_is_noticed(void **state)
+{
+    static const char *const parts[] = {"keys", "order", "feed", "tags"};
+    struct answer answer;
+    char command[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct kv_client *client = redis_lab_client(loop, &redis_lab, "/?prefix=torn", 3000);
+        struct answer before = put(client, "torn/1");
+        snprintf(command, sizeof(command), "RENAME {torn}:%s {torn}:aside", parts[i]);
+        redis_server_tell(&redis_lab, command, NULL);
+        begin_put(client, "torn/2", &answer);
+        wait_for(answer.is_done);
+        assert_int_not_equal(answer.status, OK);
+        assert_non_null(strstr(answer.message, "a part of peal's data is gone"));
+        snprintf(command, sizeof(command), "RENAME {torn}:aside {torn}:%s", parts[i]);
+        redis_server_tell(&redis_lab, command, NULL);
+        struct answer after = put(client, "torn/3");
+        assert_true(after.cluster_id == before.cluster_id);
+        redis_server_tell(&redis_lab, "DEL {torn}:meta", NULL);
+        wait_for((after = put(client, "torn/4")).cluster_id != before.cluster_id);
+        kv_client_free(client);
+    }
+}
+
 static void a_newer_format_is_left_alone(void **state)
 {
     struct answer answer;
@@ -455,6 +481,7 @@ int main(void)
         cmocka_unit_test(writes_are_done_once),
         cmocka_unit_test(scripts_that_are_gone_are_loaded_again),
         cmocka_unit_test(lost_changes_are_noticed),
+        cmocka_unit_test(a_part_that_is_gone_is_noticed),
         cmocka_unit_test(a_newer_format_is_left_alone),
         cmocka_unit_test(silence_is_no_failure),
         cmocka_unit_test(old_changes_are_removed),
