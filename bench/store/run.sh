@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs per second through the SQLite store beside the disk's and bare SQLite's own limit, and through
-# the stores in etcd and PostgreSQL beside a bare client.
+# the stores in etcd, PostgreSQL and Redis beside a bare client.
 # usage: bench/store/run.sh [BUILD_DIR]
 set -eu
 
@@ -13,7 +13,7 @@ for bench in store_bench store_kv_bench; do
     fi
 done
 "$build/bench/store_bench" "$build/bench"
-for server in etcd postgres; do
+for server in etcd postgres redis; do
     echo "-- in $server"
     "$build/bench/store_kv_bench" "$server"
 done

@@ -1,12 +1,12 @@
-/* Claims, and whole runs, per second through the store in etcd or PostgreSQL, beside a bare loop
- * over the same client which sends the same number of transactions with the same number of compares
- * and writes, but plans nothing, keeps no mirror and hears no watch. Four transactions are in
- * flight at most, as in the store. One server, whose writes reach the disk; both are measured by
+/* Claims, and whole runs, per second through the store in etcd, PostgreSQL or Redis, beside a bare
+ * loop over the same client which sends the same number of transactions with the same number of
+ * compares and writes, but plans nothing, keeps no mirror and hears no watch. Four transactions are
+ * in flight at most, as in the store. One server, whose writes reach the disk; both are measured by
  * turns.
  *
- *     store_kv_bench etcd|postgres
+ *     store_kv_bench etcd|postgres|redis
  *                                  a table
- *     store_kv_bench etcd|postgres claims BATCH COUNT
+ *     store_kv_bench etcd|postgres|redis claims BATCH COUNT
  *                                  claims alone, BATCH at a time, COUNT requests in flight: ours
  * and the bare client's a second, as two words */
 #include <signal.h>
@@ -23,6 +23,8 @@
 #include "lanes.h"
 #include "pg.h"
 #include "postgres_server.h"
+#include "redis.h"
+#include "redis_server.h"
 
 enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
 
@@ -133,25 +135,101 @@ static void run_loop(void *context)
     loop_run_once(context);
 }
 
-/* One of the two. */
+/* One of them. */
 struct server {
-    bool is_postgres;
+    const struct kind *kind;
     struct etcd_cluster etcd;
     struct postgres_server postgres;
+    struct redis_server redis;
 };
 
-static struct kv_client *new_client(const struct server *server, struct loop *loop)
+static bool start_etcd(struct server *server)
+{
+    if (!etcd_cluster_available())
+        return false;
+    etcd_cluster_start(&server->etcd);
+    return true;
+}
+
+static void remove_etcd(struct server *server)
+{
+    etcd_cluster_remove(&server->etcd);
+}
+
+static enum status open_etcd(const struct server *server, struct loop *loop, struct kv_client **ret)
 {
     const struct etcd_client_config etcd = {.endpoints = server->etcd.endpoints,
                                             .endpoint_count = 1};
-    struct kv_client *client = NULL;
-    struct parse_error error;
+    return etcd_client_new(loop, &etcd, ret, NULL);
+}
+
+static bool start_postgres(struct server *server)
+{
+    if (!postgres_server_available())
+        return false;
+    postgres_server_start(&server->postgres);
+    return true;
+}
+
+static void remove_postgres(struct server *server)
+{
+    postgres_server_remove(&server->postgres);
+}
+
+static enum status open_postgres(const struct server *server, struct loop *loop,
+                                 struct kv_client **ret)
+{
     char url[256];
-    if (server->is_postgres)
-        postgres_server_url(&server->postgres, "", url);
-    const struct kv_server postgres = {.url = url};
-    if ((server->is_postgres ? pg_client_new(loop, &postgres, &client, &error)
-                             : etcd_client_new(loop, &etcd, &client, NULL)) != OK)
+    struct parse_error error;
+    postgres_server_url(&server->postgres, "", url);
+    return pg_client_new(loop, &(struct kv_server){.url = url}, ret, &error);
+}
+
+static bool start_redis(struct server *server)
+{
+    if (!redis_server_available())
+        return false;
+    redis_server_start(&server->redis);
+    return true;
+}
+
+static void remove_redis(struct server *server)
+{
+    redis_server_remove(&server->redis);
+}
+
+static enum status open_redis(const struct server *server, struct loop *loop,
+                              struct kv_client **ret)
+{
+    char url[256];
+    struct parse_error error;
+    redis_server_url(&server->redis, "", url);
+    return redis_client_new(loop, &(struct kv_server){.url = url}, ret, &error);
+}
+
+static const struct kind {
+    const char *name;
+    bool (*start)(struct server *server);
+    void (*remove)(struct server *server);
+    enum status (*open)(const struct server *server, struct loop *loop, struct kv_client **ret);
+} kinds[] = {
+    {"etcd", start_etcd, remove_etcd, open_etcd},
+    {"postgres", start_postgres, remove_postgres, open_postgres},
+    {"redis", start_redis, remove_redis, open_redis},
+};
+
+static const struct kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+static struct kv_client *new_client(const struct server *server, struct loop *loop)
+{
+    struct kv_client *client = NULL;
+    if (server->kind->open(server, loop, &client) != OK)
         die("client");
     return client;
 }
@@ -223,28 +301,16 @@ static void run_claims(struct lanes *lanes, struct bare *bare, char **argv)
     printf("%.0f %.0f\n", rates.ours, rates.limit);
 }
 
-static bool start_server(struct server *server)
-{
-    if (server->is_postgres && postgres_server_available())
-        postgres_server_start(&server->postgres);
-    else if (!server->is_postgres && etcd_cluster_available())
-        etcd_cluster_start(&server->etcd);
-    else
-        return false;
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     struct server server = {.etcd = {.count = 1, .is_durable = true},
                             .postgres = {.is_durable = true}};
     bool only_claims = argc == 5 && strcmp(argv[2], "claims") == 0;
-    if ((argc != 2 && !only_claims) ||
-        (strcmp(argv[1], "etcd") != 0 && strcmp(argv[1], "postgres") != 0))
-        die("usage: store_kv_bench etcd|postgres [claims BATCH COUNT]");
-    server.is_postgres = strcmp(argv[1], "postgres") == 0;
+    server.kind = argc > 1 ? find_kind(argv[1]) : NULL;
+    if ((argc != 2 && !only_claims) || !server.kind)
+        die("usage: store_kv_bench etcd|postgres|redis [claims BATCH COUNT]");
     signal(SIGPIPE, SIG_IGN);
-    if (!start_server(&server)) {
+    if (!server.kind->start(&server)) {
         printf("not available: there is no %s here\n", argv[1]);
         return 0;
     }
@@ -264,9 +330,6 @@ int main(int argc, char **argv)
     kv_client_free(bare.client);
     kv_txn_free(bare.txn);
     loop_free(bare.loop);
-    if (server.is_postgres)
-        postgres_server_remove(&server.postgres);
-    else
-        etcd_cluster_remove(&server.etcd);
+    server.kind->remove(&server);
     return 0;
 }

@@ -171,6 +171,7 @@ static kv_opener *find_opener(void *context, enum store_kind kind, struct strbuf
         const char *module, *what;
     } clients[] = {
         [STORE_OF_POSTGRES] = {"peal-postgres", "PostgreSQL"},
+        [STORE_OF_REDIS] = {"peal-redis", "Redis"},
     };
     const struct tools *tools = context;
     void (*open)(void) = NULL;
@@ -190,6 +191,7 @@ struct store_access lib_node_store(struct peal_node *peal)
 {
     return (struct store_access){.url = &peal->url,
                                  .etcd = &peal->etcd,
+                                 .redis = &peal->redis,
                                  .find_opener = find_opener,
                                  .context = &peal->tools};
 }

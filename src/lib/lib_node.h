@@ -29,7 +29,7 @@ struct peal_node {
     peal_options options; /* its texts are copies */
     char *data;           /* the folder of all programs */
     struct store_url url;
-    struct etcd_access etcd;
+    struct server_access etcd, redis;
     struct tools tools;
     struct call_pool *pool;
     struct side shared, local;

@@ -27,12 +27,27 @@ static char *copy(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static void etcd_access_of_environment(struct etcd_access *access)
+static char *variable(const char *server, const char *what)
 {
-    access->ca_file = copy(getenv("PEAL_ETCD_CA"));
-    access->cert_file = copy(getenv("PEAL_ETCD_CERT"));
-    access->key_file = copy(getenv("PEAL_ETCD_KEY"));
-    access->password_file = copy(getenv("PEAL_ETCD_PASSWORD_FILE"));
+    char name[40];
+    snprintf(name, sizeof(name), "PEAL_%s_%s", server, what);
+    return copy(getenv(name));
+}
+
+static void find_access(const char *server, struct server_access *access)
+{
+    access->ca_file = variable(server, "CA");
+    access->cert_file = variable(server, "CERT");
+    access->key_file = variable(server, "KEY");
+    access->password_file = variable(server, "PASSWORD_FILE");
+}
+
+static void release_access(struct server_access *access)
+{
+    free(access->ca_file);
+    free(access->cert_file);
+    free(access->key_file);
+    free(access->password_file);
 }
 
 static struct peal_node *release(struct peal_node *peal)
@@ -43,10 +58,8 @@ static struct peal_node *release(struct peal_node *peal)
     functions_release(&peal->shared.functions);
     functions_release(&peal->local.functions);
     store_url_release(&peal->url);
-    free(peal->etcd.ca_file);
-    free(peal->etcd.cert_file);
-    free(peal->etcd.key_file);
-    free(peal->etcd.password_file);
+    release_access(&peal->etcd);
+    release_access(&peal->redis);
     free((char *)peal->options.labels);
     tools_release(&peal->tools);
     free(peal->data);
@@ -146,7 +159,8 @@ static enum status make(const peal_options *options, struct peal_node **ret, str
     peal->options.threads = options->threads ? options->threads : THREADS;
     if (options->caller == PEAL_STEPS)
         peal->options.threads = 1;
-    etcd_access_of_environment(&peal->etcd);
+    find_access("ETCD", &peal->etcd);
+    find_access("REDIS", &peal->redis);
     asks_init(&peal->asks);
     strbuf_init(&peal->why);
     pthread_mutex_init(&peal->lock, NULL);

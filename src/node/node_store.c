@@ -16,13 +16,14 @@ enum {
 
 /* ---- the password ---- */
 
-static enum status read_password(const char *path, char **ret, struct strbuf *why)
+static enum status read_password(const char *whose, const char *path, char **ret,
+                                 struct strbuf *why)
 {
     char line[PASSWORD_MAX] = "";
     struct stat info;
     FILE *file = fopen(path, "re");
     if (!file || fstat(fileno(file), &info) != 0) {
-        strbuf_addf(why, "can't read etcd's password from %s: %s", path, strerror(errno));
+        strbuf_addf(why, "can't read %s's password from %s: %s", whose, path, strerror(errno));
         if (file)
             fclose(file);
         return E_IO;
@@ -43,17 +44,25 @@ static enum status read_password(const char *path, char **ret, struct strbuf *wh
     return *ret ? OK : E_NOMEM;
 }
 
-static enum status find_password(const struct store_access *access, char **ret, struct strbuf *why)
+static enum status find_password(const char *whose, const char *variable,
+                                 const struct server_access *server, char **ret, struct strbuf *why)
 {
-    const char *given = getenv("PEAL_ETCD_PASSWORD");
+    const char *given = getenv(variable);
     if (given && *given) {
         *ret = strdup(given);
         return *ret ? OK : E_NOMEM;
     }
-    if (access->etcd->password_file)
-        return read_password(access->etcd->password_file, ret, why);
+    if (server->password_file)
+        return read_password(whose, server->password_file, ret, why);
     *ret = NULL;
     return OK;
+}
+
+static void forget_password(char *password)
+{
+    if (password)
+        explicit_bzero(password, strlen(password));
+    free(password);
 }
 
 /* ---- the login ---- */
@@ -61,7 +70,7 @@ static enum status find_password(const struct store_access *access, char **ret, 
 static enum status check_login(const struct store_access *access, const char *user,
                                const char *password, struct strbuf *why)
 {
-    const struct etcd_access *etcd = access->etcd;
+    const struct server_access *etcd = access->etcd;
     if (user && !password)
         strbuf_addf(why,
                     "etcd's user %s needs a password: etcd.password_file in the configuration, or "
@@ -81,7 +90,8 @@ enum status etcd_login_make(const struct store_access *access, struct etcd_login
     const struct store_url *url = access->url;
     const char *user = url->user ? url->user : access->etcd->user;
     char *password = NULL;
-    enum status st = user ? find_password(access, &password, why) : OK;
+    enum status st =
+        user ? find_password("etcd", "PEAL_ETCD_PASSWORD", access->etcd, &password, why) : OK;
     if (st == OK)
         st = check_login(access, user, password, why);
     if (st != OK) {
@@ -103,9 +113,7 @@ enum status etcd_login_make(const struct store_access *access, struct etcd_login
 
 void etcd_login_release(struct etcd_login *login)
 {
-    if (login->password)
-        explicit_bzero(login->password, strlen(login->password));
-    free(login->password);
+    forget_password(login->password);
     *login = (struct etcd_login){0};
 }
 
@@ -128,24 +136,67 @@ static enum status open_etcd(const struct store_access *access, struct loop *loo
 }
 
 static enum status open_by_url(const struct store_access *access, struct loop *loop,
-                               int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+                               const struct kv_server *server, struct kv_client **ret,
+                               struct strbuf *why)
 {
-    const struct kv_server server = {.url = access->url->postgres, .deadline_ms = deadline_ms};
     struct parse_error error = {0};
     kv_opener *open = access->find_opener(access->context, access->url->kind, why);
     if (!open)
         return E_INVALID;
-    enum status st = open(loop, &server, ret, &error);
+    enum status st = open(loop, server, ret, &error);
     if (st != OK)
         strbuf_adds(why, error.message);
+    return st;
+}
+
+/* libpq finds its credentials by itself. */
+static enum status open_postgres(const struct store_access *access, struct loop *loop,
+                                 int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+{
+    const struct kv_server server = {.url = access->url->whole, .deadline_ms = deadline_ms};
+    return open_by_url(access, loop, &server, ret, why);
+}
+
+static enum status open_redis(const struct store_access *access, struct loop *loop,
+                              int64_t deadline_ms, struct kv_client **ret, struct strbuf *why)
+{
+    const struct server_access *redis = access->redis;
+    char *password = NULL;
+    if (!access->url->is_tls && (redis->ca_file || redis->cert_file || redis->key_file))
+        strbuf_adds(why, "certificates are configured, but the store is redis://, without TLS: "
+                         "write rediss://");
+    else if (!redis->cert_file != !redis->key_file)
+        strbuf_adds(why, "redis.cert and redis.key belong together: name both, or none");
+    if (why->length)
+        return E_INVALID;
+    enum status st = find_password("Redis", "PEAL_REDIS_PASSWORD", redis, &password, why);
+    const struct kv_server server = {.url = access->url->whole,
+                                     .deadline_ms = deadline_ms,
+                                     .user = redis->user,
+                                     .password = password,
+                                     .ca_file = redis->ca_file,
+                                     .cert_file = redis->cert_file,
+                                     .key_file = redis->key_file};
+    if (st == OK)
+        st = open_by_url(access, loop, &server, ret, why);
+    forget_password(password);
     return st;
 }
 
 enum status node_kv_open(const struct store_access *access, struct loop *loop, int64_t deadline_ms,
                          struct kv_client **ret, struct strbuf *why)
 {
-    return access->url->kind == STORE_OF_ETCD ? open_etcd(access, loop, deadline_ms, ret, why)
-                                              : open_by_url(access, loop, deadline_ms, ret, why);
+    switch (access->url->kind) {
+    case STORE_OF_ETCD:
+        return open_etcd(access, loop, deadline_ms, ret, why);
+    case STORE_OF_POSTGRES:
+        return open_postgres(access, loop, deadline_ms, ret, why);
+    case STORE_OF_REDIS:
+        return open_redis(access, loop, deadline_ms, ret, why);
+    case STORE_OF_SQLITE:
+        break;
+    }
+    return E_INVALID;
 }
 
 /* ---- the store ---- */

@@ -1,4 +1,4 @@
-/* Opens the store of a cluster that a URL names: in etcd, or in PostgreSQL. */
+/* Opens the store of a cluster that a URL names: in etcd, PostgreSQL or Redis. */
 #ifndef PEAL_NODE_STORE_H
 #define PEAL_NODE_STORE_H
 
@@ -8,8 +8,8 @@
 #include "store.h"
 #include "store_url.h"
 
-/* Credentials for etcd. */
-struct etcd_access {
+/* Credentials for etcd, or for Redis. */
+struct server_access {
     char *user; /* NULL: that of the store's URL, if any */
     char *password_file;
     char *ca_file, *cert_file, *key_file; /* PEM */
@@ -21,7 +21,7 @@ typedef kv_opener *node_find_opener(void *context, enum store_kind kind, struct 
 /* How the store is reached. All of it stays the caller's. */
 struct store_access {
     const struct store_url *url;
-    const struct etcd_access *etcd;
+    const struct server_access *etcd, *redis;
     const char *config_file;       /* that has the credentials, for messages; NULL: none */
     int64_t patience_ms;           /* how long the first answer may take; 0: 4 s */
     node_find_opener *find_opener; /* of what is not etcd's */

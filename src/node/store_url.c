@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis_place.h"
+
 enum { ENDPOINTS_MAX = 16, HOST_MAX = 253, PREFIX_MAX = 200, DEFAULT_PORT = 2379 };
 
 static const char default_prefix[] = "/peal";
@@ -30,22 +32,34 @@ static enum status unknown_scheme(const struct reader *reader, size_t length)
     static const struct {
         const char *word, *meant;
     } mistakes[] = {
-        {"pgsql", "postgresql://"}, {"pg", "postgresql://"},  {"http", "etcd://"},
-        {"https", "etcds://"},      {"etc", "etcd://"},       {"ectd", "etcd://"},
-        {"etcd3", "etcd://"},       {"etcd+tls", "etcds://"}, {"etcdtls", "etcds://"},
-        {"sqlite3", "sqlite"},      {"embedded", "sqlite"},   {"file", "sqlite"},
+        {"pgsql", "postgresql://"},
+        {"pg", "postgresql://"},
+        {"http", "etcd://"},
+        {"https", "etcds://"},
+        {"etc", "etcd://"},
+        {"ectd", "etcd://"},
+        {"etcd3", "etcd://"},
+        {"etcd+tls", "etcds://"},
+        {"etcdtls", "etcds://"},
+        {"sqlite3", "sqlite"},
+        {"embedded", "sqlite"},
+        {"file", "sqlite"},
+        {"redis+tls", "rediss://"},
+        {"sentinel", "redis+sentinel://"},
+        {"redis-sentinel", "redis+sentinel://"},
+        {"unix", "redis+unix://"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         if (starts_with(reader->text, length, mistakes[i].word))
             return parse_fail(reader->err, 1,
-                              "unknown store \"%s\"; peal knows sqlite, etcd:// and "
-                              "postgresql://: did you mean %s?",
+                              "unknown store \"%s\"; peal knows sqlite, etcd://, "
+                              "postgresql:// and redis://: did you mean %s?",
                               mistakes[i].word, mistakes[i].meant);
     }
     return parse_fail(reader->err, 1,
                       "unknown store \"%.*s\"; peal knows sqlite, "
-                      "etcd://HOST:PORT,.../PREFIX (etcds:// with TLS) and "
-                      "postgresql://USER@HOST/DATABASE",
+                      "etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
+                      "postgresql://USER@HOST/DATABASE and redis://HOST:PORT",
                       length > 40 ? 40 : (int)length, reader->text);
 }
 
@@ -281,11 +295,60 @@ static enum status read_postgres(const struct reader *reader, const char *at)
         if (!isgraph((unsigned char)*c))
             return parse_fail(reader->err, COLUMN(reader, c),
                               "an address has no blanks; write %%20 for one");
-    reader->url->postgres = strdup(reader->text);
+    reader->url->whole = strdup(reader->text);
     reader->url->prefix = strdup(default_prefix);
-    return reader->url->postgres && reader->url->prefix
+    return reader->url->whole && reader->url->prefix
                ? read_servers(reader->url, sign ? sign + 1 : hosts, end)
                : E_NOMEM;
+}
+
+/* ---- Redis ---- */
+
+static enum status add_host(struct store_url *url, const struct redis_host *host)
+{
+    bool is_v6 = strchr(host->host, ':') != NULL;
+    char *text;
+    int length = host->port ? asprintf(&text, is_v6 ? "tcp://[%s]:%d" : "tcp://%s:%d", host->host,
+                                       host->port)
+                            : asprintf(&text, "tcp://localhost:6379"); /* a socket */
+    if (length < 0)
+        return E_NOMEM;
+    url->endpoints[url->endpoint_count++] = text;
+    return OK;
+}
+
+static enum status read_redis(const struct reader *reader)
+{
+    struct store_url *url = reader->url;
+    struct redis_place place;
+    enum status st = redis_place_read(reader->text, &place, reader->err);
+    if (st != OK)
+        return st;
+    url->is_tls = place.is_tls;
+    url->whole = strdup(reader->text);
+    url->prefix = strdup(default_prefix);
+    url->endpoints = calloc(place.host_count, sizeof(*url->endpoints));
+    if (!url->whole || !url->prefix || !url->endpoints)
+        st = E_NOMEM;
+    for (size_t i = 0; st == OK && i < place.host_count; i++)
+        st = add_host(url, &place.hosts[i]);
+    redis_place_release(&place);
+    return st;
+}
+
+enum status store_url_accept_loss(struct store_url *url, struct parse_error *reterr)
+{
+    static const char parameter[] = "accept-loss=yes";
+    char *whole;
+    if (url->kind != STORE_OF_REDIS)
+        return parse_fail(reterr, 0, "only a store in Redis can be told to accept a loss");
+    if (strstr(url->whole, parameter))
+        return OK;
+    if (asprintf(&whole, "%s%s%s", url->whole, strchr(url->whole, '?') ? "&" : "?", parameter) < 0)
+        return E_NOMEM;
+    free(url->whole);
+    url->whole = whole;
+    return OK;
 }
 
 /* What follows "sqlite". */
@@ -325,6 +388,9 @@ enum status store_url_parse(const char *text, struct store_url *ret, struct pars
     } else if (starts_with(text, length, "postgresql") || starts_with(text, length, "postgres")) {
         url.kind = STORE_OF_POSTGRES;
         st = read_postgres(&reader, text + length);
+    } else if (redis_place_is_scheme(text, length)) {
+        url.kind = STORE_OF_REDIS;
+        st = read_redis(&reader);
     } else {
         st = unknown_scheme(&reader, length);
     }
@@ -343,14 +409,14 @@ void store_url_release(struct store_url *url)
     free(url->user);
     free(url->prefix);
     free(url->shared);
-    free(url->postgres);
+    free(url->whole);
     *url = (struct store_url){0};
 }
 
 void store_url_print(const struct store_url *url, struct strbuf *out)
 {
-    if (url->kind == STORE_OF_POSTGRES) {
-        strbuf_adds(out, url->postgres);
+    if (url->whole) {
+        strbuf_adds(out, url->whole);
         return;
     }
     if (url->kind == STORE_OF_SQLITE) {

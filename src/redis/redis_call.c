@@ -98,6 +98,16 @@ static void take_error(struct redis_call *call, const char *error)
     strbuf_release(&words);
 }
 
+/* Whoever finds that it is over ends it; the next one to ask sees it gone. */
+static int64_t settle(const struct redis_call *call, const struct kv_observed *seen)
+{
+    int64_t age_ms = redis_lease_age_ms(call->job.reply, call->lease);
+    int is_over = kv_observer_settle(seen, age_ms, kv_now_ms());
+    if (is_over > 0)
+        redis_lease_end(client_of(&call->request), seen);
+    return is_over < 0 ? seen->ttl_ms / 1000 : 0;
+}
+
 static enum status take_look(struct redis_call *call)
 {
     struct redis_client *client = client_of(&call->request);
@@ -108,6 +118,8 @@ static enum status take_look(struct redis_call *call)
     int64_t left_ms = seen ? kv_observer_left_ms(seen, kv_now_ms()) : -1;
     lease->id = call->lease;
     lease->ttl_s = !seen ? -1 : left_ms < 0 ? 0 : left_ms / 1000;
+    if (seen && call->kind == REDIS_KIND_SETTLE)
+        lease->ttl_s = settle(call, seen);
     lease->granted_s = seen ? seen->ttl_ms / 1000 : 0;
     return OK;
 }
@@ -123,7 +135,7 @@ static enum status take_lease(struct redis_call *call)
     redis_learn(client_of(request), &head);
     request->result.revision = head.rev;
     request->result.cluster_id = redis_cluster_id(head.incarnation);
-    if (call->kind == REDIS_KIND_LOOK)
+    if (call->kind >= REDIS_KIND_LOOK)
         return take_look(call);
     if (!redis_read_number(redis_at(reply, 1), &is_done))
         return E_CORRUPT;
@@ -248,14 +260,14 @@ static enum status start_lease(struct kv_client *base, enum redis_kind kind, int
     struct redis_command *command = &call->job.command;
     call->lease = id;
     call->ttl_ms = ttl_s * 1000;
-    call->request.is_write = kind != REDIS_KIND_LOOK;
+    call->request.is_write = kind < REDIS_KIND_LOOK;
     command->script = REDIS_MAY_NOT_GROW;
     snprintf(call->lease_text, sizeof(call->lease_text), "%" PRId64, id);
     snprintf(call->ttl_text, sizeof(call->ttl_text), "%" PRId64, call->ttl_ms);
     redis_adds(command, kind == REDIS_KIND_GRANT    ? "grant"
                         : kind == REDIS_KIND_REVOKE ? "revoke"
                                                     : "look");
-    if (kind != REDIS_KIND_LOOK)
+    if (kind < REDIS_KIND_LOOK)
         redis_adds(command, call->lease_text);
     if (kind == REDIS_KIND_GRANT) {
         redis_adds(command, call->ttl_text);
@@ -285,6 +297,12 @@ enum status redis_lease_look(struct kv_client *client, int64_t id, const struct 
                              struct kv_call **ret)
 {
     return start_lease(client, REDIS_KIND_LOOK, id, 0, reply, ret);
+}
+
+enum status redis_lease_settle(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                               struct kv_call **ret)
+{
+    return start_lease(client, REDIS_KIND_SETTLE, id, 0, reply, ret);
 }
 
 void redis_call_cancel(struct kv_call *call)

@@ -20,11 +20,25 @@ void redis_learn(struct redis_client *client, const struct redis_head *head)
         client->newest = head->rev;
 }
 
+bool redis_client_report(const struct kv_client *base, struct redis_report *ret)
+{
+    const struct redis_link *link = &((const struct redis_client *)base)->calls;
+    const struct redis_facts *facts = &link->facts;
+    if (!link->wire)
+        return false;
+    *ret = (struct redis_report){facts->server, facts->replicas,
+                                 facts->server.clock_ms ? facts->server.clock_ms - facts->clock_ms
+                                                        : 0};
+    return true;
+}
+
 static void client_free(struct kv_client *base)
 {
     struct redis_client *client = (struct redis_client *)base;
     kv_requests_release(&client->requests);
     redis_lists_release(client);
+    redis_sentinel_release(client);
+    redis_replicas_release(client);
     redis_link_release(&client->calls);
     redis_link_release(&client->stream);
     redis_feed_release(client);
@@ -48,6 +62,7 @@ static const struct kv_client_ops client_ops = {
     .lease_grant = redis_lease_grant,
     .lease_revoke = redis_lease_revoke,
     .lease_look = redis_lease_look,
+    .lease_settle = redis_lease_settle,
     .list = redis_list,
     .list_cancel = redis_list_cancel,
     .call_cancel = redis_call_cancel,
@@ -79,7 +94,7 @@ static bool is_address(const char *host)
 static enum status prepare_names(struct redis_client *client)
 {
     const struct redis_place *place = &client->place;
-    bool are_addresses = true;
+    bool are_addresses = !place->is_sentinel; /* which may name the master by a host's name */
     for (size_t i = 0; i < place->host_count; i++)
         are_addresses =
             are_addresses && (!place->hosts[i].port || is_address(place->hosts[i].host));
@@ -101,16 +116,15 @@ static enum status copy_text(const char *text, char **ret)
     return OK;
 }
 
-static enum status prepare(struct redis_client *client, const struct redis_client_config *config,
+static enum status prepare(struct redis_client *client, const struct kv_server *server,
                            struct parse_error *reterr)
 {
-    const struct tls_config tls = {config->ca_file, config->cert_file, config->key_file, false};
-    enum status st = redis_place_read(config->url, &client->place, reterr);
-    client->accepts_loss = config->accepts_loss;
-    if (st == OK && config->user)
-        st = copy_text(config->user, &client->place.user);
+    const struct tls_config tls = {server->ca_file, server->cert_file, server->key_file, false};
+    enum status st = redis_place_read(server->url, &client->place, reterr);
+    if (st == OK && server->user && !client->place.user)
+        st = copy_text(server->user, &client->place.user);
     if (st == OK)
-        st = copy_text(config->password, &client->password);
+        st = copy_text(server->password, &client->password);
     if (st == OK && client->place.user && !client->password)
         return parse_fail(reterr, 0, "Redis' user \"%.60s\" has no password", client->place.user);
     if (st == OK)
@@ -120,19 +134,23 @@ static enum status prepare(struct redis_client *client, const struct redis_clien
     return st;
 }
 
-enum status redis_client_new(struct loop *loop, const struct redis_client_config *config,
+enum status redis_client_new(struct loop *loop, const struct kv_server *server,
                              struct kv_client **ret, struct parse_error *reterr)
 {
     struct redis_client *client = calloc(1, sizeof(*client));
     if (!client)
         return E_NOMEM;
     kv_client_init(&client->base, &client_ops, &client_kind, loop);
-    enum status st = redis_calls_init(client, config->deadline_ms);
+    enum status st = redis_calls_init(client, server->deadline_ms);
     enum status parts = redis_leases_init(client);
     if (st == OK)
         st = parts;
     if (st == OK)
-        st = prepare(client, config, reterr);
+        st = prepare(client, server, reterr);
+    if (st == OK)
+        st = redis_sentinel_init(client);
+    if (st == OK)
+        st = redis_replicas_init(client);
     if (st == OK)
         st = redis_link_init(&client->calls, client, true);
     if (st == OK)

@@ -13,9 +13,12 @@ static const char *const first_lines[REDIS_SCRIPTS] = {
 };
 
 /* In the order in which the script takes them. */
-enum { GUARD = 9 };
+#define KEY_COUNT "11"
+_Static_assert(REDIS_DATA_KEYS == 11, "as a text");
+enum { GUARD = 10 };
 static const char *const key_names[REDIS_DATA_KEYS] = {
-    "meta", "keys", "order", "feed", "tags", "leases", "beats", "seats", "bound", [GUARD] = "guard",
+    "meta",    "keys",  "order",           "feed", "tags", "leases", "beats", "seats",
+    "renewed", "bound", [GUARD] = "guard",
 };
 
 char *redis_script_text(enum redis_script script)
@@ -63,7 +66,7 @@ enum status redis_send(struct redis_wire *wire, const struct redis_keys *keys,
         return redis_wire_send(wire, command->argc, (const char **)command->argv, command->lengths);
     argv[1] = keys->shas[command->script];
     lengths[1] = REDIS_SHA;
-    argv[2] = "10";
+    argv[2] = KEY_COUNT;
     lengths[2] = 2;
     for (int i = 0; i < REDIS_DATA_KEYS; i++, argc++) {
         argv[argc] = keys->text[i];

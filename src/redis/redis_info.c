@@ -53,15 +53,40 @@ static int read_version(const char *text)
     return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
+/* "slave0:ip=10.0.0.2,port=6379,state=online,..." */
+int redis_info_replicas(const char *info, size_t length)
+{
+    enum { REPLICAS_MAX = 64 };
+    int count = 0;
+    for (int i = 0; i < REPLICAS_MAX; i++) {
+        char field[24];
+        const char *value;
+        size_t value_length;
+        snprintf(field, sizeof(field), "slave%d", i);
+        if (!find(info, length, field, &value, &value_length))
+            break;
+        count += memmem(value, value_length, "state=online", strlen("state=online")) != NULL;
+    }
+    return count;
+}
+
+static int64_t number(const char *info, size_t length, const char *field)
+{
+    char value[32];
+    return copy(info, length, field, value, sizeof(value)) ? strtoll(value, NULL, 10) : 0;
+}
+
 bool redis_info_read(const char *info, size_t length, struct redis_info *ret)
 {
     struct redis_info server = {.version = 0};
-    char version[32], replid[64], replicas[16] = "0";
+    char version[32], replid[64];
     if (!copy(info, length, "redis_version", version, sizeof(version)) ||
         !copy(info, length, "run_id", server.run_id, sizeof(server.run_id)) ||
         !copy(info, length, "master_replid", replid, sizeof(replid)))
         return false;
     server.version = read_version(version);
+    bool is_valkey = copy(info, length, "valkey_version", version, sizeof(version));
+    snprintf(server.name, sizeof(server.name), "%s %.20s", is_valkey ? "Valkey" : "Redis", version);
     strcpy(server.seat, server.run_id);
     strncat(server.seat, replid, sizeof(server.seat) - strlen(server.seat) - 1);
     server.is_master = is(info, length, "role", "master");
@@ -70,36 +95,43 @@ bool redis_info_read(const char *info, size_t length, struct redis_info *ret)
     server.has_aof = is(info, length, "aof_enabled", "1");
     server.is_aof_failing = is(info, length, "aof_last_write_status", "err");
     copy(info, length, "maxmemory_policy", server.policy, sizeof(server.policy));
-    copy(info, length, "connected_slaves", replicas, sizeof(replicas));
-    server.replicas = (int)strtol(replicas, NULL, 10);
+    server.replicas = redis_info_replicas(info, length);
+    server.memory = number(info, length, "used_memory");
+    server.most_memory = number(info, length, "maxmemory");
+    server.clients = number(info, length, "connected_clients");
+    server.most_clients = number(info, length, "maxclients");
+    server.clock_ms = number(info, length, "server_time_usec") / 1000;
     *ret = server;
     return true;
 }
 
 /* ---- will it do? ---- */
 
-static bool is_loss(const struct redis_info *server, const char **ret)
+static const char *const losses[] = {
+    [REDIS_HAS_NO_AOF] =
+        "it keeps no append-only file, so it loses acknowledged changes whenever it "
+        "stops: CONFIG SET appendonly yes and appendfsync always",
+    [REDIS_FSYNC_UNKNOWN] = "it does not say how it writes its append-only file: let this user ask "
+                            "CONFIG GET appendfsync",
+    [REDIS_FSYNC_LATE] = "it acknowledges changes before they are on disk, and loses them when the "
+                         "machine fails: CONFIG SET appendfsync always",
+    [REDIS_EVICTS] = "it removes keys when its memory is full: CONFIG SET maxmemory-policy "
+                     "noeviction",
+};
+
+enum redis_loss redis_info_loss(const struct redis_info *server)
 {
-    if (!server->has_aof)
-        *ret = "it keeps no append-only file, so it loses acknowledged changes whenever it stops: "
-               "CONFIG SET appendonly yes and appendfsync always";
-    else if (!server->fsync[0])
-        *ret = "it does not say how it writes its append-only file: let this user ask CONFIG GET "
-               "appendfsync";
-    else if (strcmp(server->fsync, "always") != 0)
-        *ret = "it acknowledges changes before they are on disk, and loses them when the machine "
-               "fails: CONFIG SET appendfsync always";
-    else if (strcmp(server->policy, "noeviction") != 0)
-        *ret = "it removes keys when its memory is full: CONFIG SET maxmemory-policy noeviction";
-    else
-        return false;
-    return true;
+    return !server->has_aof                            ? REDIS_HAS_NO_AOF
+           : !server->fsync[0]                         ? REDIS_FSYNC_UNKNOWN
+           : strcmp(server->fsync, "always") != 0      ? REDIS_FSYNC_LATE
+           : strcmp(server->policy, "noeviction") != 0 ? REDIS_EVICTS
+                                                       : REDIS_LOSES_NOTHING;
 }
 
 enum status redis_info_check(const struct redis_info *server, const char *name, bool accepts_loss,
                              struct strbuf *why)
 {
-    const char *loss = NULL;
+    enum redis_loss loss = accepts_loss ? REDIS_LOSES_NOTHING : redis_info_loss(server);
     if (server->version < VERSION_LEAST) {
         strbuf_addf(why, "%s: it is Redis %d.%d; peal needs 7.0 or later, or Valkey", name,
                     server->version / 10000, server->version / 100 % 100);
@@ -118,8 +150,12 @@ enum status redis_info_check(const struct redis_info *server, const char *name, 
                                        : "it is a replica; name its master, or Sentinel");
         return E_UNREACHABLE;
     }
-    if (!accepts_loss && is_loss(server, &loss)) {
-        strbuf_addf(why, "%s: %s (and CONFIG REWRITE); or accept it: --accept-loss", name, loss);
+    if (loss != REDIS_LOSES_NOTHING) {
+        strbuf_addf(why,
+                    "%s: %s (and CONFIG REWRITE); or accept it: --accept-loss, which is "
+                    "accept-loss=yes of the "
+                    "address",
+                    name, losses[loss]);
         return E_INVALID;
     }
     if (server->is_aof_failing) {

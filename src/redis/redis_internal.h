@@ -7,6 +7,8 @@
  *     redis_info.c      what a server says of itself, and whether that will do
  *     redis_command.c   commands on their way out
  *     redis_words.c     what an error means
+ *     redis_sentinel.c  which server is the master
+ *     redis_replicas.c  how many replicas there are, while a connection is open
  *     redis_link.c      a connection that is kept up: jobs, and WAIT for replicas
  *     redis_call.c      a request: sent, sent again, answered
  *     redis_encode.c    a transaction as the script takes it
@@ -24,6 +26,7 @@
 #include "redis.h"
 #include "redis_info.h"
 #include "redis_place.h"
+#include "redis_report.h"
 #include "redis_wire.h"
 
 enum { REDIS_FORMAT = 1, REDIS_ENTRY_HEAD = 32, REDIS_LEASES_MAX = 32 };
@@ -38,7 +41,7 @@ enum redis_script {
     REDIS_NO_SCRIPT, /* a plain command */
 };
 
-enum { REDIS_ARGS_MAX = 8, REDIS_DATA_KEYS = 10, REDIS_SHA = 40 };
+enum { REDIS_ARGS_MAX = 8, REDIS_DATA_KEYS = 11, REDIS_SHA = 40 };
 
 struct redis_command {
     enum redis_script script;
@@ -100,6 +103,7 @@ struct redis_memory {
     int64_t client_id;                /* of the connection before, which is ended */
     int64_t leases[REDIS_LEASES_MAX]; /* our own */
     size_t lease_count;
+    int replicas; /* that had to have a change there */
 };
 
 /* What is known of a connection that is open. */
@@ -107,7 +111,8 @@ struct redis_facts {
     struct redis_info server;
     struct redis_head head;
     int64_t client_id;
-    int replicas; /* that must have a change */
+    int64_t clock_ms; /* of this machine, when the server told its own */
+    int replicas;     /* that must have a change */
 };
 
 struct redis_client;
@@ -117,9 +122,10 @@ struct redis_opening;
  * `why` says why not. E_INVALID and E_VERSION do not pass by themselves. */
 typedef void redis_opened(void *context, enum status st, const char *why);
 
-MUST_CHECK enum status redis_opening_new(struct redis_client *client, bool is_for_calls,
-                                         const struct redis_memory *memory, redis_opened *over,
-                                         void *context, struct redis_opening **ret);
+MUST_CHECK enum status redis_opening_new(struct redis_client *client, const struct redis_host *host,
+                                         bool is_for_calls, const struct redis_memory *memory,
+                                         redis_opened *over, void *context,
+                                         struct redis_opening **ret);
 struct redis_wire *redis_opening_take(struct redis_opening *opening, struct redis_facts *ret,
                                       struct redis_keys *ret_keys);
 struct redis_opening *redis_opening_free(struct redis_opening *opening);
@@ -177,6 +183,8 @@ bool redis_link_withdraw(struct redis_link *link, struct redis_job *job);
 /* Closes the connection, now or after the replies at hand, and opens another: jobs that were sent
  * are lost. */
 void redis_link_lose(struct redis_link *link, const char *why);
+/* The same for another server, and at once; also if none is open yet. */
+void redis_link_move(struct redis_link *link, const char *why);
 void redis_job_drop_reply(struct redis_job *job);
 
 /* ---- requests ---- */
@@ -189,6 +197,7 @@ enum redis_kind {
     REDIS_KIND_GRANT,
     REDIS_KIND_REVOKE,
     REDIS_KIND_LOOK,
+    REDIS_KIND_SETTLE,
 };
 
 struct redis_call {
@@ -205,13 +214,26 @@ struct redis_call {
 
 struct redis_list;
 
+/* Asks Sentinels, one after the other, and goes on asking the one that answers. */
+struct redis_sentinel {
+    struct redis_wire *wire; /* NULL: between two attempts */
+    struct loop_timer *timer;
+    size_t at; /* of the place's hosts */
+    int skip;  /* replies that are nobody's */
+    bool is_asked;
+    int64_t changed_ms; /* when another one was turned to */
+    char host[256];     /* of the master; "": not known yet */
+    int port;
+    struct strbuf why; /* the last failure */
+};
+
 struct redis_client {
     struct kv_client base; /* first */
     struct redis_place place;
-    char *password; /* NULL: none */
-    bool accepts_loss;
+    char *password;           /* NULL: none */
     SSL_CTX *tls;             /* NULL: plain */
     struct evdns_base *names; /* NULL: all hosts are addresses */
+    struct redis_sentinel sentinel;
     struct redis_link calls, stream;
     struct kv_requests requests;
     struct redis_list *lists;
@@ -229,6 +251,10 @@ struct redis_client {
     struct redis_job look_job;
     bool is_looking;
     struct loop_timer *look_timer;
+
+    struct redis_job count_job;
+    bool is_counting;
+    struct loop_timer *count_timer;
 };
 
 /* What an answer brought. */
@@ -250,6 +276,8 @@ enum status redis_lease_revoke(struct kv_client *client, int64_t id, const struc
                                struct kv_call **ret);
 enum status redis_lease_look(struct kv_client *client, int64_t id, const struct kv_reply *reply,
                              struct kv_call **ret);
+enum status redis_lease_settle(struct kv_client *client, int64_t id, const struct kv_reply *reply,
+                               struct kv_call **ret);
 void redis_call_cancel(struct kv_call *call);
 void redis_call_may_repeat(struct kv_call *call);
 
@@ -290,5 +318,20 @@ void redis_leases_opened(struct redis_client *client);
 void redis_leases_broken(struct redis_client *client);
 /* What `look` answered. False: it can't be read. */
 bool redis_leases_saw(struct redis_client *client, const struct redisReply *reply);
+/* Since its renewal by the server's clock, by such an answer; 0: not known. */
+int64_t redis_lease_age_ms(const struct redisReply *reply, int64_t id);
+void redis_lease_end(struct redis_client *client, const struct kv_observed *lease);
+
+/* redis_sentinel.c: does nothing without Sentinel. */
+MUST_CHECK enum status redis_sentinel_init(struct redis_client *client);
+void redis_sentinel_release(struct redis_client *client);
+/* NULL: it is not known yet. *ret is a room for it. */
+const struct redis_host *redis_master(struct redis_client *client, struct redis_host *ret);
+void redis_sentinel_doubt(struct redis_client *client); /* that master can't be used */
+
+/* redis_replicas.c */
+MUST_CHECK enum status redis_replicas_init(struct redis_client *client);
+void redis_replicas_release(struct redis_client *client);
+void redis_replicas_opened(struct redis_client *client);
 
 #endif

@@ -81,9 +81,8 @@ static void end_over(struct redis_job *job, bool is_lost)
 static const struct redis_job_type end_type = {.over = end_over, .free = free_job};
 
 /* Unless it has beaten since: the counter is compared. */
-static void end_lease(void *context, const struct kv_observed *lease)
+void redis_lease_end(struct redis_client *client, const struct kv_observed *lease)
 {
-    struct redis_client *client = context;
     struct end *end = calloc(1, sizeof(*end));
     if (!end)
         return; /* with the next look */
@@ -98,14 +97,31 @@ static void end_lease(void *context, const struct kv_observed *lease)
     redis_link_submit(&client->calls, &end->job);
 }
 
+static void end_lease(void *context, const struct kv_observed *lease)
+{
+    redis_lease_end(context, lease);
+}
+
+enum { LEASE_WIDTH = 4 }; /* id, TTL, beats, age */
+
+int64_t redis_lease_age_ms(const struct redisReply *reply, int64_t id)
+{
+    const struct redisReply *list = redis_at(reply, 1);
+    int64_t one, age_ms;
+    for (size_t i = 0; list && i + LEASE_WIDTH <= list->elements; i += LEASE_WIDTH)
+        if (redis_read_number(list->element[i], &one) && one == id)
+            return redis_read_number(list->element[i + 3], &age_ms) ? age_ms : 0;
+    return 0;
+}
+
 bool redis_leases_saw(struct redis_client *client, const struct redisReply *reply)
 {
     const struct redisReply *list = redis_at(reply, 1);
     int64_t now_ms = kv_now_ms(), id, ttl_ms, beats;
-    if (!list || list->type != REDIS_REPLY_ARRAY || list->elements % 3 != 0)
+    if (!list || list->type != REDIS_REPLY_ARRAY || list->elements % LEASE_WIDTH != 0)
         return false;
     kv_observer_begin(&client->observer);
-    for (size_t i = 0; i < list->elements; i += 3)
+    for (size_t i = 0; i < list->elements; i += LEASE_WIDTH)
         if (!redis_read_number(list->element[i], &id) ||
             !redis_read_number(list->element[i + 1], &ttl_ms) ||
             !redis_read_number(list->element[i + 2], &beats) ||

@@ -125,6 +125,15 @@ void redis_link_lose(struct redis_link *link, const char *why)
     retry_later(link);
 }
 
+void redis_link_move(struct redis_link *link, const char *why)
+{
+    link->opening = redis_opening_free(link->opening);
+    redis_link_lose(link, why);
+    link->failures = 0;
+    if (!link->wire) /* else when the replies at hand are taken */
+        loop_timer_set(link->timer, 0);
+}
+
 /* ---- sending ---- */
 
 static bool send_wait(struct redis_link *link)
@@ -267,6 +276,7 @@ static void take_memory(const struct redis_link *link, struct redis_memory *ret)
     *ret = (struct redis_memory){.mark = client->base.mark, .client_id = link->facts.client_id};
     memcpy(ret->run_id, link->facts.server.run_id, sizeof(ret->run_id));
     memcpy(ret->seat, link->facts.server.seat, sizeof(ret->seat));
+    ret->replicas = link->facts.replicas;
     for (size_t at = 0; ret->lease_count < REDIS_LEASES_MAX && (lease = table_next(leases, &at));)
         memcpy(&ret->leases[ret->lease_count++], lease + leases->type->key_at, sizeof(int64_t));
 }
@@ -279,10 +289,12 @@ static void opened(struct redis_link *link)
     link->heard_ms = kv_now_ms();
     link->must_close = link->is_working = false;
     redis_learn(client, &link->facts.head);
-    if (link->is_for_calls)
+    if (link->is_for_calls) {
         redis_leases_opened(client);
-    else
+        redis_replicas_opened(client);
+    } else {
         redis_feed_opened(client);
+    }
     flush(link);
 }
 
@@ -305,15 +317,27 @@ static void on_opened(void *context, enum status st, const char *why)
     kv_client_is_away(&client->base, link->why.text);
     if (st == E_INVALID || st == E_VERSION)
         kv_requests_refuse(&client->requests, st, link->why.text);
+    else
+        redis_sentinel_doubt(client);
 }
 
 static void open_now(struct redis_link *link)
 {
+    struct redis_client *client = link->client;
     struct redis_memory memory;
+    struct redis_host room;
+    const struct redis_host *host = redis_master(client, &room);
     if (link->wire || link->opening)
         return;
+    if (!host) {
+        strbuf_reset(&link->why);
+        redis_explain(&client->place, client->sentinel.why.text, &link->why);
+        retry_later(link);
+        kv_client_is_away(&client->base, link->why.text);
+        return;
+    }
     take_memory(link, &memory);
-    if (redis_opening_new(link->client, link->is_for_calls, &memory, on_opened, link,
+    if (redis_opening_new(client, host, link->is_for_calls, &memory, on_opened, link,
                           &link->opening) != OK)
         retry_later(link);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "redis_internal.h"
 
 enum {
@@ -176,6 +177,7 @@ static bool take_greeting(struct redis_opening *opening, enum greeting greeting,
     case CLIENT_ID:
         return redis_read_number(reply, &facts->client_id);
     case INFO:
+        facts->clock_ms = clock_now().wall.ms;
         return read_info(reply, &facts->server);
     case FSYNC:
         return read_fsync(reply, &facts->server);
@@ -315,10 +317,15 @@ static void check(struct redis_opening *opening)
 {
     const struct redis_client *client = opening->client;
     struct redis_facts *facts = &opening->facts;
-    facts->replicas = client->place.replicas == REDIS_REPLICAS_SEEN ? facts->server.replicas
-                                                                    : client->place.replicas;
-    opening->status =
-        redis_info_check(&facts->server, client->place.name, client->accepts_loss, &opening->why);
+    const struct redis_memory *memory = &opening->memory;
+    bool is_same = strcmp(memory->seat, facts->server.seat) == 0;
+    facts->replicas = client->place.replicas;
+    if (facts->replicas == REDIS_REPLICAS_SEEN)
+        facts->replicas = is_same && memory->replicas > facts->server.replicas
+                              ? memory->replicas
+                              : facts->server.replicas;
+    opening->status = redis_info_check(&facts->server, client->place.name,
+                                       client->place.accepts_loss, &opening->why);
 }
 
 static void on_paused(void *context)
@@ -356,9 +363,9 @@ static enum status connect_to(struct redis_opening *opening, const struct redis_
     return redis_wire_new(client->base.loop, &address, &wire_events, opening, &opening->wire);
 }
 
-enum status redis_opening_new(struct redis_client *client, bool is_for_calls,
-                              const struct redis_memory *memory, redis_opened *over, void *context,
-                              struct redis_opening **ret)
+enum status redis_opening_new(struct redis_client *client, const struct redis_host *host,
+                              bool is_for_calls, const struct redis_memory *memory,
+                              redis_opened *over, void *context, struct redis_opening **ret)
 {
     struct redis_opening *opening = calloc(1, sizeof(*opening));
     if (!opening)
@@ -374,7 +381,7 @@ enum status redis_opening_new(struct redis_client *client, bool is_for_calls,
     if (st == OK)
         st = loop_timer_new(client->base.loop, on_again, opening, &opening->again);
     if (st == OK)
-        st = connect_to(opening, &client->place.hosts[0]);
+        st = connect_to(opening, host);
     if (st != OK) {
         redis_opening_free(opening);
         return st;

@@ -45,28 +45,39 @@ static const struct {
     {"valkey+sentinel", false, true, false}, {"valkeys+sentinel", true, true, false},
 };
 
+static int find_scheme(const char *scheme, size_t length)
+{
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        if (strlen(schemes[i].scheme) == length && strncmp(schemes[i].scheme, scheme, length) == 0)
+            return (int)i;
+    return -1;
+}
+
+bool redis_place_is_scheme(const char *scheme, size_t length)
+{
+    return find_scheme(scheme, length) >= 0;
+}
+
 static enum status read_scheme(const struct reader *reader, const char **ret_rest, bool *ret_unix)
 {
     size_t length = strcspn(reader->text, ":");
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-        if (strlen(schemes[i].scheme) != length ||
-            strncmp(schemes[i].scheme, reader->text, length) != 0)
-            continue;
-        if (strncmp(reader->text + length, "://", 3) != 0)
-            return parse_fail(reader->err, (int)length + 1, "write %s://%s", schemes[i].scheme,
-                              schemes[i].is_unix       ? "/PATH/OF/SOCKET"
-                              : schemes[i].is_sentinel ? "HOST:PORT,.../MASTER"
-                                                       : "HOST:PORT");
-        reader->place->is_tls = schemes[i].is_tls;
-        reader->place->is_sentinel = schemes[i].is_sentinel;
-        *ret_unix = schemes[i].is_unix;
-        *ret_rest = reader->text + length + 3;
-        return OK;
-    }
-    return parse_fail(reader->err, 1,
-                      "\"%.*s\" is not known; write redis://HOST:PORT, rediss:// with TLS, "
-                      "redis+unix:///SOCKET or redis+sentinel://HOST:PORT,.../MASTER",
-                      length > 40 ? 40 : (int)length, reader->text);
+    int i = find_scheme(reader->text, length);
+    if (i < 0)
+        return parse_fail(reader->err, 1,
+                          "\"%.*s\" is not known; write redis://HOST:PORT, rediss:// with TLS, "
+                          "redis+unix:///SOCKET or redis+sentinel://HOST:PORT,.../MASTER",
+                          length > 40 ? 40 : (int)length, reader->text);
+    const char *example = schemes[i].is_unix       ? "/PATH/OF/SOCKET"
+                          : schemes[i].is_sentinel ? "HOST:PORT,.../MASTER"
+                                                   : "HOST:PORT";
+    if (strncmp(reader->text + length, "://", 3) != 0)
+        return parse_fail(reader->err, (int)length + 1, "write %s://%s", schemes[i].scheme,
+                          example);
+    reader->place->is_tls = schemes[i].is_tls;
+    reader->place->is_sentinel = schemes[i].is_sentinel;
+    *ret_unix = schemes[i].is_unix;
+    *ret_rest = reader->text + length + 3;
+    return OK;
 }
 
 /* ---- servers ---- */
@@ -113,6 +124,13 @@ static enum status read_host(const struct reader *reader, const char *at, const 
     return st == OK ? add_host(reader, name, (size_t)(name_end - name), port) : st;
 }
 
+static enum status refuse_password(const struct reader *reader, const char *at)
+{
+    return parse_fail(reader->err, COLUMN(reader, at),
+                      "a password does not belong here, where everybody can read it; use "
+                      "redis.password_file of the configuration, or PEAL_REDIS_PASSWORD");
+}
+
 static enum status read_user(const struct reader *reader, const char **at, const char *end)
 {
     const char *sign = memchr(*at, '@', (size_t)(end - *at));
@@ -120,9 +138,7 @@ static enum status read_user(const struct reader *reader, const char **at, const
     if (!sign)
         return OK;
     if (colon)
-        return parse_fail(reader->err, COLUMN(reader, colon),
-                          "a password does not belong here, where everybody can read it; use "
-                          "redis.password_file of the configuration, or PEAL_REDIS_PASSWORD");
+        return refuse_password(reader, colon);
     if (sign == *at)
         return parse_fail(reader->err, COLUMN(reader, sign), "the user is missing before the @");
     reader->place->user = strndup(*at, (size_t)(sign - *at));
@@ -192,24 +208,39 @@ static enum status read_prefix(const struct reader *reader, const char *at, cons
     return OK;
 }
 
+static enum status read_yes(const struct reader *reader, const char *at, const char *end, bool *ret)
+{
+    if (end - at != 3 || memcmp(at, "yes", 3) != 0)
+        return parse_fail(reader->err, COLUMN(reader, at),
+                          "write accept-loss=yes, or leave it out");
+    *ret = true;
+    return OK;
+}
+
+static bool is(const char *at, size_t length, const char *name)
+{
+    return length == strlen(name) && memcmp(at, name, length) == 0;
+}
+
 static enum status read_parameter(const struct reader *reader, const char *at, const char *end)
 {
     const char *sign = memchr(at, '=', (size_t)(end - at));
     size_t length = (size_t)((sign ? sign : end) - at);
     const char *value = sign ? sign + 1 : end;
-    if (length == 6 && memcmp(at, "prefix", 6) == 0)
+    if (is(at, length, "prefix"))
         return read_prefix(reader, value, end);
-    if (length == 8 && memcmp(at, "replicas", 8) == 0)
+    if (is(at, length, "replicas"))
         return read_number(reader, value, end, 0, REPLICAS_MAX, "replicas",
                            &reader->place->replicas);
-    if (length == 2 && memcmp(at, "db", 2) == 0)
+    if (is(at, length, "db"))
         return read_number(reader, value, end, 0, DB_MAX, "a database", &reader->place->db);
-    if (length == 8 && memcmp(at, "password", 8) == 0)
-        return parse_fail(reader->err, COLUMN(reader, at),
-                          "a password does not belong here, where everybody can read it; use "
-                          "redis.password_file of the configuration, or PEAL_REDIS_PASSWORD");
+    if (is(at, length, "accept-loss"))
+        return read_yes(reader, value, end, &reader->place->accepts_loss);
+    if (is(at, length, "password"))
+        return refuse_password(reader, at);
     return parse_fail(reader->err, COLUMN(reader, at),
-                      "\"%.*s\" is not known here; there are prefix=NAME, replicas=N and db=N",
+                      "\"%.*s\" is not known here; there are prefix=NAME, replicas=N, db=N and "
+                      "accept-loss=yes",
                       length > 40 ? 40 : (int)length, at);
 }
 

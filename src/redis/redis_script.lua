@@ -4,7 +4,7 @@
 -- Everything is compared first and written last; the first write is the one that could be refused.
 -- An entry is four numbers of 8 bytes (created, changed, version, lease) and the value.
 
-local META, KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, BOUND, GUARD = unpack(KEYS)
+local META, KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, RENEWED, BOUND, GUARD = unpack(KEYS)
 local FORMAT = 1
 local HEAD = 32   -- bytes of an entry before its value
 local CHUNK = 1000 -- of arguments of a call: Lua's stack is limited
@@ -43,12 +43,18 @@ local function number_of(entry, target)
 end
 
 local function meta()
-    local m = call('HMGET', META, 'rev', 'tag', 'inc', 'floor', 'bytes')
+    local m = call('HMGET', META, 'rev', 'tag', 'inc', 'floor', 'bytes', 'count')
     if not m[1] then
         return nil
     end
     return {rev = tonumber(m[1]), tag = m[2], inc = m[3], floor = tonumber(m[4]),
-            bytes = tonumber(m[5])}
+            bytes = tonumber(m[5]), count = tonumber(m[6])}
+end
+
+-- Somebody, or eviction, has removed a part of it: what is left must not be taken for the whole.
+local function is_torn(m)
+    return call('HLEN', KEYS_) ~= m.count or call('ZCARD', ORDER) ~= m.count or
+           (m.rev > 1 and call('EXISTS', FEED, TAGS) ~= 2)
 end
 
 local function head(m)
@@ -94,7 +100,11 @@ local function write(m, changes, tag, branches)
     local id = string.format('%.0f-0', rev)
     call('XADD', FEED, id, 'c', table.concat(blob)) -- refused unless the id is a new one
     call('XADD', TAGS, id, 't', tag, 'b', branches)
-    call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag,
+    m.count = m.count + #made / 2
+    for _, change in ipairs(changes) do
+        m.count = m.count - (not change[2] and 1 or 0)
+    end
+    call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag, 'count', m.count,
          'bytes', string.format('%.0f', m.bytes + size + 64))
     call_many('HSET', KEYS_, set, 2)
     call_many('HDEL', KEYS_, gone, 1)
@@ -362,10 +372,24 @@ end
 
 -- ---- leases: a renewal raises a counter, without a revision ----
 
+-- In ms, by this server's clock: only who settles a lease looks at it.
+local function now()
+    local time = call('TIME')
+    return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+local function renew(id)
+    call('HINCRBY', BEATS, id, 1)
+    call('HSET', RENEWED, id, string.format('%.0f', now()))
+end
+
 -- ARGV: 2 id, 3 ttl in ms, 4 seat
 local function grant(m)
     call('HSET', LEASES, ARGV[2], ARGV[3])
-    call('HINCRBY', BEATS, ARGV[2], 1)
+    if call('HSETNX', BEATS, ARGV[2], 0) == 0 then
+        call('HINCRBY', BEATS, ARGV[2], 1)
+    end
+    call('HSET', RENEWED, ARGV[2], string.format('%.0f', now()))
     call('HSET', SEATS, ARGV[2], ARGV[4])
     return {head(m), 1}
 end
@@ -397,6 +421,7 @@ local function revoke(m)
     call('HDEL', LEASES, id)
     call('HDEL', BEATS, id)
     call('HDEL', SEATS, id)
+    call('HDEL', RENEWED, id)
     return {head(m), 1}
 end
 
@@ -404,21 +429,27 @@ end
 local function beat(m)
     local ttl = call('HGET', LEASES, ARGV[2])
     if ttl then
-        call('HINCRBY', BEATS, ARGV[2], 1)
+        renew(ARGV[2])
     end
     return {head(m), ttl and tonumber(ttl) or 0}
 end
 
 local function look(m)
-    local leases, beats, found = call('HGETALL', LEASES), call('HGETALL', BEATS), {}
-    local count = {}
+    local leases, beats, renewed, found = call('HGETALL', LEASES), call('HGETALL', BEATS),
+                                          call('HGETALL', RENEWED), {}
+    local count, at, time = {}, {}, now()
     for i = 1, #beats, 2 do
         count[beats[i]] = beats[i + 1]
     end
+    for i = 1, #renewed, 2 do
+        at[renewed[i]] = tonumber(renewed[i + 1])
+    end
     for i = 1, #leases, 2 do
-        found[#found + 1] = leases[i]
+        local id = leases[i]
+        found[#found + 1] = id
         found[#found + 1] = leases[i + 1]
-        found[#found + 1] = count[leases[i]] or '0'
+        found[#found + 1] = count[id] or '0'
+        found[#found + 1] = string.format('%.0f', time - (at[id] or time))
     end
     return {head(m), found}
 end
@@ -437,8 +468,8 @@ local function open(m)
         if what ~= 'none' and what ~= 'hash' then
             return refuse('FOREIGN')
         end
-        call('DEL', KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, BOUND)
-        call('HSET', META, 'rev', 1, 'tag', 0, 'inc', inc, 'floor', 2, 'bytes', 0, 'format', FORMAT,
+        call('DEL', KEYS_, ORDER, FEED, TAGS, LEASES, BEATS, SEATS, RENEWED, BOUND)
+        call('HSET', META, 'rev', 1, 'tag', 0, 'inc', inc, 'floor', 2, 'bytes', 0, 'count', 0, 'format', FORMAT,
              'least', 1)
         m = meta()
     end
@@ -468,11 +499,13 @@ end
 
 local what = ARGV[1]
 local m = meta()
-if what == 'open' then
+if m and is_torn(m) then
+    return refuse('TORN')
+elseif what == 'open' then
     return open(m)
 elseif not m then
     return refuse('GONE')
 end
 local all = {txn = txn, page = page, changes = changes, compact = compact, grant = grant, revoke = revoke, beat = beat,
-             look = look, head = function(now) return {head(now)} end}
+             look = look, head = function() return {head(m)} end}
 return all[what](m)

@@ -28,7 +28,7 @@ struct redis_wire {
     SSL *tls; /* the socket's; NULL: plain */
     struct redisReader *reader;
     struct loop_timer *end; /* reports `failure` from the loop */
-    bool is_closed;
+    bool is_open, is_closed;
     char failure[200];
 };
 
@@ -87,9 +87,13 @@ static void *make_integer(const redisReadTask *task, long long number)
     return reply;
 }
 
+/* The task is of what is not there: an array, or a string. */
 static void *make_nil(const redisReadTask *task)
 {
-    return new_reply(task);
+    redisReply *reply = new_reply(task);
+    if (reply)
+        reply->type = REDIS_REPLY_NIL;
+    return reply;
 }
 
 struct redisReader *redis_reader_new(void)
@@ -147,6 +151,11 @@ void redis_wire_bind(struct redis_wire *wire, const struct redis_wire_events *ev
 {
     wire->events = events;
     wire->context = context;
+}
+
+bool redis_wire_is_open(const struct redis_wire *wire)
+{
+    return wire->is_open;
 }
 
 /* ---- bytes ---- */
@@ -214,7 +223,8 @@ static void on_connected(struct redis_wire *wire)
     setsockopt(bufferevent_getfd(wire->socket), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (refusal)
         fail(wire, refusal);
-    else
+    wire->is_open = !refusal;
+    if (!refusal)
         wire->events->opened(wire->context);
 }
 

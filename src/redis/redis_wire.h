@@ -39,6 +39,8 @@ struct redis_wire *redis_wire_free(struct redis_wire *wire); /* accepts NULL; re
 void redis_wire_bind(struct redis_wire *wire, const struct redis_wire_events *events,
                      void *context);
 
+bool redis_wire_is_open(const struct redis_wire *wire);
+
 /* E_NOMEM: nothing was sent. */
 MUST_CHECK enum status redis_wire_send(struct redis_wire *wire, int argc, const char **argv,
                                        const size_t *lengths);

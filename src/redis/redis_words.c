@@ -13,6 +13,7 @@ static const struct {
     {"PEAL NOLEASE", REDIS_REFUSED, E_NOT_FOUND},
     {"PEAL GONE", REDIS_LOST, E_UNREACHABLE}, /* somebody has flushed it: it is compared anew */
     {"PEAL FOREIGN", REDIS_REFUSED, E_INVALID},
+    {"PEAL TORN", REDIS_LOST, E_UNREACHABLE},
     {"NOSCRIPT", REDIS_LOST, E_UNREACHABLE},
     {"READONLY", REDIS_LOST, E_UNREACHABLE},
     {"LOADING", REDIS_LOST, E_UNREACHABLE},
@@ -53,6 +54,8 @@ static const struct {
     {"MISCONF", "see its log and its disk"},
     {"NOREPLICAS", "see its replicas, or lower min-replicas-to-write"},
     {"PEAL FOREIGN", "the prefix is in use by something else: choose another one (prefix=NAME)"},
+    {"PEAL TORN", "a part of peal's data is gone, evicted or deleted: set maxmemory-policy "
+                  "noeviction, and put a backup back, or remove all of it (DEL {PREFIX}:meta)"},
     {"certificate", "check redis.ca of the configuration"},
     {"Connection refused", "start it, or check host and port"},
     {"No such file", "check the socket's path"},

@@ -30,7 +30,7 @@ struct kv_client *redis_lab_client(struct loop *loop, const struct redis_server 
     struct kv_client *client;
     struct parse_error error;
     redis_server_url(server, more, url);
-    const struct redis_client_config config = {.url = url, .deadline_ms = deadline_ms};
+    const struct kv_server config = {.url = url, .deadline_ms = deadline_ms};
     if (redis_client_new(loop, &config, &client, &error) != OK) {
         fprintf(stderr, "%s\n", error.message);
         abort();

@@ -6,12 +6,14 @@
 
 #include "etcd_server.h"
 #include "postgres_server.h"
+#include "redis_server.h"
 
 struct place place;
 static char root[64];
 static int places;
 static struct etcd_cluster cluster = {.count = 1};
 static struct postgres_server postgres;
+static struct redis_server redis;
 
 /* ---- the kinds ---- */
 
@@ -83,6 +85,33 @@ static void resume_postgres(void)
     postgres_server_resume(&postgres);
 }
 
+static void start_redis(void)
+{
+    redis_server_start(&redis);
+}
+
+static void remove_redis(void)
+{
+    redis_server_remove(&redis);
+}
+
+static void print_redis(void)
+{
+    char more[32];
+    snprintf(more, sizeof(more), "?prefix=test_%d", places);
+    redis_server_url(&redis, more, place.store);
+}
+
+static void pause_redis(void)
+{
+    redis_server_pause(&redis);
+}
+
+static void resume_redis(void)
+{
+    redis_server_resume(&redis);
+}
+
 static const struct kind {
     const char *name;
     bool has_server;
@@ -94,6 +123,8 @@ static const struct kind {
      resume_etcd},
     {"PostgreSQL", true, postgres_server_available, start_postgres, remove_postgres, print_postgres,
      pause_postgres, resume_postgres},
+    {"Redis", true, redis_server_available, start_redis, remove_redis, print_redis, pause_redis,
+     resume_redis},
 };
 static const struct kind *kind;
 

@@ -19,7 +19,7 @@ enum { TTL_MS = 5000, MARGIN_MS = 1000, PATIENCE_MS = 60000, SILENCE_MS = 20000 
 
 struct place {
     char data[96];
-    char store[128]; /* a URL */
+    char store[256]; /* a URL */
     bool has_server; /* one that can fall silent, and leases that run out then */
 };
 extern struct place place;

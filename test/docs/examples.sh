@@ -1,7 +1,7 @@
 #!/bin/bash
 # examples.sh DOCUMENT
 # Types what a document shows, line by line in one shell, as its reader would, at agents of its own.
-# Indented lines that start with peal, curl or export must succeed. What stands behind a `$ ` in
+# Indented lines that start with peal, curl, redis-cli or export must succeed. What stands behind a `$ ` in
 # ```console blocks must answer what the document shows below it: the very text, or, where that is
 # JSON, the same but for ids, times and the like.
 #
@@ -11,6 +11,8 @@
 . "$PEAL_SOURCE/test/integration/lib.sh"
 # shellcheck source=test/integration/history_lib.sh
 . "$PEAL_SOURCE/test/integration/history_lib.sh"
+# shellcheck source=test/integration/redis_lib.sh
+. "$PEAL_SOURCE/test/integration/redis_lib.sh"
 
 document=$1
 mapfile -t ports < <(free_ports)
@@ -20,12 +22,15 @@ export PEAL_PASSWORD_FILE=$scratch/password PEAL_CA=$scratch/ca.pem
 unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR PEAL_URL PEAL_TOKEN
 etcd_url=etcd://not.started
 postgres_url=postgresql://not.started
+redis_url=redis://not.started
 
 # ---- this machine in the place of others ----
 
 here() { # COMMAND
     sed -E -e "s#etcd://(etcd-1,etcd-2,etcd-3|10.0.0.1,10.0.0.2,10.0.0.3)#$etcd_url#" \
         -e "s#postgresql://peal@db-1,db-2/jobs\?sslmode=require#$postgres_url#" \
+        -e "s#redis://redis-1#$redis_url#" \
+        -e "s#^redis-cli#redis-cli -p $redis_port#" \
         -e "s#/usr/local/bin/backup#$scratch/backup#" \
         -e "s#--from /var/lib/peal#--from $scratch/alone#" \
         -e "s#/var/lib/peal-#$scratch/peal-#g" \
@@ -58,6 +63,12 @@ left_out() { # COMMAND
     esac
 }
 
+# As one is that nobody has set up.
+start_redis() {
+    redis_make --appendonly no --appendfsync everysec
+    redis_url=redis://127.0.0.1:$redis_port
+}
+
 start_postgres() {
     local ports
     postgres_make trust
@@ -86,6 +97,7 @@ prepare() {
     PATH=$scratch/bin:$PATH
     ! grep -q 'etcd://' "$document" || etcd_start
     ! grep -q 'postgresql://peal@db-1' "$document" || start_postgres
+    ! grep -q 'redis://redis-1' "$document" || start_redis
     case $document in
     docs/API.md | docs/SECURITY.md) peal start -d --node-id web-1 ;;
     docs/FROM-OTHERS.md) peal start -d --node-id web-1 --facade dkron,tutorial ;;
@@ -133,7 +145,7 @@ read_examples() {
         :\`\`\`) inside= ;;
         :\$\ *) add_example $number "${line#\$ }" ;;
         :*) wants[last]+=$line$'\n' ;;
-        '    peal '* | '    curl '* | '    export PEAL'*)
+        '    peal '* | '    curl '* | '    redis-cli '* | '    export PEAL'*)
             add_example $number "$(sed 's/^ *//; s/  *# .*//' <<<"$line")"
             ;;
         esac

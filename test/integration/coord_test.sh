@@ -1,6 +1,6 @@
 #!/bin/bash
-# peal lock, elect and select: on one machine, with etcd, and with PostgreSQL. `coord_test.sh file`,
-# `coord_test.sh etcd` and `coord_test.sh postgres` are the same test in three places; what only some
+# peal lock, elect and select: on one machine, and with etcd, PostgreSQL and Redis. `coord_test.sh file`,
+# `coord_test.sh etcd`, `... postgres` and `... redis` are the same test in four places; what only some
 # of them have is at the end.
 # shellcheck source=test/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -24,6 +24,17 @@ postgres)
     server_signal() { postgres_signal "$postgres" "$1"; }
     server_comes_back() { postgres_start "$postgres" "$postgres_port"; }
     server_stop() { postgres_stop "$postgres"; }
+    ;;
+redis)
+    # shellcheck source=test/integration/history_lib.sh
+    . "$(dirname "$0")/history_lib.sh"
+    # shellcheck source=test/integration/redis_lib.sh
+    . "$(dirname "$0")/redis_lib.sh"
+    redis_make # options: none
+    export PEAL_STORE=redis://127.0.0.1:$redis_port
+    server_signal() { redis_signal "$redis" "$1"; }
+    server_comes_back() { redis_start "$redis" "$redis_port"; }
+    server_stop() { redis_kill "$redis"; }
     ;;
 esac
 log=$scratch/log

@@ -8,7 +8,10 @@ trap 'end_agents; etcd_stop; servers_stop; rm -rf "$scratch"' EXIT
 patience=60 # a server takes a while to start
 
 servers_stop() {
-    local data
+    local data pid
+    for pid in "$scratch"/redis*/pid "$scratch"/sentinel*/pid; do
+        [ ! -f "$pid" ] || kill -9 "$(cat "$pid")"
+    done
     [ -z "${mongo_pid:-}" ] || mongo_kill
     for data in "$scratch"/postgres*/data; do
         [ ! -f "$data/postmaster.pid" ] || postgres_stop "${data%/data}"

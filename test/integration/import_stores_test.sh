@@ -4,9 +4,11 @@
 # channels and accounts; not while a node works there, or has open runs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/history_lib.sh"
+. "$(dirname "$0")/redis_lib.sh"
+redis_make
 etcd_start
 postgres_make trust
-etcd=$etcd_url/from postgres_url="postgresql://peal@127.0.0.1:$postgres_port/peal"
+etcd=$etcd_url/from postgres_url="postgresql://peal@127.0.0.1:$postgres_port/peal" redis_url=redis://127.0.0.1:$redis_port
 nodes_are() { # JSON
     [ "$(peal nodes -o json | jq -c '[.[] | [.node, .state]]')" = "$1" ]
 }
@@ -79,6 +81,10 @@ move "$scratch/alone" --store "$postgres_url?schema=again"
 expect_jobs fourth --store "$postgres_url?schema=again" --node-id fourth
 move "$etcd_url/back" --store sqlite --data "$scratch/other"
 expect_jobs other
+move "$etcd_url/back" --store "$redis_url"
+expect_jobs fifth --store "$redis_url" --node-id fifth
+move "$redis_url" --store "$postgres_url?schema=last"
+expect_jobs sixth --store "$postgres_url?schema=last" --node-id sixth
 
 # A node that was killed is gone after a while, though nobody else is there.
 start_agent second --store "$postgres_url" --node-id second --listen none
@@ -92,7 +98,7 @@ expect_status 2
 expect_stderr_has '--from etcd://: a host is missing here'
 run peal cluster import --from "sqlite:///x" --store "$postgres_url"
 expect_status 2
-expect_stderr_has '--from is a data folder, or etcd:// or postgresql://'
+expect_stderr_has '--from is a data folder, or etcd://, postgresql:// or redis://'
 run peal cluster import --from "$scratch/alone" --store sqlite
 expect_status 2
 expect_stderr_has 'or --store sqlite --data DIR'

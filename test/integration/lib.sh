@@ -15,7 +15,7 @@ export TZ=UTC LC_ALL=C.UTF-8
 # Tests of root's run their jobs as root, as those of everybody else run theirs as themselves.
 PEAL_DEFAULT_USER=$(id -un)
 export PEAL_DEFAULT_USER
-unset LANGUAGE PEAL_LANG TZDIR NO_COLOR PEAL_DATA PEAL_STORE PEAL_ETCD_PASSWORD PEAL_TOKEN PEAL_TOKEN_FILE VISUAL EDITOR
+unset LANGUAGE PEAL_LANG TZDIR NO_COLOR PEAL_DATA PEAL_STORE PEAL_ETCD_PASSWORD PEAL_REDIS_PASSWORD PEAL_TOKEN PEAL_TOKEN_FILE VISUAL EDITOR
 
 scratch=$(mktemp -d)
 trap 'end_agents; etcd_stop; rm -rf "$scratch"' EXIT

@@ -2,7 +2,7 @@
 # Programs that embed the library beside agents, on a store that they share: their runs, output and
 # progress are seen from every agent, live and after the program has ended; killed, triggered with
 # parameters and paused from there. Programs and agents die.
-# Usage: program_test.sh sqlite|etcd|postgres [postgres], the latter for the history
+# Usage: program_test.sh sqlite|etcd|postgres|redis [postgres], the latter for the history
 # shellcheck disable=SC2317 # wait_until calls what seems unreachable
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/history_lib.sh"
@@ -17,6 +17,11 @@ case $1 in
 etcd)
     etcd_start
     store=$etcd_url/test
+    ;;
+redis)
+    . "$(dirname "$0")/redis_lib.sh"
+    redis_make # options: none
+    store=redis://127.0.0.1:$redis_port
     ;;
 postgres) store="postgresql://peal@127.0.0.1:$postgres_port/peal?schema=store" ;;
 sqlite) store=sqlite://$scratch/shared ;;

@@ -2,7 +2,7 @@
 # What becomes of a PostgreSQL that is the store of three nodes: killed, frozen, cut off, full, in the
 # hands of strangers. All goes on by itself each time, no tick starts twice, and none is silent.
 # store_postgres_faults_test.sh HALF_SENT
-. "$(dirname "$0")/store_postgres_lib.sh"
+. "$(dirname "$0")/store_cluster_lib.sh"
 half_sent=${1:-$source_dir/build/asan/test/half_sent}
 seed=${PEAL_SEED:-$SRANDOM}
 echo "seed $seed (PEAL_SEED repeats it)"

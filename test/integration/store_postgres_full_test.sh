@@ -3,7 +3,7 @@
 # The disk of a PostgreSQL that is the store of three nodes fills up: that of its tables, then that of
 # its log, without which it stops. Nothing is started that can't be put on record, it is said why, and all
 # goes on once there is room.
-. "$(dirname "$0")/store_postgres_lib.sh"
+. "$(dirname "$0")/store_cluster_lib.sh"
 
 skip() { # REASON
     echo "skipped: $1"

@@ -10,8 +10,8 @@ while IFS='|' read -r url want; do
     expect_stderr_has "peal: --store: $want"
     expect_stderr_has '^'
 done <<'TABLE'
-redis://localhost|unknown store "redis"; peal knows sqlite, etcd://
-http://localhost:2379|unknown store "http"; peal knows sqlite, etcd:// and postgresql://: did you mean etcd://?
+mysql://localhost|unknown store "mysql"; peal knows sqlite, etcd://
+http://localhost:2379|unknown store "http"; peal knows sqlite, etcd://, postgresql:// and redis://: did you mean etcd://?
 etcd://localhost:237x|a port is a number, not "237x"
 etcd://::1|an IPv6 address stands in brackets: [::1]:2379
 etcd://me:secret@localhost|a password does not belong here
@@ -39,7 +39,7 @@ while IFS='|' read -r line want; do
     expect_status 6
     expect_stderr_has "peal: $scratch/bad.yaml:$want"
 done <<'TABLE'
-store: redis://x|1:8: store: unknown store "redis"
+store: mysql://x|1:8: store: unknown store "mysql"
 rolle: api|1:1: unknown key "rolle"; did you mean role?
 etcd: {pasword_file: /x}|1:8: unknown key "pasword_file"; did you mean password_file?
 labels: [a, b]|1:9: labels are names and values, like zone: eu, not a list

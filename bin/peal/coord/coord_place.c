@@ -19,11 +19,13 @@
 const struct option_row coord_place_options[] = {
     OPTION_TEXT(coord_request, store, 0, "store", "URL",
                 "where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
-                "postgresql://USER@HOST/DATABASE, or sqlite for the data folder (else from the "
-                "configuration file, $PEAL_STORE, the last start of the agent, the data folder)"),
-    OPTION_TEXT(coord_request, config, 0, "config", "FILE",
-                "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
-                .complete = COMPLETE_FILES),
+                "postgresql://USER@HOST/DATABASE, redis://HOST:PORT, or sqlite for the data "
+                "folder (else from the configuration file, $PEAL_STORE, the last start of the "
+                "agent, the data folder)"),
+    OPTION_TEXT(
+        coord_request, config, 0, "config", "FILE",
+        "a configuration file with the user and certificates of etcd or Redis (docs/CONFIG.md)",
+        .complete = COMPLETE_FILES),
     OPTION_DURATION(coord_request, timeout_s, "timeout",
                     "how long the store may be silent, also while waiting (default: 5s)"),
     {.group = data_option},

@@ -237,17 +237,31 @@ static enum exit_code recall(struct daemon_options *options, char **ret_text)
     return code;
 }
 
-/* Notes the options for the next restart. */
+/* Notes the options for the next restart. A flag of the store is a part of its URL. */
 static enum exit_code note_options(const struct daemon_options *options,
                                    struct agent_config *config)
 {
+    struct daemon_options noted = *options;
     struct strbuf text;
     strbuf_init(&text);
-    enum status st = daemon_options_print(options, &text);
+    if (options->accept_loss)
+        noted.store = config->store.whole;
+    enum status st = daemon_options_print(&noted, &text);
     if (st == OK && !(config->options = strdup(text.text)))
         st = E_NOMEM;
     strbuf_release(&text);
     return cli_fail(st);
+}
+
+static enum exit_code accept_loss(struct agent_config *config)
+{
+    struct parse_error err = {0};
+    enum status st = store_url_accept_loss(&config->store, &err);
+    if (st != E_INVALID)
+        return cli_fail(st);
+    tr_parsed(err.message, sizeof(err.message));
+    cli_error("--accept-loss: %s", err.message);
+    return EXIT_INVALID;
 }
 
 enum exit_code daemon_configure(const struct daemon_options *options, bool background,
@@ -258,6 +272,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = settle_data(options, config);
     if (code == EXIT_OK)
         code = recall_store(config);
+    if (code == EXIT_OK && options->accept_loss)
+        code = accept_loss(config);
     if (code == EXIT_OK)
         code = settle_history(options->history, config);
     if (code == EXIT_OK)

@@ -51,10 +51,13 @@ const struct option_row daemon_rows[] = {
         "start with this data folder, sqlite; docs/HISTORY.md)"),
     OPTION_TEXT(daemon_options, store, 0, "store", "URL",
                 "where jobs and claims are kept: sqlite, sqlite:///FOLDER (shared by agents of "
-                "one machine), etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, or "
-                "postgresql://USER@HOST/DATABASE (else from the configuration file, $PEAL_STORE, "
-                "the last start with this data folder, sqlite)",
+                "one machine), etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, "
+                "postgresql://USER@HOST/DATABASE, or redis://HOST:PORT (else from the "
+                "configuration file, $PEAL_STORE, the last start with this data folder, sqlite)",
                 .heading = "To be one node of a cluster (docs/CLUSTER.md):"),
+    OPTION_FLAG(daemon_options, accept_loss, 0, "accept-loss",
+                "take a Redis that may lose what it has acknowledged (docs/RELIABILITY.md); kept "
+                "with the store's URL, as accept-loss=yes"),
     OPTION_TEXT(daemon_options, role, 0, "role", "R", "api, worker or api,worker (default)",
                 .choices = roles),
     OPTION_TEXT(daemon_options, node_id, 0, "node-id", "ID",

@@ -11,7 +11,7 @@ struct daemon_options {
     const char *config, *log, *default_user, *sandbox;
     const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
     struct option_list labels, listen; /* daemon_configure reports too many */
-    bool detach, fresh;
+    bool detach, fresh, accept_loss;
 };
 extern const struct option_row daemon_rows[];
 

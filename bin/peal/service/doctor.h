@@ -47,4 +47,8 @@ void doctor_etcd(struct report *report, const struct agent_config *config);
 
 void doctor_postgres(struct report *report, const struct agent_config *config);
 
+/* ---- doctor_redis.c: the same in Redis ---- */
+
+void doctor_redis(struct report *report, const struct agent_config *config);
+
 #endif

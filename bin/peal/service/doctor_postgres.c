@@ -97,7 +97,7 @@ void doctor_postgres(struct report *report, const struct agent_config *config)
     const struct store_access access = agent_config_store(config);
     enum status st = node_store_try(&access, &why);
     if (st == OK)
-        st = pg_server_look(config->store.postgres, &server, &why);
+        st = pg_server_look(config->store.whole, &server, &why);
     if (st == OK)
         st = loop_new(&loop);
     if (st == OK)

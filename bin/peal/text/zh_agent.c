@@ -93,12 +93,17 @@ const struct message zh_agent[] = {
      "sqlite；docs/HISTORY.md）"},
     {"To be one node of a cluster (docs/CLUSTER.md):", "作为集群的节点（docs/CLUSTER.md）："},
     {"where jobs and claims are kept: sqlite, sqlite:///FOLDER (shared by agents of one machine), "
-     "etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, or postgresql://USER@HOST/DATABASE (else "
-     "from "
-     "the configuration file, $PEAL_STORE, the last start with this data folder, sqlite)",
+     "etcd://HOST:PORT,.../PREFIX, etcds:// with TLS, postgresql://USER@HOST/DATABASE, or "
+     "redis://HOST:PORT (else from the configuration file, $PEAL_STORE, the last start with this "
+     "data folder, sqlite)",
      "任务和认领的保存位置：sqlite、sqlite:///FOLDER（由同一台机器上的多个 agent 共享）、"
-     "etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://），或 postgresql://USER@HOST/DATABASE"
-     "（默认依次取配置文件、$PEAL_STORE、该数据目录上次启动时的值、sqlite）"},
+     "etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://）、postgresql://USER@HOST/DATABASE，或 "
+     "redis://HOST:PORT（默认依次取配置文件、$PEAL_STORE、该数据目录上次启动时的值、sqlite）"},
+    {"--accept-loss: %s", "--accept-loss：%s"},
+    {"take a Redis that may lose what it has acknowledged (docs/RELIABILITY.md); kept with the "
+     "store's URL, as accept-loss=yes",
+     "接受可能丢失已确认数据的 Redis（docs/RELIABILITY.md）；以 accept-loss=yes 保存在存储的 URL "
+     "中"},
     {"api, worker or api,worker (default)", "api、worker 或 api,worker（默认）"},
     {"the node's name (default: generated once, and kept in the data folder)",
      "节点名称（默认首次启动时生成，并保存在数据目录中）"},
@@ -229,19 +234,20 @@ const struct message zh_agent[] = {
     {"before a node is started", "启动节点前的检查"},
     {"One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, its "
      "spawner and clock, its history, and the store: for SQLite, the integrity of the database; "
-     "for etcd, each server; for PostgreSQL, how it is set up, its connections, tables and clock; "
-     "for both, their latency, and whether this user has the permissions that peal needs, by "
+     "for etcd, each server; for PostgreSQL and Redis, how it is set up, its connections, room and "
+     "clock; for all three, latency, and whether this user has the permissions that peal needs, by "
      "writing and removing a key below PREFIX/doctor/. With --url: what that agent "
      "reports, and the store if one is named. Exit status 1: a check has failed.",
      "每项检查一行：正常、警告或失败，以及处理方法。检查数据目录、agent 及其启动器和时钟、"
-     "历史和存储：对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器；对 PostgreSQL 检查其设置、"
-     "连接、表和时钟；对两者检查延迟，并在 PREFIX/doctor/ 下写入和删除一个键，以检查此用户是否具有 "
+     "历史和存储：对 SQLite 检查数据库的完整性；对 etcd 检查每台服务器；对 PostgreSQL 和 Redis "
+     "检查其设置、连接、空间和时钟；对这三者检查延迟，并在 PREFIX/doctor/ "
+     "下写入和删除一个键，以检查此用户是否具有 "
      "peal 所需的权限。使用 --url 时：检"
      "查该 agent 报告的内容；指定了存储时，也检查存储。退出状态 1：有检查项失败。"},
     {"the store to check (else from the configuration file, $PEAL_STORE, the agent)",
      "要检查的存储（默认依次取配置文件、$PEAL_STORE、agent 的存储）"},
-    {"a configuration file with etcd's user and certificates (docs/CONFIG.md)",
-     "包含 etcd 用户和证书的配置文件（docs/CONFIG.md）"},
+    {"a configuration file with the user and certificates of etcd or Redis (docs/CONFIG.md)",
+     "包含 etcd 或 Redis 的用户和证书的配置文件（docs/CONFIG.md）"},
     {"warn", "警告"},
     {"FAIL", "失败"},
 
@@ -360,6 +366,43 @@ const struct message zh_agent[] = {
     {"see its log, and docs/CLUSTER.md", "请查看其日志和 docs/CLUSTER.md"},
     {"PostgreSQL waits for its disk, or for a synchronous replica",
      "PostgreSQL 在等待磁盘，或同步副本"},
+
+    /* doctor, of Redis */
+    {"Redis", "Redis"},
+    {"changes", "变更"},
+    {"on disk before they are acknowledged (appendfsync always), never evicted",
+     "确认之前已写入磁盘（appendfsync always），不会被淘汰"},
+    {"it keeps no append-only file: what it acknowledged is lost when it stops",
+     "没有 AOF 文件：停止时会丢失已确认的变更"},
+    {"CONFIG SET appendonly yes and appendfsync always (docs/RELIABILITY.md)",
+     "请执行 CONFIG SET appendonly yes 和 appendfsync always（docs/RELIABILITY.md）"},
+    {"it does not say how it writes its append-only file", "无法得知 AOF 文件的写入方式"},
+    {"let this user ask CONFIG GET appendfsync (ACL SETUSER)",
+     "请允许此用户执行 CONFIG GET appendfsync（ACL SETUSER）"},
+    {"acknowledged before they are on disk: lost when the machine fails",
+     "写入磁盘之前就被确认：机器故障时会丢失"},
+    {"CONFIG SET appendfsync always (docs/RELIABILITY.md)",
+     "请执行 CONFIG SET appendfsync always（docs/RELIABILITY.md）"},
+    {"it removes keys when its memory is full", "内存满时会删除键"},
+    {"CONFIG SET maxmemory-policy noeviction (docs/RELIABILITY.md)",
+     "请执行 CONFIG SET maxmemory-policy noeviction（docs/RELIABILITY.md）"},
+    {"replicas", "副本"},
+    {"leave out replicas=N, or count on a halt after a fail-over (docs/RELIABILITY.md)",
+     "请去掉 replicas=N，否则故障切换后可能停止启动（docs/RELIABILITY.md）"},
+    {"%d, and changes wait for %d: one that is promoted can lack the last ones",
+     "%d 个，变更只等待 %d 个：提升为主库的副本可能缺少最后的变更"},
+    {"start those that are missing, or name another replicas=N",
+     "请启动缺少的副本，或改用其他的 replicas=N"},
+    {"%d, and changes wait for %d: nothing starts meanwhile",
+     "%d 个，而变更等待 %d 个：期间不会启动任何运行"},
+    {"%d, and changes wait for all of them", "%d 个，变更等待所有副本"},
+    {"memory", "内存"},
+    {"raise maxmemory: when it is full, nothing new can be stored",
+     "请调大 maxmemory：内存满时无法再保存新内容"},
+    {"%" PRId64 " of %" PRId64 " kB", "已用 %" PRId64 " kB，上限 %" PRId64 " kB"},
+    {"%" PRId64 " kB, no limit", "%" PRId64 " kB，无上限"},
+    {"raise maxclients: each node takes two", "请调大 maxclients：每个节点占用两个连接"},
+    {"Redis waits for its disk, or for a replica", "Redis 在等待磁盘或副本"},
 
     /* doctor, of etcd */
     {"etcd", "etcd"},

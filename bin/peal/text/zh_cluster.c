@@ -74,13 +74,14 @@ const struct message zh_cluster[] = {
     {"every job goes on from now; all nodes work again",
      "每个任务从当前时间继续；所有节点已恢复工作"},
     {"move the jobs of one store into another", "将一个存储中的任务迁移到另一个存储"},
-    {"import: copies the jobs of a store (a data folder with an embedded one, etcd, PostgreSQL) "
-     "into another, each with its uid and its cursor, and the users, tokens, calendars and "
+    {"import: copies the jobs of a store (a data folder with an embedded one, etcd, PostgreSQL, "
+     "Redis) into another, each with its uid and its cursor, and the users, tokens, calendars and "
      "channels. Past runs stay in the history where they are, and what is read is not changed. No "
      "agent may use it meanwhile. Nothing in the target store is overwritten, and the import can "
      "be repeated. Exit status 4: the source is in use or has open runs, or some jobs could not be "
      "imported.",
-     "import：将一个存储（使用内嵌存储的数据目录、etcd、PostgreSQL）中的任务复制到另一个存储（连同 "
+     "import：将一个存储（使用内嵌存储的数据目录、etcd、PostgreSQL、Redis）中的任务复制到另一个存储"
+     "（连同 "
      "uid "
      "和调度进度），以及用户、令牌、日历和通知渠道。过去的运行留在原处的历史中，源存储不会改动。"
      "导入期间不能有 agent 使用源存储。目标存储中的内容不会被覆盖，可以重复导入。退出状态 "
@@ -90,13 +91,13 @@ const struct message zh_cluster[] = {
      "目标存储（默认取配置文件、$PEAL_STORE）"},
     {"whose jobs? --from DIR, a data folder, or --from URL, a store",
      "导入哪里的任务？--from DIR（数据目录）或 --from URL（存储）"},
-    {"where to? --store etcd://HOST:PORT,.../PREFIX, --store postgresql://USER@HOST/DATABASE, or "
-     "--store sqlite --data DIR",
-     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX、--store postgresql://USER@HOST/DATABASE 或 "
-     "--store sqlite --data DIR"},
+    {"where to? --store etcd://HOST:PORT,.../PREFIX, --store postgresql://USER@HOST/DATABASE, "
+     "--store redis://HOST:PORT, or --store sqlite --data DIR",
+     "导入到哪里？--store etcd://HOST:PORT,.../PREFIX、--store postgresql://USER@HOST/DATABASE、"
+     "--store redis://HOST:PORT 或 --store sqlite --data DIR"},
     {"--from %s: %s", "--from %s：%s"},
-    {"--from is a data folder, or etcd:// or postgresql://",
-     "--from 应为数据目录，或 etcd:// 或 postgresql://"},
+    {"--from is a data folder, or etcd://, postgresql:// or redis://",
+     "--from 应为数据目录，或 etcd://、postgresql:// 或 redis://"},
 
     /* peal nodes, drain, undrain */
     {"the nodes of the cluster and their states", "集群的节点及其状态"},

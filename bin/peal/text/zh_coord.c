@@ -95,10 +95,10 @@ const struct message zh_coord[] = {
 
     /* all of them */
     {"where the processes meet: etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
-     "postgresql://USER@HOST/DATABASE, or sqlite for the data folder (else from the configuration "
-     "file, $PEAL_STORE, the last start of the agent, the data folder)",
+     "postgresql://USER@HOST/DATABASE, redis://HOST:PORT, or sqlite for the data folder (else from "
+     "the configuration file, $PEAL_STORE, the last start of the agent, the data folder)",
      "进程协调的位置：etcd://HOST:PORT,.../PREFIX（etcds:// 使用 "
-     "TLS）、postgresql://USER@HOST/DATABASE，或 sqlite "
+     "TLS）、postgresql://USER@HOST/DATABASE、redis://HOST:PORT，或 sqlite "
      "表示数据目录（默认依次取自配置文件、$PEAL_STORE、agent 上次启动、数据目录）"},
     {"how long the store may be silent, also while waiting (default: 5s)",
      "存储无响应的最长时间，等待期间也适用（默认：5s）"},

@@ -63,20 +63,36 @@ static json_t *encode_endpoints(const char *hosts, size_t length)
     return NULL;
 }
 
+/* rediss+sentinel and valkey are Redis, too. */
+static const char *kind_of(const char *url)
+{
+    static const struct {
+        const char *scheme, *kind;
+    } kinds[] = {
+        {"etcd", "etcd"},
+        {"postgres", "postgresql"},
+        {"redis", "redis"},
+        {"valkey", "redis"},
+    };
+    for (size_t i = 0; strstr(url, "://") && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) == 0)
+            return kinds[i].kind;
+    return "sqlite";
+}
+
 /* The store's URL in parts; that of a file has none. Addresses are only for callers who may view
  * everything. */
 static json_t *encode_url(const char *url, bool is_told)
 {
     const char *hosts = strstr(url, "://");
     bool is_file = strncmp(url, "sqlite", strlen("sqlite")) == 0;
-    bool is_postgres = strncmp(url, "postgres", strlen("postgres")) == 0;
-    const char *kind = is_file || !hosts ? "sqlite" : is_postgres ? "postgresql" : "etcd";
+    const char *kind = kind_of(url);
     if (!is_told)
         return json_pack("{s:s, s:n, s:[], s:n}", "kind", kind, "url", "endpoints", "prefix");
     if (!hosts || is_file)
         return json_pack("{s:s, s:s, s:[], s:n}", "kind", kind, "url", url, "endpoints", "prefix");
     hosts += 3;
-    size_t length = strcspn(hosts, "/");
+    size_t length = strcspn(hosts, "/?");
     const char *prefix = hosts + length, *sign = memchr(hosts, '@', length);
     if (sign)
         hosts = sign + 1;

@@ -111,13 +111,38 @@ const struct message started_messages[] = {
     {"a prefix is of visible ASCII letters with single slashes, like /peal",
      "前缀由可见 ASCII 字符和单个斜线组成，如 /peal"},
     {"a prefix has at most %d letters", "前缀最多 %s 个字符"},
-    {"unknown store \"%s\"; peal knows sqlite, etcd:// and postgresql://: did you mean %s?",
-     "未知的存储“%s”；peal 支持 sqlite、etcd:// 和 postgresql://：是否指 %s？"},
-    {"unknown store \"%.*s\"; peal knows sqlite, etcd://HOST:PORT,.../PREFIX (etcds:// with TLS) "
-     "and "
-     "postgresql://USER@HOST/DATABASE",
-     "未知的存储“%s”；peal 支持 sqlite、etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://）和 "
-     "postgresql://USER@HOST/DATABASE"},
+    {"unknown store \"%s\"; peal knows sqlite, etcd://, postgresql:// and redis://: did you mean "
+     "%s?",
+     "未知的存储“%s”；peal 支持 sqlite、etcd://、postgresql:// 和 redis://：是否指 %s？"},
+    {"unknown store \"%.*s\"; peal knows sqlite, etcd://HOST:PORT,.../PREFIX (etcds:// with TLS), "
+     "postgresql://USER@HOST/DATABASE and redis://HOST:PORT",
+     "未知的存储“%s”；peal 支持 sqlite、etcd://HOST:PORT,.../PREFIX（使用 TLS 时为 etcds://）、"
+     "postgresql://USER@HOST/DATABASE 和 redis://HOST:PORT"},
+    {"a password does not belong here, where everybody can read it; use redis.password_file of the "
+     "configuration, or PEAL_REDIS_PASSWORD",
+     "密码不应写在人人可见之处；请使用配置中的 redis.password_file，或 PEAL_REDIS_PASSWORD"},
+    {"Redis' user \"%.60s\" has no password", "Redis 用户“%s”没有密码"},
+    {"%s is a number from %ld to %ld", "%s 是 %s 到 %s 的数字"},
+    {"\"%.*s\" is not known; write redis://HOST:PORT, rediss:// with TLS, redis+unix:///SOCKET or "
+     "redis+sentinel://HOST:PORT,.../MASTER",
+     "“%s”无效；请写作 redis://HOST:PORT、使用 TLS 的 rediss://、redis+unix:///SOCKET 或 "
+     "redis+sentinel://HOST:PORT,.../MASTER"},
+    {"write %s://%s", "请写作 %s://%s"},
+    {"a socket's path has at most %zu letters", "socket 路径最多 %s 个字符"},
+    {"a prefix is of letters, digits and - _ . : /", "前缀由字母、数字和 - _ . : / 组成"},
+    {"a prefix has 1 to %d letters", "前缀有 1 到 %s 个字符"},
+    {"an address has no such letter", "地址中不能有此字符"},
+    {"one server holds the keys; several are watched by Sentinel: redis+sentinel://HOST:PORT,.../"
+     "MASTER",
+     "键保存在一台服务器上；多台服务器由 Sentinel 监视：redis+sentinel://HOST:PORT,.../MASTER"},
+    {"a socket is named by its whole path: redis+unix:///run/redis/x.sock",
+     "socket 须给出完整路径：redis+unix:///run/redis/x.sock"},
+    {"the master's name in Sentinel is missing, as in /mymaster",
+     "缺少 Sentinel 中主库的名称，例如 /mymaster"},
+    {"write accept-loss=yes, or leave it out", "请写作 accept-loss=yes，或省略"},
+    {"\"%.*s\" is not known here; there are prefix=NAME, replicas=N, db=N and accept-loss=yes",
+     "“%s”在此处无效；可用的有 prefix=NAME、replicas=N、db=N 和 accept-loss=yes"},
+    {"only a store in Redis can be told to accept a loss", "只有 Redis 中的存储才能接受丢失"},
     {"a password does not belong here, where everybody can read it; use ~/.pgpass, a file that "
      "passfile=FILE names, or PGPASSWORD",
      "密码不应写在人人可见之处；请使用 ~/.pgpass、由 passfile=FILE 指定的文件，或 PGPASSWORD"},
@@ -138,7 +163,7 @@ const struct message started_messages[] = {
     {"can't open the store %s: %s\nCheck it: peal doctor%s",
      "无法打开存储 %s：%s\n请检查：peal doctor%s"},
     {"no etcd endpoint can be used: %s", "没有可用的 etcd 端点：%s"},
-    {"can't read etcd's password from %s: %s", "无法从 %s 读取 etcd 密码：%s"},
+    {"can't read %s's password from %s: %s", "无法读取 %s 的密码（%s）：%s"},
     {"every user can read %s, which holds a password: chmod 600 it",
      "所有用户都能读取保存密码的 %s：请执行 chmod 600"},
     {"%s holds no password: write it on the first line", "%s 中没有密码：请写在第一行"},
@@ -147,6 +172,10 @@ const struct message started_messages[] = {
      "etcd 用户 %s 需要密码：请使用配置中的 etcd.password_file，或 PEAL_ETCD_PASSWORD"},
     {"certificates are configured, but the store is etcd://, without TLS: write etcds://",
      "已配置证书，但存储为不带 TLS 的 etcd://：请写作 etcds://"},
+    {"certificates are configured, but the store is redis://, without TLS: write rediss://",
+     "已配置证书，但存储为不带 TLS 的 redis://：请写作 rediss://"},
+    {"redis.cert and redis.key belong together: name both, or none",
+     "redis.cert 和 redis.key 须同时给出，或都不给出"},
     {"etcd.cert and etcd.key belong together: name both, or none",
      "etcd.cert 和 etcd.key 须同时给出，或都不给出"},
     {"can't make %s: %s", "无法创建 %s：%s"},

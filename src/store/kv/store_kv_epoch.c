@@ -262,8 +262,12 @@ static bool is_restored(const struct store_kv *store, struct epoch_sign sign, st
     const struct epoch_seen *before = &store->loading_seen;
     const char *server = kv_client_kind(store->client)->name;
     strbuf_reset(why);
-    if (!epoch->mod_revision)
-        return false;
+    if (!epoch->mod_revision) { /* a new store, unless this process has seen another one there */
+        if (memory->is_adopted)
+            strbuf_addf(why, "all data of peal in %s are gone: they were deleted, or never on disk",
+                        server);
+        return why->length > 0;
+    }
     bool is_now = id_compare(&epoch->lineage, &memory->lineage) == 0 &&
                   epoch->generation == memory->generation;
     if (!may_be_same(epoch->cluster_id, sign.cluster_id))
@@ -352,6 +356,7 @@ static void adopt(struct store_kv *store, struct epoch_sign sign)
     memory->generation = epoch->generation;
     memory->stamp = epoch->stamp;
     memory->is_rolled_back = false;
+    memory->is_adopted |= epoch->mod_revision > 0;
     if (is_other) {
         memory->seen = (struct epoch_seen){.revision = sign.revision, .named_term = sign.term};
         memory->key_revision = memory->old_key_revision = 0;
@@ -385,7 +390,9 @@ static void take_epoch(struct store_kv *store, int64_t told)
     struct epoch_sign sign = store->loading_sign;
     if (sign.revision < told)
         sign.revision = told;
-    if (!may_be_same(epoch->cluster_id, sign.cluster_id) || is_other_past(memory, epoch)) {
+    bool is_gone = !epoch->mod_revision && memory->is_adopted;
+    if (!may_be_same(epoch->cluster_id, sign.cluster_id) || is_other_past(memory, epoch) ||
+        is_gone) {
         is_restored(store, sign, &memory->why);
         halt(store);
     } else if (epoch->generation > memory->generation || !memory->is_rolled_back) {

@@ -44,6 +44,7 @@ struct epoch_memory {
     bool is_written;                       /* the file is up to date */
     int64_t epoch_revision, halt_revision; /* of the keys, when they were last checked */
     bool is_rolled_back;
+    bool is_adopted;   /* this process has seen an epoch there */
     int64_t halted_ms; /* boot time since when everything is halted; 0: not halted */
     struct strbuf why;
     struct loop_timer *timer;

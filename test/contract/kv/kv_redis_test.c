@@ -153,7 +153,7 @@ static void scripts_that_are_gone_are_loaded_again(void **state)
 
 struct seen {
     uint64_t cluster_id;
-    int events, compacted;
+    int events, compacted, broken;
     int64_t revision;
 };
 
@@ -163,6 +163,7 @@ static void on_notice(void *context, const struct kv_watch_notice *notice)
     if (notice->kind == KV_WATCH_LIVE)
         seen->cluster_id = notice->cluster_id;
     seen->compacted += notice->kind == KV_WATCH_COMPACTED;
+    seen->broken += notice->kind == KV_WATCH_BROKEN;
     seen->events += (int)notice->event_count;
     if (notice->event_count)
         seen->revision = notice->revision;
@@ -246,6 +247,32 @@ static void lost_changes_are_noticed(void **state)
     }
 }
 
+/* Nothing is answered from what is left, and all goes on with what was there, or anew. */
+static void a_part_that_is_gone_is_noticed(void **state)
+{
+    static const char *const parts[] = {"keys", "order", "feed", "tags"};
+    struct answer answer;
+    char command[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct kv_client *client = redis_lab_client(loop, &redis_lab, "/?prefix=torn", 3000);
+        struct answer before = put(client, "torn/1");
+        snprintf(command, sizeof(command), "RENAME {torn}:%s {torn}:aside", parts[i]);
+        redis_server_tell(&redis_lab, command, NULL);
+        begin_put(client, "torn/2", &answer);
+        wait_for(answer.is_done);
+        assert_int_not_equal(answer.status, OK);
+        assert_non_null(strstr(answer.message, "a part of peal's data is gone"));
+        snprintf(command, sizeof(command), "RENAME {torn}:aside {torn}:%s", parts[i]);
+        redis_server_tell(&redis_lab, command, NULL);
+        struct answer after = put(client, "torn/3");
+        assert_true(after.cluster_id == before.cluster_id);
+        redis_server_tell(&redis_lab, "DEL {torn}:meta", NULL);
+        wait_for((after = put(client, "torn/4")).cluster_id != before.cluster_id);
+        kv_client_free(client);
+    }
+}
+
 static void a_newer_format_is_left_alone(void **state)
 {
     struct answer answer;
@@ -263,6 +290,25 @@ static void a_newer_format_is_left_alone(void **state)
 }
 
 /* ---- the feed ---- */
+
+/* Readings of the feed end without a change, one after the other. */
+static void silence_is_no_failure(void **state)
+{
+    struct seen seen;
+    (void)state;
+    struct kv_client *client = redis_lab_client(loop, &redis_lab, "/?prefix=silent", PATIENT_MS);
+    put(client, "s/1");
+    struct kv_watch *own = watch(client, "s/", 0, &seen);
+    wait_for(seen.cluster_id);
+    int64_t until_ms = clock_now().boot.ms + 3500;
+    while (clock_now().boot.ms < until_ms)
+        turn();
+    put(client, "s/2");
+    wait_for(seen.events == 1);
+    assert_int_equal(seen.broken, 0);
+    kv_watch_free(own);
+    kv_client_free(client);
+}
 
 static void old_changes_are_removed(void **state)
 {
@@ -350,11 +396,9 @@ static void weaker_settings_are_refused(void **state)
         {__LINE__, "CONFIG SET maxmemory-policy allkeys-lru",
          "CONFIG SET maxmemory-policy noeviction", "maxmemory-policy noeviction"},
     };
-    char url[256];
     struct kv_client *client;
     struct answer answer;
     (void)state;
-    redis_server_url(&redis_lab, "", url);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         redis_server_tell(&redis_lab, cases[i].set, NULL);
         client = open_client(loop);
@@ -364,9 +408,7 @@ static void weaker_settings_are_refused(void **state)
             !strstr(answer.message, "--accept-loss"))
             fail_msg("line %d: %s: %s", cases[i].line, status_text(answer.status), answer.message);
         kv_client_free(client);
-        const struct redis_client_config accepting = {
-            .url = url, .accepts_loss = true, .deadline_ms = PATIENT_MS};
-        assert_int_equal(redis_client_new(loop, &accepting, &client, NULL), OK);
+        client = redis_lab_client(loop, &redis_lab, "/?accept-loss=yes", PATIENT_MS);
         put(client, "accepted");
         kv_client_free(client);
         redis_server_tell(&redis_lab, cases[i].back, NULL);
@@ -415,10 +457,10 @@ static void by_socket_user_and_password(void **state)
     redis_server_start(&locked);
     snprintf(url, sizeof(url), "redis+unix://%s", locked.socket);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct redis_client_config config = {.url = url,
-                                                   .user = cases[i].user,
-                                                   .password = cases[i].password,
-                                                   .deadline_ms = PATIENT_MS};
+        const struct kv_server config = {.url = url,
+                                         .user = cases[i].user,
+                                         .password = cases[i].password,
+                                         .deadline_ms = PATIENT_MS};
         struct kv_client *client;
         struct answer answer;
         assert_int_equal(redis_client_new(loop, &config, &client, NULL), OK);
@@ -439,7 +481,9 @@ int main(void)
         cmocka_unit_test(writes_are_done_once),
         cmocka_unit_test(scripts_that_are_gone_are_loaded_again),
         cmocka_unit_test(lost_changes_are_noticed),
+        cmocka_unit_test(a_part_that_is_gone_is_noticed),
         cmocka_unit_test(a_newer_format_is_left_alone),
+        cmocka_unit_test(silence_is_no_failure),
         cmocka_unit_test(old_changes_are_removed),
         cmocka_unit_test(a_change_counts_when_the_replicas_have_it),
         cmocka_unit_test(weaker_settings_are_refused),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Three processes of a program share a store (embedded | etcd | postgres), and are killed, stopped for a while,
+# Three processes of a program share a store (embedded | etcd | postgres | redis), and are killed, stopped for a while,
 # and ended, in an order that differs from run to run: each tick is called once, by the functions'
 # own file, and what was not called is on record.
 . "$(dirname "$0")/../lib.sh"
@@ -19,6 +19,12 @@ postgres)
     . "$(dirname "$0")/../history_lib.sh"
     postgres_make trust
     export PEAL_STORE="postgresql://peal@127.0.0.1:$postgres_port/peal"
+    ;;
+redis)
+    . "$(dirname "$0")/../history_lib.sh"
+    . "$(dirname "$0")/../redis_lib.sh"
+    redis_make # options: none
+    export PEAL_STORE=redis://127.0.0.1:$redis_port
     ;;
 esac
 

@@ -21,6 +21,12 @@ static void reads(void **state)
         {__LINE__, "postgresql://peal@a,b:5433/jobs?schema=x&sslmode=require",
          "postgresql://peal@a,b:5433/jobs?schema=x&sslmode=require"},
         {__LINE__, "postgres://a/b", "postgres://a/b"},
+        {__LINE__, "redis://a", "redis://a"},
+        {__LINE__, "rediss://peal@[::1]:7/3?prefix=x&replicas=2",
+         "rediss://peal@[::1]:7/3?prefix=x&replicas=2"},
+        {__LINE__, "redis+unix:///run/redis.sock?db=1", "redis+unix:///run/redis.sock?db=1"},
+        {__LINE__, "redis+sentinel://a,b:1/jobs", "redis+sentinel://a,b:1/jobs"},
+        {__LINE__, "valkey://a?accept-loss=yes", "valkey://a?accept-loss=yes"},
         {__LINE__, "etcd://a", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a/", "etcd://a:2379/peal"},
         {__LINE__, "etcd://a//", "etcd://a:2379/peal"},
@@ -59,7 +65,18 @@ static void refuses(void **state)
         const char *words; /* in the message */
     } cases[] = {
         {__LINE__, "", 1, "knows sqlite, etcd://"},
-        {__LINE__, "redis://a", 1, "unknown store \"redis\"; peal knows sqlite, etcd://"},
+        {__LINE__, "mysql://a", 1, "unknown store \"mysql\"; peal knows sqlite, etcd://"},
+        {__LINE__, "redis+tls://a", 1, "did you mean rediss://?"},
+        {__LINE__, "redis:a", 6, "write redis://HOST:PORT"},
+        {__LINE__, "redis://", 9, "host is missing"},
+        {__LINE__, "redis://a,b", 10, "redis+sentinel://HOST:PORT"},
+        {__LINE__, "redis://u:secret@a", 10, "PEAL_REDIS_PASSWORD"},
+        {__LINE__, "redis://a?password=x", 11, "PEAL_REDIS_PASSWORD"},
+        {__LINE__, "redis://a/x", 11, "a database is a number"},
+        {__LINE__, "redis://a?accept-loss=no", 23, "or leave it out"},
+        {__LINE__, "redis://a?x=1", 11, "there are prefix=NAME"},
+        {__LINE__, "redis+unix://sock", 14, "its whole path"},
+        {__LINE__, "redis+sentinel://a", 19, "master's name in Sentinel is missing"},
         {__LINE__, "a:2379", 1, "knows sqlite, etcd://"},
         {__LINE__, "http://a:2379", 1, "did you mean etcd://?"},
         {__LINE__, "https://a:2379", 1, "did you mean etcds://?"},
@@ -128,7 +145,7 @@ static void keeps_secrets(void **state)
 }
 
 /* By which a node finds its own address. */
-static void knows_the_servers_of_postgres(void **state)
+static void knows_the_servers(void **state)
 {
     static const struct {
         int line;
@@ -143,6 +160,9 @@ static void knows_the_servers_of_postgres(void **state)
         {__LINE__, "postgresql://%2Frun%2Fpostgresql:5433/jobs", "tcp://localhost:5432"},
         {__LINE__, "postgresql://peal@/jobs?host=/run", "tcp://localhost:5432"},
         {__LINE__, "postgresql://a,,b/jobs", "tcp://a:5432 tcp://localhost:5432 tcp://b:5432"},
+        {__LINE__, "redis://peal@a/3", "tcp://a:6379"},
+        {__LINE__, "redis+sentinel://a,[::1]:7/jobs", "tcp://a:26379 tcp://[::1]:7"},
+        {__LINE__, "redis+unix:///run/x", "tcp://localhost:6379"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -183,7 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),           cmocka_unit_test(refuses),
-        cmocka_unit_test(keeps_secrets),   cmocka_unit_test(knows_the_servers_of_postgres),
+        cmocka_unit_test(keeps_secrets),   cmocka_unit_test(knows_the_servers),
         cmocka_unit_test(knows_the_parts),
     };
     return cmocka_run_group_tests_name("store_url", tests, NULL, NULL);

@@ -281,7 +281,7 @@ static const char *const built[] = {
     "make it with `peal calendar set`",
     "can't open the store %s: %s\nCheck it: peal doctor%s",
     "no etcd endpoint can be used: %s",
-    "can't read etcd's password from %s: %s",
+    "can't read %s's password from %s: %s",
     "every user can read %s, which holds a password: chmod 600 it",
     "%s holds no password: write it on the first line",
     ("etcd's user %s needs a password: etcd.password_file in the configuration, or "
@@ -330,9 +330,17 @@ static const char *const built[] = {
     "peal's part for %s can't be loaded: %s. Install what it names",
 };
 
-static const char *const folders[] = {
-    "schedule", "job",          "base",           "api",   "node",
-    "http",     "store/sqlite", "history/sqlite", "coord", "../bin/peal/agent/config"};
+static const char *const folders[] = {"schedule",
+                                      "job",
+                                      "base",
+                                      "api",
+                                      "node",
+                                      "http",
+                                      "store/sqlite",
+                                      "history/sqlite",
+                                      "coord",
+                                      "redis",
+                                      "../bin/peal/agent/config"};
 
 static struct source *sources;
 static size_t source_count;

@@ -13,6 +13,7 @@
 #include "duration.h"
 #include "peer.h"
 #include "pg.h"
+#include "redis.h"
 
 enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 31 };
 
@@ -33,7 +34,8 @@ void agent_config_init(struct agent_config *config)
 
 static kv_opener *find_opener(void *context, enum store_kind kind, struct strbuf *why)
 {
-    static kv_opener *const linked[] = {[STORE_OF_POSTGRES] = pg_client_new};
+    static kv_opener *const linked[] = {
+        [STORE_OF_POSTGRES] = pg_client_new, [STORE_OF_REDIS] = redis_client_new};
     (void)context;
     (void)why; /* all are there */
     return linked[kind];
@@ -43,8 +45,18 @@ struct store_access agent_config_store(const struct agent_config *config)
 {
     return (struct store_access){.url = &config->store,
                                  .etcd = &config->etcd,
+                                 .redis = &config->redis,
                                  .config_file = config->file,
                                  .find_opener = find_opener};
+}
+
+static void release_access(struct server_access *access)
+{
+    free(access->user);
+    free(access->password_file);
+    free(access->ca_file);
+    free(access->cert_file);
+    free(access->key_file);
 }
 
 void agent_config_release(struct agent_config *config)
@@ -70,11 +82,8 @@ void agent_config_release(struct agent_config *config)
     free(config->tls_key);
     store_url_release(&config->store);
     free(config->history);
-    free(config->etcd.user);
-    free(config->etcd.password_file);
-    free(config->etcd.ca_file);
-    free(config->etcd.cert_file);
-    free(config->etcd.key_file);
+    release_access(&config->etcd);
+    release_access(&config->redis);
     quotas_release(&config->quotas);
     *config = (struct agent_config){0};
 }
@@ -146,6 +155,15 @@ static const struct key etcd_keys[] = {
     {0},
 };
 
+static const struct key redis_keys[] = {
+    {"user", VALUE_TEXT, AT(redis.user), NULL, NULL},
+    {"password_file", VALUE_PATH, AT(redis.password_file), NULL, NULL},
+    {"ca", VALUE_PATH, AT(redis.ca_file), NULL, NULL},
+    {"cert", VALUE_PATH, AT(redis.cert_file), NULL, NULL},
+    {"key", VALUE_PATH, AT(redis.key_file), NULL, NULL},
+    {0},
+};
+
 static const struct key tls_keys[] = {
     {"cert", VALUE_PATH, AT(tls_cert), NULL, NULL},
     {"key", VALUE_PATH, AT(tls_key), NULL, NULL},
@@ -176,6 +194,7 @@ static const struct key top_keys[] = {
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
     {"history", VALUE_OWN, 0, NULL, agent_config_set_history},
     {"etcd", VALUE_MAP, 0, etcd_keys, NULL},
+    {"redis", VALUE_MAP, 0, redis_keys, NULL},
     {"role", VALUE_OWN, 0, NULL, agent_config_set_role},
     {"node_id", VALUE_OWN, 0, NULL, agent_config_set_node_id},
     {"labels", VALUE_LABELS, 0, NULL, NULL},

@@ -34,7 +34,7 @@ struct agent_config {
 
     bool has_store; /* `store` was configured; default: sqlite */
     struct store_url store;
-    struct etcd_access etcd;
+    struct server_access etcd, redis;
     char *history; /* URL of a shared history; NULL: not configured; "": SQLite */
 
     /* Announced to the other nodes. */

@@ -254,6 +254,14 @@ static void allow_links(struct rules *rules, const char *folder)
         closedir(dir);
 }
 
+static void allow_credentials(struct rules *rules, const struct server_access *access)
+{
+    allow_reading(rules, access->password_file);
+    allow_reading(rules, access->ca_file);
+    allow_reading(rules, access->cert_file);
+    allow_reading(rules, access->key_file);
+}
+
 static void allow_configured(struct rules *rules, const struct agent_config *config)
 {
     allow(rules, config->data, WRITE);
@@ -272,10 +280,8 @@ static void allow_configured(struct rules *rules, const struct agent_config *con
     allow_reading(rules, config->secret_key);
     if (config->secrets_dir)
         allow(rules, config->secrets_dir, READ);
-    allow_reading(rules, config->etcd.password_file);
-    allow_reading(rules, config->etcd.ca_file);
-    allow_reading(rules, config->etcd.cert_file);
-    allow_reading(rules, config->etcd.key_file);
+    allow_credentials(rules, &config->etcd);
+    allow_credentials(rules, &config->redis);
     allow_named_in(rules, config->history);
 }
 

@@ -91,6 +91,8 @@ static enum exit_code look(struct client *client, const struct request *request,
         doctor_etcd(report, &config);
     else if (config.store.kind == STORE_OF_POSTGRES)
         doctor_postgres(report, &config);
+    else if (config.store.kind == STORE_OF_REDIS)
+        doctor_redis(report, &config);
     else if (config.store.shared || !is_closed)
         doctor_sqlite(report, config.store.shared ? config.store.shared : folder);
 out:
@@ -114,6 +116,8 @@ static enum exit_code look_from_elsewhere(struct client *client, const struct re
         doctor_etcd(report, &config);
     else if (is_there && config.store.kind == STORE_OF_POSTGRES)
         doctor_postgres(report, &config);
+    else if (is_there && config.store.kind == STORE_OF_REDIS)
+        doctor_redis(report, &config);
     json_decref(agent);
     free(url);
     agent_config_release(&config);
@@ -147,19 +151,21 @@ const struct command cmd_doctor = {
     .notes =
         "One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, "
         "its spawner and clock, its history, and the store: for SQLite, the integrity of the "
-        "database; for etcd, each server; for PostgreSQL, how it is set up, its connections, "
-        "tables and clock; for both, their latency, and whether this user has the permissions "
+        "database; for etcd, each server; for PostgreSQL and Redis, how it is set up, its "
+        "connections, room and clock; for all three, latency, and whether this user has the "
+        "permissions "
         "that peal needs, by writing and removing a key below PREFIX/doctor/. With --url: what "
         "that agent reports, and the store if one is named. Exit status 1: a check has failed.",
-    .options =
-        ROWS(OPTION_TEXT(
-                 request, store, 0, "store", "URL",
-                 "the store to check (else from the configuration file, $PEAL_STORE, the agent)"),
-             OPTION_TEXT(request, config, 0, "config", "FILE",
-                         "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
-                         .complete = COMPLETE_FILES),
-             OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
-             OPTION_GROUP(request, base, client_options)),
+    .options = ROWS(
+        OPTION_TEXT(
+            request, store, 0, "store", "URL",
+            "the store to check (else from the configuration file, $PEAL_STORE, the agent)"),
+        OPTION_TEXT(
+            request, config, 0, "config", "FILE",
+            "a configuration file with the user and certificates of etcd or Redis (docs/CONFIG.md)",
+            .complete = COMPLETE_FILES),
+        OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+        OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = diagnose,
 };

@@ -115,7 +115,8 @@ static enum exit_code check_target(const struct request *request, const struct a
         return EXIT_OK;
     return cli_usage(request->base.command,
                      "where to? --store etcd://HOST:PORT,.../PREFIX, --store "
-                     "postgresql://USER@HOST/DATABASE, or --store sqlite --data DIR");
+                     "postgresql://USER@HOST/DATABASE, --store redis://HOST:PORT, or --store "
+                     "sqlite --data DIR");
 }
 
 /* A source on servers; else *ret_url stays as it is. */
@@ -129,7 +130,7 @@ static enum exit_code read_source(const struct request *request, struct store_ur
         return cli_usage(request->base.command, "--from %s: %s", request->from, error.message);
     if (st == OK && !store_url_is_keys(ret_url))
         return cli_usage(request->base.command,
-                         "--from is a data folder, or etcd:// or postgresql://");
+                         "--from is a data folder, or etcd://, postgresql:// or redis://");
     return cli_fail(st);
 }
 
@@ -196,21 +197,23 @@ static const struct command subcommands[] = {
         .name = "cluster import",
         .summary = "move the jobs of one store into another",
         .usage = "--from DIR|URL --store URL [--config FILE]",
-        .notes = "import: copies the jobs of a store (a data folder with an embedded one, etcd, "
-                 "PostgreSQL) into another, each with its uid and its cursor, and the users, "
-                 "tokens, calendars and channels. Past runs stay in the history where they are, "
-                 "and what is read is not changed. No agent may use it meanwhile. Nothing in the "
-                 "target store is overwritten, and the import can be repeated. Exit status 4: the "
-                 "source is in use or has open runs, or some jobs could not be imported.",
-        .options = ROWS(
-            OPTION_TEXT(request, from, 0, "from", "DIR|URL",
-                        "the data folder or the store to import", .complete = COMPLETE_FILES),
-            OPTION_TEXT(request, store, 0, "store", "URL",
-                        "the target store (else from the configuration file, $PEAL_STORE)"),
-            OPTION_TEXT(request, config, 0, "config", "FILE",
-                        "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
-                        .complete = COMPLETE_FILES),
-            OPTION_GROUP(request, base, client_options)),
+        .notes =
+            "import: copies the jobs of a store (a data folder with an embedded one, etcd, "
+            "PostgreSQL, Redis) into another, each with its uid and its cursor, and the users, "
+            "tokens, calendars and channels. Past runs stay in the history where they are, "
+            "and what is read is not changed. No agent may use it meanwhile. Nothing in the "
+            "target store is overwritten, and the import can be repeated. Exit status 4: the "
+            "source is in use or has open runs, or some jobs could not be imported.",
+        .options =
+            ROWS(OPTION_TEXT(request, from, 0, "from", "DIR|URL",
+                             "the data folder or the store to import", .complete = COMPLETE_FILES),
+                 OPTION_TEXT(request, store, 0, "store", "URL",
+                             "the target store (else from the configuration file, $PEAL_STORE)"),
+                 OPTION_TEXT(request, config, 0, "config", "FILE",
+                             "a configuration file with the user and certificates of etcd or Redis "
+                             "(docs/CONFIG.md)",
+                             .complete = COMPLETE_FILES),
+                 OPTION_GROUP(request, base, client_options)),
         .run = import,
     },
     {0},
@@ -223,6 +226,7 @@ const struct command cmd_cluster = {
         {"peal cluster status", NULL},
         {"peal cluster import --from /var/lib/peal --store etcd://etcd-1,etcd-2,etcd-3", NULL},
         {"peal cluster import --from etcd://etcd-1 --store postgresql://peal@db/jobs", NULL},
+        {"peal cluster import --from redis://cache-1 --store etcd://etcd-1", NULL},
         {"peal cluster advance-cursors", "after the store was restored from a backup"}),
     .options = client_options,
     .too_few = "which command? peal cluster status, advance-cursors or import",

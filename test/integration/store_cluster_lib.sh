@@ -1,4 +1,4 @@
-# Sourced by the tests that have three nodes on one PostgreSQL, with a job that is due each second and
+# Sourced by the tests that have three nodes on one server (PostgreSQL, Redis), with a job that is due each second and
 # writes its tick and the time to $ticks; and what they look at. It sources lib.sh and history_lib.sh.
 # shellcheck shell=bash
 # shellcheck disable=SC2317 # what wait_until calls
@@ -37,6 +37,37 @@ nodes_are() { # JSON
 }
 is_halted() {
     [ "$(peal cluster status -o json | jq .store.halted)" = true ]
+}
+
+now_ms() {
+    echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# The first one that started after a promotion, and from when on it could.
+tell_first_start() { # HURT_MS PROMOTED_MS
+    local tick at at_ms due_ms from_ms
+    while read -r tick at; do
+        at_ms=$((${at/./} / 1000)) due_ms=$(date -d "$tick" +%s%3N)
+        [ $at_ms -gt "$2" ] || continue
+        from_ms=$((due_ms > $2 ? due_ms : $2))
+        echo "promoted after $(($2 - $1)) ms, a start $((at_ms - from_ms)) ms after it could be (budget: 500)"
+        break
+    done <"$ticks"
+}
+
+# Nothing is started until somebody says so.
+expect_halts() { # AFTER WHAT WORDS
+    local count
+    wait_until is_halted
+    count=$(wc -l <"$ticks")
+    run peal cluster status
+    expect_status 5
+    expect_stdout_has "$2"
+    nap 3
+    ran="after $1"
+    ! has_ticks $((count + 1)) || mismatch 'something was started while it is halted'
+    run peal cluster advance-cursors --yes
+    expect_status 0
 }
 
 # All goes on by itself, and nobody has halted.
