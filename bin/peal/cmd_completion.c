@@ -24,6 +24,7 @@ static const char *const sources[] = {
     [COMPLETE_CALENDARS] = "calendar list",
     [COMPLETE_CHANNELS] = "channel list",
     [COMPLETE_USERS] = "user list",
+    [COMPLETE_SETTINGS] = "config show",
 };
 
 /* Every command, and those below it right after it. */

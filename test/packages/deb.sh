@@ -102,6 +102,7 @@ check 'peal runs' in_root peal version
 check 'there is the user of jobs' in_root id peal-job
 check 'the unit is where systemd looks' in_root test -e /lib/systemd/system/peal.service
 check 'the program finds every library' in_root sh -c '! ldd /usr/bin/peal /usr/bin/peal-spawn /usr/bin/peal-call /usr/lib/peal/peal-mongo.so | grep "not found"'
+check 'the configuration is right' in_root peal config validate /etc/peal/peal.yaml
 check 'completion and pages are there' in_root test -e /usr/share/bash-completion/completions/peal
 
 agent() { in_root peal start -d --data /var/lib/peal --default-user peal-job; }
