@@ -1,5 +1,6 @@
 #!/bin/bash
 # docs/CONFIG.md has the sample file as the program prints it, from the table of settings.
+# shellcheck disable=SC2016 # the backquotes are Markdown's
 # shellcheck source=test/integration/lib.sh
 . "$PEAL_SOURCE/test/integration/lib.sh"
 
