@@ -43,6 +43,8 @@ test  fonts-inter
 test  fonts-noto-cjk
 test  golang-go       go
 test  iproute2        ip
+test  man-db          man
+test  mandoc          mandoc
 test  jq              jq
 test  nftables        nft
 test  haproxy         haproxy

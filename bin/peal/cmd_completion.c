@@ -3,7 +3,9 @@
  * too, when peal is built. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/commands.h"
 #include "options/man.h"
@@ -24,6 +26,7 @@ static const char *const sources[] = {
     [COMPLETE_CALENDARS] = "calendar list",
     [COMPLETE_CHANNELS] = "channel list",
     [COMPLETE_USERS] = "user list",
+    [COMPLETE_SETTINGS] = "config show",
 };
 
 /* Every command, and those below it right after it. */
@@ -398,13 +401,25 @@ static void print_fish(void)
 
 /* ---- manual pages ---- */
 
+/* Of the sources, where a build says so: it gives the same bytes again. */
+static void print_date(char date[16])
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t at = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm day;
+    if (!gmtime_r(&at, &day) || !strftime(date, 16, "%Y-%m-%d", &day))
+        date[0] = '\0';
+}
+
 static enum exit_code write_page(const char *folder, const struct command *command)
 {
+    char date[16];
     struct strbuf path, page;
     strbuf_init(&path);
     strbuf_init(&page);
     strbuf_addf(&path, "%s/peal%s%s.1", folder, command ? "-" : "", command ? command->name : "");
-    man_print(command, topics, &page);
+    print_date(date);
+    man_print(command, topics, date, &page);
     enum exit_code code = cli_fail(page.failed ? E_NOMEM : strbuf_status(&path));
     FILE *file = code == EXIT_OK ? fopen(path.text, "we") : NULL;
     bool is_written = file && fputs(page.text, file) >= 0;

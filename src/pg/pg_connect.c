@@ -342,7 +342,7 @@ static enum status check_format(struct pg_opening *opening)
     strbuf_reset(&opening->why);
     strbuf_addf(&opening->why,
                 "%s: the tables in schema %s are of a newer peal (format %" PRId64
-                "; this one knows %d): upgrade this node",
+                "; this one knows %d): upgrade this node, or restore the backup from before",
                 opening->address->name, opening->address->schema, formats[0], PG_FORMAT);
     return E_VERSION;
 }

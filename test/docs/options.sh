@@ -16,7 +16,7 @@ lines_of() { # COMMAND
     grep -E "\`peal $1( [^\`]*)?\`" "$source_dir/docs/CLI.md"
     case $1 in
     pause | resume | kill | delete) sed -n '/^### Many jobs/,/^    /p' "$source_dir/docs/CLI.md" ;;
-    restart) grep '`peal start ' "$source_dir/docs/CLI.md" ;;
+    restart | 'config show' | 'config validate') grep '`peal start ' "$source_dir/docs/CLI.md" ;;
     'user set') grep '`peal user add ' "$source_dir/docs/CLI.md" ;;
     esac
 }

@@ -54,42 +54,17 @@ done
 
 # ---- a Debian of its own ----
 
-in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+# shellcheck source=test/packages/root.sh
+. test/packages/root.sh
 
 leave() {
     in_root peal stop --data /var/lib/peal >/dev/null 2>&1 || :
-    for pid in /proc/[0-9]*; do
-        [ "$(readlink "$pid/root")" != "$root" ] || kill "${pid#/proc/}" 2>/dev/null || :
-    done
-    for place in proc dev/pts dev; do
-        umount -l "$root/$place" 2>/dev/null || :
-    done
+    root_leave
 }
 trap leave EXIT
-
-base=$PWD/build/roots/$suite.tar
-if ! [ -e "$base" ]; then
-    mkdir -p "${base%/*}"
-    mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\(\[[^]]*\] *\)\{0,1\}\([^ ]*\) .*/\2/p' /etc/apt/sources.list \
-        /etc/apt/sources.list.d/* 2>/dev/null | grep -v security | head -n 1)
-    rm -rf "$root"
-    debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$out/debootstrap.log" 2>&1 ||
-        { tail "$out/debootstrap.log" >&2; exit 1; }
-    tar -C "$root" -cf "$base" .
-fi
-rm -rf "$root"
-mkdir -p "$root"
-tar -C "$root" -xf "$base"
-mount -t proc proc "$root/proc"
-mount --bind /dev "$root/dev"
-cp /etc/resolv.conf "$root/etc/" 2>/dev/null || :
-cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
-# As in a container: packages start no services.
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-chmod +x "$root/usr/sbin/policy-rc.d"
+root_make "$suite" "$root"
 mkdir "$root/packages"
 cp "$out"/*.deb "$next"/*.deb "$root/packages/"
-in_root apt-get -qq update
 
 # As the root sees them.
 there() { find "$root/packages" -name "$1_*.deb" ! -name '*+next*' -printf '/packages/%f\n'; } # NAME
@@ -102,6 +77,7 @@ check 'peal runs' in_root peal version
 check 'there is the user of jobs' in_root id peal-job
 check 'the unit is where systemd looks' in_root test -e /lib/systemd/system/peal.service
 check 'the program finds every library' in_root sh -c '! ldd /usr/bin/peal /usr/bin/peal-spawn /usr/bin/peal-call /usr/lib/peal/peal-mongo.so | grep "not found"'
+check 'the configuration is right' in_root peal config validate /etc/peal/peal.yaml
 check 'completion and pages are there' in_root test -e /usr/share/bash-completion/completions/peal
 
 agent() { in_root peal start -d --data /var/lib/peal --default-user peal-job; }
@@ -135,8 +111,8 @@ check 'the data is kept' in_root test -d /var/lib/peal
 check 'apt purges them' in_root apt-get -qq purge -y peal peal-mongo
 check 'nothing is left' sh -c "! find '$root' -xdev \( -path '$root/packages' -o -path '$root/proc' -o -path '$root/dev' -o -path '$root/tmp' \) -prune -o -name '*peal*' -print | grep ."
 
-check 'apt installs libpeal-dev' in_root apt-get -qq install -y --no-install-recommends "$(there libpeal1)" "$(there libpeal-dev)"
-check 'a program finds libpeal' in_root sh -c '! ldd /usr/lib/*/libpeal.so.1 | grep "not found"'
+check 'apt installs libpeal-dev' in_root apt-get -qq install -y --no-install-recommends "$(there libpeal1)" "$(there libpeal-dev)" "$(there peal-postgres)"
+check 'a program finds libpeal' in_root sh -c '! ldd /usr/lib/*/libpeal.so.1 /usr/lib/peal/peal-postgres.so | grep "not found"'
 
 echo "$((checks - failed)) passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

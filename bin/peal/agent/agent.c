@@ -236,9 +236,12 @@ static void stop(struct agent *agent)
 static void reload(struct agent *agent)
 {
     struct strbuf text;
+    struct config_reload changes;
     strbuf_init(&text);
+    strbuf_init(&changes.taken);
+    strbuf_init(&changes.later);
     agent_log_reopen(agent->log);
-    enum status st = agent_config_reload(agent->config, &text);
+    enum status st = agent_config_reload(agent->config, &changes, &text);
     if (st != OK) {
         agent_log_event(agent->log, "not_reloaded", "error=\"%s\"",
                         text.length ? text.text : status_text(st));
@@ -253,9 +256,12 @@ static void reload(struct agent *agent)
             agent_log_event(agent->log, "certificate_not_reloaded", "error=\"%s\"", text.text);
         strbuf_reset(&text);
         if (agent_default_zone(agent, &text) == OK && api_set_timezone(agent->api, text.text) == OK)
-            agent_log_event(agent->log, "reloaded", "signal=HUP");
+            agent_log_event(agent->log, "reloaded", "signal=HUP taken=\"%s\" next_start=\"%s\"",
+                            changes.taken.text, changes.later.text);
     }
     strbuf_release(&text);
+    strbuf_release(&changes.taken);
+    strbuf_release(&changes.later);
     on_zones_timer(agent);
 }
 

@@ -5,7 +5,8 @@
 #include "cli/commands.h"
 #include "strbuf.h"
 
-/* In roff. `command` NULL: of peal itself, with the list of all commands. */
-void man_print(const struct command *command, const struct topic *all, struct strbuf *out);
+/* In roff. `command` NULL: of peal itself, with the list of all commands. `date` is 2027-01-31. */
+void man_print(const struct command *command, const struct topic *all, const char *date,
+               struct strbuf *out);
 
 #endif

@@ -23,6 +23,7 @@ enum complete {
     COMPLETE_CALENDARS,
     COMPLETE_CHANNELS,
     COMPLETE_USERS,
+    COMPLETE_SETTINGS,
 };
 
 /* One value of the command line, to be stored in the request. */

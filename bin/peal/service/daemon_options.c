@@ -23,7 +23,7 @@ const struct option_row daemon_rows[] = {
                 "the data folder (else from the configuration file, $PEAL_DATA, the default)",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, config, 0, "config", "FILE",
-                "a configuration file (docs/CONFIG.md)", .complete = COMPLETE_FILES),
+                "a configuration file (else $PEAL_CONFIG; docs/CONFIG.md)", .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, log, 0, "log", "FILE",
                 "the agent's log file (default: stderr; in the background DIR/peal.log)",
                 .complete = COMPLETE_FILES),

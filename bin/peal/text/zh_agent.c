@@ -46,6 +46,32 @@ const struct message zh_agent[] = {
     {"can't delete %s: %s", "无法删除 %s：%s"},
     {"It ends when you log out, unless systemd is told to keep it: loginctl enable-linger",
      "注销后它会结束，除非让 systemd 保留它：loginctl enable-linger"},
+    /* config */
+    {"the agent's settings: show, check, a file to begin with",
+     "agent 的配置：查看、检查、生成示例文件"},
+    {"those of one map", "只显示一个映射中的设置"},
+    {"An option goes before the configuration file, the files *.yaml of conf.d beside it go before "
+     "that file, and both before variables: PEAL_RETENTION_RUNS is the setting retention.runs, and "
+     "PEAL_RETENTION_RUNS_FILE names a file with its value. Exit status 6: a value or a key is "
+     "wrong; 3: there is no such file, or setting.",
+     "选项优先于配置文件，同目录下 conf.d 中的 *.yaml 优先于该文件，两者都优先于环境变量："
+     "PEAL_RETENTION_RUNS 对应设置 retention.runs，PEAL_RETENTION_RUNS_FILE 指定存放其值的文件。退出"
+     "状态 6：值或键有误；3：没有该文件或设置。"},
+    {"expected: peal config show, validate or sample",
+     "应为：peal config show、validate 或 sample"},
+    {"print every setting, as peal restart would use it", "显示 peal restart 会使用的每项设置"},
+    {"where each value comes from: file and line, variable, option, the last start, or its default",
+     "每个值的来源：文件和行号、环境变量、选项、上次启动或默认值"},
+    {"there is no setting \"%s\"; peal config show lists all",
+     "没有名为“%s”的设置；peal config show 列出全部设置"},
+    {"check a configuration file, with conf.d and the environment",
+     "检查配置文件，连同 conf.d 和环境变量"},
+    {"expected: peal config validate FILE", "应为：peal config validate FILE"},
+    {"%s is not used: %s is set by %s", "%s 未被使用：%s 由 %s 设置"},
+    {"the environment", "环境变量"},
+    {"print a configuration file in which every setting is a comment",
+     "打印一个示例配置文件，其中每项设置都是注释"},
+    {"expected: peal config sample", "应为：peal config sample"},
     /* start, stop, restart */
     {"start the agent, which runs the jobs", "启动 agent，由它运行任务"},
     {"in the background", "在后台运行"},
@@ -66,7 +92,8 @@ const struct message zh_agent[] = {
      "在后台启动时只使用给出的选项，不沿用该数据目录上次启动时的选项"},
     {"the data folder (else from the configuration file, $PEAL_DATA, the default)",
      "数据目录（默认依次取配置文件、$PEAL_DATA、默认目录）"},
-    {"a configuration file (docs/CONFIG.md)", "配置文件（docs/CONFIG.md）"},
+    {"a configuration file (else $PEAL_CONFIG; docs/CONFIG.md)",
+     "配置文件（否则取 $PEAL_CONFIG；docs/CONFIG.md）"},
     {"the agent's log file (default: stderr; in the background DIR/peal.log)",
      "agent 的日志文件（默认为 stderr；在后台为 DIR/peal.log）"},
     {"the TCP address of the API: ADDR[:PORT], [V6]:PORT, or none; may be repeated (else from the "

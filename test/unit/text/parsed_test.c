@@ -248,8 +248,8 @@ static const struct text_call calls[] = {
     {"fail(", 2, 2, true, "coord_kv_claim.c"},
     {"end_claim(claim, COORD_LOST, ", 1, 1, true, "coord_file.c"},
     /* of an agent that does not start */
-    {"complain(", 2, 2, true, "agent_config.c"},
-    {"strbuf_addf(why,", 0, 0, true, "agent_config.c"},
+    {"complain(", 2, 2, true, "agent_config_file.c"},
+    {"strbuf_addf(why,", 0, 0, true, "agent_config_file.c"},
     {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "agent_data.c"},
     {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "server_tls.c"},
     {"strbuf_addf(why,", 0, LAST_ARGUMENT, true, "store_sqlite_schema.c"},

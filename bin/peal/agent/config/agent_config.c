@@ -2,20 +2,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "byte_size.h"
-#include "definition/job_fields.h"
-#include "document/node.h"
 #include "duration.h"
 #include "peer.h"
 #include "pg.h"
 #include "redis.h"
 
-enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 31 };
+enum { LINE_BYTES_MAX = 65536 };
 
 void agent_config_init(struct agent_config *config)
 {
@@ -85,154 +82,18 @@ void agent_config_release(struct agent_config *config)
     release_access(&config->etcd);
     release_access(&config->redis);
     quotas_release(&config->quotas);
+    for (size_t i = 0; i < SETTINGS_MAX; i++) {
+        free(config->given[i].text);
+        free(config->given[i].origin);
+    }
     *config = (struct agent_config){0};
-}
-
-/* A file that is being read, for messages. */
-struct reader {
-    struct agent_config *config;
-    struct strbuf *why;
-};
-
-static enum status complain(const struct reader *reader, const struct node *node,
-                            const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static enum status complain(const struct reader *reader, const struct node *node,
-                            const char *format, ...)
-{
-    va_list args;
-    strbuf_addf(reader->why, "%s:%d:%d: ", reader->config->file, node->line, node->column);
-    va_start(args, format);
-    strbuf_addv(reader->why, format, args);
-    va_end(args);
-    return E_INVALID;
 }
 
 /* ---- values ---- */
 
-enum value_kind {
-    VALUE_PATH,
-    VALUE_TEXT,
-    VALUE_NUMBER,
-    VALUE_COUNT,
-    VALUE_SPAN,
-    VALUE_SIZE,
-    VALUE_OWN, /* checked by `set` */
-    VALUE_LABELS,
-    VALUE_NAMESPACES, /* of quotas */
-    VALUE_MAP,
-};
-
-typedef enum status set_value(struct agent_config *config, const char *text,
-                              struct parse_error *reterr);
-
-struct key {
-    const char *name; /* NULL ends a table */
-    enum value_kind kind;
-    size_t offset; /* in struct agent_config */
-    const struct key *keys;
-    set_value *set;
-};
-
-#define AT(member) offsetof(struct agent_config, member)
-
-static const struct key retention_keys[] = {
-    {"runs", VALUE_COUNT, AT(keep_runs), NULL, NULL},
-    {"age", VALUE_SPAN, AT(keep_s), NULL, NULL},
-    {"bytes", VALUE_SIZE, AT(keep_bytes), NULL, NULL},
-    {"total", VALUE_SIZE, AT(total_bytes), NULL, NULL},
-    {"audit", VALUE_SPAN, AT(audit_s), NULL, NULL},
-    {"stats", VALUE_SPAN, AT(stats_s), NULL, NULL},
-    {0},
-};
-
-static const struct key etcd_keys[] = {
-    {"user", VALUE_TEXT, AT(etcd.user), NULL, NULL},
-    {"password_file", VALUE_PATH, AT(etcd.password_file), NULL, NULL},
-    {"ca", VALUE_PATH, AT(etcd.ca_file), NULL, NULL},
-    {"cert", VALUE_PATH, AT(etcd.cert_file), NULL, NULL},
-    {"key", VALUE_PATH, AT(etcd.key_file), NULL, NULL},
-    {0},
-};
-
-static const struct key redis_keys[] = {
-    {"user", VALUE_TEXT, AT(redis.user), NULL, NULL},
-    {"password_file", VALUE_PATH, AT(redis.password_file), NULL, NULL},
-    {"ca", VALUE_PATH, AT(redis.ca_file), NULL, NULL},
-    {"cert", VALUE_PATH, AT(redis.cert_file), NULL, NULL},
-    {"key", VALUE_PATH, AT(redis.key_file), NULL, NULL},
-    {0},
-};
-
-static const struct key tls_keys[] = {
-    {"cert", VALUE_PATH, AT(tls_cert), NULL, NULL},
-    {"key", VALUE_PATH, AT(tls_key), NULL, NULL},
-    {0},
-};
-
-static const struct key quota_keys[] = {
-    {"jobs", VALUE_COUNT, AT(quotas.jobs), NULL, NULL},
-    {"namespace_jobs", VALUE_COUNT, AT(quotas.namespace_jobs), NULL, NULL},
-    {"namespaces", VALUE_NAMESPACES, 0, NULL, NULL},
-    {"definitions", VALUE_SIZE, AT(quotas.bytes), NULL, NULL},
-    {"streams", VALUE_COUNT, AT(quotas.streams), NULL, NULL},
-    {0},
-};
-
-static const struct key top_keys[] = {
-    {"data", VALUE_PATH, AT(data), NULL, NULL},
-    {"log", VALUE_PATH, AT(log_file), NULL, NULL},
-    {"timezone", VALUE_TEXT, AT(timezone), NULL, NULL},
-    {"max_running", VALUE_NUMBER, AT(max_running), NULL, NULL},
-    {"retention", VALUE_MAP, 0, retention_keys, NULL},
-    {"quotas", VALUE_MAP, 0, quota_keys, NULL},
-    {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
-    {"default_user", VALUE_OWN, 0, NULL, agent_config_set_default_user},
-    {"secrets_dir", VALUE_PATH, AT(secrets_dir), NULL, NULL},
-    {"secret_key", VALUE_PATH, AT(secret_key), NULL, NULL},
-    {"sandbox", VALUE_OWN, 0, NULL, agent_config_set_sandbox},
-    {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
-    {"history", VALUE_OWN, 0, NULL, agent_config_set_history},
-    {"etcd", VALUE_MAP, 0, etcd_keys, NULL},
-    {"redis", VALUE_MAP, 0, redis_keys, NULL},
-    {"role", VALUE_OWN, 0, NULL, agent_config_set_role},
-    {"node_id", VALUE_OWN, 0, NULL, agent_config_set_node_id},
-    {"labels", VALUE_LABELS, 0, NULL, NULL},
-    {"capacity", VALUE_OWN, 0, NULL, agent_config_set_capacity},
-    {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
-    {"listen", VALUE_OWN, 0, NULL, agent_config_set_listen},
-    {"peer_listen", VALUE_OWN, 0, NULL, agent_config_set_peer_listen},
-    {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
-    {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
-    {"http_allow", VALUE_OWN, 0, NULL, agent_config_set_http_allow},
-    {"public_url", VALUE_OWN, 0, NULL, agent_config_set_public_url},
-    {"heartbeat_url", VALUE_OWN, 0, NULL, agent_config_set_heartbeat_url},
-    {"heartbeat_every", VALUE_OWN, 0, NULL, agent_config_set_heartbeat_every},
-    {"notify_ca", VALUE_PATH, AT(notify_ca), NULL, NULL},
-    {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
-    {"tls", VALUE_MAP, 0, tls_keys, NULL},
-    {0},
-};
-
-static enum status read_map(const struct reader *reader, const struct key *keys,
-                            const struct node *map);
-
-static enum status read_number(const struct reader *reader, const struct key *key,
-                               const struct node *node, int64_t *ret)
+static enum status replace(char **member, const char *text)
 {
-    char *end;
-    errno = 0;
-    long long value = strtoll(node->text, &end, 10);
-    if (errno || end == node->text || *end || value < 0 || value > INT32_MAX)
-        return complain(reader, node, "%s is a number, 0 or more, not \"%s\"", key->name,
-                        node->text);
-    *ret = value;
-    return OK;
-}
-
-static enum status read_text(const struct node *node, char **member)
-{
-    char *copy = strdup(node->text);
+    char *copy = strdup(text);
     if (!copy)
         return E_NOMEM;
     free(*member);
@@ -240,219 +101,276 @@ static enum status read_text(const struct node *node, char **member)
     return OK;
 }
 
-static enum status read_scalar(const struct reader *reader, const struct key *key,
-                               const struct node *node, void *member)
+static enum status take_number(const char *name, const char *text, int64_t *ret,
+                               struct parse_error *reterr)
 {
-    struct parse_error err;
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < 0 || value > INT32_MAX)
+        return parse_fail(reterr, 0, "%s is a number, 0 or more, not \"%s\"", name, text);
+    *ret = value;
+    return OK;
+}
+
+/* "team=500" */
+enum status agent_config_set_namespace(struct agent_config *config, const char *text,
+                                       struct parse_error *reterr)
+{
+    const char *value = strrchr(text, '=');
+    int64_t jobs = 0;
+    char name[256];
+    if (!value || (size_t)(value - text) >= sizeof(name))
+        return parse_fail(reterr, 0, "a namespace has one number of jobs, not %s", text);
+    snprintf(name, sizeof(name), "%.*s", (int)(value - text), text);
+    enum status st = take_number(name, value + 1, &jobs, reterr);
+    return st == OK ? quotas_set_namespace(&config->quotas, name, jobs, reterr) : st;
+}
+
+static enum status take(struct agent_config *config, const struct setting *setting,
+                        const char *text, struct parse_error *reterr)
+{
+    void *member = (char *)config + setting->offset;
     int64_t number = 0;
     enum status st = OK;
-    switch (key->kind) {
-    case VALUE_PATH:
-        if (node->text[0] != '/')
-            return complain(reader, node, "%s must be an absolute path, not \"%s\"", key->name,
-                            node->text);
-        return read_text(node, member);
-    case VALUE_TEXT:
-        return read_text(node, member);
-    case VALUE_NUMBER:
-        st = read_number(reader, key, node, &number);
+    switch (setting->kind) {
+    case SETTING_PATH:
+        if (text[0] != '/')
+            return parse_fail(reterr, 0, "%s must be an absolute path, not \"%s\"",
+                              setting_leaf(setting), text);
+        return replace(member, text);
+    case SETTING_TEXT:
+        return replace(member, text);
+    case SETTING_INT:
+        st = take_number(setting_leaf(setting), text, &number, reterr);
         if (st == OK)
             *(int *)member = (int)number;
         return st;
-    case VALUE_COUNT:
-        return read_number(reader, key, node, member);
-    case VALUE_SPAN:
-        if (duration_parse(node->text, 1, member, &err) == OK)
-            return OK;
-        return complain(reader, node, "%s: %s", key->name, err.message);
-    case VALUE_SIZE:
-        if (byte_size_parse(node->text, 0, INT64_MAX, member, &err) == OK)
-            return OK;
-        return complain(reader, node, "%s: %s", key->name, err.message);
-    case VALUE_OWN:
-        st = key->set(reader->config, node->text, &err);
-        return st == E_INVALID ? complain(reader, node, "%s: %s", key->name, err.message) : st;
-    case VALUE_LABELS:
-    case VALUE_NAMESPACES:
-    case VALUE_MAP:
+    case SETTING_COUNT:
+        return take_number(setting_leaf(setting), text, member, reterr);
+    case SETTING_SPAN:
+        return duration_parse(text, 1, member, reterr);
+    case SETTING_SIZE:
+        return byte_size_parse(text, 0, INT64_MAX, member, reterr);
+    case SETTING_OWN:
+    case SETTING_PAIRS:
         break;
     }
-    return complain(reader, node, "%s is a map", key->name);
+    return setting->set(config, text, reterr);
 }
 
-static enum status read_labels(const struct reader *reader, const struct node *map)
+/* "zone=eu,disk=ssd" and "zone=us": the pairs of other names, and the new one. */
+static void join_pairs(const char *pairs, const char *added, struct strbuf *out)
+{
+    size_t name = strcspn(added, "=");
+    for (const char *at = pairs ? pairs : ""; *at;) {
+        size_t length = strcspn(at, ",");
+        if (strcspn(at, "=,") != name || strncmp(at, added, name) != 0)
+            strbuf_addf(out, "%.*s,", (int)length, at);
+        at += length + (at[length] != '\0');
+    }
+    strbuf_adds(out, added);
+}
+
+/* Each of the pairs may come from elsewhere; the last one's origin is kept. */
+static enum status note(struct agent_config *config, const struct setting *setting,
+                        const char *text, const char *origin)
+{
+    struct setting_given *given = &config->given[setting_index(setting)];
+    struct strbuf value;
+    strbuf_init(&value);
+    if (setting->kind == SETTING_PAIRS)
+        join_pairs(given->text, text, &value);
+    else
+        strbuf_adds(&value, text);
+    enum status st = strbuf_status(&value);
+    if (st == OK)
+        st = replace(&given->text, value.text);
+    strbuf_release(&value);
+    return st == OK ? replace(&given->origin, origin) : st;
+}
+
+enum status agent_config_give(struct agent_config *config, const struct setting *setting,
+                              const char *text, const char *origin, struct parse_error *reterr)
+{
+    enum status st = take(config, setting, text, reterr);
+    return st == OK ? note(config, setting, text, origin) : st;
+}
+
+/* "zone=eu,disk=ssd" */
+static enum status give_pairs(struct agent_config *config, const struct setting *setting,
+                              const struct setting_found *found, struct parse_error *reterr)
 {
     enum status st = OK;
-    if (map->kind == NODE_NULL)
+    char *copy = strdup(found->text), *rest = NULL;
+    if (!copy)
+        return E_NOMEM;
+    for (char *pair = strtok_r(copy, ", ", &rest); pair && st == OK;
+         pair = strtok_r(NULL, ", ", &rest))
+        st = agent_config_give(config, setting, pair, found->variable, reterr);
+    free(copy);
+    return st;
+}
+
+const char *agent_config_origin(const struct agent_config *config, const struct setting *setting)
+{
+    return config->given[setting_index(setting)].origin;
+}
+
+const char *agent_config_value(const struct agent_config *config, const struct setting *setting)
+{
+    const char *text = config->given[setting_index(setting)].text;
+    return text ? text : setting->initial;
+}
+
+/* ---- the environment ---- */
+
+/* The first line of a file, without blanks around it. */
+static enum status read_line(const char *path, char **ret, struct parse_error *reterr)
+{
+    char *line = malloc(LINE_BYTES_MAX);
+    FILE *file = line ? fopen(path, "re") : NULL;
+    enum status st = line ? OK : E_NOMEM;
+    if (line && (!file || !fgets(line, LINE_BYTES_MAX, file)))
+        st = parse_fail(reterr, 0, "can't read a value from %s: %s", path,
+                        file && !ferror(file) ? "it is empty" : strerror(errno));
+    if (file)
+        fclose(file);
+    if (st == OK) {
+        line[strcspn(line, "\r\n")] = '\0';
+        *ret = line;
+        line = NULL;
+    }
+    free(line);
+    return st;
+}
+
+/* `text` is the caller's; NULL: neither is set. */
+static enum status find_variable(const struct setting *setting, struct setting_found *ret,
+                                 struct parse_error *reterr)
+{
+    *ret = (struct setting_found){0};
+    setting_variable(setting, ret->variable);
+    const char *text = getenv(ret->variable);
+    if (text && *text) {
+        ret->text = strdup(text);
+        return ret->text ? OK : E_NOMEM;
+    }
+    strncat(ret->variable, "_FILE", sizeof(ret->variable) - strlen(ret->variable) - 1);
+    const char *path = setting_of_variable(ret->variable) ? NULL : getenv(ret->variable);
+    return path && *path ? read_line(path, &ret->text, reterr) : OK;
+}
+
+enum status agent_config_take_variable(struct agent_config *config, const struct setting *setting,
+                                       struct setting_found *ret, struct parse_error *reterr)
+{
+    *ret = (struct setting_found){0};
+    if (agent_config_origin(config, setting))
         return OK;
-    if (map->kind != NODE_MAP)
-        return complain(reader, map, "labels are names and values, like zone: eu, not %s",
-                        node_describe(map));
-    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
-        bool has_value = entry->value->kind == NODE_SCALAR && *entry->value->text;
-        struct parse_error err;
-        struct strbuf label;
-        if (entry->value->kind != NODE_SCALAR && entry->value->kind != NODE_NULL)
-            return complain(reader, entry->value, "a label has one value, not %s",
-                            node_describe(entry->value));
-        strbuf_init(&label);
-        strbuf_addf(&label, "%s%s%s", entry->key->text, has_value ? "=" : "",
-                    has_value ? entry->value->text : "");
-        st = strbuf_status(&label);
-        if (st == OK)
-            st = agent_config_add_label(reader->config, label.text, &err);
+    enum status st = find_variable(setting, ret, reterr);
+    if (st == OK && ret->text)
+        st = setting->kind == SETTING_PAIRS
+                 ? give_pairs(config, setting, ret, reterr)
+                 : agent_config_give(config, setting, ret->text, ret->variable, reterr);
+    return st;
+}
+
+/* ---- again ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_of_file(const struct agent_config *config, const struct setting *setting)
+{
+    const char *origin = agent_config_origin(config, setting);
+    return !origin || origin[0] == '/' || strncmp(origin, "PEAL_", 5) == 0;
+}
+
+static void print_reload(const struct agent_config *old, const struct agent_config *fresh,
+                         struct config_reload *ret)
+{
+    for (const struct setting *each = settings; each->name; each++) {
+        const char *value = agent_config_value(fresh, each);
+        if (is_same(agent_config_value(old, each), value) || !is_of_file(old, each))
+            continue;
+        struct strbuf *out = each->reloads ? &ret->taken : &ret->later;
+        strbuf_addf(out, "%s%s", out->length ? ", " : "", each->name);
+        if (each->reloads)
+            strbuf_addf(out, "=%s", value ? value : "");
+    }
+}
+
+/* Exchanges what the two have of a setting. */
+static void exchange_given(struct agent_config *a, struct agent_config *b,
+                           const struct setting *setting)
+{
+    struct setting_given *mine = &a->given[setting_index(setting)];
+    struct setting_given *other = &b->given[setting_index(setting)];
+    const struct setting_given old = *mine;
+    *mine = *other;
+    *other = old;
+}
+
+static void exchange_text(char **a, char **b)
+{
+    char *old = *a;
+    *a = *b;
+    *b = old;
+}
+
+/* What is old is released with `fresh`. */
+static void take_over(struct agent_config *config, struct agent_config *fresh)
+{
+    exchange_text(&config->timezone, &fresh->timezone);
+    exchange_text(&config->http_allow, &fresh->http_allow);
+    config->max_running = fresh->max_running;
+    config->keep_runs = fresh->keep_runs;
+    config->keep_s = fresh->keep_s;
+    config->keep_bytes = fresh->keep_bytes;
+    config->total_bytes = fresh->total_bytes;
+    config->audit_s = fresh->audit_s;
+    config->stats_s = fresh->stats_s;
+    const struct quotas old = config->quotas;
+    config->quotas = fresh->quotas;
+    fresh->quotas = old;
+    for (const struct setting *each = settings; each->name; each++) {
+        if (each->reloads)
+            exchange_given(config, fresh, each);
+    }
+}
+
+/* The variables for what the file leaves open, as at the start. */
+static enum status take_variables(struct agent_config *config, struct strbuf *why)
+{
+    enum status st = OK;
+    for (const struct setting *each = settings; each->name && st == OK; each++) {
+        struct parse_error err = {0};
+        struct setting_found found;
+        st = agent_config_take_variable(config, each, &found, &err);
         if (st == E_INVALID)
-            st = complain(reader, entry->key, "%s", err.message);
-        strbuf_release(&label);
+            strbuf_addf(why, "%s: %s", found.variable, err.message);
+        free(found.text);
     }
     return st;
 }
 
-/* Quotas of namespaces. */
-static enum status read_namespaces(const struct reader *reader, const struct key *key,
-                                   const struct node *map)
-{
-    enum status st = OK;
-    if (map->kind == NODE_NULL)
-        return OK;
-    if (map->kind != NODE_MAP)
-        return complain(reader, map, "%s are namespaces and numbers, like team: 500, not %s",
-                        key->name, node_describe(map));
-    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
-        struct parse_error err;
-        int64_t jobs = 0;
-        if (entry->value->kind != NODE_SCALAR)
-            return complain(reader, entry->value, "a namespace has one number of jobs, not %s",
-                            node_describe(entry->value));
-        st = read_number(reader, &(struct key){.name = entry->key->text}, entry->value, &jobs);
-        if (st != OK)
-            return st;
-        st = quotas_set_namespace(&reader->config->quotas, entry->key->text, jobs, &err);
-        if (st == E_INVALID)
-            st = complain(reader, entry->key, "%s", err.message);
-    }
-    return st;
-}
-
-static enum status read_value(const struct reader *reader, const struct key *key,
-                              const struct node *node)
-{
-    if (key->kind == VALUE_MAP)
-        return read_map(reader, key->keys, node);
-    if (key->kind == VALUE_LABELS)
-        return read_labels(reader, node);
-    if (key->kind == VALUE_NAMESPACES)
-        return read_namespaces(reader, key, node);
-    if (node->kind != NODE_SCALAR)
-        return complain(reader, node, "%s is one value, not %s", key->name, node_describe(node));
-    return read_scalar(reader, key, node, (char *)reader->config + key->offset);
-}
-
-static enum status unknown_key(const struct reader *reader, const struct key *keys,
-                               const struct node *node)
-{
-    const char *names[KEYS_MAX + 1] = {0};
-    for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++)
-        names[i] = keys[i].name;
-    const char *near = word_nearest(names, node->text);
-    return near ? complain(reader, node, "unknown key \"%s\"; did you mean %s?", node->text, near)
-                : complain(reader, node, "unknown key \"%s\"", node->text);
-}
-
-static enum status read_map(const struct reader *reader, const struct key *keys,
-                            const struct node *map)
-{
-    enum status st = OK;
-    if (map->kind == NODE_NULL)
-        return OK;
-    if (map->kind != NODE_MAP)
-        return complain(reader, map, "a map of keys and values is expected here, not %s",
-                        node_describe(map));
-    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
-        const struct key *key = keys;
-        while (key->name && strcmp(key->name, entry->key->text) != 0)
-            key++;
-        st = key->name ? read_value(reader, key, entry->value)
-                       : unknown_key(reader, keys, entry->key);
-    }
-    return st;
-}
-
-/* ---- the file ---- */
-
-static enum status load(const struct agent_config *config, struct strbuf *text, struct strbuf *why)
-{
-    char chunk[4096];
-    size_t length;
-    FILE *file = fopen(config->file, "re");
-    if (!file) {
-        enum status st = errno == ENOENT ? E_NOT_FOUND : E_IO;
-        strbuf_addf(why, "can't read %s: %s", config->file, strerror(errno));
-        return st;
-    }
-    while ((length = fread(chunk, 1, sizeof(chunk), file)) > 0 && text->length < FILE_BYTES_MAX)
-        strbuf_add(text, chunk, length);
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (failed || text->length >= FILE_BYTES_MAX) {
-        strbuf_addf(why, "can't read %s: %s", config->file, failed ? strerror(errno) : "too large");
-        return E_IO;
-    }
-    return strbuf_status(text);
-}
-
-enum status agent_config_read(struct agent_config *config, struct strbuf *why)
-{
-    struct reader reader = {config, why};
-    struct parse_error err = {0};
-    struct strbuf text;
-    struct tree tree;
-    const struct node *documents;
-    strbuf_init(&text);
-    tree_init(&tree);
-    enum status st = load(config, &text, why);
-    if (st != OK)
-        goto out;
-    st = tree_from_yaml(&tree, text.text, text.length, &documents, &err);
-    if (st != OK) {
-        strbuf_addf(why, "%s:%d:%d: %s", config->file, err.line, err.column, err.message);
-        goto out;
-    }
-    if (documents->count > 1)
-        st = complain(&reader, documents->entries->next->value, "one document is enough");
-    else if (documents->count == 1)
-        st = read_map(&reader, top_keys, documents->entries->value);
-out:
-    tree_release(&tree);
-    strbuf_release(&text);
-    return st;
-}
-
-enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
+enum status agent_config_reload(struct agent_config *config, struct config_reload *ret,
+                                struct strbuf *why)
 {
     struct agent_config fresh;
-    if (!config->file)
-        return OK;
     agent_config_init(&fresh);
-    fresh.file = strdup(config->file);
-    enum status st = fresh.file ? agent_config_read(&fresh, why) : E_NOMEM;
+    enum status st = OK;
+    if (config->file)
+        st = replace(&fresh.file, config->file);
+    if (st == OK && fresh.file)
+        st = agent_config_read(&fresh, why);
+    if (st == OK)
+        st = take_variables(&fresh, why);
     if (st == OK) {
-        char *old = config->timezone;
-        config->timezone = fresh.timezone;
-        fresh.timezone = old;
-        old = config->http_allow;
-        config->http_allow = fresh.http_allow;
-        fresh.http_allow = old;
-        config->max_running = fresh.max_running;
-        config->keep_runs = fresh.keep_runs;
-        config->keep_s = fresh.keep_s;
-        config->keep_bytes = fresh.keep_bytes;
-        config->total_bytes = fresh.total_bytes;
-        config->audit_s = fresh.audit_s;
-        config->stats_s = fresh.stats_s;
-        struct quotas old_quotas = config->quotas;
-        config->quotas = fresh.quotas;
-        fresh.quotas = old_quotas;
+        print_reload(config, &fresh, ret);
+        take_over(config, &fresh);
     }
     agent_config_release(&fresh);
     return st;

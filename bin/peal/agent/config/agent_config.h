@@ -5,10 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/settings.h"
 #include "jobs/quota.h"
 #include "node_store.h"
 #include "status.h"
 #include "strbuf.h"
+
+/* What a setting was given as. */
+struct setting_given {
+    char *text;   /* NULL: it has its default */
+    char *origin; /* "/etc/peal/peal.yaml:3", "--listen", "PEAL_LISTEN" */
+};
 
 struct agent_config {
     char *data;          /* the data folder, absolute */
@@ -54,8 +61,10 @@ struct agent_config {
     char *public_url;         /* of its console, for links in messages; NULL: none */
     char *heartbeat_url;      /* that the leader pings; NULL: none */
     int64_t heartbeat_every_s;
-    char *notify_ca;  /* PEM; authorities for receivers' certificates; NULL: the system's */
-    unsigned facades; /* enabled facades; of facade.h */
+    char *notify_ca;          /* PEM; authorities for receivers' certificates; NULL: the system's */
+    unsigned facades;         /* enabled facades; of facade.h */
+
+    struct setting_given given[SETTINGS_MAX]; /* by setting_index */
 };
 
 /* Defaults: 1,000 runs per job and 90 days are kept, the audit trail for 400 days; quotas as in
@@ -106,13 +115,49 @@ MUST_CHECK enum status agent_config_set_peer_listen(struct agent_config *config,
 MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);
 
-/* Reads config->file again and takes over the reloadable values: timezone, max_running, retention,
- * quotas. Nothing changes unless the whole file is valid. */
-MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct strbuf *why);
+/* "team=500": the quota of a namespace. */
+MUST_CHECK enum status agent_config_set_namespace(struct agent_config *config, const char *text,
+                                                  struct parse_error *reterr);
 
-/* Reads config->file into *config. E_INVALID, E_NOT_FOUND, E_IO: *why names file, line and
- * mistake. */
+/* Sets any value, or adds one pair, and notes where it comes from. */
+MUST_CHECK enum status agent_config_give(struct agent_config *config, const struct setting *setting,
+                                         const char *text, const char *origin,
+                                         struct parse_error *reterr);
+
+/* NULL: the setting has its default. */
+const char *agent_config_origin(const struct agent_config *config, const struct setting *setting);
+
+/* As it was given, else the default; NULL: neither. */
+const char *agent_config_value(const struct agent_config *config, const struct setting *setting);
+
+/* Gives a setting that has its default the value of the environment, if there is one: of
+ * PEAL_NAME, or of the first line of the file that PEAL_NAME_FILE names. `ret->text` is the
+ * caller's in any case, NULL: neither is set. E_INVALID: *reterr. */
+struct setting_found {
+    char variable[SETTING_VARIABLE_SIZE];
+    char *text;
+};
+MUST_CHECK enum status agent_config_take_variable(struct agent_config *config,
+                                                  const struct setting *setting,
+                                                  struct setting_found *ret,
+                                                  struct parse_error *reterr);
+
+/* What a reload has changed: "timezone=UTC, max_running=5", and what waits for the next start. */
+struct config_reload {
+    struct strbuf taken, later;
+};
+
+/* Reads config->file and the environment again and takes over the settings that are marked so.
+ * Nothing changes unless all of it is valid. */
+MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct config_reload *ret,
+                                           struct strbuf *why);
+
+/* Reads config->file, and then the files *.yaml in conf.d beside it, into *config. E_INVALID,
+ * E_NOT_FOUND, E_IO: *why names file, line and mistake. */
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
+
+/* That folder; NULL: no file is configured, or out of memory. */
+char *agent_config_folder(const struct agent_config *config);
 
 /* How its store is reached; valid as long as the configuration. */
 struct store_access agent_config_store(const struct agent_config *config);

@@ -262,6 +262,22 @@ static void allow_credentials(struct rules *rules, const struct server_access *a
     allow_reading(rules, access->key_file);
 }
 
+/* What SIGHUP reads. */
+static void allow_reading_again(struct rules *rules, const struct agent_config *config)
+{
+    char *folder = agent_config_folder(config);
+    allow_reading(rules, config->file);
+    if (folder && access(folder, R_OK) == 0)
+        allow(rules, folder, READ);
+    free(folder);
+    for (const struct setting *each = settings; each->name; each++) {
+        char variable[SETTING_VARIABLE_SIZE];
+        setting_variable(each, variable);
+        strncat(variable, "_FILE", sizeof(variable) - strlen(variable) - 1);
+        allow_reading(rules, setting_of_variable(variable) ? NULL : getenv(variable));
+    }
+}
+
 static void allow_configured(struct rules *rules, const struct agent_config *config)
 {
     allow(rules, config->data, WRITE);
@@ -272,7 +288,7 @@ static void allow_configured(struct rules *rules, const struct agent_config *con
     }
     if (config->log_file) /* SIGHUP creates it again after a rotation */
         allow_folder_of(rules, config->log_file, LOG);
-    allow_reading(rules, config->file);
+    allow_reading_again(rules, config);
     allow_reading(rules, config->tls_cert);
     allow_reading(rules, config->tls_key);
     allow_reading(rules, config->notify_ca);
