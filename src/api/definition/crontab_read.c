@@ -52,7 +52,7 @@ void import_jobs(struct call *call)
     if (st == OK)
         call_reply(call, 200, answer_of(call, &crontab));
     else if (st == E_INVALID || st == E_TOO_LARGE)
-        call_fail_at(call, "/text", "text: %s", why.message);
+        call_fail_at(call, "/text", "%s", why.message);
     else
         call_fail(call, 500, "out of memory");
     crontab_release(&crontab);

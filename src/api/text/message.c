@@ -181,6 +181,7 @@ const struct message messages[] = {
     {"somebody else changed it meanwhile; try again", "期间有其他人修改了它；请重试"},
     {"label: expected name=value, or name alone", "label：应为 名称=值，或只有名称"},
     {"%s: there is no state \"%s\"; known: %s", "%s：没有状态“%s”；可用状态：%s"},
+    {"%s: there is no event \"%s\"; known: %s", "%s：没有事件“%s”；可用事件：%s"},
     {"topics: expected some of jobs, runs, nodes, calendars, with commas between",
      "topics：应为 jobs、runs、nodes、calendars 中的若干项，以逗号分隔"},
     {"the output has no bytes from %lld on", "输出从第 %lld 字节起没有内容"},

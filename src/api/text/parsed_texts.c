@@ -449,7 +449,7 @@ const struct message parsed_messages[] = {
      "不能含有机密：URL 会出现在消息和服务器日志中；请求头和正文可以"},
     {"are not for a call with secrets: they would go where the answer says",
      "不能用于带机密的调用：机密会被发往应答所指的地址"},
-    {"calendars[%zu]: there is no calendar \"%s\"; %s", "calendars[%s]：没有日历“%s”；%s"},
+    {"%s[%zu]: there is no calendar \"%s\"; %s", "%s[%s]：没有日历“%s”；%s"},
     {"notify: there is no channel \"%s\"; did you mean \"%s\"?",
      "notify：没有通知渠道“%s”；是否指“%s”？"},
     {"notify: there is no channel \"%s\"; make one: peal channel set",

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/client.h"
-#include "client/maintenance.h"
+#include "client/quiet/maintenance.h"
 #include "data_folder.h"
 #include "jobs/cluster_import.h"
 #include "print/state_words.h"

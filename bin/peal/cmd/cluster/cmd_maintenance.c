@@ -4,7 +4,7 @@
 
 #include "cli/listing.h"
 #include "client/client.h"
-#include "client/maintenance.h"
+#include "client/quiet/maintenance.h"
 #include "text/tr.h"
 
 struct request {

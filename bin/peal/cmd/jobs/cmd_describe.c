@@ -5,7 +5,7 @@
 #include "cli/text_table.h"
 #include "cli/text_width.h"
 #include "cli/when.h"
-#include "client/job_mute.h"
+#include "client/quiet/job_mute.h"
 #include "fires.h"
 #include "jobs/definition.h"
 #include "print/job_table.h"

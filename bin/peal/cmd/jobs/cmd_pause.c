@@ -1,6 +1,6 @@
 /* peal pause: ticks are skipped until peal resume; of jobs, of a namespace or of the cluster. */
 #include "client/job_action.h"
-#include "client/maintenance.h"
+#include "client/quiet/maintenance.h"
 #include "text/tr.h"
 
 static enum exit_code pause_jobs(struct client *client, void *place)

@@ -1,6 +1,6 @@
 /* peal resume: the end of a pause. */
 #include "client/job_action.h"
-#include "client/maintenance.h"
+#include "client/quiet/maintenance.h"
 #include "text/tr.h"
 
 static enum exit_code resume_jobs(struct client *client, void *place)

@@ -1,5 +1,5 @@
 /* peal ack: no further messages about jobs that fail, until they succeed. */
-#include "client/job_mute.h"
+#include "client/quiet/job_mute.h"
 #include "text/tr.h"
 
 const struct command cmd_ack = {

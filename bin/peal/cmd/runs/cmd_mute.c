@@ -1,5 +1,5 @@
 /* peal mute: no messages about jobs until a time. */
-#include "client/job_mute.h"
+#include "client/quiet/job_mute.h"
 #include "text/tr.h"
 
 static enum exit_code mute(struct client *client, void *place)

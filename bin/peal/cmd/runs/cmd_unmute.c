@@ -1,5 +1,5 @@
 /* peal unmute: the end of a mute or an acknowledgement. */
-#include "client/job_mute.h"
+#include "client/quiet/job_mute.h"
 #include "text/tr.h"
 
 const struct command cmd_unmute = {

@@ -1,4 +1,4 @@
-#include "client/maintenance.h"
+#include "client/quiet/maintenance.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "client/job_mute.h"
+#include "client/quiet/job_mute.h"
 
 #include <stdio.h>
 #include <string.h>
