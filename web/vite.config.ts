@@ -28,7 +28,7 @@ function chunkOf(id: string): string {
 
 export default defineConfig({
     esbuild: { jsx: "automatic", jsxImportSource: "preact", legalComments: "none" },
-    server: { proxy: { "/api": proxied, "/livez": proxied, "/readyz": proxied, "/openapi.json": proxied } },
+    server: { proxy: { "/api": proxied, "/livez": proxied, "/readyz": proxied, "/openapi.json": proxied, "/metrics": proxied } },
     build: {
         target: "es2022",
         cssTarget: "esnext",

@@ -27,4 +27,17 @@ describe("nodes", () => {
         await row.getByText("Ready").waitFor();
         await page.context().close();
     });
+
+    test("tell how fast the store answers, and where the runs of a day went", async () => {
+        const { world } = holder;
+        await world.run("colours", true);
+        const page = await world.page();
+        await page.goto("/#/nodes");
+        await page.getByText(/Half of \d+ requests within .*, 99 % within/).waitFor();
+        await page.getByText(/A read from here: \d/).waitFor();
+        const day = page.locator(".panel", { has: page.getByRole("heading", { name: "Runs of the last 24 hours" }) });
+        await day.getByRole("img", { name: /\d+ runs?, \d+ of them not ok/ }).waitFor();
+        await until("a line of samples", async () => (await page.locator(".load-lines").count()) > 0 || (await page.getByText("CPU wait").count()) === 0, 30);
+        await page.context().close();
+    });
 });

@@ -71,6 +71,7 @@ export interface Options {
     signal?: AbortSignal | undefined;
     type?: string;
     quiet401?: boolean; // the login screen's own calls
+    base?: string; // of what is not below /api/v1
 }
 
 // The raw answer, if it was successful.
@@ -80,7 +81,7 @@ export async function send(method: string, path: string, options: Options = {}):
     if (method === "POST" && !headers["Idempotency-Key"]) headers["Idempotency-Key"] = randomKey();
     let response: Response;
     try {
-        response = await fetch(withQuery(BASE + path, options.query), {
+        response = await fetch(withQuery((options.base ?? BASE) + path, options.query), {
             method,
             headers,
             body: options.body === undefined ? null : JSON.stringify(options.body),

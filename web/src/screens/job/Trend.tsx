@@ -6,7 +6,7 @@ import { go, hrefs } from "../../app/router";
 import { momentText } from "../../ui/moments";
 import { Empty, Panel } from "../../ui/parts";
 import { spanText } from "../../ui/spans";
-import { axisOf, pointsOf, quantile, type Point } from "./figures";
+import { axisOf, byNode, pointsOf, quantile, type Point } from "./figures";
 import { LineChart } from "./LineChart";
 import { t } from "./words";
 
@@ -28,6 +28,29 @@ function Chart({ points, label }: { points: Point[]; label: string }) {
                 {point ? `${momentText(new Date(point.at).toISOString())} · ${spanText(point.ms)} · ${t(point.ok ? "trend.ok" : "trend.bad")}` : t("trend.hint")}
             </p>
         </>
+    );
+}
+
+// Where the runs went, if there was a choice.
+function Nodes({ rows }: { rows: (Run | Entry)[] }) {
+    const nodes = byNode(rows);
+    if (nodes.length < 2) return null;
+    const all = nodes.reduce((sum, { n }) => sum + n, 0);
+    return (
+        <dl class="run-nodes">
+            <dt>{t("by.node")}</dt>
+            {nodes.map(({ node, n }) => (
+                <dd key={node}>
+                    <a href={hrefs.runs({ node })}>{node}</a>
+                    <span class="run-nodes-bar">
+                        <i style={{ width: `${(n * 100) / all}%` }} />
+                    </span>
+                    <span class="num">
+                        {n} <span class="faint">{Math.round((n * 100) / all)} %</span>
+                    </span>
+                </dd>
+            ))}
+        </dl>
     );
 }
 
@@ -65,6 +88,7 @@ export function Trend({ rows }: { rows: (Run | Entry)[] }) {
                 </div>
             </dl>
             <Chart points={points} label={t("trend.text", { n: points.length, p50, max })} />
+            <Nodes rows={rows} />
         </Panel>
     );
 }

@@ -32,6 +32,13 @@ export function quantile(values: number[], part: number): number {
     return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
 }
 
+// How many of the runs each node had, the most first.
+export function byNode(rows: (Run | Entry)[]): { node: string; n: number }[] {
+    const counts = new Map<string, number>();
+    for (const row of rows) if (!isEntry(row) && row.node && row.started_at) counts.set(row.node, (counts.get(row.node) ?? 0) + 1);
+    return [...counts].map(([node, n]) => ({ node, n })).sort((a, b) => b.n - a.n || (a.node < b.node ? -1 : 1));
+}
+
 export interface Day {
     date: string; // 2026-11-15
     ok: number;

@@ -1,5 +1,5 @@
 // The nodes of the cluster: leader, states, load.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
 import type { Page } from "../../api/types";
@@ -13,11 +13,15 @@ import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import type { Tone } from "../../ui/status";
 import { ClockTrouble, Troubles, Wellness, type Clock, type Health } from "../../ui/trouble";
+import { useLatencies } from "./Latency";
+import { Load } from "./Load";
+import { Clocks, RunsByNode } from "./Pictures";
 import { title } from "./titles";
 import { t } from "./words";
 import "./nodes.css";
 
 const REFRESH_MS = 5000;
+const SLOW_MS = 60_000; // what reads the history
 const SKEW_WARN_MS = 100;
 const LAG_WARN_MS = 1000;
 
@@ -82,24 +86,6 @@ function NodeState({ node }: { node: Node }) {
     );
 }
 
-// max_running 0: no limit. The capacity is the node's weight in the distribution of runs.
-function Load({ node }: { node: Node }) {
-    const most = node.max_running;
-    const text = most ? t("running.of", { n: node.running, max: most }) : String(node.running);
-    return (
-        <span class="load">
-            {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
-            <span class="num">{text}</span>
-            <span class="faint small">{t("capacity", { n: node.capacity })}</span>
-            {node.cpu_pressure !== null && (
-                <span class="faint small" title={t("pressure.text")}>
-                    {t("pressure", { free: node.free, cpu: node.cpu_pressure, memory: node.memory_pressure ?? 0 })}
-                </span>
-            )}
-        </span>
-    );
-}
-
 function Skew({ ms }: { ms: number | null }) {
     if (ms === null) return <span class="faint">{t("skew.unknown")}</span>;
     const sign = ms > 0 ? "+" : ms < 0 ? "−" : "±";
@@ -123,7 +109,7 @@ function Lag({ ms }: { ms: number | null }) {
     );
 }
 
-function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void; onUndrain: () => void }) {
+function NodeRow({ node, at, onDrain, onUndrain }: { node: Node; at: number; onDrain: () => void; onUndrain: () => void }) {
     return (
         <tr>
             <td>
@@ -138,13 +124,16 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
                     </span>
                 )}
                 <p class="faint small">{[node.version && `peal ${node.version}`, node.address].filter(Boolean).join(" · ")}</p>
+                <p class="faint small">
+                    {t("since")} <Moment at={node.started_at} />
+                </p>
                 {node.detail && <p class="faint small">{node.detail}</p>}
                 {node.state !== "gone" && !["shared", "own"].includes(node.history) && (
                     <p class="small tone-warn">{t("history.away", { why: node.history })}</p>
                 )}
             </td>
             <td data-label={t("running")}>
-                <Load node={node} />
+                <Load node={node} at={at} />
             </td>
             <td data-label={t("heard")}>{node.self ? <span class="faint">{t("heard.self")}</span> : <Relative at={node.heard_at} />}</td>
             <td data-label={t("skew")}>
@@ -159,9 +148,6 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
                         {value === "" ? name : `${name}=${value}`}
                     </span>
                 ))}
-            </td>
-            <td data-label={t("since")}>
-                <Moment at={node.started_at} />
             </td>
             <td class="right">
                 {may("admin") && node.state !== "shut_out" && (
@@ -196,8 +182,26 @@ function DrainDialog({ node, nodes, onDo, onClose }: { node: Node; nodes: Node[]
     );
 }
 
-function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
+// "0.1.0", or how many nodes have which.
+function versionsOf(nodes: Node[]): string {
+    const counts = new Map<string, number>();
+    for (const { version, state } of nodes) if (version && state !== "gone") counts.set(version, (counts.get(version) ?? 0) + 1);
+    return [...counts].map(([version, n]) => (counts.size > 1 ? `${version} × ${n}` : version)).join(", ");
+}
+
+function Spread({ nodes }: { nodes: Node[] }) {
+    const text = versionsOf(nodes);
+    const isMixed = text.includes(",");
+    return (
+        <span class={isMixed ? "tone-warn" : ""} title={isMixed ? t("versions.mixed") : undefined}>
+            {isMixed && <Icon name="warning" />} {text}
+        </span>
+    );
+}
+
+function ClusterPanel({ cluster, nodes, turn, onChange }: { cluster: Cluster; nodes: Node[]; turn: number; onChange: () => void }) {
     const [asked, setAsked] = useState(false);
+    const latencies = useLatencies(turn);
     const { store, history } = cluster;
     const goOn = (): void => {
         setAsked(false);
@@ -216,9 +220,22 @@ function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () =>
                 <ClockTrouble clock={cluster.clock} />
                 <Facts
                     rows={[
-                        [t("store"), <Wellness of={store} name={store.kind} />],
-                        [t("history"), <Wellness of={history} />],
+                        [
+                            t("store"),
+                            <>
+                                <Wellness of={store} name={store.kind} />
+                                {latencies.store && <p class="faint small">{latencies.store}</p>}
+                            </>,
+                        ],
+                        [
+                            t("history"),
+                            <>
+                                <Wellness of={history} />
+                                {latencies.history && <p class="faint small">{latencies.history}</p>}
+                            </>,
+                        ],
                         [t("leads"), cluster.leader ?? t("leads.none")],
+                        [t("versions"), <Spread nodes={nodes} />],
                         [t("jobs"), cluster.jobs],
                         [t("open"), cluster.open_runs],
                         [
@@ -259,13 +276,16 @@ export default function NodesScreen() {
         nodes.reload();
         cluster.reload();
     };
+    const [slow, setSlow] = useState(0);
     const soon = useThrottled(reload, 1000);
     useEffect(() => {
         const stops = [onLive("node", soon), onLive("clock", soon), onLive("run", soon), onLive("reset", soon)];
         const timer = setInterval(soon, REFRESH_MS);
+        const slowly = setInterval(() => setSlow((n) => n + 1), SLOW_MS);
         return () => {
             stops.forEach((stop) => stop());
             clearInterval(timer);
+            clearInterval(slowly);
         };
     }, []);
     const tell = (node: Node, what: "drain" | "undrain"): void => {
@@ -277,11 +297,13 @@ export default function NodesScreen() {
         });
     };
     const items = nodes.data?.items ?? [];
+    const readAt = useMemo(() => Date.now(), [nodes.data]);
+    const offsets = items.flatMap(({ node, skew_ms: ms, state }) => (ms === null || state === "gone" || state === "shut_out" ? [] : [{ node, ms }]));
     return (
         <>
             <Head title={title("title")} />
             {nodes.problem && <Failure problem={nodes.problem} onRetry={nodes.reload} />}
-            {cluster.data && <ClusterPanel cluster={cluster.data} onChange={reload} />}
+            {cluster.data && <ClusterPanel cluster={cluster.data} nodes={items} turn={slow} onChange={reload} />}
             {items.length > 0 && (
                 <Panel>
                     <div class="table-scroll" tabIndex={0} role="region" aria-label={title("title")}>
@@ -295,7 +317,6 @@ export default function NodesScreen() {
                                     <th>{t("skew")}</th>
                                     <th>{t("lag")}</th>
                                     <th>{t("labels")}</th>
-                                    <th>{t("since")}</th>
                                     <th />
                                 </tr>
                             </thead>
@@ -304,6 +325,7 @@ export default function NodesScreen() {
                                     <NodeRow
                                         key={`${node.node} ${node.state === "shut_out"}`}
                                         node={node}
+                                        at={readAt}
                                         onDrain={() => setAsked(node)}
                                         onUndrain={() => tell(node, "undrain")}
                                     />
@@ -313,6 +335,10 @@ export default function NodesScreen() {
                     </div>
                 </Panel>
             )}
+            <div class="node-pictures">
+                <RunsByNode turn={slow} />
+                {offsets.length > 1 && <Clocks offsets={offsets} />}
+            </div>
             {asked && <DrainDialog node={asked} nodes={items} onDo={() => tell(asked, "drain")} onClose={() => setAsked(null)} />}
         </>
     );
