@@ -77,6 +77,10 @@ function screensOf(coloured, long) {
         await page.locator(".bulk button").nth(1).click();
         await page.locator("dialog[open] .preview-row").first().waitFor();
     };
+    const crontab = async (page) => {
+        await page.locator("textarea").fill("MAILTO=ops@example.org\n30 2 * * *  /usr/local/bin/backup --full\n*/5 * * * *  curl -fsS https://example.org/beat\n0 99 * * *  /opt/broken\n");
+        await page.locator("tbody tr").first().waitFor();
+    };
     const year = async (page) => {
         await page.locator("tbody tr button").first().click();
         await page.locator(".year").waitFor();
@@ -98,6 +102,10 @@ function screensOf(coloured, long) {
         ["new", "#/new", "#f-schedule-0"],
         ["timeline", "#/timeline?span=day", ".mark-ok[data-href]"],
         ["timeline-table", "#/timeline?view=table", "tbody tr"],
+        ["alerts", "#/alerts", "tbody tr"],
+        ["graph", "#/graph", ".graph-node"],
+        ["import", "#/import", "textarea", crontab],
+        ["week", "#/timeline?view=week", ".week-day a"],
         ["nodes", "#/nodes", ".nodes-table tbody tr"],
         ["settings", "#/settings", ".choice"],
         ["settings-calendars", "#/settings?tab=calendars", "tbody tr", year],

@@ -23,7 +23,7 @@ export interface RunEvent
 export interface LiveEvents {
     run: RunEvent;
     entry: Omit<Entry, "detail">;
-    job: { uid: string; job: string; revision: number; change: "put" | "deleted" | "purged" };
+    job: { uid: string; job: string; revision: number; change: "put" | "deleted" | "purged" | "muted" | "unmuted" };
     node: { node: string; change: string };
     clock: { node: string; by_ms: number; at: string };
     calendar: { calendar: string };

@@ -89,6 +89,16 @@ export function isEntry(row: Run | Entry): row is Entry {
     return "entry_id" in row;
 }
 
+// No messages of a job: until a time, or until it succeeds.
+export interface Mute {
+    kind: "mute" | "ack";
+    active: boolean;
+    since: string;
+    until: string | null;
+    by: string;
+    reason: string | null;
+}
+
 export interface JobStatus {
     next_at: string | null;
     running: number;
@@ -97,6 +107,7 @@ export interface JobStatus {
     last: { run_id: string; state: RunState; started_at: string | null; finished_at: string | null } | null;
     paused: boolean;
     problem: string | null;
+    mute?: Mute | null; // an older agent knows of none
 }
 
 // A value that a request for a run may choose.

@@ -11,9 +11,11 @@ import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
 import { DayTime, Moment, momentText, noteText, Relative } from "../../ui/moments";
-import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel } from "../../ui/parts";
+import { knowsMutes, MuteDialog, muteOf, unmute } from "../../ui/mute";
+import { t as muteWord } from "../../ui/mute_words";
+import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel, type MenuItem } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
-import { jobState, Status } from "../../ui/status";
+import { jobState, Status, toneOf } from "../../ui/status";
 import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
@@ -259,6 +261,16 @@ function Tabs({ name, tab, versions }: { name: string; tab: Tab; versions: Versi
 
 function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onAsk: (asked: Asked) => void }) {
     const { status } = job;
+    const [muting, setMuting] = useState<"mute" | "ack" | null>(null);
+    const hasFailed = !!status.last && toneOf(status.last.state) === "bad";
+    const silence: (MenuItem | null)[] = !knowsMutes(job)
+        ? []
+        : muteOf(job)
+          ? [{ icon: "bell", text: muteWord("unmute"), onClick: () => void unmute(job.name).then(onChange) }]
+          : [
+                { icon: "bell", text: muteWord("mute"), onClick: () => setMuting("mute") },
+                hasFailed ? { icon: "check", text: muteWord("ack"), onClick: () => setMuting("ack") } : null,
+            ];
     const [asking, setAsking] = useState(false);
     const skip = (): void =>
         void attempt(async () => {
@@ -277,6 +289,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                 {t(paramsOf(job).length ? "run.ask" : "run")}
             </Button>
             {asking && <RunDialog job={job} onClose={() => setAsking(false)} />}
+            {muting && <MuteDialog name={job.name} kind={muting} onDone={onChange} onClose={() => setMuting(null)} />}
             {status.paused ? (
                 <Button icon="play" onClick={() => void act("resume", [job.name]).then(onChange)}>
                     {t("resume")}
@@ -296,6 +309,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                 items={[
                     { icon: "play", text: t("run.other"), onClick: () => setAsking(true) },
                     { icon: "skip", text: t("skip"), disabled: !status.next_at, onClick: skip },
+                    ...silence,
                     {
                         icon: "stop",
                         text: t("kill"),

@@ -4,6 +4,7 @@ import type { Job } from "../../api/types";
 import { hrefs } from "../../app/router";
 import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
 import { Duration, Moment, Relative } from "../../ui/moments";
+import { muteOf, muteText } from "../../ui/mute";
 import { stateWord } from "../../ui/status";
 import { t } from "./words";
 
@@ -21,6 +22,7 @@ function Next({ job }: { job: Job }) {
 export function StatusLine({ job }: { job: Job }) {
     const { last, running, queued } = job.status;
     const cause = useCauses([job]).get(job.name);
+    const mute = muteOf(job);
     const parts: ComponentChildren[] = [];
     if (running) parts.push(<a href={hrefs.runs({ job: job.name, state: "running" })}>{t("line.running", { n: running })}</a>);
     if (queued) parts.push(t("line.queued", { n: queued }));
@@ -50,6 +52,7 @@ export function StatusLine({ job }: { job: Job }) {
                 ))}
             </p>
             {cause && <CauseLine cause={cause} />}
+            {mute && <p class="faint">{muteText(mute)}</p>}
         </div>
     );
 }

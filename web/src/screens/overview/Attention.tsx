@@ -1,11 +1,15 @@
 // Jobs that need attention, with the cause: failed, late, lost, or with a definition that can't run.
+import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import type { Cause, Job, Page, Run } from "../../api/types";
 import { href, hrefs } from "../../app/router";
+import { may } from "../../app/session";
 import { CauseLine, endText, streakText, useCauses } from "../../ui/causes";
 import { Icon } from "../../ui/icons";
 import { Relative } from "../../ui/moments";
-import { Empty, Failure, Panel } from "../../ui/parts";
+import { knowsMutes, MuteDialog, muteOf, muteText, unmute } from "../../ui/mute";
+import { t as muteWord } from "../../ui/mute_words";
+import { Empty, Failure, Menu, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { reasonText, Status, type Shown } from "../../ui/status";
@@ -70,8 +74,32 @@ function LateStatus() {
     );
 }
 
-function AttentionRow({ row, cause }: { row: Row; cause: Cause | undefined }) {
+// Who looks after a failure says so here; for how long nobody is told.
+function Silence({ job, onChange }: { job: Job; onChange: () => void }) {
+    const [asked, setAsked] = useState<"mute" | "ack" | null>(null);
+    const mute = muteOf(job);
+    if (!knowsMutes(job) || !may("operate", job.name)) return null;
+    return (
+        <>
+            <Menu
+                label={muteWord("menu", { name: job.name })}
+                items={
+                    mute
+                        ? [{ icon: "bell", text: muteWord("unmute"), onClick: () => void unmute(job.name).then(onChange) }]
+                        : [
+                              { icon: "check", text: muteWord("ack"), onClick: () => setAsked("ack") },
+                              { icon: "bell", text: muteWord("mute"), onClick: () => setAsked("mute") },
+                          ]
+                }
+            />
+            {asked && <MuteDialog name={job.name} kind={asked} onDone={onChange} onClose={() => setAsked(null)} />}
+        </>
+    );
+}
+
+function AttentionRow({ row, cause, onChange }: { row: Row; cause: Cause | undefined; onChange: () => void }) {
     const owner = row.job?.owner;
+    const mute = row.job && muteOf(row.job);
     const why = row.text ?? (cause && [endText(cause.run), streakText(cause)].filter(Boolean).join(" · "));
     return (
         <li>
@@ -84,6 +112,7 @@ function AttentionRow({ row, cause }: { row: Row; cause: Cause | undefined }) {
                     <span class="attention-why">{why}</span>
                 </p>
                 {cause && <CauseLine cause={cause} />}
+                {mute && <p class="faint small">{muteText(mute)}</p>}
             </div>
             <span class="attention-side faint">
                 {row.at && <Relative at={row.at} />}
@@ -92,6 +121,7 @@ function AttentionRow({ row, cause }: { row: Row; cause: Cause | undefined }) {
                         {owner}
                     </a>
                 )}
+                {row.job && row.state !== "late" && row.state !== "broken" && <Silence job={row.job} onChange={onChange} />}
             </span>
         </li>
     );
@@ -106,7 +136,7 @@ export function AttentionPanel({ version }: { version: string }) {
             {rows.data && !rows.data.length && <Empty icon="check" title={t("attention.none")} />}
             <ul class="lines attention">
                 {rows.data?.map((row) => (
-                    <AttentionRow key={row.key} row={row} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
+                    <AttentionRow key={row.key} row={row} onChange={rows.reload} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
                 ))}
             </ul>
         </Panel>
