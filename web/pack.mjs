@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
 const BYTES_MAX = Number(process.env.PEAL_CONSOLE_MAX ?? 150 * 1024);
+const FIRST_MAX = Number(process.env.PEAL_CONSOLE_FIRST_MAX ?? 80 * 1024); // what the first screen loads
 
 const types = {
     ".html": "text/html; charset=utf-8",
@@ -60,10 +61,12 @@ function print(files) {
 const [dist, output] = process.argv.slice(2);
 const files = list(dist).map(pack);
 const total = files.reduce((sum, file) => sum + file.gzip.length, 0);
-if (total > BYTES_MAX) {
+const isFirst = ({ path }) => path === "/" || /^\/assets\/(index|lists|style)-/.test(path);
+const first = files.filter(isFirst).reduce((sum, file) => sum + file.gzip.length, 0);
+if (total > BYTES_MAX || first > FIRST_MAX) {
     for (const file of files) console.error(`${String(file.gzip.length).padStart(8)}  ${file.path}`);
-    console.error(`the console has ${total} bytes compressed; it may have ${BYTES_MAX}. Leave something out.`);
+    console.error(`the console has ${total} bytes compressed, of ${BYTES_MAX}, and ${first} of its first screen, of ${FIRST_MAX}. Leave something out.`);
     process.exit(1);
 }
 writeFileSync(output, print(files));
-console.log(`console: ${files.length} files, ${(total / 1024).toFixed(1)} KiB compressed`);
+console.log(`console: ${files.length} files, ${(total / 1024).toFixed(1)} KiB compressed, ${(first / 1024).toFixed(1)} for the first screen`);

@@ -81,7 +81,7 @@ describe("a job", () => {
         await dialog.getByRole("button", { name: "Run now" }).click();
         await dialog.getByText('"five" is not a whole number').waitFor();
         await dialog.getByLabel("count").fill("7");
-        await dialog.getByText("Another node").click();
+        await dialog.getByText("Node, time limit").click();
         await dialog.getByLabel("Environment variables").fill("DEBUG=1");
         await dialog.getByRole("button", { name: "Run now" }).click();
         await page.locator(".log-row", { hasText: "day=2026-11-01 us" }).waitFor();
@@ -111,7 +111,7 @@ describe("a job", () => {
         await page.getByText("GitLab", { exact: true }).waitFor();
         expect(await page.content()).not.toContain(secret);
         await page.getByRole("button", { name: "New secret…" }).click();
-        await dialog.getByRole("button", { name: "Make it" }).click();
+        await dialog.getByRole("button", { name: "Create", exact: true }).click();
         await dialog.getByText("whsec_").waitFor();
         expect(await dialog.locator("code").last().innerText()).not.toBe(secret);
         await dialog.getByRole("button", { name: "Close" }).click();

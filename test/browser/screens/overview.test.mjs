@@ -41,7 +41,7 @@ describe("the overview", () => {
         await page.goto("/");
         const alarm = page.getByRole("alert").filter({ hasText: "Channel pager does not deliver" });
         await alarm.getByRole("link", { name: "Channel pager" }).click();
-        await page.getByRole("heading", { name: "Settings" }).waitFor();
+        await page.getByRole("heading", { name: "Alerts" }).waitFor();
         await page.context().close();
         await world.agent.api("DELETE", "/jobs/unheard");
         await world.agent.api("DELETE", "/channels/pager");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { axisTicks } from "@console/ui/axis";
 import { countOf, rowsOf, spanOf, type TimelineData } from "@console/screens/timeline/axis";
-import { BINS, cutOf, daysOf, lanesOf, total, type Counted } from "@console/screens/timeline/rates";
+import { BINS, cutOf, daysOf, isCounted, lanesOf, total, type Counted } from "@console/screens/timeline/rates";
 import type { Entry, Run } from "@console/api/types";
 
 const HOUR = 3_600_000;
@@ -84,6 +84,11 @@ describe("lanes", () => {
     test("a job that was only counted has a lane, too", () => {
         const counted: Counted[] = [{ job: "x", spanMs: 60_000, stats: [{ from: "2026-11-15T09:30:00Z", ok: 1, failed: 0 }] }, { job: "y", spanMs: 60_000, stats: [] }];
         expect(lanesOf(rows, data, counted, null).map((lane) => lane.name)).toEqual(["a", "b", "c", "d", "x"]);
+    });
+
+    test("ticks are counted up to a thousand for each job", () => {
+        const dense = (ticks: number) => [{ job: "a", from: data.from, to: data.to, ticks }];
+        expect([isCounted(data), isCounted({ ...data, dense: dense(998) }), isCounted({ ...data, dense: dense(999) })]).toEqual([true, true, false]);
     });
 
     test("runs are cut where as many are there as were asked for", () => {

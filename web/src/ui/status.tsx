@@ -56,6 +56,22 @@ export function jobState(job: Pick<Job, "status">): Shown {
     return status.last ? status.last.state : "never";
 }
 
+// The status of a job in a list or a head: that it is paused is told beside what still runs.
+export function JobStatus({ job, big }: { job: Pick<Job, "status">; big?: boolean }) {
+    const state = jobState(job);
+    return (
+        <>
+            <Status state={state} {...(big ? { big } : {})} />
+            {job.status.paused && state !== "paused" && (
+                <>
+                    {" "}
+                    <Status state="paused" {...(big ? { big } : {})} />
+                </>
+            )}
+        </>
+    );
+}
+
 export function reasonText(reason: string | null): string | null {
     if (!reason) return null;
     const key = `reason.${reason}`;

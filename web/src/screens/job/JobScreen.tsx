@@ -15,7 +15,7 @@ import { knowsMutes, MuteDialog, muteOf, unmute } from "../../ui/mute";
 import { t as muteWord } from "../../ui/mute_words";
 import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel, type MenuItem } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
-import { jobState, Status, toneOf } from "../../ui/status";
+import { JobStatus, toneOf } from "../../ui/status";
 import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
@@ -373,7 +373,7 @@ export default function JobScreen({ params }: ScreenProps) {
                     </>
                 }
                 title={job.name}
-                beside={<Status state={jobState(job)} big />}
+                beside={<JobStatus job={job} big />}
             >
                 {may("operate", job.name) && <Actions job={job} onChange={soon} onAsk={setAsked} />}
             </Head>

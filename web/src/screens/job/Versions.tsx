@@ -27,6 +27,25 @@ export function useVersions(name: string, revision: number): Version[] | null {
 
 interface Diff {
     text: string;
+    changes?: { pointer: string }[];
+}
+
+const TOLD = 20; // versions, of which it is told what changed
+
+// Which fields each version has changed, in a few words.
+function useChanges(name: string, versions: Version[]): Map<number, string> {
+    const found = useResource(`changes ${name} ${versions.map((version) => version.revision).join()}`, (signal) =>
+        Promise.all(
+            versions.slice(0, TOLD).map(async ({ revision }, i): Promise<[number, string]> => {
+                const before = versions[i + 1];
+                if (!before) return [revision, ""];
+                const diff = await api.optional<Diff>(jobPath(name, `/versions/${before.revision}/diff`), { to: revision }, signal);
+                const fields = new Set(diff?.changes?.map((change) => change.pointer.split("/").slice(1, 3).join(".")));
+                return [revision, [...fields].join(", ")];
+            }),
+        ),
+    );
+    return new Map(found.data);
 }
 
 // What has changed since that revision; with a title if there is anything.
@@ -55,6 +74,7 @@ export function Versions(props: { name: string; current: number; versions: Versi
     const { name, current, versions, onChange } = props;
     const [shown, setShown] = useState<number | null>(null);
     const [asked, setAsked] = useState<number | null>(null);
+    const changes = useChanges(name, versions);
     const rollback = (revision: number): void => {
         setAsked(null);
         void attempt(async () => {
@@ -76,6 +96,7 @@ export function Versions(props: { name: string; current: number; versions: Versi
                             {version.at && <Moment at={version.at} />}
                             {version.actor && <span class="faint">{t("versions.by", { name: version.actor })}</span>}
                             {version.detail && <span class="faint">{version.detail}</span>}
+                            {changes.get(version.revision) && <span class="version-fields mono">{changes.get(version.revision)}</span>}
                             {version.revision === current && <span class="label">{t("versions.current")}</span>}
                             <span class="version-actions">
                                 {version.revision !== current && (

@@ -5,7 +5,7 @@ import type { RunState, WaitingInstance, Why } from "../../api/types";
 import { localZone, zone } from "../../app/preferences";
 import { hrefs } from "../../app/router";
 import { language } from "../../i18n/language";
-import { Moment } from "../../ui/moments";
+import { Moment, momentText } from "../../ui/moments";
 import { Button, Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Status } from "../../ui/status";
@@ -13,6 +13,11 @@ import { partsOf } from "../../ui/time";
 import { t } from "./words";
 
 const shownStates = new Set<string>(["queued", "due", "claimed", "begun", "running", "ok", "failed", "timed_out", "killed", "lost", "skipped", "missed"]);
+
+// The server's times are UTC; those of the page are in the zone that is shown.
+function inZone(text: string): string {
+    return text.replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => momentText(at));
+}
 
 function Answer({ title, why }: { title: string; why: Why }) {
     return (
@@ -23,7 +28,7 @@ function Answer({ title, why }: { title: string; why: Why }) {
                 {shownStates.has(why.state) && <Status state={why.state as RunState} />}
             </p>
             <p>
-                {why.text} {why.run && <a href={hrefs.run(why.run.run_id)}>{t("why.run")}</a>}
+                {inZone(why.text)} {why.run && <a href={hrefs.run(why.run.run_id)}>{t("why.run")}</a>}
             </p>
         </div>
     );
@@ -42,7 +47,7 @@ function Waits({ instance }: { instance: WaitingInstance }) {
             <ul class="why-steps">
                 {instance.steps.map((step) => (
                     <li key={step.name}>
-                        <span class="mono">{step.name}</span> {step.text}
+                        <span class="mono">{step.name}</span> {inZone(step.text)}
                     </li>
                 ))}
                 {instance.more > 0 && <li class="faint">{t("why.more", { n: instance.more })}</li>}

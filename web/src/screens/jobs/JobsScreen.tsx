@@ -12,7 +12,7 @@ import { Moment, Relative, ZoneNote } from "../../ui/moments";
 import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useSearchText } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Sparkline } from "../../ui/sparkline";
-import { jobState, Status, toneOf } from "../../ui/status";
+import { JobStatus, jobState, toneOf } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
 import { BulkBar, useEverything } from "./Bulk";
@@ -189,7 +189,7 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
                 </td>
             )}
             <td class="status-cell">
-                <Status state={jobState(job)} />
+                <JobStatus job={job} />
                 {status.running > 1 && <span class="faint num"> ×{status.running}</span>}
                 {status.queued > (jobState(job) === "queued" ? 1 : 0) && <span class="faint num"> {t("queued", { n: status.queued })}</span>}
             </td>

@@ -102,7 +102,7 @@ function Channels({ version }: { version: string }) {
         <>
             {bad?.map(({ name, delivery }) => (
                 <Alarm key={name}>
-                    <a href={href("/settings", { tab: "channels" })}>{t("channel", { name })}</a>{" "}
+                    <a href={href("/alerts", { channel: name })}>{t("channel", { name })}</a>{" "}
                     {t("channel.bad", { at: momentText(delivery?.last_failed_at ?? ""), text: delivery?.last_error ?? "", n: delivery?.waiting ?? 0 })}
                 </Alarm>
             ))}

@@ -35,7 +35,7 @@ function Target({ change }: { change: Change }) {
     const link = target.kind === "job" ? hrefs.job(target.name) : target.kind === "run" ? hrefs.run(target.name) : null;
     return (
         <>
-            <span class="faint">{said("kind", target.kind)}</span> {link ? <a href={link}>{target.name}</a> : target.kind !== "token" && <strong>{target.name}</strong>}
+            <span class="faint">{said("kind", target.kind)}</span> {link ? <a href={link}>{(target.kind === "run" && change.job) || target.name}</a> : target.kind !== "token" && <strong>{target.name}</strong>}
         </>
     );
 }

@@ -98,7 +98,7 @@ export const t = words(
         "jobs.user": "Jobs without a user",
         "jobs.user.name": "run as {user}",
         "jobs.user.shared": "run as {user}, who can read the agent's files",
-        "jobs.user.none": "are not started",
+        "jobs.user.none": "not started",
         "store": "Store",
         "history": "History",
         "api": "HTTP API",

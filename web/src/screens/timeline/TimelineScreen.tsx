@@ -11,7 +11,7 @@ import { useResource, useThrottled } from "../../ui/resource";
 import { rowsOf, spanOf, spans, type Span, type TimelineData } from "./axis";
 import { Chart, Legend } from "./Chart";
 import { Herds } from "./Herds";
-import { cutOf, lanesOf, type Counted, type GroupOf, type Lane } from "./rates";
+import { cutOf, isCounted, lanesOf, type Counted, type GroupOf, type Lane } from "./rates";
 import { Table } from "./Table";
 import { title } from "./titles";
 import { Week } from "./Week";
@@ -251,7 +251,7 @@ export default function TimelineScreen() {
                         {view === "chart" && <p class="timeline-keys faint">{t("keys")}</p>}
                     </Panel>
                 )}
-                {data?.more && view === "chart" && (data.dense?.length ?? 0) > 0 && <p class="faint small">{t("dense")}</p>}
+                {data && view === "chart" && !isCounted(data) && <p class="faint small">{t("dense")}</p>}
                 {(isTold || (data?.more && view === "table")) && <p class="note">{t("more")}</p>}
                 <Herds />
             </div>

@@ -7,7 +7,7 @@ import { Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
 import type { TimelineData } from "./axis";
-import { daysOf, type Day } from "./rates";
+import { daysOf, isCounted, type Day } from "./rates";
 import { t } from "./words";
 
 const DAY_MS = 86_400_000;
@@ -69,7 +69,7 @@ export function Week({ job, turn }: { job: string; turn: number }) {
                     <DayColumn key={day.date} day={day} />
                 ))}
             </ol>
-            {found.data.more && <p class="faint small panel-body">{t("week.more")}</p>}
+            {!isCounted(found.data) && <p class="faint small panel-body">{t("week.more")}</p>}
         </Panel>
     );
 }

@@ -96,6 +96,13 @@ export function cutOf(data: TimelineData, limit: number): number | null {
     return Math.min(...data.runs.map((run) => Date.parse(("tick" in run ? run.tick : null) ?? ("from" in run ? run.from : run.started_at) ?? data.now)));
 }
 
+const COUNTED_MAX = 1000; // coming ticks of a job that the server looks at
+
+// Whether all coming ticks of all jobs were counted.
+export function isCounted(data: TimelineData): boolean {
+    return (data.dense ?? []).every(({ job, ticks }) => ticks + data.ticks.filter((tick) => tick.job === job).length < COUNTED_MAX);
+}
+
 // ---- a week as a calendar ----
 
 export interface Day {
