@@ -96,8 +96,8 @@ struct api_ports {
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
      * then its user alone gives it no rights. NULL: it starts nothing. */
     bool (*may_be_run)(void *context, int fd);
-    /* A run has changed, in the feed; `job` NULL: not known. NULL: nobody wants to know. */
-    void (*run_changed)(void *context, const struct run *run, const struct catalog_job *job);
+    /* A change of the feed, which the engine and the API have taken in. NULL: nobody waits. */
+    void (*take_change)(void *context, const struct store_change *change);
     void (*ended)(void *context); /* a call has ended, or the like: a graceful stop may go on */
     void (*drain)(void *context);
     /* Lifts the halt after the store was restored from a backup, as `by` decided; `done` comes

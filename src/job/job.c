@@ -291,8 +291,9 @@ const char *const output_mode_names[] = {
 };
 
 const char *const notify_event_names[] = {
-    [NOTIFY_FAILURE] = "failure", [NOTIFY_LOST] = "lost",       [NOTIFY_RECOVERY] = "recovery",
-    [NOTIFY_LATE] = "late",       [NOTIFY_SUCCESS] = "success", NULL,
+    [NOTIFY_FAILURE] = "failure",     [NOTIFY_LOST] = "lost",       [NOTIFY_RECOVERY] = "recovery",
+    [NOTIFY_LATE] = "late",           [NOTIFY_SUCCESS] = "success", [NOTIFY_TOO_LONG] = "too_long",
+    [NOTIFY_TOO_SHORT] = "too_short", [NOTIFY_OVERDUE] = "overdue", NULL,
 };
 
 const char *notify_event_name(enum notify_event event)

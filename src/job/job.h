@@ -52,11 +52,14 @@ enum output_mode {
 
 /* Events that a channel can be notified of. */
 enum notify_event {
-    NOTIFY_FAILURE,  /* a run failed or timed out */
-    NOTIFY_LOST,     /* a run's node died */
-    NOTIFY_RECOVERY, /* a run succeeded, and the one before had not */
-    NOTIFY_LATE,     /* a run started late, or a tick was missed */
-    NOTIFY_SUCCESS,  /* a run succeeded */
+    NOTIFY_FAILURE,   /* a run failed or timed out */
+    NOTIFY_LOST,      /* a run's node died */
+    NOTIFY_RECOVERY,  /* a run succeeded, and the one before had not */
+    NOTIFY_LATE,      /* a run started late, or a tick was missed */
+    NOTIFY_SUCCESS,   /* a run succeeded */
+    NOTIFY_TOO_LONG,  /* a run is still under way */
+    NOTIFY_TOO_SHORT, /* a run succeeded sooner than it can have done its work */
+    NOTIFY_OVERDUE,   /* no run has succeeded by a time */
     NOTIFY_EVENTS,
 };
 
@@ -65,6 +68,9 @@ struct job_notify {
     char **to;      /* names of channels, NULL-terminated; NULL: the default channels */
     unsigned on;    /* 1 << enum notify_event; 0: as each channel is configured */
     int64_t late_s; /* delay from which a start is late; 0: not given */
+    /* notify_terms.h reads them; NULL, 0: not given */
+    char *too_long, *too_short, *success_by;
+    int64_t success_within_s;
 };
 
 struct job_pair {

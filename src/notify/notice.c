@@ -137,6 +137,8 @@ void notice_sample_as(struct notice *notice, enum notify_event event)
     if (event == NOTIFY_FAILURE)
         return;
     bool is_lost = event == NOTIFY_LOST;
+    if (event == NOTIFY_OVERDUE || event == NOTIFY_TOO_LONG)
+        notice->finished_ms = 0;
     notice->state = is_lost ? RUN_LOST : RUN_OK;
     notice->reason = is_lost ? REASON_NODE_DIED : REASON_NONE;
     notice->exit_code = is_lost ? -1 : 0;

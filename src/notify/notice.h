@@ -69,7 +69,7 @@ void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1]);
 void notice_key_of(const struct id *id, enum notify_event event, const char *channel,
                    char key[NOTICE_KEY_MAX + 1]);
 
-#define NOTIFY_EVENT_WORDS "failure, lost, recovery, late, success"
+#define NOTIFY_EVENT_WORDS "failure, lost, recovery, late, success, too_long, too_short, overdue"
 
 /* False: this version has no such event. */
 bool notice_event_by_name(const char *name, enum notify_event *ret);

@@ -46,6 +46,15 @@ static void title_en(const struct notice *n, struct strbuf *out)
         else
             strbuf_addf(out, "%s started late", n->job);
         break;
+    case NOTIFY_TOO_LONG:
+        strbuf_addf(out, "%s is running too long", n->job);
+        break;
+    case NOTIFY_TOO_SHORT:
+        strbuf_addf(out, "%s was over too soon", n->job);
+        break;
+    case NOTIFY_OVERDUE:
+        strbuf_addf(out, "%s has not succeeded in time", n->job);
+        break;
     case NOTIFY_SUCCESS:
     case NOTIFY_EVENTS:
         strbuf_addf(out, "%s succeeded", n->job);
@@ -73,6 +82,15 @@ static void title_zh(const struct notice *n, struct strbuf *out)
             strbuf_addf(out, "%s 错过 %" PRId64 " 次触发", n->job, n->count);
         else
             strbuf_addf(out, "%s 启动延迟", n->job);
+        break;
+    case NOTIFY_TOO_LONG:
+        strbuf_addf(out, "%s 运行时间过长", n->job);
+        break;
+    case NOTIFY_TOO_SHORT:
+        strbuf_addf(out, "%s 过早结束", n->job);
+        break;
+    case NOTIFY_OVERDUE:
+        strbuf_addf(out, "%s 未按时成功", n->job);
         break;
     case NOTIFY_SUCCESS:
     case NOTIFY_EVENTS:
@@ -143,9 +161,11 @@ static void add_state(const struct writer *w)
     const struct notice *n = w->notice;
     enum language language = w->zh ? LANGUAGE_ZH : LANGUAGE_EN;
     const char *why = run_reason_text(n->reason, language);
-    line(w, "State", "状态");
-    strbuf_adds(w->out, run_state_text(n->state, language));
-    if (*why)
+    if (n->event != NOTIFY_OVERDUE) {
+        line(w, "State", "状态");
+        strbuf_adds(w->out, run_state_text(n->state, language));
+    }
+    if (*why && n->event != NOTIFY_OVERDUE)
         strbuf_addf(w->out, w->zh ? "，%s" : ", %s", why);
     if (n->detail[0]) {
         line(w, "Detail", "详情");
@@ -156,7 +176,10 @@ static void add_state(const struct writer *w)
 static void add_ticks(const struct writer *w)
 {
     const struct notice *n = w->notice;
-    line(w, "Tick", "触发时间");
+    if (n->event == NOTIFY_OVERDUE)
+        line(w, "Deadline", "截止时间");
+    else
+        line(w, "Tick", "触发时间");
     add_time(w, n->tick_ms);
     if (n->last_tick_ms != n->tick_ms) {
         strbuf_adds(w->out, w->zh ? " 至 " : " to ");

@@ -222,8 +222,8 @@ static void refuse(struct notifier *notifier, struct lane *lane, const struct no
 static void queue_notice(struct notifier *notifier, struct lane *lane, struct notice *notice,
                          int64_t now_ms)
 {
-    if (lane_same(lane, notice))
-        return; /* a duplicate: it is waiting already */
+    if (lane_same(lane, notice) || lane_had(lane, notice))
+        return; /* a duplicate: it waits already, or was sent */
     struct waiting *old = lane_held(lane, notice, now_ms);
     if (old) { /* the newest one is sent, with the number of the others */
         notice->held = old->notice.held + 1;
@@ -257,6 +257,12 @@ static unsigned wanted(const struct channel *channel, const struct job_notify *n
                                            : CHANNEL_EVENTS;
     if (notify && notify->late_s)
         events |= 1 << NOTIFY_LATE;
+    if (notify && notify->too_long)
+        events |= 1 << NOTIFY_TOO_LONG;
+    if (notify && notify->too_short)
+        events |= 1 << NOTIFY_TOO_SHORT;
+    if (notify && (notify->success_by || notify->success_within_s))
+        events |= 1 << NOTIFY_OVERDUE;
     return events;
 }
 
@@ -280,10 +286,12 @@ static unsigned events_of(const struct ending *ending)
 {
     int64_t late_s =
         ending->notify && ending->notify->late_s ? ending->notify->late_s : (int64_t)CHANNEL_LATE_S;
+    if (ending->is_no_end)
+        return ending->more_events;
     if (!ending->run)
-        return entry_events(ending->entry);
+        return entry_events(ending->entry) | ending->more_events;
     unsigned events = run_events(ending->run, ending->was_bad, late_s * 1000, ending->jitter_ms);
-    return attempt_events(ending->run, events, ending->tells_each);
+    return attempt_events(ending->run, events, ending->tells_each) | ending->more_events;
 }
 
 static void fill_notice(struct notice *notice, const struct ending *ending, int64_t now_ms)
@@ -334,6 +342,8 @@ void notifier_tell(struct notifier *notifier, const struct ending *ending, int64
             is_filled = true;
             notice.event = (enum notify_event)event;
             notice.held = 0;
+            if (ending->detail && event >= NOTIFY_TOO_LONG)
+                snprintf(notice.detail, sizeof(notice.detail), "%s", ending->detail);
             snprintf(notice.channel, sizeof(notice.channel), "%s", lane->name);
             if (ending->mute && mute_takes(ending->mute, notice.event)) {
                 lane_note_muted(lane, &notice, ending->mute);

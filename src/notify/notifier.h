@@ -62,7 +62,10 @@ struct ending {
     const struct mute *mute;         /* of the job, while it is active; NULL: none */
     const char *timezone;            /* of the job; NULL: not known */
     int64_t jitter_ms;
-    const char *output; /* its last bytes */
+    unsigned more_events; /* that others have found */
+    bool is_no_end;       /* and nothing else: the run goes on, or there is none */
+    const char *detail;   /* of those; NULL: none */
+    const char *output;   /* its last bytes */
     size_t output_length;
     bool output_is_cut; /* the beginning is missing */
 };

@@ -159,6 +159,10 @@ struct waiting *lane_held(const struct lane *lane, const struct notice *notice, 
 /* The waiting notice with the same key; NULL: none. */
 struct waiting *lane_same(const struct lane *lane, const struct notice *notice);
 
+/* Of an event that is no end, and so may be found again after a restart: was it sent, or given
+ * up? */
+bool lane_had(const struct lane *lane, const struct notice *notice);
+
 /* Notes that a held-back notice counts as sent at `at_ms`, also after a restart. */
 void lane_note_told(struct lane *lane, const struct notice *notice, int64_t at_ms);
 

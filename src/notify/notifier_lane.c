@@ -153,3 +153,15 @@ struct waiting *lane_same(const struct lane *lane, const struct notice *notice)
     }
     return NULL;
 }
+
+bool lane_had(const struct lane *lane, const struct notice *notice)
+{
+    const struct past *past;
+    if (notice->event != NOTIFY_TOO_LONG && notice->event != NOTIFY_OVERDUE)
+        return false;
+    TAILQ_FOREACH (past, &lane->past, link) {
+        if (past->event == notice->event && id_compare(&past->id, &notice->id) == 0)
+            return true;
+    }
+    return false;
+}

@@ -341,6 +341,20 @@ static enum status set_up_loop(struct agent *agent, struct strbuf *why)
     return st;
 }
 
+static enum status set_up_watch(struct agent *agent)
+{
+    struct watch_config config = {.loop = agent->loop,
+                                  .engine = agent->engine,
+                                  .store = agent->data.store,
+                                  .history = agent->data.history,
+                                  .zones = agent->zones,
+                                  .notifier = agent->notifier,
+                                  .node = agent->data.node};
+    enum status st = watch_new(&config, &agent->watch);
+    agent->notify.watch = agent->watch;
+    return st;
+}
+
 static enum status set_up(struct agent *agent, struct strbuf *why)
 {
     enum status st = agent_log_open(agent->config->log_file, &agent->log);
@@ -371,8 +385,11 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = agent_pings_new(agent->config, agent->loop, agent->data.node, agent->notifier,
                              agent->data.store, &agent->pings);
+    agent->notify.notifier = agent->notifier;
     if (st == OK)
         st = agent_set_up_engine(agent);
+    if (st == OK)
+        st = set_up_watch(agent);
     if (st == OK)
         st = agent_set_up_api(agent, why);
     if (st == OK)
@@ -387,6 +404,7 @@ static void tear_down(struct agent *agent)
 {
     agent->is_set_up = false; /* closing the store may run the loop */
     agent_data_close(&agent->data);
+    agent->notify.watch = agent->watch = watch_free(agent->watch);
     agent->pings = agent_pings_free(agent->pings);
     agent->notifier = notifier_free(agent->notifier); /* calls what engine and API wait for */
     agent_chores_free(agent->chores);

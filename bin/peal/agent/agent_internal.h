@@ -39,6 +39,8 @@ struct agent {
     struct supervisor supervisor;
     struct notifier *notifier;
     struct agent_pings *pings;
+    struct watch *watch;
+    struct notify_context notify;
     struct known_secrets *secrets;
     struct program_teller program_teller;
     struct turns *turns;

@@ -65,13 +65,20 @@ static void ping_one(struct notifier *notifier, const struct ended *ended)
     job_free(job);
 }
 
-static void tell_one(struct notifier *notifier, const struct ended *ended, int64_t now_ms)
+static void tell_one(const struct notify_context *context, const struct ended *ended,
+                     int64_t now_ms)
 {
-    char tail[TAIL_MAX];
+    struct notifier *notifier = context->notifier;
+    char tail[TAIL_MAX], detail[160];
     struct ending ending = {.run = ended->run, .entry = ended->entry, .was_bad = ended->was_bad};
     bool is_attempt = ended->run && (ended->run->retried || ended->run->attempt > 1);
     struct job *job = says_who(ended->job) || is_attempt ? decode(ended->job) : NULL;
     fill(&ending, job);
+    if (job && context->watch && ended->run &&
+        watch_is_too_short(context->watch, ended->run, job, detail)) {
+        ending.more_events = 1U << NOTIFY_TOO_SHORT;
+        ending.detail = detail;
+    }
     ending.jitter_ms = ended->job ? catalog_job_jitter_ms(ended->job) : 0;
     ending.mute = active_mute(notifier, ended->job, now_ms);
     if (notifier_would_tell(notifier, &ending)) {
@@ -88,20 +95,21 @@ static void tell_one(struct notifier *notifier, const struct ended *ended, int64
 static void tell(void *context, const struct ended *ends, size_t count,
                  void (*done)(void *done_context), void *done_context)
 {
-    struct notifier *notifier = context;
+    const struct notify_context *notify = context;
+    struct notifier *notifier = notify->notifier;
     int64_t now_ms = clock_now().wall.ms;
     bool is_anybody_there = notifier_next_channel(notifier, NULL) != NULL;
     for (size_t i = 0; i < count; i++) {
         ping_one(notifier, &ends[i]);
         if (is_anybody_there)
-            tell_one(notifier, &ends[i], now_ms);
+            tell_one(notify, &ends[i], now_ms);
     }
     notifier_sync(notifier, done, done_context);
 }
 
-struct teller agent_notify_teller(struct notifier *notifier)
+struct teller agent_notify_teller(const struct notify_context *context)
 {
-    return (struct teller){tell, notifier};
+    return (struct teller){tell, (void *)context};
 }
 
 static enum status answer_messages(void *context, const char *question, size_t length,
@@ -177,15 +185,15 @@ static void taken(void *context, const struct history_record *records, size_t co
         if (is_news(&records[i], now_ms) && !is_repeated(teller, id))
             ends[news++] = ended_of(teller, &records[i]);
     }
-    tell(teller->notifier, ends, news, done, done_context);
+    tell((void *)teller->notify, ends, news, done, done_context);
     free(ends);
 }
 
 struct records_observer agent_notify_observer(struct program_teller *teller,
-                                              struct notifier *notifier,
+                                              const struct notify_context *notify,
                                               const struct catalog *catalog)
 {
-    teller->notifier = notifier;
+    teller->notify = notify;
     teller->catalog = catalog;
     return (struct records_observer){taken, teller};
 }

@@ -9,13 +9,20 @@
 #include "ports.h"
 #include "program/records_taken.h"
 #include "state/catalog.h"
+#include "watch/watch.h"
 
 MUST_CHECK enum status agent_notify_new(const struct agent_config *config, struct loop *loop,
                                         const char *node, struct zone_db *zones,
                                         struct agent_log *log, struct notifier **ret,
                                         struct strbuf *why);
 
-struct teller agent_notify_teller(struct notifier *notifier);
+/* What the teller needs besides; the watch may come later. */
+struct notify_context {
+    struct notifier *notifier;
+    const struct watch *watch; /* NULL: nobody watches lengths */
+};
+
+struct teller agent_notify_teller(const struct notify_context *context);
 
 /* The messages of this node, for the others. */
 struct own_answer agent_notify_messages(struct notifier *notifier);
@@ -23,13 +30,13 @@ struct own_answer agent_notify_messages(struct notifier *notifier);
 /* People are told of the ends of programs' runs by the agent that takes their records. */
 enum { TOLD_RUNS = 1024 };
 struct program_teller {
-    struct notifier *notifier;
+    const struct notify_context *notify;
     const struct catalog *catalog;
     struct id told[TOLD_RUNS]; /* the last ones: records may come again */
     size_t next;
 };
 struct records_observer agent_notify_observer(struct program_teller *teller,
-                                              struct notifier *notifier,
+                                              const struct notify_context *notify,
                                               const struct catalog *catalog);
 
 /* ---- agent_pings.c ---- */

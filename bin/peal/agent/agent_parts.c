@@ -152,7 +152,7 @@ enum status agent_set_up_engine(struct agent *agent)
         .entropy = {random_from_block, &agent->random},
         .pressure = agent_pressure_gauge(&agent->pressure),
         .log = {agent_log_write, agent->log},
-        .teller = agent_notify_teller(agent->notifier),
+        .teller = agent_notify_teller(&agent->notify),
     };
     if (spawn)
         ports.output = run_output_source(&agent->output);
@@ -161,7 +161,7 @@ enum status agent_set_up_engine(struct agent *agent)
         gather_net_set_peers(agent->data.net, engine_peers(agent->engine));
     if (st == OK && agent->data.net)
         gather_net_observe_records(agent->data.net,
-                                   agent_notify_observer(&agent->program_teller, agent->notifier,
+                                   agent_notify_observer(&agent->program_teller, &agent->notify,
                                                          engine_catalog(agent->engine)));
     if (st == OK && agent->data.net)
         gather_net_serve_messages(agent->data.net, agent_notify_messages(agent->notifier));
@@ -227,10 +227,14 @@ static void call_ended(void *context)
         agent_wake(context);
 }
 
-static void run_changed(void *context, const struct run *run, const struct catalog_job *job)
+static void take_change(void *context, const struct store_change *change)
 {
     const struct agent *agent = context;
-    agent_ping_start(agent->pings, run, job);
+    if (change->kind == STORE_CHANGE_RUN && engine_is_loaded(agent->engine))
+        agent_ping_start(agent->pings, change->run,
+                         catalog_by_uid(engine_catalog(agent->engine), &change->run->job_uid));
+    if (agent->watch)
+        watch_take(agent->watch, change);
 }
 
 static struct api_ports api_ports(struct agent *agent)
@@ -247,7 +251,7 @@ static struct api_ports api_ports(struct agent *agent)
         .secrets = agent->secrets,
         .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
-        .run_changed = run_changed,
+        .take_change = take_change,
         .ended = call_ended,
         .drain = agent_drain,
         .advance = store_url_is_keys(&agent->config->store) ? advance : NULL,

@@ -127,8 +127,9 @@ const char *history_word(const char *name)
 const char *event_word(const char *name)
 {
     static const struct word words[] = {
-        {"failure", TR("failure")}, {"lost", TR("lost")},       {"recovery", TR("recovery")},
-        {"late", TR("late")},       {"success", TR("success")}, {0},
+        {"failure", TR("failure")},     {"lost", TR("lost")},       {"recovery", TR("recovery")},
+        {"late", TR("late")},           {"success", TR("success")}, {"too_long", TR("too long")},
+        {"too_short", TR("too short")}, {"overdue", TR("overdue")}, {0},
     };
     return find_word(words, name);
 }

@@ -32,9 +32,8 @@ void watch_change(void *context, const struct store_change *change)
     hooks_take(api, change);
     if (api->ports.secrets)
         secrets_take(api->ports.secrets, change);
-    if (change->kind == STORE_CHANGE_RUN && api->ports.run_changed && engine_is_loaded(engine))
-        api->ports.run_changed(api->ports.context, change->run,
-                               catalog_by_uid(engine_catalog(engine), &change->run->job_uid));
+    if (api->ports.take_change)
+        api->ports.take_change(api->ports.context, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))

@@ -347,6 +347,8 @@ const struct message parsed_messages[] = {
     {"is not the name of a user", "不是用户名"},
     {"expected a URL like https://hc-ping.com/UUID", "应为形如 https://hc-ping.com/UUID 的 URL"},
     {"expected 10s to 1d", "应为 10s 到 1d"},
+    {"is neither a duration like 2h nor auto", "不是时长（如 2h），也不是 auto"},
+    {"is not a time of day like 06:00", "不是形如 06:00 的时间"},
     {"holds $ or #, which an address for pings can't have", "含有 $ 或 #，心跳地址不能使用"},
     {"is longer than 127 bytes", "超过 127 字节"},
     {"has a part that begins with a dot", "有以点开头的部分"},

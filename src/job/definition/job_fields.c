@@ -7,6 +7,7 @@
 #include "definition/retry.h"
 #include "definition/selector.h"
 #include "expect/job_expect.h"
+#include "expect/notify_terms.h"
 #include "function/job_function.h"
 #include "params/secret_use.h"
 #include "workflow/steps.h"
@@ -348,6 +349,32 @@ static const struct field notify_fields[] = {
            "A start delay, without jitter, beyond this is late. Adds late to the events.",
            "启动延迟（不含抖动）超过此时长即为延迟。会把 late 加入通知事件。",
            .unset = "1m where on names late", .sample = "5m", .see = "#who-is-told")},
+    {"too_long", FIELD_TEXT, AT(notify.too_long), 1, 40, .complain = notify_limit_complaint,
+     ABOUT(SECTION_NOTIFY, "Too long", "运行过长",
+           "A run that is still under way after this is told of, once. auto: learned from the last "
+           "50 good runs. Adds too_long to the events.",
+           "运行超过此时长仍未结束时通知一次。auto：根据最近 50 次成功运行学习。会把 too_long "
+           "加入通知事件。",
+           .unset = "not asked", .sample = "2h", .see = "NOTIFY.md#lengths-and-deadlines")},
+    {"too_short", FIELD_TEXT, AT(notify.too_short), 1, 40, .complain = notify_limit_complaint,
+     ABOUT(SECTION_NOTIFY, "Too short", "运行过短",
+           "A success that took less is told of. auto: learned likewise. Adds too_short to the "
+           "events.",
+           "成功的运行短于此时长时通知。auto：同样通过学习得出。会把 too_short 加入通知事件。",
+           .unset = "not asked", .sample = "5s", .see = "NOTIFY.md#lengths-and-deadlines")},
+    {"success_by", FIELD_TEXT, AT(notify.success_by), 1, 5, .complain = notify_clock_complaint,
+     ABOUT(SECTION_NOTIFY, "Success by", "须在此时间前成功",
+           "A time of day in the job's zone: if a tick was due since the same time of the day "
+           "before, and none has succeeded, that is told of. Adds overdue to the events.",
+           "任务时区内的一天中的时间：自前一天同一时间起有触发而没有成功时通知。会把 overdue "
+           "加入通知事件。",
+           .unset = "not asked", .sample = "06:00", .see = "NOTIFY.md#lengths-and-deadlines")},
+    {"success_within", FIELD_DURATION, AT(notify.success_within_s), 1, LONG_S,
+     ABOUT(SECTION_NOTIFY, "Success within", "成功间隔上限",
+           "The longest time from one success to the next; then that is told of, once. Adds "
+           "overdue to the events.",
+           "两次成功之间的最长间隔，超过时通知一次。会把 overdue 加入通知事件。",
+           .unset = "not asked", .sample = "26h", .see = "NOTIFY.md#lengths-and-deadlines")},
     {0},
 };
 

@@ -21,18 +21,22 @@ static const struct meaning {
     [NOTIFY_RECOVERY] = {"info", "white_check_mark", 3, true},
     [NOTIFY_LATE] = {"warning", "hourglass", 3, false},
     [NOTIFY_SUCCESS] = {"info", "heavy_check_mark", 2, true},
+    [NOTIFY_TOO_LONG] = {"warning", "hourglass", 3, false},
+    [NOTIFY_TOO_SHORT] = {"warning", "warning", 3, false},
+    [NOTIFY_OVERDUE] = {"error", "alarm_clock", 4, false},
 };
 
 /* ---- PagerDuty ---- */
 
-/* One incident for a job that fails, until it recovers; that it is late is another one, as no event
- * says that it is in time again. */
+/* One incident for a job that fails, until it recovers; that it is late, and the like, is another
+ * one, as no event says that it is in time again. */
 static void add_dedup_key(const struct notice *notice, struct strbuf *out)
 {
     char uid[ID_TEXT + 1];
     id_format(&notice->job_uid, uid);
-    strbuf_addf(out, "peal-%s%s", notice->is_sample ? "test" : uid,
-                notice->event == NOTIFY_LATE ? "-late" : "");
+    bool has_own = notice->event == NOTIFY_LATE || notice->event >= NOTIFY_TOO_LONG;
+    strbuf_addf(out, "peal-%s%s%s", notice->is_sample ? "test" : uid, has_own ? "-" : "",
+                has_own ? notify_event_name(notice->event) : "");
 }
 
 static int add_number(json_t *map, const char *name, bool is_known, int64_t number)

@@ -63,7 +63,8 @@ static const struct {
     {__LINE__, "{'type':'slack','url':'https://s','secret':'x'}",
      "/secret secret: a channel of type slack has no \"secret\""},
     {__LINE__, "{" HOOK ",'on':['failure','fail']}",
-     "/on/1 on[1]: \"fail\" is not one of failure, lost, recovery, late or success; did you mean "
+     "/on/1 on[1]: \"fail\" is not one of failure, lost, recovery, late, success, too_long, "
+     "too_short or overdue; did you mean "
      "\"failure\"?"},
     {__LINE__, "{" HOOK ",'title':'${jop} failed'}",
      "/title title: there is no field ${jop}; did you mean ${job}?"},

@@ -323,19 +323,30 @@ static void expect_text(const json_t *value, const char *path, const char *want)
 static void pagerduty_gets_an_incident_and_its_end(void **state)
 {
     static const char channel[] = "{'type':'pagerduty','token':'0123456789abcdef0123456789abcdef'}";
-    static const char *const severities[] = {"error", "critical", NULL, "warning", NULL};
+    static const struct {
+        const char *severity, *key; /* severity NULL: it resolves */
+    } wanted[] = {
+        [NOTIFY_FAILURE] = {"error", ""},
+        [NOTIFY_LOST] = {"critical", ""},
+        [NOTIFY_RECOVERY] = {NULL, ""},
+        [NOTIFY_LATE] = {"warning", "-late"},
+        [NOTIFY_SUCCESS] = {NULL, ""},
+        [NOTIFY_TOO_LONG] = {"warning", "-too_long"},
+        [NOTIFY_TOO_SHORT] = {"warning", "-too_short"},
+        [NOTIFY_OVERDUE] = {"error", "-overdue"},
+    };
     (void)state;
     struct notice notice = hostile();
     for (int i = 0; i < NOTIFY_EVENTS; i++) {
         notice.event = (enum notify_event)i;
         json_t *body = body_for(channel, &notice);
         expect_text(body, "routing_key", "0123456789abcdef0123456789abcdef");
-        expect_text(body, "event_action", severities[i] ? "trigger" : "resolve");
-        expect_text(body, "dedup_key",
-                    i == NOTIFY_LATE ? "peal-00000000000000000000000000-late"
-                                     : "peal-00000000000000000000000000");
-        if (severities[i]) {
-            expect_text(body, "payload.severity", severities[i]);
+        char key[64];
+        snprintf(key, sizeof(key), "peal-00000000000000000000000000%s", wanted[i].key);
+        expect_text(body, "event_action", wanted[i].severity ? "trigger" : "resolve");
+        expect_text(body, "dedup_key", key);
+        if (wanted[i].severity) {
+            expect_text(body, "payload.severity", wanted[i].severity);
             expect_text(body, "payload.source", "web-1");
             assert_in_range(strlen(text_at(body, "payload.summary")), 1, 1024);
             expect_text(body, "payload.custom_details.job", notice.job);

@@ -57,7 +57,8 @@ static const struct option_row set_options[] = {
                 .field = "unencrypted"),
     OPTION_FLAG(request, no_unencrypted, 0, "no-unencrypted", "it may not"),
     OPTION_ROW(take_commas, request, on, struct option_list, 0, "on", "EVENTS",
-               "failure,lost,recovery (default), late, success", .field = "on"),
+               "failure,lost,recovery (default), late, success, too_long, too_short, overdue",
+               .field = "on"),
     OPTION_FLAG(request, is_default, 0, "default", "it hears of all jobs that name no channel",
                 .field = "default"),
     OPTION_FLAG(request, no_default, 0, "no-default", "only of those that name it"),
@@ -190,12 +191,14 @@ static enum exit_code set(struct client *client, void *place)
 
 /* ---- test ---- */
 
-static const char *const events[] = {"failure", "lost", "recovery", "late", "success", NULL};
+static const char *const events[] = {"failure",  "lost",      "recovery", "late", "success",
+                                     "too_long", "too_short", "overdue",  NULL};
 
 static const struct option_row test_options[] = {
     OPTION_TEXT(request, job, 0, "job", "NAME", "as if it were about this job", .field = "job",
                 .complete = COMPLETE_JOBS),
-    OPTION_TEXT(request, event, 0, "event", "E", "failure (default), lost, recovery, late, success",
+    OPTION_TEXT(request, event, 0, "event", "E",
+                "failure (default), lost, recovery, late, success, too_long, too_short, overdue",
                 .field = "event", .choices = events),
     OPTION_FLAG(request, preview, 0, "preview", "only show title and text, send nothing",
                 .field = "preview"),

@@ -419,6 +419,26 @@ export const jobFields: readonly JobField[] = [
         zh: ["延迟阈值", "启动延迟（不含抖动）超过此时长即为延迟。会把 late 加入通知事件。"],
     },
     {
+        name: "notify.too_long", section: "notify", kind: "text", sample: "2h",
+        en: ["Too long", "A run that is still under way after this is told of, once. auto: learned from the last 50 good runs. Adds too_long to the events."],
+        zh: ["运行过长", "运行超过此时长仍未结束时通知一次。auto：根据最近 50 次成功运行学习。会把 too_long 加入通知事件。"],
+    },
+    {
+        name: "notify.too_short", section: "notify", kind: "text", sample: "5s",
+        en: ["Too short", "A success that took less is told of. auto: learned likewise. Adds too_short to the events."],
+        zh: ["运行过短", "成功的运行短于此时长时通知。auto：同样通过学习得出。会把 too_short 加入通知事件。"],
+    },
+    {
+        name: "notify.success_by", section: "notify", kind: "text", sample: "06:00",
+        en: ["Success by", "A time of day in the job's zone: if a tick was due since the same time of the day before, and none has succeeded, that is told of. Adds overdue to the events."],
+        zh: ["须在此时间前成功", "任务时区内的一天中的时间：自前一天同一时间起有触发而没有成功时通知。会把 overdue 加入通知事件。"],
+    },
+    {
+        name: "notify.success_within", section: "notify", kind: "text", sample: "26h",
+        en: ["Success within", "The longest time from one success to the next; then that is told of, once. Adds overdue to the events."],
+        zh: ["成功间隔上限", "两次成功之间的最长间隔，超过时通知一次。会把 overdue 加入通知事件。"],
+    },
+    {
         name: "ping", section: "notify", kind: "text", sample: "https://hc-ping.com/UUID", defines: true,
         en: ["Ping", "An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or with the exit code or /fail behind it. Shown only with the right to define the job."],
         zh: ["心跳地址", "外部监控服务的 http:// 或 https:// 地址：启动时向其 /start、成功时向其本身、失败时向其 /退出码 或 /fail 发送 POST。仅对有 define 权限的用户显示。"],

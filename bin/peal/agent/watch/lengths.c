@@ -1,0 +1,300 @@
+/* Runs of this node that go on for longer than their job's notify.too_long, and what is learned of
+ * the lengths of good runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "clock.h"
+#include "duration.h"
+#include "strbuf.h"
+#include "table.h"
+#include "watch/watch.h"
+
+enum { LEARNED_FOR_MS = 3600 * 1000 };
+
+/* A run of this node that may become too long. */
+struct long_run {
+    struct run run;
+    int64_t due_ms; /* wall time; 0: its limit is not known */
+    bool is_learned;
+};
+
+struct lesson {
+    struct id job_uid;
+    struct learned learned;
+    struct boot_ms read; /* 0: never */
+    bool is_under_way;
+};
+
+/* Outlives the lengths if it must. */
+struct question {
+    struct history_read read;
+    struct lengths *lengths; /* NULL: nobody wants to know any more */
+    LIST_ENTRY(question) link;
+};
+
+struct lengths {
+    struct watch_config config;
+    struct loop_timer *timer;
+    struct table runs;    /* of long_run, by id */
+    struct table lessons; /* by job */
+    LIST_HEAD(, question) questions;
+};
+
+static const struct table_type runs_type = {.key_at = offsetof(struct long_run, run.id),
+                                            .key_size = sizeof(struct id)};
+static const struct table_type lessons_type = {.key_at = offsetof(struct lesson, job_uid),
+                                               .key_size = sizeof(struct id)};
+
+static void set_timer(struct lengths *lengths)
+{
+    int64_t first_ms = INT64_MAX;
+    const struct long_run *run;
+    for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
+        if (run->due_ms && run->due_ms < first_ms)
+            first_ms = run->due_ms;
+    }
+    int64_t wait_ms = first_ms - clock_now().wall.ms;
+    if (first_ms == INT64_MAX)
+        loop_timer_stop(lengths->timer);
+    else
+        loop_timer_set(lengths->timer, wait_ms < 0 ? 0 : wait_ms > 60000 ? 60000 : wait_ms);
+}
+
+/* ---- what is learned ---- */
+
+struct learned lengths_learned(const struct lengths *lengths, const struct id *job_uid)
+{
+    const struct lesson *lesson = table_find(&lengths->lessons, job_uid);
+    return lesson ? lesson->learned : (struct learned){0};
+}
+
+static void set_due(struct long_run *run, int64_t limit_ms)
+{
+    if (limit_ms > 0)
+        run->due_ms = run->run.started_ms + limit_ms;
+}
+
+static void take_lesson(struct lengths *lengths, struct question *question)
+{
+    int64_t durations[LEARNED_RUNS];
+    size_t count = 0;
+    struct lesson *lesson = table_find(&lengths->lessons, &question->read.query.job_uid);
+    for (size_t i = 0; i < question->read.count && count < LEARNED_RUNS; i++) {
+        const struct run *run = &question->read.rows[i].run;
+        if (run->started_ms && run->finished_ms >= run->started_ms)
+            durations[count++] = run->finished_ms - run->started_ms;
+    }
+    if (!lesson)
+        return;
+    lesson->learned = learn_limits(durations, count);
+    lesson->read = clock_now().boot;
+    struct long_run *run;
+    for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
+        if (run->is_learned && !run->due_ms && id_compare(&run->run.job_uid, &lesson->job_uid) == 0)
+            set_due(run, lesson->learned.too_long_ms);
+    }
+    set_timer(lengths);
+}
+
+static void answered(struct history_read *read, enum status st)
+{
+    struct question *question = read->context;
+    struct lengths *lengths = question->lengths;
+    struct lesson *lesson = lengths ? table_find(&lengths->lessons, &read->query.job_uid) : NULL;
+    if (lesson)
+        lesson->is_under_way = false;
+    if (lengths && st == OK)
+        take_lesson(lengths, question);
+    if (lengths)
+        LIST_REMOVE(question, link);
+    history_read_release(read);
+    free(question);
+}
+
+/* Asks the history, at most once an hour for a job. */
+static void learn(struct lengths *lengths, const struct id *job_uid)
+{
+    struct boot_ms now = clock_now().boot;
+    struct lesson *lesson = table_find(&lengths->lessons, job_uid);
+    if (!lesson)
+        lesson =
+            table_add(&lengths->lessons, &(struct lesson){.job_uid = *job_uid}, sizeof(*lesson));
+    if (!lesson || lesson->is_under_way ||
+        (lesson->read.ms && now.ms - lesson->read.ms < LEARNED_FOR_MS &&
+         lesson->learned.too_long_ms))
+        return;
+    struct question *question = calloc(1, sizeof(*question));
+    if (!question)
+        return;
+    question->lengths = lengths;
+    question->read.query =
+        (struct history_query){.job_uid = *job_uid, .states = 1U << RUN_OK, .limit = LEARNED_RUNS};
+    question->read.done = answered;
+    question->read.context = question;
+    LIST_INSERT_HEAD(&lengths->questions, question, link);
+    lesson->is_under_way = true;
+    history_read(lengths->config.history, &question->read);
+}
+
+/* ---- runs ---- */
+
+static void forget(struct lengths *lengths, const struct id *id)
+{
+    struct long_run *run = table_find(&lengths->runs, id);
+    if (!run)
+        return;
+    table_remove(&lengths->runs, run);
+    free(run);
+}
+
+/* What a message needs of it. */
+static struct run facts_of(const struct run *run)
+{
+    struct run facts = {.id = run->id,
+                        .job_uid = run->job_uid,
+                        .tick_ms = run->tick_ms,
+                        .attempt = run->attempt,
+                        .state = RUN_RUNNING,
+                        .exit_code = -1};
+    snprintf(facts.job_name, sizeof(facts.job_name), "%s", run->job_name);
+    snprintf(facts.node, sizeof(facts.node), "%s", run->node);
+    int64_t from_ms = run->claimed_ms > run->tick_ms ? run->claimed_ms : run->tick_ms;
+    facts.started_ms = run->started_ms ? run->started_ms : from_ms;
+    return facts;
+}
+
+static void begin(struct lengths *lengths, const struct run *run, const struct job *job)
+{
+    int64_t limit_ms = notify_limit_ms(job->notify.too_long);
+    if (limit_ms == 0 || notify_limit_ms(job->notify.too_short) == 0)
+        learn(lengths, &run->job_uid);
+    if (limit_ms < 0)
+        return;
+    struct long_run *new = table_add(
+        &lengths->runs, &(struct long_run){.run = facts_of(run), .is_learned = limit_ms == 0},
+        sizeof(*new));
+    if (new)
+        set_due(new, limit_ms ? limit_ms : lengths_learned(lengths, &run->job_uid).too_long_ms);
+    set_timer(lengths);
+}
+
+/* Could the stored definition have limits? Inside a string its quotes would be escaped. */
+static bool may_have_limits(const struct catalog_job *job)
+{
+    return job && strstr(job->json, "\"too_") != NULL;
+}
+
+void lengths_take(struct lengths *lengths, const struct store_change *change)
+{
+    const struct run *run = change->run;
+    if (change->kind == STORE_CHANGE_FORGET)
+        forget(lengths, &change->gone_id);
+    if (change->kind != STORE_CHANGE_RUN)
+        return;
+    if (run->state != RUN_BEGUN && run->state != RUN_RUNNING) {
+        forget(lengths, &run->id);
+        return;
+    }
+    const struct catalog_job *stored =
+        catalog_by_uid(engine_catalog(lengths->config.engine), &run->job_uid);
+    if (run_is_step(run) || strcmp(run->node, lengths->config.node) != 0 ||
+        !may_have_limits(stored) || table_find(&lengths->runs, &run->id))
+        return;
+    struct job *job = watch_decode(stored);
+    if (job)
+        begin(lengths, run, job);
+    job_free(job);
+}
+
+static void tell(struct lengths *lengths, const struct long_run *run, int64_t now_ms)
+{
+    const struct catalog_job *stored =
+        catalog_by_uid(engine_catalog(lengths->config.engine), &run->run.job_uid);
+    struct job *job = watch_decode(stored);
+    struct strbuf text, span;
+    if (!job || !job->notify.too_long) {
+        job_free(job);
+        return;
+    }
+    strbuf_init(&text);
+    strbuf_init(&span);
+    duration_print((run->due_ms - run->run.started_ms) / 1000, &span);
+    strbuf_addf(&text, "under way for more than %s%s", span.text,
+                run->is_learned ? ", and its last runs took less" : "");
+    const struct mute *mute = notifier_mute(lengths->config.notifier, &run->run.job_uid);
+    bool is_muted = mute && mute_is_active(mute, stored->last.succeeded_ms, now_ms);
+    notifier_tell(lengths->config.notifier,
+                  &(struct ending){.run = &run->run,
+                                   .more_events = 1U << NOTIFY_TOO_LONG,
+                                   .is_no_end = true,
+                                   .detail = text.text,
+                                   .notify = &job->notify,
+                                   .timezone = job->timezone,
+                                   .mute = is_muted ? mute : NULL},
+                  now_ms);
+    strbuf_release(&text);
+    strbuf_release(&span);
+    job_free(job);
+}
+
+static void nothing_waits(void *context)
+{
+    (void)context;
+}
+
+static void on_timer(void *context)
+{
+    struct lengths *lengths = context;
+    int64_t now_ms = clock_now().wall.ms;
+    bool has_told = false;
+    struct long_run *run;
+    for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
+        if (!run->due_ms || run->due_ms > now_ms)
+            continue;
+        tell(lengths, run, now_ms);
+        run->due_ms = 0;
+        run->is_learned = false; /* told of once */
+        has_told = true;
+    }
+    if (has_told)
+        notifier_sync(lengths->config.notifier, nothing_waits, NULL);
+    set_timer(lengths);
+}
+
+/* ---- from new to free ---- */
+
+enum status lengths_new(const struct watch_config *config, struct lengths **ret)
+{
+    struct lengths *lengths = calloc(1, sizeof(*lengths));
+    if (!lengths)
+        return E_NOMEM;
+    lengths->config = *config;
+    LIST_INIT(&lengths->questions);
+    table_init(&lengths->runs, &runs_type);
+    table_init(&lengths->lessons, &lessons_type);
+    enum status st = loop_timer_new_patient(config->loop, on_timer, lengths, &lengths->timer);
+    if (st != OK) {
+        free(lengths);
+        return st;
+    }
+    *ret = lengths;
+    return OK;
+}
+
+struct lengths *lengths_free(struct lengths *lengths)
+{
+    struct question *question;
+    if (!lengths)
+        return NULL;
+    LIST_FOREACH(question, &lengths->questions, link)
+    {
+        question->lengths = NULL;
+    }
+    loop_timer_free(lengths->timer);
+    table_release_items(&lengths->runs);
+    table_release_items(&lengths->lessons);
+    free(lengths);
+    return NULL;
+}
