@@ -277,8 +277,8 @@ static const struct {
     {__LINE__, JOB "notify: {too: ops}\n",
      "4:10 /notify/too notify: unknown field \"too\"; did you mean \"to\"?"},
     {__LINE__, JOB "notify: {on: [failure, sucess]}\n",
-     "4:24 /notify/on/1 notify.on[1]: \"sucess\" is not one of failure, lost, recovery, late or "
-     "success; did you mean \"success\"?"},
+     "4:24 /notify/on/1 notify.on[1]: \"sucess\" is not one of failure, lost, recovery, late, "
+     "success, too_long, too_short or overdue; did you mean \"success\"?"},
     {__LINE__, JOB "notify: [ops, a/b]\n",
      "4:15 /notify/1 notify[1]: \"a/b\" may hold letters, digits and . _ - only"},
     {__LINE__, JOB "notify: 5\n",
