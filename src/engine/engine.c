@@ -358,6 +358,11 @@ bool engine_is_idle(const struct engine *engine)
            !is_to_be_told && !is_marking;
 }
 
+bool engine_is_alone(const struct engine *engine)
+{
+    return engine->loaded && !engine->runner.is_shared;
+}
+
 bool engine_leads(const struct engine *engine)
 {
     return engine->loaded && store_leads(engine->ports.store);

@@ -61,6 +61,9 @@ size_t engine_open_runs(const struct engine *engine); /* claimed, begun or runni
  * the time of its stop. */
 bool engine_is_idle(const struct engine *engine);
 
+/* No other node can take what this one has claimed. */
+bool engine_is_alone(const struct engine *engine);
+
 /* Is this node the leader, which does the chores of the whole cluster? */
 bool engine_leads(const struct engine *engine);
 const struct peers *engine_peers(const struct engine *engine);

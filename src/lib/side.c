@@ -44,7 +44,7 @@ static enum status make_engine(struct side *side)
     struct engine_config config = engine_config_default();
     snprintf(config.node, sizeof(config.node), "%s", peal->node);
     machine_boot_id(config.boot_id);
-    config.max_running = calls_wanted(side->calls, peal->options.threads);
+    config.max_running = calls_wanted(side->calls, peal->options.threads, false);
     config.self = self(side);
     struct engine_ports ports = {
         .store = side->store,
@@ -150,8 +150,9 @@ struct wall_ms side_step(struct side *side, struct now now, bool is_stopping)
     } else {
         outside_step(side->outside);
     }
-    engine_set_max_running(side->engine, calls_wanted(side->calls, side->peal->options.threads) +
-                                             (int)outside_running(side->outside));
+    int calls =
+        calls_wanted(side->calls, side->peal->options.threads, engine_is_alone(side->engine));
+    engine_set_max_running(side->engine, calls + (int)outside_running(side->outside));
     engine_step(side->engine, now);
     if (engine_is_joined(side->engine) && !side->is_drained)
         registrar_step(&side->registrar, now);

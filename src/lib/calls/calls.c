@@ -108,6 +108,8 @@ static bool may_begin(struct calls *calls, struct peal_run *call, struct now now
 static void measure(struct calls *calls, int64_t mean_us, int64_t longest_us, int count)
 {
     calls->mean_us += (mean_us - calls->mean_us) / 16;
+    calls->seen_us =
+        calls->seen_us ? calls->seen_us + (mean_us - calls->seen_us) / 16 : mean_us + 1;
     calls->brisk = longest_us > BRISK_MS * 1000 ? 0 : calls->brisk + (size_t)count;
 }
 
@@ -422,10 +424,10 @@ size_t calls_running(struct calls *calls)
     return running;
 }
 
-int calls_wanted(struct calls *calls, int threads)
+int calls_wanted(struct calls *calls, int threads, bool is_alone)
 {
     pthread_mutex_lock(&calls->lock);
-    int64_t mean_us = calls->mean_us;
+    int64_t mean_us = is_alone ? calls->seen_us : calls->mean_us;
     bool is_held = are_held(calls, threads, BRISK_MS);
     pthread_mutex_unlock(&calls->lock);
     int each = 1; /* and no more while all threads are held by calls that are not brisk */

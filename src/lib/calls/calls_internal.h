@@ -20,7 +20,8 @@ struct calls {
     STAILQ_HEAD(event_list, peal_run) events; /* calls of which the engine is to be told */
     bool tells_ready;                         /* that it is there, before that */
     size_t running;
-    int64_t mean_us;  /* of a call, over the last ones */
+    int64_t mean_us;  /* of a call, over the last ones, and what was assumed of them before ... */
+    int64_t seen_us;  /* ... and without that; 0: none has ended yet */
     size_t brisk;     /* calls since the last one that took longer than BRISK_MS */
     int64_t moved_us; /* when the last one began or ended; boot time */
     int64_t stop_ms;  /* no timeout before this; boot time */

@@ -327,7 +327,7 @@ static int waits_for_the_gate(peal_run *run, void *arg)
 static size_t starts_ahead(struct bench *bench, int threads)
 {
     struct executor *executor = calls_executor(bench->calls);
-    calls_wanted(bench->calls, threads);
+    calls_wanted(bench->calls, threads, false);
     return executor->ops->starts_ahead(executor);
 }
 
@@ -375,6 +375,29 @@ static void what_is_begun_ahead_is_what_threads_take_soon(void **state)
     tear_down_bench(bench);
 }
 
+static int lasts_longer_than_brisk(peal_run *run, void *arg)
+{
+    (void)arg;
+    peal_sleep(run, 150);
+    return 0;
+}
+
+/* What is claimed ahead is there for the tick; who has others beside it leaves them their part. */
+static void a_process_alone_claims_ahead_until_calls_are_long(void **state)
+{
+    enum { THREADS = 3 };
+    struct bench *bench = set_up_bench(THREADS, lasts_longer_than_brisk);
+    struct executor_event event;
+    (void)state;
+    expect(bench, EXECUTOR_READY, &event);
+    int of_others = calls_wanted(bench->calls, THREADS, false);
+    assert_in_range(calls_wanted(bench->calls, THREADS, true), 8 * of_others, INT32_MAX);
+    assert_int_equal(starts_ahead(bench, THREADS), THREADS);
+    make_calls(bench, 1);
+    assert_int_equal(calls_wanted(bench->calls, THREADS, true), THREADS);
+    tear_down_bench(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +410,7 @@ int main(void)
         cmocka_unit_test(the_program_calls_on_its_own_thread),
         cmocka_unit_test(the_first_and_the_last_lines_are_kept),
         cmocka_unit_test(what_is_begun_ahead_is_what_threads_take_soon),
+        cmocka_unit_test(a_process_alone_claims_ahead_until_calls_are_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
