@@ -7,11 +7,11 @@ BEGIN {
     # figure, words, unit, digits, which way is better, who must be ahead of robfig/cron and APScheduler
     define("p50_ms", "100 functions at each second, late p50", "ms", 2, "less", "peal local")
     define("p99_ms", "100 functions at each second, late p99", "ms", 2, "less", "peal local")
-    define("first_ms", "1,000 at the first instant, the last call", "ms", 1, "less", "")
+    define("first_ms", "1,000 at the first instant, the last call", "ms", 1, "less", "local")
     define("thousand_p50_ms", "1,000 at each second, late p50", "ms", 2, "less", "peal local")
     define("thousand_p99_ms", "1,000 at each second, late p99", "ms", 2, "less", "peal local")
     define("last_ms", "1,000 at each second, the last call of all", "ms", 1, "less", "")
-    define("calls_s", "calls made in a second, at most", "/s", 0, "more", "")
+    define("calls_s", "calls made in a second, at most", "/s", 0, "more", "local")
     define("resident_mb", "100 functions, resident", "MB", 1, "less", "")
     define("add_ms", "100,000 functions: peal_add of all", "ms", 0, "less", "")
     define("stored_ms", "100,000 functions: until the store has all", "ms", 0, "less", "")

@@ -264,7 +264,7 @@ static struct call_batch *allocate(struct peal_run *call, struct now now)
     batch->tick_ms = now.boot.ms - (now.wall.ms - call->tick_ms);
     batch->deadline_us =
         group->deadline_ms ? (batch->tick_ms + group->deadline_ms) * 1000 : INT64_MAX;
-    atomic_init(&batch->hands_left, hands);
+    atomic_init(&batch->hands_left, 1);
     return batch;
 }
 
@@ -302,8 +302,9 @@ int call_batch_make(struct call_batch *batch)
     struct call_pool *pool = batch->call->calls->config.pool;
     for (size_t i = 1; i < batch->hand_count; i++) { /* it stays until the first leaves */
         batch->hands[i].in_pool.at_us = 0;
+        atomic_fetch_add(&batch->hands_left, 1);
         if (call_pool_add(pool, &batch->hands[i].in_pool) != OK)
-            leave(batch);
+            atomic_fetch_sub(&batch->hands_left, 1);
     }
     return make_slice(&batch->hands[0].in_pool);
 }
