@@ -77,7 +77,11 @@ function median(key, name,    i, j, kept, count) {
 }
 
 function number(key, n) {
-    return digits_of[key] == 0 && n >= 1000 ? int(n / 1000) "," sprintf("%03d", n % 1000) : sprintf("%.*f", digits_of[key], n)
+    return digits_of[key] == 0 ? grouped(int(n + 0.5)) : sprintf("%.*f", digits_of[key], n)
+}
+
+function grouped(n) {
+    return n < 1000 ? n : grouped(int(n / 1000)) "," sprintf("%03d", n % 1000)
 }
 
 function with_unit(key, n) {

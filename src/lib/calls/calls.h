@@ -89,8 +89,8 @@ size_t calls_running(struct calls *calls);
 
 /* How many runs this process should have at once: as many as it has threads when calls are long, so
  * that others take the rest; more when they are brisk, so that threads need not wait for the next.
- * Where there are no others it is told by the first calls that they are long, elsewhere by some more
- * that they are brisk. */
+ * Where there are no others it is told by the first calls that they are long, elsewhere by some
+ * more that they are brisk. */
 int calls_wanted(struct calls *calls, int threads, bool is_alone);
 
 #endif
