@@ -1,26 +1,33 @@
 # shellcheck shell=bash
 # Sourced by the scripts that draw tables into documents.
 
-# What stands in DOCUMENT from the line BEGIN to the line END, both included, becomes standard input between them.
-# Of an empty input, or an interrupted one, nothing comes into the document: it is replaced as a whole.
-put_between() { # DOCUMENT BEGIN END
-    local text drawn made
-    text=$(cat)
-    [ -n "$text" ] || {
-        echo "nothing to be put between \"$2\" and \"$3\"" >&2
-        return 1
+# What stands in DOCUMENT from the line BEGIN to the line END, both included, becomes what COMMAND prints between them.
+# Where COMMAND fails, prints nothing, or is interrupted, the document stays as it was.
+put_between() ( # DOCUMENT BEGIN END COMMAND...
+    document=$1 begin=$2 end=$3 made=
+    shift 3
+    trap 'rm -f "$made"' EXIT
+    drawn=$("$@") || exit 1
+    [ -n "$drawn" ] || {
+        echo "$document: nothing was drawn, so it is left as it was" >&2
+        exit 1
     }
-    drawn=$(mktemp) made=$(mktemp "$1.XXXXXX")
-    printf '%s\n\n%s\n\n%s\n' "$2" "$text" "$3" >"$drawn"
-    awk -v begin="$2" -v end="$3" -v drawn="$drawn" '
+    made=$(mktemp "$document.XXXXXX")
+    drawn=$drawn awk -v begin="$begin" -v end="$end" '
         $0 == begin {
-            while ((getline line <drawn) > 0)
-                print line
+            printf "%s\n\n%s\n\n%s\n", begin, ENVIRON["drawn"], end
+            marks++
             skip = 1
         }
         !skip
-        $0 == end { skip = 0 }' "$1" >"$made"
-    chmod --reference="$1" "$made"
-    mv "$made" "$1"
-    rm "$drawn"
-}
+        $0 == end {
+            marks += skip
+            skip = 0
+        }
+        END { exit marks != 2 }' "$document" >"$made" || {
+        echo "$document: it does not have both marks, or can not be written" >&2
+        exit 1
+    }
+    chmod --reference="$document" "$made"
+    mv "$made" "$document"
+)

@@ -40,4 +40,4 @@ if [ -z "$task" ]; then
     draw
     exit
 fi
-draw | put_between "$document" "$begin_mark" "$end_mark"
+put_between "$document" "$begin_mark" "$end_mark" draw

@@ -39,7 +39,7 @@ end_contender() {
 }
 
 trap 'end_contender; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+trap 'exit 130' INT TERM
 mkdir -p "$results"
 
 # ---- who is there ----

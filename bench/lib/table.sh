@@ -35,11 +35,10 @@ case $task in
 '') draw ;;
 --write | --anew)
     [ "$task" = --write ] || for row in "${rows[@]}"; do
-        # shellcheck disable=SC2086 # words; behind is no reason to stop
-        ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || true
+        # shellcheck disable=SC2086 # words; behind (1) is no reason to stop, an interruption is one
+        ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || [ $? -eq 1 ]
     done
-    drawn=$(draw) # whole, before the document is touched
-    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" <<<"$drawn"
+    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" draw
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2

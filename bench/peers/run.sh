@@ -32,7 +32,7 @@ end_peer() {
 }
 
 trap 'end_peer; stop; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+trap 'exit 130' INT TERM
 mkdir -p "$results"
 
 # Which are there: "peal bare1 bare2" and the libraries.

@@ -33,7 +33,7 @@ files() {
 }
 
 draw() { # FORM
-    files >"$scratch/files"
+    files >"$scratch/files" || return 1
     xargs awk -v form="$1" -f "$here/table.awk" <"$scratch/files"
 }
 
@@ -41,11 +41,11 @@ case $task in
 '') draw short ;;
 --write | --anew)
     [ "$task" = --write ] || for row in "${rows[@]}"; do
-        # shellcheck disable=SC2086 # words; behind is no reason to stop
-        ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || true
+        # shellcheck disable=SC2086 # words; behind (1) is no reason to stop, an interruption is one
+        ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || [ $? -eq 1 ]
     done
-    draw short | put_between "$root/README.md" "$begin_mark" "$end_mark"
-    draw long | put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark"
+    put_between "$root/README.md" "$begin_mark" "$end_mark" draw short
+    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" draw long
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2
