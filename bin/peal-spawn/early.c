@@ -245,6 +245,7 @@ void early_release(struct spawner *s)
     struct early *early;
     size_t due = look_at_deadlines(s, now_us);
     release_held(s, now_us, due >= MANY);
+    s->reaped_boot_us = clock_boot_us(); /* none has ended yet */
     while ((early = TAILQ_FIRST(&s->early)) && early->request.at_boot_us <= now_us) {
         void *block = early->block;
         take_out(s, early);

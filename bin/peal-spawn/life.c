@@ -17,6 +17,7 @@
 #define GIVE_UP_MS  5000 /* then a tree that survives SIGKILL is reported as left over */
 #define END_LOOKS   200  /* for the end of an adopted run, END_LOOK_MS apart */
 #define END_LOOK_MS 10
+#define GATHER_US   4000 /* how long ends of a burst wait for others */
 
 void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
 {
@@ -405,9 +406,25 @@ static void reaped(struct spawner *s, struct run *run, struct reaped_end *end)
     exited(s, run, reason_of(run->info.wait_status));
 }
 
+/* The ends of a burst are looked at together: each by itself costs a turn, a write to the journal
+ * and a message. As long as the signal of the first one is pending, the others don't wake the
+ * spawner. */
+bool life_gathers(struct spawner *s)
+{
+    sigset_t pending;
+    int64_t at_us = s->reaped_boot_us + GATHER_US;
+    if (TAILQ_EMPTY(&s->young) || clock_boot_us() >= at_us || sigpending(&pending) < 0 ||
+        sigismember(&pending, SIGTERM) || sigismember(&pending, SIGINT) ||
+        sigismember(&pending, SIGHUP))
+        return false;
+    s->reap_at_boot_us = at_us;
+    return true;
+}
+
 void life_reap(struct spawner *s)
 {
     s->wants_reap = s->tree_is_fresh = false;
+    s->reaped_boot_us = clock_boot_us();
     launches_settle(&s->launches); /* else the pipes of short runs would not be at their end */
     for (struct reaped_end *end; (end = reaped_next(&s->reaped));) {
         struct run *run = run_by_pid(&s->runs, end->info.si_pid);

@@ -30,6 +30,9 @@ static void signal_ready(void *context, struct watch *watch, uint32_t events)
     struct spawner *s = context;
     (void)events;
     struct signalfd_siginfo info;
+    if (life_gathers(s))
+        return;
+    s->reap_at_boot_us = 0;
     while (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGHUP)
             s->wants_upgrade = true;
@@ -67,7 +70,8 @@ static enum status open_signals(struct spawner *s)
         .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
         .ready = signal_ready,
     };
-    return s->signals.fd >= 0 ? spawner_watch(s, &s->signals, EPOLLIN) : E_IO;
+    /* Once for each: the end of a process may be left pending for a while, see life_gathers. */
+    return s->signals.fd >= 0 ? spawner_watch(s, &s->signals, EPOLLIN | EPOLLET) : E_IO;
 }
 
 static enum status open_folder(struct spawner *s)

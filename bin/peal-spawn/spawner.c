@@ -8,7 +8,7 @@
 #include "clock.h"
 
 #define EVENTS_PER_TURN 64
-#define LOOK_MS         1000 /* while starts wait for their time, should the timer fail */
+#define LOOK_MS         1000 /* while starts or ends wait for their time, should the timer fail */
 
 enum status spawner_watch(struct spawner *s, struct watch *watch, uint32_t events)
 {
@@ -30,7 +30,7 @@ static void arm_timer(struct spawner *s)
         due = earlier(due, s->journal.sync_at_boot_ms > 0 ? s->journal.sync_at_boot_ms : 1);
     due = earlier(due, idle_due_ms(&s->idle));
     due = earlier(due, s->launches.trim_at_boot_ms);
-    boot_timer_arm(&s->timer, earlier(due * 1000, early_due_us(s)));
+    boot_timer_arm(&s->timer, earlier(earlier(due * 1000, early_due_us(s)), s->reap_at_boot_us));
 }
 
 static void look_at_due(struct spawner *s)
@@ -77,6 +77,8 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
     s->tree_is_fresh = false;
     early_release(s); /* first: they are to be on time */
     watch_dispatch(s, events, count);
+    if (s->reap_at_boot_us && s->reap_at_boot_us <= clock_boot_us())
+        s->signals.ready(s, &s->signals, EPOLLIN);
     if (s->wants_reap) /* after the pipes: their order says what was written first */
         life_reap(s);
     launches_settle(&s->launches);
@@ -96,13 +98,18 @@ static void turn(struct spawner *s, const struct epoll_event *events, int count)
     run_sweep(&s->runs);
 }
 
+/* Something is to be done at a time that the timer alone knows. */
+static bool is_on_time(const struct spawner *s)
+{
+    return early_due_us(s) || s->reap_at_boot_us;
+}
+
 void spawner_loop(struct spawner *s)
 {
     struct epoll_event events[EVENTS_PER_TURN];
     while (!s->is_done) {
         arm_timer(s);
-        int count =
-            epoll_wait(s->epoll_fd, events, EVENTS_PER_TURN, early_due_us(s) ? LOOK_MS : -1);
+        int count = epoll_wait(s->epoll_fd, events, EVENTS_PER_TURN, is_on_time(s) ? LOOK_MS : -1);
         if (count < 0 && errno != EINTR)
             break;
         turn(s, events, count > 0 ? count : 0);

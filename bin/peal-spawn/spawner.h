@@ -111,7 +111,9 @@ struct spawner {
     bool reset_oom;
     bool is_stopping; /* SIGTERM: starts nothing, exits after the last run */
     bool wants_upgrade;
-    bool wants_reap;  /* a child has ended, perhaps */
+    bool wants_reap;         /* a child has ended, perhaps */
+    int64_t reaped_boot_us;  /* when ends were looked at last */
+    int64_t reap_at_boot_us; /* when they are looked at next; 0: with the next signal */
     bool lacks_guard; /* upgraded from a version without: ends when nothing is left to lose by it */
     bool is_done;
     int64_t now_boot_ms; /* sampled once per turn */
@@ -175,6 +177,7 @@ void life_reap(struct spawner *s);
 /* The same, if a process has ended since: a wait looks at every child, and beside thousands of them
  * costs as much as a start. */
 void life_look(struct spawner *s);
+bool life_gathers(struct spawner *s); /* ends are left for a while: reap_at_boot_us is set */
 /* Its main process has ended, and so has the tree if it was killed. */
 void life_drain(struct spawner *s, struct run *run);
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,

@@ -321,7 +321,7 @@ bool start_hold(struct spawner *s, struct run *run, const struct spawn_request *
         user_find(&s->users, s->now_boot_ms, request, s->options.allow_file, &starting.user,
                   &error) != SPAWN_STEP_NONE)
         return false;
-    cgroups_look(&s->cgroups);
+    cgroups_look(&s->cgroups, s->now_boot_ms);
     bool is_held = !starting.user.must_switch && /* it would have to be forked */
                    begin(s, &starting, ret, &error) == SPAWN_STEP_NONE;
     user_release(&starting.user);
@@ -365,7 +365,7 @@ void start_batch(struct spawner *s)
     if (count == 0)
         return;
     int error = write_ids(s);
-    cgroups_look(&s->cgroups);
+    cgroups_look(&s->cgroups, s->now_boot_ms);
     for (size_t i = 0; i < count; i++) {
         struct starting *starting = &s->starting[i];
         if (error)

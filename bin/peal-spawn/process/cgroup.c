@@ -104,7 +104,7 @@ void cgroups_init(struct cgroups *groups, const char *tag)
     sweep(groups->base_fd);
     look_up_processes(groups->base_fd, "../cgroup.procs");
     groups->control_fd = openat(groups->base_fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
-    cgroups_look(groups);
+    cgroups_look(groups, 0);
 }
 
 static void close_pooled(struct pooled_cgroup *pooled)
@@ -131,9 +131,12 @@ void cgroups_release(struct cgroups *groups)
     groups->base_fd = groups->control_fd = -1;
 }
 
-void cgroups_look(struct cgroups *groups)
+void cgroups_look(struct cgroups *groups, int64_t now_boot_ms)
 {
     char controllers[8];
+    if (now_boot_ms && now_boot_ms == groups->looked_boot_ms)
+        return;
+    groups->looked_boot_ms = now_boot_ms;
     groups->may_pool = groups->control_fd >= 0 &&
                        pread(groups->control_fd, controllers, sizeof(controllers), 0) <= 1;
 }

@@ -43,7 +43,8 @@ struct cgroups {
     char tag[32];
     int control_fd; /* cgroup.subtree_control of the base */
     bool may_pool;
-    uint32_t pool_size; /* CGROUP_POOL, or less where descriptors are few */
+    int64_t looked_boot_ms; /* the turn in which that was found out; 0: none */
+    uint32_t pool_size;     /* CGROUP_POOL, or less where descriptors are few */
     struct pooled_cgroup pool[CGROUP_POOL];
     uint32_t unused[CGROUP_POOL]; /* numbers of those without a run: a ring */
     uint32_t unused_first, unused_count;
@@ -55,8 +56,8 @@ struct cgroups {
 void cgroups_init(struct cgroups *groups, const char *tag);
 void cgroups_release(struct cgroups *groups);
 
-/* Before a batch of starts: may the pool be used? */
-void cgroups_look(struct cgroups *groups);
+/* Before a batch of starts: may the pool be used? Finds out once in a turn. */
+void cgroups_look(struct cgroups *groups, int64_t now_boot_ms);
 
 /* Makes some for the pool, for a first burst. */
 void cgroups_prepare(struct cgroups *groups);

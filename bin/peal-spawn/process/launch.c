@@ -54,7 +54,7 @@ static void close_inherited_on_exec(void)
 
 void launches_init(struct launches *launches, int null_fd)
 {
-    *launches = (struct launches){.null_fd = null_fd};
+    *launches = (struct launches){.null_fd = null_fd, .pid = getpid()};
     if (syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) < 0) {
         close_inherited_on_exec(); /* before Linux 5.9, or a seccomp filter refuses it */
         return;
@@ -264,7 +264,7 @@ pid_t launch_held(struct launches *launches, struct child_setup *setup, struct l
         return -1;
     launch->gate = GATE_SHUT;
     launch->setup.gate = &launch->gate;
-    launch->setup.parent = getpid();
+    launch->setup.parent = launches->pid;
     pid_t pid = borrow(launches, launch, setup, &args);
     if (pid < 0)
         return -1;

@@ -44,6 +44,7 @@ struct shared_ends {
 struct launches {
     struct launch *all[LAUNCH_COUNT + LAUNCH_HELD]; /* allocated when the earlier ones are in use */
     int null_fd;                                    /* borrowed */
+    pid_t pid;                                      /* the spawner's */
     bool may_share;                                 /* the table of descriptors */
     struct shared_ends shared[LAUNCH_APART];
     int shared_count;

@@ -18,7 +18,7 @@
 #define HEADER_MAGIC 0x6a6c6170u
 #define RECORD_MAGIC 0x7264636au
 #define SPARE_BYTES  (1 << 20) /* preallocated, so that a full disk does not stop jobs at once */
-#define SYNC_MIN_MS  200
+#define SYNC_MIN_MS  2000      /* an agent that is there has what it was told on the disk sooner */
 #define SYNC_SHARE   50
 #define BYTES_MAX    (UINT64_C(1) << 53) /* of output: sums of some are numbers, too */
 

@@ -9,8 +9,8 @@
  * Records are gathered and written together, since a write costs the same for one as for many: the
  * STARTING ones of a batch before its first process is made, the others before the agent is told
  * what they say. That is enough to survive a killed spawner. Against a power failure the file is
- * synced in groups, at most 1/50 of the time: a run whose end was not synced counts as ended by the
- * power failure. */
+ * synced in groups, every two seconds and 1/50 of the time at most: a run whose end was not synced,
+ * and that the agent has not on its disk either, counts as ended by the power failure. */
 #ifndef PEAL_SERVE_JOURNAL_H
 #define PEAL_SERVE_JOURNAL_H
 
