@@ -15,6 +15,7 @@ void definitions_init(struct definitions *definitions, size_t limit)
 {
     table_init(&definitions->by_uid, &by_uid_type);
     definitions->limit = limit;
+    definitions->hand = 0;
 }
 
 void definitions_release(struct definitions *definitions)
@@ -36,12 +37,26 @@ struct job *definitions_take(struct definitions *definitions, const struct id *u
     return job;
 }
 
+static void drop_one(struct definitions *definitions)
+{
+    struct definition *known = table_next(&definitions->by_uid, &definitions->hand);
+    if (!known) {
+        definitions->hand = 0;
+        known = table_next(&definitions->by_uid, &definitions->hand);
+    }
+    table_remove(&definitions->by_uid, known);
+    job_free(known->job);
+    free(known);
+}
+
 void definitions_put(struct definitions *definitions, const struct id *uid, int64_t revision,
                      struct job *job)
 {
     struct definition *known =
         definitions->limit && job ? table_find(&definitions->by_uid, uid) : NULL;
-    if (!known && job && definitions->by_uid.count < definitions->limit) {
+    if (!known && job && definitions->limit) {
+        if (definitions->by_uid.count >= definitions->limit)
+            drop_one(definitions);
         struct definition fresh = {.uid = *uid};
         known = table_add(&definitions->by_uid, &fresh, sizeof(fresh));
     }

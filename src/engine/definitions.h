@@ -1,5 +1,6 @@
-/* Decoded definitions of jobs that were started lately: a program whose functions are called
- * thousands of times a second does not decode them for each call. */
+/* Decoded definitions of jobs that were started lately and will be again soon: those of jobs that
+ * run each second, or of functions that are called thousands of times a second, are not decoded for
+ * each run. */
 #ifndef PEAL_DEFINITIONS_H
 #define PEAL_DEFINITIONS_H
 
@@ -8,7 +9,8 @@
 
 struct definitions {
     struct table by_uid;
-    size_t limit; /* how many are kept, the first ones; 0: none */
+    size_t limit; /* how many are kept; a further one replaces any of them */
+    size_t hand;  /* the slot from which on the next one is replaced */
 };
 
 void definitions_init(struct definitions *definitions, size_t limit);

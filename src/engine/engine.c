@@ -269,6 +269,8 @@ void engine_step(struct engine *engine, struct now now)
         claimer_submit(&engine->claimer, now, &plan);
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, now, &plan);
+    if (claimer_has_filled(&engine->claimer))
+        recorder_send_along(&engine->recorder, now);
     claimer_flush(&engine->claimer, now);
     hand_on_plans(engine); /* those for which memory was short */
     engine->runner.claims_beginning = engine->claimer.beginning;
@@ -322,6 +324,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
 void engine_drain(struct engine *engine)
 {
     engine->draining = true;
+    engine->recorder.is_ending = true;
 }
 
 bool engine_is_draining(const struct engine *engine)

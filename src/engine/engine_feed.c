@@ -336,12 +336,21 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         replan_job_of(engine, run);
 }
 
+/* Asked once in a turn: the store looks at the disk for it. */
+static bool has_backup(struct engine *engine)
+{
+    if (!engine->knows_backup)
+        engine->has_backup = runner_has_backup(&engine->runner);
+    engine->knows_backup = true;
+    return engine->has_backup;
+}
+
 /* The feed shows a begin whose answer is not here yet, or was lost. This incarnation sent it:
  * nobody else has its nonce. But a store that was restored from a backup may have done it after
  * another node had taken the run over in the store before: its feed is no answer. */
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    if (runner_has_backup(&engine->runner)) {
+    if (has_backup(engine)) {
         runner_begun_in_backup(&engine->runner, engine->now, open);
     } else if (open->phase == OPEN_REFUSED) {
         runner_begun_before(&engine->runner, engine->now, open);
@@ -533,6 +542,7 @@ static void take_change(struct engine *engine, const struct store_change *change
 void engine_take_changes(struct engine *engine)
 {
     struct store_change change;
+    engine->knows_backup = false;
     while (store_next_change(engine->ports.store, &change)) {
         take_change(engine, &change);
         engine->claimer.fed = engine->now.boot;

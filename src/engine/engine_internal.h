@@ -99,10 +99,11 @@ struct engine {
     struct lookout lookout;
     struct hindrances hindrances; /* when and why this node could not start runs */
     bool loaded, draining;
-    bool has_asides;      /* the store had a value that could not be read */
-    enum status health;   /* of the store, at the last look */
-    struct outage away;   /* the store's last outage */
-    int64_t health_at_ms; /* boot time of the next look at the store's health */
+    bool has_asides;               /* the store had a value that could not be read */
+    enum status health;            /* of the store, at the last look */
+    struct outage away;            /* the store's last outage */
+    bool knows_backup, has_backup; /* in this turn: was the store restored from a backup? */
+    int64_t health_at_ms;          /* boot time of the next look at the store's health */
 
     bool announced;   /* at all */
     bool is_asked;    /* another node compares its clock: send a heartbeat soon */

@@ -361,6 +361,11 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         outbox_send(&claimer->filling, now);
 }
 
+bool claimer_has_filled(const struct claimer *claimer)
+{
+    return outbox_count(claimer->filling) > 0;
+}
+
 void claimer_flush(struct claimer *claimer, struct now now)
 {
     outbox_send(&claimer->filling, now);

@@ -70,6 +70,9 @@ void claimer_fill_entries(const struct claimer *claimer, struct now now, struct 
 /* Takes as many runs as there is room for. Before new ticks are planned: waiting runs are older. */
 void claimer_take(struct claimer *claimer, struct now now, size_t room);
 
+/* Are claims submitted that were not sent yet? */
+bool claimer_has_filled(const struct claimer *claimer);
+
 /* Sends the submitted claims. */
 void claimer_flush(struct claimer *claimer, struct now now);
 

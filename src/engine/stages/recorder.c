@@ -7,8 +7,10 @@
 enum {
     RECORDS = 500,          /* in one append */
     OUTPUT_BYTES = 8 << 20, /* of output in one append */
-    GATHER_MS = 1000, /* how long records wait for more of them while runs wait for their start */
-    READ_TRIES = 10,  /* before a run is recorded without its output */
+    GATHER_MS = 1000,  /* how long records wait for more of them while runs wait for their start */
+    MANY_RECORDS = 64, /* in an append: then there will be more soon, and the next one ... */
+    APPEND_EVERY_MS = 2000, /* ... waits so long for them */
+    READ_TRIES = 10,        /* before a run is recorded without its output */
 };
 
 struct record_batch {
@@ -360,7 +362,7 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
 }
 
 /* Are there enough records to append? While runs wait for their start, many small appends would
- * slow them down. */
+ * slow them down; and where many runs end all the time, fewer appends cost less. */
 static bool has_gathered(struct recorder *recorder, struct now now)
 {
     const size_t *counts = recorder->runs->counts;
@@ -369,7 +371,9 @@ static bool has_gathered(struct recorder *recorder, struct now now)
         return false;
     if (!recorder->gather_until.ms)
         recorder->gather_until.ms = now.boot.ms + GATHER_MS;
-    if (counts[OPEN_CLAIMED] && waiting < RECORDS && now.boot.ms < recorder->gather_until.ms)
+    bool for_starts = counts[OPEN_CLAIMED] && now.boot.ms < recorder->gather_until.ms;
+    bool for_more = now.boot.ms < recorder->append_after.ms;
+    if ((for_starts || for_more) && waiting < RECORDS && !recorder->is_ending)
         return false;
     recorder->gather_until.ms = 0;
     return true;
@@ -407,6 +411,8 @@ static void send_records(struct recorder *recorder, struct now now)
     batch->append.done = keep_answer;
     batch->append.context = batch;
     recorder->appending = true;
+    if (batch->append.count >= MANY_RECORDS)
+        recorder->append_after.ms = now.boot.ms + APPEND_EVERY_MS;
     history_append(recorder->ports->history, &batch->append);
 }
 
@@ -415,6 +421,13 @@ void recorder_finish(struct recorder *recorder, struct now now)
     recorder_look_at_ends(recorder, now);
     if (recorder_finish_at(recorder).ms <= now.boot.ms)
         recorder_send_finishes(recorder, now);
+}
+
+void recorder_send_along(struct recorder *recorder, struct now now)
+{
+    struct boot_ms at = recorder_forget_at(recorder);
+    if (at.ms != INT64_MAX && recorder->sender.retry_at.ms <= now.boot.ms)
+        recorder_send_forgets(recorder, now);
 }
 
 void recorder_flush(struct recorder *recorder, struct now now)
@@ -434,8 +447,10 @@ int64_t recorder_wake_at(const struct recorder *recorder, struct now now)
     first = forget_at.ms < first.ms ? forget_at : first;
     if (for_history) {
         struct boot_ms at = recorder->history_retry_at;
-        if (at.ms < recorder->gather_until.ms)
+        if (!recorder->is_ending && at.ms < recorder->gather_until.ms)
             at = recorder->gather_until;
+        if (!recorder->is_ending && at.ms < recorder->append_after.ms)
+            at = recorder->append_after;
         first = at.ms < first.ms ? at : first;
     }
     return first.ms == INT64_MAX ? NEVER_MS : wall_at(now, first);

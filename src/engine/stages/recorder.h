@@ -40,6 +40,8 @@ struct recorder {
     struct boot_ms forget_after;     /* likewise what the store can forget */
     struct boot_ms history_retry_at; /* after a failure: no append before */
     struct boot_ms gather_until;     /* records wait for more of them; 0: they don't */
+    bool is_ending;                  /* the agent stops: nothing waits for more any longer */
+    struct boot_ms append_after; /* no append before, unless it is full: the last one was large */
 };
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
@@ -71,7 +73,11 @@ void recorder_take_answer(struct recorder *recorder, struct now now);
  * later in the turn, because they could not start, go with the next turn, which follows at once. */
 void recorder_finish(struct recorder *recorder, struct now now);
 
-/* Sends records to the history, and removes recorded runs and entries from the store. */
+/* Removes from the store what is on record: before claims that are sent now, so that one
+ * transaction does both. */
+void recorder_send_along(struct recorder *recorder, struct now now);
+
+/* Sends records to the history, and removes from the store what has been on record for a while. */
 void recorder_flush(struct recorder *recorder, struct now now);
 
 int64_t recorder_wake_at(const struct recorder *recorder, struct now now);

@@ -11,9 +11,10 @@
 
 enum {
     FINISH_EVERY_MS = 50,
-    FORGET_EVERY_MS = 500,
+    FORGET_EVERY_MS = 1500, /* unless claims are sent, with which they go */
     HOLD_MS = 1000,         /* how long ends and forgets wait at most for the starts of a burst */
-    MANY = 64,              /* of them fill a request; so many starts are a burst */
+    MANY = 64,              /* so many starts are a burst */
+    FULL = 256,             /* ends, or forgets, are a request */
     CLAIMED_AHEAD_MS = 500, /* as the lead of claims at most */
 };
 
@@ -241,7 +242,7 @@ void recorder_look_at_ends(struct recorder *recorder, struct now now)
         return;
     if (!recorder->held_since.ms)
         recorder->held_since = now.boot;
-    recorder->is_hurried |= waiting >= MANY && !recorder->is_burst;
+    recorder->is_hurried |= waiting >= FULL && !recorder->is_burst;
     look_at(recorder, now, is_time);
     struct boot_ms until = {recorder->held_since.ms + HOLD_MS};
     if (is_time && recorder->is_burst && !recorder->is_hurried && until.ms > now.boot.ms) {
@@ -373,8 +374,8 @@ struct boot_ms recorder_forget_at(const struct recorder *recorder)
     size_t waiting = recorder->runs->counts[OPEN_RECORDED] + recorder->recorded_entries;
     if (!waiting)
         return (struct boot_ms){INT64_MAX};
-    bool is_full = waiting >= MANY && !recorder->is_burst;
-    return is_full ? retry_at : later(retry_at, recorder->forget_after);
+    bool is_full = waiting >= FULL && !recorder->is_burst;
+    return is_full || recorder->is_ending ? retry_at : later(retry_at, recorder->forget_after);
 }
 
 void recorder_send_forgets(struct recorder *recorder, struct now now)

@@ -28,7 +28,8 @@ enum { BEGIN_LEAD_TRIPS = 4, BEGIN_LEAD_MIN_MS = 20 };
 /* No machine boots twice in so short a time, and clocks are corrected by less. */
 enum { BOOT_SLACK_MS = 10000 };
 
-enum { DEFINITIONS = 65536 }; /* some 1.5 KB each */
+/* Some 1.5 KB each. An agent keeps those of jobs that run again within this time. */
+enum { DEFINITIONS_OF_PROGRAM = 65536, DEFINITIONS_OF_AGENT = 1024, AGAIN_SOON_MS = 60000 };
 
 static void start_moved(void *item, uint32_t place)
 {
@@ -48,7 +49,8 @@ void runner_init(struct runner *runner, const struct engine_ports *ports, struct
                               .latency_ms = 5};
     outbox_sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
-    definitions_init(&runner->definitions, peer_is_program(self) ? DEFINITIONS : 0);
+    definitions_init(&runner->definitions,
+                     peer_is_program(self) ? DEFINITIONS_OF_PROGRAM : DEFINITIONS_OF_AGENT);
 }
 
 void runner_release(struct runner *runner)
@@ -401,6 +403,18 @@ static bool end_unopened(struct runner *runner, struct now now, struct open_run 
     return true;
 }
 
+/* Its definition has no values of this run, and is needed again soon. */
+static bool is_worth_keeping(const struct runner *runner, struct now now,
+                             const struct open_run *open)
+{
+    if (!id_is_zero(&open->run.input) || run_is_step(&open->run))
+        return false;
+    if (peer_is_program(runner->self))
+        return true;
+    const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    return job && job->next_ms < now.wall.ms + AGAIN_SOON_MS;
+}
+
 static void start(struct runner *runner, struct now now, struct open_run *open)
 {
     char why[sizeof(open->run.detail)];
@@ -440,7 +454,7 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         return;
     }
     open_runs_move(runner->runs, open, OPEN_STARTING);
-    if (id_is_zero(&open->run.input)) /* else it has the values of this run */
+    if (is_worth_keeping(runner, now, open))
         definitions_put(&runner->definitions, &open->run.job_uid, open->run.job_revision,
                         open->job);
     else

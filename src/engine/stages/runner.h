@@ -23,7 +23,7 @@ struct runner {
     struct marks *marks;
     const struct peer *self;        /* this node */
     const char *boot_id;            /* of this boot */
-    struct definitions definitions; /* of functions that were called lately */
+    struct definitions definitions; /* of jobs that run again soon */
     struct heap starts;             /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;

@@ -44,10 +44,31 @@ static void as_many_as_there_is_room_for(void **state)
     }
     definitions_put(&definitions, &(struct id){{9}}, 1, NULL);
     definitions_release(&definitions);
-    definitions_init(&definitions, 0); /* an agent's */
+    definitions_init(&definitions, 0);
     struct id uid = uid_of(1);
     definitions_put(&definitions, &uid, 1, job_new());
     assert_null(definitions_take(&definitions, &uid, 1));
+    definitions_release(&definitions);
+}
+
+/* What ran once does not keep out what runs now. */
+static void old_ones_give_way(void **state)
+{
+    (void)state;
+    struct definitions definitions;
+    definitions_init(&definitions, 8);
+    for (uint8_t i = 0; i < 8; i++) {
+        struct id uid = uid_of(i);
+        definitions_put(&definitions, &uid, 1, job_new());
+    }
+    for (uint8_t i = 100; i < 108; i++) {
+        struct id uid = uid_of(i);
+        struct job *job = job_new();
+        definitions_put(&definitions, &uid, 1, job);
+        assert_ptr_equal(definitions_take(&definitions, &uid, 1), job);
+        definitions_put(&definitions, &uid, 1, job);
+        assert_int_equal(definitions.by_uid.count, 8);
+    }
     definitions_release(&definitions);
 }
 
@@ -56,6 +77,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_taken_and_put_back),
         cmocka_unit_test(as_many_as_there_is_room_for),
+        cmocka_unit_test(old_ones_give_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

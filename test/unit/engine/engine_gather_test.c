@@ -13,7 +13,13 @@
 #include "outbox.h"
 #include "world.h"
 
-enum { SECOND = 1000, MINUTE = 60 * SECOND, ENDS_MS = 50, FORGETS_MS = 500 };
+enum {
+    SECOND = 1000,
+    MINUTE = 60 * SECOND,
+    ENDS_MS = 50,
+    FORGETS_MS = 1500,
+    APPENDS_MS = 2000 /* after a large one */
+};
 
 static struct id add_job(struct world *world, size_t number, const char *schedule, const char *more)
 {
@@ -84,7 +90,7 @@ static void test_ends_share_requests(void **state)
         struct world *world = world_new();
         set_up_runs(world, rows[i].runs, "");
         end_runs(world, rows[i].apart_ms);
-        world_pass(world, (int64_t)rows[i].runs * rows[i].apart_ms + ENDS_MS + FORGETS_MS);
+        world_pass(world, (int64_t)rows[i].runs * rows[i].apart_ms + ENDS_MS + APPENDS_MS);
         const struct world_sent *sent = &world->sent[STORE_FINISH];
         if (sent->requests < rows[i].least || sent->requests > rows[i].most)
             fail_msg("line %d: %zu requests", rows[i].line, sent->requests);
@@ -205,9 +211,32 @@ static void test_many_forgets_do_not_wait(void **state)
     world_pass(world, ENDS_MS + 1);
     assert_true(world->sent[STORE_FORGET].items >= 500); /* what one append has */
     assert_true(world->sent[STORE_FORGET].most <= OUTBOX_MAX);
-    world_pass(world, FORGETS_MS);
+    world_pass(world, APPENDS_MS + FORGETS_MS);
     assert_int_equal(world->sent[STORE_FORGET].items, 600);
     assert_true(engine_is_idle(world->engine));
+}
+
+/* One request of each kind in a second: what can be forgotten goes with the next claims. */
+static void test_forgets_go_with_claims(void **state)
+{
+    struct world *world = *state;
+    world->duration_ms = 10;
+    for (size_t i = 0; i < 10; i++)
+        add_job(world, i, "* * * * * *", "");
+    world_pass(world, 10 * SECOND);
+    memset(world->sent, 0, sizeof(world->sent));
+    size_t runs = world->run_count;
+    for (int64_t ms = 0; ms < 10 * SECOND; ms++) {
+        size_t claims = world->sent[STORE_CLAIM].requests;
+        size_t forgets = world->sent[STORE_FORGET].requests;
+        world_pass(world, 1);
+        if (world->sent[STORE_FORGET].requests > forgets)
+            assert_true(world->sent[STORE_CLAIM].requests > claims);
+    }
+    runs = world->run_count - runs;
+    assert_in_range(runs, 90, 110);
+    assert_in_range(world->sent[STORE_FORGET].items, runs - 20, runs + 20);
+    assert_in_range(world->sent[STORE_FORGET].requests, 9, 11);
 }
 
 /* The store fails while ends, or forgets, are gathered or under way: they go again, and each run is
@@ -285,6 +314,26 @@ static void test_stopped_while_gathering(void **state)
     assert_int_equal(world->sent[STORE_FORGET].items, 20); /* the first one went at once */
 }
 
+/* Nor does a large append before make it wait. */
+static void test_stopped_after_many(void **state)
+{
+    struct world *world = *state;
+    set_up_runs(world, 101, "");
+    size_t late = 0;
+    while (world->processes[late].ended)
+        late++;
+    end_runs(world, 0);
+    world->processes[late].ends_ms = INT64_MAX;
+    world_pass(world, ENDS_MS + 10);
+    assert_int_equal(world->run_count, 101);
+    end_runs(world, 0);
+    world_pass(world, ENDS_MS + 10);
+    engine_drain(world->engine);
+    world_pass(world, 40 + ENDS_MS);
+    assert_true(engine_is_idle(world->engine));
+    assert_int_equal(count_ok(world), 102);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,9 +342,11 @@ int main(void)
         WITH_WORLD(test_before_the_next_tick),
         WITH_WORLD(test_forgets_share_requests),
         WITH_WORLD(test_many_forgets_do_not_wait),
+        WITH_WORLD(test_forgets_go_with_claims),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_killed_while_gathering),
         WITH_WORLD(test_stopped_while_gathering),
+        WITH_WORLD(test_stopped_after_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
