@@ -1,6 +1,5 @@
 #include "rewinds.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,14 +128,33 @@ bool rewinds_are_open(const struct rewinds *rewinds, int64_t from_ms, int64_t to
 
 /* ---- text ---- */
 
+/* By hand: they are written with each step of a job's cursor. */
+static char *write_number(char *to, int64_t value)
+{
+    char digits[24];
+    int count = 0;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *to++ = '-';
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
 void rewinds_write_gaps(const struct rewinds *rewinds, char text[static REWIND_GAPS_TEXT])
 {
-    int length = 0;
-    text[0] = '\0';
-    for (int i = 0; i < rewinds->gap_count; i++)
-        length +=
-            snprintf(text + length, REWIND_GAPS_TEXT - (size_t)length, "%s%lld-%lld", i ? "," : "",
-                     (long long)rewinds->gaps[i].from_ms, (long long)rewinds->gaps[i].to_ms);
+    char *to = text;
+    for (int i = 0; i < rewinds->gap_count; i++) {
+        if (i)
+            *to++ = ',';
+        to = write_number(to, rewinds->gaps[i].from_ms);
+        *to++ = '-';
+        to = write_number(to, rewinds->gaps[i].to_ms);
+    }
+    *to = '\0';
 }
 
 bool rewinds_read_gaps(struct rewinds *rewinds, const char *text)

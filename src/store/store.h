@@ -634,6 +634,10 @@ struct store_wake {
     void *context;
 };
 
+/* For a process that is all peal's, before any database is open: SQLite does not count its memory,
+ * for which each allocation would take a lock. */
+void store_sqlite_own_process(void);
+
 /* Opens DIR/peal.db, with a thread of its own; DIR is created if need be. E_BUSY: another process
  * has it (*why names its pid); E_VERSION: written by a newer version; E_CORRUPT: damaged; E_IO;
  * E_NOMEM. *why says what to do; nothing is overwritten. */

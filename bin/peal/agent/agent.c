@@ -364,6 +364,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     }
     agent->open_files = descriptors_raise(agent->log);
     agent->memory = agent_memory_new();
+    store_sqlite_own_process();
     agent_pressure_init(&agent->pressure);
     supervisor_init(&agent->supervisor);
     agent_confine(agent); /* before there are threads, which would not be confined */

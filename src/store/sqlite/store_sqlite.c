@@ -380,6 +380,11 @@ static bool start_writer(struct store_sqlite *store)
     return started;
 }
 
+void store_sqlite_own_process(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 enum status store_sqlite_open(const char *dir, struct store_wake wake, struct store **ret,
                               struct strbuf *why)
 {

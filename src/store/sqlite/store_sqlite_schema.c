@@ -98,6 +98,7 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA wal_autocheckpoint = 0;"
                                "PRAGMA journal_size_limit = 16777216;"
                                "PRAGMA cache_size = -8000;"
+                               "PRAGMA secure_delete = FAST;" /* as the history's */
                                "PRAGMA temp_store = MEMORY;";
 
 static enum status run_sql(sqlite3 *db, const char *sql, const char *path, struct strbuf *why)
