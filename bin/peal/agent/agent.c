@@ -14,7 +14,8 @@
 #include "secrets.h"
 
 enum {
-    STOP_WITHIN_MS = 10000, /* how long a stop waits for pending writes */
+    STOP_WITHIN_MS = 10000,       /* how long a stop waits for pending writes */
+    STOP_JOBS_WITHIN_MS = 600000, /* and for jobs that end with it, each within its grace */
     ZONES_EVERY_MS = 600000,
     JOIN_WITHIN_MS = 9000, /* how long a start waits to be registered; that another agent has this
                               node's name is certain after its lease, 5 s, and 2 s more */
@@ -162,7 +163,8 @@ static void turn(struct agent *agent)
         wait_to_join(agent, now);
     if (agent->failed != OK)
         return;
-    if (agent->stopping && engine_is_idle(agent->engine) && api_is_idle(agent->api)) {
+    bool waits = agent->config->with_jobs && engine_open_runs(agent->engine);
+    if (agent->stopping && !waits && engine_is_idle(agent->engine) && api_is_idle(agent->api)) {
         loop_stop(agent->loop);
         return;
     }
@@ -229,7 +231,8 @@ static void stop(struct agent *agent)
     if (!agent->is_set_up)
         return; /* it ends before it begins */
     agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
-    loop_timer_set(agent->stop_timer, STOP_WITHIN_MS);
+    loop_timer_set(agent->stop_timer,
+                   agent->config->with_jobs ? STOP_JOBS_WITHIN_MS : STOP_WITHIN_MS);
     agent_drain(agent);
 }
 

@@ -21,6 +21,7 @@
 #include "peer.h"
 #include "proc.h"
 #include "sandbox/jobs_user.h"
+#include "service/container.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
 
@@ -107,6 +108,10 @@ static enum status be(struct agent_config *config, void (*ready)(void *context),
 enum exit_code daemon_run(struct agent_config *config)
 {
     struct strbuf why;
+    int status;
+    config->with_jobs = container_is_ours();
+    if (config->with_jobs && container_split(&status))
+        return (enum exit_code)status;
     strbuf_init(&why);
     enum status st = be(config, tell_setup, config, &why);
     if (st != OK)

@@ -29,6 +29,7 @@ struct agent_config {
     char *default_user;  /* default of jobs; NULL: the agent's own, unless that is root */
     bool has_sandbox;    /* `sandbox` was configured; default: on */
     bool no_sandbox;     /* no sandbox, see sandbox.h */
+    bool with_jobs;      /* its jobs end when it stops: it waits for their ends */
     int max_running;     /* 0: no limit */
     int64_t keep_runs;   /* per job; 0: no limit */
     int64_t keep_s;      /* age; 0: no limit */
