@@ -16,7 +16,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb packages bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb packages tarball bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,11 @@ deb: ## build the packages of Debian, into build/deb
 packages: ## prove the packages: lintian, same bytes twice, install, upgrade under running jobs, purge
 	@tools/deps.sh build deb
 	@test/packages/deb.sh
+
+tarball: ## build a folder that runs from anywhere, into build/tarball; test/packages/tarball.sh proves it
+	@tools/deps.sh build tarball
+	@$(MAKE) build
+	@tools/tarball.sh
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

@@ -66,6 +66,9 @@ deb   dpkg-dev        dpkg-buildpackage
 deb   lintian         lintian
 deb   debootstrap     debootstrap
 deb   jq              jq
+tarball binutils      objdump
+tarball patchelf      patchelf
+tarball debootstrap   debootstrap
 library abigail-tools abidiff
 library clang          clang
 library valgrind       valgrind
@@ -117,7 +120,7 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: run build test library deb lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test library deb tarball lint fuzz bench"
 
 for group in "$@"; do
     lines_of "$group" >/dev/null || fail "no group is named \"$group\""
