@@ -95,4 +95,15 @@ wait_until grep -q 'reloaded signal=HUP taken="max_running=4, retention.age=60d"
 run peal stop
 expect_status 0
 
+# ---- a log for programs ----
+
+run peal start -d --log-format json --log "$scratch/json.log" --listen none
+expect_status 0
+run peal stop
+run jq -r '.event' "$scratch/json.log"
+expect_status 0
+expect_stdout_has ready
+run jq -c 'select(.event == "ready") | [.data, (.pid | type), (.time | endswith("Z"))]' "$scratch/json.log"
+expect_stdout "[\"$scratch/data\",\"number\",true]"
+
 finish

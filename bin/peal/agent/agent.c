@@ -360,7 +360,7 @@ static enum status set_up_watch(struct agent *agent)
 
 static enum status set_up(struct agent *agent, struct strbuf *why)
 {
-    enum status st = agent_log_open(agent->config->log_file, &agent->log);
+    enum status st = agent_log_open(agent->config->log_file, agent->config->json_log, &agent->log);
     if (st != OK) {
         strbuf_addf(why, "can't open the log %s: %s", agent->config->log_file, strerror(errno));
         return st;

@@ -1,14 +1,17 @@
 /* The agent's log: one line per event, `2026-03-08T07:00:00.123Z event key=value ...`, on stderr,
- * or in a file that can be rotated. */
+ * or in a file that can be rotated; or the same as JSON,
+ * {"time":"...","event":"...","key":"value"}. */
 #ifndef PEAL_AGENT_LOG_H
 #define PEAL_AGENT_LOG_H
+
+#include <stdbool.h>
 
 #include "status.h"
 
 struct agent_log;
 
 /* `path` NULL: stderr. */
-MUST_CHECK enum status agent_log_open(const char *path, struct agent_log **ret);
+MUST_CHECK enum status agent_log_open(const char *path, bool is_json, struct agent_log **ret);
 struct agent_log *agent_log_close(struct agent_log *log);
 
 /* Reopens the file after a rotation. */

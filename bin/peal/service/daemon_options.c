@@ -9,6 +9,7 @@
 #include "client/client.h"
 
 static const char *const on_off[] = {"on", "off", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const roles[] = {"api", "worker", "api,worker", NULL};
 static const char *const facades[] = {"dkron", "tutorial", "dkron,tutorial", NULL};
 
@@ -23,10 +24,13 @@ const struct option_row daemon_rows[] = {
                 "the data folder (else from the configuration file, $PEAL_DATA, the default)",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, config, 0, "config", "FILE",
-                "a configuration file (else $PEAL_CONFIG; docs/CONFIG.md)", .complete = COMPLETE_FILES),
+                "a configuration file (else $PEAL_CONFIG; docs/CONFIG.md)",
+                .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, log, 0, "log", "FILE",
                 "the agent's log file (default: stderr; in the background DIR/peal.log)",
                 .complete = COMPLETE_FILES),
+    OPTION_TEXT(daemon_options, log_format, 0, "log-format", "F",
+                "lines of the log: text (default), or json", .choices = log_formats),
     OPTION_LIST(daemon_options, listen, 0, "listen", "ADDR",
                 "the TCP address of the API: ADDR[:PORT], [V6]:PORT, or none; may be repeated "
                 "(else from the configuration file, $PEAL_LISTEN, 127.0.0.1:7325)",

@@ -8,7 +8,7 @@
 enum { DAEMON_LABELS_MAX = 32, DAEMON_LISTEN_MAX = 8 };
 struct daemon_options {
     struct request_base base;
-    const char *config, *log, *default_user, *sandbox;
+    const char *config, *log, *log_format, *default_user, *sandbox;
     const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
     struct option_list labels, listen; /* daemon_configure reports too many */
     bool detach, fresh, accept_loss;

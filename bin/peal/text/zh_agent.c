@@ -46,6 +46,7 @@ const struct message zh_agent[] = {
     {"can't delete %s: %s", "无法删除 %s：%s"},
     {"It ends when you log out, unless systemd is told to keep it: loginctl enable-linger",
      "注销后它会结束，除非让 systemd 保留它：loginctl enable-linger"},
+    {"lines of the log: text (default), or json", "日志行的格式：text（默认）或 json"},
     /* config */
     {"the agent's settings: show, check, a file to begin with",
      "agent 的配置：查看、检查、生成示例文件"},

@@ -12,6 +12,7 @@ const struct message started_messages[] = {
     {"unknown key \"%s\"", "未知的键“%s”"},
     {"can't read a value from %s: %s", "无法从 %s 读取值：%s"},
     {"it is empty", "内容为空"},
+    {"text or json is expected, not \"%.60s\"", "应为 text 或 json，而不是“%s”"},
     {"%s is one value, not %s", "%s 应为单个值，而不是%s"},
     {"%s is a number, 0 or more, not \"%s\"", "%s 应为 0 或更大的数字，而不是“%s”"},
     {"%s must be an absolute path, not \"%s\"", "%s 应为绝对路径，而不是“%s”"},

@@ -20,6 +20,7 @@ struct setting_given {
 struct agent_config {
     char *data;          /* the data folder, absolute */
     char *log_file;      /* NULL: stderr */
+    bool json_log;       /* its lines are JSON */
     char *file;          /* the configuration file; NULL: none */
     char *options;       /* kept in the data folder for the next restart; NULL: none */
     char *timezone;      /* default of jobs; NULL: the machine's */
@@ -99,6 +100,9 @@ MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config
 /* "on" or "off" */
 MUST_CHECK enum status agent_config_set_sandbox(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+/* "text" or "json" */
+MUST_CHECK enum status agent_config_set_log_format(struct agent_config *config, const char *text,
+                                                   struct parse_error *reterr);
 /* "https://peal.example.com" */
 MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);

@@ -285,3 +285,13 @@ enum status agent_config_set_sandbox(struct agent_config *config, const char *te
     config->no_sandbox = is_off;
     return OK;
 }
+
+enum status agent_config_set_log_format(struct agent_config *config, const char *text,
+                                        struct parse_error *reterr)
+{
+    bool is_json = strcmp(text, "json") == 0;
+    if (!is_json && strcmp(text, "text") != 0)
+        return parse_fail(reterr, 1, "text or json is expected, not \"%.60s\"", text);
+    config->json_log = is_json;
+    return OK;
+}

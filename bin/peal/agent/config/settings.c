@@ -19,6 +19,10 @@ const struct setting settings[] = {
               "the data folder of an agent in the background",
               "日志文件；移走之后 SIGHUP 会重新打开它。默认写到 stderr，后台 agent 写到数据目录中的 "
               "peal.log"}},
+    {"log_format", BY(agent_config_set_log_format), .option = "log-format", .initial = "text",
+     .sample = "json",
+     .help = {"text, or json: each line an object with time, event and what the event has",
+              "text 或 json：每行一个对象，含 time、event 及事件的各项内容"}},
     {"timezone", SETTING_TEXT, AT(timezone), .reloads = true, .sample = "Europe/Berlin",
      .help = {"default of jobs; else $TZ (unless that is no name: timezone_unknown in the log), or "
               "the machine's",
