@@ -59,6 +59,7 @@ test  python3-dev
 test  python3-pip
 test  python3-setuptools
 test  python3-wheel
+test  python3-yaml
 test  sqlite3         sqlite3
 test  systemd         systemd-analyze
 deb   debhelper       dh
