@@ -360,19 +360,25 @@ const struct message zh_jobs[] = {
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab, from gocron or dkron", "从 crontab、gocron 或 dkron 导入任务"},
+    {"jobs from a crontab, from gocron, dkron or Kubernetes",
+     "从 crontab、gocron、dkron 或 Kubernetes 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
-     "--system or --user is given. A listing of another program is JSON; docs/FROM-OTHERS.md says "
-     "what becomes of each field. Exit status 6: some lines, or tasks, could not be read.",
+     "--system or --user is given. A listing of another program is JSON, or YAML of Kubernetes; "
+     "docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: some lines, or tasks, "
+     "could not be read.",
      "任务以 YAML 输出到 stdout，无法转换的内容输出到 stderr。crontab 本身不会被修改：任务改由 "
      "peal 运行后，请删除其中对应的行。FILE 为 - 表示标准输入。除非给出 --system 或 "
      "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool "
      "目录相同。其他程序的列表为 "
-     "JSON；各字段的转换见 docs/FROM-OTHERS.md。退出状态 6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab, gocron or dkron",
-     "导入什么？peal import crontab、gocron 或 dkron"},
+     "JSON，Kubernetes 的也可以是 YAML；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
+     "6：部分行或任务无法读取。"},
+    {"what to import? peal import crontab, gocron, dkron or kubernetes",
+     "导入什么？peal import crontab、gocron、dkron 或 kubernetes"},
+    {"show the jobs of CronJobs, or add them", "显示或添加 CronJob 中的任务"},
+    {"which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
+     "请指定文件：kubectl get cronjobs -o yaml 的输出，- 表示标准输入"},
     {"show the jobs of dkron, or add them", "显示或添加 dkron 中的任务"},
     {"which file? Of dkron's answer to GET /v1/jobs, or - for stdin",
      "请指定文件：dkron 对 GET /v1/jobs 的响应，- 表示标准输入"},

@@ -539,6 +539,22 @@ const struct message parsed_messages[] = {
     {"task %lld is no child task: gocron does not run it after this one, and neither does peal",
      "任务 %s 不是子任务：gocron 不会在此任务之后运行它，peal 也不会"},
     {"the job is named \"%.128s\"", "任务命名为“%s”"},
+    /* CronJobs */
+    {"it names no time zone: UTC is taken, as by most clusters",
+     "未指定时区：采用 UTC，与多数集群相同"},
+    {"kind \"%.60s\" is left out: only CronJobs are read", "略过类型“%s”：只读取 CronJob"},
+    {"expected CronJobs, as `kubectl get cronjobs -o yaml` prints them",
+     "应为 CronJob，如 kubectl get cronjobs -o yaml 的输出"},
+    {"images are run by podman on the nodes: change the first words of the commands where they "
+     "have "
+     "docker",
+     "镜像由节点上的 podman 运行：使用 docker 的节点请修改命令开头的几个词"},
+    {"the field \"%.99s\" is not converted", "字段“%s”未转换"},
+    {"$(NAME) in \"%.60s\" is not replaced here", "“%s”中的 $(NAME) 在这里不会被替换"},
+    {"the value of %.60s is the cluster's: give the job this variable, or a secret",
+     "%s 的值来自集群：请为任务设置该变量或机密"},
+    {"its pod has %zu containers; a job runs one, which has an image",
+     "其 pod 有 %s 个容器；任务只运行一个，且须有镜像"},
     {"its parent, task %s, could not be imported", "其父任务 %s 未能导入"},
     {"runs after each of %zu tasks: there is a job for each of them",
      "在 %s 个任务之后各运行一次：每个父任务对应一个任务"},

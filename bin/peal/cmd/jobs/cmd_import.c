@@ -6,6 +6,7 @@
 #include "client/batch/batch.h"
 #include "definition/job_fields.h"
 #include "facade/facade_dkron_import.h"
+#include "foreign/cronjob.h"
 #include "jobs/crontab_source.h"
 #include "jobs/foreign_source.h"
 #include "text/tr.h"
@@ -102,6 +103,13 @@ static enum exit_code read_dkron(const struct request *request, const struct rea
     return foreign_source_read(&from, reading, jobs, ret_lost);
 }
 
+static enum exit_code read_cronjobs(const struct request *request, const struct reading *reading,
+                                    struct job_list *jobs, size_t *ret_lost)
+{
+    const struct foreign_request from = {request->from.file, request->from.prefix, cronjob_import};
+    return foreign_source_read(&from, reading, jobs, ret_lost);
+}
+
 /* Where the jobs come from. */
 struct origin {
     enum exit_code (*read)(const struct request *request, const struct reading *reading,
@@ -169,6 +177,12 @@ static enum exit_code import_dkron(void *place)
     return import_from(place, &origin);
 }
 
+static enum exit_code import_cronjobs(void *place)
+{
+    static const struct origin origin = {read_cronjobs, .has_lines = false};
+    return import_from(place, &origin);
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -216,12 +230,21 @@ static const struct command subcommands[] = {
         .too_many = "one file at a time",
         .run = import_dkron,
     },
+    {
+        .name = "import kubernetes",
+        .summary = "show the jobs of CronJobs, or add them",
+        .arguments = LISTING,
+        .options = import_options,
+        .too_few = "which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
+        .too_many = "one file at a time",
+        .run = import_cronjobs,
+    },
     {0},
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .summary = "jobs from a crontab, from gocron or dkron",
+    .summary = "jobs from a crontab, from gocron, dkron or Kubernetes",
     .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
                          {"peal import crontab --apply", "adds the jobs"},
                          {"peal import crontab /etc/crontab --system", NULL},
@@ -230,15 +253,17 @@ const struct command cmd_import = {
                          {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL},
                          {"peal import gocron tasks.json --prefix old/",
                           "the answer of gocron's GET /api/task?page_size=1000"},
-                         {"curl DKRON/v1/jobs | peal import dkron - --apply", NULL}),
+                         {"curl DKRON/v1/jobs | peal import dkron - --apply", NULL},
+                         {"kubectl get cronjobs -o yaml | peal import kubernetes -", NULL}),
     .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
              "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
              "- is stdin. The files of a folder are crontabs of the users that they are named "
              "after, as in a spool, unless --system or --user is given. A listing of another "
-             "program is JSON; docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: "
+             "program is JSON, or YAML of Kubernetes; docs/FROM-OTHERS.md says what becomes of "
+             "each field. Exit status 6: "
              "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? peal import crontab, gocron or dkron",
+    .too_few = "what to import? peal import crontab, gocron, dkron or kubernetes",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
