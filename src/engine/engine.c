@@ -50,6 +50,7 @@ static void init_parts(struct engine *engine)
                                                 .attendance = &engine->attendance.mark,
                                                 .hindrances = &engine->hindrances,
                                                 .maintenance = &engine->catalog.maintenance,
+                                                .catalog = &engine->catalog,
                                                 .free_lead_ms = lead_alone_ms(engine)};
     engine->planner.placement = &engine->placement;
     engine->planner.peers = &engine->peers;

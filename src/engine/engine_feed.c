@@ -79,6 +79,20 @@ static bool is_moved_back(const struct engine *engine, const struct catalog_job 
            job->last.ended_ms > engine->now.wall.ms + STORE_AHEAD_MS;
 }
 
+/* An end of this job may be what due ticks of others wait for. */
+static void plan_conditioned(struct engine *engine, const struct catalog_job *job)
+{
+    size_t former = job->former ? job->former->count : 0;
+    for (size_t i = 0; i <= former; i++) {
+        const char *name = i < former ? job->former->names[i].name : job->name;
+        const struct condition *condition = waits_first_condition(&engine->catalog.waits, name);
+        for (; condition; condition = LIST_NEXT(condition, link)) {
+            if (condition->job->conditions->wait_ms && !condition->job->claiming)
+                engine_put_plan(engine, condition->job, INT64_MIN);
+        }
+    }
+}
+
 static void take_cursor(struct engine *engine, const struct store_change *change)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
@@ -92,8 +106,10 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         catalog_job_ended(job, &change->last);
     catalog_job_ran_on(job, change->last_node);
     engine_see_cursor(engine, job);
-    if (engine->loaded)
+    if (engine->loaded) {
         engine_put_plan(engine, job, INT64_MIN);
+        plan_conditioned(engine, job);
+    }
 }
 
 /* ---- calendars ---- */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "definition/after.h"
+#include "gates/only_if.h"
 #include "id.h"
 #include "job_name.h"
 #include "params/params.h"
@@ -172,6 +173,7 @@ struct job {
     enum dst_policy dst;
     char **calendars; /* names of the calendars that exclude ticks */
     size_t calendar_count;
+    struct only_if only_if; /* of ticks */
     char **only_on; /* names of calendars, NULL-terminated: only ticks on their dates; NULL: any */
 
     enum job_kind kind;
@@ -242,6 +244,12 @@ MUST_CHECK enum status job_set_text(char **to, const char *text);
 MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
 void job_pairs_release(struct job_pairs *pairs);
 void job_names_free(char **names); /* NULL-terminated; accepts NULL */
+
+/* Does it name other jobs that have to be there, in `after` or `only_if`? */
+static inline bool job_depends(const struct job *job)
+{
+    return job->after_count || job->only_if.jobs;
+}
 
 /* The defaults of docs/JOBS.md. Owns no memory. */
 struct job job_defaults(void);

@@ -64,6 +64,7 @@ static const char *const reason_names[] = {
     [REASON_STEP_OUTPUT] = "step_output",
     [REASON_EXPECTATION] = "expectation",
     [REASON_MAINTENANCE] = "maintenance",
+    [REASON_ONLY_IF] = "only_if",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

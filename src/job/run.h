@@ -95,6 +95,7 @@ enum run_reason {
     REASON_STEP_OUTPUT,   /* failed: what the step wrote to PEAL_OUTPUT can't be used; see detail */
     REASON_EXPECTATION,   /* failed: the run did not show what its job expects; see detail */
     REASON_MAINTENANCE,   /* skipped: maintenance of the cluster or of a namespace; see detail */
+    REASON_ONLY_IF,       /* skipped: a condition of the job (only_if) did not hold; see detail */
     REASONS,
 };
 

@@ -124,6 +124,9 @@ static const struct run_words reasons[] = {
     [REASON_EXPECTATION] = {{"the run did not show what its job expects", "运行未达到任务的预期"},
                             "未达预期"},
     [REASON_MAINTENANCE] = {{"maintenance was under way", "正在维护"}, "维护"},
+    [REASON_ONLY_IF] = {{"a condition of the job (only_if) did not hold",
+                         "任务的条件（only_if）不成立"},
+                        "前提不成立"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

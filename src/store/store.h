@@ -105,6 +105,9 @@ enum { STORE_PASSED_MAX = 32 };
  * `skip_entry_id` and recorded_ms run.claimed_ms. At most one claim of a job's tick in a batch. A
  * claim whose run exists and is not begun yet is a repeat: the result is that of the first.
  *
+ * With `conditions` all of them must hold, or with `expects_unmet` at least one must not; else it
+ * is STALE, too: the feed that the plan was made from is behind.
+ *
  * With `begins`, a run that would be CLAIMED is BEGUN in the same transaction, as by a STORE_BEGIN
  * with its nonce, whose window then counts from this request: run.state and run.fence say so. A
  * store whose fences are known only when a transaction is done leaves it CLAIMED. Neither for a
@@ -120,6 +123,13 @@ enum { STORE_PASSED_MAX = 32 };
  * A run that the store ends by itself (SKIPPED, here and below) never started: it has no
  * finished_ms, is not the job's last run, and stays until STORE_FORGET, like any ended run. The
  * last part of a tick gets both with a finish: see struct store_part. */
+/* A job whose last end, or last success, must not be older than that (only_if_is_met). */
+struct store_condition {
+    struct id job_uid; /* zero: there is none, and it does not hold */
+    unsigned states;
+    int64_t since_ms;
+};
+
 struct store_claim {
     struct id job_uid;
     int64_t job_revision;
@@ -139,6 +149,9 @@ struct store_claim {
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
+    struct store_condition *conditions; /* owned by the caller until done; not for a boot */
+    size_t condition_count;             /* at most ONLY_IF_MAX */
+    bool expects_unmet;          /* the claim passes over ticks for which one does not hold */
     struct ledger_entry *passed; /* owned by the caller until done */
     size_t passed_count;         /* at most STORE_PASSED_MAX */
     enum claim_result result;

@@ -392,6 +392,61 @@ static void each_claim_of_a_batch_is_for_itself(struct world *world)
     assert_int_equal(world->picture.run_count, (COUNT + 2) / 3);
 }
 
+/* Whoever has not heard of the last ends of other jobs plans again. */
+static void a_condition_is_looked_at_with_the_claim(struct world *world)
+{
+    enum { OK_BIT = 1 << RUN_OK, BAD = 1 << RUN_FAILED, ANY = OK_BIT | BAD };
+    struct id job = make_job(world, "report"), load = make_job(world, "load"),
+              never = make_job(world, "never"), gone = make_job(world, "gone"), none = {{0}};
+    struct run run = claim_run(world, load, 2000);
+    begin_run(world, &run);
+    end_run(world, &run, RUN_OK, 3000);
+    run = claim_run(world, load, 4000);
+    begin_run(world, &run);
+    end_run(world, &run, RUN_FAILED, 5000);
+    struct store_put_job put = a_put(gone, "gone", 1);
+    put.deleted = true;
+    world_do_one(world, STORE_PUT_JOB, &put);
+    const struct {
+        int line;
+        struct store_condition conditions[2];
+        size_t count;
+        bool expects_unmet;
+        enum claim_result want;
+    } cases[] = {
+        {__LINE__, {{load, OK_BIT, 3000}}, 1, false, CLAIM_WON}, /* a success before a failure */
+        {__LINE__, {{load, OK_BIT, 3001}}, 1, false, CLAIM_STALE},
+        {__LINE__, {{load, OK_BIT, 3001}}, 1, true, CLAIM_PASSED},
+        {__LINE__, {{load, OK_BIT, 3000}}, 1, true, CLAIM_STALE},
+        {__LINE__, {{load, BAD, 5000}}, 1, false, CLAIM_WON},
+        {__LINE__, {{load, BAD, 5001}}, 1, false, CLAIM_STALE},
+        {__LINE__, {{load, ANY, 5000}}, 1, false, CLAIM_WON},
+        {__LINE__, {{never, ANY, 1}}, 1, false, CLAIM_STALE},
+        {__LINE__, {{none, ANY, 1}}, 1, false, CLAIM_STALE},
+        {__LINE__, {{none, ANY, 1}}, 1, true, CLAIM_PASSED},
+        {__LINE__, {{gone, ANY, 1}}, 1, false, CLAIM_STALE},
+        {__LINE__, {{load, OK_BIT, 3000}, {never, OK_BIT, 1}}, 2, false, CLAIM_STALE},
+        {__LINE__, {{load, OK_BIT, 3000}, {never, OK_BIT, 1}}, 2, true, CLAIM_PASSED},
+        {__LINE__, {{load, OK_BIT, 3000}, {load, BAD, 1}}, 2, false, CLAIM_WON},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t cursor_ms = see_job(world, job)->cursor_ms, tick_ms = 6000 + (int64_t)i * 1000;
+        struct store_claim claim = a_claim(world, job, tick_ms, OVERLAP_ALLOW);
+        struct store_condition conditions[2];
+        memcpy(conditions, cases[i].conditions, sizeof(conditions));
+        claim.conditions = conditions;
+        claim.condition_count = cases[i].count;
+        claim.expects_unmet = claim.without_run = cases[i].expects_unmet;
+        world_do_one(world, STORE_CLAIM, &claim);
+        bool stale = cases[i].want == CLAIM_STALE;
+        if (claim.result != cases[i].want)
+            fail_msg("line %d: result %d", cases[i].line, (int)claim.result);
+        if (see_job(world, job)->cursor_ms != (stale ? cursor_ms : tick_ms) ||
+            !look_for_run(world, claim.run.id) != (cases[i].want != CLAIM_WON))
+            fail_msg("line %d: cursor or run", cases[i].line);
+    }
+}
+
 const struct contract_test claim_tests[] = {
     CONTRACT_TEST(claim_moves_the_cursor_and_makes_the_run),
     CONTRACT_TEST(a_repeated_claim_is_answered_as_the_first),
@@ -403,5 +458,6 @@ const struct contract_test claim_tests[] = {
     CONTRACT_TEST(claim_keeps_the_overlap_rule),
     CONTRACT_TEST(add_keeps_the_overlap_rule),
     CONTRACT_TEST(each_claim_of_a_batch_is_for_itself),
+    CONTRACT_TEST(a_condition_is_looked_at_with_the_claim),
     {NULL, NULL},
 };

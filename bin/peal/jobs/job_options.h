@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { JOB_OPTIONS_MAX = 40 };
+enum { JOB_OPTIONS_MAX = 64 };
 
 /* The values given, in the order of the rows. */
 struct job_options {

@@ -119,7 +119,7 @@ static enum status check_put(struct call *call, struct jobs_batch_item *item,
     item->kind = item->write.kind;
     if (item->write.defines)
         may_change(call, RIGHT_DEFINE, item);
-    if (!item->write.job->after_count &&
+    if (!job_depends(item->write.job) &&
         !item->write.job->step_count) /* while its memory is in the processor's cache */
         job_write_lighten(&item->write);
     return OK;

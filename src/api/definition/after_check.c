@@ -18,7 +18,7 @@ const char *after_missing(const struct catalog *catalog, const struct catalog_jo
         if (!catalog_awaited(catalog, job->waits->waits[i].name))
             return job->waits->waits[i].name;
     }
-    return NULL;
+    return conditions_missing(catalog, job);
 }
 
 bool after_is_met(const struct catalog_job *job, enum after_on on, const struct catalog_job *other)
@@ -85,14 +85,27 @@ static enum status look_at(struct after_check *check, const char *name, struct s
     return OK;
 }
 
-/* The next job that it waits for; NULL: no more. */
+/* The name at this place of those in its conditions; NULL: no more. */
+static const char *condition_name(const struct seen *seen, size_t at)
+{
+    const struct job_conditions *conditions = seen->there ? seen->there->conditions : NULL;
+    char **names = seen->planned ? seen->planned->only_if.jobs : NULL;
+    for (size_t i = 0; names && names[i]; i++) {
+        if (i == at)
+            return names[i];
+    }
+    return conditions && at < conditions->count ? conditions->items[at].name : NULL;
+}
+
+/* The next job that it waits for, or that it has a condition on; NULL: no more. */
 static const char *next_name(struct seen *seen)
 {
     const struct job_waits *waits = seen->there ? seen->there->waits : NULL;
     size_t at = seen->next++;
-    if (seen->planned)
-        return at < seen->planned->after_count ? seen->planned->after[at].job : NULL;
-    return waits && at < waits->count ? waits->waits[at].name : NULL;
+    size_t count = seen->planned ? seen->planned->after_count : waits ? waits->count : 0;
+    if (at >= count)
+        return condition_name(seen, at - count);
+    return seen->planned ? seen->planned->after[at].job : waits->waits[at].name;
 }
 
 /* ---- errors ---- */
@@ -126,8 +139,9 @@ static void set_error(const struct strbuf *message, const json_t *definition, co
 {
     struct strbuf pointer;
     strbuf_init(&pointer);
-    strbuf_adds(&pointer, "/after");
-    (void)find_name(json_object_get(definition, "after"), name, &pointer);
+    const char *field = json_object_get(definition, "only_if") ? "only_if" : "after";
+    strbuf_addf(&pointer, "/%s", field);
+    (void)find_name(json_object_get(definition, field), name, &pointer);
     snprintf(reterr->path, sizeof(reterr->path), "%s", pointer.text);
     snprintf(reterr->message, sizeof(reterr->message), "%s", message->text);
     strbuf_release(&pointer);
@@ -165,7 +179,11 @@ static enum status no_such_job(const struct after_check *check, const json_t *de
     struct strbuf message;
     strbuf_init(&message);
     const struct catalog_job *renamed = waits_former(&catalog_of(check)->waits, name);
-    strbuf_addf(&message, message_in(call->language, "after: there is no job \"%.128s\""), name);
+    bool is_condition = json_object_get(definition, "only_if") != NULL;
+    strbuf_addf(&message,
+                message_in(call->language, is_condition ? "only_if: there is no job \"%.128s\""
+                                                        : "after: there is no job \"%.128s\""),
+                name);
     if (renamed && call_sees(call, renamed->name))
         nearest = renamed->name;
     if (nearest && strlen(nearest) < 80) {
@@ -216,9 +234,12 @@ static enum status circle(const struct after_check *check, const struct seen *la
     strbuf_init(&message);
     add_way(check, last, from, &way);
     strbuf_adds(&way, shown(check, from->name));
-    strbuf_addf(&message,
-                message_in(check->call->language, "after: a job would wait for itself: %s"),
-                way.text);
+    strbuf_addf(
+        &message,
+        message_in(check->call->language, definition && json_object_get(definition, "only_if")
+                                              ? "only_if: a job would need itself: %s"
+                                              : "after: a job would wait for itself: %s"),
+        way.text);
     const struct seen *first = last;
     while (first->down && first->down->down)
         first = first->down;
@@ -297,6 +318,10 @@ enum status after_check_job(struct after_check *check, const struct job *job,
     for (size_t i = 0; i < job->after_count; i++) {
         if (!is_there(check, job->after[i].job))
             return no_such_job(check, definition, job->after[i].job, reterr);
+    }
+    for (char **name = job->only_if.jobs; name && *name; name++) {
+        if (!is_there(check, *name))
+            return no_such_job(check, definition, *name, reterr);
     }
     return check_way(check, job, definition, reterr);
 }

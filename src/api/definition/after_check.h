@@ -1,5 +1,5 @@
-/* Checks of the field `after`: its names must be names of jobs, and no job may wait for itself,
- * directly or by way of others. */
+/* Checks of the fields `after` and `only_if`: their names must be names of jobs, and no job may
+ * wait for itself, directly or by way of others. */
 #ifndef PEAL_AFTER_CHECK_H
 #define PEAL_AFTER_CHECK_H
 
@@ -41,7 +41,7 @@ MUST_CHECK enum status after_check_rename(const struct call *call, struct job *j
 /* The name of a job that the caller sees, nearest to a mistyped one; NULL: none is near. */
 const char *after_nearest_job(const struct call *call, const char *typed);
 
-/* The name of the first missing job that `job` waits for; NULL: none. */
+/* The name of the first missing job that `job` waits for, or has a condition on; NULL: none. */
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);
 
 /* Has the other job (NULL: missing) ended as `on` wants since `job` was last due? */

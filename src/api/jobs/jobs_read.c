@@ -94,7 +94,8 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
     }
     const char *awaited = after_missing(engine_catalog(call->api->ports.engine), job);
     if (!problem && awaited) {
-        snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
+        snprintf(missing, sizeof(missing), "%s: there is no job \"%s\"",
+                 job->waits ? "after" : "only_if", awaited);
         problem = missing;
     }
     if (!problem && !engine_has_node(call->api->ports.engine, job)) {

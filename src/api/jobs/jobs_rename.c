@@ -125,7 +125,7 @@ enum status name_check_free(const struct call *call, const char *name, struct jo
 {
     const struct waits *waits = &catalog_of(call)->waits;
     const struct catalog_job *renamed = waits_former(waits, name);
-    if (!renamed || !waits_first(waits, name))
+    if (!renamed || !waits_is_named(waits, name))
         return OK;
     snprintf(reterr->path, sizeof(reterr->path), "/name");
     snprintf(reterr->message, sizeof(reterr->message),
@@ -157,6 +157,14 @@ void after_follow_renames(const struct call *call, struct job *definition, int64
         const struct catalog_job *renamed = waits_former_at(waits, after->job, at_ms);
         if (renamed)
             snprintf(after->job, sizeof(after->job), "%s", renamed->name);
+    }
+    for (char **name = definition->only_if.jobs; name && *name; name++) {
+        const struct catalog_job *renamed = waits_former_at(waits, *name, at_ms);
+        char *fresh = renamed ? strdup(renamed->name) : NULL;
+        if (!fresh)
+            continue;
+        free(*name);
+        *name = fresh;
     }
 }
 
@@ -192,6 +200,22 @@ static bool list_workflow(void *context, const struct catalog_job *workflow)
     return true;
 }
 
+/* Visits the jobs with a condition on the job: by any name, or only by a former one. */
+static void each_conditioned(const struct catalog *catalog, const struct catalog_job *job, bool all,
+                             bool (*visit)(void *context, const struct catalog_job *job),
+                             void *context)
+{
+    size_t former = job->former ? job->former->count : 0;
+    for (size_t i = 0; i < former + all; i++) {
+        const char *name = i < former ? job->former->names[i].name : job->name;
+        const struct condition *condition = waits_first_condition(&catalog->waits, name);
+        for (; condition; condition = LIST_NEXT(condition, link)) {
+            if (catalog_awaited(catalog, name) == job && !visit(context, condition->job))
+                return;
+        }
+    }
+}
+
 /* The dependents that the caller may see; all of them, or only those with a former name. */
 static json_t *encode_dependents(const struct call *call, const struct catalog_job *job, bool all)
 {
@@ -201,6 +225,8 @@ static json_t *encode_dependents(const struct call *call, const struct catalog_j
         if (all || knows_by_former_name(wait, job))
             add_name(call, list.names, wait->job->name);
     }
+    if (list.names)
+        each_conditioned(catalog_of(call), job, all, list_workflow, &list);
     if (list.names)
         step_names_each(catalog_of(call), job, !all, list_workflow, &list);
     return list.names;
@@ -250,11 +276,33 @@ static bool replace_after(const struct call *call, const struct catalog_job *job
     return true;
 }
 
-/* In `after`, or in its steps; what is left is for the next round. */
+/* The same in its conditions. */
+static bool replace_condition(const struct call *call, const struct catalog_job *job,
+                              struct rewrite *rewrite)
+{
+    char **found = NULL;
+    for (char **name = rewrite->job->only_if.jobs; name && *name; name++) {
+        if (catalog_awaited(catalog_of(call), *name) != job)
+            continue;
+        if (found || strcmp(*name, job->name) == 0)
+            return false;
+        found = name;
+    }
+    char *fresh = found ? strdup(job->name) : NULL;
+    if (!fresh)
+        return false;
+    snprintf(rewrite->former, sizeof(rewrite->former), "%s", *found);
+    free(*found);
+    *found = fresh;
+    rewrite->field = "only_if";
+    return true;
+}
+
+/* In `after`, in its conditions, or in its steps; what is left is for the next round. */
 static bool replace_names(const struct call *call, const struct catalog_job *job,
                           struct rewrite *rewrite)
 {
-    if (replace_after(call, job, rewrite))
+    if (replace_after(call, job, rewrite) || replace_condition(call, job, rewrite))
         return true;
     rewrite->field = "steps";
     return step_names_replace(catalog_of(call), job, rewrite->job, rewrite->former) != NULL;
@@ -343,6 +391,9 @@ static void rewrite_dependents(struct call *call)
         }
         struct round round = {call, job, st};
         if (st == OK && rename->count < ROUND_JOBS)
+            each_conditioned(catalog_of(call), job, false, add_workflow, &round);
+        st = round.st;
+        if (st == OK && rename->count < ROUND_JOBS)
             step_names_each(catalog_of(call), job, true, add_workflow, &round);
         st = round.st;
     }
@@ -403,7 +454,7 @@ static bool check_oldest(struct call *call, const struct catalog_job *job)
     const char *oldest =
         job->former && job->former->count == JOB_FORMER_MAX ? job->former->names[0].name : NULL;
     if (!oldest || catalog_awaited(catalog_of(call), oldest) != job ||
-        !waits_first(&catalog_of(call)->waits, oldest))
+        !waits_is_named(&catalog_of(call)->waits, oldest))
         return true;
     call_fail(call, 409,
               "other jobs still wait for \"%s\" by its oldest name, \"%s\"; finish that rename "

@@ -121,7 +121,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
     write->defines = true;
-    write->waits_anew = job->after_count > 0;
+    write->waits_anew = job_depends(job);
     write->refers_anew = job_has_references(job);
     if (!there) {
         job->uid = call_make_id(call);
@@ -145,7 +145,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     if (st != OK)
         return st;
     write->defines = changes.runs;
-    write->waits_anew = job->after_count && changes.after;
+    write->waits_anew = job_depends(job) && changes.after;
     write->refers_anew = write->refers_anew && changes.steps;
     if (!changes.any)
         write->kind = is_adopted ? WRITE_ADOPT : WRITE_NOTHING;
@@ -155,23 +155,29 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     return OK;
 }
 
+static void add_want(const struct catalog *catalog, const char *name, struct job_write *write)
+{
+    const struct catalog_job *other = catalog_by_name(catalog, name);
+    struct store_want *want = &write->wants[write->want_count];
+    if (!other)
+        return;
+    snprintf(want->name, sizeof(want->name), "%s", other->name);
+    want->job_uid = other->uid;
+    write->want_count++;
+}
+
 /* A job of the same request is not there yet, and is not wanted. */
 static enum status find_wants(const struct call *call, struct job_write *write)
 {
     const struct catalog *catalog = engine_catalog(call->api->ports.engine);
     const struct job *job = write->job;
-    write->wants = calloc(job->after_count + 1, sizeof(*write->wants));
+    write->wants = calloc(job->after_count + ONLY_IF_MAX + 1, sizeof(*write->wants));
     if (!write->wants)
         return E_NOMEM;
-    for (size_t i = 0; i < job->after_count; i++) {
-        const struct catalog_job *other = catalog_by_name(catalog, job->after[i].job);
-        struct store_want *want = &write->wants[write->want_count];
-        if (!other)
-            continue;
-        snprintf(want->name, sizeof(want->name), "%s", other->name);
-        want->job_uid = other->uid;
-        write->want_count++;
-    }
+    for (size_t i = 0; i < job->after_count; i++)
+        add_want(catalog, job->after[i].job, write);
+    for (char **name = job->only_if.jobs; name && *name; name++)
+        add_want(catalog, *name, write);
     return OK;
 }
 

@@ -65,6 +65,16 @@ static const struct maintenance *maintenance_at(const struct call *call,
                                 tick_ms + catalog_job_jitter_ms(job));
 }
 
+/* NULL: the job has no conditions. */
+static const struct conditions_look *look_at(const struct call *call, const struct catalog_job *job,
+                                             int64_t tick_ms, struct conditions_look *look)
+{
+    if (!job->conditions || tick_ms == NEVER_MS)
+        return NULL;
+    *look = conditions_look(engine_catalog(call->api->ports.engine), job, tick_ms);
+    return look;
+}
+
 /* ---- answers ---- */
 
 static json_t *encode_answer(const struct call *call, const struct why_answer *answer)
@@ -99,6 +109,8 @@ static json_t *encode_next(const struct call *call, const struct why_facts *fact
         return json_null();
     next.calendar = catalog_job_out(facts->job, next.tick_ms);
     next.maintenance = maintenance_at(call, facts->job, next.tick_ms);
+    struct conditions_look look;
+    next.look = look_at(call, facts->job, next.tick_ms, &look);
     struct why_answer answer;
     why_answer_init(&answer, call->language, next.tick_ms);
     if (has_ticks)
@@ -200,6 +212,8 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     facts.lacking = lacking.text;
     bool is_well = health_of_store(call->api, call->language, &trouble) == OK;
     facts.trouble = is_well ? message_in(call->language, "it does not answer") : trouble.text;
+    struct conditions_look look;
+    facts.look = look_at(call, facts.job, why->tick_ms, &look);
     struct why_answer answer;
     why_answer_init(&answer, call->language, why->tick_ms);
     if (run)

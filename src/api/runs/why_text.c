@@ -320,6 +320,29 @@ static void tell_maintenance(const struct why_facts *facts, struct why_answer *a
         tell(answer, " The reason that was given: %s.", maintenance->reason);
 }
 
+/* What the job's conditions say of the tick as of now. */
+static void tell_conditions(const struct why_facts *facts, struct why_answer *answer)
+{
+    const struct conditions_look *look = facts->look;
+    char unmet[160];
+    if (!look)
+        return;
+    if (!look->unmet) {
+        tell(answer, " Its conditions (only_if) hold.");
+        return;
+    }
+    const struct job_conditions *conditions = facts->job->conditions;
+    conditions_tell(conditions, look, unmet, sizeof(unmet));
+    answer->reason = REASON_ONLY_IF;
+    if (conditions->wait_ms && facts->tick_ms <= facts->now_ms)
+        tell(answer, " It waits for a condition (only_if) until %s, and is skipped then: %s.",
+             time_text(facts->tick_ms + catalog_job_jitter_ms(facts->job) + conditions->wait_ms)
+                 .text,
+             unmet);
+    else
+        tell(answer, " A condition (only_if) does not hold yet: %s.", unmet);
+}
+
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
     struct short_text span = span_text(answer, facts->tick_ms - facts->now_ms);
@@ -364,6 +387,7 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
         tell_doubt(facts, answer);
     } else {
         tell(answer, "It is due in %s.", span.text);
+        tell_conditions(facts, answer);
     }
     if (facts->missing && requires_missing(facts))
         tell(answer, " The calendar \"%s\", on whose dates alone the job runs, is not there.",
@@ -415,6 +439,9 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         tell_doubt(facts, answer);
     } else if (facts->hindrance) {
         explain_hindrance(facts, answer);
+    } else if (facts->look && facts->look->unmet) {
+        tell(answer, "It is due.");
+        tell_conditions(facts, answer);
     } else if (eligible_is_program(facts->job->where)) {
         tell(answer,
              "It is due, and waits for a process of the program %s that takes runs and has "
@@ -429,16 +456,16 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
 }
 
 /* The jobs in one of the three conditions, as a comma-separated list. */
-enum condition { WAIT_MISSING, WAIT_OPEN, WAIT_MET };
+enum wait_state { WAIT_MISSING, WAIT_OPEN, WAIT_MET };
 
 static void list_waits(const struct why_facts *facts, const struct catalog_job *const *others,
-                       enum condition wanted, struct strbuf *out)
+                       enum wait_state wanted, struct strbuf *out)
 {
     for (size_t i = 0; i < facts->definition->after_count; i++) {
         const struct job_after *after = &facts->definition->after[i];
-        enum condition condition = !others[i]                                       ? WAIT_MISSING
-                                   : after_is_met(facts->job, after->on, others[i]) ? WAIT_MET
-                                                                                    : WAIT_OPEN;
+        enum wait_state condition = !others[i]                                       ? WAIT_MISSING
+                                    : after_is_met(facts->job, after->on, others[i]) ? WAIT_MET
+                                                                                     : WAIT_OPEN;
         if (condition != wanted)
             continue;
         strbuf_addf(out, "%s%s", out->length ? ", " : "", after->job);
@@ -453,7 +480,7 @@ void why_tell_after(const struct why_facts *facts, const struct catalog_job *con
     struct strbuf lists[WAIT_MET + 1];
     for (int i = 0; i <= WAIT_MET; i++) {
         strbuf_init(&lists[i]);
-        list_waits(facts, others, (enum condition)i, &lists[i]);
+        list_waits(facts, others, (enum wait_state)i, &lists[i]);
     }
     answer->state = "waiting";
     if (lists[WAIT_MISSING].length)

@@ -44,6 +44,7 @@ struct why_facts {
     int64_t believed_ms;       /* when the doubt ends */
     const char *calendar;      /* that excludes the tick, or "not on NAME"; NULL: none */
     const struct maintenance *maintenance; /* in which it would start; NULL: none */
+    const struct conditions_look *look;    /* at the conditions of the tick; NULL: it has none */
     const char *missing;                   /* a missing calendar of the job; NULL: none */
 };
 

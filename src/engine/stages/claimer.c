@@ -320,11 +320,20 @@ static bool may_begin(struct claimer *claimer, struct now now, const struct plan
     return true;
 }
 
+/* Those that the plan rests on, for the store to look at. False: out of memory. */
+static bool fill_conditions(const struct claimer *claimer, struct plan *plan)
+{
+    if (plan->has_condition)
+        plan->conditions =
+            conditions_for_store(claimer->catalog, plan->job, plan->condition_tick_ms);
+    return !plan->has_condition || plan->conditions;
+}
+
 void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 {
     struct id run_id = new_id(claimer, now, plan);
-    bool is_filled =
-        fill_parts(claimer, now, &run_id, plan) == OK && fill_opening(claimer, now, plan) == OK;
+    bool is_filled = fill_parts(claimer, now, &run_id, plan) == OK &&
+                     fill_opening(claimer, now, plan) == OK && fill_conditions(claimer, plan);
     struct store_claim *claim =
         is_filled ? outbox_add(&claimer->filling, &claimer->sender, &claims_kind) : NULL;
     if (!claim) {
@@ -343,6 +352,9 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         .without_run = !plan->with_run,
         .parts = plan->parts,
         .opening = plan->opening,
+        .conditions = plan->conditions,
+        .condition_count = plan->conditions ? plan->job->conditions->count : 0,
+        .expects_unmet = !plan->with_run,
         .passed = plan->passed,
         .passed_count = plan->passed_count,
     };

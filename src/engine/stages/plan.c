@@ -13,6 +13,7 @@ enum {
 void plan_release(struct plan *plan)
 {
     free(plan->passed);
+    free(plan->conditions);
     free(plan->parts.parts);
     opening_release(&plan->opening);
     *plan = (struct plan){0};
@@ -21,6 +22,7 @@ void plan_release(struct plan *plan)
 /* The decision about a tick. */
 struct verdict {
     bool run;
+    bool waits; /* for a condition: not decided yet */
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
@@ -52,6 +54,8 @@ struct due {
     bool last;                 /* no later tick that could run is due yet */
     const char *calendar;      /* that excludes it; NULL: none */
     const struct maintenance *maintenance; /* in which it would start; NULL: none */
+    int64_t start_ms;                      /* with jitter */
+    struct conditions_look look;           /* of a job with conditions */
 };
 
 /* A past pause whose end lies in the future was ended by a clock that has been set back since. */
@@ -121,6 +125,20 @@ static struct verdict judge(const struct catalog_job *job, const struct job_poli
     return run_as(CAUSE_CATCH_UP);
 }
 
+/* A tick whose conditions do not hold waits for them, and is skipped then. They are not looked at
+ * before its time. */
+static struct verdict judge_conditions(const struct catalog_job *job, const struct due *due,
+                                       struct verdict verdict)
+{
+    if (!verdict.run || !job->conditions || !due->look.unmet)
+        return verdict;
+    if (due->now_ms < due->start_ms + job->conditions->wait_ms)
+        return (struct verdict){.waits = true};
+    struct verdict skipped = passed_over(RUN_SKIPPED, REASON_ONLY_IF);
+    conditions_tell(job->conditions, &due->look, skipped.detail, sizeof(skipped.detail));
+    return skipped;
+}
+
 /* The oldest of the last `limit` ticks up to now that no calendar excludes; INT64_MIN when there
  * are fewer. */
 static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
@@ -182,6 +200,15 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
     return OK;
 }
 
+/* A tick that may wait for its conditions could not start before they held. */
+static int64_t could_start_ms(const struct catalog_job *job, const struct due *due)
+{
+    if (!job->conditions || !job->conditions->wait_ms)
+        return due->start_ms;
+    int64_t met_ms = due->look.unmet ? due->now_ms : due->look.met_ms;
+    return met_ms > due->start_ms ? met_ms : due->start_ms;
+}
+
 /* The facts of a tick as of now. *run_ms is the first tick from `tick_ms` on that no calendar
  * excludes. */
 static struct due look_at_tick(const struct plan_rules *rules, struct now now,
@@ -198,7 +225,10 @@ static struct due look_at_tick(const struct plan_rules *rules, struct now now,
         next_ms = *run_ms = catalog_job_next_run(job, tick_ms);
     }
     due.last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
-    due.is_late = is_late(rules, now, tick_ms + jitter_ms);
+    due.start_ms = tick_ms + jitter_ms;
+    if (job->conditions)
+        due.look = conditions_look(rules->catalog, job, tick_ms);
+    due.is_late = is_late(rules, now, could_start_ms(job, &due));
     due.maintenance = maintenance_of(rules, job, tick_ms + jitter_ms, due.is_late, now.wall.ms);
     return due;
 }
@@ -213,6 +243,14 @@ int64_t plan_lead_ms(const struct plan_rules *rules, const struct catalog_job *j
 {
     bool is_free = !job->open_runs && rules->free_lead_ms > rules->lead_ms;
     return is_free ? rules->free_lead_ms : rules->lead_ms;
+}
+
+/* If a condition does not hold for a tick, it does not for the later ones of the plan. */
+static void note_condition(struct plan *plan, int64_t tick_ms)
+{
+    if (!plan->has_condition)
+        plan->condition_tick_ms = tick_ms;
+    plan->has_condition = true;
 }
 
 /* Walks the due ticks of a job, from its cursor up to the first that is to run. `nobody`: no node
@@ -233,14 +271,19 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
          i++) {
         struct due due = look_at_tick(rules, now, job, tick_ms, &run_ms);
         due.hindrance = hindrances_at(rules->hindrances, job->where, tick_ms + jitter_ms);
-        struct verdict verdict = judge(job, &policy, &due, oldest_ms, nobody);
-        if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
+        struct verdict verdict =
+            judge_conditions(job, &due, judge(job, &policy, &due, oldest_ms, nobody));
+        if (verdict.waits)
+            plan->wait_until_ms = due.start_ms + job->conditions->wait_ms;
+        if (verdict.waits || (!verdict.run && plan->passed_count == STORE_PASSED_MAX))
             return OK;
         plan->tick_ms = tick_ms;
+        if (job->conditions && (verdict.run || verdict.reason == REASON_ONLY_IF))
+            note_condition(plan, tick_ms);
         if (verdict.run) {
             plan->with_run = true;
             plan->cause = verdict.cause;
-            plan->start_at_ms = tick_ms + jitter_ms;
+            plan->start_at_ms = could_start_ms(job, &due);
             return OK;
         }
         enum status st = pass(plan, tick_ms, verdict);

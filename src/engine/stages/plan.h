@@ -15,6 +15,7 @@ struct plan_rules {
     const struct attendance *attendance; /* catch_up also decides on the ticks of its absence */
     const struct hindrances *hindrances; /* reasons of missed ticks */
     const struct table *maintenance;     /* of known_maintenance.h */
+    const struct catalog *catalog;       /* for conditions on other jobs */
     int64_t free_lead_ms; /* as lead_ms, if that is less, of a job without open runs: no other run
                              has to end before the tick for it to start */
 };
@@ -28,8 +29,12 @@ struct plan {
     int64_t tick_ms; /* the new cursor */
     bool with_run;   /* false: every tick up to tick_ms is passed over */
     enum run_cause cause;
-    int64_t start_at_ms;         /* tick and jitter */
-    struct ledger_entry *passed; /* ids and names are not filled in; owned by the plan */
+    int64_t start_at_ms;       /* tick and jitter */
+    int64_t wait_until_ms;     /* the tick behind those waits for a condition; 0: none does */
+    bool has_condition;        /* the decision rests on the conditions of the job, for ... */
+    int64_t condition_tick_ms; /* ... this tick */
+    struct store_condition *conditions; /* filled in by the claimer; owned by the plan */
+    struct ledger_entry *passed;        /* ids and names are not filled in; owned by the plan */
     size_t passed_count;
     struct store_boot boot;       /* without a name: the plan is of a schedule's tick */
     struct store_parts parts;     /* filled in by the claimer; owned by the plan */

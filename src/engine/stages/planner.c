@@ -208,7 +208,10 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             catalog_job_set_claiming(job, true);
             return OK;
         }
-        heap_update(&planner->due, job->heap_place, key_of(job, look_at(planner, job)));
+        if (ret->wait_until_ms) /* an end of the other job brings a look before */
+            catalog_job_put_off(job);
+        heap_update(&planner->due, job->heap_place,
+                    key_of(job, ret->wait_until_ms ? ret->wait_until_ms : look_at(planner, job)));
     }
     return E_NOT_FOUND;
 }

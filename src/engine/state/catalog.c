@@ -88,6 +88,7 @@ static void free_job(struct catalog *catalog, struct catalog_job *job)
     catalog->json_bytes -= job->json ? strlen(job->json) + 1 : 0;
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
+    free(job->conditions);
     free(job->former);
     drop_policy(catalog, job);
     free(job->rewound);
@@ -242,6 +243,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     struct job *definition = NULL;
     struct job_waits *waits = NULL;
     struct job_former *former = NULL;
+    struct job_conditions *conditions = NULL;
     struct job_error error = {0};
     enum status read = job_decode_stored(change->job_json, NULL, &definition, &error);
     if (read == E_NOMEM)
@@ -254,14 +256,19 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     if (st == OK)
         st = waits_read(job, definition, &waits);
     if (st == OK)
+        st = conditions_read(job, definition, &conditions);
+    if (st == OK)
         st = former_read(job, definition, &former);
     if (st != OK) {
         free(waits);
+        free(conditions);
         goto out;
     }
     free(job->waits);
+    free(job->conditions);
     free(job->former);
     job->waits = waits;
+    job->conditions = conditions;
     job->former = former;
     job->deleted = change->job_deleted;
     if (read == OK)

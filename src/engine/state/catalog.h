@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "definition/selector.h"
+#include "gates/conditions.h"
 #include "gates/known_maintenance.h"
 #include "job.h"
 #include "run.h"
@@ -49,27 +50,28 @@ enum { CATALOG_GROUP = 256 };
 struct catalog_job {
     struct id uid;
     int64_t revision;
-    int64_t cursor_ms;               /* the last decided tick, or the job's creation */
-    int64_t caught_up_ms;            /* when ticks were last caught up after an outage */
-    int64_t next_ms;                 /* next tick; NEVER_MS: none */
-    int64_t looked_ms;               /* when the planner first found next_ms due; 0: not yet */
-    int64_t open_since_ms;           /* start time of its oldest open run */
-    struct last_run last;            /* last.run_id zero: none yet */
-    char *json;                      /* the stored definition, name and selector, in one block */
-    const char *name;                /* inside `json`'s block */
-    const char *where;               /* which nodes may run it (eligible.h), likewise; NULL: any
-                                      * agent */
-    struct job_calendars *calendars; /* that exclude ticks; NULL: none */
-    struct schedule **schedules;     /* each the pool's */
-    struct schedule *only;           /* `schedules` points here if there is only one */
-    struct job_waits *waits;         /* its dependencies (`after`); NULL: none */
-    struct job_former *former;       /* the names that it had; NULL: it was never renamed */
-    const struct job_policy *policy; /* shared by all jobs with the same; NULL: the defaults */
-    struct rewound *rewound;         /* NULL: the cursor was not moved back */
-    uint32_t rewinds;                /* how often the cursor was moved back */
-    uint32_t open_runs;              /* number of its runs in QUEUED to RUNNING */
-    uint32_t last_node;              /* node_mark of the node of its newest run; 0: not known */
-    uint32_t heap_place;             /* the planner's; HEAP_NONE while a claim is under way */
+    int64_t cursor_ms;                 /* the last decided tick, or the job's creation */
+    int64_t caught_up_ms;              /* when ticks were last caught up after an outage */
+    int64_t next_ms;                   /* next tick; NEVER_MS: none */
+    int64_t looked_ms;                 /* when the planner first found next_ms due; 0: not yet */
+    int64_t open_since_ms;             /* start time of its oldest open run */
+    struct last_run last;              /* last.run_id zero: none yet */
+    char *json;                        /* the stored definition, name and selector, in one block */
+    const char *name;                  /* inside `json`'s block */
+    const char *where;                 /* which nodes may run it (eligible.h), likewise; NULL: any
+                                        * agent */
+    struct job_calendars *calendars;   /* that exclude ticks; NULL: none */
+    struct schedule **schedules;       /* each the pool's */
+    struct schedule *only;             /* `schedules` points here if there is only one */
+    struct job_waits *waits;           /* its dependencies (`after`); NULL: none */
+    struct job_conditions *conditions; /* `only_if`; NULL: none */
+    struct job_former *former;         /* the names that it had; NULL: it was never renamed */
+    const struct job_policy *policy;   /* shared by all jobs with the same; NULL: the defaults */
+    struct rewound *rewound;           /* NULL: the cursor was not moved back */
+    uint32_t rewinds;                  /* how often the cursor was moved back */
+    uint32_t open_runs;                /* number of its runs in QUEUED to RUNNING */
+    uint32_t last_node;                /* node_mark of the node of its newest run; 0: not known */
+    uint32_t heap_place;               /* the planner's; HEAP_NONE while a claim is under way */
     uint16_t group; /* the same for CATALOG_GROUP jobs that came one after the other */
     uint8_t schedule_count;
     bool claiming : 1;

@@ -8,6 +8,7 @@
 /* A name that jobs wait for, or had before they were renamed. */
 struct awaited {
     LIST_HEAD(job_wait_list, job_wait) by;
+    LIST_HEAD(condition_list, condition) conditions;
     LIST_HEAD(former_name_list, former_name) formerly;
     char name[];
 };
@@ -95,6 +96,7 @@ static enum status find_or_add(struct waits *waits, const char *name, struct awa
     if (!awaited)
         return E_NOMEM;
     LIST_INIT(&awaited->by);
+    LIST_INIT(&awaited->conditions);
     LIST_INIT(&awaited->formerly);
     memcpy(awaited->name, name, size);
     enum status st = table_insert(&waits->by_name, awaited);
@@ -117,9 +119,23 @@ static enum status link_former(struct waits *waits, struct job_former *former)
     return OK;
 }
 
+static enum status link_conditions(struct waits *waits, struct job_conditions *conditions)
+{
+    for (size_t i = 0; conditions && i < conditions->count; i++) {
+        struct condition *condition = &conditions->items[i];
+        enum status st = find_or_add(waits, condition->name, &condition->awaited);
+        if (st != OK)
+            return st;
+        LIST_INSERT_HEAD(&condition->awaited->conditions, condition, link);
+    }
+    return OK;
+}
+
 enum status waits_link(struct waits *waits, struct catalog_job *job)
 {
     enum status st = link_former(waits, job->former);
+    if (st == OK)
+        st = link_conditions(waits, job->conditions);
     for (size_t i = 0; st == OK && job->waits && i < job->waits->count; i++) {
         struct job_wait *wait = &job->waits->waits[i];
         st = find_or_add(waits, wait->name, &wait->awaited);
@@ -133,7 +149,8 @@ enum status waits_link(struct waits *waits, struct catalog_job *job)
 
 static void drop_unused(struct waits *waits, struct awaited *awaited)
 {
-    if (LIST_EMPTY(&awaited->by) && LIST_EMPTY(&awaited->formerly)) {
+    if (LIST_EMPTY(&awaited->by) && LIST_EMPTY(&awaited->conditions) &&
+        LIST_EMPTY(&awaited->formerly)) {
         table_remove(&waits->by_name, awaited);
         free(awaited);
     }
@@ -148,6 +165,15 @@ void waits_unlink(struct waits *waits, struct catalog_job *job)
         if (!awaited)
             continue;
         LIST_REMOVE(wait, link);
+        drop_unused(waits, awaited);
+    }
+    for (size_t i = 0; job->conditions && i < job->conditions->count; i++) {
+        struct condition *condition = &job->conditions->items[i];
+        struct awaited *awaited = condition->awaited;
+        condition->awaited = NULL;
+        if (!awaited)
+            continue;
+        LIST_REMOVE(condition, link);
         drop_unused(waits, awaited);
     }
     for (size_t i = 0; job->former && i < job->former->count; i++) {
@@ -165,6 +191,17 @@ const struct job_wait *waits_first(const struct waits *waits, const char *name)
 {
     const struct awaited *awaited = find(waits, name);
     return awaited ? LIST_FIRST(&awaited->by) : NULL;
+}
+
+const struct condition *waits_first_condition(const struct waits *waits, const char *name)
+{
+    const struct awaited *awaited = find(waits, name);
+    return awaited ? LIST_FIRST(&awaited->conditions) : NULL;
+}
+
+bool waits_is_named(const struct waits *waits, const char *name)
+{
+    return waits_first(waits, name) || waits_first_condition(waits, name);
 }
 
 const struct job_wait *waits_next(const struct job_wait *wait)

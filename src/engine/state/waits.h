@@ -6,6 +6,7 @@
 
 #include <sys/queue.h>
 
+#include "gates/conditions.h"
 #include "job.h"
 #include "table.h"
 
@@ -67,6 +68,12 @@ void waits_unlink(struct waits *waits, struct catalog_job *job);
 /* The jobs that wait for the job of this name, one after the other; NULL: the end. */
 const struct job_wait *waits_first(const struct waits *waits, const char *name);
 const struct job_wait *waits_next(const struct job_wait *wait);
+
+/* The first condition (`only_if`) on the job of this name; the next is LIST_NEXT(…, link). */
+const struct condition *waits_first_condition(const struct waits *waits, const char *name);
+
+/* Does a job wait for this name, or have a condition on it? */
+bool waits_is_named(const struct waits *waits, const char *name);
 
 /* The last job that had this name before it was renamed; NULL: none. */
 struct catalog_job *waits_former(const struct waits *waits, const char *name);

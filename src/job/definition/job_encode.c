@@ -538,7 +538,7 @@ struct job_changes job_changes_find(const json_t *from, const json_t *to)
         changes.any = true;
         changes.ticks |= field->moves_ticks;
         changes.runs |= field->defines;
-        changes.after |= field->kind == FIELD_AFTER;
+        changes.after |= field->kind == FIELD_AFTER || strcmp(field->name, "only_if") == 0;
         changes.steps |= field->kind == FIELD_STEPS || field->kind == FIELD_FINALLY;
     }
     return changes;

@@ -378,6 +378,31 @@ static const struct field notify_fields[] = {
     {0},
 };
 
+static const struct field only_if_fields[] = {
+    {"jobs", FIELD_NAMES, AT(only_if.jobs), 1, ONLY_IF_MAX, .complain = job_name_complaint,
+     .alone = true,
+     ABOUT(SECTION_WHEN, "Only if", "前提任务",
+           "A tick runs only if each of these jobs has ended so before; else it is skipped.",
+           "仅当这些任务此前都已这样结束时，触发才会运行；否则跳过。", .unset = "no condition",
+           .sample = "etl/load", .see = "#only-if", .option = "only-if", .value = "JOB")},
+    {"on", FIELD_CHOICE, AT(only_if.on), .initial = AFTER_SUCCESS, .words = after_on_names,
+     ABOUT(SECTION_WHEN, "Only if: end", "前提结果",
+           "How they have to have ended. success: once since then is enough.",
+           "它们须以何种结果结束。success：此后成功过一次即可。", .see = "#only-if",
+           .option = "only-if-on", .value = "END")},
+    {"within", FIELD_DURATION, AT(only_if.within_s), 0, LONG_S,
+     ABOUT(SECTION_WHEN, "Only if: within", "前提时限",
+           "How long before the tick at most; else on its day.", "距触发最多多久；否则须在当天。",
+           .unset = "since midnight", .sample = "6h", .see = "#only-if", .option = "only-if-within",
+           .value = "D")},
+    {"wait", FIELD_DURATION, AT(only_if.wait_s), 0, LONG_S,
+     ABOUT(SECTION_WHEN, "Only if: wait", "前提等待",
+           "How long a due tick waits for that, before it is skipped.",
+           "到期的触发最多等待多久，之后跳过。", .unset = "not at all", .sample = "2h",
+           .see = "#only-if", .option = "only-if-wait", .value = "D")},
+    {0},
+};
+
 const struct field job_fields[] = {
     {"uid", FIELD_ID, AT(uid), .meta = true},
     {"revision", FIELD_INT64, AT(revision), 0, INT64_MAX, .meta = true},
@@ -447,6 +472,8 @@ const struct field job_fields[] = {
            "The job runs only on the dates of these calendars.", "仅在这些日历的日期运行。",
            .unset = "any date", .sample = "trading-days", .see = "#calendars", .option = "only-on",
            .value = "NAME")},
+    {"only_if", FIELD_GROUP, .fields = only_if_fields, .of_ticks = true,
+     .also = "condition requires depends if"},
     {"command", FIELD_ARGV, AT(command), 1, 4096, .of = OF_STEP, .defines = true, .also = "cmd run",
      ABOUT(SECTION_WHAT, "Program and arguments", "程序及参数",
            "The program and its arguments, started without a shell: $, | and > have no special "

@@ -176,8 +176,28 @@ static enum status claim_boot(struct rules *rules, struct store_claim *claim)
     return st == OK ? place_run(rules, claim) : st;
 }
 
+/* The jobs that are looked at can't end meanwhile, as with the needs of a next. */
+static enum status is_as_planned(struct rules *rules, const struct store_claim *claim, bool *ret)
+{
+    bool are_met = true;
+    for (size_t i = 0; i < claim->condition_count; i++) {
+        const struct store_condition *condition = &claim->conditions[i];
+        struct job_row other = {.revision = 0};
+        enum status st = id_is_zero(&condition->job_uid)
+                             ? E_NOT_FOUND
+                             : rules->ops->hold_job(rules->tables, &condition->job_uid, &other);
+        if (st != OK && st != E_NOT_FOUND && st != E_SET_ASIDE)
+            return st;
+        are_met = are_met && st == OK && !other.deleted &&
+                  only_if_is_met(condition->states, &other.last, condition->since_ms);
+    }
+    *ret = !claim->condition_count || are_met != claim->expects_unmet;
+    return OK;
+}
+
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
 {
+    bool is_planned;
     struct job_row job;
     if (claim->boot.name[0])
         return claim_boot(rules, claim);
@@ -190,6 +210,9 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
         job.rewinds.count != claim->rewinds || claim->tick_ms <= job.cursor_ms)
         return find_claimed(rules, claim);
+    st = is_as_planned(rules, claim, &is_planned);
+    if (st != OK || !is_planned)
+        return st;
 
     claim->result = CLAIM_PASSED;
     st = move_cursor(rules, &job, claim);

@@ -235,7 +235,7 @@ static void take_job(void *context, const struct job *job)
     if (ahead->is_left)
         return;
     /* One that waits must be checked together with others, which may be sent already. */
-    if (job->after_count ||
+    if (job_depends(job) ||
         array_grow(&ahead->waiting, ahead->waiting_count, sizeof(struct job *)) != OK) {
         leave(ahead);
         return;
@@ -322,7 +322,7 @@ void batch_ahead_match(struct batch *batch)
 {
     bool depend = false;
     for (size_t i = 0; i < batch->put_count && !depend; i++)
-        depend = batch->puts[i].job->after_count > 0;
+        depend = job_depends(batch->puts[i].job);
     if (!depend)
         return;
     json_decref(batch->checked_ahead);

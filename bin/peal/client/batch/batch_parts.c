@@ -40,14 +40,20 @@ static void join(struct groups *groups, size_t a, size_t b)
     groups->members[a > b ? a : b].first = a > b ? b : a;
 }
 
+static void join_named(struct groups *groups, const struct member *member, const char *name)
+{
+    const struct member *other = table_find(&groups->by_name, name);
+    if (other)
+        join(groups, member->place, other->place);
+}
+
 static void join_after(struct groups *groups, struct member *member)
 {
     const struct job *job = member->put.job;
-    for (size_t i = 0; i < job->after_count; i++) {
-        const struct member *other = table_find(&groups->by_name, job->after[i].job);
-        if (other)
-            join(groups, member->place, other->place);
-    }
+    for (size_t i = 0; i < job->after_count; i++)
+        join_named(groups, member, job->after[i].job);
+    for (char **name = job->only_if.jobs; name && *name; name++)
+        join_named(groups, member, *name);
 }
 
 static enum status add_members(struct groups *groups, const struct batch_put *puts)
@@ -103,7 +109,7 @@ static enum status find_groups(struct groups *groups, const struct batch_put *pu
 static bool depend(const struct batch_put *puts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (puts[i].job->after_count)
+        if (job_depends(puts[i].job))
             return true;
     }
     return false;

@@ -120,6 +120,8 @@ static enum status add_own(struct check *check)
         json_t *names = json_array(), *contained = json_array();
         for (size_t j = 0; j < job->after_count; j++)
             json_array_append_new(names, json_string(job->after[j].job));
+        for (char **name = job->only_if.jobs; name && *name; name++)
+            json_array_append_new(names, json_string(*name));
         for (size_t j = 0; j < job->step_count; j++) {
             if (job->steps[j].workflow)
                 json_array_append_new(contained, json_string(job->steps[j].workflow));
@@ -152,7 +154,7 @@ static enum exit_code read_all(struct client *client, struct check *check)
     enum exit_code code = EXIT_OK;
     for (size_t i = 0; i < check->jobs->count; i++) {
         const struct job *job = check->jobs->items[i];
-        waits = waits || job->after_count;
+        waits = waits || job_depends(job);
         refers = refers || has_references(job);
         has_calendars = has_calendars || job->calendar_count || job->only_on;
         has_channels = has_channels || job->notify.to;
@@ -241,6 +243,10 @@ static void check_names(struct check *check, const struct job *job)
         const char *name = job->after[i].job;
         if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
             check_name(check, job, field_place("after"), TR("job"), name, check->waits);
+    }
+    for (char **name = job->only_if.jobs; name && *name; name++) {
+        if (!json_object_get(check->waits, *name) && !job_sources_have(check->sources, *name))
+            check_name(check, job, field_place("only_if"), TR("job"), *name, check->waits);
     }
     for (size_t i = 0; i < job->step_count; i++)
         check_step(check, job, &job->steps[i]);

@@ -64,6 +64,26 @@ export const jobFields: readonly JobField[] = [
         zh: ["仅在这些日期", "仅在这些日历的日期运行。"],
     },
     {
+        name: "only_if.jobs", section: "when", kind: "names", sample: "etl/load", ofTicks: true, alone: true,
+        en: ["Only if", "A tick runs only if each of these jobs has ended so before; else it is skipped."],
+        zh: ["前提任务", "仅当这些任务此前都已这样结束时，触发才会运行；否则跳过。"],
+    },
+    {
+        name: "only_if.on", section: "when", kind: "choice", choices: ["success", "failure", "always"], ofTicks: true,
+        en: ["Only if: end", "How they have to have ended. success: once since then is enough."],
+        zh: ["前提结果", "它们须以何种结果结束。success：此后成功过一次即可。"],
+    },
+    {
+        name: "only_if.within", section: "when", kind: "text", sample: "6h", ofTicks: true,
+        en: ["Only if: within", "How long before the tick at most; else on its day."],
+        zh: ["前提时限", "距触发最多多久；否则须在当天。"],
+    },
+    {
+        name: "only_if.wait", section: "when", kind: "text", sample: "2h", ofTicks: true,
+        en: ["Only if: wait", "How long a due tick waits for that, before it is skipped."],
+        zh: ["前提等待", "到期的触发最多等待多久，之后跳过。"],
+    },
+    {
         name: "command", section: "what", kind: "names", sample: "/usr/local/bin/backup", defines: true,
         en: ["Program and arguments", "The program and its arguments, started without a shell: $, | and > have no special meaning."],
         zh: ["程序及参数", "程序及其参数，不经过 shell 启动：$、| 和 > 没有特殊含义。"],
