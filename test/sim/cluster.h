@@ -196,6 +196,14 @@ struct known_absence {
     size_t claims;
 };
 
+enum { MAINTENANCE_SEEN = 64 };
+
+/* Since when the nodes have known of it, by the stage's time. */
+struct seen_maintenance {
+    char id[ID_TEXT + 1];
+    int64_t since_ms[NODES_MAX];
+};
+
 struct fault;
 TAILQ_HEAD(fault_list, fault);
 
@@ -236,6 +244,8 @@ struct cluster {
     struct known_peer_key peers[NODES_MAX]; /* of each machine */
     struct table boots;                     /* of known_boot, by the id of its end */
     struct known_absence absence;
+    struct seen_maintenance maintenance[MAINTENANCE_SEEN];
+    size_t maintenance_count;
     struct child **children;
     size_t child_count, child_room;
     int64_t restored_ms; /* when a backup was; 0: never */
@@ -400,6 +410,13 @@ void oracle_end_restore(struct cluster *cluster);
 void oracle_see_lift(struct cluster *cluster);
 
 void oracle_see_start(struct cluster *cluster, struct child *child);
+
+/* ---- cluster_maintenance.c ---- */
+
+/* Notes which nodes know of which maintenance. */
+void maintenance_look(struct cluster *cluster);
+void maintenance_check_claim(struct cluster *cluster, const struct node *node,
+                             const struct run *run);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);
 struct known_run *find_run(const struct cluster *cluster, const struct id *id);
 

@@ -173,14 +173,26 @@ static bool has_open_run(const struct cluster *cluster, const struct known_job *
     return false;
 }
 
+static struct node *node_of(struct cluster *cluster, const struct run *run)
+{
+    struct node *node = node_of_home(cluster, &run->owner);
+    if (strcmp(node->config.node, run->node) != 0)
+        stage_fail(&cluster->stage, "a run of %s is of %s, and of %s", run->job_name, run->node,
+                   node->name);
+    return node;
+}
+
 /* P4, and the overlap rule, where a run is made. What an end makes due is for whoever begins it:
  * the node that tells of the end may not have heard of the last change yet. Of several parts the
  * first stands for all; a run that waited may have become the first of them. */
 static void check_new(struct cluster *cluster, const struct known_job *job, const struct run *run)
 {
     struct stage *stage = &cluster->stage;
+    maintenance_look(cluster);
     if (run->part)
         return;
+    if (run->node[0] && run->attempt == 1)
+        maintenance_check_claim(cluster, node_of(cluster, run), run);
     bool is_old = run->cause == CAUSE_AFTER && run->job_revision != job->revision;
     if (job->deleted)
         stage_fail(stage, "a run of %s is made after it was deleted", job->name);
@@ -225,15 +237,6 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
         job->last_fence = run->fence;
     known->begun_ms = stage->now_ms;
     known->begun_epoch = job->epoch_count - 1;
-}
-
-static struct node *node_of(struct cluster *cluster, const struct run *run)
-{
-    struct node *node = node_of_home(cluster, &run->owner);
-    if (strcmp(node->config.node, run->node) != 0)
-        stage_fail(&cluster->stage, "a run of %s is of %s, and of %s", run->job_name, run->node,
-                   node->name);
-    return node;
 }
 
 static void check_step(struct cluster *cluster, struct known_job *job, struct known_run *known,

@@ -77,7 +77,8 @@ static void on_answer(struct store_request *request, enum status st)
     struct cluster *cluster = wish->cluster;
     if (st == OK && request->op == STORE_PUT_JOB)
         check_put(wish);
-    if (st == OK && request->op == STORE_PUT_DOC && wish->made_ms >= cluster->restored_ms)
+    if (st == OK && request->op == STORE_PUT_DOC && !wish->json &&
+        wish->made_ms >= cluster->restored_ms)
         cluster->has_calendar = true;
     if (st == OK && request->op == STORE_ADD_RUN && wish->item.add.added &&
         !find_run(cluster, &wish->item.add.run.id))
@@ -502,6 +503,23 @@ static void drain(struct node *through, const struct node *node, bool is_drained
     submit(through, wish);
 }
 
+/* Of all jobs, soon: it is over before somebody asks what became of the ticks. */
+static void plan_maintenance(struct node *node, uint64_t *random)
+{
+    struct cluster *cluster = node->cluster;
+    struct id id = new_id(cluster);
+    struct maintenance item = {.from_ms = wall_of(node) + any_below(random, 30 * SECOND)};
+    struct wish *wish = wish_new(cluster, STORE_PUT_DOC, NULL);
+    item.to_ms = item.from_ms + 50 * SECOND + any_below(random, 40 * SECOND);
+    wish->json = maintenance_encode(&item);
+    wish->item.doc = (struct store_put_doc){
+        .kind = MAINTENANCE_DOC, .json = wish->json, .expected_revision = -1};
+    id_format(&id, wish->item.doc.name);
+    stage_log(node->machine.stage, "maintenance from %lld to %lld", (long long)item.from_ms / 1000,
+              (long long)item.to_ms / 1000);
+    submit(node, wish);
+}
+
 enum deed {
     DEED_KILL,
     DEED_DRAIN,
@@ -511,6 +529,7 @@ enum deed {
     DEED_RENAME,
     DEED_EDIT,
     DEED_DELETE,
+    DEED_MAINTENANCE,
 };
 
 static const struct {
@@ -524,7 +543,8 @@ static const struct {
     [DEED_SKIP] = {73, "the next tick of a job is skipped"},
     [DEED_RENAME] = {81, "a job is renamed"},
     [DEED_EDIT] = {92, "a job is edited"},
-    [DEED_DELETE] = {100, "a job is deleted, or restored, or purged"},
+    [DEED_DELETE] = {97, "a job is deleted, or restored, or purged"},
+    [DEED_MAINTENANCE] = {100, "maintenance is planned for a minute or two"},
 };
 
 static enum deed any_deed(uint64_t *random)
@@ -581,6 +601,8 @@ void people_act(struct cluster *cluster, uint64_t seed)
     else if (deed == DEED_DRAIN)
         drain(node, &cluster->nodes[any_below(&random, cluster->node_count)],
               any_chance(&random, 40));
+    else if (deed == DEED_MAINTENANCE)
+        plan_maintenance(node, &random);
     else
         act_on(node, job, deed, &random);
 }

@@ -50,6 +50,9 @@ peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
 peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
+peal_sim_mistake(maintenance_ignored memory people engine/stages/plan.c
+    "else if (due->maintenance)" "else if (false)"
+    "a tick starts in maintenance that its node has known of")
 peal_sim_mistake(former_name_forgotten memory people engine/state/catalog.c
     "return job ? job : waits_former(&catalog->waits, name);" "return job;"
     "a job that was renamed is not followed by those that know it by its former name")
