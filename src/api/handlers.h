@@ -28,6 +28,9 @@ void delete_doc(struct call *call);
 
 /* hooks/hooks.c */
 void list_webhooks(struct call *call);
+
+/* documents/calendar_preview.c */
+void preview_calendar(struct call *call);
 void get_webhook(struct call *call);
 void add_webhook(struct call *call);
 void change_webhook(struct call *call);

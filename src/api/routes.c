@@ -175,6 +175,8 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/calendars", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,
      "Calendars, by name"},
     {HTTP_GET, V1 "/calendars/{name}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_doc, "One calendar"},
+    {HTTP_GET, V1 "/calendars/{name}/preview", RIGHT_VIEW, ROUTE_SCOPED, "from to job", "", preview_calendar,
+     "Its dates in a span, and the ticks that it takes out"},
     {HTTP_PUT, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", ANY_BODY, put_doc,
      "Create a calendar, or replace it"},
     {HTTP_DELETE, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", "", delete_doc,

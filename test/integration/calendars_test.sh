@@ -132,3 +132,20 @@ run peal why settle
 expect_stdout_has 'its date is not on the calendar trading'
 run peal next settle
 expect_stdout ''
+
+# what a calendar does
+run peal calendar set trading --weekday mon,tue,wed,thu,fri
+run peal add daily '0 12 * * *' --tz UTC -- true
+run peal calendar preview trading --from 2026-01-01T00:00:00Z --to 2026-01-08T00:00:00Z
+expect_status 0
+expect_stdout 'Dates:      2026-01-01 2026-01-02 2026-01-05 2026-01-06 2026-01-07
+
+settle (only_on): 2 ticks skipped
+  2026-01-03T18:00:00Z
+  2026-01-04T18:00:00Z'
+run peal calendar preview trading --job daily --from 2026-01-01T00:00:00Z --to 2026-01-03T00:00:00Z
+expect_stdout_has 'daily (calendars): 2 ticks skipped'
+run peal calendar preview trading --job daily --from 2026-01-01T00:00:00Z --to 2028-01-01T00:00:00Z
+expect_status 6
+run peal calendar preview nothing
+expect_status 3

@@ -176,6 +176,7 @@ const struct row sweep_rows[] = {
 
     {__LINE__, "GET", V1 "/calendars", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/calendars/{name}", LOOK, SOMEWHERE, "200", V1 "/calendars/$CALENDAR", NULL},
+    {__LINE__, "GET", V1 "/calendars/{name}/preview", LOOK, SOMEWHERE, "200", V1 "/calendars/$CALENDAR/preview", NULL},
     {__LINE__, "PUT", V1 "/calendars/{name}", EDIT, EVERYWHERE, "200", V1 "/calendars/$CALENDAR",
      "{\"dates\":[\"01-01\"]}"},
     {__LINE__, "DELETE", V1 "/calendars/{name}", EDIT, EVERYWHERE, "409", V1 "/calendars/$CALENDAR", NULL},

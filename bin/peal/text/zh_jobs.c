@@ -183,8 +183,15 @@ const struct message zh_jobs[] = {
 
     /* calendar */
     {"dates on which jobs do not run", "设定任务不运行的日期"},
-    {"what about calendars? peal calendar list, show, set or delete",
-     "请指定操作：peal calendar list、show、set 或 delete"},
+    {"%s (%s): %lld ticks skipped, and perhaps more", "%s（%s）：跳过 %lld 次触发，可能更多"},
+    {"%s (%s): %lld ticks skipped", "%s（%s）：跳过 %lld 次触发"},
+    {"of this job, also if it does not name the calendar", "此任务的，即使它未引用该日历"},
+    {"the start of the span (default: now)", "时段的开始（默认：现在）"},
+    {"its end (default: 90 days later; at most 366)", "时段的结束（默认：90 天后；最多 366 天）"},
+    {"its dates in a span, and the ticks of jobs that it takes out",
+     "一段时间内的日期，以及被它排除的任务触发"},
+    {"what about calendars? peal calendar list, show, preview, set or delete",
+     "请指定操作：peal calendar list、show、preview、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
     {"A DATE is a day, a row of them from the first to the last with a / between, or the same "
      "without the year, for every year. What is set takes the place of what was there; the jobs "

@@ -457,6 +457,8 @@ const struct message messages[] = {
      "first",
      "节点 %s 运行的是较旧版本的 peal，仍会照常启动任务：请先升级或停止它"},
     {"%s: expected a text of up to %d bytes", "%s：应为不超过 %d 字节的文本"},
+    {"to: expected a time after `from`, and at most %d days after it",
+     "to：应为晚于 `from` 的时间，且相距不超过 %d 天"},
     {"to: the end is not after the beginning, or has passed",
      "to：结束时间不晚于开始时间，或已经过去"},
     {"there are %d already that have not ended", "尚未结束的已有 %d 个"},

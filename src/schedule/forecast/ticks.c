@@ -13,9 +13,8 @@ static enum status append(struct ticks *ticks, int64_t at_s)
     return st;
 }
 
-/* Is it due by one of the schedules, on a day that no calendar has? */
-static bool is_excluded(const struct schedule_set *set, const struct calendars *calendars,
-                        int64_t at_s)
+bool ticks_is_excluded(const struct schedule_set *set, const struct calendars *calendars,
+                       int64_t at_s)
 {
     for (size_t i = 0; i < set->count; i++) {
         if (schedule_next(set->items[i], at_s - 1) == at_s &&
@@ -40,7 +39,7 @@ enum status ticks_collect(const struct schedule_set *set, const struct calendars
             ret->until_s = at_s;
             break;
         }
-        if (calendars_matter(calendars) && is_excluded(set, calendars, at_s))
+        if (calendars_matter(calendars) && ticks_is_excluded(set, calendars, at_s))
             ret->excluded++;
         else
             st = append(ret, at_s);

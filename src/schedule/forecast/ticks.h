@@ -11,6 +11,10 @@ struct ticks {
     size_t excluded; /* those that a calendar excludes */
 };
 
+/* Is the tick left out for each schedule by which it is due? */
+bool ticks_is_excluded(const struct schedule_set *set, const struct calendars *calendars,
+                       int64_t at_s);
+
 /* What is due in [from_s, until_s), at most `limit` ticks: with more the list ends earlier, and
  * until_s says where. Of `@after`, `@reboot` and `@manual` there are none. *ret is released in any
  * case. */

@@ -14,6 +14,8 @@ enum { NEXT_TO_LABEL = 12 };
 
 struct request {
     struct doc_request doc;
+    const char *job;
+    struct when_text from, to;
     const char *file, *notes;
     struct words dates;
     struct option_list weekdays;
@@ -27,6 +29,16 @@ static const struct option_row set_options[] = {
     OPTION_ROW(take_commas, request, weekdays, struct option_list, 0, "weekday", "D,...",
                "mon tue wed thu fri sat sun", .choices = weekdays, .field = "weekdays"),
     OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
+    OPTION_GROUP(request, doc, client_options),
+    {0},
+};
+
+static const struct option_row preview_options[] = {
+    OPTION_TEXT(request, job, 0, "job", "JOB", "of this job, also if it does not name the calendar",
+                .field = "job", .complete = COMPLETE_JOBS),
+    OPTION_WHEN(request, from, "from", "the start of the span (default: now)", .field = "from"),
+    OPTION_WHEN(request, to, "to", "its end (default: 90 days later; at most 366)", .field = "to"),
+    OPTION_OUTPUT(request, doc.output, OUTPUT_TEXT),
     OPTION_GROUP(request, doc, client_options),
     {0},
 };
@@ -151,6 +163,53 @@ static void print_calendar(const json_t *calendar)
     strbuf_release(&text);
 }
 
+/* ---- preview ---- */
+
+static void print_preview(const json_t *preview)
+{
+    const json_t *job, *tick;
+    size_t i, k;
+    struct strbuf text;
+    strbuf_init(&text);
+    words_print(json_object_get(preview, "days"), " ", &text);
+    print_field("Dates:", text.length ? text.text : tr("none"));
+    strbuf_release(&text);
+    json_array_foreach (json_object_get(preview, "jobs"), i, job) {
+        json_int_t skipped = json_integer_value(json_object_get(job, "skipped"));
+        bool has_more = json_is_true(json_object_get(job, "more"));
+        const json_t *ticks = json_object_get(job, "ticks");
+        putchar('\n');
+        printf(tr(has_more ? TR("%s (%s): %lld ticks skipped, and perhaps more")
+                           : TR("%s (%s): %lld ticks skipped")),
+               answer_text(job, "job"), answer_text(job, "field"), (long long)skipped);
+        putchar('\n');
+        json_array_foreach (ticks, k, tick)
+            printf("  %s\n", answer_text(tick, "local"));
+        if ((size_t)skipped > json_array_size(ticks))
+            printf("  ...\n");
+    }
+}
+
+static enum exit_code preview(struct client *client, void *place)
+{
+    const struct request *request = place;
+    struct reply reply = {0};
+    struct strbuf rest;
+    strbuf_init(&rest);
+    strbuf_adds(&rest, "/preview?");
+    url_options(&rest, preview_options, request);
+    enum exit_code code =
+        doc_call(client, &request->doc, (struct client_request){0}, rest.text, &reply);
+    if (code == EXIT_OK && request->doc.output <= OUTPUT_WIDE)
+        print_preview(reply.body);
+    else if (code == EXIT_OK)
+        code = output_print(reply.body,
+                            request->doc.output == OUTPUT_JSON ? OUTPUT_JSON : OUTPUT_YAML);
+    reply_release(&reply);
+    strbuf_release(&rest);
+    return code;
+}
+
 /* ---- the command ---- */
 
 static const struct doc_form form = {
@@ -193,6 +252,15 @@ static const struct command subcommands[] = {
         .documents = &form,
     },
     DOC_SHOW(&form, "calendar", name, "one calendar; as YAML it is what set -f takes"),
+    {
+        .name = "calendar preview",
+        .summary = "its dates in a span, and the ticks of jobs that it takes out",
+        .arguments = name,
+        .options = preview_options,
+        .wrong_count = "name one calendar",
+        .with_agent = preview,
+        .documents = &form,
+    },
     DOC_LIST(&form, "calendar", "all calendars"),
     DOC_DELETE(&form, "calendar", name, "delete a calendar; exit status 4: it is in use"),
     {0},
@@ -206,9 +274,10 @@ const struct command cmd_calendar = {
                  {"peal calendar set weekends --weekday sat,sun", NULL},
                  {"peal calendar set holidays -f holidays.yaml", NULL},
                  {"peal calendar show holidays -o yaml", NULL},
+                 {"peal calendar preview holidays --job report", NULL},
                  {"peal add report '0 9 * * *' --calendar holidays -- report", NULL}),
     .options = client_options,
-    .too_few = "what about calendars? peal calendar list, show, set or delete",
+    .too_few = "what about calendars? peal calendar list, show, preview, set or delete",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };
