@@ -18,6 +18,7 @@ run   libargon2-dev
 run   libcurl4-openssl-dev
 run   libevent-dev
 run   libhiredis-dev
+run   libical-dev
 run   libjansson-dev
 run   libnghttp2-dev
 run   libpq-dev

@@ -194,12 +194,24 @@ const struct message zh_jobs[] = {
      "请指定操作：peal calendar list、show、preview、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
     {"A DATE is a day, a row of them from the first to the last with a / between, or the same "
-     "without the year, for every year. What is set takes the place of what was there; the jobs "
-     "that name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, "
-     "notes.",
-     "DATE 是某一天，或以 / "
-     "分隔首尾两天的一段日期；省略年份则表示每年。新内容取代原有内容，并立即对使用该日历的任务生效"
-     "。文件为 YAML 或 JSON，包含 dates、weekdays 和 notes。"},
+     "without the year, for every year. What is set takes the place of what was there; the jobs that "
+     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, notes. Of an "
+     "iCalendar file the dates are taken that its events touch, by the clock of each event, from a "
+     "year ago on.",
+     "DATE 是一天，或以 / 连接首尾的连续多天；省略年份则表示每年。设置的内容会替换原有内容；"
+     "引用该日历的任务此后以它为准。文件为 YAML 或 JSON：dates、weekdays、notes。"
+     "iCalendar 文件取其事件（按各自时区）涉及的日期，从一年前起。"},
+    {"the dates of the events of an iCalendar file, or - for stdin",
+     "iCalendar 文件中事件的日期，- 表示标准输入"},
+    {"how far ahead its events are taken (default: 5)", "取未来多少年的事件（默认：5）"},
+    {"the events of --ical, or dates, or -f FILE; one of them",
+     "--ical 的事件、日期或 -f FILE，只能选其一"},
+    {"--years is for --ical", "--years 用于 --ical"},
+    {"an event has no DTSTART", "有事件缺少 DTSTART"},
+    {"an event repeats by the hour, minute or second; a calendar has dates",
+     "有事件按小时、分钟或秒重复；日历只有日期"},
+    {"it has too many events", "事件过多"},
+    {"there is no calendar (BEGIN:VCALENDAR) in it", "其中没有日历（BEGIN:VCALENDAR）"},
     {"name one calendar", "请指定一个日历"},
     {"the calendar is in a file, or - for stdin", "日历所在的文件，或 - 表示标准输入"},
     {"mon tue wed thu fri sat sun", "星期：mon tue wed thu fri sat sun"},

@@ -3,20 +3,23 @@
 #include <string.h>
 
 #include "calendar_codec.h"
+#include "civil.h"
 #include "cli/json_out.h"
 #include "client/body.h"
 #include "client/documents.h"
+#include "ical/ical_dates.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
 
-enum { NEXT_TO_LABEL = 12 };
+enum { NEXT_TO_LABEL = 12, ICAL_YEARS = 5, ICAL_YEARS_MAX = 15, PAST_DAYS = 366 };
 
 struct request {
     struct doc_request doc;
     const char *job;
     struct when_text from, to;
-    const char *file, *notes;
+    const char *file, *ical, *notes;
+    int64_t years;
     struct words dates;
     struct option_list weekdays;
 };
@@ -26,6 +29,11 @@ static const char *const weekdays[] = {"mon", "tue", "wed", "thu", "fri", "sat",
 static const struct option_row set_options[] = {
     OPTION_TEXT(request, file, 'f', "file", "F", "the calendar is in a file, or - for stdin",
                 .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, ical, 0, "ical", "F",
+                "the dates of the events of an iCalendar file, or - for stdin",
+                .complete = COMPLETE_FILES),
+    OPTION_NUMBER(request, years, 0, "years", 1, ICAL_YEARS_MAX,
+                  "how far ahead its events are taken (default: 5)"),
     OPTION_ROW(take_commas, request, weekdays, struct option_list, 0, "weekday", "D,...",
                "mon tue wed thu fri sat sun", .choices = weekdays, .field = "weekdays"),
     OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
@@ -100,19 +108,55 @@ static enum exit_code read_words(const struct request *request, json_t **ret)
     return EXIT_OK;
 }
 
+/* From a year ago on, since past dates say why ticks were skipped. */
+static enum exit_code read_ical(const struct request *request, json_t **ret)
+{
+    int64_t today = now_ms() / 1000 / DAY_S;
+    int64_t years = request->years ? request->years : ICAL_YEARS;
+    struct ical_span span = {today - PAST_DAYS, today + years * 366};
+    struct strbuf text;
+    json_t *dates = NULL;
+    const char *why = "";
+    strbuf_init(&text);
+    enum exit_code code = input_file_read(request->ical, &text);
+    if (code == EXIT_OK) {
+        enum status st = ical_dates_read(text.text, &span, &dates, &why);
+        if (st == E_INVALID)
+            cli_error("%s: %s", request->ical, tr(why));
+        code = st == E_INVALID ? EXIT_INVALID : cli_fail(st);
+    }
+    strbuf_release(&text);
+    if (code != EXIT_OK)
+        return code;
+    *ret = json_pack("{s:o, s:[]}", "dates", dates, "weekdays");
+    return *ret ? body_fill(*ret, set_options, request) : cli_fail(E_NOMEM);
+}
+
+static enum exit_code read_body(const struct request *request, json_t **ret)
+{
+    if (request->ical)
+        return read_ical(request, ret);
+    return request->file ? read_file(request, ret) : read_words(request, ret);
+}
+
 static enum exit_code set(struct client *client, void *place)
 {
     const struct request *request = place;
     json_t *body = NULL;
     struct reply reply = {0};
     bool has_words = request->dates.count || request->notes || request->weekdays.count;
+    if (request->ical && (request->file || request->dates.count))
+        return cli_usage(request->doc.base.command,
+                         "the events of --ical, or dates, or -f FILE; one of them");
+    if (request->years && !request->ical)
+        return cli_usage(request->doc.base.command, "--years is for --ical");
     if (request->file && has_words)
         return cli_usage(request->doc.base.command,
                          "dates on the command line, or -f FILE, not both");
-    if (!request->file && !has_words)
+    if (!request->file && !request->ical && !has_words)
         return cli_usage(request->doc.base.command,
                          "which dates? Give some, or --weekday, or -f FILE");
-    enum exit_code code = request->file ? read_file(request, &body) : read_words(request, &body);
+    enum exit_code code = read_body(request, &body);
     if (code == EXIT_OK)
         code = doc_call(client, &request->doc,
                         (struct client_request){.method = "PUT", .body = body}, "", &reply);
@@ -239,11 +283,13 @@ static const struct command subcommands[] = {
         .name = "calendar set",
         .summary = "make a calendar, or put this in its place",
         .usage = "NAME [DATE...] [--weekday D,...] [--notes TEXT]\n"
-                 "NAME -f FILE|-",
+                 "NAME -f FILE|-\n"
+                 "NAME --ical FILE|- [--years N]",
         .notes = "A DATE is a day, a row of them from the first to the last with a / between, or "
                  "the same without the year, for every year. What is set takes the place of what "
                  "was there; the jobs that name the calendar go by it from then on. A file is "
-                 "YAML or JSON: dates, weekdays, notes.",
+                 "YAML or JSON: dates, weekdays, notes. Of an iCalendar file the dates are taken "
+                 "that its events touch, by the clock of each event, from a year ago on.",
         .arguments = ROWS(ARGUMENT(request, doc.name, "NAME", .complete = COMPLETE_CALENDARS),
                           ARGUMENTS(request, dates, "DATE", .is_optional = true)),
         .options = set_options,
@@ -269,13 +315,14 @@ static const struct command subcommands[] = {
 const struct command cmd_calendar = {
     .name = "calendar",
     .summary = "dates on which jobs do not run",
-    .examples =
-        EXAMPLES({"peal calendar set holidays 12-25 2027-01-01 2026-10-01/2026-10-07", NULL},
-                 {"peal calendar set weekends --weekday sat,sun", NULL},
-                 {"peal calendar set holidays -f holidays.yaml", NULL},
-                 {"peal calendar show holidays -o yaml", NULL},
-                 {"peal calendar preview holidays --job report", NULL},
-                 {"peal add report '0 9 * * *' --calendar holidays -- report", NULL}),
+    .examples = EXAMPLES(
+        {"peal calendar set holidays 12-25 2027-01-01 2026-10-01/2026-10-07", NULL},
+        {"peal calendar set weekends --weekday sat,sun", NULL},
+        {"peal calendar set holidays -f holidays.yaml", NULL},
+        {"curl -s https://example.org/holidays.ics | peal calendar set holidays --ical -", NULL},
+        {"peal calendar show holidays -o yaml", NULL},
+        {"peal calendar preview holidays --job report", NULL},
+        {"peal add report '0 9 * * *' --calendar holidays -- report", NULL}),
     .options = client_options,
     .too_few = "what about calendars? peal calendar list, show, preview, set or delete",
     .subcommands = subcommands,

@@ -1,0 +1,199 @@
+#include "ical/ical_dates.h"
+
+#include <libical/ical.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calendar.h"
+#include "civil.h"
+#include "text/tr.h"
+
+enum { OCCURRENCES_MAX = 100000 };
+
+/* A bit for each day of the span. */
+struct days {
+    const struct ical_span *span;
+    unsigned char *bits;
+    size_t occurrences;
+    icalcomponent *calendar;
+};
+
+static void mark(struct days *days, int64_t first, int64_t last)
+{
+    const struct ical_span *span = days->span;
+    first = first < span->first_day ? span->first_day : first;
+    last = last > span->last_day ? span->last_day : last;
+    for (int64_t day = first; day <= last; day++) {
+        int64_t at = day - span->first_day;
+        days->bits[at / 8] |= (unsigned char)(1U << at % 8);
+    }
+}
+
+static bool is_marked(const struct days *days, int64_t day)
+{
+    int64_t at = day - days->span->first_day;
+    return days->bits[at / 8] & 1U << at % 8;
+}
+
+static int64_t day_of(struct icaltimetype time)
+{
+    return civil_to_days(time.year, time.month, time.day);
+}
+
+/* An occurrence that an event of its own takes the place of (RECURRENCE-ID). */
+static bool is_changed(const struct days *days, icalcomponent *event, time_t start)
+{
+    const char *uid = icalcomponent_get_uid(event);
+    icalcomponent *other = icalcomponent_get_first_component(days->calendar, ICAL_VEVENT_COMPONENT);
+    for (; uid && other;
+         other = icalcomponent_get_next_component(days->calendar, ICAL_VEVENT_COMPONENT)) {
+        const char *other_uid = icalcomponent_get_uid(other);
+        struct icaltimetype id = icalcomponent_get_recurrenceid(other);
+        if (other != event && other_uid && strcmp(uid, other_uid) == 0 &&
+            !icaltime_is_null_time(id) && icaltime_as_timet_with_zone(id, id.zone) == start)
+            return true;
+    }
+    return false;
+}
+
+/* The end is exclusive; an all-day event without one lasts a day. */
+static void take_occurrence(icalcomponent *event, struct icaltime_span *span, void *context)
+{
+    struct days *days = context;
+    struct icaltimetype start = icalcomponent_get_dtstart(event);
+    bool has_end = span->end > span->start;
+    if (++days->occurrences > OCCURRENCES_MAX ||
+        (icaltime_is_null_time(icalcomponent_get_recurrenceid(event)) &&
+         is_changed(days, event, span->start)))
+        return;
+    if (start.is_date) {
+        struct icaltimetype first = icaltime_from_timet_with_zone(span->start, 1, NULL);
+        struct icaltimetype last =
+            icaltime_from_timet_with_zone(has_end ? span->end - 1 : span->start, 1, NULL);
+        mark(days, day_of(first), day_of(last));
+        return;
+    }
+    icaltimezone *zone = (icaltimezone *)start.zone;
+    time_t end = has_end ? span->end - 1 : span->start;
+    mark(days, day_of(icaltime_from_timet_with_zone(span->start, 0, zone)),
+         day_of(icaltime_from_timet_with_zone(end, 0, zone)));
+}
+
+/* Finer ones than days would only be walked through. */
+static bool is_too_fine(icalcomponent *event)
+{
+    icalproperty *rule = icalcomponent_get_first_property(event, ICAL_RRULE_PROPERTY);
+    for (; rule; rule = icalcomponent_get_next_property(event, ICAL_RRULE_PROPERTY)) {
+        if (icalproperty_get_rrule(rule).freq < ICAL_DAILY_RECURRENCE)
+            return true;
+    }
+    return false;
+}
+
+static enum status take_event(struct days *days, icalcomponent *event, const char **why)
+{
+    icalproperty *status = icalcomponent_get_first_property(event, ICAL_STATUS_PROPERTY);
+    struct icaltimetype start = icalcomponent_get_dtstart(event);
+    if (status && icalproperty_get_status(status) == ICAL_STATUS_CANCELLED)
+        return OK;
+    if (icaltime_is_null_time(start)) {
+        *why = TR("an event has no DTSTART");
+        return status_invalid();
+    }
+    if (is_too_fine(event)) {
+        *why = TR("an event repeats by the hour, minute or second; a calendar has dates");
+        return status_invalid();
+    }
+    /* A day more on both sides: spans are in UTC. */
+    struct icaltimetype from = icaltime_from_timet_with_zone(
+        (time_t)((days->span->first_day - 1) * DAY_S), 0, icaltimezone_get_utc_timezone());
+    struct icaltimetype to = icaltime_from_timet_with_zone(
+        (time_t)((days->span->last_day + 2) * DAY_S), 0, icaltimezone_get_utc_timezone());
+    icalcomponent_foreach_recurrence(event, from, to, take_occurrence, days);
+    if (days->occurrences <= OCCURRENCES_MAX)
+        return OK;
+    *why = TR("it has too many events");
+    return status_invalid();
+}
+
+static enum status take_calendar(struct days *days, icalcomponent *calendar, const char **why)
+{
+    struct icalcompiter at = icalcomponent_begin_component(calendar, ICAL_VEVENT_COMPONENT);
+    enum status st = OK;
+    days->calendar = calendar;
+    for (icalcomponent *event; st == OK && (event = icalcompiter_deref(&at));
+         icalcompiter_next(&at))
+        st = take_event(days, event, why);
+    return st;
+}
+
+/* A file is a VCALENDAR, or several one after the other. */
+static enum status take_all(struct days *days, icalcomponent *root, const char **why)
+{
+    icalcomponent_kind kind = root ? icalcomponent_isa(root) : ICAL_NO_COMPONENT;
+    enum status st = OK;
+    *why = TR("there is no calendar (BEGIN:VCALENDAR) in it");
+    if (kind == ICAL_VCALENDAR_COMPONENT)
+        return take_calendar(days, root, why);
+    icalcomponent *calendar =
+        kind == ICAL_XROOT_COMPONENT
+            ? icalcomponent_get_first_component(root, ICAL_VCALENDAR_COMPONENT)
+            : NULL;
+    if (!calendar)
+        return status_invalid();
+    for (; st == OK && calendar;
+         calendar = icalcomponent_get_next_component(root, ICAL_VCALENDAR_COMPONENT))
+        st = take_calendar(days, calendar, why);
+    return st;
+}
+
+static bool append(json_t *list, int64_t first, int64_t last)
+{
+    struct calendar_date date = {.first = (int32_t)first, .last = (int32_t)last};
+    struct strbuf text;
+    strbuf_init(&text);
+    calendar_print_date(&date, &text);
+    bool is_added =
+        strbuf_status(&text) == OK && json_array_append_new(list, json_string(text.text)) == 0;
+    strbuf_release(&text);
+    return is_added;
+}
+
+static json_t *list_dates(const struct days *days)
+{
+    json_t *list = json_array();
+    bool is_whole = list != NULL;
+    for (int64_t day = days->span->first_day; is_whole && day <= days->span->last_day; day++) {
+        int64_t last = day;
+        if (!is_marked(days, day))
+            continue;
+        while (last < days->span->last_day && is_marked(days, last + 1))
+            last++;
+        is_whole = append(list, day, last);
+        day = last;
+    }
+    if (is_whole)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+enum status ical_dates_read(const char *text, const struct ical_span *span, json_t **ret,
+                            const char **why)
+{
+    size_t count = (size_t)(span->last_day - span->first_day + 1);
+    struct days days = {.span = span, .bits = calloc(count / 8 + 1, 1)};
+    if (!days.bits)
+        return E_NOMEM;
+    icalcomponent *root = icalparser_parse_string(text);
+    enum status st = take_all(&days, root, why);
+    if (st == OK)
+        *ret = list_dates(&days);
+    if (st == OK && !*ret)
+        st = E_NOMEM;
+    if (root)
+        icalcomponent_free(root);
+    free(days.bits);
+    return st;
+}
