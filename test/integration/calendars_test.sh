@@ -107,7 +107,6 @@ expect_status 0
 run peal calendar delete holidays --yes
 expect_status 0
 expect_stderr 'holidays: deleted'
-finish
 
 # days that a job requires
 run peal calendar set trading --weekday mon,tue,wed,thu,fri
@@ -149,3 +148,4 @@ run peal calendar preview trading --job daily --from 2026-01-01T00:00:00Z --to 2
 expect_status 6
 run peal calendar preview nothing
 expect_status 3
+finish

@@ -87,4 +87,5 @@ expect_status 2
 run peal calendar set c 12-25 --years 3
 expect_status 2
 run peal calendar set c --ical "$scratch/nothing.ics"
-expect_status 6
+expect_status 3
+finish

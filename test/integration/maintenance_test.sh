@@ -18,9 +18,11 @@ expect_stderr 'namespace shop: paused; moving house'
 run peal pause --namespace shop
 expect_status 4
 expect_stderr_has 'it is paused already'
+# shellcheck disable=SC2317 # wait_until calls it
 skipped() { # JOB REASON
     peal runs "$1" --ledger -o json | jq -r "[.[] | select(.reason == \"$2\") | .count] | add // 0"
 }
+# shellcheck disable=SC2317 # wait_until calls it
 is_skipped() { # JOB REASON
     [ "$(skipped "$1" "$2")" -gt 1 ]
 }
@@ -46,6 +48,7 @@ expect_stderr 'namespace shop: resumed'
 run peal resume --namespace shop
 expect_status 3
 expect_stderr_has 'namespace shop is not paused'
+# shellcheck disable=SC2317 # wait_until calls it
 is_run() {
     [ "$(peal runs shop/a -o json | jq -r '[.[] | select(.cause == "tick")] | length')" -gt 0 ]
 }
@@ -93,4 +96,5 @@ expect_status 0
 run peal state
 expect_stdout_has 'the cluster: paused'
 run peal --lang zh resume --cluster
-expect_stderr '集群: 已恢复'
+expect_stderr '集群：已恢复'
+finish

@@ -57,7 +57,14 @@ static bool is_changed(const struct days *days, icalcomponent *event, time_t sta
     return false;
 }
 
-/* The end is exclusive; an all-day event without one lasts a day. */
+/* Of an all-day event. The end is exclusive; without one it lasts a day. */
+static int64_t whole_days(icalcomponent *event, struct icaltimetype start)
+{
+    struct icaltimetype end = icalcomponent_get_dtend(event);
+    int64_t count = icaltime_is_null_time(end) ? 1 : day_of(end) - day_of(start);
+    return count > 0 ? count : 1;
+}
+
 static void take_occurrence(icalcomponent *event, struct icaltime_span *span, void *context)
 {
     struct days *days = context;
@@ -67,11 +74,9 @@ static void take_occurrence(icalcomponent *event, struct icaltime_span *span, vo
         (icaltime_is_null_time(icalcomponent_get_recurrenceid(event)) &&
          is_changed(days, event, span->start)))
         return;
-    if (start.is_date) {
-        struct icaltimetype first = icaltime_from_timet_with_zone(span->start, 1, NULL);
-        struct icaltimetype last =
-            icaltime_from_timet_with_zone(has_end ? span->end - 1 : span->start, 1, NULL);
-        mark(days, day_of(first), day_of(last));
+    if (start.is_date) { /* libical ends these spans a day late */
+        int64_t first = day_of(icaltime_from_timet_with_zone(span->start, 1, NULL));
+        mark(days, first, first + whole_days(event, start) - 1);
         return;
     }
     icaltimezone *zone = (icaltimezone *)start.zone;

@@ -194,8 +194,10 @@ const struct message zh_jobs[] = {
      "请指定操作：peal calendar list、show、preview、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
     {"A DATE is a day, a row of them from the first to the last with a / between, or the same "
-     "without the year, for every year. What is set takes the place of what was there; the jobs that "
-     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, notes. Of an "
+     "without the year, for every year. What is set takes the place of what was there; the jobs "
+     "that "
+     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, notes. Of "
+     "an "
      "iCalendar file the dates are taken that its events touch, by the clock of each event, from a "
      "year ago on.",
      "DATE 是一天，或以 / 连接首尾的连续多天；省略年份则表示每年。设置的内容会替换原有内容；"

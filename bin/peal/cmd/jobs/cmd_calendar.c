@@ -227,8 +227,9 @@ static void print_preview(const json_t *preview)
                            : TR("%s (%s): %lld ticks skipped")),
                answer_text(job, "job"), answer_text(job, "field"), (long long)skipped);
         putchar('\n');
-        json_array_foreach (ticks, k, tick)
+        json_array_foreach (ticks, k, tick) {
             printf("  %s\n", answer_text(tick, "local"));
+        }
         if ((size_t)skipped > json_array_size(ticks))
             printf("  ...\n");
     }
