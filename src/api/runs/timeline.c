@@ -17,6 +17,7 @@ enum {
     TICKS_OF_JOB = 1000, /* of these, per job */
     LOOKS = 20000,       /* jobs checked */
     HERDS = 50,
+    DENSE_MAX = 5000, /* jobs */
 };
 
 struct coming {
@@ -110,14 +111,29 @@ static int by_job(const void *a, const void *b)
     return order ? order : (one->at_ms > other->at_ms) - (one->at_ms < other->at_ms);
 }
 
-/* What `ticks` leaves out: of each job from which tick to which, and how many. */
-static json_t *encode_dense(const struct timeline *line, int share)
+static json_t *encode_seconds(const struct coming *ticks, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && list; i++) {
+        json_t *item = json_integer((ticks[i].at_ms - ticks[0].at_ms) / 1000);
+        if (json_array_append_new(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+/* What `ticks` leaves out: of each job the first tick, and how long after it each is. */
+static json_t *encode_dense(struct timeline *line, int share)
 {
     struct coming *left = calloc(line->count + 1, sizeof(*left));
     json_t *list = left ? json_array() : NULL;
-    size_t count = 0;
+    size_t count = 0, shown = 0;
     for (size_t i = 0; i < line->count && left; i++) {
-        if (line->ticks[i].nth >= share)
+        if (line->ticks[i].nth < share && shown < (size_t)line->limit)
+            shown++;
+        else
             left[count++] = line->ticks[i];
     }
     if (count)
@@ -125,9 +141,13 @@ static json_t *encode_dense(const struct timeline *line, int share)
     for (size_t i = 0, end; i < count && list; i = end) {
         for (end = i + 1; end < count && left[end].job == left[i].job; end++)
             ;
-        json_t *item = json_pack("{s:s, s:o, s:o, s:I}", "job", left[i].job->name, "from",
-                                 json_tick(left[i].at_ms), "to", json_tick(left[end - 1].at_ms),
-                                 "ticks", (json_int_t)(end - i));
+        if (json_array_size(list) == DENSE_MAX) {
+            line->is_cut = true;
+            break;
+        }
+        json_t *item =
+            json_pack("{s:s, s:o, s:o}", "job", left[i].job->name, "from", json_tick(left[i].at_ms),
+                      "seconds", encode_seconds(left + i, end - i));
         if (json_array_append_new(list, item) != 0) {
             json_decref(list);
             list = NULL;
@@ -230,12 +250,13 @@ static void reply_timeline(struct call *call)
     call_each_job(call, NULL, false, add_job, line);
     if (line->count)
         qsort(line->ticks, line->count, sizeof(*line->ticks), by_time);
-    bool is_cut = line->is_cut || call->read.more || line->count > (size_t)line->limit;
     int share = share_of_job(line);
+    json_t *dense = encode_dense(line, share);
+    bool is_cut = line->is_cut || call->read.more || line->count > (size_t)line->limit;
     json_t *answer =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "from", json_tick(line->from_ms), "to",
                   json_tick(line->to_ms), "now", json_tick(line->now_ms), "runs", runs, "ticks",
-                  encode_ticks(line, share), "dense", encode_dense(line, share), "more", is_cut);
+                  encode_ticks(line, share), "dense", dense, "more", is_cut);
     answer = add_absent(answer, &call->read.absent);
     if (answer && line->with_herds && json_object_set_new(answer, "herds", encode_herds(line))) {
         json_decref(answer);

@@ -73,7 +73,7 @@ describe("lanes", () => {
     });
 
     test("what was left out, and what was counted, is in the bars", () => {
-        const dense = [{ job: "a", from: "2026-11-15T10:10:00Z", to: "2026-11-15T10:29:00Z", ticks: 500 }];
+        const dense = [{ job: "a", from: "2026-11-15T10:10:00Z", seconds: [...Array(500).keys()] }];
         const counted: Counted[] = [{ job: "a", spanMs: 1_800_000, stats: [{ from: "2026-11-15T09:30:00Z", ok: 90, failed: 8, lost: 2, skipped: 5 } as never] }];
         const [lane, other] = lanesOf(rows, { ...data, dense }, counted, null);
         expect(["ok", "bad", "missed", "ticks"].map((kind) => sumOf(lane as never, kind))).toEqual([90, 11, 11, 501]);
@@ -87,7 +87,7 @@ describe("lanes", () => {
     });
 
     test("ticks are counted up to a thousand for each job", () => {
-        const dense = (ticks: number) => [{ job: "a", from: data.from, to: data.to, ticks }];
+        const dense = (n: number) => [{ job: "a", from: data.from, seconds: Array<number>(n).fill(0) }];
         expect([isCounted(data), isCounted({ ...data, dense: dense(998) }), isCounted({ ...data, dense: dense(999) })]).toEqual([true, true, false]);
     });
 
@@ -100,7 +100,7 @@ describe("lanes", () => {
 describe("a week", () => {
     test("has seldom jobs with their times, and frequent ones with how often", () => {
         const ticks = [...Array(6).keys()].map((i) => ({ job: "often", at: `2026-11-15T1${i}:00:00Z` }));
-        const week: TimelineData = { ...data, ticks: [{ job: "once", at: "2026-11-15T12:30:00Z" }, ...ticks], dense: [{ job: "often", from: "2026-11-16T00:00:00Z", to: "2026-11-16T09:00:00Z", ticks: 10 }] };
+        const week: TimelineData = { ...data, ticks: [{ job: "once", at: "2026-11-15T12:30:00Z" }, ...ticks], dense: [{ job: "often", from: "2026-11-16T00:00:00Z", seconds: [...Array(10).keys()].map((i) => i * 3600) }] };
         const [first, second, third] = daysOf(week, ["2026-11-15", "2026-11-16", "2026-11-17"], (ms) => new Date(ms).toISOString().slice(0, 10));
         expect([first?.often, first?.single.map((item) => item.job)]).toEqual([[{ job: "often", n: 6 }], ["once"]]);
         expect(second?.often).toEqual([{ job: "often", n: 10 }]);

@@ -462,8 +462,19 @@ static void test_timeline(void **state)
     assert_string_equal(member_text(answer, "ticks.58.at"), "2090-01-01T23:00:00.000Z");
     assert_int_equal(member_count(answer, "dense"), 1); /* the others of c, of 1,000 */
     assert_string_equal(member_text(answer, "dense.0.job"), "c");
-    assert_int_equal(member_number(answer, "dense.0.ticks"),
+    assert_int_equal(member_count(answer, "dense.0.seconds"),
                      1000 - (member_count(answer, "ticks") - 36));
+    assert_int_equal(member_number(answer, "dense.0.seconds.0"), 0);
+    assert_int_equal(member_number(answer, "dense.0.seconds.1"), 60);
+    json_decref(answer);
+    answer =
+        EXPECT(world, 200,
+               "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&limit=1", NULL);
+    assert_int_equal(member_count(answer, "dense"), 3); /* the first ticks of two jobs, too */
+    assert_int_equal(member_count(answer, "dense.0.seconds") +
+                         member_count(answer, "dense.1.seconds") +
+                         member_count(answer, "dense.2.seconds") + 1,
+                     24 + 12 + 1000);
     json_decref(answer);
     EXPECT_STATUS(world, 200, "DELETE /jobs/c", NULL);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);

@@ -111,7 +111,7 @@ export default function GraphScreen() {
                 {found && n > 0 && <span class="faint">{t("shown", { n, alone: found.all - n })}</span>}
             </div>
             {resource.problem && <Failure problem={resource.problem} onRetry={resource.reload} />}
-            {found?.isCut && <p class="note warn">{t("cut", { n: found.all })}</p>}
+            {found?.isCut && <p class="note warn graph-group">{t("cut", { n: found.all })}</p>}
             {found && !found.groups.length && (
                 <Panel>
                     <Empty icon="timeline" title={t("none")}>

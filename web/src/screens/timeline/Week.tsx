@@ -17,7 +17,7 @@ function headOf(date: string): string {
     return new Intl.DateTimeFormat(language.value, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" }).format(Date.parse(`${date}T12:00:00Z`));
 }
 
-function DayColumn({ day }: { day: Day }) {
+function DayColumn({ day, isWhole }: { day: Day; isWhole: boolean }) {
     const left = day.single.length - SHOWN;
     return (
         <li class="week-day">
@@ -47,7 +47,7 @@ function DayColumn({ day }: { day: Day }) {
                 ))}
                 {left > 0 && <li class="faint">{t("herd.and", { n: left })}</li>}
             </ul>
-            {!day.single.length && !day.often.length && <p class="faint small">{t("week.none")}</p>}
+            {!day.single.length && !day.often.length && <p class="faint small">{isWhole ? t("week.none") : "…"}</p>}
         </li>
     );
 }
@@ -66,7 +66,7 @@ export function Week({ job, turn }: { job: string; turn: number }) {
         <Panel title={t("week")} beside={<span class="zone">{zone.value}</span>}>
             <ol class="week" tabIndex={0}>
                 {daysOf(found.data, dates, dateOf).map((day) => (
-                    <DayColumn key={day.date} day={day} />
+                    <DayColumn key={day.date} day={day} isWhole={isCounted(found.data!)} />
                 ))}
             </ol>
             {!isCounted(found.data) && <p class="faint small panel-body">{t("week.more")}</p>}

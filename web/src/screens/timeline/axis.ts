@@ -12,7 +12,7 @@ export interface TimelineData {
     now: string;
     runs: (Run | Entry)[];
     ticks: Tick[];
-    dense?: { job: string; from: string; to: string; ticks: number }[]; // ticks that are left out
+    dense?: { job: string; from: string; seconds: number[] }[]; // ticks that are left out
     more: boolean;
     incomplete?: Absence[];
 }

@@ -46,6 +46,11 @@ function spread(bars: Bar[], from: number, to: number, n: number, kind: "ok" | "
 
 const number = (stat: Stat, name: string): number => Number(stat[name] ?? 0);
 
+function timesOf({ from, seconds }: { from: string; seconds: number[] }): number[] {
+    const first = Date.parse(from);
+    return seconds.map((s) => first + s * 1000);
+}
+
 // `cutAt`: what was before is in `counted` alone.
 function barsOf(marks: Mark[], data: TimelineData, jobs: ReadonlySet<string>, counted: Counted[]): Bar[] {
     const bars = emptyBars(Date.parse(data.from), Date.parse(data.to));
@@ -53,7 +58,7 @@ function barsOf(marks: Mark[], data: TimelineData, jobs: ReadonlySet<string>, co
         const kind = mark.kind === "tick" ? "ticks" : mark.kind === "open" ? "ok" : mark.kind;
         spread(bars, mark.from, mark.kind === "missed" ? mark.to : mark.from, mark.entry?.count ?? 1, kind);
     }
-    for (const item of data.dense ?? []) if (jobs.has(item.job)) spread(bars, Date.parse(item.from), Date.parse(item.to), item.ticks, "ticks");
+    for (const item of data.dense ?? []) if (jobs.has(item.job)) for (const at of timesOf(item)) spread(bars, at, at, 1, "ticks");
     for (const { job, stats, spanMs } of counted) {
         if (!jobs.has(job)) continue;
         for (const stat of stats) {
@@ -96,11 +101,17 @@ export function cutOf(data: TimelineData, limit: number): number | null {
     return Math.min(...data.runs.map((run) => Date.parse(("tick" in run ? run.tick : null) ?? ("from" in run ? run.from : run.started_at) ?? data.now)));
 }
 
-const COUNTED_MAX = 1000; // coming ticks of a job that the server looks at
+// What the server looks at: coming ticks of a job, and of all; and jobs whose ticks it counts.
+const COUNTED_MAX = 1000;
+const COUNTED_ALL = 20_000;
+const DENSE_MAX = 5000;
 
 // Whether all coming ticks of all jobs were counted.
-export function isCounted(data: TimelineData): boolean {
-    return (data.dense ?? []).every(({ job, ticks }) => ticks + data.ticks.filter((tick) => tick.job === job).length < COUNTED_MAX);
+export function isCounted({ ticks, dense = [] }: TimelineData): boolean {
+    const shown = new Map<string, number>();
+    for (const { job } of ticks) shown.set(job, (shown.get(job) ?? 0) + 1);
+    const all = dense.reduce((sum, item) => sum + item.seconds.length, ticks.length);
+    return all < COUNTED_ALL && dense.length < DENSE_MAX && dense.every((item) => item.seconds.length + (shown.get(item.job) ?? 0) < COUNTED_MAX);
 }
 
 // ---- a week as a calendar ----
@@ -115,21 +126,18 @@ const OFTEN = 4; // ticks of a day: its times are not told one by one
 
 // `dateOf` tells the day of a moment in the zone that is shown.
 export function daysOf(data: TimelineData, dates: string[], dateOf: (ms: number) => string): Day[] {
-    const days = new Map(dates.map((date) => [date, new Map<string, { n: number; at: number[] }>()]));
-    const add = (job: string, ms: number, n: number): void => {
+    const days = new Map(dates.map((date) => [date, new Map<string, number[]>()]));
+    const add = (job: string, ms: number): void => {
         const day = days.get(dateOf(ms));
         if (!day) return;
-        const known = day.get(job) ?? { n: 0, at: [] };
-        day.set(job, { n: known.n + n, at: [...known.at, ms] });
+        const times = day.get(job);
+        if (times) times.push(ms);
+        else day.set(job, [ms]);
     };
-    for (const tick of data.ticks) add(tick.job, Date.parse(tick.at), 1);
-    for (const { job, from, to, ticks } of data.dense ?? []) {
-        const [first, last] = [Date.parse(from), Date.parse(to)];
-        const step = Math.max(1, (last - first) / Math.max(1, ticks - 1));
-        for (let i = 0; i < ticks; i++) add(job, first + i * step, 1);
-    }
+    for (const tick of data.ticks) add(tick.job, Date.parse(tick.at));
+    for (const item of data.dense ?? []) for (const at of timesOf(item)) add(item.job, at);
     return dates.map((date) => {
-        const all = [...(days.get(date) ?? [])].map(([job, { n, at }]) => ({ job, n, at }));
+        const all = [...(days.get(date) ?? [])].map(([job, at]) => ({ job, n: at.length, at }));
         return {
             date,
             often: all.filter((item) => item.n > OFTEN).map(({ job, n }) => ({ job, n })).sort((a, b) => b.n - a.n),
