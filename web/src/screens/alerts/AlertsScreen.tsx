@@ -139,10 +139,10 @@ function MutesPanel({ turn, onChange }: { turn: number; onChange: () => void }) 
             <ul class="alert-mutes">
                 {found.data.items.map((mute) => (
                     <li key={mute.job}>
-                        <a data-row class="row-link" href={hrefs.job(mute.job)}>
+                        <a data-row href={hrefs.job(mute.job)}>
                             {mute.job}
                         </a>
-                        <span class="line-text faint">{muteText(mute)}</span>
+                        <span class="alert-mute faint">{muteText(mute)}</span>
                         {may("operate", mute.job) && (
                             <Button small onClick={() => void unmute(mute.job).then(onChange)}>
                                 {mutes("unmute")}
