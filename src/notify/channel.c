@@ -13,7 +13,7 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS  "0123456789"
 
-enum { HEADERS_MAX = 20, TOPIC_MAX = 64 };
+enum { HEADERS_MAX = 20, TOPIC_MAX = 64, GROUP_USUAL = -1, GROUP_S = 60 };
 
 static const char *const type_names[] = {
     [CHANNEL_WEBHOOK] = "webhook",     [CHANNEL_SLACK] = "slack", [CHANNEL_DINGTALK] = "dingtalk",
@@ -120,12 +120,22 @@ static const struct field channel_fields[] = {
     {"default", FIELD_BOOL, AT(hears_all)},
     {"language", FIELD_CHOICE, AT(language), .words = language_names},
     {"quiet", FIELD_DURATION, AT(quiet_s), 0, 30 * DAY_S},
+    {"group", FIELD_DURATION, AT(group_s), 0, DAY_S, .initial = GROUP_USUAL},
     {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S, .initial = 3600},
     {"title", FIELD_TEXT, AT(title), 0, TEMPLATE_TITLE_MAX, .complain = title_complaint},
     {"text", FIELD_TEXT, AT(text), 0, TEMPLATE_TEXT_MAX},
     {"notes", FIELD_TEXT, AT(notes), 0, 4096},
     {0},
 };
+
+/* A program that takes messages wants each of them, and an incident is of one job. */
+int64_t channel_group_s(const struct channel *channel)
+{
+    bool is_of_people = channel->type != CHANNEL_WEBHOOK && channel->type != CHANNEL_PAGERDUTY;
+    if (channel->group_s != GROUP_USUAL)
+        return channel->group_s;
+    return is_of_people ? GROUP_S : 0;
+}
 
 struct channel *channel_free(struct channel *channel)
 {

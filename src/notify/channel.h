@@ -48,6 +48,7 @@ struct channel {
     bool hears_all;           /* also notified of jobs that name no channels */
     enum language language;
     int64_t quiet_s;    /* at most one message per job and event in this time; 0: all */
+    int64_t group_s;    /* see channel_group_s */
     int64_t give_up_s;  /* how long a message is retried */
     char *title, *text; /* templates (template.h); NULL: as peal words them */
     char *notes;
@@ -68,5 +69,9 @@ json_t *channel_encode(const struct channel *channel, bool masked);
 
 /* The URL without credentials: no userinfo, no parameters, and for a chat service no path. */
 void channel_print_url(const struct channel *channel, struct strbuf *out);
+
+/* When many messages are made, those of this time become one; 0: never. Unless it is set, this is
+ * for receivers that people read. */
+int64_t channel_group_s(const struct channel *channel);
 
 #endif

@@ -227,13 +227,94 @@ void notice_key_of(const struct id *id, enum notify_event event, const char *cha
     snprintf(key, NOTICE_KEY_MAX + 1, "%s-%s-%s", text, notify_event_name(event), channel);
 }
 
+/* ---- of many ---- */
+
+int64_t notice_group_count(const struct notice *notice)
+{
+    int64_t count = 0;
+    for (int i = 0; i < NOTIFY_EVENTS; i++)
+        count += notice->group.counts[i];
+    return count;
+}
+
+bool notice_is_group(const struct notice *notice)
+{
+    return notice_group_count(notice) > 0;
+}
+
+static bool is_listed(const char *jobs, const char *job)
+{
+    size_t length = strlen(job);
+    for (const char *at = jobs; *at; at += strspn(at, ", ")) {
+        size_t name = strcspn(at, ",");
+        if (name == length && memcmp(at, job, length) == 0)
+            return true;
+        at += name;
+    }
+    return false;
+}
+
+static void list_job(struct notice *notice, const char *job)
+{
+    size_t used = strlen(notice->group.jobs);
+    if (is_listed(notice->group.jobs, job))
+        return;
+    if (notice->group.has_more || used + strlen(job) + 3 > sizeof(notice->group.jobs))
+        notice->group.has_more = true;
+    else
+        snprintf(notice->group.jobs + used, sizeof(notice->group.jobs) - used, "%s%s",
+                 used ? ", " : "", job);
+}
+
+void notice_group_start(struct notice *notice)
+{
+    notice->group.counts[notice->event] = notice->held + 1;
+    notice->group.from_ms = notice->made_ms;
+    list_job(notice, notice->job);
+}
+
+void notice_group_add(struct notice *into, const struct notice *other)
+{
+    into->group.counts[other->event] += other->held + 1;
+    list_job(into, other->job);
+    into->made_ms = other->made_ms;
+    into->held = notice_group_count(into) - 1; /* for versions that know no groups */
+}
+
+static json_t *encode_group(const struct notice *n)
+{
+    json_t *counts = json_object();
+    bool failed = !counts;
+    for (int i = 0; i < NOTIFY_EVENTS && !failed; i++) {
+        if (n->group.counts[i])
+            failed = json_object_set_new(counts, notify_event_name((enum notify_event)i),
+                                         json_integer(n->group.counts[i])) != 0;
+    }
+    return json_pack("{s:o, s:I, s:s, s:b}", "counts", counts, "from", (json_int_t)n->group.from_ms,
+                     "jobs", n->group.jobs, "more", n->group.has_more);
+}
+
+static void decode_group(const json_t *value, struct notice *n)
+{
+    const json_t *counts = json_object_get(value, "counts"), *count;
+    const char *jobs = json_string_value(json_object_get(value, "jobs")), *name;
+    enum notify_event event;
+    json_object_foreach ((json_t *)counts, name, count) {
+        if (notice_event_by_name(name, &event) && json_integer_value(count) > 0)
+            n->group.counts[event] = json_integer_value(count);
+    }
+    n->group.from_ms = json_integer_value(json_object_get(value, "from"));
+    n->group.has_more = json_is_true(json_object_get(value, "more"));
+    snprintf(n->group.jobs, sizeof(n->group.jobs), "%s", jobs ? jobs : "");
+}
+
 /* ---- on disk ---- */
 
 json_t *notice_encode(const struct notice *n)
 {
     return json_pack(
         "{s:s, s:s, s:b, s:o, s:b, s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i,"
-        " s:i, s:s, s:s*, s:b, s:I, s:I, s:I}",
+        " s:i, s:s, s:s*, s:b, s:I, s:I, s:I, s:o*}",
         "event", notify_event_name(n->event), "channel", n->channel, "sample", n->is_sample, "id",
         json_id(&n->id), "entry", n->is_entry, "job_uid", json_id(&n->job_uid), "job", n->job,
         "timezone", n->timezone, "state", run_state_name(n->state), "reason",
@@ -242,7 +323,8 @@ json_t *notice_encode(const struct notice *n)
         (json_int_t)n->started_ms, "finished", (json_int_t)n->finished_ms, "attempt", n->attempt,
         "exit_code", n->exit_code, "signal", n->term_signal, "node", n->node, "output", n->output,
         "output_cut", n->output_is_cut, "made", (json_int_t)n->made_ms, "not_before",
-        (json_int_t)n->not_before_ms, "held", (json_int_t)n->held);
+        (json_int_t)n->not_before_ms, "held", (json_int_t)n->held, "group",
+        notice_is_group(n) ? encode_group(n) : NULL);
 }
 
 bool notice_event_by_name(const char *name, enum notify_event *ret)
@@ -290,6 +372,7 @@ enum status notice_decode(const json_t *value, struct notice *ret)
     n.made_ms = made;
     n.not_before_ms = not_before;
     n.held = held;
+    decode_group(json_object_get(value, "group"), &n);
     COPY(n.channel, channel);
     COPY(n.job, job);
     COPY(n.timezone, timezone);

@@ -11,6 +11,7 @@
 enum {
     NOTICE_OUTPUT_MAX = 1024, /* approximate bytes of output */
     NOTICE_KEY_MAX = ID_TEXT + CHANNEL_NAME_MAX + 16,
+    NOTICE_JOBS_MAX = 400, /* bytes of names */
 };
 
 struct notice {
@@ -37,7 +38,20 @@ struct notice {
     int64_t made_ms;
     int64_t not_before_ms; /* held back until then by `quiet`; 0: not held */
     int64_t held;          /* number of similar notices that this one replaces */
+    struct {               /* of a notice that stands for many, of different jobs and events */
+        int64_t counts[NOTIFY_EVENTS]; /* all 0: it is of one */
+        int64_t from_ms;               /* when the first of them was made */
+        char jobs[NOTICE_JOBS_MAX];    /* the first names, "a, b" */
+        bool has_more;                 /* than these names */
+    } group;
 };
+
+bool notice_is_group(const struct notice *notice);
+int64_t notice_group_count(const struct notice *notice);
+
+/* Makes a group of one; takes another notice into it: its event, and the name of its job. */
+void notice_group_start(struct notice *notice);
+void notice_group_add(struct notice *into, const struct notice *other);
 
 void notice_release(struct notice *notice);
 

@@ -24,6 +24,43 @@ static void add_why_short(const struct notice *n, enum language language, struct
         strbuf_addf(out, zh ? "%s退出码 %d" : "%sexit code %d", colon, n->exit_code);
 }
 
+/* "80 failed, 3 late". */
+static void add_counts(const struct notice *n, enum language language, struct strbuf *out)
+{
+    static const char *const zh[NOTIFY_EVENTS] = {
+        [NOTIFY_FAILURE] = "失败",       [NOTIFY_LOST] = "失联",
+        [NOTIFY_RECOVERY] = "恢复",      [NOTIFY_LATE] = "延迟",
+        [NOTIFY_SUCCESS] = "成功",       [NOTIFY_TOO_LONG] = "运行过长",
+        [NOTIFY_TOO_SHORT] = "运行过短", [NOTIFY_OVERDUE] = "未按时成功",
+    };
+    static const char *const en[NOTIFY_EVENTS] = {
+        [NOTIFY_FAILURE] = "failed",      [NOTIFY_LOST] = "lost",
+        [NOTIFY_RECOVERY] = "recovered",  [NOTIFY_LATE] = "late",
+        [NOTIFY_SUCCESS] = "succeeded",   [NOTIFY_TOO_LONG] = "too long",
+        [NOTIFY_TOO_SHORT] = "too short", [NOTIFY_OVERDUE] = "overdue",
+    };
+    const char *comma = "";
+    for (int i = 0; i < NOTIFY_EVENTS; i++) {
+        if (!n->group.counts[i])
+            continue;
+        if (language == LANGUAGE_ZH)
+            strbuf_addf(out, "%s%s %" PRId64, comma, zh[i], n->group.counts[i]);
+        else
+            strbuf_addf(out, "%s%" PRId64 " %s", comma, n->group.counts[i], en[i]);
+        comma = language == LANGUAGE_ZH ? "，" : ", ";
+    }
+}
+
+static void group_title(const struct notice *n, enum language language, struct strbuf *out)
+{
+    int64_t count = notice_group_count(n);
+    if (language == LANGUAGE_ZH)
+        strbuf_addf(out, "另有 %" PRId64 " 条消息：", count);
+    else
+        strbuf_addf(out, count == 1 ? "%" PRId64 " more: " : "%" PRId64 " more messages: ", count);
+    add_counts(n, language, out);
+}
+
 static void title_en(const struct notice *n, struct strbuf *out)
 {
     switch (n->event) {
@@ -106,7 +143,9 @@ void notice_title(const struct notice *notice, enum language language, struct st
     bool zh = language == LANGUAGE_ZH;
     if (notice->is_sample)
         strbuf_adds(out, zh ? "[测试] " : "[test] ");
-    if (zh)
+    if (notice_is_group(notice))
+        group_title(notice, language, out);
+    else if (zh)
         title_zh(notice, out);
     else
         title_en(notice, out);
@@ -216,6 +255,20 @@ static void add_end(const struct writer *w)
     }
 }
 
+static void add_group(const struct writer *w)
+{
+    const struct notice *n = w->notice;
+    const char *more = w->zh ? " 等" : " and others";
+    line(w, "Jobs", "任务");
+    strbuf_addf(w->out, "%s%s", n->group.jobs, n->group.has_more ? more : "");
+    line(w, "Messages", "消息");
+    add_counts(n, w->zh ? LANGUAGE_ZH : LANGUAGE_EN, w->out);
+    line(w, "From", "时间");
+    add_time(w, n->group.from_ms);
+    strbuf_adds(w->out, w->zh ? " 至 " : " to ");
+    add_time(w, n->made_ms);
+}
+
 void notice_facts(const struct notice *notice, enum language language,
                   const struct notice_world *world, struct strbuf *out)
 {
@@ -223,6 +276,10 @@ void notice_facts(const struct notice *notice, enum language language,
     if (notice->is_sample)
         strbuf_adds(out, w.zh ? "这是一条测试消息，没有任务失败。"
                               : "This is a test; no job has failed.");
+    if (notice_is_group(notice)) {
+        add_group(&w);
+        return;
+    }
     line(&w, "Job", "任务");
     strbuf_adds(out, notice->job);
     add_state(&w);
@@ -263,7 +320,9 @@ void notice_link(const struct notice *notice, const struct notice_world *world, 
     strbuf_adds(out, world->public_url);
     while (out->length && out->text[out->length - 1] == '/')
         strbuf_truncate(out, out->length - 1);
-    if (notice->is_entry) {
+    if (notice_is_group(notice)) {
+        strbuf_adds(out, "/#/jobs");
+    } else if (notice->is_entry) {
         strbuf_adds(out, "/#/jobs/");
         escape(out, notice->job);
     } else {

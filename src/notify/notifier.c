@@ -158,7 +158,7 @@ static bool load_put(struct notifier *notifier, const json_t *value, uint64_t nu
     waiting->number = number;
     waiting->bytes = bytes;
     add_waiting(notifier, lane, waiting);
-    if (waiting->notice.not_before_ms)
+    if (waiting->notice.not_before_ms && !notice_is_group(&waiting->notice))
         lane_note_told(lane, &waiting->notice, waiting->notice.not_before_ms);
     return true;
 }
@@ -225,11 +225,26 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
     if (lane_same(lane, notice) || lane_had(lane, notice))
         return; /* a duplicate: it waits already, or was sent */
     struct waiting *old = lane_held(lane, notice, now_ms);
-    if (old) { /* the newest one is sent, with the number of the others */
+    struct waiting *group = old ? NULL : lane_group(lane, now_ms);
+    struct notice grouped;
+    if (group) { /* takes this one in, and is written anew */
+        grouped = group->notice;
+        notice_group_add(&grouped, notice);
+        old = group;
+        notice = &grouped;
+    } else if (old) { /* the newest one is sent, with the number of the others */
         notice->held = old->notice.held + 1;
         notice->not_before_ms = old->notice.not_before_ms;
     } else {
         notice->not_before_ms = lane_hold_until(lane, notice, now_ms);
+        int64_t until_ms;
+        if (!notice->not_before_ms && !lane_may_send_alone(lane, now_ms, &until_ms)) {
+            grouped = *notice;
+            grouped.output = NULL;
+            notice_group_start(&grouped);
+            grouped.not_before_ms = until_ms;
+            notice = &grouped;
+        }
     }
     if (!old && notifier->waiting_count >= notifier->waiting_max) {
         refuse(notifier, lane, notice, "too many messages wait already");

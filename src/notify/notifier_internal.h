@@ -16,6 +16,11 @@
 #include "notifier.h"
 #include "table.h"
 
+enum {
+    GROUP_AFTER = 5,       /* so many messages go alone in the time of `group` */
+    GROUP_FIRST_MS = 5000, /* the first group is gathered no longer than this */
+};
+
 /* A notice that waits. */
 struct waiting {
     struct notice notice;
@@ -61,6 +66,9 @@ struct lane {
     int troubles;          /* failures in a row */
     struct boot_ms try_at; /* after a failure of the receiver: not before */
     struct table told;
+    int64_t alone_ms[GROUP_AFTER]; /* when the last messages were made that went alone; a ring */
+    size_t alone_next;
+    int64_t grouped_ms; /* until when the last group was gathered; 0: none */
     struct channel_stats stats;
     TAILQ_ENTRY(lane) link; /* by name */
 };
@@ -155,6 +163,13 @@ int64_t lane_hold_until(struct lane *lane, const struct notice *notice, int64_t 
 
 /* The held-back notice of the same job and event, which a new one replaces; NULL: none. */
 struct waiting *lane_held(const struct lane *lane, const struct notice *notice, int64_t now_ms);
+
+/* The group that is being gathered; NULL: none. */
+struct waiting *lane_group(const struct lane *lane, int64_t now_ms);
+
+/* May another message go alone now? Then it counts; else *ret_until_ms is when a group that begins
+ * with it is sent. */
+bool lane_may_send_alone(struct lane *lane, int64_t now_ms, int64_t *ret_until_ms);
 
 /* The waiting notice with the same key; NULL: none. */
 struct waiting *lane_same(const struct lane *lane, const struct notice *notice);

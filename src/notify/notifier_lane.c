@@ -136,7 +136,7 @@ struct waiting *lane_held(const struct lane *lane, const struct notice *notice, 
     struct waiting *waiting;
     TAILQ_FOREACH (waiting, &lane->waiting, link) {
         if (waiting->notice.not_before_ms > now_ms && waiting != lane->sending &&
-            waiting->notice.event == notice->event &&
+            !notice_is_group(&waiting->notice) && waiting->notice.event == notice->event &&
             id_compare(&waiting->notice.job_uid, &notice->job_uid) == 0)
             return waiting;
     }
@@ -164,4 +164,35 @@ bool lane_had(const struct lane *lane, const struct notice *notice)
             return true;
     }
     return false;
+}
+
+/* ---- many at once ---- */
+
+struct waiting *lane_group(const struct lane *lane, int64_t now_ms)
+{
+    struct waiting *waiting;
+    TAILQ_FOREACH (waiting, &lane->waiting, link) {
+        if (notice_is_group(&waiting->notice) && waiting != lane->sending &&
+            waiting->notice.not_before_ms > now_ms)
+            return waiting;
+    }
+    return NULL;
+}
+
+bool lane_may_send_alone(struct lane *lane, int64_t now_ms, int64_t *ret_until_ms)
+{
+    int64_t group_ms = channel_group_s(lane->channel) * 1000;
+    int64_t *oldest_ms = &lane->alone_ms[lane->alone_next];
+    bool is_free = !*oldest_ms || now_ms - *oldest_ms >= group_ms || now_ms < *oldest_ms;
+    if (group_ms && !is_free) {
+        int64_t first_ms =
+            now_ms + (group_ms < GROUP_FIRST_MS ? group_ms : (int64_t)GROUP_FIRST_MS);
+        int64_t next_ms = lane->grouped_ms + group_ms;
+        bool is_next = next_ms > first_ms && next_ms <= now_ms + group_ms;
+        *ret_until_ms = lane->grouped_ms = is_next ? next_ms : first_ms;
+        return false;
+    }
+    *oldest_ms = now_ms;
+    lane->alone_next = (lane->alone_next + 1) % GROUP_AFTER;
+    return true;
 }

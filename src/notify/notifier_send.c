@@ -111,7 +111,9 @@ static int64_t later(int64_t a_ms, int64_t b_ms)
  * after the clock was set back or the channel was changed, is shortened to it. */
 static int64_t wait_of(const struct lane *lane, struct waiting *waiting, struct now now)
 {
-    int64_t last_ms = now.wall.ms + lane->channel->quiet_s * 1000;
+    int64_t hold_s =
+        notice_is_group(&waiting->notice) ? channel_group_s(lane->channel) : lane->channel->quiet_s;
+    int64_t last_ms = now.wall.ms + hold_s * 1000;
     if (waiting->notice.not_before_ms > last_ms)
         waiting->notice.not_before_ms = last_ms;
     return later(waiting->notice.not_before_ms - now.wall.ms,

@@ -155,6 +155,8 @@ const struct message zh_runs[] = {
     {"of the messages: en or zh", "消息的语言：en 或 zh"},
     {"at most one message of a job and event in so long: 10m",
      "同一任务的同类事件在此时长内最多发送一条，如 10m"},
+    {"of many messages those of this time become one: 1m; 0s: never",
+     "消息很多时，将此时长内的消息合并为一条：1m；0s：不合并"},
     {"how long a message is tried (1h)", "发送失败时重试多久（1h）"},
     {"no channels; make one: peal channel set NAME --type slack --hook-file FILE",
      "没有通知渠道；创建：peal channel set NAME --type slack --hook-file FILE"},

@@ -39,7 +39,7 @@ void payload_title(const struct channel *channel, const struct notice *notice,
                    const struct notice_world *world, struct strbuf *out)
 {
     size_t from = out->length;
-    if (!channel->title) {
+    if (!channel->title || notice_is_group(notice)) {
         notice_title(notice, channel->language, out);
         return;
     }
@@ -55,7 +55,7 @@ void payload_title(const struct channel *channel, const struct notice *notice,
 void payload_facts(const struct channel *channel, const struct notice *notice,
                    const struct notice_world *world, struct strbuf *out)
 {
-    if (channel->text)
+    if (channel->text && !notice_is_group(notice))
         template_fill(channel->text, notice, channel->language, world, out);
     else
         notice_facts(notice, channel->language, world, out);
@@ -63,13 +63,13 @@ void payload_facts(const struct channel *channel, const struct notice *notice,
 
 const char *payload_output(const struct channel *channel, const struct notice *notice)
 {
-    return channel->text ? NULL : notice->output;
+    return channel->text || notice_is_group(notice) ? NULL : notice->output;
 }
 
 void payload_link(const struct channel *channel, const struct notice *notice,
                   const struct notice_world *world, struct strbuf *out)
 {
-    if (!channel->text)
+    if (!channel->text || notice_is_group(notice))
         notice_link(notice, world, out);
 }
 

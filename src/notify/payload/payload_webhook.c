@@ -69,7 +69,7 @@ json_t *webhook_body(const struct channel *channel, const struct notice *n,
     bool has_ended = n->started_ms && n->finished_ms >= n->started_ms;
     json_t *body = json_pack(
         "{s:s, s:s, s:b, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:b, s:I, s:s, s:s, s:o}",
+        " s:o, s:o, s:b, s:I, s:s, s:s, s:o, s:I, s:o}",
         "id", key, "event", notify_event_name(n->event), "test", n->is_sample, "job", n->job,
         "job_uid", id_or_null(!n->is_sample, &n->job_uid), "run",
         id_or_null(!n->is_entry && !n->is_sample, &n->id), "state", run_state_name(n->state),
@@ -82,7 +82,8 @@ json_t *webhook_body(const struct channel *channel, const struct notice *n,
         number_if(n->exit_code >= 0, n->exit_code), "signal",
         number_if(n->term_signal > 0, n->term_signal), "output", payload_text_or_null(n->output),
         "output_cut", n->output_is_cut, "held_back", (json_int_t)n->held, "title", title.text,
-        "text", text.text, "link", payload_text_or_null(link.text));
+        "text", text.text, "link", payload_text_or_null(link.text), "grouped",
+        (json_int_t)notice_group_count(n), "jobs", payload_text_or_null(n->group.jobs));
     bool failed =
         strbuf_status(&title) != OK || strbuf_status(&text) != OK || strbuf_status(&link) != OK;
     strbuf_release(&title);

@@ -77,4 +77,24 @@ run peal run fine --wait
 wait_until got_is success fine 1
 run got_count failure long
 expect_stdout 0
+
+# Many at once, for people: five go alone, the others are one message; none is lost.
+run peal channel set room --type slack --hook "$hook"
+expect_status 0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    run peal add "many/$i" @manual --notify room -- false
+    expect_status 0
+done
+run peal run many/1 --wait
+for i in 2 3 4 5 6 7 8 9 10 11 12; do
+    run peal run "many/$i"
+done
+# shellcheck disable=SC2317 # called by wait_until
+room_is() { # PATTERN COUNT
+    [ "$(grep -c "\"text\":\"$1" "$got")" -eq "$2" ]
+}
+wait_until room_is '.many/[0-9]* failed: exit code 1' 5
+wait_until room_is '.7 more messages: 7 failed.*Jobs: many/' 1
+run peal channel show room -o json
+expect_json '[.delivery.sent, .delivery.waiting, .delivery.given_up]' '[6,0,0]'
 finish

@@ -324,6 +324,57 @@ static void flapping_is_told_once_with_a_count(void **state)
     assert_true(body_has(world, 2, "(and 11 more)"));
 }
 
+static size_t count_of(const struct world *world, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < world->receiver.count; i++)
+        count += body_has(world, i, text);
+    return count;
+}
+
+/* Of many messages the first go alone at once, the others become one with counts and names: also
+ * when the agent is killed while they are gathered. */
+static void many_become_one(void **state)
+{
+    struct world *world = *state;
+    char job[16];
+    put_channel(world, "ops", ",\"group\":\"1h\"");
+    notifier_go_live(world->notifier);
+    for (int i = 0; i < 20; i++) {
+        snprintf(job, sizeof(job), "j%d", i);
+        tell(world, job, "ops", i % 10 ? RUN_FAILED : RUN_LOST, false);
+    }
+    wait_until_sent(world, "ops", 5);
+    assert_int_equal(count_of(world, "\"grouped\":0"), 5);
+    assert_int_equal(stats_of(world, "ops").waiting, 1);
+    world->notifier = notifier_free(world->notifier);
+    open_notifier(world);
+    put_channel(world, "ops", ",\"group\":\"1h\"");
+    notifier_go_live(world->notifier);
+    tell(world, "last", "ops", RUN_OK, true);
+    wall_set_by_ms = 5000;
+    put_channel(world, "ops", ",\"group\":\"1h\"");
+    wait_for(world, &world->receiver.count, 6);
+    assert_true(body_has(world, 5, "\"grouped\":16"));
+    assert_true(body_has(world, 5, "16 more messages: 14 failed, 1 lost, 1 recovered"));
+    assert_true(body_has(world, 5,
+                         "j5, j6, j7, j8, j9, j10, j11, j12, j13, j14, j15, j16, j17, j18, "
+                         "j19, last"));
+    assert_int_equal(stats_of(world, "ops").given_up, 0);
+}
+
+/* Those who take each message, or an incident for each job, have no groups unless they want to. */
+static void a_webhook_gets_each_message(void **state)
+{
+    struct world *world = *state;
+    put_channel(world, "ops", "");
+    notifier_go_live(world->notifier);
+    for (int i = 0; i < 12; i++)
+        tell(world, "a", "ops", RUN_FAILED, false);
+    wait_for(world, &world->receiver.count, 12);
+    assert_int_equal(count_of(world, "\"grouped\":0"), 12);
+}
+
 /* What a mute takes is counted, one line for each job and event; what it does not take is sent. */
 static void what_is_muted_is_not_sent(void **state)
 {
@@ -685,6 +736,8 @@ int main(void)
         IN_WORLD(it_is_given_up_after_a_while),
         IN_WORLD(flapping_is_told_once_with_a_count),
         IN_WORLD(what_is_muted_is_not_sent),
+        IN_WORLD(many_become_one),
+        IN_WORLD(a_webhook_gets_each_message),
         IN_WORLD(what_is_held_back_outlives_the_agent),
         IN_WORLD(too_many_are_refused_and_counted),
         IN_WORLD(what_a_deleted_channel_had_is_given_up),

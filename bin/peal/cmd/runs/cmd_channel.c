@@ -16,7 +16,7 @@ struct request {
     bool preview;
     const char *type, *hook, *hook_file, *smtp, *secret_file, *token_file, *chat, *from, *user,
         *password_file;
-    const char *language, *quiet, *give_up, *notes;
+    const char *language, *quiet, *group, *give_up, *notes;
     struct option_list headers, to, on;
     bool unencrypted, no_unencrypted, is_default, no_default;
     json_t *fields; /* that `set` changes */
@@ -66,6 +66,8 @@ static const struct option_row set_options[] = {
                 .field = "language", .choices = languages),
     OPTION_TEXT(request, quiet, 0, "quiet", "D",
                 "at most one message of a job and event in so long: 10m", .field = "quiet"),
+    OPTION_TEXT(request, group, 0, "group", "D",
+                "of many messages those of this time become one: 1m; 0s: never", .field = "group"),
     OPTION_TEXT(request, give_up, 0, "give-up", "D", "how long a message is tried (1h)",
                 .field = "give_up"),
     OPTION_TEXT(request, title, 0, "title", "TEXT",
