@@ -5,8 +5,8 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-tools/build.sh release --target libpeal libpeal_static
-tools/build.sh tsan --target libpeal libpeal_static
+tools/build.sh release --target libpeal libpeal_static peal_pages
+tools/build.sh tsan --target libpeal libpeal_static peal_pages
 status=0
 
 prove() # NAME BUILD
