@@ -16,7 +16,8 @@ lib/libpeal.a
 lib/libpeal.so libpeal.so.1
 lib/libpeal.so.1 libpeal.so.1.$version
 lib/libpeal.so.1.$version 
-lib/pkgconfig/peal.pc "
+lib/pkgconfig/peal.pc 
+share/man/man3/peal.h.3 "
 
 run pkg-config --modversion peal
 expect_stdout "$version"
