@@ -8,7 +8,7 @@ SECONDS   ?= 60# per fuzzer
 HOURS     ?= 1000
 SEEDS     ?=
 FIRST_SEED ?=
-WORLD     ?= memory etcd
+WORLD     ?= memory etcd redis
 DURATION  ?= 10m
 STORE     ?= etcd
 SEED      ?=
@@ -41,15 +41,15 @@ check: ## build, and run in two minutes what a change is seen by first: unit tes
 	@tools/deps.sh build test lint
 	@tools/check.sh
 
-sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd]
-	$(if $(filter-out memory etcd,$(WORLD)),$(error WORLD=$(WORLD): there are memory and etcd))
+sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd|redis]
+	$(if $(filter-out memory etcd redis,$(WORLD)),$(error WORLD=$(WORLD): there are memory, etcd and redis))
 	@tools/deps.sh build test
 	@tools/build.sh sim --target sim_drive $(WORLD:%=sim_%_test)
 	@build/sim/test/sim_drive $(if $(SEEDS),--seeds $(SEEDS),--hours $(HOURS)) \
 		$(if $(FIRST_SEED),--first-seed $(FIRST_SEED)) --logs build/sim/failures \
 		$(foreach world,$(WORLD),$(world)=build/sim/test/sim_$(world)_test)
 
-fault: ## hurt a real cluster for DURATION=10m [STORE=etcd|postgresql] [SEED=n] [FAULTS=name,...], write the report
+fault: ## hurt a real cluster for DURATION=10m [STORE=etcd|postgresql|redis] [SEED=n] [FAULTS=name,...], write the report
 	@tools/deps.sh build test
 	@tools/build.sh asan
 	@test/reliability/run.sh --store $(STORE) --duration $(DURATION) $(if $(SEED),--seed $(SEED)) \

@@ -1,11 +1,12 @@
 # Sourced by run.sh: the place where faults happen. Three machines with an agent each, those with the
-# servers of the store (store_etcd.sh, store_postgres.sh), and a history server, all of them processes
+# servers of the store (store_etcd.sh, store_postgres.sh, store_redis.sh), and a history server, all of them processes
 # of this machine:
 #
 #   node-a node-b node-c      network namespaces of their own, data folders on disks of their own,
 #                             wall clocks of their own
 #   etcd-0 etcd-1 etcd-2      network namespaces of their own, or
-#   pg-0 pg-1
+#   pg-0 pg-1, or
+#   redis-0 redis-1 sentinel
 #   history                   PostgreSQL, which node-c records into; the others have their files
 #
 # All namespaces hang on a bridge in one more of them, so that nothing is seen outside. Where

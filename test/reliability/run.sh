@@ -3,7 +3,7 @@
 # Faults on real processes, one after the other and two at once, while jobs run that leave a trace
 # outside of peal; then the checker, and a row for each fault.
 #
-#   run.sh [--store etcd|postgresql] [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
+#   run.sh [--store etcd|postgresql|redis] [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
 #
 # Without --faults all of them come in an order that the seed decides, again and again. With it
 # they come as they are named, one at a time; two that are joined as NAME+NAME come at once. What
@@ -61,8 +61,12 @@ postgresql)
     . "$here/store_postgres.sh"
     . "$here/faults_postgres.sh"
     ;;
+redis)
+    . "$here/store_redis.sh"
+    . "$here/faults_redis.sh"
+    ;;
 *)
-    echo "run.sh: no store is named $store; etcd or postgresql" >&2
+    echo "run.sh: no store is named $store; etcd, postgresql or redis" >&2
     exit 2
     ;;
 esac

@@ -103,6 +103,8 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     life->kind = mix != MIX_COUNT || any_chance(&random, 40) ? LIFE_DRILL
                  : any_chance(&random, 70)                   ? LIFE_HOUR
                                                              : LIFE_DAYS;
+    if (life->kind == LIFE_DAYS && !world_has_days())
+        life->kind = LIFE_HOUR;
     life->node_count = any_size(life, &random);
     if (life->kind == LIFE_DRILL && life->mix == MIX_TWINS && life->node_count < NODES_MAX)
         life->node_count++; /* the replacement of the first */

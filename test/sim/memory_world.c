@@ -11,6 +11,11 @@ const char *world_name(void)
     return "memory";
 }
 
+bool world_has_days(void)
+{
+    return true;
+}
+
 bool world_counts_deeds(void)
 {
     return true;

@@ -1,6 +1,6 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
 # be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
-# drills with this mix of faults, in the world `etcd` within 2,000: most of them in seconds, the rarest in minutes.
+# drills with this mix of faults, in the worlds `etcd` and `redis` within 2,000: most of them in seconds, the rarest in minutes.
 function(peal_sim_mistake name world mix file from to breaks)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
     set(target sim_mistake_${name})
@@ -13,6 +13,7 @@ function(peal_sim_mistake name world mix file from to breaks)
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
     set(drills_memory 8000)
     set(drills_etcd 2000)
+    set(drills_redis 2000)
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
                 $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
@@ -366,3 +367,9 @@ peal_sim_mistake(cursors_not_advanced etcd restores store/kv/store_kv_advance.c
 peal_sim_mistake(watch_of_another etcd restores store/kv/store_kv_load.c
     "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
     "what a restored etcd tells is added to what was before: going on is taken for a restore")
+
+# ---- the client of Redis, and what it shares with that of PostgreSQL ----
+
+peal_sim_mistake(renewals_unseen redis races kv/kv_observer.c
+    "if (lease->beats != beats)" "if (0)"
+    "leases of those who live are ended")

@@ -19,16 +19,19 @@ function(peal_plain)
         add_dependencies(plain_${target} ${target}) # for what it generates
         target_include_directories(plain_${target} PUBLIC
             $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+        target_compile_definitions(plain_${target} PRIVATE
+            $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
         target_compile_options(plain_${target} PRIVATE -fno-sanitize=all -O2 -w)
         target_link_libraries(plain_${target} PUBLIC ${uses})
     endforeach()
 endfunction()
 
 peal_plain(peal_base peal_schedule peal_job peal_loop peal_engine peal_store peal_store_memory
-           peal_kv peal_etcd_messages peal_etcd peal_store_kv sim_stage sim sim_memory sim_etcd sim_wire)
+           peal_kv peal_etcd_messages peal_etcd peal_store_kv sim_stage sim sim_memory sim_etcd sim_wire
+           peal_redis_place peal_redis sim_redis sim_redis_wire)
 
-# peal_plain_memory(TARGET source...), peal_plain_etcd(TARGET source...): as peal_sim_memory and
-# peal_sim_etcd.
+# peal_plain_memory(TARGET source...), peal_plain_etcd and peal_plain_redis: as peal_sim_memory and so
+# on.
 function(peal_plain_program target)
     add_executable(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_stage> $<TARGET_OBJECTS:plain_sim>)
     set_target_properties(${target} PROPERTIES
@@ -46,4 +49,10 @@ function(peal_plain_etcd target)
         $<TARGET_OBJECTS:plain_sim_etcd>)
     target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_kv plain_peal_store
                           plain_peal_etcd plain_peal_kv plain_peal_loop plain_peal_base)
+endfunction()
+function(peal_plain_redis target)
+    peal_plain_program(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_redis_wire>
+        $<TARGET_OBJECTS:plain_sim_redis>)
+    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_kv plain_peal_store
+                          plain_peal_redis plain_peal_etcd plain_peal_kv plain_peal_loop plain_peal_base)
 endfunction()

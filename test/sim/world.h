@@ -11,6 +11,7 @@
 #include "cluster.h"
 
 const char *world_name(void);
+bool world_has_days(void);     /* else lives of days take too long: too much is asked in silence */
 bool world_counts_deeds(void); /* all of them are in node->deeds */
 
 void world_init(struct cluster *cluster);

@@ -10,7 +10,12 @@
 
 const char *world_name(void)
 {
-    return "etcd";
+    return WORLD_NAME;
+}
+
+bool world_has_days(void)
+{
+    return WORLD_HAS_DAYS;
 }
 
 bool world_counts_deeds(void)

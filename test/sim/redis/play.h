@@ -1,0 +1,124 @@
+/* A Redis that is played: one server, in front of the keys and revisions of the etcd that is played
+ * (etcd_model.h), so that the world of etcd can be the world around it. It does what
+ * redis_script.lua does, and the few commands beside it. It stands in for redis_wire.c; all of the
+ * client above that is the product's: its links, openings, feed, leases and calls.
+ *
+ * A server that is restored has lost what it acknowledged; sometimes under the same incarnation, as
+ * a replica that lagged and was promoted: then only the tags tell. One without a leader is frozen,
+ * and does later what it was told; members that are down are one that was killed. */
+#ifndef PEAL_SIM_REDIS_PLAY_H
+#define PEAL_SIM_REDIS_PLAY_H
+
+#include <hiredis/hiredis.h>
+
+#include "etcd_serve.h"
+#include "strbuf.h"
+
+struct play_tag {
+    int64_t tag;
+    char *branches;
+};
+
+struct play_lease {
+    int64_t id, ttl_ms, beats, renewed_ms;
+    char seat[128]; /* on which its owner has compared last */
+};
+
+struct play_text {
+    size_t length;
+    char *bytes; /* ends with 0 */
+};
+
+enum { PLAY_ARGS_MAX = 24 };
+
+struct play_command {
+    int argc;
+    struct play_text argv[PLAY_ARGS_MAX];
+    TAILQ_ENTRY(play_command) entry;
+    int64_t due_ms;
+};
+TAILQ_HEAD(play_commands, play_command);
+
+struct play_answer {
+    redisReply *reply;  /* NULL: */
+    const char *closed; /* why it ends; NULL: it is open */
+    TAILQ_ENTRY(play_answer) entry;
+    int64_t due_ms;
+};
+TAILQ_HEAD(play_answers, play_answer);
+
+/* A connection; it lives on when the client has given it up, as long as something is on its way. */
+struct play_conn {
+    struct play *play;
+    struct redis_wire *wire; /* NULL: it was given up */
+    struct loop *loop;
+    int machine;
+    int64_t id;
+    struct play_commands up;
+    struct play_answers down;
+    int64_t last_up_ms, last_down_ms; /* what is sent later arrives later */
+    struct task up_task, down_task, block_task;
+    bool is_ended, is_stuck, reads_feed;
+    bool is_blocked; /* in an XREAD, after: */
+    int64_t blocked_after;
+    TAILQ_ENTRY(play_conn) entry;
+};
+TAILQ_HEAD(play_conns, play_conn);
+
+struct play {
+    struct etcd_serve *serve;
+    struct etcd_model *model;
+    struct stage *stage;
+    struct net *net;
+    struct arena arena;
+    int64_t incarnation;
+    int runs; /* how often it was started */
+    int64_t frozen_until_ms, down_until_ms;
+    struct play_tag *tags; /* by revision */
+    size_t tag_room;
+    struct play_lease *leases;
+    size_t lease_count, lease_room;
+    struct play_conns conns;
+    int64_t conns_made;
+};
+
+/* ---- play_wire.c ---- */
+
+/* Ends the connection: what is on its way to the server is dropped. */
+void play_conn_end(struct play_conn *conn, const char *why);
+void play_conns_end(struct play *play, const char *why);
+void play_answer(struct play_conn *conn, redisReply *reply);
+/* It goes on with the commands that wait behind a reading. */
+void play_conn_unblock(struct play_conn *conn);
+void play_conns_release(struct play *play);
+bool play_is_up(const struct play *play);
+
+/* ---- play.c ---- */
+
+/* Its answer; NULL: it is blocked, and answered later. */
+redisReply *play_do(struct play_conn *conn, const struct play_command *command);
+/* Whoever waits for changes is told. */
+void play_tell(struct play *play);
+void play_set_incarnation(struct play *play, int64_t incarnation);
+void play_note_tag(struct play *play, int64_t before, int64_t tag, const char *branches);
+struct play_lease *play_find_lease(struct play *play, int64_t id);
+redisReply *play_head(struct play *play);
+
+/* ---- play_txn.c ---- */
+
+redisReply *play_txn(struct play *play, const struct play_text *args);
+/* An entry as the script has it: four numbers of 8 bytes, and the value. */
+void play_entry(struct strbuf *to, const struct model_version *version);
+
+/* ---- play_reply.c ---- */
+
+redisReply *reply_int(long long number);
+redisReply *reply_bytes(const void *bytes, size_t length);
+redisReply *reply_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+redisReply *reply_error(const char *text);
+redisReply *reply_status(const char *text);
+redisReply *reply_nil(void);
+redisReply *reply_array(size_t count);                  /* its elements are to be filled in */
+void reply_add(redisReply *array, redisReply *element); /* one more */
+
+#endif
