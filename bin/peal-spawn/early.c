@@ -13,6 +13,9 @@
 #define MANY            4 /* that are let go at once are a burst, see start.c */
 #define LISTEN_LATER_MS 20
 #define HELD_BATCH      128
+#define SAME_TICK_US    1000 /* times that lie no further apart are of one tick */
+#define FIRST_HELD      4    /* of a tick are held ... */
+#define FEW             128  /* ... and all, if it has more than these */
 
 static void early_free(struct early *early)
 {
@@ -26,6 +29,7 @@ static void early_free(struct early *early)
 static void take_out(struct spawner *s, struct early *early)
 {
     TAILQ_REMOVE(&s->early, early, link);
+    s->early_left -= early->is_left;
     early->run->early = NULL;
 }
 
@@ -69,6 +73,57 @@ static bool is_never(const struct spawn_request *request)
     return deadline_ms && request->at_boot_us / 1000 >= deadline_ms;
 }
 
+static bool hold(struct spawner *s, struct early *early)
+{
+    if (s->launches.held < LAUNCH_HELD &&
+        start_hold(s, early->run, &early->request, early->stdin_fd, &early->held))
+        return true;
+    early->held = NULL; /* it is made at its time */
+    return false;
+}
+
+static bool is_of_tick(const struct early *early, int64_t at_us)
+{
+    int64_t apart_us = early->request.at_boot_us - at_us;
+    return apart_us < SAME_TICK_US && apart_us > -SAME_TICK_US;
+}
+
+/* The tick is a large one: those that were left for their time are held, too. */
+static void hold_others(struct spawner *s)
+{
+    struct early *early;
+    TAILQ_FOREACH (early, &s->early, link) {
+        if (!early->is_left || !is_of_tick(early, s->tick.at_boot_us))
+            continue;
+        early->is_left = false;
+        s->early_left--;
+        (void)hold(s, early);
+    }
+}
+
+/* How many of its tick came before it, without another tick between them. */
+static size_t count_in(struct early_tick *tick, const struct early *early)
+{
+    if (!is_of_tick(early, tick->at_boot_us))
+        *tick = (struct early_tick){.at_boot_us = early->request.at_boot_us};
+    return tick->count++;
+}
+
+/* A process that is held costs half as much again as one that is made and runs at once: it waits,
+ * and is woken on a processor that knows nothing of it any more. The first of a tick are on time by
+ * it, and a large burst is begun before its time. Some hundred are made as fast as they run, so
+ * that nothing is gained by holding them; the agent is told that they are ready all the same. */
+static void prepare(struct spawner *s, struct early *early)
+{
+    size_t place = count_in(&s->tick, early);
+    early->is_left = place >= FIRST_HELD && place < FEW && s->early_left < FEW;
+    s->early_left += early->is_left;
+    if (place == FEW)
+        hold_others(s);
+    if (early->is_left || hold(s, early))
+        agent_report(s, early->run, REPORT_HELD);
+}
+
 enum status early_add(struct spawner *s, const struct spawn_message *message, int stdin_fd)
 {
     struct early *early = keep(message, stdin_fd);
@@ -87,11 +142,7 @@ enum status early_add(struct spawner *s, const struct spawn_message *message, in
     early->run = run;
     run->early = early;
     enqueue(s, early);
-    if (s->launches.held < LAUNCH_HELD &&
-        start_hold(s, run, &early->request, early->stdin_fd, &early->held))
-        agent_report(s, run, REPORT_HELD);
-    else
-        early->held = NULL; /* it is made at its time */
+    prepare(s, early);
     return OK;
 }
 

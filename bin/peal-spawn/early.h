@@ -4,6 +4,9 @@
  * done that takes time: its pipes and its process are made, and the process is held right before
  * its exec (process/launch.h). At its time the run is written to the journal and let go.
  *
+ * That is for the first of a tick, and for all of one that has more than some hundred. Others are
+ * made at their time, which costs less.
+ *
  * Until then nothing of it is on disk. If the spawner is killed, what is held dies with it, nothing
  * has run, and the agent sends the start again. A start that can't be prepared, or whose process
  * fails, is made at its time like any other: only then is it known to have failed.
@@ -32,12 +35,19 @@ struct early {
     void *block;   /* with the request's strings */
     int stdin_fd;  /* -1: none */
     size_t length; /* of the message */
+    bool is_left;  /* for its time, since there are few of its tick */
     bool is_told;  /* the agent that is there has no start to send again */
     TAILQ_ENTRY(early) link;
     char message[] __attribute__((aligned(16))); /* with the request's texts */
 };
 
 TAILQ_HEAD(early_queue, early);
+
+/* Starts of one time that came one after the other. */
+struct early_tick {
+    int64_t at_boot_us;
+    size_t count;
+};
 
 /* Takes a start whose time has not come. E_NOMEM. */
 MUST_CHECK enum status early_add(struct spawner *s, const struct spawn_message *message,

@@ -88,6 +88,8 @@ struct spawner {
     struct starting starting[START_BATCH]; /* the batch of starts that is read */
     size_t starting_count;
     struct early_queue early; /* starts that wait for their time, the next one first */
+    struct early_tick tick;   /* of the last one that came */
+    size_t early_left;        /* those of them that are left for their time */
     int64_t grew_at_boot_ms;  /* when `growing` is reported; 0: nothing grew */
     struct heap timers;       /* runs by due_boot_ms */
     struct journal journal;

@@ -41,13 +41,14 @@ static int count_ran(const struct harness *h)
     return stat(path, &st) == 0 ? (int)st.st_size : 0;
 }
 
-/* Of its processes, the first one that it has made; 0: none. */
-static int child_of(uint32_t parent)
+/* How many processes it has; *ret_first is one of them, or 0. */
+static int children_of(uint32_t parent, int *ret_first)
 {
     DIR *dir = opendir("/proc");
-    int found = 0;
+    int count = 0;
     assert_non_null(dir);
-    for (struct dirent *entry; !found && (entry = readdir(dir));) {
+    *ret_first = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
         char path[300], line[256] = "";
         int of = 0;
         snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
@@ -55,12 +56,20 @@ static int child_of(uint32_t parent)
         if (!file)
             continue;
         const char *end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-        if (end && sscanf(end + 1, " %*c %d", &of) == 1 && (uint32_t)of == parent)
-            found = atoi(entry->d_name);
+        if (end && sscanf(end + 1, " %*c %d", &of) == 1 && (uint32_t)of == parent && !count++)
+            *ret_first = atoi(entry->d_name);
         fclose(file);
     }
     closedir(dir);
-    return found;
+    return count;
+}
+
+/* Of its processes one; 0: none. */
+static int child_of(uint32_t parent)
+{
+    int first;
+    children_of(parent, &first);
+    return first;
 }
 
 static void a_start_waits_for_its_time(void **state)
@@ -112,6 +121,40 @@ static void many_run_once_each(void **state)
 static void many_of_an_instant_run_once_each(void **state)
 {
     many_run_once(*state, true);
+}
+
+/* A process waits for the first runs of a tick, and for each of a large one. The others, which are
+ * made at their time, are told of as those are. A spawner that is killed is sent all of them again.
+ */
+static void only_what_gains_by_it_is_held(void **state)
+{
+    static const struct {
+        int runs, least_held, most_held;
+    } rows[] = {{2, 2, 2}, {60, 1, 8}, {200, 200, 200}};
+    struct harness *h = *state;
+    int ran = 0, first;
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        char id[32];
+        int64_t at_us = clock_boot_us() + 4000 * MS;
+        for (int i = 0; i < rows[row].runs; i++) {
+            snprintf(id, sizeof(id), "tick-%zu-%d", row, i);
+            start_in(h, id, at_us - clock_boot_us());
+        }
+        for (int again = 1; again <= 2; again++) {
+            for (int i = 0; i < rows[row].runs; i++) {
+                snprintf(id, sizeof(id), "tick-%zu-%d", row, i);
+                harness_wait(h, harness_seen(h, id)->held == again);
+            }
+            int held = children_of(h->hello.pid, &first);
+            assert_true(clock_boot_us() < at_us);
+            assert_in_range(held, rows[row].least_held, rows[row].most_held);
+            if (again == 1)
+                kill((pid_t)h->hello.pid, SIGKILL);
+        }
+        ran += rows[row].runs;
+        harness_wait(h, h->ended_count == ran);
+        assert_int_equal(count_ran(h), ran);
+    }
 }
 
 static void a_time_that_has_passed_is_now(void **state)
@@ -341,6 +384,7 @@ int main(void)
         TEST(many_of_an_instant_run_once_each),
         TEST(a_time_that_has_passed_is_now),
         TEST(a_kill_before_its_time_ends_it),
+        TEST(only_what_gains_by_it_is_held),
         TEST(what_is_held_dies_with_the_spawner),
         TEST(a_new_agent_is_told),
         TEST(it_needs_no_agent),
