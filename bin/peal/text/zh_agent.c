@@ -56,7 +56,8 @@ const struct message zh_agent[] = {
      "PEAL_RETENTION_RUNS_FILE names a file with its value. Exit status 6: a value or a key is "
      "wrong; 3: there is no such file, or setting.",
      "选项优先于配置文件，同目录下 conf.d 中的 *.yaml 优先于该文件，两者都优先于环境变量："
-     "PEAL_RETENTION_RUNS 对应设置 retention.runs，PEAL_RETENTION_RUNS_FILE 指定存放其值的文件。退出"
+     "PEAL_RETENTION_RUNS 对应设置 retention.runs，PEAL_RETENTION_RUNS_FILE "
+     "指定存放其值的文件。退出"
      "状态 6：值或键有误；3：没有该文件或设置。"},
     {"expected: peal config show, validate or sample",
      "应为：peal config show、validate 或 sample"},

@@ -63,8 +63,8 @@ struct agent_config {
     char *public_url;         /* of its console, for links in messages; NULL: none */
     char *heartbeat_url;      /* that the leader pings; NULL: none */
     int64_t heartbeat_every_s;
-    char *notify_ca;          /* PEM; authorities for receivers' certificates; NULL: the system's */
-    unsigned facades;         /* enabled facades; of facade.h */
+    char *notify_ca;  /* PEM; authorities for receivers' certificates; NULL: the system's */
+    unsigned facades; /* enabled facades; of facade.h */
 
     struct setting_given given[SETTINGS_MAX]; /* by setting_index */
 };
