@@ -4,6 +4,17 @@
 # shellcheck disable=SC2016 # the unit has it so
 . "$(dirname "$0")/lib.sh"
 
+# Each module is in a package of Debian, without which none is built.
+find "$source_dir/src" \( -name CMakeLists.txt -o -name '*.cmake' \) -exec sed -n 's/^ *peal_module(\([a-z]*\) .*/\1/p' {} + >"$scratch/modules"
+run grep -c . "$scratch/modules"
+expect_stdout 3
+while read -r module; do
+    run cat "$source_dir/packaging/debian/peal-$module.install"
+    expect_stdout "usr/lib/peal/peal-$module.so"
+    run grep -c "^Package: peal-$module$" "$source_dir/packaging/debian/control"
+    expect_stdout 1
+done <"$scratch/modules"
+
 run env DESTDIR="$scratch" cmake -DCMAKE_INSTALL_PREFIX=/usr \
     -P "${PEAL_BIN:-$source_dir/build/asan/bin}/../packaging/cmake_install.cmake"
 expect_status 0

@@ -111,8 +111,8 @@ check 'the data is kept' in_root test -d /var/lib/peal
 check 'apt purges them' in_root apt-get -qq purge -y peal peal-mongo
 check 'nothing is left' sh -c "! find '$root' -xdev \( -path '$root/packages' -o -path '$root/proc' -o -path '$root/dev' -o -path '$root/tmp' \) -prune -o -name '*peal*' -print | grep ."
 
-check 'apt installs libpeal-dev' in_root apt-get -qq install -y --no-install-recommends "$(there libpeal1)" "$(there libpeal-dev)" "$(there peal-postgres)"
-check 'a program finds libpeal' in_root sh -c '! ldd /usr/lib/*/libpeal.so.1 /usr/lib/peal/peal-postgres.so | grep "not found"'
+check 'apt installs libpeal-dev' in_root apt-get -qq install -y --no-install-recommends "$(there libpeal1)" "$(there libpeal-dev)" "$(there peal-postgres)" "$(there peal-redis)"
+check 'a program finds libpeal' in_root sh -c '! ldd /usr/lib/*/libpeal.so.1 /usr/lib/peal/peal-postgres.so /usr/lib/peal/peal-redis.so | grep "not found"'
 
 echo "$((checks - failed)) passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
