@@ -20,11 +20,9 @@ struct request {
 
 /* The commands whose `-o name` lists what is offered. */
 static const char *const sources[] = {
-    [COMPLETE_JOBS] = "list",
-    [COMPLETE_DELETED_JOBS] = "list --deleted",
-    [COMPLETE_NODES] = "nodes",
-    [COMPLETE_CALENDARS] = "calendar list",
-    [COMPLETE_CHANNELS] = "channel list",
+    [COMPLETE_JOBS] = "list",         [COMPLETE_DELETED_JOBS] = "list --deleted",
+    [COMPLETE_NODES] = "nodes",       [COMPLETE_CALENDARS] = "calendar list",
+    [COMPLETE_GROUPS] = "group list", [COMPLETE_CHANNELS] = "channel list",
     [COMPLETE_USERS] = "user list",
     [COMPLETE_SETTINGS] = "config show",
 };

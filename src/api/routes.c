@@ -188,6 +188,13 @@ const struct route api_routes[] = {
      "Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended"},
     {HTTP_DELETE, V1 "/maintenance/{id}", RIGHT_ADMIN, ROUTE_SCOPED, "", "", delete_doc,
      "End maintenance or a pause now; what has not begun is removed"},
+    {HTTP_GET, V1 "/groups", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_docs,
+     "Groups, by name, with the runs that have their slots"},
+    {HTTP_GET, V1 "/groups/{name}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_doc, "One group, likewise"},
+    {HTTP_PUT, V1 "/groups/{name}", RIGHT_ADMIN, 0, "require_match", ANY_BODY, put_doc,
+     "Create a group, or replace its limits"},
+    {HTTP_DELETE, V1 "/groups/{name}", RIGHT_ADMIN, 0, "require_match", "", delete_doc,
+     "Delete a group that no job names"},
 
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
      "job id instance steps state status since until node q min_duration ledger limit cursor", "", list_runs,

@@ -61,6 +61,7 @@ static void init_parts(struct engine *engine)
     inputs_init(&engine->inputs);
     instances_init(&engine->instances, &engine->catalog, &engine->runs, &engine->inputs,
                    ports->zones);
+    slots_init(&engine->slots, &engine->runs, &engine->catalog.groups, config->self.name);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
                &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
     claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
@@ -71,6 +72,7 @@ static void init_parts(struct engine *engine)
     engine->claimer.hindrances = &engine->hindrances;
     engine->claimer.lacking = &engine->lacking;
     engine->claimer.instances = &engine->instances;
+    engine->claimer.slots = &engine->slots;
     runner_init(&engine->runner, ports, &engine->outbox, &config->self, config->boot_id,
                 &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
@@ -87,6 +89,7 @@ static void init_parts(struct engine *engine)
     engine->sweeper.on_time_ms = config->on_time_ms;
     engine->sweeper.away = &engine->away;
     engine->sweeper.instances = &engine->instances;
+    engine->sweeper.slots = &engine->slots;
 }
 
 enum status engine_new(const struct engine_config *config, const struct engine_ports *ports,
@@ -417,6 +420,17 @@ void engine_each_member(const struct engine *engine, const struct id *instance,
 const char *engine_find_output(const struct engine *engine, const struct id *instance, int part)
 {
     return instances_output(&engine->instances, instance, part);
+}
+
+const struct slots *engine_slots(const struct engine *engine)
+{
+    return &engine->slots;
+}
+
+struct slot_wait engine_slot_wait(const struct engine *engine, const struct id *run_id)
+{
+    const struct open_run *open = open_runs_find(&engine->runs, run_id);
+    return open ? slots_wait(&engine->slots, open) : (struct slot_wait){.group = NULL};
 }
 
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id)

@@ -147,6 +147,17 @@ static void take_maintenance(struct engine *engine, const struct store_doc *doc)
         engine_replan(engine);
 }
 
+/* Limits apply from now on: what is under way goes on. */
+static void take_group(struct engine *engine, const struct store_doc *doc)
+{
+    struct job_error error = {0};
+    enum status st = known_groups_take(&engine->catalog.groups, doc, &error);
+    engine->slots.is_to_look = true;
+    if (st != OK)
+        ports_log(&engine->ports, "group_dropped", "group=%s error=\"%s\"", doc->name,
+                  st == E_INVALID && error.message[0] ? error.message : status_text(st));
+}
+
 static void take_input(struct engine *engine, const struct store_doc *doc)
 {
     if (inputs_take(&engine->inputs, doc) != OK)
@@ -537,6 +548,8 @@ static void take_change(struct engine *engine, const struct store_change *change
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, MAINTENANCE_DOC) == 0)
             take_maintenance(engine, change->doc);
+        else if (strcmp(change->doc->kind, GROUP_DOC) == 0)
+            take_group(engine, change->doc);
         else if (strcmp(change->doc->kind, INPUT_DOC) == 0)
             take_input(engine, change->doc);
         else if (strcmp(change->doc->kind, OUTPUT_DOC) == 0)

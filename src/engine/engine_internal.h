@@ -12,6 +12,7 @@
 
 #include "attendance.h"
 #include "engine.h"
+#include "groups/slots.h"
 #include "lacking.h"
 #include "stages/boots.h"
 #include "stages/claimer.h"
@@ -86,6 +87,7 @@ struct engine {
     struct boot_marks boot_marks;
     struct inputs inputs;
     struct instances instances;
+    struct slots slots;
     struct lacking lacking;
     struct planner planner;
     struct boots boots;

@@ -48,6 +48,9 @@ static const char *const action_names[] = {
     [CHANGE_MUTE] = "mute",
     [CHANGE_ACKNOWLEDGE] = "acknowledge",
     [CHANGE_UNMUTE] = "unmute",
+    [CHANGE_GROUP_CREATE] = "group_create",
+    [CHANGE_GROUP_CHANGE] = "group_change",
+    [CHANGE_GROUP_DELETE] = "group_delete",
 };
 
 static const char *const via_names[] = {
@@ -61,6 +64,7 @@ static const char *const target_names[] = {
     [TARGET_USER] = "user",         [TARGET_TOKEN] = "token",
     [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
     [TARGET_SECRET] = "secret",     [TARGET_MAINTENANCE] = "maintenance",
+    [TARGET_GROUP] = "group",
 };
 
 static const struct word_table actions = {"action", action_names, CHANGE_ACTIONS};

@@ -87,6 +87,8 @@ static const struct column run_rows[] = {
     RUN("made", INT, joins.made, IN_STORE | SINCE_7),
     RUN("expected", INT, joins.expected, IN_STORE | SINCE_7),
     RUN("is_final", BOOL, joins.is_final, IN_STORE | SINCE_7),
+    RUN("in_groups", TEXT, groups, IN_STORE | SINCE_8),
+    RUN("priority", INT, priority, IN_STORE | SINCE_8),
 };
 
 static const struct column entry_rows[] = {

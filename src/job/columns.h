@@ -45,13 +45,14 @@ enum column_use {
     SINCE_5 = 1 << 12,                /* missing in values of the first four formats */
     SINCE_6 = 1 << 14,                /* missing in values of the first five formats */
     SINCE_7 = 1 << 15,                /* missing in values of the first six formats */
-    LATER = SINCE_2 | SINCE_3 | SINCE_4 | SINCE_5 | SINCE_6 | SINCE_7,
+    SINCE_8 = 1 << 16,                /* missing in values of the first seven formats */
+    LATER = SINCE_2 | SINCE_3 | SINCE_4 | SINCE_5 | SINCE_6 | SINCE_7 | SINCE_8,
     /* When the API shows null: */
     OPTIONAL = 1 << 9,      /* for 0, the empty text and the id of zeroes */
     NOT_NEGATIVE = 1 << 10, /* for -1 */
     OF_RAN = 1 << 11,       /* for any value, unless the run was started and has ended */
     OF_PARTS = 1 << 13,     /* for any value, unless the tick has several runs */
-    COLUMN_USES = 1 << 16,  /* the first free bit */
+    COLUMN_USES = 1 << 17,  /* the first free bit */
 };
 
 struct column {

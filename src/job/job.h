@@ -202,6 +202,8 @@ struct job {
     int64_t grace_s;    /* between TERM and KILL */
     int64_t deadline_s; /* a run that is later than this does not start; 0: none */
     struct job_retries retries;
+    char **groups; /* whose slots a run needs (group/group.h), NULL-terminated; NULL: none */
+    int priority;  /* among the runs that wait for a slot: higher goes first */
     struct job_expect expect;
     enum place_choice place;
     bool paused;
@@ -235,7 +237,7 @@ struct job {
     struct run_body *body; /* what its request has sent: run_body.h; NULL: nothing */
 };
 
-enum { JOB_FORMER_MAX = 32 };
+enum { JOB_FORMER_MAX = 32, JOB_PRIORITY_MAX = 1000 };
 
 /* Replaces *to by a copy. */
 MUST_CHECK enum status job_set_text(char **to, const char *text);

@@ -90,6 +90,13 @@ const char *calendar_name_complaint(const char *name)
     return complaint(name, &alphabet);
 }
 
+const char *group_name_complaint(const char *name)
+{
+    static const struct alphabet alphabet = {"._-", "may hold letters, digits and . _ - only",
+                                             GROUP_NAME_MAX, "is longer than 63 bytes", false};
+    return complaint(name, &alphabet);
+}
+
 const char *namespace_complaint(const char *name)
 {
     static const struct alphabet alphabet = {

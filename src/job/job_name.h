@@ -1,5 +1,5 @@
-/* Names of jobs, channels, calendars and namespaces: letters and digits of any script, and a few
- * marks. Pure. */
+/* Names of jobs, channels, calendars, groups and namespaces: letters and digits of any script, and
+ * a few marks. Pure. */
 #ifndef PEAL_JOB_NAME_H
 #define PEAL_JOB_NAME_H
 
@@ -10,6 +10,7 @@ enum { /* bytes */
        JOB_NAME_SIZE = JOB_NAME_MAX + 1,
        CHANNEL_NAME_MAX = 63,
        CALENDAR_NAME_MAX = 63,
+       GROUP_NAME_MAX = 63,
        NAMESPACE_MAX = 127,
 };
 
@@ -20,6 +21,7 @@ enum { /* bytes */
 const char *job_name_complaint(const char *name);
 const char *channel_name_complaint(const char *name);
 const char *calendar_name_complaint(const char *name);
+const char *group_name_complaint(const char *name);
 const char *namespace_complaint(const char *name);
 
 /* Are both names in the same namespace? */

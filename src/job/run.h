@@ -107,6 +107,13 @@ int64_t run_tick_of_now(int64_t now_ms);
 
 enum { STEP_NAME_MAX = 63, STEP_NAME_SIZE = 80 }; /* the size has room for "[99999]" */
 
+/* The names of a run's groups, with spaces between them; see group/group.h. */
+enum {
+    JOB_GROUPS_MAX = 4,
+    RUN_GROUPS_MAX = JOB_GROUPS_MAX + 1, /* and that of its namespace */
+    RUN_GROUPS_SIZE = RUN_GROUPS_MAX * (GROUP_NAME_MAX + 1),
+};
+
 /* What a run of a workflow knows of those that it waits for: a step of the steps in its `after`, a
  * fan-out of its items, the instance of its last steps. In the store only. */
 struct run_joins {
@@ -159,6 +166,10 @@ struct run {
                                   "load[3]"; empty: the instance itself. `part` is its number
                                   (workflow/flow.h), unique in the instance; `parts` is 0 */
     struct run_joins joins;
+    char groups[RUN_GROUPS_SIZE]; /* it holds a slot in each of these while it is CLAIMED or BEGUN;
+                                     DUE, it may wait for one. In the store only */
+    int priority; /* of those that wait: higher goes first, then the earlier tick. In the store
+                     only */
 };
 
 /* A tick that goes node by node: the first of its parts are DUE at once, the others are QUEUED, and

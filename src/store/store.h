@@ -50,7 +50,8 @@ enum claim_result {
     CLAIM_QUEUED,  /* overlap: queue; the run waits as QUEUED */
     CLAIM_SKIPPED, /* overlap: skip (or a full queue); a ledger entry was written instead */
     CLAIM_PASSED,  /* no run: the cursor was moved and the entries were written */
-    CLAIM_SPREAD,  /* the parts of the tick are DUE, for whoever may take them */
+    CLAIM_SPREAD,  /* the parts of the tick are DUE, for whoever may take them; or the run is, which
+                      waits for a slot of its groups */
 };
 
 /* The runs of a tick that is spread over several: parts, each with its own id and perhaps for one
@@ -86,6 +87,31 @@ struct store_parts {
 /* Limit of ledger entries with a claim or a change of a job: they are written in the same
  * transaction, whose size is limited in etcd. */
 enum { STORE_PASSED_MAX = 32 };
+
+/* Slots of groups (group/group.h). A run that has groups holds a slot in each of them while it is
+ * CLAIMED or BEGUN, and no longer: its end, also as LOST, gives them back in the same transaction.
+ *
+ * A claim or a take of such a run brings the limits of its groups, as the definition of the run and
+ * the documents of the groups say. If a document has another revision (0: there is none), the
+ * limits are out of date: the claim is STALE, the take not done. Else the run gets its slots, if in
+ * no group so many other runs have one, on all nodes or on its own. Of a claim, no run that waits,
+ * has a group in common with it and goes before it may be DUE by then (run_goes_before).
+ *
+ * A claim that gets no slots makes the run DUE (CLAIM_SPREAD), and a take leaves it so: it waits
+ * for whoever takes it when a slot is free. Whose turn it is, nodes see by run_goes_before. What
+ * opens an instance, a fan-out or the parts of a tick needs no slots; the parts do, each its own.
+ * Nor does a take that is only to end the run. Who takes a claimed run over needs slots of its node
+ * alone. */
+struct store_slot {
+    char group[GROUP_NAME_MAX + 1];
+    int64_t revision;  /* of the GROUP_DOC; 0: none */
+    int cluster, node; /* limits; 0: none */
+};
+
+struct store_slots {
+    struct store_slot items[RUN_GROUPS_MAX];
+    size_t count;
+};
 
 /* If the job's revision and cursor are `job_revision` and `cursor_ms`, the cursor was moved back
  * `rewinds` times, and the job is not deleted: the cursor becomes `tick_ms`, the `passed` entries
@@ -146,6 +172,7 @@ struct store_claim {
                        has no owner: no node, nonce and claimed_ms */
     struct store_parts parts;     /* the first has the id of `run`; not for a boot */
     struct store_opening opening; /* of a workflow: result is CLAIM_SPREAD, run.state RUNNING */
+    struct store_slots slots;     /* of run.groups */
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
@@ -185,6 +212,10 @@ struct store_take {
     struct incarnation owner;
     uint64_t nonce;
     int64_t now_ms;
+    char groups[RUN_GROUPS_SIZE]; /* as run.groups and run.priority, by the definition now */
+    int priority;
+    struct store_slots slots; /* of `groups` */
+    bool ends;                /* it is only to be ended: it needs no slots */
     bool taken;
     struct run run; /* as stored; DUE: it was spread */
 };

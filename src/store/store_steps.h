@@ -32,6 +32,8 @@ struct store_step {
     char step[STEP_NAME_SIZE]; /* its name */
     int attempts;              /* as run.attempts */
     bool is_final;
+    char groups[RUN_GROUPS_SIZE];
+    int priority;
 };
 
 /* Limit of the steps that one request makes. */

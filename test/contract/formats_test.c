@@ -222,6 +222,12 @@ static void add_etcd(struct strbuf *lines)
     value_write_run(&value, &row, TELL_KILL, 9);
     read_back_run(&value, &row);
     add_hex(lines, "etcd.step_run", &value);
+    row.run = full_run;
+    snprintf(row.run.groups, sizeof(row.run.groups), "db-backup nightly");
+    row.run.priority = -7;
+    value_write_run(&value, &row, TELL_KILL, 9);
+    read_back_run(&value, &row);
+    add_hex(lines, "etcd.grouped_run", &value);
     value_write_run(&value, &newer, TELL_CHANGE, 0);
     read_back_run(&value, &newer);
     add_hex(lines, "etcd.newer_run", &value);

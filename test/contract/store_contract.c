@@ -24,9 +24,9 @@ static void run_row(void **state)
 int store_contract_run(const struct store_backend *backend)
 {
     const struct contract_test *const groups[] = {
-        claim_tests,      run_tests,  again_tests,  next_tests,   part_tests, rolling_tests,
-        unfollowed_tests, job_tests,  feed_tests,   node_tests,   doc_tests,  rewind_tests,
-        boot_tests,       step_tests, cancel_tests, fan_out_tests};
+        claim_tests,      run_tests,  again_tests,  next_tests,    part_tests, rolling_tests,
+        unfollowed_tests, job_tests,  feed_tests,   node_tests,    doc_tests,  rewind_tests,
+        boot_tests,       step_tests, cancel_tests, fan_out_tests, group_tests};
     enum { MOST = 256 };
     struct row *rows = calloc(MOST, sizeof(*rows));
     struct CMUnitTest *tests = calloc(MOST, sizeof(*tests));

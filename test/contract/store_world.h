@@ -151,6 +151,7 @@ struct contract_test {
 
 extern const struct contract_test claim_tests[], run_tests[], again_tests[], next_tests[],
     part_tests[], rolling_tests[], unfollowed_tests[], job_tests[], feed_tests[], node_tests[],
-    doc_tests[], rewind_tests[], boot_tests[], step_tests[], cancel_tests[], fan_out_tests[];
+    doc_tests[], rewind_tests[], boot_tests[], step_tests[], cancel_tests[], fan_out_tests[],
+    group_tests[];
 
 #endif

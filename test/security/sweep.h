@@ -29,7 +29,8 @@ enum place {
 };
 
 /* A request. Words with $ stand for things that are there, or for others that are not:
- * $JOB (encoded: $PATH), $RUN (has ended), $LIVE, $TOKEN, $USER, $CHANNEL, $CALENDAR, $NODE. */
+ * $JOB (encoded: $PATH), $RUN (has ended), $LIVE, $TOKEN, $USER, $CHANNEL, $CALENDAR, $GROUP,
+ * $NODE. */
 struct row {
     int line;
     const char *method, *pattern; /* as in the table of routes */

@@ -185,6 +185,10 @@ const struct row sweep_rows[] = {
     {__LINE__, "POST", V1 "/maintenance", ADMIN, EVERYWHERE, "422", NULL, "{\"to\":\"2001-01-01T00:00:00Z\"}"},
     {__LINE__, "POST", V1 "/maintenance", ADMIN, EVERYWHERE, "422", NULL, "{\"reason\":7}"},
     {__LINE__, "DELETE", V1 "/maintenance/{id}", ADMIN, EVERYWHERE, "404", V1 "/maintenance/01ARZ3NDEKTSV4RRFFQ69G5FAV", NULL},
+    {__LINE__, "GET", V1 "/groups", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "GET", V1 "/groups/{name}", LOOK, SOMEWHERE, "200", V1 "/groups/$GROUP", NULL},
+    {__LINE__, "PUT", V1 "/groups/{name}", ADMIN, EVERYWHERE, "200", V1 "/groups/$GROUP", "{\"cluster\":7}"},
+    {__LINE__, "DELETE", V1 "/groups/{name}", ADMIN, EVERYWHERE, "409", V1 "/groups/$GROUP", NULL},
 
     {__LINE__, "GET", V1 "/runs", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/runs", LOOK, SOMEWHERE, "200", V1 "/runs?job=$JOB&ledger=true", NULL},

@@ -22,9 +22,11 @@ const char *const hidden_words[] = {HOOK, SIGNING, "$argon2", NULL};
     "{\"schedule\":\"@manual\",\"overlap\":\"allow\",\"shell\":\"%s " JOB_WORD "\","               \
     "\"stdin\":\"" INPUT "\",\"env\":{\"DB_PASSWORD\":\"" PASSWORD "\"},\"calendars\":[],"         \
     "\"labels\":{\"kind\":\"" JOB_WORD "\"},\"notes\":\"" JOB_WORD "\"}"
-#define LIVE  "{\"schedule\":\"@manual\",\"shell\":\"echo " JOB_WORD "; sleep 1000\"}"
-#define GONE  "{\"schedule\":\"@manual\",\"shell\":\"echo " JOB_WORD "\"}"
-#define DATED "{\"schedule\":\"@daily\",\"shell\":\"true\",\"calendars\":[\"holidays\"]}"
+#define LIVE "{\"schedule\":\"@manual\",\"shell\":\"echo " JOB_WORD "; sleep 1000\"}"
+#define GONE "{\"schedule\":\"@manual\",\"shell\":\"echo " JOB_WORD "\"}"
+#define DATED                                                                                      \
+    "{\"schedule\":\"@daily\",\"shell\":\"true\",\"calendars\":[\"holidays\"],\"groups\":["        \
+    "\"exports\"]}"
 #define CHANNEL                                                                                    \
     "{\"type\":\"webhook\",\"url\":\"http://127.0.0.1:1/?key=" HOOK "\",\"secret\":\"" SIGNING     \
     "\",\"give_up\":\"1s\"}"
@@ -153,6 +155,7 @@ static void restore_jobs(struct world *world, const struct row *row)
 static void restore_calendars(const struct world *world)
 {
     order(world, "PUT", "/calendars/holidays", "{\"dates\":[\"12-25\"]}");
+    order(world, "PUT", "/groups/exports", "{\"cluster\":5}");
     order(world, "PUT", "/jobs/a%2Fdated", DATED);
 }
 
@@ -198,7 +201,7 @@ static void settle(const struct world *world)
 void world_restore(struct world *world, const struct row *row)
 {
     bool is_first = !world->node[0];
-    if (is_first || is_about(row, "/calendars"))
+    if (is_first || is_about(row, "/calendars") || is_about(row, "/groups"))
         restore_calendars(world);
     if (is_first || is_about(row, "/channels"))
         restore_channels(world);
@@ -250,6 +253,7 @@ char *world_digest(const struct world *world)
                                         "/tokens",
                                         "/channels",
                                         "/calendars",
+                                        "/groups",
                                         "/nodes",
                                         "/audit?limit=200"};
     struct strbuf digest;
@@ -274,7 +278,7 @@ struct word {
     const char *name, *there, *missing;
 };
 
-enum { WORDS = 9 };
+enum { WORDS = 10 };
 
 static void list_words(const struct world *world, struct word words[WORDS])
 {
@@ -287,6 +291,7 @@ static void list_words(const struct world *world, struct word words[WORDS])
         {"$USER", USER_WORD, "badger"},
         {"$CHANNEL", "gnu", "emu"},
         {"$CALENDAR", "holidays", "birthday"},
+        {"$GROUP", "exports", "imports"},
         {"$NODE", world->node, "no-such-node"},
     };
     memcpy(words, list, sizeof(list));

@@ -31,6 +31,7 @@ static enum complete completion_of(const struct field *field)
            : field->kind == FIELD_CALENDARS             ? COMPLETE_CALENDARS
            : field->complain == calendar_name_complaint ? COMPLETE_CALENDARS
            : field->complain == channel_name_complaint  ? COMPLETE_CHANNELS
+           : field->complain == group_name_complaint    ? COMPLETE_GROUPS
            : value && strcmp(value, "DIR") == 0         ? COMPLETE_FILES
                                                         : COMPLETE_NOTHING;
 }

@@ -187,6 +187,9 @@ const char *action_word(const char *name)
         {"mute", TR("mute")},
         {"acknowledge", TR("acknowledge")},
         {"unmute", TR("unmute")},
+        {"group_create", TR("create")},
+        {"group_change", TR("change")},
+        {"group_delete", TR("delete")},
         {0},
     };
     return find_word(words, name);
@@ -205,6 +208,7 @@ const char *kind_word(const char *name)
         {"channel", TR("channel")},
         {"secret", TR("secret")},
         {"maintenance", TR("maintenance")},
+        {"group", TR("group")},
         {0},
     };
     return find_word(words, name);

@@ -40,6 +40,38 @@ const struct message zh_cluster[] = {
     {"NAMESPACE", "命名空间"},
     {"TO", "结束"},
 
+    /* group */
+    {"how many runs may be under way at the same time", "同时进行的运行数上限"},
+    {"docs/GROUPS.md says who goes first, and how long a run waits.",
+     "docs/GROUPS.md 说明谁先运行，以及等待多久。"},
+    {"what about groups? peal group list, show, set or delete",
+     "请指定操作：peal group list、show、set 或 delete"},
+    {"make a group, or set its limits anew", "创建并发组，或重新设置其上限"},
+    {"What is set takes the place of what was there. A lower limit ends nothing: what is under way "
+     "goes on, and nothing new starts until there is room.",
+     "设置会替换原有内容。调低上限不会终止运行：正在进行的继续进行，有空余名额之前不启动新的运行"
+     "。"},
+    {"name one group", "请指定一个并发组"},
+    {"at most so many runs on all nodes together", "全部节点合计最多的运行数"},
+    {"at most so many runs on each node", "每个节点最多的运行数"},
+    {"how many? Give --cluster N, --node N or both of them",
+     "缺少上限：请给出 --cluster N、--node N 或两者"},
+    {"one group: its limits, what is under way, what waits",
+     "显示一个并发组：上限、正在进行和等待中的运行"},
+    {"all groups", "列出所有并发组"},
+    {"peal group list takes no name", "peal group list 不接受名称"},
+    {"delete a group; exit status 4: it is in use", "删除并发组；退出状态 4：正在使用"},
+    {"no groups; make one: peal group set db-backup --cluster 3",
+     "还没有并发组；创建一个：peal group set db-backup --cluster 3"},
+    {"%lld of %lld", "%lld / %lld"},
+    {" on %s", "，在 %s 上"},
+    {"Cluster:", "集群："},
+    {"Each node:", "每个节点："},
+    {"Under way:", "进行中："},
+    {"Waiting:", "等待中："},
+    {"UNDER WAY", "进行中"},
+    {"EACH NODE", "每个节点"},
+
     /* peal cluster */
     {"the cluster's health; resume after a restore; import jobs",
      "集群的健康状况；从备份恢复后继续；导入任务"},

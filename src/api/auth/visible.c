@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "groups/slots.h"
 #include "runs/encode.h"
 #include "server.h"
 
@@ -63,12 +64,28 @@ static bool is_unsettled(const struct call *call, const struct run *run)
     return engine_may_retry(call->api->ports.engine, &run->id) || run_is_unfollowed(run);
 }
 
+/* "waits_for": the group whose slot it waits for. */
+static json_t *add_slot_wait(const struct call *call, const struct run *run, json_t *value)
+{
+    struct slot_wait wait = engine_slot_wait(call->api->ports.engine, &run->id);
+    if (!value || !wait.group)
+        return value;
+    json_t *told =
+        json_pack("{s:s, s:b, s:I, s:I}", "group", wait.group->name, "on_node", wait.is_node,
+                  "place", (json_int_t)wait.place, "of", (json_int_t)wait.waiting);
+    if (json_object_set_new(value, "waits_for", told) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 json_t *encode_open_run(const struct call *call, const struct run *run)
 {
     struct progress progress;
     json_t *value = encode_run(run);
     if (!run_state_is_end(run->state) && find_progress(call, run, &progress))
         value = add_progress(value, &progress);
+    value = add_slot_wait(call, run, value);
     if (value && is_unsettled(call, run) &&
         json_object_set_new(value, "retried", json_null()) != 0) {
         json_decref(value);

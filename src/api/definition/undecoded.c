@@ -9,6 +9,7 @@
 #include "calendar_codec.h"
 #include "change.h"
 #include "channel.h"
+#include "group/group.h"
 #include "hooks/webhook.h"
 #include "mute.h"
 #include "params/run_input.h"
@@ -58,6 +59,15 @@ static enum status read_webhook(const struct store_doc *doc, struct job_error *r
     return webhook_decode(doc->name, doc->json, &hook);
 }
 
+static enum status read_group(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct group group;
+    enum status st = group_decode_text(doc->json, doc->name, &group, reterr);
+    if (st == OK)
+        group_release(&group);
+    return st;
+}
+
 static enum status read_secret(const struct store_doc *doc, struct job_error *reterr)
 {
     struct secret secret;
@@ -100,6 +110,7 @@ static const struct {
     {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
     {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
     {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {MUTE_DOC, read_mute},
+    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {GROUP_DOC, read_group},
 };
 
 /* ---- the feed ---- */

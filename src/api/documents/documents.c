@@ -13,7 +13,8 @@
 static const struct doc_kind *kind_of(const struct call *call)
 {
     static const struct doc_kind *const kinds[] = {&calendar_docs, &channel_docs, &maintenance_docs,
-                                                   &secret_docs,   &token_docs,   &user_docs};
+                                                   &secret_docs,   &token_docs,   &user_docs,
+                                                   &group_docs};
     const char *path = call->route->pattern + strlen(V1 "/");
     size_t i = 0, count = sizeof(kinds) / sizeof(kinds[0]);
     while (i < count && strncmp(path, kinds[i]->name, strlen(kinds[i]->name)) != 0)

@@ -48,7 +48,7 @@ struct doc_kind {
 };
 
 extern const struct doc_kind calendar_docs, channel_docs, maintenance_docs, secret_docs, user_docs,
-    token_docs;
+    token_docs, group_docs;
 
 enum { DOC_ANY_REVISION = -1 };
 

@@ -158,6 +158,10 @@ bool job_put_is_allowed(const struct call *call, const struct store_put_job *put
 MUST_CHECK enum status calendars_check(const struct call *call, const struct job *job,
                                        struct job_error *reterr);
 
+/* And all groups of the job and its steps? Likewise. */
+MUST_CHECK enum status groups_check(const struct call *call, const struct job *job,
+                                    struct job_error *reterr);
+
 /* Notes the change, which the store has accepted with this revision. */
 void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
                     int64_t revision);

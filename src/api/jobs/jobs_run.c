@@ -37,6 +37,7 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .exit_code = -1,
     };
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
+    catalog_job_fill_groups(job, ret->groups, &ret->priority);
     snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
 }
 

@@ -228,6 +228,8 @@ enum status job_write_prepare(const struct call *call, const struct node *defini
     if (st == OK)
         st = calendars_check(call, write.job, reterr);
     if (st == OK)
+        st = groups_check(call, write.job, reterr);
+    if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
     if (st == OK)
         st = lay_over(call, &write, sent, author, node_get(definition, "paused") != NULL, reterr);

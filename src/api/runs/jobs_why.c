@@ -8,6 +8,7 @@
 #include "cluster/nodes.h"
 #include "function/eligible.h"
 #include "function/lacks.h"
+#include "groups/slots.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -16,7 +17,6 @@
 #include "runs/pending.h"
 #include "runs/why_text.h"
 #include "server.h"
-#include "state/open_run.h"
 #include "workflow/waits.h"
 
 enum {
@@ -193,6 +193,44 @@ static void tell_held(const struct call *call, const struct run *run, struct why
         why_tell_held(only, text, answer);
 }
 
+struct holders {
+    const struct call *call;
+    struct strbuf text;
+    size_t count;
+};
+
+static bool list_holder(void *context, const struct open_run *open, bool holds)
+{
+    enum { NAMED = 5 };
+    struct holders *list = context;
+    const char *job = job_name_now(list->call, &open->run.job_uid, open->run.job_name);
+    char id[ID_TEXT + 1];
+    if (!holds || list->count == NAMED)
+        return false;
+    if (!call_sees(list->call, job))
+        return true;
+    id_format(&open->run.id, id);
+    strbuf_addf(&list->text, "%s%s %s", list->count++ ? ", " : "", job, id);
+    if (open->run.node[0])
+        strbuf_addf(&list->text, " (%s)", open->run.node);
+    return true;
+}
+
+/* False: it does not wait for a slot. */
+static bool tell_slot(const struct call *call, const struct run *run, struct why_answer *answer)
+{
+    const struct engine *engine = call->api->ports.engine;
+    struct slot_wait wait = engine_slot_wait(engine, &run->id);
+    struct holders list = {.call = call};
+    if (!wait.group)
+        return false;
+    strbuf_init(&list.text);
+    slots_each(engine_slots(engine), wait.group->name, list_holder, &list);
+    why_tell_slot(&wait, list.text.text, answer);
+    strbuf_release(&list.text);
+    return true;
+}
+
 /* `run` or `entry` is the record, or both are NULL. */
 static void answer_why(struct call *call, const struct run *run, const struct ledger_entry *entry)
 {
@@ -226,7 +264,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         why_tell_function(definition, run, call->now_ms, &answer);
     if (run && run->state == RUN_DUE && facts.nobody)
         why_tell_nobody(&facts, &answer);
-    else if (run)
+    else if (run && !tell_slot(call, run, &answer))
         tell_held(call, run, &answer);
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;

@@ -5,6 +5,7 @@
 #include "definition/after_check.h"
 #include "fires.h"
 #include "function/eligible.h"
+#include "groups/slots.h"
 #include "run_words.h"
 #include "runs/encode.h"
 
@@ -237,6 +238,21 @@ void why_tell_held(const char *node, const char *lack, struct why_answer *answer
     strbuf_reset(&answer->text);
     tell(answer, "It is due, and only node %s may run it, which takes no runs now: %s.", node,
          lack);
+}
+
+void why_tell_slot(const struct slot_wait *wait, const char *holders, struct why_answer *answer)
+{
+    const struct known_group *group = wait->group;
+    strbuf_reset(&answer->text);
+    if (wait->is_node)
+        tell(answer,
+             "It waits for group %s, of which %d may run on a node: number %zu of %zu that wait.",
+             group->name, group->limits.node, wait->place, wait->waiting);
+    else
+        tell(answer, "It waits for group %s, of which %d may run: number %zu of %zu that wait.",
+             group->name, group->limits.cluster, wait->place, wait->waiting);
+    if (*holders)
+        tell(answer, " Held by: %s.", holders);
 }
 
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)

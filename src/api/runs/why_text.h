@@ -22,6 +22,11 @@ void why_answer_init(struct why_answer *answer, enum language language, int64_t 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
 /* The run is due, for one node alone, which does not take it now: `lack` says why not. */
 void why_tell_held(const char *node, const char *lack, struct why_answer *answer);
+/* The run is due, and waits for a slot of a group; `holders` are runs that have them, "": not
+ * known.
+ */
+struct slot_wait;
+void why_tell_slot(const struct slot_wait *wait, const char *holders, struct why_answer *answer);
 /* Also that a function goes on after its timeout. */
 void why_tell_function(const struct job *definition, const struct run *run, int64_t now_ms,
                        struct why_answer *answer);

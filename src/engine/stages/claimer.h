@@ -11,6 +11,7 @@
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
+#include "groups/slots.h"
 #include "outbox.h"
 #include "ports.h"
 #include "stages/plan.h"
@@ -27,6 +28,7 @@ struct claimer {
     struct open_runs *runs;
     struct catalog *catalog;
     struct instances *instances;
+    struct slots *slots; /* the engine's */
     struct marks *marks;
     struct boot_marks *boot_marks;
     struct placement *placement;

@@ -7,6 +7,7 @@
 enum {
     CLAIMER_IN_FLIGHT = 8,   /* requests; more wait for the next turn */
     CLAIMER_RETRY_MS = 1000, /* by then the feed should have shown the change */
+    SLOTS_RETRY_MS = 100,    /* a run with groups: another one may have had the slot */
 };
 
 /* `count` more runs may be ours after all. */

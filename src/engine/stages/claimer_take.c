@@ -17,6 +17,12 @@ static bool is_ownerless(const struct open_run *open)
     return open->verdict == VERDICT_OPEN || open->verdict == VERDICT_END;
 }
 
+/* Else it needs slots, if it has groups. */
+static bool needs_process(const struct open_run *open)
+{
+    return !is_ownerless(open);
+}
+
 /* A run whose job is deleted or purged needs none: it is taken only to be ended by its begin. Nor
  * does what is opened, or ended without a start. */
 static bool needs_room(const struct claimer *claimer, const struct open_run *open)
@@ -29,7 +35,7 @@ static bool needs_room(const struct claimer *claimer, const struct open_run *ope
 /* Not taken: another node was first, as the feed will show. */
 static void not_taken(struct claimer *claimer, struct now now, struct open_run *open)
 {
-    open->seen.ms = now.boot.ms + CLAIMER_RETRY_MS;
+    open->seen.ms = now.boot.ms + (open->is_grouped ? SLOTS_RETRY_MS : CLAIMER_RETRY_MS);
     open_runs_move(claimer->runs, open,
                    open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
 }
@@ -196,6 +202,9 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
     if (!is_claimed && run_is_step(&open->run) &&
         verdict_find(claimer->instances, open) == VERDICT_NONE)
         return NEVER_MS; /* the feed brings the plan */
+    bool needs_slots = !is_claimed && needs_process(open);
+    if (needs_slots && !slots_are_free(claimer->slots, open))
+        return NEVER_MS;
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
@@ -203,6 +212,8 @@ static int64_t take_at(const struct claimer *claimer, struct now now, bool is_be
     bool is_set_back = open_run_is_set_back(open, now.wall);
     if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
+    if (needs_slots && open->is_grouped && wall_at(now, open->up_since) > base_ms)
+        base_ms = wall_at(now, open->up_since);
     if (is_claimed && is_others_turn(claimer, open)) {
         if (is_behind)
             return NEVER_MS;
@@ -288,6 +299,17 @@ static void wait_for_instance(const struct claimer *claimer, struct open_run *op
         open->start_at_ms = instance->run.not_before_ms;
 }
 
+/* The groups are those of the definition now. One that is gone needs none, only to be ended. */
+static void fill_slots(const struct claimer *claimer, const struct open_run *open,
+                       struct store_take *take)
+{
+    const struct catalog_job *job = instances_terms(claimer->instances, &open->run);
+    if (!job || job->deleted || take->opening.is_wanted || take->parts.count)
+        return;
+    catalog_job_fill_groups(job, take->groups, &take->priority);
+    known_groups_fill(&claimer->catalog->groups, take->groups, &take->slots);
+}
+
 static void fill_take(struct claimer *claimer, struct now now, struct open_run *open,
                       struct store_take *take)
 {
@@ -297,61 +319,93 @@ static void fill_take(struct claimer *claimer, struct now now, struct open_run *
     take->now_ms = now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", claimer->self->name);
     take->owner = peer_incarnation(claimer->self);
+    fill_slots(claimer, open, take);
     open->is_overdue = false;
     open_runs_take(claimer->runs, open, take->nonce);
+    slots_note_take(claimer->slots, open);
 }
 
-/* Adds the runs of a phase whose time has come, at most `*room` of those that need room. Out of
- * memory: they stay in their phase. */
-static void gather_takes(struct claimer *claimer, struct now now, enum open_phase phase,
-                         size_t *room, struct outbox_batch **batch)
+/* The takes of a turn. */
+struct gathering {
+    struct outbox_batch *batch;
+    size_t room; /* for those that need room */
+    bool is_behind;
+};
+
+/* Adds the run if its time has come. False: no more in this turn; out of memory, it stays in its
+ * phase. */
+static bool gather(struct claimer *claimer, struct now now, struct open_run *open,
+                   struct gathering *to)
 {
-    bool is_behind = open_runs_are_behind(claimer->runs, now.wall);
+    if (outbox_count(to->batch) == OUTBOX_MAX) /* the rest with the next turn */
+        return false;
+    if (take_at(claimer, now, to->is_behind, open) > now.wall.ms)
+        return true;
+    if (open->verdict == VERDICT_END) {
+        end_step(claimer, now, open);
+        return true;
+    }
+    const struct maintenance *maintenance = maintenance_of(claimer, now, open);
+    if (maintenance) {
+        end_in_maintenance(claimer, now, open, maintenance);
+        return true;
+    }
+    bool is_counted = needs_room(claimer, open);
+    if (is_counted && !to->room)
+        return true;
+    struct store_take *take = outbox_add(&to->batch, &claimer->sender, &takes_kind);
+    if (!take)
+        return false;
+    if (!prepare(claimer, now, open, take)) {
+        outbox_drop_last(to->batch);
+        return false;
+    }
+    wait_for_instance(claimer, open);
+    fill_take(claimer, now, open, take);
+    to->room -= is_counted;
+    return true;
+}
+
+static void gather_phase(struct claimer *claimer, struct now now, enum open_phase phase,
+                         struct gathering *to)
+{
     struct open_run *open = open_runs_first(claimer->runs, phase);
-    for (struct open_run *next; open; open = next) {
+    bool go_on = true;
+    for (struct open_run *next; open && go_on; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (outbox_count(*batch) == OUTBOX_MAX) /* the rest with the next turn */
-            return;
-        if (take_at(claimer, now, is_behind, open) > now.wall.ms)
-            continue;
-        if (open->verdict == VERDICT_END) {
-            end_step(claimer, now, open);
-            continue;
-        }
-        const struct maintenance *maintenance = maintenance_of(claimer, now, open);
-        if (maintenance) {
-            end_in_maintenance(claimer, now, open, maintenance);
-            continue;
-        }
-        bool is_counted = needs_room(claimer, open);
-        if (is_counted && !*room)
-            continue;
-        struct store_take *take = outbox_add(batch, &claimer->sender, &takes_kind);
-        if (!take)
-            return;
-        if (!prepare(claimer, now, open, take)) {
-            outbox_drop_last(*batch);
-            return;
-        }
-        wait_for_instance(claimer, open);
-        fill_take(claimer, now, open, take);
-        *room -= is_counted;
+        if (phase != OPEN_WAITING || !open->is_grouped)
+            go_on = gather(claimer, now, open, to);
+    }
+}
+
+/* In the order of their turns. A take moves no other run in the list. */
+static void gather_grouped(struct claimer *claimer, struct now now, struct gathering *to)
+{
+    struct open_run *open = TAILQ_FIRST(&claimer->runs->grouped);
+    bool go_on = true;
+    for (struct open_run *next; open && go_on; open = next) {
+        next = TAILQ_NEXT(open, in_groups);
+        if (open->phase == OPEN_WAITING)
+            go_on = gather(claimer, now, open, to);
     }
 }
 
 void claimer_take(struct claimer *claimer, struct now now, size_t room)
 {
-    struct outbox_batch *batch = NULL;
+    struct gathering to = {.room = room,
+                           .is_behind = open_runs_are_behind(claimer->runs, now.wall)};
     if (claimer->sender.in_flight >= CLAIMER_IN_FLIGHT || claimer->sender.retry_at.ms > now.boot.ms)
         return;
-    gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch);
-    gather_takes(claimer, now, OPEN_WAITING, &room, &batch);
-    outbox_send(&batch, now);
+    slots_look(claimer->slots, now);
+    gather_phase(claimer, now, OPEN_CLAIMED_ELSEWHERE, &to);
+    gather_grouped(claimer, now, &to);
+    gather_phase(claimer, now, OPEN_WAITING, &to);
+    outbox_send(&to.batch, now);
 }
 
 int64_t claimer_wake_at(const struct claimer *claimer, struct now now, size_t room)
 {
-    int64_t first_ms = NEVER_MS;
+    int64_t first_ms = slots_look_at(claimer->slots, now);
     if (claimer->sender.in_flight) /* the answer brings a turn */
         return NEVER_MS;
     bool is_behind = open_runs_are_behind(claimer->runs, now.wall);

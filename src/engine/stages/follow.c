@@ -143,6 +143,7 @@ static void fill_run(const struct engine_ports *ports, const struct peer *self, 
     run->job_uid = job->uid;
     run->attempt = 1;
     run->attempts = catalog_job_attempts(job);
+    catalog_job_fill_groups(job, run->groups, &run->priority);
     run->job_revision = job->revision;
     run->claimed_ms = now.wall.ms;
     run->exit_code = -1;

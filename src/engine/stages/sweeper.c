@@ -220,16 +220,21 @@ static const char *what_of_only(const struct sweeper *sweeper, const struct run 
 
 /* Why the run is ended: it was left behind by its node, nobody has taken it in time, or no node may
  * run it. */
-static enum run_reason tell_why(const struct sweeper *sweeper, const struct run *run, bool was_left,
-                                char *detail, size_t size)
+static enum run_reason tell_why(const struct sweeper *sweeper, const struct open_run *open,
+                                bool was_left, char *detail, size_t size)
 {
+    const struct run *run = &open->run;
+    char group[GROUP_NAME_MAX + 1];
     const struct catalog_job *job = instances_terms(sweeper->instances, run);
     const char *only = open_run_only_node(run);
     bool is_nobodys_run = only ? is_for_nobody(sweeper, run) : is_nobodys(sweeper, job);
-    bool is_untaken = !is_nobodys_run && (only || run->parts);
+    bool is_slotless = !is_nobodys_run && groups_at(run->groups, open->lacks_group, group);
+    bool is_untaken = !is_nobodys_run && (is_slotless || only || run->parts);
     const char *lack = only ? why_not(sweeper, only) : NULL;
     if (was_left)
         snprintf(detail, size, "claimed by a node that went away, and not taken over in time");
+    else if (is_slotless)
+        snprintf(detail, size, "no slot of group %s was free in time", group);
     else if (is_untaken && only)
         snprintf(detail, size, "for node %s, which did not take it in time%s%s", only,
                  lack ? ": " : "", lack ? lack : "");
@@ -247,7 +252,7 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct run 
 static void end(struct sweeper *sweeper, struct now now, struct open_run *open, bool was_left)
 {
     char detail[sizeof(open->run.detail)];
-    enum run_reason reason = tell_why(sweeper, &open->run, was_left, detail, sizeof(detail));
+    enum run_reason reason = tell_why(sweeper, open, was_left, detail, sizeof(detail));
     open->is_overdue = false;
     open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
     open_runs_end(sweeper->runs, open, RUN_MISSED, reason, detail, now.wall);
@@ -299,6 +304,8 @@ static void add_end(struct sweeper *sweeper, struct now now, struct outbox_batch
     take->now_ms = now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", sweeper->self->name);
     take->owner = peer_incarnation(sweeper->self);
+    take->ends = true;
+    open->lacks_group = slots_lacking(sweeper->slots, open);
     open->is_overdue = true;
     open_runs_take(sweeper->runs, open, take->nonce);
     if (outbox_count(*batch) == OUTBOX_MAX)
@@ -379,12 +386,22 @@ static int64_t due_since_ms(struct now now, const struct open_run *open)
     return is_later ? open->run.not_before_ms : since_ms;
 }
 
+/* When the deadline of a run passes that waits for a slot of its groups. */
+static int64_t slot_until_ms(const struct sweeper *sweeper, const struct open_run *open)
+{
+    const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
+    int64_t after_ms = deadline_ms(job, 0);
+    return after_ms && !run_is_asked_for(&open->run) ? open->start_at_ms + after_ms : NEVER_MS;
+}
+
 /* When a run is missed that the node that it is for, or any, could take and has not: a part of a
  * tick as soon as the tick is too late, what is for one node alone after a longer while. */
 static int64_t untaken_until_ms(const struct sweeper *sweeper, struct now now,
                                 const struct open_run *open)
 {
     int64_t at_ms = open_run_untaken_at(open, sweeper->on_time_ms, now);
+    if (open->run.groups[0])
+        return slot_until_ms(sweeper, open);
     if (at_ms == NEVER_MS && open_run_only_node(&open->run)) {
         const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
         return due_since_ms(now, open) + deadline_ms(job, ALONE_MS);

@@ -6,6 +6,7 @@
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
 
+#include "groups/slots.h"
 #include "outbox.h"
 #include "ports.h"
 #include "stages/recorder.h"
@@ -20,6 +21,7 @@ struct sweeper {
     const struct peers *peers;
     struct placement *placement;
     struct open_runs *runs;
+    const struct slots *slots; /* likewise */
     struct instances *instances;
     struct recorder *recorder;
     const struct outage *away; /* the engine's; of the store */

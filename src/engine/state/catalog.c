@@ -1,5 +1,6 @@
 #include "state/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static struct job_policy policy_of(const struct job *definition)
         .catch_up = definition->catch_up,
         .overlap = definition->overlap,
         .place = definition->place,
+        .priority = definition->priority,
     };
 }
 
@@ -56,6 +58,7 @@ void catalog_init(struct catalog *catalog)
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
     known_maintenance_init(&catalog->maintenance);
+    known_groups_init(&catalog->groups);
     waits_init(&catalog->waits);
     namespaces_init(&catalog->namespaces);
     schedule_pool_init(&catalog->pool);
@@ -105,6 +108,7 @@ void catalog_release(struct catalog *catalog)
     table_release(&catalog->by_name);
     known_calendars_release(&catalog->calendars);
     known_maintenance_release(&catalog->maintenance);
+    known_groups_release(&catalog->groups);
     name_order_release(&catalog->in_order);
     waits_release(&catalog->waits);
     namespaces_release(&catalog->namespaces);
@@ -164,6 +168,13 @@ int catalog_job_attempts(const struct catalog_job *job)
     return job->policy ? (int)job->policy->attempts : 0;
 }
 
+void catalog_job_fill_groups(const struct catalog_job *job, char ret[RUN_GROUPS_SIZE],
+                             int *ret_priority)
+{
+    snprintf(ret, RUN_GROUPS_SIZE, "%s", job->groups ? job->groups : "");
+    *ret_priority = job->groups && job->policy ? job->policy->priority : 0;
+}
+
 enum place_choice catalog_job_place(const struct catalog_job *job)
 {
     return job->policy ? job->policy->place : PLACE_EVEN;
@@ -210,6 +221,15 @@ static void print_where(const struct job *definition, struct strbuf *out)
         strbuf_add(out, job_function_name(definition), strlen(job_function_name(definition)) + 1);
 }
 
+/* Behind that: the groups of its runs; nothing if there are none. */
+static void print_groups(const struct job *definition, struct strbuf *out)
+{
+    char groups[RUN_GROUPS_SIZE];
+    groups_join(definition ? definition->groups : NULL, groups);
+    if (*groups)
+        strbuf_add(out, groups, strlen(groups) + 1);
+}
+
 /* Copies the texts into one block. */
 static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
                               const struct store_change *change, const struct job *definition)
@@ -218,6 +238,8 @@ static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
     struct strbuf where;
     strbuf_init(&where);
     print_where(definition, &where);
+    size_t where_size = where.length;
+    print_groups(definition, &where);
     char *block = strbuf_status(&where) == OK ? malloc(json_size + name_size + where.length) : NULL;
     if (!block) {
         strbuf_release(&where);
@@ -230,7 +252,8 @@ static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
     free(job->json);
     job->json = block;
     job->name = block + json_size;
-    job->where = where.length ? block + json_size + name_size : NULL;
+    job->where = where_size ? block + json_size + name_size : NULL;
+    job->groups = where.length > where_size ? block + json_size + name_size + where_size : NULL;
     strbuf_release(&where);
     return OK;
 }

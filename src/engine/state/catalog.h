@@ -11,6 +11,7 @@
 #include "definition/selector.h"
 #include "gates/conditions.h"
 #include "gates/known_maintenance.h"
+#include "groups/known_groups.h"
 #include "job.h"
 #include "run.h"
 #include "schedule_pool.h"
@@ -34,6 +35,8 @@ struct job_policy {
     enum catch_up_policy catch_up;
     enum overlap_policy overlap;
     enum place_choice place;
+    int priority;
+    int overlap_at_once; /* that OVERLAP_ALLOW allows; 0: any number */
 };
 
 /* A job whose cursor was moved back with the clock, so that it passes some ticks again. */
@@ -60,6 +63,7 @@ struct catalog_job {
     const char *name;                  /* inside `json`'s block */
     const char *where;                 /* which nodes may run it (eligible.h), likewise; NULL: any
                                         * agent */
+    const char *groups;                /* of its runs, likewise; NULL: none */
     struct job_calendars *calendars;   /* that exclude ticks; NULL: none */
     struct schedule **schedules;       /* each the pool's */
     struct schedule *only;             /* `schedules` points here if there is only one */
@@ -91,6 +95,7 @@ struct catalog {
     uint32_t added;               /* jobs that came, ever */
     struct table calendars;       /* of known_calendar */
     struct table maintenance;     /* of known_maintenance.h */
+    struct table groups;          /* of known_group */
     struct namespaces namespaces; /* of the jobs in by_name */
     struct schedule_pool pool;    /* schedules of all jobs */
     struct table policies;        /* of shared_policy: those of jobs that have not the defaults */
@@ -240,6 +245,10 @@ struct job_policy catalog_job_policy(const struct catalog_job *job);
 
 /* How many attempts a tick of the job may have; 0: only one, the job has no retries. */
 int catalog_job_attempts(const struct catalog_job *job);
+
+/* Gives a run of the job its groups and its priority. */
+void catalog_job_fill_groups(const struct catalog_job *job, char ret[RUN_GROUPS_SIZE],
+                             int *ret_priority);
 
 /* Which of the nodes goes first. */
 enum place_choice catalog_job_place(const struct catalog_job *job);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "group/group.h"
 #include "heap.h"
 #include "store.h"
 
@@ -91,6 +92,8 @@ void open_runs_init(struct open_runs *runs, struct catalog *catalog)
     runs->catalog = catalog;
     table_init(&runs->by_id, &by_id_type);
     members_init(&runs->members);
+    TAILQ_INIT(&runs->grouped);
+    runs->is_regrouped = false;
     for (int i = 0; i < OPEN_PHASES; i++) {
         TAILQ_INIT(&runs->phases[i]);
         runs->counts[i] = 0;
@@ -121,6 +124,36 @@ static void count(const struct open_runs *runs, const struct open_run *open, boo
                       run->not_before_ms > run->tick_ms ? run->not_before_ms : run->tick_ms);
 }
 
+/* Does it stand right among its neighbours? */
+static bool is_in_order(const struct open_run *open)
+{
+    const struct open_run *before = TAILQ_PREV(open, open_list, in_groups);
+    const struct open_run *after = TAILQ_NEXT(open, in_groups);
+    return (!before || !run_goes_before(&open->run, &before->run)) &&
+           (!after || !run_goes_before(&after->run, &open->run));
+}
+
+/* Keeps the list of open runs with groups. */
+static void regroup(struct open_runs *runs, struct open_run *open, bool is_open)
+{
+    bool is_grouped = is_open && open->run.groups[0];
+    runs->is_regrouped |= is_grouped || open->is_grouped;
+    if (open->is_grouped && (!is_grouped || !is_in_order(open))) {
+        TAILQ_REMOVE(&runs->grouped, open, in_groups);
+        open->is_grouped = false;
+    }
+    if (!is_grouped || open->is_grouped)
+        return;
+    struct open_run *before = TAILQ_LAST(&runs->grouped, open_list);
+    while (before && run_goes_before(&open->run, &before->run))
+        before = TAILQ_PREV(before, open_list, in_groups);
+    if (before)
+        TAILQ_INSERT_AFTER(&runs->grouped, before, open, in_groups);
+    else
+        TAILQ_INSERT_HEAD(&runs->grouped, open, in_groups);
+    open->is_grouped = true;
+}
+
 static enum status enlist(struct open_runs *runs, struct open_run *open)
 {
     return id_is_zero(&open->run.instance) ? OK : members_add(&runs->members, open);
@@ -148,6 +181,7 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
     TAILQ_INSERT_TAIL(&runs->phases[phase], open, in_phase);
     runs->counts[phase]++;
     count(runs, open, false, open_phase_is(phase, PHASE_OPEN));
+    regroup(runs, open, open_phase_is(phase, PHASE_OPEN));
     return open;
 }
 
@@ -193,6 +227,7 @@ void open_runs_remove(struct open_runs *runs, struct open_run *open)
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
     count(runs, open, open_phase_is(open->phase, PHASE_OPEN), false);
+    regroup(runs, open, false);
     table_remove(&runs->by_id, open);
     members_remove(&runs->members, open);
     job_free(open->job);
@@ -235,7 +270,9 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
     count(runs, open, was_open, is_open);
+    regroup(runs, open, is_open);
     open->phase = next;
+    open->is_up &= next == OPEN_WAITING;
     open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
@@ -344,7 +381,8 @@ int64_t open_run_untaken_at(const struct open_run *open, int64_t on_time_ms, str
 {
     const struct run *run = &open->run;
     bool has_waited = run->rolling & ROLLING_WAITED && run->attempt == 1;
-    if (run->state != RUN_DUE || !run->parts || (!run->claimed_ms && !has_waited))
+    bool is_plain = !run->parts || (!run->claimed_ms && !has_waited);
+    if (run->state != RUN_DUE || is_plain || run->groups[0]) /* that waits for a slot */
         return NEVER_MS;
     int64_t late_at_ms = open_run_too_late_at(open, on_time_ms);
     return has_waited && late_at_ms != NEVER_MS ? wall_at(now, open->seen) + on_time_ms + 1

@@ -129,6 +129,11 @@ struct open_run {
                              to the wall clock */
     int rank;             /* this node's rank for it, in the placement of generation `ranked` */
     unsigned ranked;
+    TAILQ_ENTRY(open_run) in_groups; /* with groups, while it is open: */
+    bool is_grouped;
+    bool is_up;                /* WAITING: it is its turn for a slot of its groups ... */
+    struct boot_ms up_since;   /* ... since then */
+    int lacks_group;           /* is_overdue: which of its groups had no slot, from 1; 0: none */
     struct member member;      /* of a workflow */
     enum step_verdict verdict; /* a step that is DUE: what is to become of it, once that is known */
     char *output;              /* of a step that has ended: what it has written, for its finish */
@@ -139,7 +144,9 @@ TAILQ_HEAD(open_list, open_run);
 struct open_runs {
     struct catalog *catalog; /* counts the open runs of each job: PHASE_OPEN, without steps */
     struct table by_id;
-    struct members members; /* runs of workflows */
+    struct members members;   /* runs of workflows */
+    struct open_list grouped; /* PHASE_OPEN, with groups, in the order of run_goes_before */
+    bool is_regrouped;        /* these have changed since slots_look */
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
 };

@@ -5,6 +5,7 @@
 
 #include "definition/job_codec.h"
 #include "definition/retry.h"
+#include "group/group.h"
 
 void opening_release(struct store_opening *opening)
 {
@@ -21,6 +22,8 @@ void opening_fill_step(const struct engine_ports *ports, struct now now, const s
                                .attempts = job ? catalog_job_attempts(job) : 0,
                                .is_final = flow_is_final(flow, flow_step_of(part))};
     flow_name_part(flow, part, ret->step);
+    if (job)
+        catalog_job_fill_groups(job, ret->groups, &ret->priority);
 }
 
 static enum status no_memory_or(enum status st, struct store_opening *opening)
@@ -32,16 +35,17 @@ static enum status no_memory_or(enum status st, struct store_opening *opening)
 
 /* ---- of a workflow ---- */
 
-/* How many attempts a step has, of a plan that is not in the store yet. */
-static int attempts_of(const struct flow *flow, int step)
+/* The terms of a step, of a plan that is not in the store yet. */
+static void fill_terms(const struct flow *flow, int step, struct store_step *ret)
 {
     struct job *definition;
     struct job_error error;
     if (job_decode_stored(flow_json(flow, step), NULL, &definition, &error) != OK)
-        return 0;
-    int attempts = definition->retries.count ? definition->retries.count + 1 : 0;
+        return;
+    ret->attempts = definition->retries.count ? definition->retries.count + 1 : 0;
+    groups_join(definition->groups, ret->groups);
+    ret->priority = ret->groups[0] ? definition->priority : 0;
     job_free(definition);
-    return attempts;
 }
 
 /* The steps that wait for none. */
@@ -57,7 +61,7 @@ static enum status fill_first(const struct engine_ports *ports, struct now now,
             continue;
         struct store_step *step = &ret->steps[ret->count++];
         opening_fill_step(ports, now, flow, flow_part_of(i), NULL, step);
-        step->attempts = attempts_of(flow, i);
+        fill_terms(flow, i, step);
     }
     return OK;
 }

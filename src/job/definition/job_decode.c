@@ -245,6 +245,18 @@ void job_settle_kind(struct job *job)
 }
 
 /* Checks that concern several fields. */
+/* A run takes one slot in each. */
+static enum status check_groups(const struct decoder *d, const struct spot *root)
+{
+    const struct job *job = d->job;
+    struct spot spot = {root, "groups", 0, node_get(root->node, "groups")};
+    for (size_t i = 0; job->groups && job->groups[i]; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(job->groups[k], job->groups[i]) == 0)
+                return spot_fail(d->err, &spot, "\"%s\" is named twice", job->groups[i]);
+    return OK;
+}
+
 static enum status check_whole(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;
@@ -264,6 +276,8 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
         st = check_params(d, root);
     if (st == OK)
         st = check_secrets(d, root);
+    if (st == OK)
+        st = check_groups(d, root);
     if (st == OK)
         st = check_rolling(d, root);
     if (st == OK)

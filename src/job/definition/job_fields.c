@@ -10,6 +10,7 @@
 #include "expect/notify_terms.h"
 #include "function/job_function.h"
 #include "params/secret_use.h"
+#include "run.h"
 #include "workflow/steps.h"
 
 #define AT(member)  .offset = offsetof(struct job, member)
@@ -563,6 +564,19 @@ const struct field job_fields[] = {
            "触发后超过此时长仍无法启动，记为错过。", .unset = "none", .sample = "6h")},
     {"retries", FIELD_GROUP, .of = OF_STEP, .in_reference = true, .fields = retry_fields,
      .also = "retry retry_count attempts backoff"},
+    {"groups", FIELD_NAMES, AT(groups), 0, JOB_GROUPS_MAX, .of = OF_STEP,
+     .complain = group_name_complaint, .also = "group pool pools concurrency_group semaphore mutex",
+     ABOUT(SECTION_HOW, "Groups", "并发组",
+           "Each run needs a slot in all of these groups, whose limits an admin sets; it waits "
+           "while one of them is full.",
+           "每次运行需要在所有这些并发组中各占一个名额，上限由管理员设置；任一组已满时等待。",
+           .unset = "none", .sample = "db-backup", .see = "GROUPS.md", .option = "group",
+           .value = "NAME")},
+    {"priority", FIELD_INT, AT(priority), -JOB_PRIORITY_MAX, JOB_PRIORITY_MAX, .of = OF_STEP,
+     ABOUT(SECTION_HOW, "Priority", "优先级",
+           "Of the runs that wait for a slot of a group, those with the highest priority go first.",
+           "等待并发组名额的运行中，优先级高的先运行。", .sample = "10", .see = "GROUPS.md",
+           .option = "priority", .value = "N")},
     {"expect", FIELD_GROUP, .of = OF_STEP, .fields = expect_fields, .defines = true,
      .of_process = true, .also = "success assert verify check"},
     {"where", FIELD_SELECTOR, AT(where), 1, 500, .of = OF_EITHER, .in_reference = true,

@@ -263,7 +263,7 @@ enum status plan_overlay_run(struct store_plan *plan, struct mirror_run *run,
 {
     enum status st = keep_before(plan, (struct plan_before){.run = run, .row.run = run->row});
     if (st == OK)
-        run->row = *row;
+        mirror_set_run(plan->mirror, run, row);
     return st;
 }
 
@@ -298,7 +298,7 @@ static void put_back(struct store_plan *plan, size_t count)
         else if (before->is_new)
             mirror_remove_run(plan->mirror, before->run);
         else
-            before->run->row = before->row.run;
+            mirror_set_run(plan->mirror, before->run, &before->row.run);
     }
 }
 

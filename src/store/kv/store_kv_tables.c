@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "group/group.h"
 #include "params/run_input.h"
 
 /* ---- jobs ---- */
@@ -237,6 +238,20 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     if (!run)
         return E_NOT_FOUND;
     *ret = run->row;
+    return OK;
+}
+
+/* Who holds a slot is certain by the guard of its group; of those that wait nothing is. */
+static enum status each_grouped(struct tables *tables,
+                                bool (*visit)(void *context, const struct run_row *row),
+                                void *context)
+{
+    const struct mirror *mirror = ((struct store_plan *)tables)->mirror;
+    const struct mirror_run *run;
+    for (int holds = 1; holds >= 0; holds--)
+        for (run = mirror->grouped; run; run = run->next_grouped)
+            if (run_holds_slots(&run->row.run) == (holds != 0) && !visit(context, &run->row))
+                return OK;
     return OK;
 }
 
@@ -474,4 +489,19 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL, find_row);
+/* Written once, however many items of the plan take slots. */
+static enum status guard_group(struct tables *tables, const char *group)
+{
+    struct store_plan *plan = (struct store_plan *)tables;
+    const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, SLOTS_DOC, group);
+    struct store_doc doc = {.json = "{}", .revision = 1 + (known ? known->doc.revision : 0)};
+    struct plan_key key = plan_doc_key(plan, SLOTS_DOC, group);
+    enum status st = plan_compare_key(plan, key, known ? known->mod_revision : 0);
+    if (st != OK || plan_find_write(plan, &key))
+        return st;
+    size_t value_at = plan->bytes.length;
+    value_write_doc(&plan->bytes, &doc);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL, find_row, guard_group);

@@ -28,6 +28,10 @@ enum { VALUE_VERSION_ROLLING = 5 };
  * waits for a node to become the instance of one (see value_leave_to_newer). */
 enum { VALUE_VERSION_WORKFLOW = 6 };
 
+/* And the runs that need a slot of a group, or wait for one: a peal without groups would run them
+ * beside too many others. Steps are those of a workflow: see docs/GROUPS.md. */
+enum { VALUE_VERSION_GROUPS = 7 };
+
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
@@ -129,7 +133,7 @@ static struct reader open_run_value(const struct kv_pair *kv)
 {
     struct reader from = open_value(kv);
     if (from.failed == E_VERSION && from.at[-1] >= VALUE_VERSION_SPECIAL &&
-        from.at[-1] <= VALUE_VERSION_WORKFLOW)
+        from.at[-1] <= VALUE_VERSION_GROUPS)
         from.failed = OK;
     return from;
 }
@@ -329,6 +333,8 @@ static char version_of(const struct run *run)
 {
     if (!id_is_zero(&run->instance))
         return VALUE_VERSION_WORKFLOW;
+    if (run->groups[0])
+        return VALUE_VERSION_GROUPS;
     if (run->rolling || run->cause == CAUSE_WEBHOOK)
         return VALUE_VERSION_ROLLING;
     return run->parts        ? VALUE_VERSION_PART
@@ -341,6 +347,8 @@ static char version_for(const struct job *job)
 {
     if (job->kind == JOB_WORKFLOW)
         return VALUE_VERSION_WORKFLOW;
+    if (job->groups && job->groups[0])
+        return VALUE_VERSION_GROUPS;
     if (job->rolling.at_once || job->place != PLACE_EVEN)
         return VALUE_VERSION_ROLLING;
     if (job->spread)
@@ -371,7 +379,9 @@ static unsigned missing_in(const struct run *run)
 {
     bool is_of_workflow = !id_is_zero(&run->instance);
     bool has_more = is_special(run) || run->retried || run->attempts || is_of_workflow;
-    unsigned without = has_more ? 0 : SINCE_4;
+    if (run->groups[0])
+        return 0;
+    unsigned without = has_more ? SINCE_8 : SINCE_4 | SINCE_8;
     without |= run->parts || is_of_workflow ? 0 : SINCE_5;
     without |= run->rolling || is_of_workflow ? 0 : SINCE_6;
     return is_of_workflow ? without : without | SINCE_7;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doc_key.h"
+#include "group/group.h"
 
 /* ---- the tables' keys ---- */
 
@@ -176,6 +177,20 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     return E_NOT_FOUND;
 }
 
+static enum status each_grouped(struct tables *tables,
+                                bool (*visit)(void *context, const struct run_row *row),
+                                void *context)
+{
+    const struct table *runs = &of_tables(tables)->runs;
+    const struct memory_run *run;
+    for (int holds = 1; holds >= 0; holds--)
+        for (size_t at = 0; (run = table_next(runs, &at));)
+            if (run->row.run.groups[0] && state_is_open(run->row.run.state) &&
+                run_holds_slots(&run->row.run) == (holds != 0) && !visit(context, &run->row))
+                return OK;
+    return OK;
+}
+
 static enum status add_run(struct tables *tables, const struct run *run)
 {
     struct memory_data *data = of_tables(tables);
@@ -327,7 +342,7 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return doc->json ? add_doc(data, doc) : OK;
 }
 
-static const struct tables_ops tables_ops = TABLES_OPS(get_job, NULL, NULL);
+static const struct tables_ops tables_ops = TABLES_OPS(get_job, NULL, NULL, NULL);
 
 struct memory_data *memory_data_new(void)
 {

@@ -18,6 +18,8 @@ struct mirror_run {
     int64_t mod_revision;
     struct mirror_job *job;
     TAILQ_ENTRY(mirror_run) of_job; /* in creation order */
+    bool is_grouped;                /* it is open, and has groups: */
+    struct mirror_run *next_grouped, *last_grouped;
 };
 
 TAILQ_HEAD(mirror_runs, mirror_run);
@@ -54,11 +56,12 @@ struct mirror {
     struct table jobs, names, runs, entries;
     struct mirror_nodes nodes;
     struct table docs;
-    struct table asides;   /* keys whose values can't be decoded */
-    struct epoch epoch;    /* listed before the runs, whose numbers depend on it */
-    char *halt;            /* reason of the halt; NULL: none */
-    int64_t halt_revision; /* 0: no such key */
-    struct feed metas;     /* of this node, collected while loading */
+    struct mirror_run *grouped; /* the first one; a mirror may be moved */
+    struct table asides;        /* keys whose values can't be decoded */
+    struct epoch epoch;         /* listed before the runs, whose numbers depend on it */
+    char *halt;                 /* reason of the halt; NULL: none */
+    int64_t halt_revision;      /* 0: no such key */
+    struct feed metas;          /* of this node, collected while loading */
 };
 
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node);
@@ -72,9 +75,11 @@ MUST_CHECK enum status mirror_put(struct mirror *mirror, const struct kv_pair *k
 /* A key was deleted. */
 MUST_CHECK enum status mirror_delete(struct mirror *mirror, struct kv_bytes key, struct feed *feed);
 
-/* NULL: out of memory. mirror_remove_run also frees the run. */
+/* NULL: out of memory. mirror_remove_run also frees the run; mirror_set_run gives it
+ * another row. */
 struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row);
 void mirror_remove_run(struct mirror *mirror, struct mirror_run *run);
+void mirror_set_run(struct mirror *mirror, struct mirror_run *run, const struct run_row *row);
 
 /* Feeds the differences between two mirrors; `before` NULL: feeds everything, at the start. */
 void mirror_feed_difference(const struct mirror *before, const struct mirror *now,

@@ -228,6 +228,42 @@ static void insert_in_order(struct mirror_job *job, struct mirror_run *run)
         TAILQ_INSERT_HEAD(&job->runs, run, of_job);
 }
 
+static void unlist_grouped(struct mirror *mirror, struct mirror_run *run)
+{
+    if (!run->is_grouped)
+        return;
+    if (run->last_grouped)
+        run->last_grouped->next_grouped = run->next_grouped;
+    else
+        mirror->grouped = run->next_grouped;
+    if (run->next_grouped)
+        run->next_grouped->last_grouped = run->last_grouped;
+    run->is_grouped = false;
+}
+
+static void list_grouped(struct mirror *mirror, struct mirror_run *run)
+{
+    bool is_grouped = run->row.run.groups[0] && state_is_open(run->row.run.state);
+    if (is_grouped == run->is_grouped)
+        return;
+    if (!is_grouped) {
+        unlist_grouped(mirror, run);
+        return;
+    }
+    run->next_grouped = mirror->grouped;
+    run->last_grouped = NULL;
+    if (run->next_grouped)
+        run->next_grouped->last_grouped = run;
+    mirror->grouped = run;
+    run->is_grouped = true;
+}
+
+void mirror_set_run(struct mirror *mirror, struct mirror_run *run, const struct run_row *row)
+{
+    run->row = *row;
+    list_grouped(mirror, run);
+}
+
 struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row)
 {
     struct mirror_job *job = need_job(mirror, &row->run.job_uid);
@@ -237,8 +273,10 @@ struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *r
     run->row = *row;
     run->job = job;
     run = insert(&mirror->runs, run);
-    if (run)
-        insert_in_order(job, run);
+    if (!run)
+        return NULL;
+    insert_in_order(job, run);
+    list_grouped(mirror, run);
     return run;
 }
 
@@ -256,7 +294,7 @@ enum status mirror_put_run(struct mirror *mirror, const struct id *id, const str
         run = mirror_add_run(mirror, &row);
     if (!run)
         return E_NOMEM;
-    run->row = row;
+    mirror_set_run(mirror, run, &row);
     run->mod_revision = kv->mod_revision;
     if (feed && tell == TELL_CHANGE)
         feed_add_run(feed, STORE_CHANGE_RUN, &row.run);
@@ -268,6 +306,7 @@ enum status mirror_put_run(struct mirror *mirror, const struct id *id, const str
 void mirror_remove_run(struct mirror *mirror, struct mirror_run *run)
 {
     table_remove(&mirror->runs, run);
+    unlist_grouped(mirror, run);
     TAILQ_REMOVE(&run->job->runs, run, of_job);
     drop_unneeded_job(mirror, run->job);
     free(run);

@@ -66,6 +66,14 @@ struct tables_ops {
                              int after_part, struct run_row *ret);
     enum status (*oldest_queued)(struct tables *tables, const struct id *job_uid,
                                  struct run_row *ret);
+    /* Visits the open runs that have groups, those that hold slots (run_holds_slots) first, until
+     * `visit` returns false. */
+    enum status (*each_grouped)(struct tables *tables,
+                                bool (*visit)(void *context, const struct run_row *row),
+                                void *context);
+    /* A run gets a slot of the group in this transaction, which was decided by who holds the
+     * others: of two that decide at the same time only one may do so. NULL: no two can. */
+    enum status (*guard_group)(struct tables *tables, const char *group);
     enum status (*add_run)(struct tables *tables, const struct run *run);
     /* Updates all but its identity: id, job, tick, attempt, part, cause. */
     enum status (*set_run)(struct tables *tables, const struct run_row *row);
@@ -85,16 +93,17 @@ struct tables_ops {
 };
 
 /* The operations of a backend whose functions have their names; `hold` is its hold_job, `add` its
- * add_job or NULL, and `find` its find_row or NULL. */
-#define TABLES_OPS(hold, add, find)                                                                \
+ * add_job or NULL, `find` its find_row or NULL, and `guard` its guard_group or NULL. */
+#define TABLES_OPS(hold, add, find, guard)                                                         \
     {                                                                                              \
         .get_job = get_job, .hold_job = (hold), .find_name = find_name, .put_job = put_job,        \
         .move_job = move_job, .remove_job = remove_job, .get_run = get_run, .find_run = find_run,  \
         .count_open = count_open, .next_open = next_open, .oldest_queued = oldest_queued,          \
-        .add_run = add_run, .set_run = set_run, .remove_ended_run = remove_ended_run,              \
-        .add_entry = add_entry, .remove_entry = remove_entry, .next_fence = next_fence,            \
-        .set_meta = set_meta, .set_drain = set_drain, .get_doc = get_doc, .put_doc = put_doc,      \
-        .add_job = (add), .find_row = (find),                                                      \
+        .each_grouped = each_grouped, .add_run = add_run, .set_run = set_run,                      \
+        .remove_ended_run = remove_ended_run, .add_entry = add_entry,                              \
+        .remove_entry = remove_entry, .next_fence = next_fence, .set_meta = set_meta,              \
+        .set_drain = set_drain, .get_doc = get_doc, .put_doc = put_doc, .add_job = (add),          \
+        .find_row = (find), .guard_group = (guard),                                                \
     }
 
 /* Backends embed this. */

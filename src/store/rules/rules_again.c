@@ -100,9 +100,11 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
         .outcome = run->outcome,
         .instance = run->instance,
         .joins = run->joins,
+        .priority = run->priority,
     };
     memcpy(next.job_name, run->job_name, sizeof(next.job_name));
     memcpy(next.step, run->step, sizeof(next.step));
+    memcpy(next.groups, run->groups, sizeof(next.groups));
     memcpy(next.by, run->by, sizeof(next.by));
     memcpy(next.traceparent, run->traceparent, sizeof(next.traceparent));
     memcpy(next.pinned, run->pinned, sizeof(next.pinned));

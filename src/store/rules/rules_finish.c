@@ -72,6 +72,8 @@ static void set_end(struct run_row *row, const struct run *end, bool is_again)
     row->run.instance = before.instance;
     memcpy(row->run.step, before.step, sizeof(before.step));
     row->run.joins = before.joins;
+    memcpy(row->run.groups, before.groups, sizeof(before.groups));
+    row->run.priority = before.priority;
     row->run.outcome = is_again ? RUN_QUEUED : before.outcome;
     row->run.retried = before.retried || is_again;
     if (before.fence) /* else the store may have been restored to before the begin */

@@ -42,11 +42,13 @@ static enum status purge(struct rules *rules, struct store_put_job *put, struct 
     return OK;
 }
 
-/* What waits after the start of its tick: a further attempt for its time, a part for its turn. */
+/* What waits after the start of its tick: a further attempt for its time, a part for its turn, any
+ * run for a slot of its groups. */
 static bool is_yet_to_come(const struct run *run)
 {
     bool is_retry = run->state == RUN_DUE && run->attempt > 1;
-    return !run_is_asked_for(run) && (is_retry || run_waits_for_turn(run));
+    bool needs_slot = run->state == RUN_DUE && run->groups[0] && !run_is_step(run);
+    return !run_is_asked_for(run) && (is_retry || needs_slot || run_waits_for_turn(run));
 }
 
 /* That ends with the pause; where a person has asked for the run, it goes on. */

@@ -11,15 +11,20 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     if (st != OK)
         return st;
     claim->run.state = state;
-    claim->result = state == RUN_QUEUED ? CLAIM_QUEUED : CLAIM_WON;
+    claim->result = state == RUN_QUEUED ? CLAIM_QUEUED
+                    : state == RUN_DUE  ? CLAIM_SPREAD
+                                        : CLAIM_WON;
     return OK;
 }
 
-/* CLAIMED, or BEGUN. */
+/* CLAIMED, or BEGUN; DUE while one of its groups is full. */
 static enum status make_owned(struct rules *rules, struct store_claim *claim)
 {
-    enum status st = OK;
+    bool has_slots;
     claim->run.fence = 0;
+    enum status st = rules_get_slots(rules, &claim->run, &claim->slots, true, false, &has_slots);
+    if (st != OK || !has_slots)
+        return st == OK ? make_run(rules, claim, RUN_DUE) : st;
     if (claim->begins)
         st = rules->ops->next_fence(rules->tables, &claim->run.fence);
     return st == OK ? make_run(rules, claim, claim->run.fence ? RUN_BEGUN : RUN_CLAIMED) : st;
@@ -118,7 +123,7 @@ static enum status find_claimed(struct rules *rules, struct store_claim *claim)
         claim->result = CLAIM_WON;
     else if (row.run.state == RUN_QUEUED)
         claim->result = CLAIM_QUEUED;
-    else if ((row.run.state == RUN_DUE && row.run.parts) ||
+    else if ((row.run.state == RUN_DUE && (row.run.parts || row.run.groups[0])) ||
              (row.run.state == RUN_RUNNING && row.run.nonce == claim->run.nonce))
         claim->result = CLAIM_SPREAD;
     else
@@ -161,6 +166,10 @@ static enum status claim_boot(struct rules *rules, struct store_claim *claim)
     if (revision != claim->boot.revision)
         return find_claimed(rules, claim);
     st = is_boot_stale(rules, claim, &is_stale);
+    if (st == OK && !is_stale) {
+        st = rules_slots_are_current(rules, &claim->slots, &is_stale);
+        is_stale = !is_stale;
+    }
     if (st != OK || is_stale) {
         claim->result = CLAIM_STALE;
         return st;
@@ -197,7 +206,7 @@ static enum status is_as_planned(struct rules *rules, const struct store_claim *
 
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
 {
-    bool is_planned;
+    bool is_current;
     struct job_row job;
     if (claim->boot.name[0])
         return claim_boot(rules, claim);
@@ -210,8 +219,10 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
         job.rewinds.count != claim->rewinds || claim->tick_ms <= job.cursor_ms)
         return find_claimed(rules, claim);
-    st = is_as_planned(rules, claim, &is_planned);
-    if (st != OK || !is_planned)
+    st = is_as_planned(rules, claim, &is_current);
+    if (st == OK && is_current)
+        st = rules_slots_are_current(rules, &claim->slots, &is_current);
+    if (st != OK || !is_current)
         return st;
 
     claim->result = CLAIM_PASSED;
@@ -270,6 +281,24 @@ static void claim_for(struct run *run, const struct store_take *take)
     run->nonce = take->nonce;
     snprintf(run->node, sizeof(run->node), "%s", take->node);
     run->owner = take->owner;
+    if (take->ends)
+        return;
+    memcpy(run->groups, take->groups, sizeof(run->groups));
+    run->priority = take->priority;
+}
+
+/* Gives the run to the node of the take, if its groups have slots for it there. */
+static enum status take_run(struct rules *rules, struct store_take *take, struct run_row *row)
+{
+    static const struct store_slots none = {.count = 0};
+    bool is_current, has_slots = false;
+    enum status st = rules_slots_are_current(rules, &take->slots, &is_current);
+    claim_for(&row->run, take);
+    if (st == OK && is_current)
+        st = rules_get_slots(rules, &row->run, take->ends ? &none : &take->slots, false,
+                             take->from_nonce != 0, &has_slots);
+    take->taken = has_slots;
+    return st == OK && has_slots ? rules_set_run(rules, row) : st;
 }
 
 /* *ordered is set to the instance if the reason is its order. */
@@ -331,8 +360,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     } else if (is_there && take->parts.count) {
         st = rules_spread_run(rules, &row, &take->parts);
     } else {
-        claim_for(&row.run, take);
-        st = rules_set_run(rules, &row);
+        st = take_run(rules, take, &row);
     }
     take->run = row.run;
     return st;

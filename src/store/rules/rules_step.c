@@ -29,11 +29,13 @@ static void fill_step(struct run *run, const struct run *of, const struct store_
         .input = of->input,
         .instance = of->instance,
         .joins.is_final = step->is_final,
+        .priority = step->priority,
     };
     memcpy(run->job_name, of->job_name, sizeof(run->job_name));
     memcpy(run->by, of->by, sizeof(run->by));
     memcpy(run->traceparent, of->traceparent, sizeof(run->traceparent));
     memcpy(run->step, step->step, sizeof(run->step));
+    memcpy(run->groups, step->groups, sizeof(run->groups));
 }
 
 static enum status add_run(struct rules *rules, const struct run *run)

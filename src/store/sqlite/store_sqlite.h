@@ -64,6 +64,7 @@ enum sql {
     SQL_PUT_DOC,
     SQL_REMOVE_DOC,
     SQL_RUNS_OF_JOB,
+    SQL_GROUPED,
     SQL_SET_FENCE,
     SQL_STATEMENTS,
 };

@@ -314,6 +314,13 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     return E_NOT_FOUND;
 }
 
+static enum status each_grouped(struct tables *tables,
+                                bool (*visit)(void *context, const struct run_row *row),
+                                void *context)
+{
+    return sqlite_tables_ops.each_grouped(tables, visit, context);
+}
+
 static enum status add_run(struct tables *tables, const struct run *run)
 {
     struct sqlite_db *db = db_of(tables);
@@ -413,4 +420,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_tables_ops.put_doc(tables, doc);
 }
 
-const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job, add_job, NULL);
+const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job, add_job, NULL, NULL);

@@ -59,6 +59,8 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_REMOVE_DOC] = "DELETE FROM docs WHERE kind = ?1 AND name = ?2",
     [SQL_RUNS_OF_JOB] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
                         " WHERE job = ?1",
+    [SQL_GROUPED] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
+                    " WHERE in_groups <> '' AND state < 5 ORDER BY state DESC",
     [SQL_SET_FENCE] = "UPDATE counters SET value = ?1 WHERE name = 'fence'",
 };
 

@@ -88,6 +88,11 @@ static const char *const migrations[] = {
     "ALTER TABLE runs ADD COLUMN made INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE runs ADD COLUMN expected INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE runs ADD COLUMN is_final INTEGER NOT NULL DEFAULT 0;",
+
+    /* Groups. */
+    "ALTER TABLE runs ADD COLUMN in_groups TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX runs_grouped ON runs (state) WHERE in_groups <> '' AND state < 5;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -180,6 +180,21 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
     return st == E_SET_ASIDE ? E_NOT_FOUND : st;
 }
 
+/* By their states: begun and claimed before due. */
+static enum status each_grouped(struct tables *tables,
+                                bool (*visit)(void *context, const struct run_row *row),
+                                void *context)
+{
+    struct sqlite_db *t = (struct sqlite_db *)tables;
+    struct run_row row;
+    bool go_on = true;
+    enum status st = OK;
+    while (go_on && (st = sqlite_first_row(t, SQL_GROUPED)) == OK)
+        go_on = !sqlite_read_run(t->stmts[SQL_GROUPED], &row) || visit(context, &row);
+    sqlite3_reset(t->stmts[SQL_GROUPED]);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
 static enum status add_run(struct tables *tables, const struct run *run)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
@@ -289,4 +304,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_finish(t, which);
 }
 
-const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job, add_job, NULL);
+const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job, add_job, NULL, NULL);

@@ -339,6 +339,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/channels/{name}", "", CHANNEL},
         {V1 "/channels/{name}/test", "", CHANNEL},
         {V1 "/secrets/{name}", "", "{\"value\":\"hunter2\"}"},
+        {V1 "/groups/{name}", "", "{\"cluster\":2}"},
         {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
@@ -444,6 +445,7 @@ static void test_answers_have_their_shape(void **state)
                   "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
     EXPECT_STATUS(world, 201, "PUT /channels/a", CHANNEL);
     EXPECT_STATUS(world, 201, "PUT /secrets/a", "{\"value\":\"hunter2\"}");
+    EXPECT_STATUS(world, 201, "PUT /groups/a", "{\"cluster\":2}");
     fake_executor_set_instant(world->executor, true);
     for (size_t i = 0; i < api_route_count; i++) {
         char line[300];

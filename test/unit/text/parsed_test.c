@@ -280,6 +280,7 @@ static const char *const built[] = {
     "%s or %s",
     "did you mean \"%s\"?",
     "make it with `peal calendar set`",
+    "make it with `peal group set`",
     "can't open the store %s: %s\nCheck it: peal doctor%s",
     "no etcd endpoint can be used: %s",
     "can't read %s's password from %s: %s",

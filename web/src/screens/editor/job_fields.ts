@@ -324,6 +324,16 @@ export const jobFields: readonly JobField[] = [
         zh: ["尝试的通知", "last：仅在最后一次尝试后通知。each：每次尝试失败都通知。"],
     },
     {
+        name: "groups", section: "how", kind: "names", sample: "db-backup",
+        en: ["Groups", "Each run needs a slot in all of these groups, whose limits an admin sets; it waits while one of them is full."],
+        zh: ["并发组", "每次运行需要在所有这些并发组中各占一个名额，上限由管理员设置；任一组已满时等待。"],
+    },
+    {
+        name: "priority", section: "how", kind: "number", sample: "10",
+        en: ["Priority", "Of the runs that wait for a slot of a group, those with the highest priority go first."],
+        zh: ["优先级", "等待并发组名额的运行中，优先级高的先运行。"],
+    },
+    {
         name: "expect.matches", section: "expect", kind: "text", sample: "^[1-9][0-9]* rows", defines: true, ofProcess: true,
         en: ["Output matches", "A pattern, as grep -E takes it, that a line of the output must match."],
         zh: ["输出须匹配", "输出中须有一行匹配该模式（同 grep -E）。"],

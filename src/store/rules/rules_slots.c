@@ -1,0 +1,108 @@
+/* Groups: who holds a slot, and who waits for one. */
+#include <string.h>
+
+#include "group/group.h"
+#include "rules/rules_internal.h"
+
+/* A run that asks for slots, and what the others leave of them. */
+struct asker {
+    const struct run *run;
+    const struct store_slots *slots;
+    bool is_new;
+    int held[RUN_GROUPS_MAX], held_here[RUN_GROUPS_MAX];
+    bool must_wait;
+};
+
+static bool is_limited(const struct store_slot *slot)
+{
+    return slot->cluster || slot->node;
+}
+
+static void count_holder(struct asker *asker, const struct run *other)
+{
+    bool is_here = strcmp(other->node, asker->run->node) == 0;
+    for (size_t i = 0; i < asker->slots->count; i++) {
+        bool has_slot = groups_have(other->groups, asker->slots->items[i].group);
+        asker->held[i] += has_slot;
+        asker->held_here[i] += has_slot && is_here;
+    }
+}
+
+static bool is_behind(const struct asker *asker, const struct run *other)
+{
+    bool is_time = other->not_before_ms <= asker->run->claimed_ms;
+    if (other->state != RUN_DUE || !is_time || !run_goes_before(other, asker->run))
+        return false;
+    for (size_t i = 0; i < asker->slots->count; i++)
+        if (is_limited(&asker->slots->items[i]) &&
+            groups_have(other->groups, asker->slots->items[i].group))
+            return true;
+    return false;
+}
+
+static bool look_at(void *context, const struct run_row *row)
+{
+    struct asker *asker = context;
+    if (id_compare(&row->run.id, &asker->run->id) == 0)
+        return true;
+    if (run_holds_slots(&row->run))
+        count_holder(asker, &row->run);
+    else if (asker->is_new)
+        asker->must_wait = is_behind(asker, &row->run);
+    else
+        return false; /* those that hold some came first */
+    return !asker->must_wait;
+}
+
+static bool has_room(const struct asker *asker, bool has_some)
+{
+    for (size_t i = 0; i < asker->slots->count; i++) {
+        const struct store_slot *slot = &asker->slots->items[i];
+        if ((slot->cluster && !has_some && asker->held[i] >= slot->cluster) ||
+            (slot->node && asker->held_here[i] >= slot->node))
+            return false;
+    }
+    return true;
+}
+
+enum status rules_slots_are_current(struct rules *rules, const struct store_slots *slots, bool *ret)
+{
+    *ret = true;
+    for (size_t i = 0; i < slots->count && *ret; i++) {
+        int64_t revision = 0;
+        enum status st =
+            rules->ops->get_doc(rules->tables, GROUP_DOC, slots->items[i].group, &revision);
+        if (st != OK && st != E_NOT_FOUND)
+            return st;
+        *ret = (st == OK ? revision : 0) == slots->items[i].revision;
+    }
+    return OK;
+}
+
+/* Who gives a slot back need not guard it: at worst a run waits that need not any more, and is
+ * taken at once. */
+static enum status guard(struct rules *rules, const struct store_slots *slots)
+{
+    enum status st = OK;
+    for (size_t i = 0; rules->ops->guard_group && st == OK && i < slots->count; i++)
+        if (is_limited(&slots->items[i]))
+            st = rules->ops->guard_group(rules->tables, slots->items[i].group);
+    return st;
+}
+
+enum status rules_get_slots(struct rules *rules, const struct run *run,
+                            const struct store_slots *slots, bool is_new, bool has_some, bool *ret)
+{
+    struct asker asker = {.run = run, .slots = slots, .is_new = is_new};
+    bool has_limit = false;
+    *ret = true;
+    for (size_t i = 0; i < slots->count; i++)
+        has_limit |= is_limited(&slots->items[i]);
+    if (!has_limit)
+        return OK;
+    enum status st = rules->ops->each_grouped(rules->tables, look_at, &asker);
+    if (st != OK)
+        return st;
+    *ret = !asker.must_wait && has_room(&asker, has_some);
+    return *ret ? guard(rules, slots) : OK;
+}
