@@ -199,12 +199,12 @@ static void replan_job_of(struct engine *engine, const struct run *run)
         engine_put_plan(engine, job, INT64_MIN);
 }
 
-/* Perhaps no node may run it: the sweeper has to look. */
+/* Perhaps no node may run it, or it waits for a slot up to its deadline: the sweeper has to look. */
 static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
         run->state == RUN_DUE ? instances_terms(&engine->instances, run) : NULL;
-    if (job && (job->where || open_run_only_node(run) || run->parts))
+    if (job && (job->where || open_run_only_node(run) || run->parts || run->groups[0]))
         marks_sweep(&engine->marks);
 }
 
