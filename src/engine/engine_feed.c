@@ -199,7 +199,8 @@ static void replan_job_of(struct engine *engine, const struct run *run)
         engine_put_plan(engine, job, INT64_MIN);
 }
 
-/* Perhaps no node may run it, or it waits for a slot up to its deadline: the sweeper has to look. */
+/* Perhaps no node may run it, or it waits for a slot up to its deadline: the sweeper has to look.
+ */
 static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
@@ -229,6 +230,8 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     bool is_new_phase = open->phase != phase;
     if (is_new_phase)
         open_runs_move(&engine->runs, open, phase);
+    else
+        open_runs_regroup(&engine->runs, open);
     if (is_new_phase && phase == OPEN_GROUP) /* it may have a timeout */
         marks_sweep(&engine->marks);
     if (!open_phase_is(phase, PHASE_ELSEWHERE))

@@ -101,6 +101,16 @@ void any_place_write(uint64_t *random, struct strbuf *yaml)
         strbuf_addf(yaml, "place: %s\n", PICK(random, places));
 }
 
+void any_groups_write(uint64_t *random, const char *indent, struct strbuf *yaml)
+{
+    static const char *const lists[] = {"[two]", "[one-each]", "[two, one-each]"};
+    if (!any_chance(random, 40))
+        return;
+    strbuf_addf(yaml, "%sgroups: %s\n", indent, PICK(random, lists));
+    if (any_chance(random, 40))
+        strbuf_addf(yaml, "%spriority: %d\n", indent, (int)any_below(random, 3) - 1);
+}
+
 static void add_schedules(uint64_t *random, int64_t now_ms, bool is_dense, bool has_boots,
                           struct strbuf *yaml)
 {
@@ -142,7 +152,7 @@ static void add_each(uint64_t *random, int before, struct strbuf *yaml)
                     at_once);
 }
 
-static void add_step(uint64_t *random, const char *prefix, int step, int version,
+static void add_step(uint64_t *random, const char *prefix, int step, int version, bool has_groups,
                      struct strbuf *yaml)
 {
     int before = -1;
@@ -162,10 +172,12 @@ static void add_step(uint64_t *random, const char *prefix, int step, int version
         strbuf_adds(yaml, "    ");
         add_retries(random, yaml);
     }
+    if (has_groups)
+        any_groups_write(random, "    ", yaml);
 }
 
 void any_workflow_write(uint64_t *random, int64_t now_ms, const char *name, int version,
-                        bool is_dense, struct strbuf *yaml)
+                        bool is_dense, bool has_groups, struct strbuf *yaml)
 {
     strbuf_addf(yaml, "name: %s\n", name);
     add_schedules(random, now_ms, is_dense, false, yaml);
@@ -183,13 +195,13 @@ void any_workflow_write(uint64_t *random, int64_t now_ms, const char *name, int 
     strbuf_adds(yaml, "steps:\n");
     int steps = 1 + (int)any_below(random, 6);
     for (int i = 0; i < steps; i++)
-        add_step(random, "s", i, version, yaml);
+        add_step(random, "s", i, version, has_groups, yaml);
     if (!any_chance(random, 30))
         return;
     strbuf_adds(yaml, "finally:\n");
     int finals = 1 + (int)any_below(random, 2);
     for (int i = 0; i < finals; i++)
-        add_step(random, "f", i, version, yaml);
+        add_step(random, "f", i, version, has_groups, yaml);
 }
 
 /* ---- jobs ---- */

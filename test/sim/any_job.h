@@ -20,7 +20,10 @@ void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int versi
  * kinds. The words of a step's command: the version, then what the last step that it waits for has
  * written as `v`, and the name of that step; or only the version. */
 void any_workflow_write(uint64_t *random, int64_t now_ms, const char *name, int version,
-                        bool is_dense, struct strbuf *yaml);
+                        bool is_dense, bool has_groups, struct strbuf *yaml);
+
+/* Groups of cluster_group.c and a priority, or nothing, for a job or a step. */
+void any_groups_write(uint64_t *random, const char *indent, struct strbuf *yaml);
 
 /* Which node is to go first, or nothing. */
 void any_place_write(uint64_t *random, struct strbuf *yaml);

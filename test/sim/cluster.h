@@ -27,6 +27,7 @@
 
 #include "attendance.h"
 #include "engine.h"
+#include "group/group.h"
 #include "ledger.h"
 #include "stage.h"
 
@@ -223,6 +224,8 @@ struct cluster {
     bool
         refuses_strangers; /* its store compares who asks with who has joined, where it is played */
     bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
+    bool wants_groups;     /* some of its jobs have groups ... */
+    unsigned groups_there; /* ... once these are in the store: a bit for each of sim_groups */
     bool has_boots;        /* many of its jobs run when a node boots */
     bool has_workflows;    /* some of its jobs are workflows */
     bool has_places;       /* some of its jobs choose the node that goes first */
@@ -259,7 +262,7 @@ struct cluster {
     int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     int64_t healed_ms; /* since when all is well: the last agent was killed, or a fault healed */
     size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds, suspicions,
-        retries, spreads, part_turns, part_stops, instances, items, skips;
+        retries, spreads, part_turns, part_stops, instances, items, skips, grouped;
 };
 
 /* ---- cluster_node.c ---- */
@@ -361,6 +364,7 @@ enum fault_mix {
     MIX_JUMPS,
     MIX_BOOTS,
     MIX_WORKFLOWS,
+    MIX_GROUPS,
     MIX_COUNT
 };
 
@@ -441,6 +445,22 @@ enum run_state spread_end_of(const struct cluster *cluster, const struct run *ru
 /* ---- cluster_rolling.c ---- */
 
 /* The run was written; `was` is what it was before. */
+/* ---- cluster_group.c ---- */
+
+enum { SIM_GROUPS = 2 };
+extern const struct sim_group {
+    const char *name, *json;
+    struct group_limits limits;
+} sim_groups[SIM_GROUPS];
+
+/* Jobs name them only then: whoever hears of the jobs has heard of them. */
+bool groups_are_there(const struct cluster *cluster);
+void groups_see(struct cluster *cluster, const struct known_run *known, const struct run *was);
+/* Is it right that this run, which is DUE, or claimed by a node that is dead, waits? */
+bool groups_may_wait(const struct cluster *cluster, const struct run *run);
+
+/* ---- cluster_rolling.c ---- */
+
 void rolling_see(struct cluster *cluster, const struct known_job *job, struct known_run *known,
                  const struct run *was);
 /* It waits for its turn, and no other part is under way. */

@@ -38,7 +38,7 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
         patience_ms += 2 * MINUTE + definition->deadline_s * SECOND;
     bool is_old = known->since_ms < cluster->stage.now_ms - patience_ms;
     bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - patience_ms &&
-                  !is_limited && !definition->where;
+                  !is_limited && !definition->where && !groups_may_wait(cluster, run);
     bool is_left = run->state == RUN_CLAIMED && !(is_limited && may_wait_for_room(run));
     if (is_left && /* or waits, with its deadline, for a node it may use */
         job_is_picky(definition))
@@ -117,6 +117,7 @@ void check_caught_up(struct cluster *cluster)
 static bool may_be_taken(const struct cluster *cluster, const struct known_run *known)
 {
     return !is_limited(cluster) && known->run.cause != CAUSE_REBOOT && !known->run.pinned[0] &&
+           !groups_may_wait(cluster, &known->run) &&
            !job_is_picky(cluster->jobs[known->job].definition);
 }
 

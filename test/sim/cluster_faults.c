@@ -101,6 +101,7 @@ static const struct {
     [MIX_RESTORES] = {"restores", restores, sizeof(restores) / sizeof(restores[0]), FAULT_KILL},
     [MIX_TWINS] = {"twins", twins, sizeof(twins) / sizeof(twins[0]), FAULT_KILL},
     [MIX_WORKFLOWS] = {"workflows", NULL, FAULT_RESTORE, FAULT_KILL},
+    [MIX_GROUPS] = {"groups", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_PIECES] = {"pieces", pieces, sizeof(pieces) / sizeof(pieces[0]), FAULT_KILL},
 };
 

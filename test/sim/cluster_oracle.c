@@ -413,6 +413,7 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
         spread_see_new(cluster, job, known);
     rolling_see(cluster, job, known, &was);
     workflow_see(cluster, job, known, &was);
+    groups_see(cluster, known, &was);
     if (run_state_is_end(run->state))
         see_end(cluster, job, known, &was);
 }

@@ -77,9 +77,12 @@ static void on_answer(struct store_request *request, enum status st)
     struct cluster *cluster = wish->cluster;
     if (st == OK && request->op == STORE_PUT_JOB)
         check_put(wish);
-    if (st == OK && request->op == STORE_PUT_DOC && !wish->json &&
-        wish->made_ms >= cluster->restored_ms)
-        cluster->has_calendar = true;
+    if (st == OK && request->op == STORE_PUT_DOC && wish->made_ms >= cluster->restored_ms) {
+        cluster->has_calendar |= strcmp(wish->item.doc.kind, CALENDAR_DOC) == 0;
+        for (size_t i = 0; i < SIM_GROUPS; i++)
+            if (strcmp(wish->item.doc.name, sim_groups[i].name) == 0)
+                cluster->groups_there |= 1U << i;
+    }
     if (st == OK && request->op == STORE_ADD_RUN && wish->item.add.added &&
         !find_run(cluster, &wish->item.add.run.id))
         stage_fail(&cluster->stage, "a run of %s was promised and is nowhere",
@@ -147,7 +150,8 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
                       int64_t now_ms, struct strbuf *yaml)
 {
     if (cluster->has_workflows && any_chance(random, 50)) {
-        any_workflow_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense, yaml);
+        any_workflow_write(random, now_ms, name_now(job), ++job->versions, cluster->is_dense,
+                           groups_are_there(cluster), yaml);
     } else if (job != cluster->jobs && any_chance(random, 20)) {
         write_after(cluster, job, random, yaml);
     } else {
@@ -158,6 +162,8 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
     }
     if (cluster->has_places && !strstr(yaml->text, "steps:"))
         any_place_write(random, yaml);
+    if (groups_are_there(cluster) && !strstr(yaml->text, "steps:"))
+        any_groups_write(random, "", yaml);
 }
 
 /* A copy of the job as it is in the store. */
@@ -304,9 +310,23 @@ static void make_calendar(struct node *node)
     submit(node, wish);
 }
 
+static void make_groups(struct node *node)
+{
+    for (size_t i = 0; i < SIM_GROUPS && node->cluster->wants_groups; i++) {
+        if (node->cluster->groups_there >> i & 1)
+            continue;
+        struct wish *wish = wish_new(node->cluster, STORE_PUT_DOC, NULL);
+        wish->item.doc = (struct store_put_doc){
+            .kind = GROUP_DOC, .json = sim_groups[i].json, .expected_revision = 0};
+        snprintf(wish->item.doc.name, sizeof(wish->item.doc.name), "%s", sim_groups[i].name);
+        submit(node, wish);
+    }
+}
+
 static void edit(struct node *node, struct known_job *job, uint64_t *random)
 {
     make_calendar(node);
+    make_groups(node);
     stage_log(node->machine.stage, "edit %s", job->name);
     struct job *definition = new_definition(node->cluster, job, random, wall_of(node));
     put(node, job, definition, wall_of(node), random);
@@ -462,6 +482,7 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
                                        .exit_code = -1},
                                .overlap = job->definition->overlap,
                                .queue_limit = job->definition->queue_limit};
+    groups_join(job->definition->groups, wish->item.add.run.groups);
     if (is_backfill)
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
     wish->item.add.run.not_before_ms = is_backfill ? wish->item.add.run.tick_ms : wall_of(node);

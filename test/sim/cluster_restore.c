@@ -31,6 +31,7 @@ void oracle_begin_restore(struct cluster *cluster)
     struct known_run *known;
     cluster->is_restoring = cluster->is_restored = true;
     cluster->has_calendar = false; /* as far as anybody knows */
+    cluster->groups_there = 0;
     cluster->restored_ms = cluster->stage.now_ms;
     for (size_t i = 0; i < cluster->job_count; i++)
         forget_job(&cluster->jobs[i]);

@@ -146,6 +146,13 @@ static bool has_workflows(const struct life *life)
     return life->is_wanted ? life->mix == MIX_WORKFLOWS : any_chance(&random, 33);
 }
 
+/* Likewise. */
+static bool wants_groups(const struct life *life)
+{
+    uint64_t random = life->seed ^ UINT64_C(0x93c467e37db0c7a4);
+    return life->is_wanted ? life->mix == MIX_GROUPS : any_chance(&random, 33);
+}
+
 static void cluster_init(struct cluster *cluster, const struct life *life)
 {
     stage_init(&cluster->stage, life->seed);
@@ -158,6 +165,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->is_dense = life->kind != LIFE_DAYS;
     cluster->has_places = !life->is_wanted;
     cluster->has_workflows = has_workflows(life);
+    cluster->wants_groups = wants_groups(life);
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
     cluster->has_boots = has_boots(cluster, life);
     programs_init(cluster, life->seed);

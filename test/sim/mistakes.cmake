@@ -75,6 +75,15 @@ peal_sim_mistake(absence_by_anybody memory leaders engine/engine_attendance.c
 peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
     "one_by_one ? OVERLAP_QUEUE : policy.overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")
+peal_sim_mistake(slot_of_another memory groups store/rules/rules_slots.c
+    "asker->held[i] >= slot->cluster" "asker->held[i] > slot->cluster"
+    "more runs of a group at once than its limit")
+peal_sim_mistake(slot_not_guarded etcd groups store/rules/rules_slots.c
+    "rules->ops->guard_group && st == OK" "false"
+    "two nodes take the same slot of a group")
+peal_sim_mistake(slot_never_taken memory groups engine/groups/slots.c
+    "open->is_up = !find_full(slots, &open->run, false);" "open->is_up = false;"
+    "runs wait for a slot that is free: P6")
 peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
     "boots->is_noticed ? NULL : gather_due(boots, now)" "NULL"
     "a boot is noticed before its jobs are marked: no end of it: P2")

@@ -133,7 +133,6 @@ static bool is_in_order(const struct open_run *open)
            (!after || !run_goes_before(&after->run, &open->run));
 }
 
-/* Keeps the list of open runs with groups. */
 static void regroup(struct open_runs *runs, struct open_run *open, bool is_open)
 {
     bool is_grouped = is_open && open->run.groups[0];
@@ -219,6 +218,11 @@ static void release_others(struct open_runs *runs, const struct run *gone)
         release_if_kept(runs, instance);
     else if (run_is_instance(gone))
         release_steps(runs, &gone->instance);
+}
+
+void open_runs_regroup(struct open_runs *runs, struct open_run *open)
+{
+    regroup(runs, open, open_phase_is(open->phase, PHASE_OPEN));
 }
 
 void open_runs_remove(struct open_runs *runs, struct open_run *open)

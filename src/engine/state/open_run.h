@@ -209,6 +209,9 @@ enum open_phase open_runs_recorded(const struct open_runs *runs, const struct op
 /* The phase of a run that the store shows as ended, and that this node is to record. */
 enum open_phase open_phase_of_end(const struct run *run);
 
+/* The run is another one in the store, in the same phase: its place among those with groups. */
+void open_runs_regroup(struct open_runs *runs, struct open_run *open);
+
 /* The only writer of ->phase. */
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next);
 
