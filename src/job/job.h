@@ -195,6 +195,7 @@ struct job {
 
     enum overlap_policy overlap;
     int queue_limit;
+    int overlap_at_once; /* runs of the job that OVERLAP_ALLOW allows; 0: any number */
     enum catch_up_policy catch_up;
     int64_t catch_up_window_s;
     int catch_up_limit;

@@ -119,6 +119,7 @@ static enum status fill_run(struct ask *ask, struct side *side, const struct cat
         .is_for_now = true,
         .overlap = job->overlap,
         .queue_limit = job->queue_limit,
+        .at_once = job->overlap_at_once,
         .input = ask->text,
         .run = {.id = id_make(now.wall, random),
                 .job_uid = there->uid,
@@ -133,6 +134,7 @@ static enum status fill_run(struct ask *ask, struct side *side, const struct cat
     if (ask->text)
         add->run.input = add->run.id;
     snprintf(add->run.job_name, sizeof(add->run.job_name), "%s", there->name);
+    catalog_job_fill_groups(there, add->run.groups, &add->run.priority);
     snprintf(add->run.by, sizeof(add->run.by), "%s", side->peal->node);
     ask->request.op = STORE_ADD_RUN;
     ask->request.items.adds = add;

@@ -116,7 +116,7 @@ struct store_slots {
 /* If the job's revision and cursor are `job_revision` and `cursor_ms`, the cursor was moved back
  * `rewinds` times, and the job is not deleted: the cursor becomes `tick_ms`, the `passed` entries
  * are written, and unless `without_run` the run is made, by the overlap rule:
- *     allow    always CLAIMED
+ *     allow    CLAIMED, unless `at_once` ticks of the job are open: then an entry, as with skip
  *     skip     CLAIMED if no run of the job is open, else a ledger entry (SKIPPED, OVERLAP)
  *     queue    CLAIMED if none is open, else QUEUED; an entry (SKIPPED, QUEUE_FULL) when
  *              queue_limit of them are QUEUED already
@@ -175,6 +175,7 @@ struct store_claim {
     struct store_slots slots;     /* of run.groups */
     enum overlap_policy overlap;
     int queue_limit;
+    int at_once; /* of OVERLAP_ALLOW; 0: any number */
     struct id skip_entry_id;
     struct store_condition *conditions; /* owned by the caller until done; not for a boot */
     size_t condition_count;             /* at most ONLY_IF_MAX */
@@ -264,6 +265,7 @@ struct store_next {
     unsigned states;
     enum overlap_policy overlap;
     int queue_limit;
+    int at_once; /* of OVERLAP_ALLOW; 0: any number */
     struct id skip_entry_id;
     bool made; /* a run or an entry was written */
 };
@@ -400,6 +402,7 @@ struct store_add_run {
         is_for_now; /* its tick becomes the first millisecond that is free, from the given one on */
     enum overlap_policy overlap;
     int queue_limit;
+    int at_once;          /* of OVERLAP_ALLOW; 0: any number */
     const char *input;    /* the document that run.input names (run_input.h), written with the run;
                              NULL: none. Owned by the caller until done; so are: */
     const char *delivery; /* the name of a DELIVERY_DOC, which is written with the run; NULL:

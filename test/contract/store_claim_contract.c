@@ -447,6 +447,35 @@ static void a_condition_is_looked_at_with_the_claim(struct world *world)
     }
 }
 
+/* A tick of several runs is one. */
+static void allow_has_a_maximum(struct world *world)
+{
+    struct id job = make_job(world, "job");
+    struct store_part parts[2] = {{.id = world_id(world)}, {.id = world_id(world)}};
+    struct store_claim claims[4];
+    for (int i = 0; i < 4; i++) {
+        claims[i] = a_claim(world, job, 2000 + i, OVERLAP_ALLOW);
+        claims[i].cursor_ms = i ? 1999 + i : CURSOR_MS;
+        claims[i].at_once = 2;
+        if (i == 0) {
+            claims[i].run.id = parts[0].id;
+            claims[i].parts = (struct store_parts){.parts = parts, .count = 2};
+        }
+        world_do_one(world, STORE_CLAIM, &claims[i]);
+    }
+    assert_int_equal(claims[0].result, CLAIM_SPREAD);
+    assert_int_equal(claims[1].result, CLAIM_WON);
+    assert_int_equal(claims[2].result, CLAIM_SKIPPED);
+    struct store_add_run add = an_add(world, job, 5000, OVERLAP_ALLOW);
+    add.at_once = 2;
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_false(add.added);
+    assert_false(id_is_zero(&add.open_run));
+    end_run(world, &claims[1].run, RUN_OK, 5000);
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+}
+
 const struct contract_test claim_tests[] = {
     CONTRACT_TEST(claim_moves_the_cursor_and_makes_the_run),
     CONTRACT_TEST(a_repeated_claim_is_answered_as_the_first),
@@ -457,6 +486,7 @@ const struct contract_test claim_tests[] = {
     CONTRACT_TEST(a_tick_that_was_added_before_is_not_made_again),
     CONTRACT_TEST(claim_keeps_the_overlap_rule),
     CONTRACT_TEST(add_keeps_the_overlap_rule),
+    CONTRACT_TEST(allow_has_a_maximum),
     CONTRACT_TEST(each_claim_of_a_batch_is_for_itself),
     CONTRACT_TEST(a_condition_is_looked_at_with_the_claim),
     {NULL, NULL},

@@ -176,6 +176,7 @@ static void start_run(struct call *call, const struct webhook *hook, const struc
         add->is_for_now = true;
         add->overlap = definition->overlap;
         add->queue_limit = definition->queue_limit;
+        add->at_once = definition->overlap_at_once;
         add->input = input;
         delivery_name(hook->uid, hook_delivery(hook->kind, request), receipt->delivery);
         delivery_print(&add->run.id, call->now_ms, receipt->delivery_json,

@@ -142,8 +142,10 @@ static enum status prepare_run(struct job_act *act, const struct catalog_job *jo
     int64_t tick_ms = run_tick_of_now(call->now_ms);
     item->place = act->asked_count++;
     struct store_add_run *add = &act->asked.adds[item->place];
-    *add = (struct store_add_run){
-        .is_for_now = true, .overlap = definition->overlap, .queue_limit = definition->queue_limit};
+    *add = (struct store_add_run){.is_for_now = true,
+                                  .overlap = definition->overlap,
+                                  .queue_limit = definition->queue_limit,
+                                  .at_once = definition->overlap_at_once};
     fill_run(call, job, CAUSE_MANUAL, tick_ms, &add->run);
     add->run.id = run_id(call, &job->uid);
     job_free(definition);

@@ -133,6 +133,7 @@ void run_start(struct call *call, const struct catalog_job *job, enum change_act
         state->add.is_for_now = true;
         state->add.overlap = definition->overlap;
         state->add.queue_limit = definition->queue_limit;
+        state->add.at_once = definition->overlap_at_once;
         int64_t tick_ms = run_tick_of_now(call->now_ms);
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         state->add.run.id = idempotency_run_id(call);

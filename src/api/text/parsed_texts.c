@@ -453,6 +453,7 @@ const struct message parsed_messages[] = {
      "不能用于带机密的调用：机密会被发往应答所指的地址"},
     {"%s[%zu]: there is no calendar \"%s\"; %s", "%s[%s]：没有日历“%s”；%s"},
     {"groups[%zu]: there is no group \"%s\"; %s", "groups[%s]：没有并发组“%s”；%s"},
+    {"\"at_once\" is for the policy allow", "\"at_once\" 仅用于策略 allow"},
     {"a group needs a limit: \"cluster\", \"node\" or both of them",
      "并发组需要上限：\"cluster\"、\"node\" 或两者"},
     {"notify: there is no channel \"%s\"; did you mean \"%s\"?",

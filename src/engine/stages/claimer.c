@@ -260,9 +260,12 @@ static void fill_overlap(const struct claimer *claimer, struct now now, struct s
     bool is_made_good =
         plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
         (policy.catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
-    bool one_by_one = is_made_good && policy.overlap == OVERLAP_SKIP;
+    bool may_skip = policy.overlap == OVERLAP_SKIP ||
+                    (policy.overlap == OVERLAP_ALLOW && policy.overlap_at_once);
+    bool one_by_one = is_made_good && may_skip;
     claim->overlap = one_by_one ? OVERLAP_QUEUE : policy.overlap;
     claim->queue_limit = one_by_one ? INT_MAX : policy.queue_limit;
+    claim->at_once = policy.overlap_at_once;
 }
 
 bool claimer_has_room(const struct claimer *claimer)

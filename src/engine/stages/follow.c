@@ -161,6 +161,7 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
     struct job_policy policy = catalog_job_policy(job);
     next->overlap = policy.overlap;
     next->queue_limit = policy.queue_limit;
+    next->at_once = policy.overlap_at_once;
     next->skip_entry_id = ports_new_id(ports, now.wall);
     fill_run(ports, self, now, job, &next->run);
     after_note(&next->run, before, ended->name);

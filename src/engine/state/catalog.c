@@ -42,6 +42,7 @@ static struct job_policy policy_of(const struct job *definition)
         .overlap = definition->overlap,
         .place = definition->place,
         .priority = definition->priority,
+        .overlap_at_once = definition->overlap_at_once,
     };
 }
 

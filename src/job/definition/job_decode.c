@@ -245,6 +245,14 @@ void job_settle_kind(struct job *job)
 }
 
 /* Checks that concern several fields. */
+static enum status check_overlap(const struct decoder *d, const struct spot *root)
+{
+    struct spot overlap = {root, "overlap", 0, node_get(root->node, "overlap")};
+    if (d->job->overlap_at_once && d->job->overlap != OVERLAP_ALLOW)
+        return spot_fail(d->err, &overlap, "\"at_once\" is for the policy allow");
+    return OK;
+}
+
 /* A run takes one slot in each. */
 static enum status check_groups(const struct decoder *d, const struct spot *root)
 {
@@ -278,6 +286,8 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
         st = check_secrets(d, root);
     if (st == OK)
         st = check_groups(d, root);
+    if (st == OK)
+        st = check_overlap(d, root);
     if (st == OK)
         st = check_rolling(d, root);
     if (st == OK)

@@ -192,6 +192,11 @@ static const struct field overlap_fields[] = {
      ABOUT(SECTION_HOW, "Queue limit", "队列上限",
            "The maximum number of waiting runs with the policy queue; further ones are skipped.",
            "策略为 queue 时最多排队的运行数；超出的会被跳过。", .see = "#overlap")},
+    {"at_once", FIELD_INT, AT(overlap_at_once), 0, 10000,
+     ABOUT(SECTION_HOW, "Runs at once", "同时运行数上限",
+           "The maximum number of runs under way with the policy allow; further ticks are skipped.",
+           "策略为 allow 时同时进行的最大运行数；超出的触发会被跳过。", .unset = "any number",
+           .sample = "3", .see = "#overlap", .option = "at-once", .value = "N")},
     {0},
 };
 

@@ -164,23 +164,49 @@ static enum status count_rivals(struct rules *rules, const struct id *job_uid, c
     return st == E_NOT_FOUND ? OK : st;
 }
 
+/* Ticks of the job that are open: neither steps nor further parts count. */
+static enum status count_ticks(struct rules *rules, const struct id *job_uid, int *ret)
+{
+    struct run_row row = {.seq = 0};
+    int64_t last_ms = INT64_MIN; /* the parts of a tick follow each other */
+    enum status st;
+    *ret = 0;
+    while ((st = rules_next_open(rules, job_uid, &row)) == OK) {
+        if (run_is_step(&row.run) || (row.run.parts && row.run.tick_ms == last_ms))
+            continue;
+        last_ms = row.run.tick_ms;
+        ++*ret;
+    }
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status allow(struct rules *rules, const struct id *job_uid, int at_once,
+                         enum overlap_decision *ret)
+{
+    int open = 0;
+    enum status st = at_once ? count_ticks(rules, job_uid, &open) : OK;
+    if (st == OK && at_once && open >= at_once)
+        *ret = DECIDE_SKIP;
+    return st;
+}
+
 enum status rules_overlap(struct rules *rules, const struct id *job_uid,
-                          enum overlap_policy overlap, int queue_limit, const char *booted,
+                          const struct overlap_rule *rule, const char *booted,
                           enum overlap_decision *ret)
 {
     int64_t open, queued;
     *ret = DECIDE_START;
-    if (overlap == OVERLAP_ALLOW)
-        return OK;
+    if (rule->policy == OVERLAP_ALLOW)
+        return allow(rules, job_uid, rule->at_once, ret);
     enum status st = count_rivals(rules, job_uid, booted, &open, &queued);
     if (st != OK || !open)
         return st;
-    if (overlap == OVERLAP_SKIP) {
+    if (rule->policy == OVERLAP_SKIP) {
         *ret = DECIDE_SKIP;
         return OK;
     }
-    if (overlap == OVERLAP_QUEUE) {
-        *ret = queued < queue_limit ? DECIDE_QUEUE : DECIDE_FULL;
+    if (rule->policy == OVERLAP_QUEUE) {
+        *ret = queued < rule->queue_limit ? DECIDE_QUEUE : DECIDE_FULL;
         return OK;
     }
     st = rules_skip_waiting(rules, job_uid, booted, REASON_REPLACED);

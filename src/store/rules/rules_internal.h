@@ -20,11 +20,17 @@ enum overlap_decision {
     DECIDE_FULL,  /* skip it: the queue is full */
 };
 
+/* What a request says of it. */
+struct overlap_rule {
+    enum overlap_policy policy;
+    int queue_limit, at_once;
+};
+
 /* Applies the overlap rule. `replace` acts here: waiting runs end, kills of the others are ordered.
  * `booted`: the run is for a boot of this node, and runs of other nodes' boots do not block it;
  * NULL: not a boot. */
 enum status rules_overlap(struct rules *rules, const struct id *job_uid,
-                          enum overlap_policy overlap, int queue_limit, const char *booted,
+                          const struct overlap_rule *rule, const char *booted,
                           enum overlap_decision *ret);
 
 /* Writes a new run; a QUEUED or DUE run has no owner. */

@@ -254,7 +254,9 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
     }
     if (st != E_NOT_FOUND)
         return st;
-    st = rules_overlap(rules, &run->job_uid, add->overlap, add->queue_limit, NULL, &decision);
+    st = rules_overlap(rules, &run->job_uid,
+                       &(struct overlap_rule){add->overlap, add->queue_limit, add->at_once}, NULL,
+                       &decision);
     if (st != OK)
         return st;
     switch (decision) {

@@ -61,8 +61,9 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
         return st;
     st = move_cursor(rules, &job, next, ended_ms);
     if (st == OK)
-        st =
-            rules_overlap(rules, &next->job_uid, next->overlap, next->queue_limit, NULL, &decision);
+        st = rules_overlap(rules, &next->job_uid,
+                           &(struct overlap_rule){next->overlap, next->queue_limit, next->at_once},
+                           NULL, &decision);
     if (st != OK)
         return st;
     next->made = true;

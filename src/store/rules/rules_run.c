@@ -54,8 +54,8 @@ static enum status place_run(struct rules *rules, struct store_claim *claim)
 {
     enum overlap_decision decision;
     const char *booted = claim->boot.name[0] ? claim->run.by : NULL;
-    enum status st = rules_overlap(rules, &claim->job_uid, claim->overlap, claim->queue_limit,
-                                   booted, &decision);
+    struct overlap_rule rule = {claim->overlap, claim->queue_limit, claim->at_once};
+    enum status st = rules_overlap(rules, &claim->job_uid, &rule, booted, &decision);
     if (st != OK)
         return st;
     switch (decision) {

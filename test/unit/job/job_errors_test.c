@@ -241,7 +241,7 @@ static const struct {
     {__LINE__, JOB "overlap: [skip]\n",
      "4:10 /overlap overlap: expected skip, allow, queue or replace, found a list"},
     {__LINE__, JOB "overlap: {policy: skip, limit: 5}\n",
-     "4:25 /overlap/limit overlap: unknown field \"limit\"; known: policy, queue"},
+     "4:25 /overlap/limit overlap: unknown field \"limit\"; known: policy, queue, at_once"},
     {__LINE__, JOB "overlap: {policy: queue, queue: 0}\n",
      "4:33 /overlap/queue overlap.queue: 0 is out of range 1 to 10000"},
     {__LINE__, JOB "catch_up: {policy: on}\n",

@@ -254,6 +254,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["队列上限", "策略为 queue 时最多排队的运行数；超出的会被跳过。"],
     },
     {
+        name: "overlap.at_once", section: "how", kind: "number", sample: "3",
+        en: ["Runs at once", "The maximum number of runs under way with the policy allow; further ticks are skipped."],
+        zh: ["同时运行数上限", "策略为 allow 时同时进行的最大运行数；超出的触发会被跳过。"],
+    },
+    {
         name: "catch_up.policy", section: "how", kind: "choice", choices: ["last", "skip", "all"], ofTicks: true, alone: true,
         en: ["Ticks missed while no agent ran", "Which of the ticks that were due while no agent ran are run later."],
         zh: ["没有 agent 运行而错过的触发", "没有 agent 运行期间错过的触发中，哪些补跑。"],
