@@ -23,13 +23,22 @@ describe("calendars", () => {
         expect((await api("GET", "/calendars/holidays")).body).toMatchObject({ dates: ["12-24/12-26"], weekdays: ["sat"] });
 
         await page.goto("/#/jobs/flaky/edit");
-        await page.getByRole("checkbox", { name: "holidays" }).check();
+        await page.getByRole("group", { name: "Calendars", exact: true }).getByRole("checkbox", { name: "holidays" }).check();
         await page.getByRole("button", { name: "Review and save" }).click();
         await dialog.getByRole("button", { name: "Save" }).click();
         await until("the job names it", async () => (await api("GET", "/jobs/flaky")).body.calendars?.[0] === "holidays");
         await page.goto("/#/jobs/flaky");
         await page.getByRole("link", { name: "holidays" }).waitFor();
 
+        // The dates without runs, or the only ones with runs: the times that are shown go by both.
+        await page.goto("/#/new");
+        await page.getByLabel("Schedule", { exact: true }).fill("0 9 24 12 *");
+        await page.getByRole("group", { name: "Only on", exact: true }).getByRole("checkbox", { name: "holidays" }).check();
+        await page.locator(".fires-next").getByText(/-12-24 09:00:00/).first().waitFor();
+        await page.getByRole("group", { name: "Calendars", exact: true }).getByRole("checkbox", { name: "holidays" }).check();
+        await page.getByText("The schedule has no upcoming run.").waitFor();
+        await page.getByRole("link", { name: "Cancel" }).click();
+        await page.getByRole("button", { name: "Discard changes" }).click();
         await page.goto("/#/settings?tab=calendars");
         await page.getByRole("row", { name: /holidays/ }).waitFor();
         await api("PUT", "/calendars/closed", { weekdays: ["sun"] }); // by somebody else

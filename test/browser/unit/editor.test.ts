@@ -68,7 +68,7 @@ describe("what a job waits for", () => {
 describe("the form", () => {
     test("has every field but those with inputs of their own, once", () => {
         const shown = [...whenFields, ...callFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
-        const own = ["after", "calendars", "command", "finally", "function.digest", "function.name", "function.program", "function.version", "http.url", "kind", "name", "paused", "schedule", "schedules", "shell", "steps", "timezone"];
+        const own = ["after", "calendars", "only_on", "command", "finally", "function.digest", "function.name", "function.program", "function.version", "http.url", "kind", "name", "paused", "schedule", "schedules", "shell", "steps", "timezone"];
         expect([...shown, ...own].sort()).toEqual(jobFields.map((field) => field.name).sort());
     });
 

@@ -23,7 +23,7 @@ type Verdict = ({ valid: true } & Explanation) | { valid: false; spec: string; c
 
 // The other fields that decide when the job is due.
 type Rest = Record<"tz" | "job" | "dst", string>;
-type Bounds = Rest & Record<"start" | "end" | "calendars", string>;
+type Bounds = Rest & Record<"start" | "end" | "calendars" | "only_on", string>;
 
 function queryOf(spec: string, rest: Rest): Record<string, string> {
     const hasZone = /^\s*(?:CRON_)?TZ=/.test(spec);
@@ -200,7 +200,7 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
                     </div>
                 )}
             </div>
-            <Fires specs={specs} bounds={{ ...rest, start: text("start"), end: text("end"), calendars: calendarsOf(draft).join() }} />
+            <Fires specs={specs} bounds={{ ...rest, start: text("start"), end: text("end"), calendars: calendarsOf(draft).join(), only_on: calendarsOf(draft, "only_on").join() }} />
             <Row id="f-timezone" label={labelOf("timezone")} help={helpOf("timezone")} items={zoneMistakes}>
                 <input
                     id="f-timezone"
@@ -222,7 +222,8 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
             {whenFields.map((field) => (
                 <FieldRow key={field.path.join()} field={field} form={form} disabled={disabled} />
             ))}
-            <Calendars form={form} disabled={disabled} />
+            <Calendars form={form} field="calendars" disabled={disabled} />
+            <Calendars form={form} field="only_on" disabled={disabled} />
         </>
     );
 }

@@ -22,7 +22,7 @@ export interface Field extends JobField {
 }
 
 // These have inputs of their own.
-const own = ["name", "schedule", "schedules", "after", "timezone", "calendars", "command", "shell", "http.url", "paused"];
+const own = ["name", "schedule", "schedules", "after", "timezone", "calendars", "only_on", "command", "shell", "http.url", "paused"];
 
 function fieldsOf(...names: JobField["section"][]): Field[] {
     return jobFields

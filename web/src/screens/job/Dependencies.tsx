@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import { onLive } from "../../api/live";
 import type { Dependencies, JobGraph } from "../../api/types";
-import { hrefs } from "../../app/router";
+import { href, hrefs } from "../../app/router";
 import { Graph, type GraphEdge, type GraphNode } from "../../graph/Graph";
 import { Relative } from "../../ui/moments";
 import { Panel } from "../../ui/parts";
@@ -94,9 +94,10 @@ export function GraphPanel({ name, version }: { name: string; version: string })
     useEffect(() => onLive("run", (event) => (names.current.has(event.job) ? soon() : undefined)), [name]);
     const graph = found.data;
     if (!graph || graph.jobs.length < 2) return null;
+    const folder = name.slice(0, Math.max(0, name.indexOf("/")));
     const edges = graph.edges.map((edge): GraphEdge => ({ ...edge, label: `${edge.from} → ${edge.to}: ${t(`graph.${edge.on}`)}` }));
     return (
-        <Panel title={t("graph")}>
+        <Panel title={t("graph")} beside={folder && <a href={href("/graph", { folder })}>{t("graph.folder", { folder })}</a>}>
             <Graph nodes={graph.jobs.map((job) => nodeOf(job, name))} edges={edges} label={t("graph")} />
             {graph.cut && <p class="note warn">{t("graph.cut", { count: graph.jobs.length })}</p>}
         </Panel>
