@@ -70,37 +70,49 @@ static bool has_notifier(struct call *call)
     return false;
 }
 
-struct mute_list {
-    const struct call *call;
-    json_t *items;
-    bool failed;
-};
-
-static bool add_mute(void *context, const struct catalog_job *job)
+static int by_job_name(const void *a, const void *b)
 {
-    struct mute_list *list = context;
-    int64_t now_ms = list->call->now_ms;
-    const struct mute *mute = mute_of(list->call->api, job, now_ms);
-    if (mute && mute_is_active(mute, succeeded_ms(job), now_ms))
-        list->failed |= json_array_append_new(list->items, show_with_job(mute, job, now_ms)) != 0;
-    return !list->failed;
+    const struct catalog_job *const *one = a, *const *other = b;
+    return strcmp((*one)->name, (*other)->name);
 }
 
-/* Those that are active, by the names of their jobs. */
+/* The job of a mute that is active, if the caller may see it; NULL: none. */
+static const struct catalog_job *active_job(const struct call *call, const struct mute *mute)
+{
+    struct id uid;
+    const struct catalog_job *job =
+        id_parse(mute->uid, &uid) == OK
+            ? catalog_by_uid(engine_catalog(call->api->ports.engine), &uid)
+            : NULL;
+    bool is_shown = job && !job->deleted && call_sees(call, job->name) &&
+                    mute_is_active(mute, succeeded_ms(job), call->now_ms);
+    return is_shown ? job : NULL;
+}
+
+/* Those that are active, by the names of their jobs: there are few, and many jobs. */
 void list_mutes(struct call *call)
 {
-    struct mute_list list = {.call = call};
-    size_t at = 0;
+    const struct notifier *notifier = call->api->ports.notifier;
+    const struct mute *mute;
+    size_t count = 0, all = 0;
     if (!has_notifier(call))
         return;
-    list.items = json_array();
-    if (list.items && notifier_next_mute(call->api->ports.notifier, &at))
-        call_each_job(call, NULL, false, add_mute, &list);
-    if (list.failed) {
-        json_decref(list.items);
-        list.items = NULL;
+    for (size_t at = 0; notifier_next_mute(notifier, &at);)
+        all++;
+    const struct catalog_job **jobs = calloc(all + 1, sizeof(struct catalog_job *));
+    json_t *items = jobs ? json_array() : NULL;
+    for (size_t at = 0; items && (mute = notifier_next_mute(notifier, &at));) {
+        const struct catalog_job *job = active_job(call, mute);
+        if (job)
+            jobs[count++] = job;
     }
-    call_reply(call, 200, json_pack("{s:o, s:n}", "items", list.items, "next"));
+    if (count)
+        qsort(jobs, count, sizeof(struct catalog_job *), by_job_name);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            items, show_with_job(notifier_mute(notifier, &jobs[i]->uid), jobs[i], call->now_ms));
+    free(jobs);
+    call_reply(call, 200, json_pack("{s:o, s:n}", "items", items, "next"));
 }
 
 /* ---- editing ---- */

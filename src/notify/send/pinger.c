@@ -107,8 +107,11 @@ static void drop(struct line *line, struct due *due)
 static void drop_line(struct line *line)
 {
     struct pinger *pinger = line->pinger;
-    while (!TAILQ_EMPTY(&line->waiting))
-        drop(line, TAILQ_FIRST(&line->waiting));
+    struct due *next;
+    for (struct due *due = TAILQ_FIRST(&line->waiting); due; due = next) {
+        next = TAILQ_NEXT(due, link);
+        drop(line, due);
+    }
     TAILQ_REMOVE(&pinger->lines, line, link);
     table_remove(&pinger->by_uid, line);
     free(line);
@@ -282,8 +285,11 @@ struct pinger *pinger_free(struct pinger *pinger)
 {
     if (!pinger)
         return NULL;
-    for (struct line *line; (line = TAILQ_FIRST(&pinger->lines));)
+    struct line *next;
+    for (struct line *line = TAILQ_FIRST(&pinger->lines); line; line = next) {
+        next = TAILQ_NEXT(line, link);
         drop_line(line);
+    }
     table_release(&pinger->by_uid);
     loop_timer_free(pinger->timer);
     free(pinger);

@@ -311,7 +311,7 @@ static void set_up_guard(struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 }
 
-/* `channel` is of a mail. */
+/* `channel` NULL: a post. */
 static bool set_up(struct transfer *transfer, const struct channel *channel)
 {
     const struct sender *sender = transfer->sender;
@@ -331,7 +331,8 @@ static bool set_up(struct transfer *transfer, const struct channel *channel)
         curl_easy_setopt(easy, CURLOPT_CAINFO, sender->ca_file);
     if (transfer->guard.refuses)
         set_up_guard(transfer);
-    return transfer->type == CHANNEL_MAIL ? set_up_mail(transfer, channel) : set_up_http(transfer);
+    bool is_mail = channel && channel->type == CHANNEL_MAIL;
+    return is_mail ? set_up_mail(transfer, channel) : set_up_http(transfer);
 }
 
 /* Frees it if it can't be begun. */

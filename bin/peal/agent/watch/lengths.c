@@ -39,7 +39,7 @@ struct lengths {
     struct loop_timer *timer;
     struct table runs;    /* of long_run, by id */
     struct table lessons; /* by job */
-    LIST_HEAD(, question) questions;
+    LIST_HEAD(question_list, question) questions;
 };
 
 static const struct table_type runs_type = {.key_at = offsetof(struct long_run, run.id),

@@ -180,8 +180,9 @@ static struct overdue_facts facts_of(const struct overdue_job *job,
     int64_t by_s = schedule_prev(job->daily, now_ms / 1000 + 1);
     facts.by_ms = by_s * 1000;
     facts.before_ms = schedule_prev(job->daily, by_s) * 1000;
+    int64_t from_ms = facts.before_ms > job->from_ms ? facts.before_ms : job->from_ms;
     if (stored->schedule_count)
-        facts.had_tick = catalog_job_next_run(stored, facts.before_ms) <= facts.by_ms;
+        facts.had_tick = catalog_job_next_run(stored, from_ms) <= facts.by_ms;
     return facts;
 }
 

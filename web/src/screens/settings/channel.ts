@@ -17,7 +17,10 @@ export interface Channel {
     default?: boolean;
     language?: string;
     quiet?: string;
+    group?: string;
     give_up?: string;
+    title?: string;
+    text?: string;
     notes?: string;
     delivery?: {
         sent: number;
@@ -30,7 +33,7 @@ export interface Channel {
 }
 
 export const types = ["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"] as const;
-export const events = ["failure", "lost", "recovery", "late", "success"] as const;
+export const events = ["failure", "lost", "recovery", "late", "success", "too_long", "too_short", "overdue"] as const;
 
 // Fields of some types alone, in the order of the form.
 type Field = "headers" | "secret" | "token" | "chat" | "from" | "to" | "user" | "password";
@@ -61,7 +64,7 @@ export function toTexts(channel: Channel | null): Texts {
 
 export function fromTexts(texts: Texts): Record<string, unknown> {
     const body: Record<string, unknown> = { type: texts["type"] };
-    const left = ["url", "language", "quiet", "give_up", "notes", ...fieldsOf(texts["type"])];
+    const left = ["url", "language", "quiet", "group", "give_up", "title", "text", "notes", ...fieldsOf(texts["type"])];
     for (const name of left) {
         const text = texts[name]?.trim();
         if (!text) continue;
