@@ -23,6 +23,16 @@ expect_stderr_has 'is neither a duration like 2h nor auto'
 define wrong 'command: ["true"]' 'notify: {to: ops, success_by: "25:00"}'
 expect_status 6
 
+# By a time of day, which comes while the rest is tested: of those that had a tick by then, the one without a success.
+by=$(date -u -d '+75 seconds' +%H:%M)
+for each in 'due|*/5 * * * * *|false' 'good|*/5 * * * * *|true' 'yearly|@yearly|false'; do
+    IFS='|' read -r name schedule command <<<"$each"
+    printf 'name: %s\nschedule: "%s"\ntimezone: UTC\ncommand: ["%s"]\nnotify: {to: ops, on: [overdue], success_by: "%s"}\n' \
+        "$name" "$schedule" "$command" "$by" >"$scratch/job.yaml"
+    run peal apply -f "$scratch/job.yaml"
+    expect_status 0
+done
+
 # Too long, while it still runs; the agent is killed, and does not tell again.
 define long "shell: \"while [ ! -e '$scratch/go' ]; do sleep 0.1; done\"" 'notify: {to: ops, too_long: 1s}'
 expect_status 0
@@ -76,8 +86,14 @@ leads() {
 wait_until leads
 define second 'command: ["false"]' 'notify: {to: ops, success_within: 2s}'
 wait_until got_is overdue second 1
-for event in too_long:long too_short:short overdue:rare overdue:second; do
+patience=150
+wait_until got_is overdue due 1
+for event in overdue:due too_long:long too_short:short overdue:rare overdue:second; do
     run got_count "${event%:*}" "${event#*:}"
     expect_stdout 1
+done
+for name in good yearly; do
+    run got_count overdue "$name"
+    expect_stdout 0
 done
 finish
