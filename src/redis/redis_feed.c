@@ -1,9 +1,11 @@
-/* Reads the feed for the watches (kv_feed.h): a blocking read of the stream, and behind it the
- * revision, which shows whether something is missing. Where replicas must have a change, nobody is
+/* Reads the feed for the watches (kv_feed.h): a blocking read of the stream, which only waits, and
+ * behind it the changes, with the revision, which shows whether something is missing. A blocking
+ * read is answered with the first change of those that the server makes together; what is behind it
+ * is done after all of them, and before their fsync. Where replicas must have a change, nobody is
  * told of it before they have: on the connection for calls, whose jobs end with a WAIT, a job is
  * sent after the reading.
  *
- *     asked (XREAD, head) -> confirmed (with replicas) -> told -> asked ...
+ *     asked (XREAD, changes) -> confirmed (with replicas) -> told -> asked ...
  *
  * A watch that begins further back unblocks the reading, to begin it anew. */
 #include <inttypes.h>
@@ -21,6 +23,7 @@ enum {
     COMPACT_EVERY = 5000, /* changes, or ... */
     COMPACT_BYTES = 4 * 1024 * 1024,
 };
+#define READ_CHANGES    "100"
 #define KEEP_TEXT       "50000"
 #define KEEP_BYTES_TEXT "67108864"
 #define KEEP_LEAST_TEXT "1000"
@@ -84,12 +87,10 @@ static bool take_change(struct redis_client *client, const struct redisReply *it
     return true;
 }
 
-/* {{name, {item, item, ...}}}, or nothing in time. */
-static bool take_items(struct redis_client *client, const struct redisReply *reply, int64_t floor)
+static bool take_items(struct redis_client *client, const struct redisReply *items, int64_t floor)
 {
-    const struct redisReply *items = redis_at(redis_at(reply, 0), 1);
-    bool is_fine = reply->type == REDIS_REPLY_NIL || (items && items->type == REDIS_REPLY_ARRAY);
-    for (size_t i = 0; is_fine && items && i < items->elements; i++)
+    bool is_fine = items->type == REDIS_REPLY_ARRAY;
+    for (size_t i = 0; is_fine && i < items->elements; i++)
         is_fine = take_change(client, items->element[i], floor);
     return is_fine;
 }
@@ -97,11 +98,11 @@ static bool take_items(struct redis_client *client, const struct redisReply *rep
 /* False: it can't be read, or is of other data: the connection is of no more use. */
 static bool take_reading(struct redis_client *client)
 {
-    const struct redisReply *items = client->feed_job.reply;
+    const struct redisReply *reply = client->changes_job.reply, *items = redis_at(reply, 1);
     const struct redis_link *stream = &client->stream;
     struct redis_head head;
-    if (items->type == REDIS_REPLY_ERROR || client->head_job.reply->type == REDIS_REPLY_ERROR ||
-        !redis_read_head(redis_at(client->head_job.reply, 0), &head) ||
+    if (client->feed_job.reply->type == REDIS_REPLY_ERROR || !items ||
+        !redis_read_head(redis_at(reply, 0), &head) ||
         head.incarnation != stream->facts.head.incarnation || head.rev < stream->facts.head.rev)
         return false;
     kv_feed_head(&client->feed, head.rev, head.floor, redis_cluster_id(head.incarnation));
@@ -117,7 +118,7 @@ static void tell(struct redis_client *client)
 {
     bool is_fine = take_reading(client);
     redis_job_drop_reply(&client->feed_job);
-    redis_job_drop_reply(&client->head_job);
+    redis_job_drop_reply(&client->changes_job);
     client->is_feed_asked = false;
     if (!is_fine)
         redis_link_lose(&client->stream, "the feed can't be followed");
@@ -135,7 +136,7 @@ static void confirm_over(struct redis_job *job, bool is_lost)
         (struct redis_client *)((char *)job - offsetof(struct redis_client, confirm_job));
     redis_job_drop_reply(job);
     client->is_confirming = false;
-    if (!client->feed_job.reply || !client->head_job.reply)
+    if (!client->feed_job.reply || !client->changes_job.reply)
         return; /* the reading was lost meanwhile */
     if (is_lost || client->must_confirm)
         confirm(client);
@@ -164,15 +165,15 @@ static void confirm(struct redis_client *client)
 static void feed_over(struct redis_job *job, bool is_lost)
 {
     (void)job;
-    (void)is_lost; /* what is read is taken with the head */
+    (void)is_lost; /* the changes are behind it */
 }
 
 static const struct redis_job_type feed_type = {.over = feed_over, .free = keep_memory};
 
-static void head_over(struct redis_job *job, bool is_lost)
+static void changes_over(struct redis_job *job, bool is_lost)
 {
     struct redis_client *client =
-        (struct redis_client *)((char *)job - offsetof(struct redis_client, head_job));
+        (struct redis_client *)((char *)job - offsetof(struct redis_client, changes_job));
     if (is_lost || !client->feed_job.reply)
         return;
     if (client->stream.facts.replicas > 0)
@@ -181,7 +182,7 @@ static void head_over(struct redis_job *job, bool is_lost)
         tell(client);
 }
 
-static const struct redis_job_type head_type = {.over = head_over, .free = keep_memory};
+static const struct redis_job_type changes_type = {.over = changes_over, .free = keep_memory};
 
 static void ask(struct redis_client *client)
 {
@@ -191,22 +192,26 @@ static void ask(struct redis_client *client)
     client->is_feed_asked = true;
     client->must_read_feed = false;
     client->feed_job = (struct redis_job){.type = &feed_type, .command.script = REDIS_NO_SCRIPT};
-    client->head_job = (struct redis_job){.type = &head_type, .command.script = REDIS_MAY_NOT_GROW};
-    snprintf(client->feed_id, sizeof(client->feed_id), "%" PRId64 "-0",
-             kv_feed_begin(&client->feed));
+    client->changes_job =
+        (struct redis_job){.type = &changes_type, .command.script = REDIS_MAY_NOT_GROW};
+    int64_t after = kv_feed_begin(&client->feed);
+    snprintf(client->feed_id, sizeof(client->feed_id), "%" PRId64 "-0", after);
+    snprintf(client->after_text, sizeof(client->after_text), "%" PRId64, after);
     const char *const words[] = {"XREAD",
                                  "BLOCK",
                                  patience,
                                  "COUNT",
-                                 "100",
+                                 "1",
                                  "STREAMS",
                                  redis_feed_key(&client->stream.keys),
                                  client->feed_id};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         redis_adds(&client->feed_job.command, words[i]);
-    redis_adds(&client->head_job.command, "head");
+    redis_adds(&client->changes_job.command, "changes");
+    redis_adds(&client->changes_job.command, client->after_text);
+    redis_adds(&client->changes_job.command, READ_CHANGES);
     redis_link_submit(&client->stream, &client->feed_job);
-    redis_link_submit(&client->stream, &client->head_job);
+    redis_link_submit(&client->stream, &client->changes_job);
 }
 
 /* ---- a reading that waits for changes, while a watch waits for what is there ---- */
@@ -252,7 +257,7 @@ static void unblock(struct redis_client *client)
 static void forget_reading(struct redis_client *client)
 {
     redis_job_drop_reply(&client->feed_job);
-    redis_job_drop_reply(&client->head_job);
+    redis_job_drop_reply(&client->changes_job);
     client->is_feed_asked = false;
 }
 

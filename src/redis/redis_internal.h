@@ -241,8 +241,8 @@ struct redis_client {
 
     struct kv_feed feed;
     bool is_feed_asked, must_read_feed, is_unblocking, is_confirming, must_confirm;
-    struct redis_job feed_job, head_job, confirm_job, unblock_job, compact_job;
-    char feed_id[32], blocked_id[24];
+    struct redis_job feed_job, changes_job, confirm_job, unblock_job, compact_job;
+    char feed_id[32], after_text[24], blocked_id[24];
     bool is_compacting;
     int64_t compacted;   /* the revision at which that was last thought of */
     uint64_t feed_bytes; /* that were read since */
