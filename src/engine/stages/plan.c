@@ -22,7 +22,7 @@ void plan_release(struct plan *plan)
 /* The decision about a tick. */
 struct verdict {
     bool run;
-    bool waits; /* for a condition: not decided yet */
+    int64_t waits_until_ms; /* for a condition: not decided yet; 0: it is */
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
@@ -133,7 +133,7 @@ static struct verdict judge_conditions(const struct catalog_job *job, const stru
     if (!verdict.run || !job->conditions || !due->look.unmet)
         return verdict;
     if (due->now_ms < due->start_ms + job->conditions->wait_ms)
-        return (struct verdict){.waits = true};
+        return (struct verdict){.waits_until_ms = due->start_ms + job->conditions->wait_ms};
     struct verdict skipped = passed_over(RUN_SKIPPED, REASON_ONLY_IF);
     conditions_tell(job->conditions, &due->look, skipped.detail, sizeof(skipped.detail));
     return skipped;
@@ -273,9 +273,8 @@ static enum status walk(const struct plan_rules *rules, struct now now, bool nob
         due.hindrance = hindrances_at(rules->hindrances, job->where, tick_ms + jitter_ms);
         struct verdict verdict =
             judge_conditions(job, &due, judge(job, &policy, &due, oldest_ms, nobody));
-        if (verdict.waits)
-            plan->wait_until_ms = due.start_ms + job->conditions->wait_ms;
-        if (verdict.waits || (!verdict.run && plan->passed_count == STORE_PASSED_MAX))
+        plan->wait_until_ms = verdict.waits_until_ms;
+        if (verdict.waits_until_ms || (!verdict.run && plan->passed_count == STORE_PASSED_MAX))
             return OK;
         plan->tick_ms = tick_ms;
         if (job->conditions && (verdict.run || verdict.reason == REASON_ONLY_IF))

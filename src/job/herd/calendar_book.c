@@ -130,7 +130,8 @@ static enum status make_list(struct calendar_book *book, const struct job *job, 
     enum status st = list ? OK : E_NOMEM;
     if (st == OK) {
         list->key = strdup(key);
-        list->items = calloc(job->calendar_count + count_of(job->only_on), sizeof(*list->items));
+        list->items =
+            calloc(job->calendar_count + count_of(job->only_on) + 1, sizeof(*list->items));
         st = list->key && list->items ? OK : E_NOMEM;
     }
     if (st == OK)
