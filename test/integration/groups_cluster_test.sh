@@ -86,6 +86,8 @@ wait_until two_wait
 run peal runs holds -o json
 expect_json '[.[] | select(.state == "due") | .waits_for] | sort_by(.place)' \
     '[{"group":"db","on_node":false,"place":1,"of":2},{"group":"db","on_node":false,"place":2,"of":2}]'
+run peal runs holds
+expect_stdout_has 'due (waits for group db, 2 of 2)'
 run peal why holds
 expect_stdout_has 'It waits for group db, of which 2 may run: number 2 of 2 that wait. Held by: holds '
 

@@ -18,6 +18,7 @@ jobs() {
     peal get daily -o json | jq -c '[.uid, .schedule, .calendars]'
     peal get later -o json | jq -c .paused
     peal calendar list -o json | jq -c '[.[] | .name]'
+    peal group list -o json | jq -c '[.[] | [.name, .cluster, .jobs]]'
     peal channel list -o json | jq -c '[.[] | .name]'
     peal user list -o json | jq -c '[.[] | .name]'
 }
@@ -39,6 +40,7 @@ move() { # FROM TARGET_OPTION...
     expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported
 1 account imported
 1 calendar imported
+1 group imported
 1 channel imported'
     run peal cluster import --from "$1" "${@:2}"
     expect_stdout '0 imported, 4 already there, 0 not imported'
@@ -46,7 +48,8 @@ move() { # FROM TARGET_OPTION...
 
 start_agent first --store "$etcd" --node-id first --listen none
 run peal calendar set holidays 12-25
-run peal add daily @daily --calendar holidays -- true
+run peal group set db --cluster 2
+run peal add daily @daily --calendar holidays --group db -- true
 run peal add later @daily --paused -- true
 run peal add gone @daily -- true
 run peal delete gone --yes

@@ -401,6 +401,10 @@ static void tell_docs(const struct import_docs *docs)
         printf(tr("%zu calendar%s imported"), docs->calendars, plural(docs->calendars));
         putchar('\n');
     }
+    if (docs->groups) {
+        printf(tr("%zu group%s imported"), docs->groups, plural(docs->groups));
+        putchar('\n');
+    }
     if (docs->channels) {
         printf(tr("%zu channel%s imported"), docs->channels, plural(docs->channels));
         putchar('\n');

@@ -8,6 +8,7 @@
 #include "auth/account.h"
 #include "calendar_codec.h"
 #include "channel.h"
+#include "group/group.h"
 
 enum { AT_ONCE = 100 };
 
@@ -18,6 +19,8 @@ static size_t *counter_of(struct import_docs *docs, const char *kind)
         return &docs->accounts;
     if (strcmp(kind, CALENDAR_DOC) == 0)
         return &docs->calendars;
+    if (strcmp(kind, GROUP_DOC) == 0)
+        return &docs->groups;
     return strcmp(kind, CHANNEL_DOC) == 0 ? &docs->channels : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Documents to be imported into another store: users, tokens, calendars and channels. The secret of
- * sessions is not: users log in again. */
+/* Documents to be imported into another store: users, tokens, calendars, channels and groups. The
+ * secret of sessions is not: users log in again. */
 #ifndef PEAL_IMPORT_DOCS_H
 #define PEAL_IMPORT_DOCS_H
 
@@ -9,7 +9,7 @@
 struct import_docs {
     struct store_put_doc *puts; /* their json is malloc'ed */
     size_t count, capacity;
-    size_t accounts, calendars, channels; /* written; existing ones are skipped */
+    size_t accounts, calendars, channels, groups; /* written; existing ones are skipped */
 };
 
 /* Adds a document of the feed; other kinds are ignored. */

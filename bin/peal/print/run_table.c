@@ -28,6 +28,15 @@ static void print_progress(const json_t *run, struct strbuf *out)
                     text);
 }
 
+/* " (waits for group db-backup, 2 of 5)" */
+static void print_wait(const json_t *run, struct strbuf *out)
+{
+    const json_t *wait = json_object_get(run, "waits_for");
+    if (json_is_object(wait))
+        strbuf_addf(out, tr(" (waits for group %s, %d of %d)"), answer_text(wait, "group"),
+                    (int)answer_int(wait, "place", 0), (int)answer_int(wait, "of", 0));
+}
+
 void run_outcome(const json_t *run, struct strbuf *out)
 {
     const char *reason = answer_text(run, "reason");
@@ -35,6 +44,7 @@ void run_outcome(const json_t *run, struct strbuf *out)
     strbuf_adds(out, state_word(answer_text(run, "state")));
     if (strcmp(answer_text(run, "state"), "queued") == 0 && answer_int(run, "parts", 0))
         strbuf_adds(out, tr(" (waits for its turn)"));
+    print_wait(run, out);
     if (!*reason) {
         print_progress(run, out);
         return;

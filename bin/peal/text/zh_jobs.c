@@ -621,6 +621,7 @@ const struct message zh_jobs[] = {
     {"%zu imported, %zu already there, %zu not imported",
      "导入 %zu 个任务，%zu 个已存在，%zu 个未导入"},
     {"%zu account%s imported", "导入 %zu 个账户%.0s"},
+    {"%zu group%s imported", "导入 %zu 个并发组%.0s"},
     {"%zu calendar%s imported", "导入 %zu 个日历%.0s"},
     {"%zu channel%s imported", "导入 %zu 个通知渠道%.0s"},
     {"Next: peal start -d --data %s --store %s", "下一步：peal start -d --data %s --store %s"},

@@ -57,6 +57,7 @@ export interface Run {
     timeout?: string | null; // likewise
     input?: { size: number; type: string | null; event: string | null } | null; // likewise
     progress?: { percent: number; text: string | null }; // of a function's call, if it tells
+    waits_for?: { group: string; on_node: boolean; place: number; of: number }; // a slot of this group
     spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 

@@ -73,6 +73,15 @@ static void print_held(const json_t *group, struct strbuf *out)
         strbuf_addf(out, "%lld", (long long)held);
 }
 
+static void print_node_limit(const json_t *group, struct strbuf *out)
+{
+    int64_t node = answer_int(group, "node", 0);
+    if (node)
+        strbuf_addf(out, "%lld", (long long)node);
+    else
+        strbuf_addc(out, '-');
+}
+
 static void print_field(const char *label, const char *text)
 {
     if (*text)
@@ -131,7 +140,7 @@ static const struct doc_form form = {
                      COLUMN("NAME", "name"),
                      COLUMN("JOBS", "job_count", .form = COLUMN_NUMBER),
                      COLUMN_BY("UNDER WAY", print_held),
-                     COLUMN("EACH NODE", "node", .form = COLUMN_NUMBER),
+                     COLUMN_BY("EACH NODE", print_node_limit),
                      COLUMN("WAITING", "waiting", .form = COLUMN_NUMBER),
                      COLUMN("NOTES", "notes"),
                      {0},
