@@ -23,8 +23,7 @@ static const char *const sources[] = {
     [COMPLETE_JOBS] = "list",         [COMPLETE_DELETED_JOBS] = "list --deleted",
     [COMPLETE_NODES] = "nodes",       [COMPLETE_CALENDARS] = "calendar list",
     [COMPLETE_GROUPS] = "group list", [COMPLETE_CHANNELS] = "channel list",
-    [COMPLETE_USERS] = "user list",
-    [COMPLETE_SETTINGS] = "config show",
+    [COMPLETE_USERS] = "user list",   [COMPLETE_SETTINGS] = "config show",
 };
 
 /* Every command, and those below it right after it. */

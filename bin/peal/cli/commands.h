@@ -7,7 +7,8 @@
 
 #define COMMANDS_AGENT(X)                                                                          \
     X(start) X(stop) X(restart) X(state) X(top) X(dev) X(tls) X(service) X(config)
-#define COMMANDS_CLUSTER(X)  X(nodes) X(drain) X(undrain) X(maintenance) X(group) X(cluster) X(doctor)
+#define COMMANDS_CLUSTER(X)                                                                        \
+    X(nodes) X(drain) X(undrain) X(maintenance) X(group) X(cluster) X(doctor)
 #define COMMANDS_ACCOUNTS(X) X(user) X(token) X(secret) X(link) X(login) X(logout)
 #define COMMANDS_JOBS(X)                                                                           \
     X(add)                                                                                         \

@@ -198,18 +198,12 @@ const char *action_word(const char *name)
 const char *kind_word(const char *name)
 {
     static const struct word words[] = {
-        {"job", TR("job")},
-        {"run", TR("run")},
-        {"node", TR("node")},
-        {"cluster", TR("cluster")},
-        {"user", TR("user")},
-        {"token", TR("token")},
-        {"calendar", TR("calendar")},
-        {"channel", TR("channel")},
-        {"secret", TR("secret")},
-        {"maintenance", TR("maintenance")},
-        {"group", TR("group")},
-        {0},
+        {"job", TR("job")},           {"run", TR("run")},
+        {"node", TR("node")},         {"cluster", TR("cluster")},
+        {"user", TR("user")},         {"token", TR("token")},
+        {"calendar", TR("calendar")}, {"channel", TR("channel")},
+        {"secret", TR("secret")},     {"maintenance", TR("maintenance")},
+        {"group", TR("group")},       {0},
     };
     return find_word(words, name);
 }
