@@ -152,7 +152,7 @@ peal_sim_mistake(never_adopted memory races engine/stages/sweeper.c
     "return (void)sweeper, (void)node, false"
     "what a node left behind is never put on record: P2")
 peal_sim_mistake(never_taken_over memory races engine/stages/claimer_take.c
-    "gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
+    "gather_phase(claimer, now, OPEN_CLAIMED_ELSEWHERE, &to)" "(void)0"
     "claims of a node that died stay: P6")
 peal_sim_mistake(lost_take memory races engine/engine_feed.c
     "ours && run->state == RUN_CLAIMED" "false"
