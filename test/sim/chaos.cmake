@@ -30,7 +30,7 @@ peal_chaos_mistake(taken_over_unnoticed engine/engine_feed.c
     "if (run->nonce != open->run.nonce)" "if (false)")
 peal_chaos_mistake(never_lost engine/stages/sweeper.c "add_loss(sweeper, now, &batch, open);" "")
 peal_chaos_mistake(never_taken_over engine/stages/claimer_take.c
-    "gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0")
+    "gather_phase(claimer, now, OPEN_CLAIMED_ELSEWHERE, &to)" "(void)0")
 peal_chaos_mistake(lost_for_good engine/engine_feed.c
     "run->state == RUN_LOST && !engine->runner.executor_ready" "false")
 peal_chaos_mistake(never_adopted engine/stages/sweeper.c "if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner) ||"
