@@ -294,13 +294,13 @@ bool redis_read_events(struct kv_bytes change, int64_t rev, struct kv_event **re
                        size_t *ret_count);
 
 /* redis_list.c */
-enum status redis_list(struct kv_client *client, const struct kv_range *request,
+enum status redis_list(struct kv_client *base, const struct kv_range *request,
                        const struct kv_reply *reply, struct kv_list **ret);
 void redis_list_cancel(struct kv_list *list);
 void redis_lists_release(struct redis_client *client);
 
 /* redis_feed.c */
-enum status redis_watch_new(struct kv_client *client, const struct kv_watch_config *config,
+enum status redis_watch_new(struct kv_client *base, const struct kv_watch_config *config,
                             kv_watch_notify *notify, void *context, struct kv_watch **ret);
 void redis_watch_free(struct kv_watch *watch);
 void redis_watch_restart(struct kv_watch *watch);

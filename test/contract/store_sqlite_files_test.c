@@ -305,6 +305,8 @@ static void make_older(const char *path, int last_state)
              "ALTER TABLE runs DROP COLUMN step; ALTER TABLE runs DROP COLUMN met;"
              "ALTER TABLE runs DROP COLUMN unmet; ALTER TABLE runs DROP COLUMN made;"
              "ALTER TABLE runs DROP COLUMN expected; ALTER TABLE runs DROP COLUMN is_final;"
+             "DROP INDEX runs_grouped; ALTER TABLE runs DROP COLUMN in_groups;"
+             "ALTER TABLE runs DROP COLUMN priority;"
              " ALTER TABLE jobs DROP COLUMN last_retried;"
              "ALTER TABLE jobs DROP COLUMN succeeded_ms; ALTER TABLE jobs DROP COLUMN rewinds;"
              "ALTER TABLE jobs DROP COLUMN high_ms; ALTER TABLE jobs DROP COLUMN gaps;"

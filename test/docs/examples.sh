@@ -86,6 +86,9 @@ prepare() {
     echo '[{"name":"a","schedule":"@daily","executor":"shell","executor_config":{"command":"true"}}]' \
         >"$scratch/DKRON.json"
     echo '[{"id":1,"name":"b","spec":"@daily","protocol":2,"command":"true"}]' >"$scratch/GOCRON.json"
+    printf '%s\n' 'apiVersion: batch/v1' 'kind: CronJob' 'metadata: {name: c}' \
+        'spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}' \
+        >"$HOME/cronjobs.yaml"
     { # the workflow of the document, where its programs are
         sed -n '/^kind: workflow$/,/^```$/p' "$document" | sed '/^```$/,$d'
         echo "cwd: $HOME"

@@ -28,8 +28,14 @@ packs || complain "the console is refused as it is"
 # 150 KiB that can't be compressed.
 head -c 153600 /dev/urandom >"$dir/dist/assets/large.js"
 ! packs || complain "a console that is too large is taken"
-grep -q 'it may have' "$dir/log" || complain "refused, but not because of its size"
+grep -q 'the console has .* it may have' "$dir/log" || complain "refused, but not because of its size"
 rm "$dir/dist/assets/large.js"
+
+# The same, of what the first screen needs.
+head -c 81920 /dev/urandom >"$dir/dist/assets/index-large.js"
+! packs || complain "a first screen that is too large is taken"
+grep -q 'its first screen has .* it may have' "$dir/log" || complain "refused, but not because of its first screen"
+rm "$dir/dist/assets/index-large.js"
 
 : >"$dir/dist/assets/what.xyz"
 ! packs || complain "a file of an unknown type is taken"

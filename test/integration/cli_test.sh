@@ -94,8 +94,8 @@ add|which name?
 add x|when? Give a schedule, or @manual, or --after JOB
 add x @daily|what? Give a command after --
 add x @daily --notes -- true|option --notes needs a value
-calendar|what about calendars? peal calendar list, show, set or delete
-calendar sett|peal calendar is set, show, list or delete, not "sett"; did you mean set?
+calendar|what about calendars? peal calendar list, show, preview, set or delete
+calendar sett|peal calendar is set, show, preview, list or delete, not "sett"; did you mean set?
 calendar set|See: peal calendar set --help
 calendar list --weekday sat|--weekday is for peal calendar set
 cluster status --from x|--from is for peal cluster import

@@ -112,6 +112,8 @@ run peal run flow
 wait_until group_is '[1,1]'
 run peal group show db -o json
 expect_json '[.queue[] | [.job, .step]]' '[["flow","dump"]]'
+run peal why flow
+expect_stdout_has 'dump: waits for group db, number 1 of 1 that wait'
 
 # A run that waits is killed, and one whose job is paused is skipped. The deadline ends the wait, too.
 run peal run first

@@ -14,7 +14,7 @@ words() { # of the first failure, without its numbers and its seed
 # one has a short list.
 seed=0
 for _ in 1 2 3; do
-    if PEAL_SIM_MIX=$mix PEAL_SIM_FIRST_SEED=$((seed + 1)) PEAL_SIM_SEEDS=300 "$program" >"$log" 2>&1; then
+    if PEAL_SIM_MIX=$mix PEAL_SIM_FIRST_SEED=$((seed + 1)) PEAL_SIM_SEEDS=3000 "$program" >"$log" 2>&1; then
         echo "nothing was noticed"
         exit 1
     fi

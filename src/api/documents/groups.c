@@ -142,8 +142,9 @@ static bool is_unused(struct call *call, const char *name)
         return true;
     }
     strbuf_init(&text);
-    json_array_foreach (users.names, i, user)
+    json_array_foreach (users.names, i, user) {
         strbuf_addf(&text, "%s%s", i ? ", " : "", json_string_value(user));
+    }
     json_t *more =
         json_pack("{s:o, s:I}", "jobs", users.names, "job_count", (json_int_t)users.count);
     if (users.count > JOBS_SHOWN)

@@ -108,8 +108,8 @@ static bool read_shares(struct call *call, struct secret *secret)
     }
     secret->shares = count ? calloc(count + 1, sizeof(*secret->shares)) : NULL;
     bool is_kept = !count || secret->shares;
-    json_array_foreach (list, i, item)
-        is_kept = is_kept && (secret->shares[i] = strdup(json_string_value(item)));
+    for (i = 0; secret->shares && is_kept && i < count; i++)
+        is_kept = (secret->shares[i] = strdup(json_string_value(json_array_get(list, i)))) != NULL;
     if (!is_kept)
         call_fail(call, 500, "out of memory");
     return is_kept;
@@ -222,7 +222,7 @@ static bool prepare_change(struct call *call, const struct secret *from)
         is_done = is_put ? set_value(call, &edit->secret, &keys)
                          : keep_value(call, from, &edit->secret, &keys);
     if (is_done) /* else the edit is gone with its call */
-        edit->doc.is_same = !is_put && is_current(call, from, &keys);
+        edit->doc.is_same = !is_put && from && is_current(call, from, &keys);
     secret_keys_release(&keys);
     if (!is_done)
         return false;

@@ -1,5 +1,6 @@
 #include "workflow/instance_read.h"
 
+#include "groups/slots.h"
 #include "server.h"
 
 enum {
@@ -39,12 +40,35 @@ static void find_lack(const struct call *call, struct instance_step *step)
     step->lack.hindrance = engine_hindrance(engine, terms->where);
 }
 
+struct slot_visit {
+    const struct engine *engine;
+    struct instance_view *view;
+};
+
+/* Of the items of a step, the one that is next. */
+static void find_slot(void *context, const struct run *run)
+{
+    const struct slot_visit *visit = context;
+    int step = run_is_step(run) && run->state == RUN_DUE ? flow_step_of(run->part) : -1;
+    if (step < 0 || step >= visit->view->count)
+        return;
+    struct instance_lack *lack = &visit->view->steps[step].lack;
+    struct slot_wait wait = engine_slot_wait(visit->engine, &run->id);
+    if (!wait.group || (lack->group && lack->place <= wait.place))
+        return;
+    lack->group = wait.group->name;
+    lack->place = wait.place;
+    lack->waiting = wait.waiting;
+}
+
 static void settle(const struct call *call, struct instance_view *view)
 {
+    struct slot_visit visit = {.engine = call->api->ports.engine, .view = view};
     instance_view_settle(view);
     view->now_ms = call->now_ms;
     for (int i = 0; i < view->count; i++)
         find_lack(call, &view->steps[i]);
+    engine_each_member(visit.engine, &view->instance.id, find_slot, &visit);
 }
 
 static enum status add_open(const struct call *call, struct instance_view *view)

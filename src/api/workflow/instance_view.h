@@ -14,6 +14,8 @@ struct instance_lack {
     bool is_nobody;            /* no node is eligible */
     const char *where;         /* borrowed from the engine until its next turn; NULL: any agent */
     enum run_reason hindrance; /* why the nodes that are eligible start nothing; NONE */
+    const char *group;         /* whose slot it waits for, likewise borrowed; NULL: none */
+    size_t place, waiting;     /* from 1, of how many */
 };
 
 struct instance_step {

@@ -100,6 +100,9 @@ static void tell_lack(const struct instance_lack *lack, enum language language, 
     else if (lack->is_nobody)
         strbuf_addf(out, message_in(language, "no node has the labels of its where: %s"),
                     lack->where);
+    else if (lack->group)
+        strbuf_addf(out, message_in(language, "waits for group %s, number %zu of %zu that wait"),
+                    lack->group, lack->place, lack->waiting);
     else if (hindrance)
         strbuf_addf(out, message_in(language, "waits for a node to take it: %s"), hindrance);
     else

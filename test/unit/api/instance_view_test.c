@@ -174,6 +174,9 @@ static void a_due_step_tells_who_does_not_take_it(void **state)
     expect_why(&view, LANGUAGE_ZH, "没有节点具有其 where 要求的标签：gpu", EXTRACT);
     extract->lack.where = NULL;
     expect_why(&view, LANGUAGE_EN, "no agent that runs jobs is there", EXTRACT);
+    extract->lack = (struct instance_lack){.group = "db", .place = 2, .waiting = 5};
+    expect_why(&view, LANGUAGE_EN, "waits for group db, number 2 of 5 that wait", EXTRACT);
+    extract->lack = (struct instance_lack){.is_nobody = true};
     extract->lack.where = "@billing,zone=eu";
     expect_why(&view, LANGUAGE_EN, "no process of the program billing can run it", EXTRACT);
     extract->run.attempts = 3;

@@ -62,7 +62,7 @@ static json_t *sample_value(const struct field *field)
 }
 
 /* The group with the sample. One of a call needs its URL, one of a function its program, the age
- * of a file that file, and a key its certificate. */
+ * of a file that file, a key its certificate, and a maximum the policy that it is for. */
 static json_t *sample_group(const struct field *field)
 {
     json_t *map = json_pack("{s:o}", field->name, sample_value(field));
@@ -74,6 +74,8 @@ static json_t *sample_group(const struct field *field)
         json_object_set_new(map, "file", json_string("/srv/dump"));
     if (strcmp(field->name, "key") == 0)
         json_object_set_new(map, "cert", json_string("/cert.pem"));
+    if (field->about->option && strcmp(field->about->option, "at-once") == 0)
+        json_object_set_new(map, "policy", json_string("allow"));
     return map;
 }
 

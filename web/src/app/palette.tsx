@@ -1,5 +1,5 @@
 // Ctrl-K: go to a job, a screen, or do something, by typing a part of its name.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, collect, jobPath } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { chooseLanguage, language, languages } from "../i18n/language";
@@ -209,7 +209,8 @@ export function PaletteList() {
 export function Palette() {
     const dialog = useRef<HTMLDialogElement>(null);
     const open = paletteOpen.value;
-    useEffect(() => {
+    // At once, and the close event comes later still: Ctrl-K may have opened it again meanwhile.
+    useLayoutEffect(() => {
         if (open && !dialog.current?.open) dialog.current?.showModal();
         if (!open) dialog.current?.close();
     }, [open]);
@@ -218,7 +219,9 @@ export function Palette() {
             ref={dialog}
             class="dialog palette"
             aria-label={t("palette")}
-            onClose={() => (paletteOpen.value = false)}
+            onClose={() => {
+                if (!dialog.current?.open) paletteOpen.value = false;
+            }}
             onClick={(event) => {
                 if (event.target === dialog.current) paletteOpen.value = false;
             }}

@@ -157,7 +157,8 @@ static enum status read_entry(const struct reader *reader, const char *map,
         return read_pairs(reader, setting, entry->value);
     if (setting)
         return read_scalar(reader, setting, entry->value);
-    strcat(name, ".");
+    size_t length = strlen(name);
+    memcpy(name + length, ".", 2);
     if (fits && !strchr(entry->key->text, '.') && is_map(name))
         return read_map(reader, name, entry->value);
     return unknown_key(reader, map, entry->key);
