@@ -64,6 +64,7 @@ one_instant() {
     jobs burst $count "@at $(date -u -d "@$at" +%Y-%m-%dT%H:%M:%SZ)"
     for _ in {1..90}; do
         sleep 0.5
+        # shellcheck disable=SC2046 # columns
         set -- $(starts burst "$at" "$at")
         [ "$1" -lt $count ] || break
     done
@@ -79,6 +80,7 @@ rates() {
     sleep 5
     from=$(date +%s)
     "$machine" timer 6 >"$scratch/timer"
+    # shellcheck disable=SC2046 # columns
     set -- $(starts due $((from + 1)) $((from + 5))) $(cat "$scratch/timer")
     line 'lateness, 100 runs/s, p50' "$4 ms" "timer $7 ms" '' '' ''
     line 'lateness, 100 runs/s, p99' "$5 ms" "timer $8 ms" '' '10 ms + timer' "$5 <= 10 + $8"
@@ -86,6 +88,7 @@ rates() {
     kill -9 "$(cat "$scratch/due-b/peal.pid")"
     "$machine" timer 5 >"$scratch/timer"
     sleep 2
+    # shellcheck disable=SC2046 # columns
     set -- $(starts due $((died + 2)) $((died + 5))) $(cat "$scratch/timer")
     line 'a node is killed: the latest of 3 s' "$6 s" "timer p99 $8 ms" '' '1 s' "$6 <= 1"
     line '  missed or doubled, of 300' "$(($1 < 300 ? 300 - $1 + $2 : $2))" '' '' '0' "$1 >= 300 && $2 == 0"

@@ -3,11 +3,13 @@
 # shellcheck source=test/integration/lib.sh
 . "$PEAL_SOURCE/test/integration/lib.sh"
 
+# shellcheck disable=SC2016,SC2317 # $ is the end of a line; both are called by their names
 # Commands, without what is said of them behind two blanks and a #.
 commands() { # DOCUMENT
     sed -n '/^```/,/^```/d; s/^    //p' "$source_dir/$1" | grep -v '^git clone' | sed -E 's/ +# .*//' | sort
 }
 
+# shellcheck disable=SC2016,SC2317 # likewise
 # What is in the blocks of a language.
 blocks() { # DOCUMENT LANGUAGE
     sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1"

@@ -48,6 +48,7 @@ YAML
 run peal apply -f "$scratch/jobs.yaml"
 expect_status 0
 
+# shellcheck disable=SC2317 # run calls it
 most() { # FILE [BY_NODE]: how many were under way at the same time
     awk -v by="${2-}" '{ key = by ? $2 : ""; n[key] += $1 == "+" ? 1 : -1; if (n[key] > most) most = n[key] } END { print most }' "$1"
 }

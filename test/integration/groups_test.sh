@@ -8,6 +8,7 @@ mkfifo "$scratch/gate"
 
 run peal add backup @manual --group db -- true
 expect_status 6
+# shellcheck disable=SC2016 # a message
 expect_stderr_has 'groups[0]: there is no group "db"; make it with `peal group set`'
 run peal group set db
 expect_status 2

@@ -101,7 +101,8 @@ done
 on a logs -f "$slow" >"$scratch/followed" 2>/dev/null &
 follower=$!
 wait_until grep -qx 'line 50' "$scratch/followed"
-on b logs -f slow >"$scratch/job_followed" 2>"$scratch/job_followed.err" & # by its job: no node knows when it started
+# By its job: no node knows when it started. It follows until it is killed: not a function's shell, but the command itself.
+PEAL_DATA=$scratch/b peal logs -f slow >"$scratch/job_followed" 2>"$scratch/job_followed.err" &
 job_follower=$!
 wait_until grep -qx 'line 50' "$scratch/job_followed"
 

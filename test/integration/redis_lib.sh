@@ -7,7 +7,8 @@
 redis=$scratch/redis
 redis_port=
 
-# The first one.
+# The first one. Most scripts give no options.
+# shellcheck disable=SC2120
 redis_make() { # [OPTION...]
     local ports
     command -v redis-server >/dev/null || {

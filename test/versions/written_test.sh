@@ -1,7 +1,7 @@
 #!/bin/bash
 # written_test.sh KIND: what every released version has written is opened by this one: jobs, documents, runs and
 # their output are as that version told them, and its jobs go on.
-# shellcheck disable=SC2046 # lists of words
+# shellcheck disable=SC2046,SC2317 # lists of words; run calls functions
 . "$(dirname "$0")/written_lib.sh"
 
 kind=$1
@@ -33,7 +33,8 @@ restore() { # FOLDER
 }
 
 for folder in "$source_dir"/test/versions/written/*/; do
-    export PEAL_DATA=$scratch/${kind}_of_$(basename "$folder")
+    PEAL_DATA=$scratch/${kind}_of_$(basename "$folder")
+    export PEAL_DATA
     mkdir -m 700 "$PEAL_DATA"
     node=reader
     [ "$kind" != sqlite ] || node=writer

@@ -82,6 +82,7 @@ run peal add db/backup '30 2 * * *' --tz Asia/Shanghai -- true
 # shellcheck disable=SC2016 # fields of a template
 run peal channel set words --type webhook --hook "$hook" --title '${jop}'
 expect_status 6
+# shellcheck disable=SC2016 # likewise
 expect_stderr_has 'there is no field ${jop}; did you mean ${job}?'
 # shellcheck disable=SC2016 # fields of a template
 run peal channel set words --type webhook --hook "$hook" --title '${job}: ${state}!' --text '${exit_code} ${output}'
