@@ -291,7 +291,7 @@ export function Log({ run, at, onEnd }: { run: Run; at: number | null; onEnd: (r
         setLog(controller);
         return () => controller.close();
     }, [run.run_id, run.started_at === null]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const leave = (event: KeyboardEvent): void => {
             if (event.key === "Escape") setFull(false);
         };
