@@ -26,7 +26,7 @@ MUST_CHECK enum status kv_feed_watch_new(struct kv_feed *feed, struct kv_client 
                                          const struct kv_watch_config *config,
                                          kv_watch_notify *notify, void *context,
                                          struct kv_watch **ret);
-void kv_feed_watch_free(struct kv_feed *feed, struct kv_watch *watch);
+void kv_feed_watch_free(struct kv_feed *feed, struct kv_watch *base);
 
 /* The connection is there, at revision `rev`; or it is lost: all watches are told. */
 void kv_feed_opened(struct kv_feed *feed, int64_t rev);

@@ -252,8 +252,8 @@ void pg_lists_release(struct pg_client *client);
 /* pg_feed.c */
 enum status pg_watch_new(struct kv_client *base, const struct kv_watch_config *config,
                          kv_watch_notify *notify, void *context, struct kv_watch **ret);
-void pg_watch_free(struct kv_watch *base);
-void pg_watch_restart(struct kv_watch *base);
+void pg_watch_free(struct kv_watch *watch);
+void pg_watch_restart(struct kv_watch *watch);
 MUST_CHECK enum status pg_feed_init(struct pg_client *client);
 void pg_feed_opened(struct pg_client *client);
 void pg_feed_broken(struct pg_client *client, const char *why);

@@ -87,8 +87,7 @@ bool redis_info_read(const char *info, size_t length, struct redis_info *ret)
     server.version = read_version(version);
     bool is_valkey = copy(info, length, "valkey_version", version, sizeof(version));
     snprintf(server.name, sizeof(server.name), "%s %.20s", is_valkey ? "Valkey" : "Redis", version);
-    strcpy(server.seat, server.run_id);
-    strncat(server.seat, replid, sizeof(server.seat) - strlen(server.seat) - 1);
+    snprintf(server.seat, sizeof(server.seat), "%s%s", server.run_id, replid);
     server.is_master = is(info, length, "role", "master");
     server.is_cluster = is(info, length, "cluster_enabled", "1");
     server.is_loading = is(info, length, "loading", "1");

@@ -12,8 +12,6 @@
 
 enum { MOST_BYTES = 64 << 20 };
 
-extern char **environ;
-
 static enum status read_all(int fd, struct strbuf *out)
 {
     char bytes[65536];

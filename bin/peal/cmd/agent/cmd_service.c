@@ -17,8 +17,6 @@
 
 enum { UNIT_MAX = 65536 };
 
-extern char **environ;
-
 struct request {
     struct request_base base;
     const char *config;
