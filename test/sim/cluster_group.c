@@ -20,6 +20,13 @@ static bool has_slots(const struct known_run *known)
     return known->is_stored && (known->run.state == RUN_CLAIMED || known->run.state == RUN_BEGUN);
 }
 
+/* Its node has come back, found the process, and counts it on itself. */
+static bool is_lost_and_lives(const struct known_run *known)
+{
+    return known->is_stored && known->run.state == RUN_LOST && known->child &&
+           child_is_alive(known->child, MINUTE);
+}
+
 /* Whoever is claimed only to be ended has none, and is never begun. After a restore the groups may
  * be gone. */
 void groups_see(struct cluster *cluster, const struct known_run *known, const struct run *was)
@@ -52,7 +59,8 @@ bool groups_may_wait(const struct cluster *cluster, const struct run *run)
 {
     const struct known_run *other;
     for (size_t at = 0; run->groups[0] && (other = table_next(&cluster->runs, &at));)
-        if (other->run.groups[0] && has_slots(other) && id_compare(&other->id, &run->id) != 0)
+        if (other->run.groups[0] && (has_slots(other) || is_lost_and_lives(other)) &&
+            id_compare(&other->id, &run->id) != 0)
             return true;
     return false;
 }
