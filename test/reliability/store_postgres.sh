@@ -46,6 +46,8 @@ signal_postgres() { # NUMBER SIGNAL: all its processes
 kill_postgres() { # NUMBER: as a crash of its machine
     signal_postgres "$1" KILL
     wait_for 10 is_stopped "$1"
+    # Another server of this machine may get the process id that these name, and then this one does not start.
+    rm -f "$scratch/pg-$1"/.s.PGSQL.* "$scratch/pg-$1/data/postmaster.pid"
 }
 
 is_stopped() { # NUMBER
