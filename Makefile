@@ -16,7 +16,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb packages tarball bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb packages tarball bench site pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -96,6 +96,10 @@ bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/run.sh
+
+site: ## make a static site of the documents, with search, into build/site
+	@tools/deps.sh build
+	@tools/site.sh
 
 pictures: ## take the pictures of docs/CONSOLE.md anew
 	@tools/deps.sh build test
