@@ -24,7 +24,7 @@ in_rpm() # PATTERN
     (cd "$root" && [ -e "$(echo $1)" ] || { echo "file_lists: there is no $1 below $root" >&2 && exit 1; })
     # shellcheck disable=SC2086 # likewise
     (cd "$root" && find $1 -type d \( -name peal -o -path '*/peal/*' \) -printf '%%dir /%p\n' -o \
-        \( -type f -o -type l \) -printf '/%p\n') |
+        \( -type f -o -type l \) -printf '/%p\n') | LC_ALL=C sort |
         sed -e 's|^/etc/|%config(noreplace) &|' -e 's|^/usr/share/man/.*|&*|' -e 's|^/usr/lib/peal/|%dir /usr/lib/peal\n&|'
 }
 
