@@ -21,16 +21,16 @@ esac
 in_rpm() # PATTERN
 {
     # shellcheck disable=SC2086 # a pattern
-    (cd "$root" && [ -e "$(echo $1)" ] || { echo "file_lists: there is no $1 below $root" >&2 && exit 1; })
-    # shellcheck disable=SC2086 # likewise
-    (cd "$root" && find $1 -type d \( -name peal -o -path '*/peal/*' \) -printf '%%dir /%p\n' -o \
-        \( -type f -o -type l \) -printf '/%p\n') | LC_ALL=C sort |
+    found=$(cd "$root" && find $1 -type d \( -name peal -o -path '*/peal/*' \) -printf '%%dir /%p\n' -o \
+        \( -type f -o -type l \) -printf '/%p\n' | LC_ALL=C sort)
+    [ "$found" ] || { echo "file_lists: there is no $1 below $root" >&2; return 1; }
+    echo "$found" |
         sed -e 's|^/etc/|%config(noreplace) &|' -e 's|^/usr/share/man/.*|&*|' -e 's|^/usr/lib/peal/|%dir /usr/lib/peal\n&|'
 }
 
 rm -f "$folder"/*."$suffix"
 grep -v '^#' "${0%/*}/packages.txt" |
-    awk -v column=$column -v libdir="$libdir" -v units="$units" '{
+    awk -v column="$column" -v libdir="$libdir" -v units="$units" '{
         gsub("@libdir@", libdir, $3)
         gsub("@units@", units, $3)
         print $column, $3

@@ -8,7 +8,7 @@ root=$1
 units=$root/${2#/}
 
 mkdir -p "$units"
-[ "$root/usr/lib/systemd/system" -ef "$units" ] || {
+[ "$units" = "$root/usr/lib/systemd/system" ] || {
     mv "$root"/usr/lib/systemd/system/* "$units/"
     rm -r "$root/usr/lib/systemd"
 }

@@ -92,10 +92,11 @@ try() { # KIND
         expect_json '[.[] | select(.status.problem == null) | .name] | sort' '["long","plain"]'
         run peal doctor
         expect_stdout_has later/only-if
-        laters=$(cat "$scratch/later.$kind" 2>/dev/null | wc -l)
+        touch "$scratch/later.$kind"
+        laters=$(wc -l <"$scratch/later.$kind")
         ticks=$(wc -l <"$scratch/log.$kind")
         wait_until has_ticks $((ticks + 3))
-        run test "$(cat "$scratch/later.$kind" 2>/dev/null | wc -l)" -eq "$laters"
+        run test "$(wc -l <"$scratch/later.$kind")" -eq "$laters"
         expect_status 0
         touch "$scratch/go.$kind"
         wait_until newest_is long failed

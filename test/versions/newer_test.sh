@@ -17,7 +17,7 @@ sqlite)
     raise() { sqlite3 "$PEAL_DATA/peal.db" 'PRAGMA user_version = 999'; }
     lower() { sqlite3 "$PEAL_DATA/peal.db" "PRAGMA user_version = $format"; }
     tell() { sqlite3 "$PEAL_DATA/peal.db" .dump; }
-    words="$PEAL_DATA/peal.db was written by a newer peal (format 999, this one knows "
+    wanted="$PEAL_DATA/peal.db was written by a newer peal (format 999, this one knows "
     ;;
 etcd)
     etcd_start
@@ -31,7 +31,7 @@ etcd)
     }
     lower() { head -c -1 "$scratch/epoch" | at put /jobs/epoch >/dev/null; }
     tell() { at get --prefix /jobs/jobs/ -w json | jq -c '.kvs[] | [.key, .value, .mod_revision]'; }
-    words='/jobs/ was written by a newer peal'
+    wanted='/jobs/ was written by a newer peal'
     ;;
 postgres)
     postgres_make trust
@@ -39,7 +39,7 @@ postgres)
     raise() { ask 'UPDATE jobs.kv_feed SET format = 999, least = 999' >/dev/null; }
     lower() { ask "UPDATE jobs.kv_feed SET format = $format, least = $least" >/dev/null; }
     tell() { "$postgres_bin/pg_dump" -h "$postgres" -p "$postgres_port" -U peal peal | grep -v -e '^--' -e restrict; }
-    words='are of a newer peal (format 999; this one knows '
+    wanted='are of a newer peal (format 999; this one knows '
     ;;
 redis)
     redis_make
@@ -47,7 +47,7 @@ redis)
     raise() { redis_say "$redis" HSET '{jobs}:meta' format 999 least 999 >/dev/null; }
     lower() { redis_say "$redis" HSET '{jobs}:meta' format "$format" least "$least" >/dev/null; }
     tell() { for key in keys meta order; do redis_say "$redis" DUMP "{jobs}:$key"; done; }
-    words='are of a newer peal (format 999; this one knows '
+    wanted='are of a newer peal (format 999; this one knows '
     ;;
 esac
 case $kind in
@@ -68,11 +68,11 @@ raise
 tell >"$scratch/before"
 run peal start -d --node-id one --listen none "${options[@]}"
 expect_status 1
-expect_stderr_has "$words"
+expect_stderr_has "$wanted"
 expect_stderr_has "$step"
 run peal doctor
 expect_status 1
-expect_stdout_has "$words"
+expect_stdout_has "$wanted"
 tell >"$scratch/after"
 run cmp "$scratch/before" "$scratch/after"
 expect_status 0
