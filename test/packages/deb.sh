@@ -17,19 +17,23 @@ root=$PWD/build/roots/$suite
 
 # ---- what is built ----
 
+commit=$(git rev-parse HEAD)
+
 if [ "$suite" = "$own" ]; then
     out=$PWD/build/deb
-    build() { tools/deb.sh >/dev/null; }
+    build() { tools/deb.sh "$commit" >/dev/null; }
     lint() { lintian --info --display-info --allow-root "$out"/*.changes; }
 else
     out=$PWD/build/deb-$suite
-    build() { tools/deb.sh --suite "$suite" >/dev/null; }
+    build() { tools/deb.sh --suite "$suite" "$commit" >/dev/null; }
     lint() { cat "$out/lintian.log"; } # of that release's lintian
 fi
 build
-first=$(cd "$out" && sha256sum -- *.deb)
-build
-check 'two builds of a commit have the same bytes' test "$(cd "$out" && sha256sum -- *.deb)" = "$first"
+if [ "$suite" = "$own" ]; then # the recipe of another release is the same
+    first=$(cd "$out" && sha256sum -- *.deb)
+    build
+    check 'two builds of a commit have the same bytes' test "$(cd "$out" && sha256sum -- *.deb)" = "$first"
+fi
 quiet() { ! "$@" 2>&1 | grep '^[EWI]:'; }
 check 'lintian finds nothing' quiet lint
 

@@ -18,9 +18,10 @@ root=$PWD/build/roots/rpm
 
 # ---- what is built ----
 
-tools/rpm.sh >/dev/null
+commit=$(git rev-parse HEAD)
+tools/rpm.sh "$commit" >/dev/null
 first=$(cd "$out" && sha256sum -- *.rpm)
-tools/rpm.sh >/dev/null
+tools/rpm.sh "$commit" >/dev/null
 check 'two builds of a commit have the same bytes' test "$(cd "$out" && sha256sum -- *.rpm)" = "$first"
 quiet() { ! "$@" 2>&1 | grep -E ': [EW]: '; }
 check 'rpmlint finds nothing' quiet rpmlint -c packaging/rpm/rpmlint.toml "$out"/*.rpm

@@ -67,6 +67,8 @@ try() { # KIND
     newer >"$scratch/newer.yaml"
     run peal apply -f "$scratch/plain.yaml"
     expect_status 0
+    run peal group set one --cluster 1
+    expect_status 0
     run peal apply -f "$scratch/newer.yaml"
     expect_status 0
     for job in later/only-if later/slots later/at-once; do
