@@ -466,6 +466,8 @@ const struct message zh_agent[] = {
     {"etcd waits for its disk (or the network to the others): give it a fast one of its own",
      "etcd 在等待磁盘（或到其他成员的网络）：请为它配备专用的高速磁盘"},
     {"read", "读取"},
+    {"%s/ was written by a newer peal", "%s/ 由更新版本的 peal 写入"},
+    {"upgrade this node, or restore the backup from before", "请升级此节点，或恢复此前的备份"},
     {"is the network slow?", "网络是否过慢？"},
     {"watch", "监听"},
     {"from a write to its event", "从写入到收到事件"},
