@@ -1,6 +1,6 @@
 #!/bin/bash
-# Three nodes on one etcd: each run has one span, which the node of the run sends; a workflow's steps on several nodes
-# are below one instance; a node that dies leaves spans of all runs but its own, which is lost.
+# Three nodes on one etcd: each run has one span, which its node sends; steps on several nodes
+# are below one instance.
 # shellcheck disable=SC2317 # called by wait_until
 . "$(dirname "$0")/../nodes.sh"
 . "$(dirname "$0")/lib.sh"
