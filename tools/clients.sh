@@ -5,6 +5,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)
+command -v python3 >/dev/null || { echo "skipped: python3 is not here" && exit 77; }
 write=
 [ "${1:-}" != --write ] || { write=1 && shift; }
 work=$(mktemp -d)

@@ -424,7 +424,7 @@ func (c *Client) ListJobs(ctx context.Context, options *ListJobsOptions, headers
 }
 
 // EachJob: all pages of ListJobs. An error of visit ends it, and is returned.
-func (c *Client) EachJob(ctx context.Context, options *ListJobsOptions, visit func(JobOrPart) error) error {
+func (c *Client) EachJob(ctx context.Context, options *ListJobsOptions, visit func(Job) error) error {
 	var page ListJobsOptions
 	if options != nil {
 		page = *options
@@ -981,9 +981,9 @@ func (c *Client) EachVersion(ctx context.Context, name string, options *ListVers
 }
 
 // GetVersion: The definition as it was then.
-func (c *Client) GetVersion(ctx context.Context, name string, revision string, headers ...Header) (*JobOrPart, error) {
+func (c *Client) GetVersion(ctx context.Context, name string, revision string, headers ...Header) (*Job, error) {
 	r := request{method: "GET", path: "/api/v1/jobs/" + segment(name) + "/versions/" + segment(revision), headers: headers}
-	answer := new(JobOrPart)
+	answer := new(Job)
 	return answer, c.call(ctx, &r, answer)
 }
 
@@ -1009,12 +1009,12 @@ type RollbackJobOptions struct {
 }
 
 // RollbackJob: Make an earlier definition the current one.
-func (c *Client) RollbackJob(ctx context.Context, name string, options *RollbackJobOptions, headers ...Header) (*JobOrPart, error) {
+func (c *Client) RollbackJob(ctx context.Context, name string, options *RollbackJobOptions, headers ...Header) (*Job, error) {
 	r := request{method: "POST", path: "/api/v1/jobs/" + segment(name) + "/rollback", headers: headers}
 	if options != nil {
 		r.body = options
 	}
-	answer := new(JobOrPart)
+	answer := new(Job)
 	return answer, c.call(ctx, &r, answer)
 }
 

@@ -2087,8 +2087,8 @@ type JobGraphEdge struct {
 }
 
 type JobPage struct {
-	Items []JobOrPart `json:"items"`
-	Next  *string     `json:"next"`
+	Items []Job   `json:"items"`
+	Next  *string `json:"next"`
 }
 
 type JobStatus struct {
@@ -2728,8 +2728,6 @@ type DkronMembers = []DkronMember
 type Done = map[string]any
 
 type Incomplete = []IncompleteItem
-
-type JobOrPart = map[string]any
 
 // RunOrEntry is a Run or Entry: what the one lacks is empty.
 type RunOrEntry struct {

@@ -29,8 +29,8 @@ const (
 )
 
 // Events calls visit with what happens in the cluster, as it happens: "jobs", "runs", "nodes", "calendars"; no topics
-// are all. The first event is "hello"; after "reset" some were missed, and what is shown should be read anew. A
-// connection that breaks is made again, and goes on behind the last event.
+// are all. The first event is "hello". A connection that breaks is made again, and goes on behind the last event; after "reset"
+// some were missed, and what is shown should be read anew.
 func (c *Client) Events(ctx context.Context, topics []string, visit func(Event) error) error {
 	query := url.Values{}
 	if len(topics) > 0 {

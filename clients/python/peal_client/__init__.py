@@ -15,7 +15,7 @@ class Client(Api):
 
     def events(self, topics: Optional[Sequence[str]] = None, last_event_id: Optional[str] = None) -> Iterator[Event]:
         """What happens in the cluster, as it happens: jobs, runs, nodes, calendars. The first event is
-        "hello"; after "reset" some were missed, and what is shown should be read anew."""
+        "hello", also of a new connection; "reset" instead: some were missed, and what is shown should be read anew."""
         query = {"topics": ",".join(topics) if topics else None}
         yield from self.stream("/api/v1/events", query, last_event_id)
 

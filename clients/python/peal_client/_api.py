@@ -372,7 +372,7 @@ class Api(Transport):
         sort: Optional[Literal["name", "next", "last"]] = None,
         fields: Optional[str] = None,
         deleted: Optional[bool] = None,
-    ) -> Iterator[models.JobOrPart]:
+    ) -> Iterator[models.Job]:
         """Jobs, by name. All pages."""
         cursor: Optional[str] = None
         while True:
@@ -873,7 +873,7 @@ class Api(Transport):
             if cursor is None:
                 return
 
-    def get_version(self, name: str, revision: str) -> models.JobOrPart:
+    def get_version(self, name: str, revision: str) -> models.Job:
         """The definition as it was then."""
         return self.call("GET", f"/api/v1/jobs/{segment(name)}/versions/{segment(revision)}")
 
@@ -890,7 +890,7 @@ class Api(Transport):
         if_match: Optional[str] = None,
         idempotency_key: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
-    ) -> models.JobOrPart:
+    ) -> models.Job:
         """Make an earlier definition the current one."""
         return self.call(
             "POST",

@@ -1441,7 +1441,7 @@ JobGraphEdge = TypedDict("JobGraphEdge", {"from": str, "to": str, "on": 'Literal
 
 
 class JobPage(TypedDict):
-    items: "List[JobOrPart]"
+    items: "List[Job]"
     next: "Optional[str]"
 
 
@@ -2049,7 +2049,5 @@ DkronMembers = List[DkronMember]
 Done = Dict[str, Any]
 
 Incomplete = List[IncompleteItem]
-
-JobOrPart = Dict[str, Any]
 
 RunOrEntry = Union[Run, Entry]

@@ -230,7 +230,7 @@ export class Api extends Transport {
   async *eachJob(
     options: { limit?: number; q?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
     request: RequestOptions = {},
-  ): AsyncGenerator<models.JobOrPart> {
+  ): AsyncGenerator<models.Job> {
     let cursor: string | null | undefined;
     do {
       const page: models.JobPage = await this.listJobs(cursor ? { ...options, cursor } : options, request);
@@ -509,8 +509,8 @@ export class Api extends Transport {
   }
 
   /** The definition as it was then. */
-  getVersion(name: string, revision: string, request: RequestOptions = {}): Promise<models.JobOrPart> {
-    return this.call<models.JobOrPart>({ method: "GET", path: `/api/v1/jobs/${segment(name)}/versions/${segment(revision)}` }, request);
+  getVersion(name: string, revision: string, request: RequestOptions = {}): Promise<models.Job> {
+    return this.call<models.Job>({ method: "GET", path: `/api/v1/jobs/${segment(name)}/versions/${segment(revision)}` }, request);
   }
 
   /** What has changed since then, or until another revision. */
@@ -528,8 +528,8 @@ export class Api extends Transport {
     name: string,
     options: { revision?: number; dry_run?: boolean } = {},
     request: RequestOptions = {},
-  ): Promise<models.JobOrPart> {
-    return this.call<models.JobOrPart>({ method: "POST", path: `/api/v1/jobs/${segment(name)}/rollback`, body: pick(options, ["revision", "dry_run"]) }, request);
+  ): Promise<models.Job> {
+    return this.call<models.Job>({ method: "POST", path: `/api/v1/jobs/${segment(name)}/rollback`, body: pick(options, ["revision", "dry_run"]) }, request);
   }
 
   /** Calendars, by name. */

@@ -14,8 +14,8 @@ export interface StreamOptions {
 /** All calls of the API, and what goes on: events, outputs. */
 export class Client extends Api {
   /**
-   * What happens in the cluster, as it happens: "jobs", "runs", "nodes", "calendars". The first event is "hello"; after
-   * "reset" some were missed, and what is shown should be read anew.
+   * What happens in the cluster, as it happens: "jobs", "runs", "nodes", "calendars". The first event is "hello";
+   * of a connection that was made again perhaps "reset": some were missed, and what is shown should be read anew.
    */
   events(options: StreamOptions & { topics?: string[]; lastEventId?: string } = {}): AsyncGenerator<PealEvent> {
     const { topics, lastEventId, signal } = options;

@@ -2291,7 +2291,7 @@ export interface JobGraphEdge {
 }
 
 export interface JobPage {
-  items: JobOrPart[];
+  items: Job[];
   next: string | null;
 }
 
@@ -2947,7 +2947,5 @@ export type DkronMembers = DkronMember[];
 export type Done = Record<string, unknown>;
 
 export type Incomplete = IncompleteItem[];
-
-export type JobOrPart = Record<string, unknown>;
 
 export type RunOrEntry = Run | Entry;
