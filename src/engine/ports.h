@@ -94,6 +94,13 @@ struct teller {
     void *context;
 };
 
+/* Is told of records that the history has. The same ones may come again, as an agent that is killed
+ * meanwhile records them again. */
+struct record_observer {
+    void (*recorded)(void *context, const struct history_record *records, size_t count);
+    void *context;
+};
+
 struct engine_ports {
     struct store *store;
     struct executor *executor;
@@ -107,6 +114,7 @@ struct engine_ports {
     struct change_observer observer;      /* changed NULL: none */
     struct clock_observer clock_observer; /* stepped NULL: none */
     struct teller teller;                 /* tell NULL: no notifications */
+    struct record_observer records;       /* recorded NULL: none */
     struct made_id *last_id;              /* of ports_new_id; the engine's own */
 };
 

@@ -236,6 +236,7 @@ struct job {
 
     /* Not of the definition, but of the one run that is about to start. */
     struct run_body *body; /* what its request has sent: run_body.h; NULL: nothing */
+    char *tracestate;      /* likewise, beside the traceparent of the run; NULL: none */
 };
 
 enum { JOB_FORMER_MAX = 32, JOB_PRIORITY_MAX = 1000 };
