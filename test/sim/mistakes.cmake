@@ -82,7 +82,7 @@ peal_sim_mistake(slot_not_guarded etcd groups store/rules/rules_slots.c
     "rules->ops->guard_group && st == OK" "false"
     "two nodes take the same slot of a group")
 peal_sim_mistake(slot_never_taken memory groups engine/groups/slots.c
-    "open->is_up = !find_full(slots, &open->run, false);" "open->is_up = false;"
+    "open->is_up = !find_full(slots, &open->run);" "open->is_up = false;"
     "runs wait for a slot that is free: P6")
 peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
     "boots->is_noticed ? NULL : gather_due(boots, now)" "NULL"
