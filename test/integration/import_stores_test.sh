@@ -68,7 +68,8 @@ run peal user add anna --role admin --no-password
 run peal channel set ops --type webhook --hook http://127.0.0.1:1/
 run peal token create nightly --user anna
 run peal secret init
-run peal secret set db-password <<<swordfish
+printf swordfish >"$scratch/value"
+run peal secret set db-password --value-file "$scratch/value"
 run peal maintenance add --from '2037-01-01 10:00' --to '2037-01-01 12:00' --namespace shop --reason disks
 run peal mute daily --for 30d --reason 'known, later'
 run peal webhook create daily

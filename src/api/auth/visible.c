@@ -93,11 +93,11 @@ static json_t *add_slot_wait(const struct call *call, const struct run *run, jso
     struct slot_wait wait = engine_slot_wait(call->api->ports.engine, &run->id);
     if (!value || !wait.group)
         return value;
-    json_t *told = json_pack(
-        "{s:s, s:b, s:s, s:o, s:i, s:I, s:I}", "group", wait.group->name, "on_node",
-        wait.limit == SLOT_OF_NODE, "limit", slot_limit_name(wait.limit), "label",
-        json_group_label(wait.label.label), "most", wait.most, "place", (json_int_t)wait.place,
-        "of", (json_int_t)wait.waiting);
+    json_t *told =
+        json_pack("{s:s, s:b, s:s, s:o, s:i, s:I, s:I}", "group", wait.group->name, "on_node",
+                  wait.limit == SLOT_OF_NODE, "limit", slot_limit_name(wait.limit), "label",
+                  json_group_label(wait.label.label), "most", wait.most, "place",
+                  (json_int_t)wait.place, "of", (json_int_t)wait.waiting);
     if (json_object_set_new(value, "waits_for", told) == 0)
         return value;
     json_decref(value);

@@ -282,11 +282,10 @@ bool doc_text_prepare(struct call *call, const struct doc_text_kind *kind, const
 {
     struct doc_edit *edit = call->state;
     bool is_delete = edit->action == DOC_DELETE;
-    if (is_delete && !is_unused(call, kind))
+    char *text = is_delete ? NULL : read_text(call, kind);
+    if (is_delete ? !is_unused(call, kind) : !text) /* with that the call is gone */
         return false;
-    edit->json = is_delete ? NULL : read_text(call, kind);
-    if (!is_delete && !edit->json)
-        return false;
+    edit->json = text;
     edit->is_same = json && edit->json && strcmp(json, edit->json) == 0;
     edit->before = json ? strdup(json) : NULL;
     if (!json || edit->before)
@@ -301,6 +300,7 @@ void doc_text_reply(struct call *call, const struct doc_text_kind *kind, int sta
     int64_t revision = edit->json ? edit->put.revision : edit->revision;
     if (edit->json)
         call->revision = revision;
-    call_reply(call, status,
-               kind->encode(call, call->argument, revision, edit->json ? edit->json : edit->before));
+    call_reply(
+        call, status,
+        kind->encode(call, call->argument, revision, edit->json ? edit->json : edit->before));
 }

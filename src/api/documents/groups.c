@@ -57,8 +57,7 @@ static bool is_user(const struct catalog_job *job, const char *group)
 {
     if (group_is_space(group))
         return group_space_has(group, job->name);
-    return job->is_workflow ? has_step(job, group)
-                            : job->groups && groups_have(job->groups, group);
+    return job->is_workflow ? has_step(job, group) : job->groups && groups_have(job->groups, group);
 }
 
 static bool add_user(void *context, const struct catalog_job *job)
@@ -91,7 +90,7 @@ enum { LABELS_SHOWN = 50 };
 struct slots_view {
     const struct call *call;
     json_t *holders, *waiting;
-    size_t held, waits; /* of all runs, whoever may see them */
+    size_t held, waits;                     /* of all runs, whoever may see them */
     struct label_view labels[LABELS_SHOWN]; /* of the nodes that are there */
     size_t label_count;
 };
@@ -179,12 +178,11 @@ static json_t *encode(const struct call *call, const char *name, int64_t revisio
     struct users users = find_users(call, name);
     struct slots_view view = {.call = call};
     look_at_slots(name, &view);
-    json_t *value =
-        json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:n, s:n, s:n, s:o}", "name", name,
-                  "revision", (json_int_t)revision, "job_count", (json_int_t)users.count, "jobs",
-                  users.names, "held", (json_int_t)view.held, "waiting", (json_int_t)view.waits,
-                  "holders", view.holders, "queue", view.waiting, "cluster", "node", "labels",
-                  "by_label", encode_labels(&view));
+    json_t *value = json_pack(
+        "{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:n, s:n, s:n, s:o}", "name", name, "revision",
+        (json_int_t)revision, "job_count", (json_int_t)users.count, "jobs", users.names, "held",
+        (json_int_t)view.held, "waiting", (json_int_t)view.waits, "holders", view.holders, "queue",
+        view.waiting, "cluster", "node", "labels", "by_label", encode_labels(&view));
     json_t *definition = json_loads(json, 0, NULL);
     if (value && definition)
         json_object_update(value, definition);

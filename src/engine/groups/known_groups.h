@@ -13,7 +13,7 @@ struct known_group {
     char *json; /* as the store has it */
 
     /* Of struct slots: */
-    int held, held_here;                   /* slots that are in use, and those of this node */
+    int held, held_here;                      /* slots that are in use, and those of this node */
     struct group_label own[GROUP_LABELS_MAX]; /* limits of this node's labels ... */
     int held_alike[GROUP_LABELS_MAX];         /* ... and slots in use on nodes that have the same */
     size_t own_count;

@@ -69,8 +69,8 @@ static const struct known_group *find_full(const struct slots *slots, const stru
 static bool is_full_here(const struct known_group *group, struct slot_wait *ret)
 {
     if (group->limits.node && group->held_here >= group->limits.node) {
-        *ret = (struct slot_wait){
-            .group = group, .limit = SLOT_OF_NODE, .most = group->limits.node};
+        *ret =
+            (struct slot_wait){.group = group, .limit = SLOT_OF_NODE, .most = group->limits.node};
         return true;
     }
     for (size_t i = 0; i < group->own_count; i++) {

@@ -38,8 +38,8 @@ static enum status no_memory_or(enum status st, struct store_opening *opening)
 /* ---- of a workflow ---- */
 
 /* The terms of a step, of a plan that is not in the store yet. */
-static void fill_terms(const struct catalog *catalog, const struct flow *flow,
-                       const char *job_name, int step, struct store_step *ret)
+static void fill_terms(const struct catalog *catalog, const struct flow *flow, const char *job_name,
+                       int step, struct store_step *ret)
 {
     struct job *definition;
     struct job_error error;

@@ -31,15 +31,6 @@ void group_release(struct group *group)
 
 /* ---- limits by label ---- */
 
-static enum status fail_label(const char *label, struct job_error *reterr, const char *complaint)
-{
-    const struct node nowhere = {0};
-    struct spot root = {.node = &nowhere}, labels = {&root, "labels", 0, &nowhere};
-    if (!label)
-        return spot_fail(reterr, &labels, "%s", complaint);
-    return spot_fail(reterr, &(struct spot){&labels, label, 0, &nowhere}, "%s", complaint);
-}
-
 /* "zone" or "zone=eu": a name, and a value that is not empty. */
 static bool is_label(const char *label)
 {
@@ -52,26 +43,38 @@ static int by_label(const void *a, const void *b)
     return strcmp(((const struct group_label *)a)->label, ((const struct group_label *)b)->label);
 }
 
-static enum status decode_labels(const json_t *value, struct group_limits *limits,
+static enum status decode_label(const struct spot *labels, const char *label, const json_t *most,
+                                struct group_limits *limits, struct job_error *reterr)
+{
+    const struct spot spot = {labels, label, 0, labels->node};
+    if (strlen(label) >= GROUP_LABEL_SIZE || !is_label(label))
+        return spot_fail(reterr, &spot,
+                         "expected a label, \"zone\", or one value of it, \"zone=eu\", of up to 63 "
+                         "bytes");
+    if (!json_is_integer(most) || json_integer_value(most) < 1 ||
+        json_integer_value(most) > GROUP_LIMIT_MAX)
+        return spot_fail(reterr, &spot, "expected a number from 1 to 100000");
+    struct group_label *row = &limits->labels[limits->label_count++];
+    row->most = (int)json_integer_value(most);
+    memcpy(row->label, label, strlen(label) + 1);
+    return OK;
+}
+
+static enum status decode_labels(json_t *value, struct group_limits *limits,
                                  struct job_error *reterr)
 {
+    const struct node nowhere = {0};
+    const struct spot root = {.node = &nowhere}, spot = {&root, "labels", 0, &nowhere};
     const char *label;
     json_t *most;
     if (!json_is_object(value))
-        return fail_label(NULL, reterr, "expected a map of labels: {zone: 2, \"zone=eu\": 4}");
-    json_object_foreach ((json_t *)(uintptr_t)value, label, most) {
-        if (limits->label_count == GROUP_LABELS_MAX)
-            return fail_label(NULL, reterr, "at most 16 limits by label");
-        if (strlen(label) >= GROUP_LABEL_SIZE || !is_label(label))
-            return fail_label(label, reterr,
-                              "expected a label, \"zone\", or one value of it, \"zone=eu\", of up "
-                              "to 63 bytes");
-        if (!json_is_integer(most) || json_integer_value(most) < 1 ||
-            json_integer_value(most) > GROUP_LIMIT_MAX)
-            return fail_label(label, reterr, "expected a number from 1 to 100000");
-        struct group_label *row = &limits->labels[limits->label_count++];
-        row->most = (int)json_integer_value(most);
-        memcpy(row->label, label, strlen(label) + 1);
+        return spot_fail(reterr, &spot, "expected a map of labels: {zone: 2, \"zone=eu\": 4}");
+    if (json_object_size(value) > GROUP_LABELS_MAX)
+        return spot_fail(reterr, &spot, "at most 16 limits by label");
+    json_object_foreach (value, label, most) {
+        enum status st = decode_label(&spot, label, most, limits, reterr);
+        if (st != OK)
+            return st;
     }
     qsort(limits->labels, limits->label_count, sizeof(limits->labels[0]), by_label);
     return OK;
@@ -175,7 +178,7 @@ static enum status decode_fields(const json_t *value, struct decoded *decoded,
                                  struct job_error *reterr)
 {
     static const char what[] = "a group (a map with cluster, node or labels)";
-    const json_t *labels = json_object_get(value, "labels");
+    json_t *labels = json_object_get(value, "labels");
     if (!labels)
         return fields_decode_json(group_fields, what, value, decoded, reterr);
     json_t *rest = json_copy((json_t *)(uintptr_t)value);

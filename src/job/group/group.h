@@ -31,8 +31,8 @@ struct group_label {
 
 /* How many runs of the group may be under way; 0: not limited. */
 struct group_limits {
-    int cluster; /* on all nodes together */
-    int node;    /* on each of them */
+    int cluster;                                 /* on all nodes together */
+    int node;                                    /* on each of them */
     struct group_label labels[GROUP_LABELS_MAX]; /* by name, each once */
     size_t label_count;
 };

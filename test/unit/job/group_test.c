@@ -98,9 +98,9 @@ static void namespaces_end_with_a_slash(void **state)
         const char *name;
         bool is_right;
     } rows[] = {
-        {__LINE__, "db", true},        {__LINE__, "shop/", true},    {__LINE__, "shop/eu/", true},
-        {__LINE__, "shop/eu", false},  {__LINE__, "/", false},       {__LINE__, "", false},
-        {__LINE__, "shop//", false},   {__LINE__, "/shop/", false},  {__LINE__, "a/b/c/", false},
+        {__LINE__, "db", true},        {__LINE__, "shop/", true},   {__LINE__, "shop/eu/", true},
+        {__LINE__, "shop/eu", false},  {__LINE__, "/", false},      {__LINE__, "", false},
+        {__LINE__, "shop//", false},   {__LINE__, "/shop/", false}, {__LINE__, "a/b/c/", false},
         {__LINE__, "shop eu/", false}, {__LINE__, "d=b", false},
     };
     (void)state;

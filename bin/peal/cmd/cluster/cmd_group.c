@@ -77,8 +77,9 @@ static enum exit_code set(struct client *client, void *place)
     struct reply reply = {0};
     const char *wrong;
     if (!request->cluster && !request->node && !request->labels.count)
-        return cli_usage(request->doc.base.command,
-                         "how many? Give --cluster N, --node N, --label LABEL=N or several of them");
+        return cli_usage(
+            request->doc.base.command,
+            "how many? Give --cluster N, --node N, --label LABEL=N or several of them");
     json_t *labels = make_labels(request, &wrong);
     if (!labels)
         return cli_usage(request->doc.base.command,
