@@ -149,6 +149,7 @@ const struct message zh_common[] = {
     {"%d ticks", "%d 次触发"},
     {"retrying", "等待重试"},
     {", on %s", "，节点 %s"},
+    {" (waits for namespace %.*s, %d of %d)", "（等待命名空间 %.*s 的名额，第 %d 位，共 %d 个）"},
     {" (waits for group %s, %d of %d)", "（等待并发组 %s 的名额，第 %d 位，共 %d 个）"},
     {" (waits for its turn)", "（等待轮到它）"},
     {", shard %d of %d", "，分片 %d/%d"},

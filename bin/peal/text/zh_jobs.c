@@ -94,13 +94,15 @@ const struct message zh_jobs[] = {
      "--against, or --git, which reads a revision of the files' repository. Shows each field that "
      "changes, with its file and line, and of each job whose ticks change how many of a year's are "
      "gained, lost or moved, what the clock's changes and calendars do to them, and with how many "
-     "other jobs they start in one second. Secrets are masked.\n"
+     "other jobs they start in one second; of an agent also which fall in maintenance, and where "
+     "more jobs of a group start than may run. Secrets are masked.\n"
      "Exit status: 0 nothing changes, 2 something does, 1 an error.",
      "把文件中的任务与 agent 的任务比较；不用 agent 时与其他文件比较：--against，或 "
      "--git（读取文件所在"
      "仓库的某个版本）。显示每个变更的字段及其文件和行号；对触发时间有变的任务，显示一年中增加、减"
      "少、移动"
-     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动。机密值显示为星号。\n"
+     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动；对 agent "
+     "还显示哪些落在维护期内，以及哪里同一并发组的启动数超过上限。机密值显示为星号。\n"
      "退出状态：0 没有变更，2 有变更，1 出错。"},
     {"compare with the jobs of this file or folder; may repeat",
      "与此文件或目录中的任务比较；可重复"},
@@ -137,6 +139,11 @@ const struct message zh_jobs[] = {
     {"ticks", "触发"},
     {"differ", "差异"},
     {"together", "同时"},
+    {"skipped", "跳过"},
+    {"%zu ticks fall in maintenance of ", "%zu 次触发落在维护期内："},
+    {"%zu ticks fall in the pause of ", "%zu 次触发落在暂停期内："},
+    {"%zu jobs of %s start in one second, of which %d may run: %s",
+     "并发组内 %zu 个任务（%s）在同一秒启动，其中 %d 个可以运行：%s"},
     {"schedule", "计划"},
     {"calendars", "日历"},
     {"calendar %s is not known here: its dates are not left out",
@@ -620,10 +627,21 @@ const struct message zh_jobs[] = {
      "导入 %zu 个任务（其中 %zu 个已删除，保留供 peal undelete 还原），%zu 个已存在，%zu 个未导入"},
     {"%zu imported, %zu already there, %zu not imported",
      "导入 %zu 个任务，%zu 个已存在，%zu 个未导入"},
-    {"%zu account%s imported", "导入 %zu 个账户%.0s"},
-    {"%zu group%s imported", "导入 %zu 个并发组%.0s"},
-    {"%zu calendar%s imported", "导入 %zu 个日历%.0s"},
-    {"%zu channel%s imported", "导入 %zu 个通知渠道%.0s"},
+    {"%zu %s imported", "导入 %zu 个%s"},
+    {"account", "账户"},
+    {"accounts", "账户"},
+    {"tokens", "令牌"},
+    {"groups", "并发组"},
+    {"channels", "通知渠道"},
+    {"secrets", "机密"},
+    {"webhooks", "webhook"},
+    {"maintenance window", "维护窗口"},
+    {"maintenance windows", "维护窗口"},
+    {"mutes", "静音"},
+    {"the nodes need the key file of before to read the secrets",
+     "节点需要原来的密钥文件才能读取机密"},
+    {"documents of the kind \"%s\", which this version does not know, were left out",
+     "此版本不认识的“%s”类文档未导入"},
     {"Next: peal start -d --data %s --store %s", "下一步：peal start -d --data %s --store %s"},
 
     /* peal rename */

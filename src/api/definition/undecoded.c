@@ -110,7 +110,7 @@ static const struct {
     {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
     {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
     {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {MUTE_DOC, read_mute},
-    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {GROUP_DOC, read_group},
+    {GROUP_DOC, read_group},
 };
 
 /* ---- the feed ---- */

@@ -38,7 +38,8 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .exit_code = -1,
     };
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
-    catalog_job_fill_groups(job, ret->groups, &ret->priority);
+    catalog_fill_groups(engine_catalog(call->api->ports.engine), job, job->name, ret->groups,
+                        &ret->priority);
     snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
 }
 

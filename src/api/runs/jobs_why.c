@@ -219,7 +219,7 @@ static bool list_holder(void *context, const struct open_run *open, bool holds)
 /* False: it does not wait for a slot. */
 static bool tell_slot(const struct call *call, const struct run *run, struct why_answer *answer)
 {
-    const struct engine *engine = call->api->ports.engine;
+    struct engine *engine = call->api->ports.engine;
     struct slot_wait wait = engine_slot_wait(engine, &run->id);
     struct holders list = {.call = call};
     if (!wait.group)

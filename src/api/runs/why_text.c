@@ -240,17 +240,32 @@ void why_tell_held(const char *node, const char *lack, struct why_answer *answer
          lack);
 }
 
+static void tell_limit(const struct slot_wait *wait, struct why_answer *answer)
+{
+    const char *label = wait->label.label;
+    int name_length;
+    bool is_lacked = group_label_is_lacked(label, &name_length);
+    if (wait->limit == SLOT_OF_CLUSTER)
+        tell(answer, ", of which %d may run", wait->most);
+    else if (wait->limit == SLOT_OF_NODE)
+        tell(answer, ", of which %d may run on a node", wait->most);
+    else if (!is_lacked)
+        tell(answer, ", of which %d may run on the nodes with %s", wait->most, label);
+    else
+        tell(answer, ", of which %d may run on the nodes without the label %.*s", wait->most,
+             name_length, label);
+}
+
 void why_tell_slot(const struct slot_wait *wait, const char *holders, struct why_answer *answer)
 {
-    const struct known_group *group = wait->group;
+    const char *name = wait->group->name;
     strbuf_reset(&answer->text);
-    if (wait->is_node)
-        tell(answer,
-             "It waits for group %s, of which %d may run on a node: number %zu of %zu that wait.",
-             group->name, group->limits.node, wait->place, wait->waiting);
+    if (group_is_space(name))
+        tell(answer, "It waits for its namespace %.*s", (int)strlen(name) - 1, name);
     else
-        tell(answer, "It waits for group %s, of which %d may run: number %zu of %zu that wait.",
-             group->name, group->limits.cluster, wait->place, wait->waiting);
+        tell(answer, "It waits for group %s", name);
+    tell_limit(wait, answer);
+    tell(answer, ": number %zu of %zu that wait.", wait->place, wait->waiting);
     if (*holders)
         tell(answer, " Held by: %s.", holders);
 }

@@ -246,9 +246,11 @@ struct job_policy catalog_job_policy(const struct catalog_job *job);
 /* How many attempts a tick of the job may have; 0: only one, the job has no retries. */
 int catalog_job_attempts(const struct catalog_job *job);
 
-/* Gives a run of the job its groups and its priority. */
-void catalog_job_fill_groups(const struct catalog_job *job, char ret[RUN_GROUPS_SIZE],
-                             int *ret_priority);
+/* Gives a run of the job its groups and its priority. Among them are those of the namespaces that
+ * `job_name` is in: of a step, which has terms of its own, the name of its workflow. A workflow as
+ * a whole has no groups. */
+void catalog_fill_groups(const struct catalog *catalog, const struct catalog_job *job,
+                         const char *job_name, char ret[RUN_GROUPS_SIZE], int *ret_priority);
 
 /* Which of the nodes goes first. */
 enum place_choice catalog_job_place(const struct catalog_job *job);
