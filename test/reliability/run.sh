@@ -64,10 +64,12 @@ etcd)
     ;;
 postgresql)
     . "$here/store_postgres.sh"
+    . "$here/faults_server.sh"
     . "$here/faults_postgres.sh"
     ;;
 redis)
     . "$here/store_redis.sh"
+    . "$here/faults_server.sh"
     . "$here/faults_redis.sh"
     ;;
 *)
