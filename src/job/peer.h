@@ -18,7 +18,8 @@ enum peer_role {
 /* What a node keeps to that older ones do not, and that they would break without a word. */
 enum peer_knowledge {
     PEER_KNOWS_MAINTENANCE = 1,
-    PEER_KNOWS = PEER_KNOWS_MAINTENANCE, /* this version */
+    PEER_KNOWS_WINDOWS = 2,                                   /* and time zones of calendars */
+    PEER_KNOWS = PEER_KNOWS_MAINTENANCE | PEER_KNOWS_WINDOWS, /* this version */
 };
 
 /* Why a node accepts no new runs: the first reason that applies. */

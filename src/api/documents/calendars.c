@@ -99,6 +99,18 @@ static bool is_unused(struct call *call, const struct known_calendar *known)
     return true;
 }
 
+/* An older node takes such a calendar for one that is not there. False: the call has failed. */
+static bool all_know(struct call *call)
+{
+    const char *node = older_node(call, PEER_KNOWS_WINDOWS);
+    if (node)
+        call_fail(call, 409,
+                  "node %s runs an older peal, which can't read windows and time zones of "
+                  "calendars, and would run jobs as without the calendar: upgrade or stop it first",
+                  node);
+    return !node;
+}
+
 /* The body's calendar as text for the store. NULL: the call has failed. */
 static char *read_calendar(struct call *call)
 {
@@ -110,14 +122,18 @@ static char *read_calendar(struct call *call)
                      message_in(call->language, complaint));
         return NULL;
     }
-    enum status st = calendar_decode_json(call->body, call->argument, &definition, &error);
+    enum status st = calendar_decode_json(call->body, call->argument, call->api->ports.zones,
+                                          &definition, &error);
     if (!call_check(call, st, &error))
         return NULL;
     char *json = calendar_encode_text(&definition);
     calendar_definition_release(&definition);
     if (!json)
         call_fail(call, 500, "out of memory");
-    return json;
+    if (!json || !calendar_text_is_new(json) || all_know(call))
+        return json;
+    free(json);
+    return NULL;
 }
 
 static bool prepare(struct call *call, const void *item)

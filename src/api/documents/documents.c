@@ -88,6 +88,20 @@ void get_doc(struct call *call)
         fail_missing(call, 404, kind->name);
 }
 
+/* ---- older nodes ---- */
+
+const char *older_node(const struct call *call, enum peer_knowledge what)
+{
+    const struct table *peers = &engine_peers(call->api->ports.engine)->by_name;
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(peers, &at));) {
+        const struct peer *peer = &known->peer;
+        if (peer->is_alive && peer_runs_jobs(peer) && !(peer->knows & (unsigned)what))
+            return peer->name;
+    }
+    return NULL;
+}
+
 /* ---- writing ---- */
 
 static void release_texts(struct doc_edit *edit)

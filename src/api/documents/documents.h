@@ -64,6 +64,9 @@ struct doc_edit {
     struct store_put_doc put;
 };
 
+/* The name of a node that runs jobs and does not keep to this (peer.h); NULL: all do. */
+const char *older_node(const struct call *call, enum peer_knowledge what);
+
 /* Writes the prepared document. */
 void doc_submit(struct call *call);
 

@@ -87,19 +87,13 @@ json_t *encode_active_maintenance(const struct call *call)
 /* An older node would start the jobs all the same. False: the call has failed. */
 static bool all_know(struct call *call)
 {
-    const struct table *peers = &engine_peers(call->api->ports.engine)->by_name;
-    size_t at = 0;
-    for (const struct known_peer *known; (known = table_next(peers, &at));) {
-        const struct peer *peer = &known->peer;
-        if (!peer->is_alive || !peer_runs_jobs(peer) || peer->knows & PEER_KNOWS_MAINTENANCE)
-            continue;
+    const char *node = older_node(call, PEER_KNOWS_MAINTENANCE);
+    if (node)
         call_fail(call, 409,
                   "node %s runs an older peal, which would start jobs in spite of this: upgrade or "
                   "stop it first",
-                  peer->name);
-        return false;
-    }
-    return true;
+                  node);
+    return !node;
 }
 
 /* A text of the body that may be missing. False: the call has failed. */

@@ -35,7 +35,7 @@ static enum status decode_example(const char *text, size_t length, struct zone_d
     struct job_list jobs;
     struct calendar_definition calendar;
     bool is_calendar = memmem(text, length, "\ndates:", strlen("\ndates:"));
-    enum status st = is_calendar ? calendar_decode_text(text, length, NULL, &calendar, reterr)
+    enum status st = is_calendar ? calendar_decode_text(text, length, NULL, NULL, &calendar, reterr)
                                  : jobs_decode_text(text, length, "UTC", zones, &jobs, reterr);
     if (st == OK && is_calendar)
         calendar_definition_release(&calendar);
