@@ -7,7 +7,7 @@
 #include "timestamp.h"
 #include "window/window.h"
 
-#define LIKE                                                                                       \
+#define WINDOW_LIKE                                                                                \
     "; write it like 09:00-17:30, mon-fri 22:00-06:00, 2026-12-24 12:00-24:00 or "                 \
     "2026-12-24T12:00/2027-01-02T06:00"
 
@@ -25,7 +25,7 @@ struct reader {
 
 static enum status fail_here(const struct reader *r)
 {
-    return parse_fail(r->err, r->at + 1, "not a window" LIKE);
+    return parse_fail(r->err, r->at + 1, "not a window" WINDOW_LIKE);
 }
 
 /* ---- times of the day ---- */
@@ -133,8 +133,10 @@ static enum status read_days(struct reader *r, struct window *ret)
     ret->kind = WINDOW_WEEKDAYS;
     ret->weekdays = ALL_WEEKDAYS;
     const char *colon = strchr(r->text, ':');
-    if (!isalnum((unsigned char)r->text[0]) || (colon && colon - r->text < 3))
-        return OK; /* times alone, or what is none */
+    if (!isalnum((unsigned char)r->text[0]) || !colon)
+        return fail_here(r);
+    if (colon - r->text < 3)
+        return OK; /* times alone */
     if (isalpha((unsigned char)r->text[0])) {
         st = read_weekdays(r, &ret->weekdays);
     } else {
