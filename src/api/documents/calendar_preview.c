@@ -17,7 +17,8 @@ enum {
     SPAN_DAYS = 90, /* unless told otherwise */
     DAYS_MAX = 366,
     JOBS_MAX = 50,
-    LOOKS = 2000, /* ticks of a job that are looked at */
+    LOOKS = 2000,      /* ticks of a job that are looked at, at least */
+    LOOKS_ALL = 20000, /* of all jobs, unless that is less for one */
     SHOWN = 20,
     WINDOWS_SHOWN = 1000,
     STRETCHES = 20000, /* of the calendar that are looked at */
@@ -26,6 +27,7 @@ enum {
 struct preview {
     const struct known_calendar *calendar;
     int64_t from_s, to_s;
+    json_int_t looks; /* ticks of a job that are looked at */
 };
 
 static json_t *encode_days(const struct preview *preview)
@@ -141,7 +143,7 @@ static json_t *encode_job(const struct preview *preview, const struct catalog_jo
     int64_t at_s = preview->from_s - 1;
     json_int_t skipped = 0, looks = 0;
     json_t *ticks = json_array(), *days = json_array();
-    for (; ticks && days && looks < LOOKS; looks++) {
+    for (; ticks && days && looks < preview->looks; looks++) {
         at_s = schedule_set_next(&set, at_s, NULL);
         if (at_s >= preview->to_s)
             break;
@@ -152,7 +154,7 @@ static json_t *encode_job(const struct preview *preview, const struct catalog_jo
             json_array_append_new(ticks, encode_tick(job, at_s));
     }
     return json_pack("{s:s, s:s, s:I, s:b, s:o, s:o}", "job", job->name, "field", field, "skipped",
-                     skipped, "more", looks == LOOKS, "ticks", ticks, "days", days);
+                     skipped, "more", looks == preview->looks, "ticks", ticks, "days", days);
 }
 
 /* As the job names it, in `calendars` or in `only_on`. */
@@ -198,6 +200,18 @@ static json_t *encode_one(struct call *call, const struct preview *preview, cons
     return json_pack("[o]", encode_job(preview, job, &how, "calendars"));
 }
 
+/* Few jobs are looked at further ahead than many. */
+static void share_looks(const struct call *call, struct preview *preview)
+{
+    const struct calendar_use *use;
+    json_int_t count = 1;
+    LIST_FOREACH(use, &preview->calendar->uses, link)
+    {
+        count += !use->job->deleted && call_sees(call, use->job->name);
+    }
+    preview->looks = LOOKS_ALL / count > LOOKS ? LOOKS_ALL / count : LOOKS;
+}
+
 static bool read_span(struct call *call, struct preview *preview)
 {
     int64_t from_ms = call->now_ms, to_ms = INT64_MIN;
@@ -225,6 +239,7 @@ void preview_calendar(struct call *call)
     }
     if (!read_span(call, &preview))
         return;
+    share_looks(call, &preview);
     json_t *jobs = job ? encode_one(call, &preview, job) : encode_uses(call, &preview);
     if (!jobs && job)
         return;

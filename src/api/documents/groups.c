@@ -78,6 +78,18 @@ struct slots_view {
     size_t held, waits; /* of all runs, whoever may see them */
 };
 
+/* In a line of this group; what it lacks may be a slot of another one. */
+static void tell_place(const struct slots_view *view, const struct open_run *open, json_t *item)
+{
+    bool is_node;
+    const struct known_group *group =
+        slots_lack(engine_slots(view->call->api->ports.engine), open, &is_node);
+    json_object_set_new(item, "place", json_integer((json_int_t)view->waits));
+    json_object_set_new(item, "waits_for",
+                        group ? json_pack("{s:s, s:b}", "group", group->name, "on_node", is_node)
+                              : json_null());
+}
+
 /* Runs of jobs that the client may not see count, and are not named. */
 static bool add_run(void *context, const struct open_run *open, bool holds)
 {
@@ -94,7 +106,7 @@ static bool add_run(void *context, const struct open_run *open, bool holds)
     if (item && holds)
         json_object_set_new(item, "node", json_words_or_null(run->node));
     else if (item)
-        json_object_set_new(item, "place", json_integer((json_int_t)*count));
+        tell_place(view, open, item);
     json_array_append_new(list, item);
     return true;
 }

@@ -146,19 +146,27 @@ static const struct known_group *find_limited(const struct slots *slots, const s
     return NULL;
 }
 
+const struct known_group *slots_lack(const struct slots *slots, const struct open_run *open,
+                                     bool *ret_is_node)
+{
+    *ret_is_node = false;
+    if (!waits(open) || !open->run.groups[0])
+        return NULL;
+    const struct known_group *group = find_full(slots, &open->run, false);
+    if (!group) {
+        group = find_full(slots, &open->run, true);
+        *ret_is_node = group != NULL;
+    }
+    if (!group && !open->is_up) /* others go before it */
+        group = find_limited(slots, &open->run);
+    return group;
+}
+
 struct slot_wait slots_wait(const struct slots *slots, const struct open_run *open)
 {
     struct slot_wait wait = {.group = NULL};
     const struct open_run *other;
-    if (!waits(open) || !open->run.groups[0])
-        return wait;
-    wait.group = find_full(slots, &open->run, false);
-    if (!wait.group) {
-        wait.group = find_full(slots, &open->run, true);
-        wait.is_node = wait.group != NULL;
-    }
-    if (!wait.group && !open->is_up) /* others go before it */
-        wait.group = find_limited(slots, &open->run);
+    wait.group = slots_lack(slots, open, &wait.is_node);
     if (!wait.group)
         return wait;
     TAILQ_FOREACH (other, &slots->runs->grouped, in_groups) {

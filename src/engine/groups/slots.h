@@ -47,6 +47,10 @@ struct slot_wait {
 
 struct slot_wait slots_wait(const struct slots *slots, const struct open_run *open);
 
+/* The group of that answer alone: its cost does not grow with those that wait. NULL: none. */
+const struct known_group *slots_lack(const struct slots *slots, const struct open_run *open,
+                                     bool *ret_is_node);
+
 /* Visits the open runs that have the group, those that hold its slots first, then those that wait
  * in their order, until `visit` returns false. */
 void slots_each(const struct slots *slots, const char *group,

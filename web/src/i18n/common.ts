@@ -5,6 +5,11 @@ export const t = words(
     {
         "skip": "Skip to content",
         "nav.label": "Main navigation",
+        "pause.cluster": "The cluster is paused: nothing is started by its schedule",
+        "pause.namespace": "Namespace {name} is paused: nothing in it is started by its schedule",
+        "maintenance.cluster": "The cluster is in maintenance: nothing is started by its schedule",
+        "maintenance.namespace": "Namespace {name} is in maintenance: nothing in it is started by its schedule",
+        "maintenance.to": "until {at}",
         "cancel": "Cancel",
         "close": "Close",
         "retry": "Try again",
@@ -176,6 +181,11 @@ export const t = words(
     {
         "skip": "跳到正文",
         "nav.label": "主导航",
+        "pause.cluster": "集群已暂停：不按计划启动任何运行",
+        "pause.namespace": "命名空间 {name} 已暂停：其中的任务不按计划启动",
+        "maintenance.cluster": "集群正在维护：不按计划启动任何运行",
+        "maintenance.namespace": "命名空间 {name} 正在维护：其中的任务不按计划启动",
+        "maintenance.to": "直到 {at}",
         "cancel": "取消",
         "close": "关闭",
         "retry": "重试",
