@@ -205,23 +205,24 @@ const struct message zh_jobs[] = {
      "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, windows, "
      "timezone, notes. A window is a time of day, of some weekdays or dates; the time that begins "
      "it belongs to it, the one that ends it does not, and an end before the beginning is on the "
-     "next day. Of an iCalendar file the dates are taken that its events touch, by the clock of "
-     "each event, from a "
-     "year ago on.",
+     "next day. Of an iCalendar file the events are taken from a year ago on: those of whole "
+     "days are dates, others are windows.",
      "DATE 是一天，或以 / 连接首尾的连续多天；省略年份则表示每年。设置的内容会替换原有内容；"
      "引用该日历的任务此后以它为准。文件为 YAML 或 "
      "JSON：dates、weekdays、windows、timezone、notes。"
      "时段是一天中的一段时间，可限定星期或日期；含开始时刻，不含结束时刻，结束早于开始表示到次日。"
-     "iCalendar 文件取其事件（按各自时区）涉及的日期，从一年前起。"},
-    {"the dates of the events of an iCalendar file, or - for stdin",
-     "iCalendar 文件中事件的日期，- 表示标准输入"},
+     "iCalendar 文件取一年前起的事件：全天事件为日期，其他为时段。"},
+    {"the events of an iCalendar file, or - for stdin: dates and windows",
+     "iCalendar 文件中的事件（日期和时段），- 表示标准输入"},
     {"how far ahead its events are taken (default: 5)", "取未来多少年的事件（默认：5）"},
     {"the events of --ical, or dates, or -f FILE; one of them",
      "--ical 的事件、日期或 -f FILE，只能选其一"},
     {"--years is for --ical", "--years 用于 --ical"},
     {"an event has no DTSTART", "有事件缺少 DTSTART"},
-    {"an event repeats by the hour, minute or second; a calendar has dates",
-     "有事件按小时、分钟或秒重复；日历只有日期"},
+    {"an event repeats by the hour, minute or second, or more than 24 times a day",
+     "有事件按小时、分钟或秒重复，或一天重复超过 24 次"},
+    {"it has more than 1000 timed events in that time; give fewer --years",
+     "这段时间内的非全天事件超过 1000 个；请减小 --years"},
     {"it has too many events", "事件过多"},
     {"there is no calendar (BEGIN:VCALENDAR) in it", "其中没有日历（BEGIN:VCALENDAR）"},
     {"name one calendar", "请指定一个日历"},

@@ -30,7 +30,7 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, file, 'f', "file", "F", "the calendar is in a file, or - for stdin",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(request, ical, 0, "ical", "F",
-                "the dates of the events of an iCalendar file, or - for stdin",
+                "the events of an iCalendar file, or - for stdin: dates and windows",
                 .complete = COMPLETE_FILES),
     OPTION_NUMBER(request, years, 0, "years", 1, ICAL_YEARS_MAX,
                   "how far ahead its events are taken (default: 5)"),
@@ -120,12 +120,12 @@ static enum exit_code read_ical(const struct request *request, json_t **ret)
     int64_t years = request->years ? request->years : ICAL_YEARS;
     struct ical_span span = {today - PAST_DAYS, today + years * 366};
     struct strbuf text;
-    json_t *dates = NULL;
+    json_t *events = NULL;
     const char *why = "";
     strbuf_init(&text);
     enum exit_code code = input_file_read(request->ical, &text);
     if (code == EXIT_OK) {
-        enum status st = ical_dates_read(text.text, &span, &dates, &why);
+        enum status st = ical_dates_read(text.text, &span, &events, &why);
         if (st == E_INVALID)
             cli_error("%s: %s", request->ical, tr(why));
         code = st == E_INVALID ? EXIT_INVALID : cli_fail(st);
@@ -133,8 +133,12 @@ static enum exit_code read_ical(const struct request *request, json_t **ret)
     strbuf_release(&text);
     if (code != EXIT_OK)
         return code;
-    *ret = json_pack("{s:o, s:[]}", "dates", dates, "weekdays");
-    return *ret ? body_fill(*ret, set_options, request) : cli_fail(E_NOMEM);
+    if (!json_array_size(json_object_get(events, "windows"))) /* an older agent can't read them */
+        json_object_del(events, "windows");
+    *ret = events;
+    return json_object_set_new(events, "weekdays", json_array()) == 0
+               ? body_fill(events, set_options, request)
+               : cli_fail(E_NOMEM);
 }
 
 static enum exit_code read_body(const struct request *request, json_t **ret)
@@ -151,7 +155,7 @@ static enum exit_code set(struct client *client, void *place)
     struct reply reply = {0};
     bool has_words = request->dates.count || request->notes || request->weekdays.count ||
                      request->windows.count || request->timezone;
-    if (request->ical && (request->file || request->dates.count))
+    if (request->ical && (request->file || request->dates.count || request->windows.count))
         return cli_usage(request->doc.base.command,
                          "the events of --ical, or dates, or -f FILE; one of them");
     if (request->years && !request->ical)
@@ -320,8 +324,8 @@ static const struct command subcommands[] = {
                  "YAML or JSON: dates, weekdays, windows, timezone, notes. A window is a time of "
                  "day, of some weekdays or dates; the time that begins it belongs to it, the one "
                  "that ends it does not, and an end before the beginning is on the next day. Of an "
-                 "iCalendar file the dates are taken "
-                 "that its events touch, by the clock of each event, from a year ago on.",
+                 "iCalendar file the events are taken from a year ago on: those of whole days are "
+                 "dates, others are windows.",
         .arguments = ROWS(ARGUMENT(request, doc.name, "NAME", .complete = COMPLETE_CALENDARS),
                           ARGUMENTS(request, dates, "DATE", .is_optional = true)),
         .options = set_options,
