@@ -427,14 +427,27 @@ const struct slots *engine_slots(const struct engine *engine)
     return &engine->slots;
 }
 
+/* The terms of a run that may wait for a slot. */
+static const struct catalog_job *find_terms(struct engine *engine, const struct open_run *open)
+{
+    return open && open->is_grouped ? instances_terms(&engine->instances, &open->run) : NULL;
+}
+
 struct slot_wait engine_slot_wait(struct engine *engine, const struct id *run_id)
 {
     const struct open_run *open = open_runs_find(&engine->runs, run_id);
-    const struct catalog_job *terms =
-        open && open->is_grouped ? instances_terms(&engine->instances, &open->run) : NULL;
+    const struct catalog_job *terms = find_terms(engine, open);
     if (!terms)
         return (struct slot_wait){.group = NULL};
     return slots_wait(&engine->slots, open, terms->where, &engine->peers);
+}
+
+struct slot_wait engine_slot_lack(struct engine *engine, const struct open_run *open)
+{
+    const struct catalog_job *terms = find_terms(engine, open);
+    if (!terms)
+        return (struct slot_wait){.group = NULL};
+    return slots_lack(&engine->slots, open, terms->where, &engine->peers);
 }
 
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id)

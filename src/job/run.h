@@ -75,7 +75,7 @@ enum run_reason {
     REASON_SHUTDOWN,      /* killed: all runs on the node were stopped */
     REASON_NO_NODE,       /* missed: no eligible node was available */
     REASON_RESTORED,      /* missed, lost: the store was restored from a backup */
-    REASON_CALENDAR,      /* skipped: a calendar of the job, named in detail, excludes the date */
+    REASON_CALENDAR,      /* skipped: a calendar of the job, named in detail, excludes it */
     REASON_EDITED,        /* skipped: the schedule was changed before the start */
     REASON_CLOCK,         /* skipped: the clock was set back; records the ticks that repeat */
     REASON_DISK_FULL,     /* missed: the disk was full */

@@ -49,7 +49,7 @@ peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
     "return job->paused || (" "return ("
     "a tick is claimed while its job is paused: P4")
 peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
-    "if (due->calendar)" "if (false)"
+    "if (due->out.calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
 peal_sim_mistake(maintenance_ignored memory people engine/stages/plan.c
     "else if (due->maintenance)" "else if (false)"

@@ -134,6 +134,7 @@ const struct message zh_common[] = {
     {"VIA", "途径"},
     {"WAITING", "等待中"},
     {"WEEKDAYS", "星期"},
+    {"WINDOWS", "时段"},
     {"ZONE", "时区"},
 
     /* words for the state of a job, beside those of runs (run_words.h) */

@@ -189,36 +189,47 @@ const struct message zh_jobs[] = {
     {"See: peal versions %s", "参见：peal versions %s"},
 
     /* calendar */
-    {"dates on which jobs do not run", "设定任务不运行的日期"},
+    {"dates and times at which jobs do not run", "设定任务不运行的日期和时段"},
     {"%s (%s): %lld ticks skipped, and perhaps more", "%s（%s）：跳过 %lld 次触发，可能更多"},
     {"%s (%s): %lld ticks skipped", "%s（%s）：跳过 %lld 次触发"},
     {"of this job, also if it does not name the calendar", "此任务的，即使它未引用该日历"},
     {"the start of the span (default: now)", "时段的开始（默认：现在）"},
     {"its end (default: 90 days later; at most 366)", "时段的结束（默认：90 天后；最多 366 天）"},
-    {"its dates in a span, and the ticks of jobs that it takes out",
-     "一段时间内的日期，以及被它排除的任务触发"},
+    {"its dates and windows in a span, and the ticks of jobs that it takes out",
+     "一段时间内的日期和时段，以及被它排除的任务触发"},
+    {"a part of days: 09:00-17:30, 'mon-fri 22:00-06:00'; may be repeated",
+     "一天中的时段：09:00-17:30、'mon-fri 22:00-06:00'；可重复"},
+    {"by whose clock (default: that of each schedule)",
+     "以哪个时区的时钟为准（默认：各计划的时区）"},
+    {"which dates? Give some, or --weekday, --window, or -f FILE",
+     "哪些日期？请给出日期、--weekday、--window 或 -f FILE"},
     {"what about calendars? peal calendar list, show, preview, set or delete",
      "请指定操作：peal calendar list、show、preview、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
     {"A DATE is a day, a row of them from the first to the last with a / between, or the same "
      "without the year, for every year. What is set takes the place of what was there; the jobs "
      "that "
-     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, notes. Of "
-     "an "
-     "iCalendar file the dates are taken that its events touch, by the clock of each event, from a "
-     "year ago on.",
+     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, windows, "
+     "timezone, notes. A window is a time of day, of some weekdays or dates; the time that begins "
+     "it belongs to it, the one that ends it does not, and an end before the beginning is on the "
+     "next day. Of an iCalendar file the events are taken from a year ago on: those of whole "
+     "days are dates, others are windows.",
      "DATE 是一天，或以 / 连接首尾的连续多天；省略年份则表示每年。设置的内容会替换原有内容；"
-     "引用该日历的任务此后以它为准。文件为 YAML 或 JSON：dates、weekdays、notes。"
-     "iCalendar 文件取其事件（按各自时区）涉及的日期，从一年前起。"},
-    {"the dates of the events of an iCalendar file, or - for stdin",
-     "iCalendar 文件中事件的日期，- 表示标准输入"},
+     "引用该日历的任务此后以它为准。文件为 YAML 或 "
+     "JSON：dates、weekdays、windows、timezone、notes。"
+     "时段是一天中的一段时间，可限定星期或日期；含开始时刻，不含结束时刻，结束早于开始表示到次日。"
+     "iCalendar 文件取一年前起的事件：全天事件为日期，其他为时段。"},
+    {"the events of an iCalendar file, or - for stdin: dates and windows",
+     "iCalendar 文件中的事件（日期和时段），- 表示标准输入"},
     {"how far ahead its events are taken (default: 5)", "取未来多少年的事件（默认：5）"},
     {"the events of --ical, or dates, or -f FILE; one of them",
      "--ical 的事件、日期或 -f FILE，只能选其一"},
     {"--years is for --ical", "--years 用于 --ical"},
     {"an event has no DTSTART", "有事件缺少 DTSTART"},
-    {"an event repeats by the hour, minute or second; a calendar has dates",
-     "有事件按小时、分钟或秒重复；日历只有日期"},
+    {"an event repeats by the hour, minute or second, or more than 24 times a day",
+     "有事件按小时、分钟或秒重复，或一天重复超过 24 次"},
+    {"it has more than 1000 timed events in that time; give fewer --years",
+     "这段时间内的非全天事件超过 1000 个；请减小 --years"},
     {"it has too many events", "事件过多"},
     {"there is no calendar (BEGIN:VCALENDAR) in it", "其中没有日历（BEGIN:VCALENDAR）"},
     {"name one calendar", "请指定一个日历"},
@@ -232,14 +243,14 @@ const struct message zh_jobs[] = {
     {"no calendars; make one: peal calendar set holidays 12-25 2027-01-01",
      "还没有日历；创建一个：peal calendar set holidays 12-25 2027-01-01"},
     {"dates on the command line, or -f FILE, not both", "命令行上的日期和 -f FILE 只能给出其一"},
-    {"which dates? Give some, or --weekday, or -f FILE",
-     "哪些日期？请给出日期、--weekday 或 -f FILE"},
     {"%s: made, in use by %d job%s", "%s：已创建，%d 个任务%.0s正在使用"},
     {"%s: set, in use by %d job%s", "%s：已更新，%d 个任务%.0s正在使用"},
     {"Name:", "名称："},
     {"Notes:", "备注："},
     {"Weekdays:", "星期："},
     {"Dates:", "日期："},
+    {"Windows:", "时段："},
+    {"Time zone:", "时区："},
     {"Jobs:", "任务："},
     {" and %zu more", " 以及另外 %zu 个"},
 
@@ -543,6 +554,7 @@ const struct message zh_jobs[] = {
      "请给计划加上引号，否则会被 shell 拆开"},
     {"--tz: %s", "--tz：%s"},
     {"left out from %s on: calendar %s", "从 %s 起被日历 %s 排除"},
+    {"left out from %s on: calendar %s, %s", "从 %s 起被日历 %s 的时段 %s 排除"},
     {"%s has no ticks: it runs %s", "%s 没有触发时间：%s运行"},
     {"%s has no next tick while it runs", "%s 正在运行，结束之前没有下次触发"},
     {"%s has no next tick", "%s 没有后续触发"},

@@ -36,7 +36,7 @@ static enum status read_calendar(const struct store_doc *doc, struct job_error *
 {
     struct calendar_definition calendar = {0};
     enum status st =
-        calendar_decode_text(doc->json, strlen(doc->json), doc->name, &calendar, reterr);
+        calendar_decode_text(doc->json, strlen(doc->json), doc->name, NULL, &calendar, reterr);
     if (st == OK)
         calendar_definition_release(&calendar);
     return st;

@@ -69,10 +69,11 @@ static json_t *users(const struct call *call, const char *name, size_t *ret_coun
     return job_names(call, find(call, name), ret_count);
 }
 
-static enum status read(const json_t *body, const char *name, char **ret, struct job_error *reterr)
+static enum status read(const struct call *call, char **ret, struct job_error *reterr)
 {
     struct calendar_definition definition;
-    enum status st = calendar_decode_json(body, name, &definition, reterr);
+    enum status st = calendar_decode_json(call->body, call->argument, call->api->ports.zones,
+                                          &definition, reterr);
     if (st != OK)
         return st;
     *ret = calendar_encode_text(&definition);
@@ -80,9 +81,25 @@ static enum status read(const json_t *body, const char *name, char **ret, struct
     return *ret ? OK : E_NOMEM;
 }
 
+/* An older node takes a calendar with something new for one that is not there. */
+static bool allow(struct call *call, const char *json)
+{
+    const struct peer *older =
+        calendar_text_is_new(json)
+            ? peers_without(engine_peers(call->api->ports.engine), PEER_KNOWS_WINDOWS)
+            : NULL;
+    if (older)
+        call_fail(call, 409,
+                  "node %s runs an older peal, which can't read windows and time zones of "
+                  "calendars, and would run jobs as without the calendar: upgrade or stop it first",
+                  older->name);
+    return !older;
+}
+
 static const struct doc_text_kind text_kind = {
     .complain = calendar_name_complaint,
     .read = read,
+    .allow = allow,
     .users = users,
     .encode = encode,
 };

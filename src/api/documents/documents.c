@@ -274,8 +274,13 @@ static char *read_text(struct call *call, const struct doc_text_kind *kind)
                      message_in(call->language, complaint));
         return NULL;
     }
-    enum status st = kind->read(call->body, call->argument, &json, &error);
-    return call_check(call, st, &error) ? json : NULL;
+    enum status st = kind->read(call, &json, &error);
+    if (!call_check(call, st, &error))
+        return NULL;
+    if (!kind->allow || kind->allow(call, json))
+        return json;
+    free(json);
+    return NULL;
 }
 
 bool doc_text_prepare(struct call *call, const struct doc_text_kind *kind, const char *json)

@@ -73,7 +73,9 @@ void doc_submit(struct call *call);
 struct doc_text_kind {
     const char *(*complain)(const char *name); /* what is wrong with a name; NULL: nothing */
     /* The body as the text for the store: *ret is malloc'ed. E_INVALID: *reterr. E_NOMEM. */
-    enum status (*read)(const json_t *body, const char *name, char **ret, struct job_error *reterr);
+    enum status (*read)(const struct call *call, char **ret, struct job_error *reterr);
+    /* May that text be written? NULL: always. False: the call has failed. */
+    bool (*allow)(struct call *call, const char *json);
     /* Names of the first jobs that need it, and of how many; only those that the client may see. */
     json_t *(*users)(const struct call *call, const char *name, size_t *ret_count);
     json_t *(*encode)(const struct call *call, const char *name, int64_t revision,

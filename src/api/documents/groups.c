@@ -95,6 +95,17 @@ struct slots_view {
     size_t label_count;
 };
 
+/* In a line of this group; what it lacks may be a slot of another one. */
+static void tell_place(const struct slots_view *view, const struct open_run *open, json_t *item)
+{
+    struct slot_wait lack = engine_slot_lack(view->call->api->ports.engine, open);
+    json_object_set_new(item, "place", json_integer((json_int_t)view->waits));
+    json_object_set_new(item, "waits_for",
+                        lack.group ? json_pack("{s:s, s:b}", "group", lack.group->name, "on_node",
+                                               lack.limit == SLOT_OF_NODE)
+                                   : json_null());
+}
+
 /* Runs of jobs that the client may not see count, and are not named. */
 static bool add_run(void *context, const struct open_run *open, bool holds)
 {
@@ -113,7 +124,7 @@ static bool add_run(void *context, const struct open_run *open, bool holds)
     if (item && holds)
         json_object_set_new(item, "node", json_words_or_null(run->node));
     else if (item)
-        json_object_set_new(item, "place", json_integer((json_int_t)*count));
+        tell_place(view, open, item);
     json_array_append_new(list, item);
     return true;
 }
@@ -221,10 +232,10 @@ static json_t *users_of(const struct call *call, const char *name, size_t *ret_c
     return users.names;
 }
 
-static enum status read(const json_t *body, const char *name, char **ret, struct job_error *reterr)
+static enum status read(const struct call *call, char **ret, struct job_error *reterr)
 {
     struct group group;
-    enum status st = group_decode_json(body, name, &group, reterr);
+    enum status st = group_decode_json(call->body, call->argument, &group, reterr);
     if (st != OK)
         return st;
     *ret = group_encode_text(&group);

@@ -313,13 +313,45 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
 static bool is_not_on(const struct why_facts *facts)
 {
     const struct job_calendars *calendars = facts->job->calendars;
-    return calendars && facts->calendar == calendars->not_on;
+    return calendars && facts->out.calendar == calendars->not_on;
 }
 
 /* Its name, or those that are required. */
 static const char *calendar_of(const struct why_facts *facts)
 {
-    return is_not_on(facts) ? facts->calendar + strlen("not on ") : facts->calendar;
+    return is_not_on(facts) ? facts->out.calendar + strlen("not on ") : facts->out.calendar;
+}
+
+static bool requires_windows(const struct why_facts *facts)
+{
+    const struct calendars *set = &facts->job->calendars->set;
+    bool has_windows = false;
+    for (size_t i = 0; i < set->only_count; i++)
+        has_windows |= set->items[set->count + i]->window_count > 0;
+    return has_windows;
+}
+
+/* Behind "It is due". */
+static void tell_calendar(const struct why_facts *facts, struct why_answer *answer)
+{
+    struct strbuf window;
+    strbuf_init(&window);
+    answer->reason = REASON_CALENDAR;
+    if (facts->out.window)
+        window_print(facts->out.window, &window);
+    if (window.length)
+        tell(answer, " It will be skipped: it is in the window \"%s\" of the calendar \"%s\".",
+             window.text, calendar_of(facts));
+    else if (!is_not_on(facts))
+        tell(answer, " It will be skipped: its date is on the calendar \"%s\".",
+             calendar_of(facts));
+    else if (requires_windows(facts))
+        tell(answer, " It will be skipped: its time is not on the calendar %s.",
+             calendar_of(facts));
+    else
+        tell(answer, " It will be skipped: its date is not on the calendar %s.",
+             calendar_of(facts));
+    strbuf_release(&window);
 }
 
 /* The calendar that is not there is one of those on whose dates alone the job runs. */
@@ -388,13 +420,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->maintenance) {
         tell(answer, "It is due in %s.", span.text);
         tell_maintenance(facts, answer);
-    } else if (facts->calendar) {
-        answer->reason = REASON_CALENDAR;
-        tell(answer,
-             is_not_on(facts)
-                 ? "It is due in %s, and will be skipped: its date is not on the calendar %s."
-                 : "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
-             span.text, calendar_of(facts));
+    } else if (facts->out.calendar) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_calendar(facts, answer);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
         if (eligible_is_program(facts->job->where) && *facts->lacking)
@@ -453,13 +481,9 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
     } else if (facts->maintenance) {
         tell(answer, "It is due.");
         tell_maintenance(facts, answer);
-    } else if (facts->calendar) {
-        answer->reason = REASON_CALENDAR;
-        tell(answer,
-             is_not_on(facts)
-                 ? "It is due, and will be skipped: its date is not on the calendar %s."
-                 : "It is due, and will be skipped: its date is on the calendar \"%s\".",
-             calendar_of(facts));
+    } else if (facts->out.calendar) {
+        tell(answer, "It is due.");
+        tell_calendar(facts, answer);
     } else if (facts->nobody) {
         why_tell_nobody(facts, answer);
     } else if (facts->draining) {

@@ -259,11 +259,12 @@ static const struct known_group *find_limited(const struct slots *slots, const s
     return NULL;
 }
 
-/* Without its place. */
-static struct slot_wait find_wait(const struct slots *slots, const struct open_run *open,
-                                  const char *where, const struct peers *peers)
+struct slot_wait slots_lack(const struct slots *slots, const struct open_run *open,
+                            const char *where, const struct peers *peers)
 {
     struct slot_wait wait = {.group = NULL};
+    if (!waits(open) || !open->run.groups[0])
+        return wait;
     const struct known_group *group = find_full(slots, &open->run);
     if (group)
         return wait_for(group);
@@ -276,11 +277,8 @@ static struct slot_wait find_wait(const struct slots *slots, const struct open_r
 struct slot_wait slots_wait(const struct slots *slots, const struct open_run *open,
                             const char *where, const struct peers *peers)
 {
-    struct slot_wait wait = {.group = NULL};
     const struct open_run *other;
-    if (!waits(open) || !open->run.groups[0])
-        return wait;
-    wait = find_wait(slots, open, where, peers);
+    struct slot_wait wait = slots_lack(slots, open, where, peers);
     if (!wait.group)
         return wait;
     TAILQ_FOREACH (other, &slots->runs->grouped, in_groups) {

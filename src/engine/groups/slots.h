@@ -58,6 +58,10 @@ struct slot_wait slots_wait(const struct slots *slots, const struct open_run *op
 
 const char *slot_limit_name(enum slot_limit limit); /* "label" */
 
+/* That answer without place and waiting: its cost does not grow with those that wait. */
+struct slot_wait slots_lack(const struct slots *slots, const struct open_run *open,
+                            const char *where, const struct peers *peers);
+
 /* Visits the open runs that have the group, those that hold its slots first, then those that wait
  * in their order, until `visit` returns false. */
 void slots_each(const struct slots *slots, const char *group,

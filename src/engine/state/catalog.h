@@ -211,13 +211,13 @@ int64_t catalog_job_planned(const struct catalog_job *job);
 /* The name of the calendar that excludes this tick of the job, or "not on NAME" of those that it
  * requires; NULL: none. A tick of several
  * schedules is excluded only if it is in the zone of each. */
-const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
+struct calendar_out catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
 
 /* Does the job run when a node boots? */
 bool catalog_job_has_reboot(const struct catalog_job *job);
 
 /* The name of the calendar that excludes a boot at this time; NULL: none. */
-const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
+struct calendar_out catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
 
 /* The calendars of the job; NULL for `job`: none. */
 struct calendars catalog_job_calendars(const struct catalog_job *job);

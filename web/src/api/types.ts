@@ -187,6 +187,8 @@ export interface Calendar {
     revision: number;
     dates: string[];
     weekdays: string[];
+    windows?: string[];
+    timezone?: string;
     notes?: string;
     job_count: number;
     jobs: string[];
@@ -286,6 +288,18 @@ export interface Agent {
     timezone: string;
     state: string;
     jobs: number;
+    maintenance?: Maintenance[]; // what is active
+}
+
+export interface Maintenance {
+    id: string;
+    kind: "pause" | "maintenance";
+    state: "coming" | "active" | "over";
+    namespace: string | null; // null: the cluster
+    from: string;
+    to: string | null; // null: until it is ended
+    reason: string | null;
+    set_by: string;
 }
 
 // One span of GET /stats.

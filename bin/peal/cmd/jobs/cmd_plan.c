@@ -82,7 +82,7 @@ static enum exit_code compare_files(const struct request *request, struct input 
     if (code == EXIT_OK)
         code = read_old(request, input);
     if (code == EXIT_OK)
-        code = calendars_of_folder(&plan->book, request->calendars);
+        code = calendars_of_folder(&plan->book, request->calendars, input->reading.zones);
     for (size_t i = 0; code == EXIT_OK && st == OK && i < input->jobs.count; i++) {
         const struct job *after = input->jobs.items[i];
         st = job_plan_add(plan, definitions_find(&input->old_reading, after->name), after,
@@ -206,7 +206,7 @@ static enum exit_code compare_agent(struct client *client, const struct request 
     if (code == EXIT_OK && (plan->count || request->prune))
         code = client_pages(client, "/jobs?", 0, take_others, &others);
     if (code == EXIT_OK && plan->count)
-        code = calendars_of_agent(&plan->book, client);
+        code = calendars_of_agent(&plan->book, client, input->reading.zones);
     if (code == EXIT_OK && plan->count)
         code = plan_gates_read(&plan->gates, client);
     json_decref(names);
