@@ -68,7 +68,7 @@ describe("alerts", () => {
         await world.agent.api("POST", "/users", { name: "vera", password: "correct horse", role: "viewer" });
         const page = await world.page({ as: "vera" });
         await page.goto("/#/alerts");
-        await page.getByText("Channels and messages are shown to admins.").waitFor();
+        await page.getByText("Only admins can see channels and messages.").waitFor();
         expect(await page.getByRole("heading", { name: "Messages" }).count()).toBe(0);
         await page.context().close();
     });

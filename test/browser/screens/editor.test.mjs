@@ -274,7 +274,7 @@ describe("the editor", () => {
         await page.getByRole("button", { name: "ann@example.org" }).click();
         await page.getByRole("checkbox", { name: "ops" }).check();
         await page.locator("#f-where").fill("gpu");
-        await page.getByText("No node matches: the job would not run.").waitFor();
+        await page.getByText("No node matches: no run could start.").waitFor();
         await page.locator("#f-where").fill("!gpu");
         await page.getByText("1 of 1 nodes match.").waitFor();
         const dialog = await review(page);

@@ -3,7 +3,7 @@ import { words } from "../../i18n/words";
 export const t = words(
     {
         "channels": "Channels",
-        "channels.none": "No channels yet: nobody is told when a job fails.",
+        "channels.none": "No channels yet: no messages are sent when a job fails.",
         "channels.edit": "Edit channels",
         "channel": "Channel",
         "node": "Node",
@@ -11,7 +11,7 @@ export const t = words(
         "state.ok": "delivers",
         "state.failing": "does not deliver",
         "state.idle": "nothing sent yet",
-        "state.unreadable": "made by a newer version",
+        "state.unreadable": "created by a newer version",
         "sent": "Sent",
         "waiting": "Waiting",
         "failed": "Failed attempts",
@@ -21,7 +21,7 @@ export const t = words(
         "test": "Send a test",
         "tested": "{name}: test message delivered.",
         "test.failed": "{name}: not delivered: {error}",
-        "since": "Counted since each agent has started.",
+        "since": "Counted since the start of each agent.",
         "mutes": "Silences",
         "mutes.none": "No job is muted or acknowledged.",
         "by.job": "Messages by job",
@@ -47,7 +47,7 @@ export const t = words(
         "answer": "Answer",
         "time": "Time",
         "next.try": "next attempt {at}",
-        "admins": "Channels and messages are shown to admins.",
+        "admins": "Only admins can see channels and messages.",
     },
     {
         "channels": "通知渠道",
