@@ -6,6 +6,7 @@ import type { Page, Run } from "../../api/types";
 import type { ScreenProps } from "../../app/screens";
 import { hrefs } from "../../app/router";
 import { zone } from "../../app/preferences";
+import { Icon } from "../../ui/icons";
 import { Moment, momentText, Relative } from "../../ui/moments";
 import { Empty, Facts, Failure, Head, Incomplete, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
@@ -107,7 +108,16 @@ export default function NodeScreen({ params }: ScreenProps) {
     const node = items.find((item) => item.node === name);
     return (
         <>
-            <Head above={<a href="#/nodes">{title("title")}</a>} title={name} beside={node && <NodeState node={node} />}>
+            <Head
+                above={
+                    <>
+                        <a href="#/nodes">{title("title")}</a>
+                        <Icon name="chevron" />
+                    </>
+                }
+                title={name}
+                beside={node && <NodeState node={node} />}
+            >
                 {node && <Drain node={node} nodes={items} onChange={nodes.reload} />}
             </Head>
             {!node && <Empty icon="nodes" title={t("missing", { name })} />}
