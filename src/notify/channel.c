@@ -101,7 +101,7 @@ static const char *chat_complaint(const char *text)
 
 static const char *title_complaint(const char *text)
 {
-    return strchr(text, '\n') ? "must be a single line" : NULL;
+    return text[strcspn(text, "\n")] ? "must be a single line" : NULL;
 }
 
 static const struct field channel_fields[] = {

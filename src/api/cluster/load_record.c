@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After so many nothing is known of what was before. */
+enum { ALL_LOOKS = (LOAD_SAMPLES + 2) * LOAD_LOOKS_MAX };
+
 static const struct table_type by_name = {.key_at = offsetof(struct load_node, name)};
 
 void load_record_init(struct load_record *record)
@@ -169,8 +172,8 @@ void load_record_begin(struct load_record *record, struct boot_ms now)
 {
     int64_t late_ms = record->looked.ms ? now.ms - record->looked.ms - LOAD_LOOK_S * 1000 : 0;
     int64_t missed = late_ms / (LOAD_LOOK_S * 1000);
-    if (missed > (int64_t)LOAD_SAMPLES * LOAD_LOOKS_MAX)
-        missed = (int64_t)LOAD_SAMPLES * LOAD_LOOKS_MAX;
+    if (missed > ALL_LOOKS)
+        missed = ALL_LOOKS;
     for (; missed > 0; missed--)
         load_record_end(record);
     record->looked = now;

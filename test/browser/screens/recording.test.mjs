@@ -18,7 +18,7 @@ const words = {
 // The database can be reached once `down` is gone.
 const backup = (down) =>
     `echo "pg_dump of 3 databases to /mnt/backup"; for db in billing crm shop; do ` +
-    `if [ -e ${down} ] && [ $db = crm ]; then echo "error: connection to db-2:5432 failed: Connection refused" >&2; echo "  Is the server running and accepting TCP/IP connections?" >&2; exit 1; fi; ` +
+    `if [ -e ${down} ] && [ $db = crm ]; then echo "pg_dump: error: connection to db-2:5432 failed: Connection refused" >&2; exit 1; fi; ` +
     `for part in 1 2 3 4; do echo "$db: part $part of 4"; sleep 0.1; done; echo "$db: done"; done; echo "3 databases, 41.2 GiB"`;
 
 // A pointer that can be seen, where the mouse is.

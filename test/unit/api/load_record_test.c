@@ -116,11 +116,12 @@ static void test_nodes_come_and_go(void **state)
         look(&record, i, name, 1, 1, 1);
     }
     assert_int_equal(record.nodes.count, 40);
-    for (int i = 40; i < LOAD_SAMPLES * (LOAD_LOOKS_MAX + 2); i++)
-        look(&record, i, "stays", 1, 1, 1);
+    int look_at = 40;
+    for (; look_at < LOAD_SAMPLES * (LOAD_LOOKS_MAX - 1); look_at++)
+        look(&record, look_at, "stays", 1, 1, 1);
     assert_int_equal(record.nodes.count, 41);
-    for (int i = 0; i < 42 * LOAD_LOOKS_MAX; i++)
-        look(&record, LOAD_SAMPLES * (LOAD_LOOKS_MAX + 2) + i, "stays", 1, 1, 1);
+    for (; look_at < (LOAD_SAMPLES + 50) * LOAD_LOOKS_MAX; look_at++)
+        look(&record, look_at, "stays", 1, 1, 1);
     assert_int_equal(record.nodes.count, 1);
     load_record_release(&record);
 }
