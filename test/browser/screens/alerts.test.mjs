@@ -31,9 +31,9 @@ describe("alerts", () => {
         await channels.getByRole("row", { name: /^heard delivers 1 0/ }).waitFor();
         await channels.getByRole("row", { name: /^unheard does not deliver 0 1/ }).waitFor();
         await page.getByRole("row", { name: /^doomed 1 1 0/ }).waitFor();
-        await channels.getByRole("row", { name: /^heard/ }).getByRole("button", { name: "Send a test" }).click();
+        await channels.getByRole("row", { name: /^heard/ }).getByRole("button", { name: "Test", exact: true }).click();
         await page.getByText("heard: test message delivered.").waitFor();
-        await channels.getByRole("row", { name: /^unheard/ }).getByRole("button", { name: "Send a test" }).click();
+        await channels.getByRole("row", { name: /^unheard/ }).getByRole("button", { name: "Test", exact: true }).click();
         await page.getByText("unheard: not delivered:").waitFor();
         await page.getByLabel("State").selectOption("waiting");
         const messages = page.locator(".panel", { has: page.getByRole("heading", { name: "Messages", exact: true }) });

@@ -9,7 +9,7 @@ function paletteOf(frames) {
         const counts = new Map();
         for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
         for (const [pixel, count] of counts) {
-            const key = pixel & 0xf8f8f8;
+            const key = pixel & 0xfcfcfc;
             const group = groups.get(key) ?? { count: 0, pixel, most: 0 };
             group.count += count;
             if (count > group.most) [group.pixel, group.most] = [pixel, count];

@@ -120,7 +120,7 @@ export const t = words(
         "section.set": "已设置 {n} 项",
         "kind": "运行类型",
         "kind.command": "程序",
-        "kind.shell": "shell 脚本",
+        "kind.shell": "Shell 脚本",
         "kind.http": "HTTP 调用",
         "kind.function": "程序的函数",
         "function.text": "该函数由程序注册。其计划和策略可在此修改；程序的新版本可能会替换它们。",
