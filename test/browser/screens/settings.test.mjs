@@ -64,7 +64,7 @@ describe("settings", () => {
         const dialog = page.getByRole("dialog");
         await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("ops");
         await dialog.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:1/?token=hush-1");
-        await dialog.getByLabel(/^Secret/).fill("hush-2");
+        await dialog.getByLabel("Signing secret").fill("hush-2");
         await dialog.getByRole("button", { name: "Send a test" }).click();
         await page.getByText(/^Not delivered: /).waitFor();
         await dialog.getByRole("textbox", { name: /^Minimum interval/ }).fill("often");

@@ -85,13 +85,13 @@ export function Template({ name, texts, onSet }: { name: string; texts: Texts; o
                         {t("template.body")}
                         <textarea rows={5} {...shared("text")} />
                     </label>
-                    <p class="template-fills" aria-label={t("template.fields")}>
+                    <div class="template-fills" role="group" aria-label={t("template.fields")}>
                         {fills.map((fill) => (
                             <button key={fill} type="button" class="label" onClick={() => insert(`\${${fill}}`)}>
                                 {fill}
                             </button>
                         ))}
-                    </p>
+                    </div>
                     <Preview name={name} texts={texts} />
                 </div>
             )}
