@@ -14,7 +14,7 @@ insert_stats() { # DAYS
 }
 # shellcheck disable=SC2317 # called by is_pruned
 days_left() {
-    sqlite3 "$scratch/a/history.db" "SELECT ($(hour_of 0) - hour) / 24 FROM stats
+    sqlite3 "$scratch/a/history.db" "SELECT DISTINCT ($(hour_of 0) - hour) / 24 FROM stats
         WHERE job_uid = zeroblob(16) ORDER BY hour"
 }
 
@@ -30,7 +30,7 @@ expect_status 0
 # A job that is to go by itself does, unless a run of it is under way; others stay.
 run peal add gone @manual --delete-after 1s -- true
 expect_status 0
-run peal add held @manual --delete-after 1s -- sleep 1000
+run peal add held @manual --delete-after 1s --shell "until [ -e $scratch/release ]; do sleep 0.1; done"
 expect_status 0
 run peal add stays @manual -- true
 expect_status 0
@@ -51,8 +51,10 @@ run peal audit --job gone -o json
 expect_json '.[0] | [.action, .detail]' '["delete","delete_after"]'
 run peal undelete gone
 expect_status 0
-run peal kill held
+touch "$scratch/release"
+wait_until newest_is held ok
 run peal stop
+expect_status 0
 
 # Unless told otherwise they are kept for 400 days.
 insert_stats 401

@@ -78,7 +78,7 @@ describe("settings", () => {
         await dialog.getByRole("textbox", { name: "Title" }).fill("");
         await dialog.getByRole("button", { name: "event", exact: true }).click();
         await dialog.getByRole("combobox", { name: /^Preview/ }).selectOption("lost");
-        await dialog.locator(".message").getByText("lost", { exact: true }).waitFor();
+        await dialog.locator(".message").getByText("[test] lost", { exact: true }).waitFor();
         await dialog.getByRole("button", { name: "Add", exact: true }).click();
         await page.getByRole("row", { name: /ops webhook nothing sent yet/ }).waitFor();
         expect(await page.content()).not.toContain("hush");

@@ -79,7 +79,7 @@ export const t = words(
         "waits": "Upstream jobs",
         "waited": "Downstream jobs",
         "step_of": "Step of workflows",
-        "met": "{job}: requirement met for the next run",
+        "met": "{job}: condition met for the next run",
         "unmet.success": "Waiting for {job} to succeed",
         "unmet.failure": "Waiting for {job} to fail",
         "unmet.always": "Waiting for {job} to end",
