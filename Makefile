@@ -112,6 +112,7 @@ pictures: ## take the pictures of docs/CONSOLE.md anew
 	@tools/deps.sh build test
 	@tools/build.sh asan --target peal peal-spawn peal-call console_tests
 	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node gallery $(CURDIR)/build/asan/screenshots
+	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node recording $(CURDIR)/build/asan/screenshots
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz

@@ -36,8 +36,8 @@ struct output_source {
     void *context;
 };
 
-/* How much the machine's processes wait for processor and memory: sets cpu_pressure and
- * memory_pressure, -1 where it is not known. Read with each heartbeat. */
+/* The load of the machine: sets cpu_pressure, memory_pressure, cpu_load and memory_used, -1 where
+ * it is not known. Read with each heartbeat. */
 struct pressure_gauge {
     void (*read)(void *context, struct peer *ret);
     void *context;

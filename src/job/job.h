@@ -213,7 +213,8 @@ struct job {
     int64_t output_limit; /* bytes of output kept at the head, and as many at the tail */
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;
-    int64_t keep_bytes; /* output of all runs together */
+    int64_t keep_bytes;     /* output of all runs together */
+    int64_t delete_after_s; /* since the last change, when no run is under way; 0: it stays */
 
     struct job_notify notify;
     char *ping; /* Healthchecks' protocol; NULL: none */

@@ -37,6 +37,8 @@ enum peer_refusal {
     PEER_REFUSALS,
 };
 
+enum { PEER_LOAD_MAX = 9999 };
+
 struct peer {
     /* From the node's heartbeat. */
     char name[64];      /* permanent id of the node */
@@ -65,6 +67,8 @@ struct peer {
     int running;              /* runs that it owns */
     int cpu_pressure;    /* in %: time in which processes waited for a processor, and for ... */
     int memory_pressure; /* ... memory, over the last 10 s; -1: not known, as of an older peal */
+    int cpu_load;        /* load average of a minute per processor, in %; -1: not known, likewise */
+    int memory_used;     /* in %, without what the kernel can free; -1: not known */
     unsigned knows;      /* enum peer_knowledge; 0: an older peal */
     enum peer_refusal refusal;
     char refusal_word[32];    /* PEER_OTHER: the reason as the node sent it */

@@ -278,6 +278,7 @@ const struct message messages[] = {
     {"run %s is on node %.63s, which has not been heard of for %lld s; it will be recorded as lost",
      "运行 %s 在节点 %.63s 上，该节点已 %lld 秒没有心跳；此运行将记录为失联"},
     {"there is no node %.60s", "没有节点 %.60s"},
+    {"the load of a node %.60s is not known here", "此处没有节点 %.60s 的负载数据"},
     {"has not been heard of for %lld s", "已 %lld 秒没有心跳"},
     {"has never been heard of", "从未有过心跳"},
     {"drained by %.64s", "由 %.64s 排空"},

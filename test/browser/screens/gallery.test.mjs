@@ -42,7 +42,7 @@ async function openAnew(page, address) {
     await page.reload();
 }
 
-const onlyEnglish = ["alerts", "graph", "import", "job-definition", "new", "settings-groups", "settings-maintenance", "timeline-table", "week"]; // in the document, which is to stay small
+const onlyEnglish = ["alerts", "channel-template", "graph", "import", "job-definition", "new", "node", "settings-groups", "settings-maintenance", "timeline-table", "week"]; // in the document, which is to stay small
 const onPhone = ["overview", "jobs", "job", "run", "editor", "timeline", "palette"]; // in the document
 
 async function picture(page, screen, kind) {
@@ -52,7 +52,7 @@ async function picture(page, screen, kind) {
     const isShown = kind.endsWith("phone") ? kind === "en-phone" && onPhone.includes(screen) : kind.startsWith("en") || !onlyEnglish.includes(screen);
     if (!documents || !isShown) return;
     const cdp = await page.context().newCDPSession(page);
-    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 60 });
+    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 45 });
     writeFileSync(join(documents, `${name}.webp`), Buffer.from(data, "base64"));
     await cdp.detach();
 }
@@ -82,6 +82,14 @@ function screensOf(coloured, long) {
         await page.locator("textarea").fill("MAILTO=ops@example.org\n30 2 * * *  /usr/local/bin/backup --full\n*/5 * * * *  curl -fsS https://example.org/beat\n0 99 * * *  /opt/broken\n");
         await page.locator("tbody tr").first().waitFor();
     };
+    const template = async (page) => {
+        await page.locator("tbody tr", { hasText: "billing" }).getByRole("button").click();
+        await page.getByRole("menuitem").nth(1).click();
+        await page.locator("dialog summary").click();
+        await page.locator("dialog input[name=title]").fill("${job} on ${node}: exit ${exit_code}");
+        await page.locator(".message", { hasText: "exit" }).waitFor();
+        await page.locator(".message-preview").evaluate((element) => element.scrollIntoView({ block: "end" }));
+    };
     return [
         ["overview", "#/", ".bars"],
         ["jobs", "#/jobs", ".sparkline"],
@@ -104,11 +112,13 @@ function screensOf(coloured, long) {
         ["import", "#/import", "textarea", crontab],
         ["week", "#/timeline?view=week", ".week-day a"],
         ["nodes", "#/nodes", ".nodes-table tbody tr"],
+        ["node", "#/nodes/bell-1", ".line-chart-line"],
         ["settings", "#/settings", ".choice"],
         ["settings-calendars", "#/settings?tab=calendars&calendar=holidays", ".month .is-out"],
         ["settings-groups", "#/settings?tab=groups", ".group-panel tbody tr"],
         ["settings-maintenance", "#/settings?tab=maintenance", "tbody tr"],
         ["settings-channels", "#/settings?tab=channels", "tbody tr"],
+        ["channel-template", "#/settings?tab=channels", "tbody tr", template],
         ["settings-users", "#/settings?tab=users", "tbody tr"],
         ["settings-tokens", "#/settings?tab=tokens", "tbody tr"],
         ["settings-audit", "#/settings?tab=audit", ".change"],

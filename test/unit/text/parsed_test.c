@@ -61,6 +61,10 @@ static void a_message_is_translated(void **state)
          "CRON_TZ：未知时区“x”；以下各行沿用此前的时区"},
         {__LINE__, "no sign of the lease for its TTL of 10 s",
          "租约在其 10 秒的 TTL 内没有任何应答"},
+        {__LINE__, "url: a channel of type slack has a URL that starts with https:// or http://",
+         "url：slack类型的渠道的 URL 应以 https:// 或 http:// 开头"},
+        {__LINE__, "title: there is no field ${jobb}; did you mean ${job}?",
+         "title：没有字段 ${jobb}；是否指 ${job}？"},
         /* of an agent that does not start */
         {__LINE__, "/etc/peal.yaml:2:1: unknown key \"lisen\"; did you mean listen?",
          "/etc/peal.yaml:2:1：未知的键“lisen”；是否指 listen？"},
@@ -245,6 +249,9 @@ static const struct text_call calls[] = {
     {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
+    {"return ", 0, 0, true, "channel.c"},
+    {"complain(", 2, LAST_ARGUMENT, true, "channel.c"},
+    {"strbuf_addf(why,", 0, 0, true, "payload/template.c"},
     {"lose(", 2, 2, true, "coord_kv_claim.c"},
     {"fail(", 2, 2, true, "coord_kv_claim.c"},
     {"end_claim(claim, COORD_LOST, ", 1, 1, true, "coord_file.c"},
@@ -281,6 +288,7 @@ static const char *const built[] = {
     "did you mean \"%s\"?",
     "make it with `peal calendar set`",
     "make it with `peal group set`",
+    "a channel (a map with type and url)",
     "can't open the store %s: %s\nCheck it: peal doctor%s",
     "no etcd endpoint can be used: %s",
     "can't read %s's password from %s: %s",
@@ -332,17 +340,10 @@ static const char *const built[] = {
     "peal's part for %s can't be loaded: %s. Install what it names",
 };
 
-static const char *const folders[] = {"schedule",
-                                      "job",
-                                      "base",
-                                      "api",
-                                      "node",
-                                      "http",
-                                      "store/sqlite",
-                                      "history/sqlite",
-                                      "coord",
-                                      "redis",
-                                      "../bin/peal/agent/config"};
+static const char *const folders[] = {
+    "schedule", "job",    "base",         "api",
+    "node",     "http",   "store/sqlite", "history/sqlite",
+    "coord",    "notify", "redis",        "../bin/peal/agent/config"};
 
 static struct source *sources;
 static size_t source_count;

@@ -113,7 +113,7 @@ export function RunLine({ run, isWhole, onWhole }: { run: Run; isWhole: boolean;
             {common(`cause.${run.cause}`)}
             {run.cause === "after" && run.by ? (
                 <>
-                    {": "}
+                    {common("colon")}
                     <a href={hrefs.run(run.by)}>{t("chain.before")}</a>
                 </>
             ) : (
