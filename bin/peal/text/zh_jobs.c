@@ -374,15 +374,34 @@ const struct message zh_jobs[] = {
     {"Edit it again?", "重新编辑？"},
 
     /* export, import */
-    {"definitions as YAML, JSON or a crontab", "以 YAML、JSON 或 crontab 格式导出定义"},
-    {"All jobs, unless names are given. Fields that a crontab has no syntax for become comments.",
-     "未给出名称时导出所有任务。crontab 无法表示的字段写为注释。"},
-    {"which format? crontab, yaml or json", "请指定格式：crontab、yaml 或 json"},
+    {"definitions as YAML, JSON, a crontab, timers or CronJobs",
+     "以 YAML、JSON、crontab、systemd 定时器或 CronJob 格式导出定义"},
+    {"All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no syntax "
+     "for become comments; a job that can't be one is left out, with the reason. The ticks of a "
+     "timer or a CronJob are compared with those of the job for a year.",
+     "未给出名称时导出所有任务。crontab、定时器或 CronJob 无法表示的字段写为注释；无法导出的任务"
+     "会略过并说明原因。定时器和 CronJob 的触发时间会与任务比较一年。"},
+    {"which format? crontab, systemd, kubernetes, yaml or json",
+     "请指定格式：crontab、systemd、kubernetes、yaml 或 json"},
+    {"a .timer and a .service for each job", "每个任务一个 .timer 和一个 .service"},
+    {"write the units of systemd into this folder", "将 systemd 单元写入此目录"},
+    {"the image for jobs that are no containers", "非容器任务所用的镜像"},
+    {"the namespace of the CronJobs", "CronJob 的命名空间"},
+    {"--dir is for systemd", "--dir 只用于 systemd"},
+    {"--image and --namespace are for kubernetes", "--image 和 --namespace 只用于 kubernetes"},
+    {"%s is left out: %s", "略过 %s：%s"},
+    {"can't make %s: %m", "无法创建 %s：%m"},
+    {"more than %d unit files in one folder", "一个目录中的单元文件超过 %d 个"},
+    {"show the jobs of systemd's timers, or add them", "显示或添加 systemd 定时器中的任务"},
+    {"the user of services that name none", "未指定用户的服务所用的用户"},
+    {"units of a user's own systemd", "用户自己的 systemd 的单元"},
+    {"which timers? A .timer, a folder of units, or - for what `systemctl cat` prints",
+     "请指定定时器：.timer 文件、单元目录，- 表示 systemctl cat 的输出"},
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab, from gocron, dkron or Kubernetes",
-     "从 crontab、gocron、dkron 或 Kubernetes 导入任务"},
+    {"jobs from a crontab, systemd, Kubernetes, dkron or gocron",
+     "从 crontab、systemd、Kubernetes、dkron 或 gocron 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
@@ -395,8 +414,8 @@ const struct message zh_jobs[] = {
      "目录相同。其他程序的列表为 "
      "JSON，Kubernetes 的也可以是 YAML；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
      "6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab, gocron, dkron or kubernetes",
-     "导入什么？peal import crontab、gocron、dkron 或 kubernetes"},
+    {"what to import? peal import crontab, systemd, kubernetes, dkron or gocron",
+     "导入什么？peal import crontab、systemd、kubernetes、dkron 或 gocron"},
     {"show the jobs of CronJobs, or add them", "显示或添加 CronJob 中的任务"},
     {"which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
      "请指定文件：kubectl get cronjobs -o yaml 的输出，- 表示标准输入"},

@@ -17,6 +17,8 @@ enum foreign_severity {
 const char *foreign_severity_name(enum foreign_severity severity);
 
 struct foreign_note {
+    const char
+        *file; /* of a listing in several files, whose paths outlive it; NULL: the only one */
     int line, column; /* from 1 */
     enum foreign_severity severity;
     char id[24];    /* of the task there; "": none, or the note is about the whole listing */
