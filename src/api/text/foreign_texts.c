@@ -69,6 +69,49 @@ const struct message foreign_messages[] = {
     {"RemainAfterExit=yes: systemd runs it once only, peal at every tick",
      "RemainAfterExit=yes：systemd 只运行一次，peal 每次触发都会运行"},
     {"%s= is not converted: make it part of the command", "%s= 未转换：请将其并入命令"},
+    /* rows of tables */
+    {"expected rows of %s, found %s", "应为 %s 的行，实际为%s"},
+    {"the line has more fields than the first one", "此行的字段比第一行多"},
+    {"the line has fewer fields than the first one", "此行的字段比第一行少"},
+    {"the row has more values than there are columns", "此行的值比列多"},
+    {"the row has fewer values than there are columns", "此行的值比列少"},
+    {"the row that starts here has no end", "此处开始的行没有结束"},
+    {"the names of the columns are missing: export them with mysqldump --complete-insert, or with "
+     "the tables' definitions",
+     "缺少列名：请用 mysqldump --complete-insert 导出，或同时导出表结构"},
+    {"COPY is not read: export the rows with pg_dump --inserts",
+     "不读取 COPY：请用 pg_dump --inserts 导出"},
+    {"no row of gocron's table task is in the file", "文件中没有 gocron 的 task 表的行"},
+    /* XXL-JOB */
+    {"expected rows of xxl_job_info: INSERTs of mysqldump, CSV with a header, or JSON",
+     "应为 xxl_job_info 的行：mysqldump 的 INSERT、带表头的 CSV，或 JSON"},
+    {"expected a row of xxl_job_info, with id and job_desc",
+     "应为 xxl_job_info 的行，含有 id 和 job_desc"},
+    {"\"%.40s\" is not known: CRON, FIX_RATE or NONE", "未知的“%s”：应为 CRON、FIX_RATE 或 NONE"},
+    {"executor_handler is missing: which method of the executor is it?",
+     "缺少 executor_handler：是执行器的哪个方法？"},
+    {"the handler \"%.80s\" is a method of the executor: register it as a function of the program "
+     "\"%.60s\", or give the job a command or an HTTP call",
+     "“%s”是执行器的方法：请将其注册为程序“%s”的函数，或为任务设置命令或 HTTP 调用"},
+    {"executor_param \"%.80s\" is not converted: a function has parameters by name",
+     "executor_param“%s”未转换：函数的参数有名称"},
+    {"\"%.40s\" runs only inside of an executor", "“%s”只能在执行器内运行"},
+    {"the block strategy is not known: overlap is skip", "未知的阻塞处理策略：overlap 为 skip"},
+    {"SHARDING_BROADCAST: each node has a run, whose number and count are PEAL_PART and PEAL_PARTS "
+     "instead of the executor's shard index and total",
+     "SHARDING_BROADCAST：每个节点各运行一次，其序号和总数为 PEAL_PART 和 "
+     "PEAL_PARTS，代替执行器的分片序号和总数"},
+    {"the route strategy %.40s is not converted: peal chooses the node, and another one when that "
+     "is gone",
+     "路由策略 %s 未转换：由 peal 选择节点，该节点失效时另选节点"},
+    {"XXL-JOB mails failures to %.80s: make a channel with `peal channel set`, and name it in the "
+     "job's notify",
+     "XXL-JOB 在失败时发邮件给 %s：请用 peal channel set 创建通知渠道，并写入任务的 notify"},
+    {"it is its own child, which is left out", "它是自己的子任务，已略去"},
+    {"its parent, task %s, has several jobs: it runs after \"%.128s\" alone",
+     "其父任务 %s 对应多个任务：它只在“%s”之后运行"},
+    {"%zu things start it, its schedule or other tasks: there is a job for each of them",
+     "有 %s 项会启动它（自己的计划或其他任务）：各对应一个任务"},
     /* why a job is not exported */
     {"it is an HTTP call", "它是 HTTP 调用"},
     {"it is a function of a program", "它是程序的函数"},

@@ -8,7 +8,7 @@
 #include "export/crontab_export.h"
 #include "foreign/cronjob_export.h"
 #include "jobs/definition.h"
-#include "jobs/systemd_files.h"
+#include "jobs/foreign/systemd_files.h"
 #include "text/tr.h"
 
 enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON, FORM_SYSTEMD, FORM_KUBERNETES };

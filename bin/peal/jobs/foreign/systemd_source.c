@@ -1,4 +1,4 @@
-#include "jobs/systemd_source.h"
+#include "jobs/foreign/systemd_source.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "array.h"
-#include "jobs/foreign_source.h"
+#include "jobs/foreign/foreign_source.h"
 #include "jobs/input_file.h"
 #include "systemd/systemd.h"
 #include "text/tr_parsed.h"

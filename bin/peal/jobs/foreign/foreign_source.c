@@ -1,4 +1,4 @@
-#include "jobs/foreign_source.h"
+#include "jobs/foreign/foreign_source.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "jobs/systemd_files.h"
+#include "jobs/foreign/systemd_files.h"
 
 #include <errno.h>
 #include <stdio.h>
