@@ -40,6 +40,7 @@ here() { # COMMAND
         -e "s#--listen 0.0.0.0#&:${ports[1]}#" \
         -e "s#https://peal.example.com:7325#https://localhost:${ports[1]} --name anna#" \
         -e "s#^curl .*(DKRON|GOCRON).*>#cat $scratch/\1.json >#" \
+        -e "s#/etc/systemd/system#$HOME/systemd#" \
         -e "s#^peal (user add|login) .*#& --password-file $scratch/password#" \
         -e "s#^peal workflow retry 01K.*#peal workflow retry $(instance) --all --wait#" \
         -e "s#^peal (drain|undrain) web-1#peal \1 $(node_name)#" \
@@ -91,6 +92,10 @@ prepare() {
     printf '%s\n' 'apiVersion: batch/v1' 'kind: CronJob' 'metadata: {name: c}' \
         'spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}' \
         >"$HOME/cronjobs.yaml"
+    mkdir -p "$HOME/systemd"
+    printf '[Timer]\nOnCalendar=daily\n' >"$HOME/systemd/backup.timer"
+    printf '[Service]\nExecStart=/bin/true\n' >"$HOME/systemd/backup.service"
+    echo '[{"id":1,"job_desc":"x","glue_type":"GLUE_SHELL","glue_source":"true"}]' >"$HOME/jobs.json"
     { # the workflow of the document, where its programs are
         sed -n '/^kind: workflow$/,/^```$/p' "$document" | sed '/^```$/,$d'
         echo "cwd: $HOME"

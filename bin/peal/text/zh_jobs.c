@@ -392,29 +392,52 @@ const struct message zh_jobs[] = {
     {"Edit it again?", "重新编辑？"},
 
     /* export, import */
-    {"definitions as YAML, JSON or a crontab", "以 YAML、JSON 或 crontab 格式导出定义"},
-    {"All jobs, unless names are given. Fields that a crontab has no syntax for become comments.",
-     "未给出名称时导出所有任务。crontab 无法表示的字段写为注释。"},
-    {"which format? crontab, yaml or json", "请指定格式：crontab、yaml 或 json"},
+    {"definitions as YAML, JSON, a crontab, timers or CronJobs",
+     "以 YAML、JSON、crontab、systemd 定时器或 CronJob 格式导出定义"},
+    {"All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no syntax "
+     "for become comments; a job that can't be one is left out, with the reason. The ticks of a "
+     "timer or a CronJob are compared with those of the job for a year.",
+     "未给出名称时导出所有任务。crontab、定时器或 CronJob 无法表示的字段写为注释；无法导出的任务"
+     "会略过并说明原因。定时器和 CronJob 的触发时间会与任务比较一年。"},
+    {"which format? crontab, systemd, kubernetes, yaml or json",
+     "请指定格式：crontab、systemd、kubernetes、yaml 或 json"},
+    {"a .timer and a .service for each job", "每个任务一个 .timer 和一个 .service"},
+    {"write the units of systemd into this folder", "将 systemd 单元写入此目录"},
+    {"the image for jobs that are no containers", "非容器任务所用的镜像"},
+    {"the namespace of the CronJobs", "CronJob 的命名空间"},
+    {"--dir is for systemd", "--dir 只用于 systemd"},
+    {"--image and --namespace are for kubernetes", "--image 和 --namespace 只用于 kubernetes"},
+    {"%s is left out: %s", "略过 %s：%s"},
+    {"can't make %s: %m", "无法创建 %s：%m"},
+    {"more than %d unit files in one folder", "一个目录中的单元文件超过 %d 个"},
+    {"show the jobs of XXL-JOB's tables, or add them", "显示或添加 XXL-JOB 表中的任务"},
+    {"which file? Rows of xxl_job_info as SQL, CSV or JSON, or - for stdin",
+     "请指定文件：xxl_job_info 的行（SQL、CSV 或 JSON），- 表示标准输入"},
+    {"show the jobs of systemd's timers, or add them", "显示或添加 systemd 定时器中的任务"},
+    {"the user of services that name none", "未指定用户的服务所用的用户"},
+    {"units of a user's own systemd", "用户自己的 systemd 的单元"},
+    {"which timers? A .timer, a folder of units, or - for what `systemctl cat` prints",
+     "请指定定时器：.timer 文件、单元目录，- 表示 systemctl cat 的输出"},
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab, from gocron, dkron or Kubernetes",
-     "从 crontab、gocron、dkron 或 Kubernetes 导入任务"},
+    {"jobs from a crontab, systemd, Kubernetes, dkron, gocron or XXL-JOB",
+     "从 crontab、systemd、Kubernetes、dkron、gocron 或 XXL-JOB 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
-     "--system or --user is given. A listing of another program is JSON, or YAML of Kubernetes; "
+     "--system or --user is given. A listing of another program is JSON, YAML of Kubernetes, or "
+     "rows of tables as SQL or CSV; "
      "docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: some lines, or tasks, "
      "could not be read.",
      "任务以 YAML 输出到 stdout，无法转换的内容输出到 stderr。crontab 本身不会被修改：任务改由 "
      "peal 运行后，请删除其中对应的行。FILE 为 - 表示标准输入。除非给出 --system 或 "
      "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool "
      "目录相同。其他程序的列表为 "
-     "JSON，Kubernetes 的也可以是 YAML；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
+     "JSON、Kubernetes 的 YAML，或 SQL、CSV 格式的表；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
      "6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab, gocron, dkron or kubernetes",
-     "导入什么？peal import crontab、gocron、dkron 或 kubernetes"},
+    {"what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job",
+     "导入什么？peal import crontab、systemd、kubernetes、dkron、gocron 或 xxl-job"},
     {"show the jobs of CronJobs, or add them", "显示或添加 CronJob 中的任务"},
     {"which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
      "请指定文件：kubectl get cronjobs -o yaml 的输出，- 表示标准输入"},
@@ -422,8 +445,8 @@ const struct message zh_jobs[] = {
     {"which file? Of dkron's answer to GET /v1/jobs, or - for stdin",
      "请指定文件：dkron 对 GET /v1/jobs 的响应，- 表示标准输入"},
     {"show the jobs of gocron's tasks, or add them", "显示或添加 gocron 中的任务"},
-    {"which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
-     "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应，- 表示标准输入"},
+    {"which file? Of gocron's answer to GET /api/task?page_size=1000 or of a dump, or - for stdin",
+     "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应或数据库导出，- 表示标准输入"},
     {"the answer of gocron's GET /api/task?page_size=1000",
      "gocron 对 GET /api/task?page_size=1000 的响应"},
     {"%zu task%s could not be imported", "%zu 个任务%.0s未能导入"},

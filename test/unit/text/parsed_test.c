@@ -15,7 +15,7 @@
 #include "sources.h"
 
 static const struct message *const tables[] = {parsed_wrappings, parsed_complaints, parsed_messages,
-                                               started_messages, parsed_words};
+                                               started_messages, foreign_messages,  parsed_words};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 static void translates_to(const char *english, const char *chinese, int line)
@@ -222,6 +222,16 @@ static const struct text_call calls[] = {
     {"add_note(", 3, LAST_ARGUMENT, true, NULL},
     {"foreign_note(", 4, LAST_ARGUMENT, true, NULL},
     {"foreign_fail_field(", 4, LAST_ARGUMENT, true, NULL},
+    {"systemd_note(", 4, LAST_ARGUMENT, true, NULL},
+    {"note(", 4, LAST_ARGUMENT, true, "foreign/xxl_job.c"},
+    {"fail_here(", 2, 2, true, "foreign/rows_sql.c"},
+    {"fail_here(", 2, 2, true, "foreign/rows_csv.c"},
+    {"source->refused(", 3, 3, true, NULL},
+    {"rules->why = ", 0, 0, true, NULL},
+    {"rules.why = ", 0, 0, true, NULL},
+    {"*ret_why = ", 0, 0, true, NULL},
+    {"return ", 0, 0, true, "export/export.c"},
+    {"return ", 0, 0, true, "systemd/systemd_export.c"},
     {"lose(", 4, 4, true, "foreign/gocron_task.c"},
     {"types[] = {", 0, LAST_ARGUMENT, true, "foreign/gocron_task.c"},
     {"{NULL, ", 1, 1, true, "document/node_yaml.c"},

@@ -1,4 +1,4 @@
-#include "jobs/crontab_source.h"
+#include "jobs/foreign/crontab_source.h"
 
 #include <dirent.h>
 #include <errno.h>

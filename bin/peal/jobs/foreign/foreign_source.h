@@ -15,6 +15,10 @@ struct foreign_request {
     foreign_read *read; /* by program */
 };
 
+/* Prints the notes to stderr, in the language of the command; `place` stands before those that are
+ * in no file of their own. */
+void foreign_source_tell(struct foreign *foreign, const char *place);
+
 /* Adds its jobs to *jobs, which is empty. What could not be converted goes to stderr, with its
  * place and the task. *ret_lost: number of tasks that could not be read. */
 MUST_CHECK enum exit_code foreign_source_read(const struct foreign_request *request,

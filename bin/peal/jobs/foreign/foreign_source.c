@@ -1,4 +1,4 @@
-#include "jobs/foreign_source.h"
+#include "jobs/foreign/foreign_source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +40,12 @@ static void tell_note(const char *place, struct foreign_note *note)
     strbuf_release(&text);
 }
 
+void foreign_source_tell(struct foreign *foreign, const char *place)
+{
+    for (size_t i = 0; i < foreign->note_count; i++)
+        tell_note(foreign->notes[i].file ? foreign->notes[i].file : place, &foreign->notes[i]);
+}
+
 static enum exit_code import_text(const struct foreign_request *request,
                                   const struct reading *reading, const char *place,
                                   const struct strbuf *text, struct foreign *foreign)
@@ -57,8 +63,8 @@ static enum exit_code import_text(const struct foreign_request *request,
             cli_error("%s: %s", place, err.message);
         return EXIT_INVALID;
     }
-    for (size_t i = 0; i < foreign->note_count && st == OK; i++)
-        tell_note(place, &foreign->notes[i]);
+    if (st == OK)
+        foreign_source_tell(foreign, place);
     return cli_fail(st);
 }
 

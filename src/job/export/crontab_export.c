@@ -1,30 +1,11 @@
-/* Jobs as a crontab, with a comment for every field that cron lacks. */
+#include "export/crontab_export.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "crontab/crontab.h"
 #include "definition/job_internal.h"
-#include "definition/selector.h"
-#include "duration.h"
-
-/* A word for sh, in single quotes if it has special characters. */
-static void add_shell_word(struct strbuf *out, const char *word)
-{
-    static const char harmless[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-";
-    if (*word && !word[strspn(word, harmless)]) {
-        strbuf_adds(out, word);
-        return;
-    }
-    strbuf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            strbuf_adds(out, "'\\''");
-        else
-            strbuf_addc(out, *word);
-    }
-    strbuf_addc(out, '\'');
-}
+#include "document/shell_word.h"
+#include "export/export.h"
 
 static bool is_variable_name(const char *name)
 {
@@ -37,16 +18,10 @@ static const char *complaint(const struct job *job, bool system)
 {
     if (job->paused)
         return "it is paused";
-    if (job->kind == JOB_HTTP)
-        return "it is an HTTP call";
-    if (job->kind == JOB_FUNCTION)
-        return "it is a function of a program";
-    if (job->kind == JOB_WORKFLOW)
-        return "it is a workflow";
+    if (export_complaint(job))
+        return export_complaint(job);
     if (system && !job->user) /* a guess could grant more rights */
         return "it names no user";
-    if (job->script && !job->script[strspn(job->script, " \t\n")])
-        return "its script is empty";
     if (job->script && strchr(job->script, '\n') &&
         strchr(job->script, '\n') != job->script + strlen(job->script) - 1)
         return "its script has several lines; put it into a file";
@@ -68,14 +43,14 @@ static void add_command(struct strbuf *out, const struct job *job)
 {
     for (size_t i = 0; i < job->env.count; i++) {
         strbuf_addf(out, "export %s=", job->env.items[i].name);
-        add_shell_word(out, job->env.items[i].value);
+        shell_word(out, job->env.items[i].value);
         strbuf_adds(out, "; ");
     }
     if (job->umask_bits >= 0)
         strbuf_addf(out, "umask %03o; ", (unsigned)job->umask_bits);
     if (job->cwd) {
         strbuf_adds(out, "cd ");
-        add_shell_word(out, job->cwd);
+        shell_word(out, job->cwd);
         strbuf_adds(out, " && ");
     }
     if (job->nice)
@@ -85,7 +60,7 @@ static void add_command(struct strbuf *out, const struct job *job)
         size_t length = strcspn(job->script, "\n");
         char *line = strndup(job->script, length);
         if (line)
-            add_shell_word(out, line);
+            shell_word(out, line);
         else
             out->failed = true;
         free(line);
@@ -94,7 +69,7 @@ static void add_command(struct strbuf *out, const struct job *job)
     }
     for (char **word = job->command; word && *word; word++) {
         strbuf_adds(out, word == job->command ? "" : " ");
-        add_shell_word(out, *word);
+        shell_word(out, *word);
     }
 }
 
@@ -162,15 +137,6 @@ static const char *add_schedule(struct strbuf *out, const struct schedule *sched
     return reason;
 }
 
-static void add_duration_remark(struct strbuf *out, const char *what, int64_t seconds)
-{
-    if (!seconds)
-        return;
-    strbuf_addf(out, "# not in cron: %s: ", what);
-    duration_print(seconds, out);
-    strbuf_addc(out, '\n');
-}
-
 static void add_after(struct strbuf *out, const struct job *job)
 {
     strbuf_adds(out, job->after_count ? "# left out: cron can't wait for " : "");
@@ -182,28 +148,8 @@ static void add_after(struct strbuf *out, const struct job *job)
 /* A comment for each field of the job that cron lacks. */
 static void add_remarks(struct strbuf *out, const struct job *job, bool system)
 {
-    static const struct job_limits none = {-1, -1, -1, -1, -1, -1};
-    if (job->overlap == OVERLAP_QUEUE || job->overlap == OVERLAP_REPLACE)
-        strbuf_addf(out, "# not in cron: overlap: %s\n", overlap_policy_name(job->overlap));
-    add_duration_remark(out, "timeout", job->timeout_s);
-    add_duration_remark(out, "deadline", job->deadline_s);
-    add_duration_remark(out, "jitter", job->jitter_s);
-    if (job->start_s != TIME_UNSET || job->end_s != TIME_UNSET)
-        strbuf_adds(out, "# not in cron: start and end\n");
-    if (job->dst != DST_DEFAULT)
-        strbuf_adds(out, "# not in cron: dst\n");
-    for (size_t i = 0; i < job->calendar_count; i++)
-        strbuf_addf(out, "# not in cron: calendar: %s\n", job->calendars[i]);
-    for (char **name = job->only_on; name && *name; name++)
-        strbuf_addf(out, "# not in cron: only_on: %s\n", *name);
-    if (job->where)
-        strbuf_addf(out, "# not in cron: where: %s\n", job->where);
-    if (spread_read(job->spread).kind != SPREAD_ONE)
-        strbuf_addf(out, "# not in cron: spread: %s\n", job->spread);
-    if (job->place != PLACE_EVEN)
-        strbuf_addf(out, "# not in cron: place: %s\n", place_names[job->place]);
-    if (memcmp(&job->limits, &none, sizeof(none)) != 0)
-        strbuf_adds(out, "# not in cron: limits\n");
+    static const struct export_target cron = {"cron", CARRIES_ALLOW};
+    export_remarks(job, &cron, out);
     if (job->user && !system) {
         strbuf_adds(out, "# not in a user's crontab: user ");
         strbuf_adds(out, job->user);
