@@ -64,11 +64,17 @@ static void *make_string(const redisReadTask *task, char *bytes, size_t length)
     return reply;
 }
 
-static void *make_array(const redisReadTask *task, int count)
+/* What hiredis counts the elements of an array with. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
+
+static void *make_array(const redisReadTask *task, element_count count)
 {
-    redisReply **elements = count >= 0 && count <= REPLY_ELEMENTS_MAX
-                                ? calloc((size_t)count + 1, sizeof(*elements))
-                                : NULL;
+    redisReply **elements =
+        (size_t)count <= REPLY_ELEMENTS_MAX ? calloc((size_t)count + 1, sizeof(*elements)) : NULL;
     redisReply *reply = elements ? new_reply(task) : NULL;
     if (!reply) {
         free(elements);
@@ -164,7 +170,7 @@ enum status redis_wire_send(struct redis_wire *wire, int argc, const char **argv
                             const size_t *lengths)
 {
     char *command;
-    int length = redisFormatCommandArgv(&command, argc, argv, lengths);
+    long long length = redisFormatCommandArgv(&command, argc, argv, lengths);
     if (length < 0)
         return E_NOMEM;
     int failed = bufferevent_write(wire->socket, command, (size_t)length);

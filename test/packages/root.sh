@@ -21,13 +21,24 @@ root_mirror() {
         /etc/apt/sources.list.d/* 2>/dev/null | grep -v security | head -n 1
 }
 
+# What debootstrap is told of a suite. Of Ubuntu's it has no keys, in Debian 12, nor scripts of the newer ones.
+root_bootstrap() { # SUITE FOLDER
+    case $1 in
+    jammy | noble | plucky | questing)
+        debootstrap --variant=minbase --no-check-gpg --components=main "$1" "$2" http://archive.ubuntu.com/ubuntu \
+            /usr/share/debootstrap/scripts/gutsy
+        ;;
+    *) debootstrap --variant=minbase "$1" "$2" "$(root_mirror)" ;;
+    esac
+}
+
 root_make() { # SUITE FOLDER
     root=$2
     local base=$PWD/build/roots/$1.tar
     if ! [ -e "$base" ]; then
         mkdir -p "${base%/*}"
         rm -rf "$root"
-        debootstrap --variant=minbase "$1" "$root" "$(root_mirror)" >"$base.log" 2>&1 ||
+        root_bootstrap "$1" "$root" >"$base.log" 2>&1 ||
             { tail "$base.log" >&2; return 1; }
         tar -C "$root" -cf "$base" .
     fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test/packages/tarball.sh [SUITE...]
-# Proves the archive of `make tarball` in Debians of their own (folders of debootstrap; 12 and 13 by default) that have
-# nothing but what debootstrap brings, and OpenSSL: every library is found, a job runs, an HTTP call is made, and the folder can be
+# Proves the archive of `make tarball` in systems of their own (folders of debootstrap; Debian 12 and 13 and Ubuntu 24.04 by default) that
+# have nothing but what debootstrap brings, and OpenSSL: every library is found, a job runs, an HTTP call is made, and the folder can be
 # moved. As root, for chroot and mounts.
 # shellcheck disable=SC2016 # for the shell in the root
 set -eu
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 . test/packages/root.sh
 
 [ "$(id -u)" -eq 0 ] || { echo 'tarball: root is needed, for chroot and mounts' >&2; exit 1; }
-[ $# -gt 0 ] || set -- bookworm trixie
+[ $# -gt 0 ] || set -- bookworm trixie noble
 archive=$(find "$PWD/build/tarball" -name '*.tar.gz')
 checks=0
 failed=0

@@ -14,18 +14,18 @@ static void loads_only_its_own(void **state)
 {
     static const struct {
         int line;
-        const char *folder, *name;
         enum status want;
+        const char *folder, *name;
         const char *words; /* in the message */
     } cases[] = {
-        {__LINE__, MODULES, "peal-own", OK, ""},
-        {__LINE__, MODULES, "peal-own", OK, ""}, /* again */
-        {__LINE__, MODULES, "peal-other", E_VERSION, "peal-other.so is of peal 0.0.1 old, and"},
-        {__LINE__, MODULES, "peal-build", E_VERSION, " build 0123456789ab, and this is "},
-        {__LINE__, MODULES, "peal-build", E_VERSION, ": install both from one build"},
-        {__LINE__, MODULES, "peal-none", E_NOT_FOUND, "peal's part for Things can't be loaded"},
-        {__LINE__, MODULES, "peal-missing", E_NOT_FOUND, "without Things: there is no " MODULES},
-        {__LINE__, NULL, "peal-own", E_NOT_FOUND, "/lib/peal/peal-own.so"},
+        {__LINE__, OK, MODULES, "peal-own", ""},
+        {__LINE__, OK, MODULES, "peal-own", ""}, /* again */
+        {__LINE__, E_VERSION, MODULES, "peal-other", "peal-other.so is of peal 0.0.1 old, and"},
+        {__LINE__, E_VERSION, MODULES, "peal-build", " build 0123456789ab, and this is "},
+        {__LINE__, E_VERSION, MODULES, "peal-build", ": install both from one build"},
+        {__LINE__, E_NOT_FOUND, MODULES, "peal-none", "peal's part for Things can't be loaded"},
+        {__LINE__, E_NOT_FOUND, MODULES, "peal-missing", "without Things: there is no " MODULES},
+        {__LINE__, E_NOT_FOUND, NULL, "peal-own", "/lib/peal/peal-own.so"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

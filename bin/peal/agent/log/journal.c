@@ -21,7 +21,7 @@ int journal_connect(const char *path, const char *stream, int fd)
     if (!stream || sscanf(stream, "%20llu:%20llu", &device, &inode) != 2 || fstat(fd, &file) != 0 ||
         file.st_dev != device || file.st_ino != inode || strlen(path) >= sizeof(address.sun_path))
         return -1;
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     int journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (journal >= 0 && connect(journal, (struct sockaddr *)&address, sizeof(address)) != 0) {
         close(journal);
