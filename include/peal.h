@@ -211,6 +211,10 @@ int64_t peal_run_tick(const peal_run *run);  /* Unix milliseconds */
 int peal_run_attempt(const peal_run *run);   /* from 1 */
 int64_t peal_run_fence(const peal_run *run); /* grows with each start of the job */
 const char *peal_param(const peal_run *run, const char *name); /* NULL: none of that name */
+/* The span of this run (W3C trace context), the parent of those that the function makes: in the
+ * trace of the request that asked for the run, else in its own. Agents with a collector of
+ * OpenTelemetry send it. */
+const char *peal_run_traceparent(const peal_run *run);
 
 /* ---- locks, elections, and one of many ---- */
 

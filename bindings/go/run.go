@@ -72,6 +72,9 @@ func (run *Run) Attempt() int { return int(C.peal_run_attempt(run.run)) }
 // Fence grows with each start of the job.
 func (run *Run) Fence() int64 { return int64(C.peal_run_fence(run.run)) }
 
+// Traceparent is the span of this run (W3C trace context), the parent of those that are made in it.
+func (run *Run) Traceparent() string { return C.GoString(C.peal_run_traceparent(run.run)) }
+
 // Param is a parameter of the run, and whether it has one of that name.
 func (run *Run) Param(name string) (string, bool) {
 	text := C.CString(name)

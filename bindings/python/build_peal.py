@@ -73,6 +73,7 @@ const char *peal_run_job(const peal_run *run);
 int64_t peal_run_tick(const peal_run *run);
 int peal_run_attempt(const peal_run *run);
 int64_t peal_run_fence(const peal_run *run);
+const char *peal_run_traceparent(const peal_run *run);
 const char *peal_param(const peal_run *run, const char *name);
 
 int peal_lock_sized(peal_node *peal, peal_held **ret, const peal_claim *claim, size_t size);

@@ -6,9 +6,9 @@
 
 #include "document/json_quote.h"
 #include "otlp.h"
+#include "params/trace.h"
 #include "run_words.h"
 #include "timestamp.h"
-#include "trace.h"
 
 enum { KIND_INTERNAL = 1, STATUS_ERROR = 2 };
 

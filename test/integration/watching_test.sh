@@ -21,6 +21,7 @@ grep -oE 'alert: \w+' "$rules" | sed 's/.* //' | sort >"$scratch/alerts"
 awk '/alertname:/ { name = $0; sub(/.*alertname: */, "", name); sub(/}.*/, "", name) }
     /exp_alerts:/ { print name }' "${rules%.yml}.test.yml" | sort -u >"$scratch/raised"
 grep -oE 'eval_time: [0-9]+m, alertname: \w+' "${rules%.yml}.test.yml" | sed 's/.* //' | sort -u >"$scratch/silent"
+# shellcheck disable=SC2016 # the backquotes are Markdown's
 grep -oE '`Peal[A-Za-z]+`' "$source_dir/docs/WATCHING.md" | tr -d '`' | sort -u >"$scratch/told"
 for list in raised silent told; do
     run diff "$scratch/alerts" "$scratch/$list"

@@ -3,10 +3,10 @@
 #define PEAL_AGENT_NOTIFY_H
 
 #include "agent_log.h"
-#include "agent_otlp.h"
 #include "config/agent_config.h"
 #include "node_question.h"
 #include "notifier.h"
+#include "otlp/agent_otlp.h"
 #include "ports.h"
 #include "program/records_taken.h"
 #include "state/catalog.h"

@@ -58,6 +58,7 @@ class Run:
     tick: datetime  #: the time that it is for, in UTC
     attempt: int  #: from 1
     fence: int  #: grows with each start of the job
+    traceparent: str  #: the span of this run (W3C trace context), the parent of those made here
 
     def __init__(self, run: Any) -> None:
         self._run = run
@@ -66,6 +67,7 @@ class Run:
         self.tick = EPOCH + timedelta(milliseconds=lib.peal_run_tick(run))
         self.attempt = lib.peal_run_attempt(run)
         self.fence = lib.peal_run_fence(run)
+        self.traceparent = text_of(lib.peal_run_traceparent(run))
         self.params = Params(self)
 
     def __repr__(self) -> str:

@@ -80,6 +80,11 @@ impl Run {
         unsafe { sys::peal_run_fence(self.run) }
     }
 
+    /// The span of this run (W3C trace context), the parent of those that are made in it.
+    pub fn traceparent(&self) -> &str {
+        self.text(unsafe { sys::peal_run_traceparent(self.run) })
+    }
+
     pub fn param(&self, name: &str) -> Option<&str> {
         let name = c_text(name).ok()?;
         let value = unsafe { sys::peal_param(self.run, name.as_ptr()) };

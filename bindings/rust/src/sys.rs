@@ -122,6 +122,7 @@ extern "C" {
     pub fn peal_run_tick(run: *const peal_run) -> i64;
     pub fn peal_run_attempt(run: *const peal_run) -> c_int;
     pub fn peal_run_fence(run: *const peal_run) -> i64;
+    pub fn peal_run_traceparent(run: *const peal_run) -> *const c_char;
     pub fn peal_lock_sized(
         peal: *mut peal_node,
         ret: *mut *mut peal_held,

@@ -13,8 +13,8 @@
 #include "params/run_body.h"
 #include "params/run_input.h"
 #include "runs/encode.h"
+#include "runs/trace_headers.h"
 #include "server.h"
-#include "trace_headers.h"
 
 enum {
     SWEEP_MAX = 200,

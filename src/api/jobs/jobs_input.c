@@ -13,8 +13,8 @@
 #include "note.h"
 #include "params/run_body.h"
 #include "params/run_input.h"
+#include "runs/trace_headers.h"
 #include "server.h"
-#include "trace_headers.h"
 
 enum { TIMEOUT_MAX_S = 365 * 86400 };
 

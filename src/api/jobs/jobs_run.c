@@ -8,8 +8,8 @@
 #include "jobs/jobs.h"
 #include "note.h"
 #include "runs/encode.h"
+#include "runs/trace_headers.h"
 #include "server.h"
-#include "trace_headers.h"
 #include "workflow/resume.h"
 
 struct order_state {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "params/run_body.h"
-#include "trace.h"
+#include "params/trace.h"
 
 static enum status fail(struct input_error *err, const char *name, const char *why)
 {

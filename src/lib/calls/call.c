@@ -90,6 +90,7 @@ enum status call_new(struct calls *calls, const struct run *of_engine, const str
     run->is_caught_up = of_engine->cause == CAUSE_CATCH_UP;
     run->timeout_ms = job->timeout_s * 1000;
     id_format(&run->id, run->id_text);
+    run_trace_parent(of_engine, run->traceparent);
     if (st == OK)
         st = copy_params(run, &job->params);
     if (st != OK)
@@ -212,6 +213,11 @@ int peal_run_attempt(const peal_run *run)
 int64_t peal_run_fence(const peal_run *run)
 {
     return run->fence;
+}
+
+const char *peal_run_traceparent(const peal_run *run)
+{
+    return run->traceparent;
 }
 
 const char *peal_param(const peal_run *run, const char *name)

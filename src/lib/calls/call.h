@@ -11,6 +11,7 @@
 #include "calls/call_spool.h"
 #include "function/progress.h"
 #include "job.h"
+#include "params/trace.h"
 #include "peal.h"
 #include "run.h"
 
@@ -37,6 +38,7 @@ struct peal_run {
     struct pool_call in_pool;
     /* Of the run as the engine has asked for it. */
     char id_text[ID_TEXT + 1];
+    char traceparent[TRACEPARENT_SIZE]; /* of its own span */
     char job_name[JOB_NAME_SIZE];
     const char *name; /* of the function: that of the job, or another with the same definition */
     int64_t tick_ms, fence;

@@ -190,7 +190,7 @@ def write(name, text, mode="a"):
         file.write(text)
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Handler)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 write("port.new", f"{server.server_port}\n", "w")
 os.rename(os.path.join(folder, "port.new"), os.path.join(folder, "port"))
 server.serve_forever()

@@ -2,6 +2,7 @@
 # Three nodes on one etcd: each run has one span, which its node sends; steps on several nodes
 # are below one instance.
 # shellcheck disable=SC2317 # called by wait_until
+# shellcheck disable=SC2016 # filters of jq
 . "$(dirname "$0")/../nodes.sh"
 . "$(dirname "$0")/lib.sh"
 trap 'collector_stop; end_agents; etcd_stop; rm -rf "$scratch"' EXIT

@@ -1,6 +1,6 @@
 # Sourced by the tests of OpenTelemetry, after lib.sh: a collector, and what it was sent.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # lib.sh has its variables
+# shellcheck disable=SC2154,SC2034 # of lib.sh
 
 command -v python3 >/dev/null || {
     echo 'skipped: python3 is not here'
@@ -11,9 +11,9 @@ collector_pid=
 mkdir "$collector"
 trap 'collector_stop; end_agents; etcd_stop; rm -rf "$scratch"' EXIT
 
-collector_start() { # [PORT]
+collector_start() {
     rm -f "$collector/port"
-    python3 "$source_dir/test/integration/otlp/collector.py" "$collector" "$@" 2>"$scratch/collector.log" &
+    python3 "$source_dir/test/integration/otlp/collector.py" "$collector" 2>"$scratch/collector.log" &
     collector_pid=$!
     wait_until test -s "$collector/port"
     collector_port=$(cat "$collector/port")

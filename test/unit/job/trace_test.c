@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "trace.h"
+#include "params/trace.h"
 #include "workflow/flow.h"
 
 #define TRACE  "0af7651916cd43dd8448eb211c80319c"

@@ -110,6 +110,8 @@ static int talks(peal_run *run, void *arg)
     assert_string_equal(peal_run_job(run), "sweep");
     assert_int_equal(peal_run_attempt(run), 2);
     assert_int_equal(peal_run_fence(run), 77);
+    assert_int_equal(strncmp(peal_run_traceparent(run), "00-", 3), 0);
+    assert_int_equal(strlen(peal_run_traceparent(run)), 55);
     assert_int_equal(peal_run_tick(run), 1234);
     assert_null(peal_param(run, "day"));
     peal_log(run, "line %d", 1);

@@ -302,8 +302,8 @@ static void it_is_given_up_after_a_while(void **state)
     world->receiver.status = 500;
     tell(world, "a", "ops", RUN_FAILED, false);
     tell(world, "b", "ops", RUN_FAILED, false);
-    wait_for_log(world, "notification_given_up channel=ops job=a event=failure");
-    wait_for_log(world, "notification_given_up channel=ops job=b event=failure");
+    wait_for_log(world, "notification_given_up channel=ops job=a of=failure");
+    wait_for_log(world, "notification_given_up channel=ops job=b of=failure");
     assert_int_equal(stats_of(world, "ops").given_up, 2);
     assert_int_equal(stats_of(world, "ops").waiting, 0);
     assert_string_equal(stats_of(world, "ops").error, "HTTP status 500");

@@ -3,7 +3,7 @@
  * executor_call.c sees to its runs. */
 #include "executor/executor_route.h"
 
-#include "trace.h"
+#include "params/trace.h"
 
 static struct executor_route *from_port(struct executor *port)
 {

@@ -1,4 +1,4 @@
-#include "trace.h"
+#include "params/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "agent_otlp.h"
+#include "otlp/agent_otlp.h"
 
 #include "api.h"
 #include "version.h"

@@ -1,9 +1,9 @@
-#include "trace_headers.h"
+#include "runs/trace_headers.h"
 
 #include <stdio.h>
 
 #include "http.h"
-#include "trace.h"
+#include "params/trace.h"
 
 static const char *only_field(const struct call *call, const char *name)
 {
