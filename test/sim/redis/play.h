@@ -7,7 +7,8 @@
  * a replica that lagged and was promoted: then only the tags tell. One without a leader is frozen,
  * and does later what it was told; members that are down are one that was killed. In most
  * lives with a near server it has a replica, which takes the place of one that was killed, and
- * lacks what had not got to it by then: play_replica.c. */
+ * lacks what had not got to it by then: play_replica.c. The first member is the server; one of the
+ * others that is down alone is the replica, frozen. */
 #ifndef PEAL_SIM_REDIS_PLAY_H
 #define PEAL_SIM_REDIS_PLAY_H
 

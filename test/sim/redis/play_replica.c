@@ -1,6 +1,7 @@
 /* The replica of the Redis that is played. It takes each change some time after the server has made
  * it, and takes its place when that is killed: what it has not got by then is gone. So the oracle
  * is told of a change when the replica has it: what it holds nodes to is what they can count on. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,15 @@ static void drop(struct play *play, struct play_pending *pending)
         free(pending->versions[i]);
     free(pending->versions);
     free(pending);
+}
+
+static void drop_all(struct play *play)
+{
+    struct play_pending *pending, *next;
+    for (pending = TAILQ_FIRST(&play->pending); pending; pending = next) {
+        next = TAILQ_NEXT(pending, entry);
+        drop(play, pending);
+    }
 }
 
 static void tell_oracle(const struct play *play, struct model_version *const *versions,
@@ -158,12 +168,11 @@ bool play_replica_promote(struct play *play)
     if (!play->has_replica || !is_known_to_all(play) || (first && first->rev <= model->compacted))
         return false;
     if (first) {
-        stage_log(play->stage, "the replica that takes its place lacks %lld changes",
-                  (long long)(model->revision - first->rev + 1));
+        stage_log(play->stage, "the replica that takes its place lacks %" PRId64 " changes",
+                  model->revision - first->rev + 1);
         etcd_model_restore(model, first->rev - 1, true);
     }
-    while ((first = TAILQ_FIRST(&play->pending)))
-        drop(play, first);
+    drop_all(play);
     play->has_replica = false;
     task_at(play->stage, &play->back_task,
             play->stage->now_ms + AWAY_MS + stage_below(play->stage, AWAY_MORE_MS));
@@ -199,8 +208,7 @@ void play_replica_begin(struct play *play, int64_t latency_ms)
 
 void play_replica_release(struct play *play)
 {
-    for (struct play_pending *first; (first = TAILQ_FIRST(&play->pending));)
-        drop(play, first);
+    drop_all(play);
     task_stop(play->stage, &play->replica_task);
     task_stop(play->stage, &play->back_task);
 }
