@@ -56,4 +56,7 @@ int measure_list(char **argv);
  * by which they were late; the latest, in seconds after its time. */
 int measure_starts(char **argv);
 
+/* starts.c: FROM_MS HISTORY...: when the first run since then was started, in ms. */
+int measure_first(char **argv);
+
 #endif

@@ -18,7 +18,7 @@ static const struct {
 } parts[] = {
     {"etcd", 0, run_etcd},       {"jobs", 6, make_jobs},        {"engine", 4, measure_engine},
     {"list", 2, measure_list},   {"starts", 3, measure_starts}, {"soak", 3, soak_node},
-    {"members", 0, run_members}, {"retry", 1, measure_retry},
+    {"members", 0, run_members}, {"retry", 1, measure_retry},   {"first", 2, measure_first},
 };
 
 _Noreturn void die(const char *what)

@@ -92,3 +92,35 @@ int measure_starts(char **argv)
     free(starts.all);
     return 0;
 }
+
+static int64_t first_start(const char *path, const char *from_ms)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    int64_t first_ms = INT64_MAX;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        die(path);
+    if (sqlite3_prepare_v2(db, "SELECT started_ms FROM runs WHERE started_ms >= ?1", -1, &stmt,
+                           NULL) != SQLITE_OK)
+        die(sqlite3_errmsg(db));
+    sqlite3_bind_int64(stmt, 1, atoll(from_ms));
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        if (sqlite3_column_int64(stmt, 0) < first_ms)
+            first_ms = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return first_ms;
+}
+
+int measure_first(char **argv)
+{
+    int64_t first_ms = INT64_MAX;
+    for (char **path = argv + 1; *path; path++) {
+        int64_t ms = first_start(*path, argv[0]);
+        first_ms = ms < first_ms ? ms : first_ms;
+    }
+    if (first_ms == INT64_MAX)
+        die("nothing has started since");
+    printf("%lld\n", (long long)first_ms);
+    return 0;
+}

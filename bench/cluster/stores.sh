@@ -1,6 +1,8 @@
 #!/bin/bash
-# What three nodes do on a Redis and on a PostgreSQL whose writes reach the disk, beside a timer of the
-# machine: 5,000 jobs at one instant, 100 runs a second, and a node that dies. Takes about three minutes.
+# What three nodes do on a Redis and on a PostgreSQL whose writes reach the disk, beside what the machine
+# can do: claims and whole runs a second beside a bare client, 5,000 jobs at one instant, 100 runs a second
+# beside a timer, a node that dies, and a server that dies, beside a client that only waits to write. Takes
+# about four minutes.
 # usage: bench/cluster/stores.sh [BUILD_DIR] [STORE...]
 # shellcheck disable=SC2154,SC2086,SC2119,SC2317 # of the libraries; words; functions that are called by name
 
@@ -13,7 +15,7 @@ export PEAL_BIN=$here/../../build/bin
 . "$here/../../test/integration/history_lib.sh"
 . "$here/../../test/integration/redis_lib.sh"
 . "$here/../figures.sh"
-bench=$build/bench/cluster_bench machine=$build/bench/agent_bench
+bench=$build/bench/cluster_bench machine=$build/bench/agent_bench store_bench=$build/bench/store_kv_bench
 
 start_redis_store() {
     redis_make # options: none
@@ -57,6 +59,16 @@ starts() { # PREFIX FROM_S TO_S
     "$bench" starts "$2" "$3" "$scratch/$1"-?/history.db
 }
 
+# Whole runs: a claim, a begin, a finish and what is forgotten.
+batches() { # STORE
+    local name ours limit
+    "$store_bench" "$1" >"$scratch/batches"
+    for name in 'runs, 100 at a time, 8 in flight' 'claims, 100 at a time, 8 in flight'; do
+        read -r ours limit < <(sed -n "s|^$name *\([0-9]*\) /s *bare client *\([0-9]*\) .*|\1 \2|p" "$scratch/batches")
+        line "$name" "$ours /s" "bare $limit /s" "$(calculate "$ours / $limit")" '0.80' "$ours >= 0.8 * $limit"
+    done
+}
+
 one_instant() {
     local count=5000 at
     start_nodes burst
@@ -92,14 +104,45 @@ rates() {
     set -- $(starts due $((died + 2)) $((died + 5))) $(cat "$scratch/timer")
     line 'a node is killed: the latest of 3 s' "$6 s" "timer p99 $8 ms" '' '1 s' "$6 <= 1"
     line '  missed or doubled, of 300' "$(($1 < 300 ? 300 - $1 + $2 : $2))" '' '' '0' "$1 >= 300 && $2 == 0"
+    rm "$scratch/due-b/peal.pid"
+}
+
+# ---- the server dies, and is there again after two seconds ----
+
+redis_dies() { redis_kill "$redis"; }
+redis_is_back() { redis_start "$redis" "$redis_port"; }
+redis_takes_a_write() { [ "$(redis_say "$redis" SET bare 1 2>/dev/null)" = OK ]; }
+postgres_dies() {
+    postgres_signal "$postgres" KILL
+    rm -f "$postgres/data/postmaster.pid" "$postgres"/.s.PGSQL.*
+}
+postgres_is_back() { postgres_start "$postgres" "$postgres_port" -c fsync=on; }
+postgres_takes_a_write() { ask 'CREATE TABLE IF NOT EXISTS bare (x int); INSERT INTO bare VALUES (1)' >/dev/null 2>&1; }
+
+server_dies() { # STORE
+    local died served first
+    sleep 2
+    died=$(now_ms)
+    "$1_dies"
+    sleep 2
+    "$1_is_back" &
+    until "$1_takes_a_write"; do :; done
+    served=$(now_ms)
+    wait $!
+    sleep 6
+    first=$("$bench" first $((died + 500)) "$scratch"/due-?/history.db)
+    line 'the server is killed: from there to a start' "$(calculate "($first - $died) / 1000") s" \
+        "a write $(calculate "($served - $died) / 1000") s" '' 'a write + 0.5 s' "$first - $served <= 500"
     end_nodes due
 }
 
 [ $# -gt 0 ] || set -- redis postgres
 for store in "$@"; do
     start_${store}_store
-    heading "on $store" 'peal' 'the machine' 'ratio' 'budget'
+    heading "on $store, load $(cut -d ' ' -f 1 /proc/loadavg)" 'peal' 'the machine' 'ratio' 'budget'
+    batches "$store"
     one_instant
     rates
+    server_dies "$store"
 done
 exit "$failed"

@@ -15,10 +15,10 @@ static const char *const first_lines[REDIS_SCRIPTS] = {
 /* In the order in which the script takes them. */
 #define KEY_COUNT "11"
 _Static_assert(REDIS_DATA_KEYS == 11, "as a text");
-enum { GUARD = 10 };
+enum { TAGS = 4, GUARD = 10 };
 static const char *const key_names[REDIS_DATA_KEYS] = {
-    "meta",    "keys",  "order",           "feed", "tags", "leases", "beats", "seats",
-    "renewed", "bound", [GUARD] = "guard",
+    "meta",  "keys",  "order",   "feed",  [TAGS] = "tags",   "leases",
+    "beats", "seats", "renewed", "bound", [GUARD] = "guard",
 };
 
 char *redis_script_text(enum redis_script script)
@@ -40,9 +40,9 @@ const char *redis_guard_key(const struct redis_keys *keys)
     return keys->text[GUARD];
 }
 
-const char *redis_feed_key(const struct redis_keys *keys)
+const char *redis_tags_key(const struct redis_keys *keys)
 {
-    return keys->text[3];
+    return keys->text[TAGS];
 }
 
 void redis_add(struct redis_command *command, const void *bytes, size_t length)

@@ -1,7 +1,8 @@
-/* Reads the feed for the watches (kv_feed.h): a blocking read of the stream, which only waits, and
- * behind it the changes, with the revision, which shows whether something is missing. A blocking
- * read is answered with the first change of those that the server makes together; what is behind it
- * is done after all of them, and before their fsync. Where replicas must have a change, nobody is
+/* Reads the feed for the watches (kv_feed.h): a blocking read of the tags, which only waits, and
+ * behind it the changes, with the revision, which shows whether something is missing. Each change
+ * has a tag, which is small: what is read to wait is thrown away. A blocking read is answered with
+ * the first of those that the server makes together; what is behind it is done after all of them,
+ * and before their fsync. Where replicas must have a change, nobody is
  * told of it before they have: on the connection for calls, whose jobs end with a WAIT, a job is
  * sent after the reading.
  *
@@ -108,6 +109,7 @@ static bool take_reading(struct redis_client *client)
     kv_feed_head(&client->feed, head.rev, head.floor, redis_cluster_id(head.incarnation));
     if (!take_items(client, items, head.floor))
         return false;
+    redis_learn(client, &head);
     if (client->feed.cursor >= head.rev) /* else there are more, or they came behind the reading */
         kv_feed_told(&client->feed, head.rev);
     compact(client, head.rev);
@@ -203,7 +205,7 @@ static void ask(struct redis_client *client)
                                  "COUNT",
                                  "1",
                                  "STREAMS",
-                                 redis_feed_key(&client->stream.keys),
+                                 redis_tags_key(&client->stream.keys),
                                  client->feed_id};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         redis_adds(&client->feed_job.command, words[i]);

@@ -61,7 +61,7 @@ struct redis_keys {
 
 void redis_keys_init(struct redis_keys *keys, const char *prefix);
 const char *redis_guard_key(const struct redis_keys *keys); /* what is written before a WAIT */
-const char *redis_feed_key(const struct redis_keys *keys);
+const char *redis_tags_key(const struct redis_keys *keys);
 MUST_CHECK enum status redis_send(struct redis_wire *wire, const struct redis_keys *keys,
                                   const struct redis_command *command);
 /* The text of a script; from malloc. NULL: out of memory. */

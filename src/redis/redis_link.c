@@ -288,7 +288,8 @@ static void opened(struct redis_link *link)
     link->status = OK;
     link->heard_ms = kv_now_ms();
     link->must_close = link->is_working = false;
-    redis_learn(client, &link->facts.head);
+    if (link->facts.replicas == 0) /* else a replica may lack it: the first WAIT will tell */
+        redis_learn(client, &link->facts.head);
     if (link->is_for_calls) {
         redis_leases_opened(client);
         redis_replicas_opened(client);

@@ -26,6 +26,9 @@ end
 
 local function fields(keys)
     local found = {}
+    if #keys > 0 and #keys <= CHUNK then
+        return call('HMGET', KEYS_, unpack(keys))
+    end
     for first = 1, #keys, CHUNK do
         local last = math.min(first + CHUNK - 1, #keys)
         local part = call('HMGET', KEYS_, unpack(keys, first, last))
@@ -63,18 +66,27 @@ end
 
 -- ---- a change ----
 
+-- A length as the feed has it. Most are of the same few sizes.
+local sizes = {}
+local function size_of(text)
+    local size = sizes[#text]
+    if not size then
+        size = pack('>I4', #text)
+        sizes[#text] = size
+    end
+    return size
+end
+
 -- changes: {key, the entry from now on or false, the entry before or false}
 local function write(m, changes, tag, branches)
-    local blob, size = {}, 0
+    local blob, size, at = {}, 0, 0
     local set, gone, made, bind, unbind = {}, {}, {}, {}, {}
     local rev = m.rev + 1
-    for i, change in ipairs(changes) do
+    for i = 1, #changes do
+        local change = changes[i]
         local key, entry, old = change[1], change[2], change[3]
-        local text = pack('>I4', #key) .. key
-        local lease = entry and entry:sub(25, 32)
-        local old_lease = old and old:sub(25, 32)
+        local lease, old_lease = number_of(entry, 2), number_of(old, 2)
         if entry then
-            text = text .. pack('>I4', #entry) .. entry
             set[#set + 1] = key
             set[#set + 1] = entry
             if not old then
@@ -82,28 +94,24 @@ local function write(m, changes, tag, branches)
                 made[#made + 1] = key
             end
         else
-            text = text .. pack('>I4', 0)
             gone[#gone + 1] = key
         end
-        if lease ~= old_lease then
-            if old_lease and number_of(old, 2) ~= 0 then
-                unbind[#unbind + 1] = old_lease .. key
-            end
-            if lease and number_of(entry, 2) ~= 0 then
-                bind[#bind + 1] = 0
-                bind[#bind + 1] = lease .. key
-            end
+        if lease ~= old_lease and old_lease ~= 0 then
+            unbind[#unbind + 1] = pack('>I8', old_lease) .. key
         end
-        blob[i] = text
-        size = size + #text
+        if lease ~= old_lease and lease ~= 0 then
+            bind[#bind + 1] = 0
+            bind[#bind + 1] = pack('>I8', lease) .. key
+        end
+        entry = entry or ''
+        blob[at + 1], blob[at + 2], blob[at + 3], blob[at + 4] = size_of(key), key, size_of(entry), entry
+        at = at + 4
+        size = size + #key + #entry + 8
     end
     local id = string.format('%.0f-0', rev)
     call('XADD', FEED, id, 'c', table.concat(blob)) -- refused unless the id is a new one
     call('XADD', TAGS, id, 't', tag, 'b', branches)
-    m.count = m.count + #made / 2
-    for _, change in ipairs(changes) do
-        m.count = m.count - (not change[2] and 1 or 0)
-    end
+    m.count = m.count + #made / 2 - #gone
     call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag, 'count', m.count,
          'bytes', string.format('%.0f', m.bytes + size + 64))
     call_many('HSET', KEYS_, set, 2)
@@ -229,7 +237,7 @@ local function single(op, keys, entries)
     return {op[2], 1, keys[op[3]], op[4] and entry:sub(1, HEAD) or entry}
 end
 
--- A put: {1, number, key's number, value, lease, wants the previous}
+-- A put: {1, number, key's number, value, lease, wants the previous}; nil: it has found nothing, as most.
 local function put(op, keys, entries, rev, changes)
     local key, old = keys[op[3]], entries[op[3]]
     local made, version = rev, 1
@@ -237,7 +245,7 @@ local function put(op, keys, entries, rev, changes)
         made, version = unpack_('>I8', old, 1), number_of(old, 0) + 1
     end
     changes[#changes + 1] = {key, pack('>I8I8I8I8', made, rev, version, op[5]) .. op[4], old}
-    return (op[6] and old) and {op[2], 0, key, old} or {op[2], 0}
+    return op[6] and old and {op[2], 0, key, old} or nil
 end
 
 -- A delete: {2, number, low, high, wants the previous}, {5, number, key's number, wants it}
@@ -283,7 +291,8 @@ local function answer_again(m, seen, tag)
 end
 
 -- ARGV: 2 {keys, tree} packed, 3 tag, 4 the revision after which an earlier copy may have been done,
--- or -1. Answer: head, branches, whether the revision is its own, a list for each operation.
+-- or -1. Answer: head, branches, whether the revision is its own, a list for each operation that has found
+-- something.
 local function txn(m)
     local request = cmsgpack.unpack(ARGV[2])
     local keys, tree = request[1], request[2]

@@ -28,11 +28,12 @@ mend_kill_machine() { bring_back "$node"; }
 # The key of a run that waits for nothing is written three times: when it is claimed, begun, and has
 # ended. The node in whose name that happens is put to sleep right then, or a little later.
 freeze_when_written() { # TIMES JOB [SECONDS]
-    local line times
+    local line times until_ms
     exec {events}< <(tell_runs)
     local watcher=$!
     node=
-    while [ -z "$node" ] && read -r -t 5 -u "$events" times line; do
+    until_ms=$(($(now_ms) + 5000))
+    while [ -z "$node" ] && [ "$(now_ms)" -lt $until_ms ] && read -r -t 5 -u "$events" times line; do
         [[ $times != "$1" || $line != *"$2"* || ! $line =~ node-[abc] ]] || node=${BASH_REMATCH[0]}
     done
     if [ -n "$node" ]; then

@@ -163,7 +163,8 @@ tell_runs() {
                     local entry = text:sub(i + 4, i + 3 + size)
                     i = i + 4 + size
                     if size > 0 and key:sub(1, #ARGV[3]) == ARGV[3] then
-                        told[#told + 1] = string.format('%.0f ', struct.unpack('>I8', entry, 17)) .. entry:sub(33)
+                        told[#told + 1] = string.format('%.0f ', struct.unpack('>I8', entry, 17)) ..
+                            entry:sub(33):gsub('%c', ' ') -- the number of a state may be that of a new line
                     end
                 end
             end

@@ -391,3 +391,12 @@ peal_sim_mistake(watch_of_another etcd restores store/kv/store_kv_load.c
 peal_sim_mistake(renewals_unseen redis races kv/kv_observer.c
     "if (lease->beats != beats)" "if (0)"
     "leases of those who live are ended")
+peal_sim_mistake(replica_not_waited_for redis store redis/redis_link.c
+    "link->is_for_calls && link->facts.replicas > 0" "false"
+    "what a replica lacks was acknowledged, and is gone when it is promoted: P1")
+peal_sim_mistake(short_wait_counts redis store redis/redis_link.c
+    "finish_all(&link->held, have < link->facts.replicas);" "finish_all(&link->held, false);"
+    "what too few replicas have counts: P1")
+peal_sim_mistake(feed_before_replica redis store redis/redis_feed.c
+    "if (client->stream.facts.replicas > 0)" "if (false)"
+    "nodes are told of a change that a promoted replica lacks")

@@ -3,6 +3,7 @@
 #include "service/doctor_kv.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 
 #include "kv/store_kv_value.h"
 #include "kv_watch.h"
+#include "node_store.h"
 #include "text/tr.h"
 
 enum {
@@ -18,6 +20,8 @@ enum {
     LEASE_S = 30,
     SLOW_US = 100000,       /* of the slowest write: starts would be late */
     SLOW_WATCH_US = 250000, /* the next rank steps in after 300 ms */
+    CLOCK_MS = 500,         /* as between nodes */
+    FREE_CONNECTIONS = 4,   /* two nodes more */
 };
 
 struct doctor {
@@ -262,4 +266,48 @@ void doctor_kv(struct report *report, struct loop *loop, struct kv_client *clien
     }
     struct kv_reply reply = reply_to(&doctor);
     wait_for(&doctor, kv_lease_revoke(client, doctor.lease, &reply, NULL));
+}
+
+/* ---- a server that is opened ---- */
+
+void doctor_opened(struct report *report, const struct agent_config *config,
+                   const struct doctor_kind *kind)
+{
+    const struct doctor_server needs = {config->store.prefix, kind->when_refused, kind->when_slow};
+    const struct store_access access = agent_config_store(config);
+    struct strbuf why;
+    struct loop *loop = NULL;
+    struct kv_client *client = NULL;
+    strbuf_init(&why);
+    signal(SIGPIPE, SIG_IGN);
+    enum status st = node_store_try(&access, &why);
+    if (st == OK)
+        st = loop_new(&loop);
+    if (st == OK)
+        st = node_kv_open(&access, loop, 0, &client, &why);
+    if (st == OK)
+        st = kind->tell(report, config, loop, client, &why);
+    if (st == OK)
+        doctor_kv(report, loop, client, &needs);
+    else
+        report_add(report, CHECK_FAIL, kind->name, NULL, "%s",
+                   why.length ? why.text : report_tr(report, status_text(st)));
+    kv_client_free(client);
+    loop_free(loop);
+    strbuf_release(&why);
+}
+
+void doctor_clock(struct report *report, int64_t ahead_ms)
+{
+    bool is_near = ahead_ms > -CLOCK_MS && ahead_ms < CLOCK_MS;
+    report_add(report, is_near ? CHECK_OK : CHECK_WARN, "its clock",
+               is_near ? NULL : TR("let chrony or systemd-timesyncd set it"),
+               "%+lld ms from this machine's", (long long)ahead_ms);
+}
+
+void doctor_connections(struct report *report, int64_t used, int64_t most, const char *next)
+{
+    bool are_few = most - used < FREE_CONNECTIONS;
+    report_add(report, are_few ? CHECK_WARN : CHECK_OK, "connections", are_few ? next : NULL,
+               "%" PRId64 " of %" PRId64 " are used", used, most);
 }

@@ -1,20 +1,12 @@
 /* Checks how a Redis is set up, then what the store needs of it. */
 #include <inttypes.h>
-#include <signal.h>
-#include <string.h>
 
 #include "clock.h"
-#include "node_store.h"
 #include "redis_report.h"
 #include "service/doctor_kv.h"
 #include "text/tr.h"
 
-enum {
-    CLOCK_MS = 500, /* as between nodes */
-    OPEN_MS = 5000,
-    TURN_MS = 20,
-    FREE_CONNECTIONS = 4, /* two nodes more */
-};
+enum { OPEN_MS = 5000, TURN_MS = 20 };
 
 /* What is left when it stops. */
 static void tell_loss(struct report *report, enum redis_loss loss)
@@ -68,7 +60,6 @@ static void tell_replicas(struct report *report, const struct redis_report *redi
 
 static void tell_room(struct report *report, const struct redis_info *server)
 {
-    int64_t left = server->most_clients - server->clients;
     bool is_full = server->most_memory && server->memory > server->most_memory / 10 * 8;
     if (server->most_memory)
         report_add(
@@ -78,9 +69,8 @@ static void tell_room(struct report *report, const struct redis_info *server)
     else
         report_add(report, CHECK_OK, "memory", NULL, "%" PRId64 " kB, no limit",
                    server->memory / 1000);
-    report_add(report, left < FREE_CONNECTIONS ? CHECK_WARN : CHECK_OK, "connections",
-               left < FREE_CONNECTIONS ? TR("raise maxclients: each node takes two") : NULL,
-               "%" PRId64 " of %" PRId64 " are used", server->clients, server->most_clients);
+    doctor_connections(report, server->clients, server->most_clients,
+                       TR("raise maxclients: each node takes two"));
 }
 
 static void tell_server(struct report *report, const struct redis_report *redis)
@@ -89,10 +79,7 @@ static void tell_server(struct report *report, const struct redis_report *redis)
     tell_loss(report, redis_info_loss(&redis->server));
     tell_replicas(report, redis);
     tell_room(report, &redis->server);
-    bool is_near = redis->clock_ms > -CLOCK_MS && redis->clock_ms < CLOCK_MS;
-    report_add(report, is_near ? CHECK_OK : CHECK_WARN, "its clock",
-               is_near ? NULL : TR("let chrony or systemd-timesyncd set it"),
-               "%+lld ms from this machine's", (long long)redis->clock_ms);
+    doctor_clock(report, redis->clock_ms);
 }
 
 static void on_timer(void *context)
@@ -115,36 +102,25 @@ static bool wait_for_report(struct loop *loop, struct kv_client *client, struct 
     return redis_client_report(client, ret);
 }
 
-/* Tried first, as a node does it: that says why it can't be used. */
+static enum status tell(struct report *report, const struct agent_config *config, struct loop *loop,
+                        struct kv_client *client, struct strbuf *why)
+{
+    struct redis_report redis;
+    (void)config;
+    (void)why;
+    if (!wait_for_report(loop, client, &redis))
+        return E_UNREACHABLE;
+    tell_server(report, &redis);
+    return OK;
+}
+
 void doctor_redis(struct report *report, const struct agent_config *config)
 {
-    const struct doctor_server needs = {
-        .prefix = config->store.prefix,
+    static const struct doctor_kind kind = {
+        .name = "Redis",
         .when_refused = TR("see its log, and docs/CLUSTER.md"),
         .when_slow = TR("Redis waits for its disk, or for a replica"),
+        .tell = tell,
     };
-    struct redis_report redis;
-    struct strbuf why;
-    struct loop *loop = NULL;
-    struct kv_client *client = NULL;
-    strbuf_init(&why);
-    signal(SIGPIPE, SIG_IGN);
-    const struct store_access access = agent_config_store(config);
-    enum status st = node_store_try(&access, &why);
-    if (st == OK)
-        st = loop_new(&loop);
-    if (st == OK)
-        st = node_kv_open(&access, loop, 0, &client, &why);
-    if (st == OK && !wait_for_report(loop, client, &redis))
-        st = E_UNREACHABLE;
-    if (st == OK) {
-        tell_server(report, &redis);
-        doctor_kv(report, loop, client, &needs);
-    } else {
-        report_add(report, CHECK_FAIL, "Redis", NULL, "%s",
-                   why.length ? why.text : report_tr(report, status_text(st)));
-    }
-    kv_client_free(client);
-    loop_free(loop);
-    strbuf_release(&why);
+    doctor_opened(report, config, &kind);
 }

@@ -225,8 +225,8 @@ void play_tell(struct play *play)
     struct play_conn *conn, *next;
     for (conn = TAILQ_FIRST(&play->conns); conn; conn = next) {
         next = TAILQ_NEXT(conn, entry);
-        redisReply *reply =
-            conn->is_blocked && !conn->is_ended ? read_stream(play, conn->blocked_after) : NULL;
+        bool is_reading = conn->is_blocked && !conn->is_in_wait && !conn->is_ended;
+        redisReply *reply = is_reading ? read_stream(play, conn->blocked_after) : NULL;
         if (reply) {
             play_answer(conn, reply);
             play_conn_unblock(conn);
@@ -342,7 +342,7 @@ static redisReply *do_client(struct play_conn *conn, const struct play_command *
         return reply_int(conn->id);
     bool is_kill = strcmp(what, "KILL") == 0;
     struct play_conn *other = find_conn(conn->play, command->argv[is_kill ? 3 : 2].bytes);
-    bool is_done = other && (is_kill || other->is_blocked);
+    bool is_done = other && (is_kill || (other->is_blocked && !other->is_in_wait));
     if (is_done && is_kill) {
         play_conn_end(other, "the server closed the connection");
     } else if (is_done) {
@@ -357,8 +357,15 @@ static redisReply *do_info(const struct play *play)
     return reply_text(
         "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play\r\nrole:master\r\n"
         "cluster_enabled:0\r\nloading:0\r\naof_enabled:1\r\n"
-        "aof_last_write_status:ok\r\nmaxmemory_policy:noeviction\r\n",
-        play->runs);
+        "aof_last_write_status:ok\r\nmaxmemory_policy:noeviction\r\n%s",
+        play->runs, play->has_replica ? "slave0:ip=10.0.0.2,port=6379,state=online\r\n" : "");
+}
+
+/* WAIT replicas ms */
+static redisReply *do_wait(struct play_conn *conn, const struct play_command *command)
+{
+    play_replica_wait(conn, strtoll(command->argv[2].bytes, NULL, 10));
+    return NULL;
 }
 
 static redisReply *do_load(const struct play_command *command)
@@ -385,6 +392,8 @@ redisReply *play_do(struct play_conn *conn, const struct play_command *command)
         reply = do_script(conn, command);
     else if (strcmp(what, "XREAD") == 0)
         reply = do_xread(conn, command->argv);
+    else if (strcmp(what, "WAIT") == 0)
+        reply = do_wait(conn, command);
     else if (strcmp(what, "CLIENT") == 0)
         reply = do_client(conn, command);
     else if (strcmp(what, "INFO") == 0)

@@ -5,7 +5,10 @@
  *
  * A server that is restored has lost what it acknowledged; sometimes under the same incarnation, as
  * a replica that lagged and was promoted: then only the tags tell. One without a leader is frozen,
- * and does later what it was told; members that are down are one that was killed. */
+ * and does later what it was told; members that are down are one that was killed. In most
+ * lives with a near server it has a replica, which takes the place of one that was killed, and
+ * lacks what had not got to it by then: play_replica.c. The first member is the server; one of the
+ * others that is down alone is the replica, frozen. */
 #ifndef PEAL_SIM_REDIS_PLAY_H
 #define PEAL_SIM_REDIS_PLAY_H
 
@@ -61,9 +64,15 @@ struct play_conn {
     bool is_ended, is_stuck, reads_feed;
     bool is_blocked; /* in an XREAD, after: */
     int64_t blocked_after;
+    bool is_in_wait; /* or in a WAIT, which then finds that so many replicas have it: */
+    int waited_for;
+    int64_t waited_ms; /* when it last began to */
     TAILQ_ENTRY(play_conn) entry;
 };
 TAILQ_HEAD(play_conns, play_conn);
+
+struct play_pending;
+TAILQ_HEAD(play_pendings, play_pending);
 
 struct play {
     struct etcd_serve *serve;
@@ -80,6 +89,12 @@ struct play {
     size_t lease_count, lease_room;
     struct play_conns conns;
     int64_t conns_made;
+
+    bool has_replica, is_replica_frozen;
+    int64_t replica_since_ms;
+    int64_t replica_lag_ms, replica_at_ms; /* when it has what was done up to now */
+    struct play_pendings pending;          /* changes that it does not have yet */
+    struct task replica_task, back_task;
 };
 
 /* ---- play_wire.c ---- */
@@ -103,6 +118,23 @@ void play_set_incarnation(struct play *play, int64_t incarnation);
 void play_note_tag(struct play *play, int64_t before, int64_t tag, const char *branches);
 struct play_lease *play_find_lease(struct play *play, int64_t id);
 redisReply *play_head(struct play *play);
+
+/* ---- play_replica.c ---- */
+
+void play_replica_init(struct play *play);
+void play_replica_begin(struct play *play, int64_t latency_ms); /* with the first connection */
+void play_replica_release(struct play *play);
+/* A revision was made: the replica gets it, and then the oracle; without one, the oracle at once.
+ */
+void play_replica_changed(struct play *play, struct model_version *const *versions, size_t count);
+void play_replica_catch_up(struct play *play); /* it has all of it now */
+/* What is frozen gets nothing; it gets all when it goes on. */
+void play_replica_freeze(struct play *play, bool is_frozen);
+/* The connection waits for the replica; then its answer is this. */
+void play_replica_wait(struct play_conn *conn, int64_t timeout_ms);
+redisReply *play_replica_waited(struct play_conn *conn);
+/* It takes the place of the server, which was killed. False: it can't. */
+bool play_replica_promote(struct play *play);
 
 /* ---- play_txn.c ---- */
 

@@ -228,7 +228,7 @@ static void on_block(struct task *task)
         task_at(conn->play->stage, task, conn->play->frozen_until_ms);
         return;
     }
-    play_answer(conn, reply_nil());
+    play_answer(conn, conn->is_in_wait ? play_replica_waited(conn) : reply_nil());
     play_conn_unblock(conn);
 }
 
@@ -242,6 +242,8 @@ enum status redis_wire_new(struct loop *loop, const struct redis_address *addres
     if (loop->is_ghost)
         return E_IO;
     struct play *play = play_of(loop);
+    if (!play->conns_made)
+        play_replica_begin(play, play->net->latency_ms[loop->number]);
     struct redis_wire *wire = calloc(1, sizeof(*wire));
     struct play_conn *conn = calloc(1, sizeof(*conn));
     if (!wire || !conn)

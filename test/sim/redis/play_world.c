@@ -31,12 +31,14 @@ void net_init(struct net *net, struct stage *stage)
     *play = (struct play){.stage = stage, .net = net, .runs = 1};
     TAILQ_INIT(&play->conns);
     arena_init(&play->arena);
+    play_replica_init(play);
 }
 
 void net_release(struct net *net)
 {
     struct play *play = play_of(net);
     play_conns_release(play);
+    play_replica_release(play);
     for (size_t i = 0; i < play->tag_room; i++)
         free(play->tags[i].branches);
     free(play->tags);
@@ -69,12 +71,10 @@ void net_forget(struct net *net, const struct loop *machine)
 
 /* ---- the server ---- */
 
-/* As etcd_serve.c does: the oracle reads each revision as it gets there. */
 static void on_changed(void *context, struct model_version *const *versions, size_t count)
 {
     const struct etcd_serve *serve = context;
-    if (serve->changed)
-        serve->changed(serve->context, versions, count);
+    play_replica_changed(play_of(serve->net), versions, count);
 }
 
 void etcd_serve_init(struct etcd_serve *serve, struct stage *stage, struct net *net)
@@ -116,14 +116,18 @@ static void start_again(struct play *play)
     play->down_until_ms = play->stage->now_ms + START_MS + stage_below(play->stage, START_MORE_MS);
 }
 
-/* It is killed, or started: with all that it has acknowledged. */
+/* It is killed, or started: with all that it has acknowledged. Its replica may take its place. */
 void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down)
 {
     struct play *play = play_of(serve->net);
     bool was_up = play_is_up(play);
     serve->net->is_down[member] = is_down;
+    play_replica_freeze(play, play->net->is_down[1] || play->net->is_down[2]);
     if (was_up && !play_is_up(play)) {
+        bool is_promoted = stage_chance(play->stage, 700) && play_replica_promote(play);
         play_conns_end(play, "the server closed the connection");
+        if (!is_promoted)
+            play_replica_catch_up(play);
         start_again(play);
     }
 }
@@ -132,6 +136,7 @@ void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_i
 {
     struct play *play = play_of(serve->net);
     play_conns_end(play, "the server closed the connection");
+    play_replica_catch_up(play);
     etcd_model_restore(&serve->model, revision, true);
     if (!keeps_id)
         play_set_incarnation(play, any_number(play->stage));

@@ -79,10 +79,13 @@ static bool has_keys(const struct etcd_model *model, int64_t lease)
     return false;
 }
 
-/* Leases are in a backup as well; but here it is not known which were there without a key. */
+/* Leases are in a backup as well; but here it is not known which were there without a key. One that
+ * is full has them, too. */
 static void undo_leases(struct etcd_model *model)
 {
     size_t kept = 0;
+    bool is_full = model->is_full;
+    model->is_full = false;
     for (size_t i = 0; i < model->lease_count; i++)
         if (has_keys(model, model->leases[i].id))
             model->leases[kept++] = model->leases[i];
@@ -93,6 +96,7 @@ static void undo_leases(struct etcd_model *model)
         if (version && version->lease && !etcd_model_lease(model, version->lease))
             etcd_model_grant(model, version->lease, MODEL_RESTORED_TTL_S);
     }
+    model->is_full = is_full;
 }
 
 void etcd_model_restore(struct etcd_model *model, int64_t revision, bool keeps_id)
