@@ -331,15 +331,6 @@ bool groups_count_for(const char *text, const char *label)
     return true;
 }
 
-bool groups_at(const char *text, int which, char ret[GROUP_NAME_MAX + 1])
-{
-    size_t at = 0;
-    while (which > 0 && groups_next(text, &at, ret))
-        if (--which == 0)
-            return true;
-    return false;
-}
-
 bool groups_have(const char *text, const char *name)
 {
     size_t length = strlen(name);
