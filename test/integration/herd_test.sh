@@ -88,7 +88,7 @@ for i in 1 2 3; do
 done
 run peal herd -o json --horizon 7d
 expect_json '[.maintenance[] | [.kind, .namespace, .reason, .starts]]' '[["maintenance","shop","disks",3]]'
-expect_json "[.seconds[] | select(.at == \"${day}T10:00:00Z\") | [.starts, .skipped]]" '[[3,3]]'
+expect_json "[.seconds[] | select(.at == \"${day}T10:00:00Z\") | .skipped]" "[3]"
 expect_json '[.seconds[] | select(.skipped > 0)] | length' 1
 run peal herd
 expect_status 0
