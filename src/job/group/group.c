@@ -181,7 +181,7 @@ static enum status decode_fields(const json_t *value, struct decoded *decoded,
     json_t *labels = json_object_get(value, "labels");
     if (!labels)
         return fields_decode_json(group_fields, what, value, decoded, reterr);
-    json_t *rest = json_copy((json_t *)(uintptr_t)value);
+    json_t *rest = json_deep_copy(value);
     if (!rest)
         return E_NOMEM;
     json_object_del(rest, "labels");
