@@ -102,8 +102,8 @@ enum { STORE_PASSED_MAX = 32 };
  * A claim that gets no slots makes the run DUE (CLAIM_SPREAD), and a take leaves it so: it waits
  * for whoever takes it when a slot is free. Whose turn it is, nodes see by run_goes_before. What
  * opens an instance, a fan-out or the parts of a tick needs no slots; the parts do, each its own.
- * Nor does a take that is only to end the run. Who takes a claimed run over needs slots of its node
- * and of its labels alone. */
+ * Nor does a take that is only to end the run, which then has no groups. Who takes a claimed run
+ * over needs its slots as others do; those that it has are not in its way. */
 struct store_slot {
     char group[GROUP_NAME_MAX + 1];
     int64_t revision;          /* of the GROUP_DOC; 0: none */

@@ -289,8 +289,25 @@ static void what_waits_can_be_ended(struct world *world)
         .run_id = late.run.id, .nonce = 5, .now_ms = 900000, .node = "node-1", .ends = true};
     world_do_one(world, STORE_TAKE, &take);
     assert_true(take.taken); /* only to be ended: without a slot */
-    assert_string_equal(take.run.groups, "db");
+    assert_string_equal(take.run.groups, "");
     assert_true(end_run(world, &take.run, RUN_MISSED, 5000).accepted);
+}
+
+/* Whoever was to end it is gone, and others would run it after all. */
+static void what_was_to_be_ended_has_no_slot(struct world *world)
+{
+    struct store_slots slots = limit_one(world, "db", 1, 0);
+    struct store_claim first = claim_on(world, "first", 2000, &slots, "node-1");
+    struct store_claim late = claim_on(world, "late", 3000, &slots, "node-1");
+    struct store_take take = {
+        .run_id = late.run.id, .nonce = 5, .now_ms = 900000, .node = "node-1", .ends = true};
+    world_do_one(world, STORE_TAKE, &take);
+    assert_true(take.taken);
+    struct run claimed = see_run(world, late.run.id)->run;
+    assert_false(take_on(world, &claimed, &slots, "node-2").taken);
+    end_run(world, &first.run, RUN_MISSED, 5000);
+    assert_int_equal(claim_on(world, "next", 3000, &slots, "node-1").result, CLAIM_WON);
+    assert_false(take_on(world, &claimed, &slots, "node-2").taken);
 }
 
 /* The overlap rule sees it as an open run. */
@@ -466,6 +483,7 @@ const struct contract_test group_tests[] = {
     CONTRACT_TEST(limits_that_have_changed_are_refused),
     CONTRACT_TEST(a_missing_group_has_no_limits),
     CONTRACT_TEST(what_waits_can_be_ended),
+    CONTRACT_TEST(what_was_to_be_ended_has_no_slot),
     CONTRACT_TEST(a_run_that_waits_is_open),
     CONTRACT_TEST(a_take_brings_the_groups),
     CONTRACT_TEST(a_label_has_a_limit_of_its_own),

@@ -17,12 +17,12 @@ for i in $(seq 12); do
 name: dump-$i
 schedule: "@manual"
 groups: [db]
-shell: echo "+ \$PEAL_NODE" >>$log; sleep 0.3; echo "- \$PEAL_NODE" >>$log
+shell: echo "+ \$PEAL_NODE" >>$log; while [ ! -e $scratch/all ]; do sleep 0.05; done; sleep 0.3; echo "- \$PEAL_NODE" >>$log
 ---
 name: local-$i
 schedule: "@manual"
 groups: [here]
-shell: echo "+ \$PEAL_NODE" >>$log.here; sleep 0.3; echo "- \$PEAL_NODE" >>$log.here
+shell: echo "+ \$PEAL_NODE" >>$log.here; while [ ! -e $scratch/all ]; do sleep 0.05; done; sleep 0.3; echo "- \$PEAL_NODE" >>$log.here
 ---
 YAML
 done
@@ -57,6 +57,13 @@ for i in $(seq 12); do
     peal run "dump-$i" >/dev/null
     peal run "local-$i" >/dev/null
 done
+# shellcheck disable=SC2317 # wait_until calls it
+all_are_full() {
+    [ "$(peal group show db -o json | jq -c '[.held, .waiting]')" = '[2,10]' ] &&
+        [ "$(peal group show here -o json | jq -c '[.held, .waiting]')" = '[3,9]' ]
+}
+wait_until all_are_full
+touch "$scratch/all"
 wait_until has_lines "$log" 24
 wait_until has_lines "$log.here" 24
 run most "$log"

@@ -21,11 +21,11 @@ for i in $(seq 12); do
 name: zoned-$i
 schedule: "@manual"
 groups: [zoned]
-shell: echo "+ \$PEAL_NODE" >>$log; sleep 0.3; echo "- \$PEAL_NODE" >>$log
+shell: echo "+ \$PEAL_NODE" >>$log; while [ ! -e $scratch/all ]; do sleep 0.05; done; sleep 0.3; echo "- \$PEAL_NODE" >>$log
 ---
 name: team/job-$i
 schedule: "@manual"
-shell: echo "+ \$PEAL_NODE" >>$log.team; sleep 0.2; echo "- \$PEAL_NODE" >>$log.team
+shell: echo "+ \$PEAL_NODE" >>$log.team; while [ ! -e $scratch/all ]; do sleep 0.05; done; sleep 0.2; echo "- \$PEAL_NODE" >>$log.team
 ---
 YAML
 done
@@ -54,6 +54,13 @@ for i in $(seq 12); do
     peal run "zoned-$i" >/dev/null
     peal run "team/job-$i" >/dev/null
 done
+# shellcheck disable=SC2317 # wait_until calls it
+zones_are_full() {
+    [ "$(peal group show zoned -o json | jq -c '[.held, .waiting]')" = '[2,10]' ] &&
+        [ "$(peal group show team/ -o json | jq -c '[.held, .waiting]')" = '[2,10]' ]
+}
+wait_until zones_are_full
+touch "$scratch/all"
 wait_until has_lines "$log" 24
 wait_until has_lines "$log.team" 24
 run most "$log"

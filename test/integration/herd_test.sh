@@ -77,4 +77,20 @@ expect_json 'if type == "array" then .[0].schedule else .schedule end' '"H 3 * *
 run peal audit --job own/1
 expect_stdout_has 'own/1'
 
+
+# What falls in maintenance is named.
+day=$(date -u -d '+2 days' +%F)
+run peal maintenance add --from "${day}T09:00:00Z" --to "${day}T11:00:00Z" --namespace shop --reason disks
+expect_status 0
+for i in 1 2 3; do
+    run peal add "shop/$i" '0 10 * * *' --tz UTC -- true
+    expect_status 0
+done
+run peal herd -o json --horizon 7d
+expect_json '[.maintenance[] | [.kind, .namespace, .reason, .starts]]' '[["maintenance","shop","disks",3]]'
+expect_json "[.seconds[] | select(.at == \"${day}T10:00:00Z\") | .skipped]" "[3]"
+expect_json '[.seconds[] | select(.skipped > 0)] | length' 1
+run peal herd
+expect_status 0
+expect_stdout_has "3 of them fall in maintenance of namespace shop: ${day}T09:00:00Z to ${day}T11:00:00Z (disks)"
 finish

@@ -139,4 +139,36 @@ expect_stdout_has '1 to create, 1 to change, 0 to delete; 1 stay as they are'
 run peal plan -f new --calendars calendars
 expect_status 1
 
+# What keeps ticks from starting: maintenance of the agent, a pause, and full groups.
+day=$(date -u -d '+10 days' +%F) next=$(date -u -d '+12 days' +%F)
+run peal maintenance add --from "${day}T04:00:00Z" --to "${next}T04:30:00Z" --namespace shop --reason 'new disks'
+expect_status 0
+run peal pause --namespace store
+run peal group set db --cluster 2
+run peal group set shop/ --cluster 3
+mkdir gates
+for i in 1 2 3 4; do
+    printf -- '---\nname: shop/%d\nschedule: 0 5 * * *\ntimezone: UTC\ncommand: [a]\ngroups: [db]\n' "$i"
+done >gates/jobs.yaml
+printf -- '---\nname: store/a\nschedule: 0 5 * * *\ntimezone: UTC\ncommand: [a]\n' >>gates/jobs.yaml
+printf -- '---\nname: free\nschedule: 0 5 * * *\ntimezone: UTC\ncommand: [a]\n' >>gates/jobs.yaml
+run peal plan -f gates -o json
+expect_status 2
+expect_json '.jobs[] | select(.name == "shop/1") | [.maintenance[] | [.kind, .namespace, .reason, .ticks]], [.groups[] | [.group, .most, .starts]]' \
+    '[["maintenance","shop","new disks",2]]
+[["db",2,4],["shop/",3,4]]'
+expect_json '.jobs[] | select(.name == "store/a") | [.maintenance[] | [.kind, .namespace, .to, .ticks]], .groups' '[["pause","store",null,365]]
+[]'
+expect_json '.jobs[] | select(.name == "free") | [.maintenance, .groups]' '[[],[]]'
+run peal plan -f gates
+expect_status 2
+expect_stdout_has "skipped    2 ticks fall in maintenance of namespace shop: ${day}T04:00:00Z to ${next}T04:30:00Z (new disks)"
+expect_stdout_has 'skipped    365 ticks fall in the pause of namespace store: '
+expect_stdout_has 'groups     4 jobs of db start in one second, of which 2 may run: '
+run peal plan -f gates -o markdown
+expect_status 2
+expect_stdout_has '2 ticks fall in maintenance of namespace shop'
+run peal apply -f gates
+run peal plan -f gates # nothing changes, whatever is in maintenance
+expect_status 0
 finish

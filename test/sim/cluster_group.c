@@ -111,12 +111,24 @@ void groups_check_claim(struct cluster *cluster, const struct node *node, const 
 
 /* ---- waiting ---- */
 
+/* It had groups when it was made, or its job has some now. */
+static bool is_grouped(const struct cluster *cluster, const struct run *run)
+{
+    bool is_grouped = run->groups[0] || group_space_has(SPACE, run->job_name);
+    for (size_t i = 0; i < cluster->job_count && !is_grouped; i++) {
+        const struct known_job *job = &cluster->jobs[i];
+        is_grouped =
+            id_compare(&job->uid, &run->job_uid) == 0 && job->definition && job->definition->groups;
+    }
+    return is_grouped;
+}
+
 /* While others have slots, it may have to wait for theirs, or behind one that does. */
 bool groups_may_wait(const struct cluster *cluster, const struct run *run)
 {
     const struct known_run *other;
-    bool is_grouped = run->groups[0] || group_space_has(SPACE, run->job_name);
-    for (size_t at = 0; is_grouped && (other = table_next(&cluster->runs, &at));)
+    bool has_groups = is_grouped(cluster, run);
+    for (size_t at = 0; has_groups && (other = table_next(&cluster->runs, &at));)
         if (other->run.groups[0] && (has_slots(other) || is_lost_and_lives(other)) &&
             id_compare(&other->id, &run->id) != 0)
             return true;

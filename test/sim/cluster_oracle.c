@@ -201,6 +201,32 @@ static struct node *node_of(struct cluster *cluster, const struct run *run)
     return node;
 }
 
+/* Has a run of the job, by this name, ended well since then? */
+static bool has_succeeded(const struct cluster *cluster, const char *name, int64_t since_ms)
+{
+    const struct known_run *known;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));) {
+        const struct known_job *job = &cluster->jobs[known->job];
+        bool was_good = known->run.state == RUN_OK || known->run.outcome == RUN_OK;
+        if (was_good && known->run.finished_ms >= since_ms &&
+            (!job->definition || people_know_as(job, name)))
+            return true;
+    }
+    return false;
+}
+
+/* Each job of only_if has ended well shortly before. */
+static void check_only_if(struct cluster *cluster, const struct known_job *job,
+                          const struct run *run)
+{
+    const struct only_if *only_if = &job->definition->only_if;
+    int64_t since_ms = run->tick_ms - only_if->within_s * 1000;
+    for (size_t i = 0; only_if->jobs && only_if->jobs[i]; i++)
+        if (!has_succeeded(cluster, only_if->jobs[i], since_ms))
+            stage_fail(&cluster->stage, "tick %lld of %s is claimed, and %s has not succeeded",
+                       (long long)run->tick_ms / 1000, job->name, only_if->jobs[i]);
+}
+
 /* P4, and the overlap rule, where a run is made. What an end makes due is for whoever begins it:
  * the node that tells of the end may not have heard of the last change yet. Of several parts the
  * first stands for all; a run that waited may have become the first of them. */
@@ -234,6 +260,8 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
     if (!is_asked_for(run) && !is_old && may_run && job->overlap != OVERLAP_ALLOW &&
         has_open_run(cluster, job, run))
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
+    if (is_tick && run->cause != CAUSE_AFTER && !is_old && may_run)
+        check_only_if(cluster, job, run);
     int at_once = job->overlap == OVERLAP_ALLOW ? job->definition->overlap_at_once : 0;
     if (is_tick && !is_old && may_run && at_once && count_open_ticks(cluster, job, run) >= at_once)
         stage_fail(stage, "tick %lld of %s runs beside %d others", (long long)run->tick_ms / 1000,

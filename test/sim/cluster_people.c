@@ -159,6 +159,11 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
                       cluster->has_boots, yaml);
         if (cluster->has_calendar && any_chance(random, 25))
             strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
+        if (job != cluster->jobs && !strstr(yaml->text, "@reboot") &&
+            !strstr(yaml->text, "@manual") && any_chance(random, 15))
+            strbuf_addf(yaml, "only_if: {jobs: [%s], within: %dm}\n",
+                        name_now(&cluster->jobs[any_below(random, job - cluster->jobs)]),
+                        1 + (int)any_below(random, 10));
     }
     if (cluster->has_places && !strstr(yaml->text, "steps:"))
         any_place_write(random, yaml);

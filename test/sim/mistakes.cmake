@@ -87,6 +87,9 @@ peal_sim_mistake(namespace_forgotten memory groups engine/groups/known_groups.c
 peal_sim_mistake(at_once_ignored memory people store/rules/rules.c
     "if (st == OK && at_once && open >= at_once)" "if (st == OK && at_once && open > at_once)"
     "more ticks of a job side by side than at_once says")
+peal_sim_mistake(only_if_ignored memory people job/gates/only_if.c
+    "return is_end && last->ended_ms > met_ms ? last->ended_ms : met_ms;" "return 1 + (int64_t)(is_end && met_ms > INT64_MAX - 1);"
+    "a tick runs though the job of its condition has not succeeded")
 peal_sim_mistake(slot_not_guarded etcd groups store/rules/rules_slots.c
     "rules->ops->guard_group && st == OK" "false"
     "two nodes take the same slot of a group")

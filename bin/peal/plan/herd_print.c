@@ -29,6 +29,29 @@ static void print_summary(const json_t *herd, const struct herd_room *room)
     putchar('\n');
 }
 
+/* What the agent's maintenance keeps from starting. */
+static void print_windows(const json_t *windows)
+{
+    const json_t *window;
+    size_t i;
+    json_array_foreach (windows, i, window) {
+        const char *space = answer_text(window, "namespace"), *to = answer_text(window, "to");
+        const char *reason = answer_text(window, "reason");
+        bool is_pause = strcmp(answer_text(window, "kind"), "pause") == 0;
+        printf(tr(is_pause ? TR("%" PRId64 " of them fall in the pause of ")
+                           : TR("%" PRId64 " of them fall in maintenance of ")),
+               answer_int(window, "starts", 0));
+        if (*space)
+            printf(tr("namespace %s"), space);
+        else
+            fputs(tr("the cluster"), stdout);
+        printf(": %s%s%s", answer_text(window, "from"), *to ? tr(" to ") : "", to);
+        if (*reason)
+            printf(" (%s)", reason);
+        putchar('\n');
+    }
+}
+
 /* "a, b, ..." */
 static void add_names(const json_t *names, int64_t starts, struct strbuf *out)
 {
@@ -183,6 +206,7 @@ enum status herd_print(const json_t *herd, const struct herd_room *room, size_t 
     const json_t *now = json_object_get(herd, "now"), *spread = json_object_get(herd, "spread");
     int64_t proposed = answer_int(herd, "proposed", 0), worst = answer_int(now, "worst", 0);
     print_summary(herd, room);
+    print_windows(json_object_get(herd, "maintenance"));
     enum status st = print_seconds(json_object_get(herd, "seconds"));
     if (st == OK)
         st = print_classes(now, spread);

@@ -140,6 +140,8 @@ const struct message zh_jobs[] = {
     {"differ", "差异"},
     {"together", "同时"},
     {"skipped", "跳过"},
+    {"%" PRId64 " of them fall in the pause of ", "其中 %" PRId64 " 次落在暂停期内："},
+    {"%" PRId64 " of them fall in maintenance of ", "其中 %" PRId64 " 次落在维护期内："},
     {"%zu ticks fall in maintenance of ", "%zu 次触发落在维护期内："},
     {"%zu ticks fall in the pause of ", "%zu 次触发落在暂停期内："},
     {"%zu jobs of %s start in one second, of which %d may run: %s",

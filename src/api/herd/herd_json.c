@@ -67,9 +67,10 @@ static json_t *seconds_json(const struct herd *herd, const struct herd_view *vie
     json_t *list = json_array();
     bool fits = list != NULL;
     for (size_t i = 0; i < count && fits; i++)
-        fits = append(list, json_pack("{s:o, s:I, s:I, s:o}", "at", instant(worst[i].at_s),
+        fits = append(list, json_pack("{s:o, s:I, s:I, s:I, s:o}", "at", instant(worst[i].at_s),
                                       "starts", (json_int_t)worst[i].starts, "then",
-                                      (json_int_t)crowd_at(&herd->then, worst[i].at_s), "jobs",
+                                      (json_int_t)crowd_at(&herd->then, worst[i].at_s), "skipped",
+                                      (json_int_t)herd_skipped(herd, worst[i].at_s), "jobs",
                                       names_json(herd, worst[i].at_s)));
     if (fits)
         return list;
@@ -131,13 +132,37 @@ static json_t *kept_json(const struct herd *herd, const struct herd_view *view)
     return NULL;
 }
 
+static json_t *window_json(const struct herd_window *window)
+{
+    const struct maintenance *item = window->item;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I}", "id", item->id, "kind",
+                     item->is_pause ? "pause" : "maintenance", "namespace",
+                     json_words_or_null(item->space), "from", instant(item->from_ms / 1000), "to",
+                     item->to_ms ? instant(item->to_ms / 1000) : json_null(), "reason",
+                     json_words_or_null(item->reason), "starts", (json_int_t)window->starts);
+}
+
+/* Those in which something would start. */
+static json_t *windows_json(const struct herd *herd)
+{
+    json_t *list = json_array();
+    bool fits = list != NULL;
+    for (size_t i = 0; i < herd->window_count && fits; i++)
+        if (herd->windows[i].starts)
+            fits = append(list, window_json(&herd->windows[i]));
+    if (fits)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *herd_json(const struct herd *herd, const struct herd_view *view)
 {
-    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "from",
+    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "from",
                      instant(herd->groups.from_s), "until", instant(herd->groups.until_s), "jobs",
                      (json_int_t)herd->count, "at_most", (json_int_t)view->wish.at_most, "within_s",
                      (json_int_t)view->wish.within_s, "now", crowd_json(&herd->now), "spread",
-                     crowd_json(&herd->then), "seconds", seconds_json(herd, view), "proposed",
-                     (json_int_t)herd->proposed, "proposals", proposals_json(herd, view), "kept",
-                     kept_json(herd, view));
+                     crowd_json(&herd->then), "seconds", seconds_json(herd, view), "maintenance",
+                     windows_json(herd), "proposed", (json_int_t)herd->proposed, "proposals",
+                     proposals_json(herd, view), "kept", kept_json(herd, view));
 }

@@ -21,9 +21,14 @@ enum {
     AT_ONCE = 8, /* jobs between two clock reads */
 };
 
+enum { WINDOWS_MAX = 200 };
+
 struct reading {
     struct call *call;
     struct herd herd;
+    struct maintenance items[WINDOWS_MAX]; /* as they were at the start */
+    struct herd_window windows[WINDOWS_MAX];
+    size_t window_count;
     struct calendar_book calendars;
     struct herd_view view;
     int64_t from_s, horizon_ms;
@@ -48,9 +53,29 @@ static void start(struct reading *reading)
     herd_release(&reading->herd);
     herd_init(&reading->herd, reading->call->api->ports.zones, reading->from_s,
               reading->from_s + reading->horizon_ms / 1000, TICKS_MAX);
+    for (size_t i = 0; i < reading->window_count; i++)
+        reading->windows[i].starts = 0;
+    reading->herd.windows = reading->windows;
+    reading->herd.window_count = reading->window_count;
     reading->looks = 0;
     reading->has_last = false;
     reading->st = OK;
+}
+
+/* Those that have not ended, and that the caller sees. */
+static void take_windows(struct reading *reading)
+{
+    const struct call *call = reading->call;
+    const struct table *all = &engine_catalog(call->api->ports.engine)->maintenance;
+    const struct maintenance *item;
+    for (size_t at = 0; reading->window_count < WINDOWS_MAX && (item = table_next(all, &at));) {
+        bool is_over = item->to_ms && item->to_ms <= call->now_ms;
+        if (is_over || !call_sees_space(call, item->space))
+            continue;
+        reading->items[reading->window_count] = *item;
+        reading->windows[reading->window_count].item = &reading->items[reading->window_count];
+        reading->window_count++;
+    }
 }
 
 static void fail(struct reading *reading, enum status st)
@@ -215,6 +240,7 @@ void get_herd(struct call *call)
     call->api->counts_herd = true;
     calendar_book_init(&reading->calendars);
     call->release = release_reading;
+    take_windows(reading);
     start(reading);
     look(call);
 }

@@ -318,14 +318,3 @@ void slots_each(const struct slots *slots, const char *group,
     if (visit_those(slots, group, true, visit, context))
         visit_those(slots, group, false, visit, context);
 }
-
-int slots_lacking(const struct slots *slots, const struct open_run *open, const char *where,
-                  const struct peers *peers)
-{
-    const struct known_group *group = slots_wait(slots, open, where, peers).group;
-    char name[GROUP_NAME_MAX + 1];
-    for (int which = 1; group && groups_at(open->run.groups, which, name); which++)
-        if (strcmp(name, group->name) == 0)
-            return which;
-    return 0;
-}

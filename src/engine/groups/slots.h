@@ -68,8 +68,4 @@ void slots_each(const struct slots *slots, const char *group,
                 bool (*visit)(void *context, const struct open_run *open, bool holds),
                 void *context);
 
-/* Which of its groups the run waits for, from 1; 0: for none. */
-int slots_lacking(const struct slots *slots, const struct open_run *open, const char *where,
-                  const struct peers *peers);
-
 #endif

@@ -32,9 +32,15 @@ static bool needs_room(const struct claimer *claimer, const struct open_run *ope
     return job && !job->deleted && !is_opened && !is_ownerless(open);
 }
 
-/* Not taken: another node was first, as the feed will show. */
-static void not_taken(struct claimer *claimer, struct now now, struct open_run *open)
+/* Not taken: another node was first, as the feed will show. Or its groups are full, which may be
+ * others than when the run was made: from now on it is in their line. */
+static void not_taken(struct claimer *claimer, struct now now, struct open_run *open,
+                      const struct store_take *take, enum status st)
 {
+    if (st == OK && take->slots.count && open->run.state == RUN_DUE) {
+        memcpy(open->run.groups, take->groups, sizeof(open->run.groups));
+        open->run.priority = take->priority;
+    }
     open->seen.ms = now.boot.ms + (open->is_grouped ? SLOTS_RETRY_MS : CLAIMER_RETRY_MS);
     open_runs_move(claimer->runs, open,
                    open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
@@ -81,7 +87,7 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
         } else {
             unsure += st == E_UNKNOWN && needs_room(claimer, open);
-            not_taken(claimer, now, open);
+            not_taken(claimer, now, open, take, st);
         }
     }
     claimer_note_unsure(claimer, now, unsure);

@@ -224,11 +224,11 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct open
                                 bool was_left, char *detail, size_t size)
 {
     const struct run *run = &open->run;
-    char group[GROUP_NAME_MAX + 1];
+    const char *group = open->lacks_group;
     const struct catalog_job *job = instances_terms(sweeper->instances, run);
     const char *only = open_run_only_node(run);
     bool is_nobodys_run = only ? is_for_nobody(sweeper, run) : is_nobodys(sweeper, job);
-    bool is_slotless = !is_nobodys_run && groups_at(run->groups, open->lacks_group, group);
+    bool is_slotless = !is_nobodys_run && *group != '\0';
     bool is_untaken = !is_nobodys_run && (is_slotless || only || run->parts);
     const char *lack = only ? why_not(sweeper, only) : NULL;
     if (was_left)
@@ -309,8 +309,10 @@ static void add_end(struct sweeper *sweeper, struct now now, struct outbox_batch
     take->owner = peer_incarnation(sweeper->self);
     take->ends = true;
     const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
-    open->lacks_group =
-        slots_lacking(sweeper->slots, open, job ? job->where : NULL, sweeper->peers);
+    struct slot_wait wait =
+        slots_wait(sweeper->slots, open, job ? job->where : NULL, sweeper->peers);
+    snprintf(open->lacks_group, sizeof(open->lacks_group), "%s",
+             wait.group ? wait.group->name : "");
     open->is_overdue = true;
     open_runs_take(sweeper->runs, open, take->nonce);
     if (outbox_count(*batch) == OUTBOX_MAX)

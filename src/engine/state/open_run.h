@@ -133,7 +133,7 @@ struct open_run {
     bool is_grouped;
     bool is_up;                /* WAITING: it is its turn for a slot of its groups ... */
     struct boot_ms up_since;   /* ... since then */
-    int lacks_group;           /* is_overdue: which of its groups had no slot, from 1; 0: none */
+    char lacks_group[GROUP_NAME_MAX + 1]; /* is_overdue: which of its groups had no slot; "": none */
     struct member member;      /* of a workflow */
     enum step_verdict verdict; /* a step that is DUE: what is to become of it, once that is known */
     char *output;              /* of a step that has ended: what it has written, for its finish */

@@ -181,7 +181,7 @@ static enum status decode_fields(const json_t *value, struct decoded *decoded,
     json_t *labels = json_object_get(value, "labels");
     if (!labels)
         return fields_decode_json(group_fields, what, value, decoded, reterr);
-    json_t *rest = json_copy((json_t *)(uintptr_t)value);
+    json_t *rest = json_deep_copy(value);
     if (!rest)
         return E_NOMEM;
     json_object_del(rest, "labels");
@@ -329,15 +329,6 @@ bool groups_count_for(const char *text, const char *label)
         if (strncmp(word, label, name) == 0)
             return strcmp(word, label) == 0;
     return true;
-}
-
-bool groups_at(const char *text, int which, char ret[GROUP_NAME_MAX + 1])
-{
-    size_t at = 0;
-    while (which > 0 && groups_next(text, &at, ret))
-        if (--which == 0)
-            return true;
-    return false;
 }
 
 bool groups_have(const char *text, const char *name)

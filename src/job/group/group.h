@@ -90,9 +90,6 @@ void groups_join(char *const *names, char ret[RUN_GROUPS_SIZE]);
 /* The next name of the text, from *at on, which moves behind it. False: there is none. */
 bool groups_next(const char *text, size_t *at, char ret[GROUP_NAME_MAX + 1]);
 
-/* The name with this place, from 1. False: there is none. */
-bool groups_at(const char *text, int which, char ret[GROUP_NAME_MAX + 1]);
-
 /* Is it one of them? */
 bool groups_have(const char *text, const char *name);
 

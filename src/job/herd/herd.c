@@ -88,6 +88,46 @@ static enum status copy_when(const struct job *job, const struct calendars *cale
     return ret->schedule && ret->timezone && ret->hash_name ? OK : E_NOMEM;
 }
 
+/* ---- maintenance ---- */
+
+/* The first of the ticks that is not before it. */
+static size_t first_from(const struct ticks *ticks, int64_t at_s)
+{
+    size_t low = 0, high = ticks->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ticks->at_s[middle] < at_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A start within a second counts for the whole second. */
+static void count_skipped(struct herd *herd, const struct herd_job *job)
+{
+    for (size_t i = 0; i < herd->window_count; i++) {
+        const struct maintenance *item = herd->windows[i].item;
+        if (!maintenance_space_has(item->space, job->name))
+            continue;
+        int64_t from_s = item->from_ms / 1000 + (item->from_ms % 1000 > 0) - job->later_s;
+        size_t first = first_from(&job->ticks->ticks, from_s), end = job->ticks->ticks.count;
+        if (item->to_ms)
+            end = first_from(&job->ticks->ticks,
+                             item->to_ms / 1000 + (item->to_ms % 1000 > 0) - job->later_s);
+        herd->windows[i].starts += end > first ? end - first : 0;
+    }
+}
+
+int herd_window_at(const struct herd *herd, const char *job_name, int64_t at_s)
+{
+    for (size_t i = 0; i < herd->window_count; i++)
+        if (maintenance_covers(herd->windows[i].item, job_name, at_s * 1000))
+            return (int)i;
+    return -1;
+}
+
 static enum status add(struct herd *herd, const struct job *job, const struct schedule_set *set,
                        const struct calendars *calendars, bool is_awaited)
 {
@@ -105,6 +145,7 @@ static enum status add(struct herd *herd, const struct job *job, const struct sc
         return st;
     }
     new.ticks->prompt += new.later_s == 0;
+    count_skipped(herd, &new);
     herd->jobs[herd->count++] = new;
     return OK;
 }
@@ -169,15 +210,27 @@ static int compare_ticks(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static bool starts_at(const struct herd_job *job, int64_t at_s)
+{
+    int64_t tick_s = at_s - job->later_s;
+    return bsearch(&tick_s, job->ticks->ticks.at_s, job->ticks->ticks.count, sizeof(tick_s),
+                   compare_ticks) != NULL;
+}
+
+size_t herd_skipped(const struct herd *herd, int64_t at_s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < herd->count && herd->window_count; i++)
+        count +=
+            starts_at(&herd->jobs[i], at_s) && herd_window_at(herd, herd->jobs[i].name, at_s) >= 0;
+    return count;
+}
+
 size_t herd_names(const struct herd *herd, int64_t at_s, size_t limit, const char **ret)
 {
     size_t count = 0;
-    for (size_t i = 0; i < herd->count && count < limit; i++) {
-        const struct herd_job *job = &herd->jobs[i];
-        const struct ticks *ticks = &job->ticks->ticks;
-        int64_t tick_s = at_s - job->later_s;
-        if (bsearch(&tick_s, ticks->at_s, ticks->count, sizeof(tick_s), compare_ticks))
-            ret[count++] = job->name;
-    }
+    for (size_t i = 0; i < herd->count && count < limit; i++)
+        if (starts_at(&herd->jobs[i], at_s))
+            ret[count++] = herd->jobs[i].name;
     return count;
 }

@@ -7,6 +7,7 @@
 #define PEAL_HERD_H
 
 #include "forecast/crowd.h"
+#include "gates/maintenance.h"
 #include "herd/tick_groups.h"
 #include "job.h"
 
@@ -49,7 +50,15 @@ struct herd_job {
     uint32_t worst, new_worst; /* starts in the most crowded second of its own, both times */
 };
 
+/* Maintenance, or a pause: what would start in it does not. */
+struct herd_window {
+    const struct maintenance *item;
+    size_t starts; /* of all jobs, in it */
+};
+
 struct herd {
+    struct herd_window *windows; /* of the caller; herd_add counts */
+    size_t window_count;
     struct crowd now, then; /* after herd_count; as it would be, after herd_propose */
     struct tick_groups groups;
     struct zone_db *zones;
@@ -71,6 +80,12 @@ MUST_CHECK enum status herd_add(struct herd *herd, const struct job *job,
 
 /* To be called when all were added: fills in `now`, and sorts the jobs by name. */
 MUST_CHECK enum status herd_count(struct herd *herd);
+
+/* Which of the windows, by their number, keeps the job from starting then; -1: none. */
+int herd_window_at(const struct herd *herd, const char *job_name, int64_t at_s);
+
+/* How many of the starts of that second maintenance skips. */
+size_t herd_skipped(const struct herd *herd, int64_t at_s);
 
 /* The first jobs that start then: at most `limit` names, sorted. Returns how many there are in
  * `ret`. */

@@ -454,6 +454,26 @@ static bool have_same_next(const struct store_finish *one, const struct store_fi
            (other->next_count && has_next(one, &other->nexts[0].job_uid));
 }
 
+/* The slots that the item asks for; NULL: none. */
+static const struct store_slots *slots_of(const struct store_request *request, size_t i)
+{
+    if (request->op == STORE_TAKE)
+        return &request->items.takes[i].slots;
+    return request->op == STORE_CLAIM ? &request->items.claims[i].slots : NULL;
+}
+
+/* Do both need a slot of the same group? Each would wait for the other's transaction. */
+static bool have_same_group(const struct store_request *request, size_t i)
+{
+    const struct store_slots *one = slots_of(request, i);
+    const struct store_slots *other = one ? slots_of(request, i + 1) : NULL;
+    for (size_t a = 0; other && a < one->count; a++)
+        for (size_t b = 0; b < other->count; b++)
+            if (strcmp(one->items[a].group, other->items[b].group) == 0)
+                return true;
+    return false;
+}
+
 bool plan_is_same_job(const struct store_plan *plan, const struct store_request *request, size_t i)
 {
     const struct mirror_job *job = job_of(plan, request, i);
@@ -471,7 +491,7 @@ bool plan_may_chain(const struct store_plan *plan, const struct store_request *r
 {
     if (i + 1 >= request->count || is_delivery(request, i) || is_delivery(request, i + 1))
         return false;
-    return plan_is_same_job(plan, request, i) ||
+    return plan_is_same_job(plan, request, i) || have_same_group(request, i) ||
            (request->op == STORE_FINISH && job_of(plan, request, i) &&
             have_same_next(&request->items.finishes[i], &request->items.finishes[i + 1]));
 }

@@ -70,7 +70,7 @@ MUST_CHECK enum status plan_add(struct store_plan *plan, const struct store_requ
                                 size_t i, int place, bool more_follow);
 
 /* Should items i and i + 1 of the request be planned together, since they have the same guard: that
- * of their job, or of one that waits for both ends? */
+ * of their job, of one that waits for both ends, or of a group of both? */
 bool plan_may_chain(const struct store_plan *plan, const struct store_request *request, size_t i);
 
 /* Are items i and i + 1 of one job? */

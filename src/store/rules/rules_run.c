@@ -22,7 +22,7 @@ static enum status make_owned(struct rules *rules, struct store_claim *claim)
 {
     bool has_slots;
     claim->run.fence = 0;
-    enum status st = rules_get_slots(rules, &claim->run, &claim->slots, true, false, &has_slots);
+    enum status st = rules_get_slots(rules, &claim->run, &claim->slots, true, &has_slots);
     if (st != OK || !has_slots)
         return st == OK ? make_run(rules, claim, RUN_DUE) : st;
     if (claim->begins)
@@ -281,10 +281,11 @@ static void claim_for(struct run *run, const struct store_take *take)
     run->nonce = take->nonce;
     snprintf(run->node, sizeof(run->node), "%s", take->node);
     run->owner = take->owner;
-    if (take->ends)
-        return;
-    memcpy(run->groups, take->groups, sizeof(run->groups));
-    run->priority = take->priority;
+    run->priority = take->ends ? run->priority : take->priority;
+    if (take->ends) /* it has no slots, also if its taker dies before it has ended it */
+        run->groups[0] = '\0';
+    else
+        memcpy(run->groups, take->groups, sizeof(run->groups));
 }
 
 /* Gives the run to the node of the take, if its groups have slots for it there. */
@@ -294,8 +295,7 @@ static enum status take_run(struct rules *rules, struct store_take *take, struct
     enum status st = rules_slots_are_current(rules, &take->slots, &is_current);
     claim_for(&row->run, take);
     if (st == OK && is_current && !take->ends)
-        st = rules_get_slots(rules, &row->run, &take->slots, false, take->from_nonce != 0,
-                             &has_slots);
+        st = rules_get_slots(rules, &row->run, &take->slots, false, &has_slots);
     take->taken = has_slots;
     return st == OK && has_slots ? rules_set_run(rules, row) : st;
 }

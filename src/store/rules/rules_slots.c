@@ -64,20 +64,20 @@ static bool look_at(void *context, const struct run_row *row)
     return !asker->must_wait;
 }
 
-static bool is_full(const struct asker *asker, size_t i, bool has_some)
+static bool is_full(const struct asker *asker, size_t i)
 {
     const struct store_slot *slot = &asker->slots->items[i];
-    bool is_full = (slot->cluster && !has_some && asker->held[i] >= slot->cluster) ||
+    bool is_full = (slot->cluster && asker->held[i] >= slot->cluster) ||
                    (slot->node && asker->held_here[i] >= slot->node);
     for (size_t k = 0; k < RUN_LABELS_MAX; k++)
         is_full |= slot->alike[k] && asker->held_alike[i][k] >= slot->alike[k];
     return is_full;
 }
 
-static bool has_room(const struct asker *asker, bool has_some)
+static bool has_room(const struct asker *asker)
 {
     for (size_t i = 0; i < asker->slots->count; i++)
-        if (is_full(asker, i, has_some))
+        if (is_full(asker, i))
             return false;
     return true;
 }
@@ -108,19 +108,19 @@ static enum status guard(struct rules *rules, const struct store_slots *slots)
 }
 
 /* Are there slots for the run? */
-static enum status find_room(struct rules *rules, struct asker *asker, bool has_some, bool *ret)
+static enum status find_room(struct rules *rules, struct asker *asker, bool *ret)
 {
     size_t at = 0;
     for (size_t k = 0; k < RUN_LABELS_MAX; k++)
         if (!groups_next_label(asker->slots->labels, &at, asker->labels[k]))
             break;
     enum status st = rules->ops->each_grouped(rules->tables, look_at, asker);
-    *ret = st == OK && !asker->must_wait && has_room(asker, has_some);
+    *ret = st == OK && !asker->must_wait && has_room(asker);
     return st;
 }
 
 enum status rules_get_slots(struct rules *rules, struct run *run, const struct store_slots *slots,
-                            bool is_new, bool has_some, bool *ret)
+                            bool is_new, bool *ret)
 {
     struct asker asker = {.run = run, .slots = slots, .is_new = is_new};
     enum status st = OK;
@@ -130,7 +130,7 @@ enum status rules_get_slots(struct rules *rules, struct run *run, const struct s
     for (size_t i = 0; i < slots->count; i++)
         has_limit |= is_limited(&slots->items[i]);
     if (has_limit)
-        st = find_room(rules, &asker, has_some, ret);
+        st = find_room(rules, &asker, ret);
     if (st != OK || !has_limit || !*ret)
         return st;
     groups_set_labels(run->groups, slots->labels);
