@@ -179,6 +179,7 @@ export interface LeftOut {
     at: string;
     local: string;
     calendar: string;
+    window?: string;
 }
 
 export interface Calendar {
