@@ -88,17 +88,19 @@ static enum status read_text(const struct decoder *d, const struct spot *spot, s
 static enum status read_timezone(const struct decoder *d, const struct spot *spot)
 {
     struct parse_error inside = {0};
-    struct calendar_definition *definition = d->definition;
-    enum status st = read_text(d, spot, TIMEZONE_MAX, &definition->timezone);
-    definition->calendar.zone = NULL;
-    if (st != OK || !definition->timezone || !d->zones)
+    const struct zone *zone = NULL;
+    bool is_looked_up = d->zones && spot->node->kind == NODE_SCALAR && spot->node->length;
+    enum status st = OK;
+    if (is_looked_up)
+        st = zone_db_get(d->zones, spot->node->text, &zone, &inside);
+    if (st == E_NOMEM)
         return st;
-    st = zone_db_get(d->zones, definition->timezone, &definition->calendar.zone, &inside);
-    if (st == E_INVALID || st == E_CORRUPT || st == E_IO) {
+    if (st != OK) {
         spot_set_inside(d->err, spot, &inside);
         return status_invalid();
     }
-    return st;
+    d->definition->calendar.zone = zone;
+    return read_text(d, spot, TIMEZONE_MAX, &d->definition->timezone);
 }
 
 static enum status check_name(const struct decoder *d, const struct spot *spot)

@@ -16,7 +16,7 @@ expect_stdout_has 'ready  *'
 run peal cluster status
 expect_status 0
 expect_stdout_has 'store    sqlite, well'
-run peal calendar set holidays 12-25
+run peal calendar set holidays 12-25 --window 03:00-04:00 --tz Europe/Berlin
 expect_status 0
 run peal add daily @daily --calendar holidays -- true
 run peal add later @daily --paused -- true
@@ -83,6 +83,21 @@ run peal user list -o name
 expect_stdout anna
 run peal channel list -o name
 expect_stdout ops
+
+# A calendar with windows has a value that an older peal leaves alone; every node here reads it.
+run peal calendar show holidays --data "$scratch/b" -o json
+expect_json '[.windows, .timezone, .jobs]' '[["03:00-04:00"],"Europe/Berlin",["daily"]]'
+run peal calendar set office --window 'mon-fri 09:00-17:30' --data "$scratch/c"
+expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
+knows_office() { # NODE
+    peal calendar show office --data "$scratch/$1"
+}
+for node in a b; do
+    wait_until knows_office $node
+done
+run sh -c "curl -s --unix-socket '$scratch/b/api.sock' http://x/api/v1/agent | jq -c .store.set_aside"
+expect_stdout '[]'
 run peal list -o name
 expect_stdout "daily
 later

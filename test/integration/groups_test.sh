@@ -88,6 +88,7 @@ done
 wait_until group_is '[1,4]'
 run peal group show db -o json
 expect_json '[.queue[] | [.place, .job]]' '[[1,"high"],[2,"first"],[3,"second"],[4,"low"]]'
+expect_json '[.queue[] | .waits_for] | unique' '[{"group":"db","on_node":false}]'
 expect_json '[.holders[].job]' '["holds"]'
 expect_json '[.cluster, .node, .job_count]' '[1,null,7]'
 run peal why second

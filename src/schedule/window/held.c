@@ -37,6 +37,8 @@ static void narrow(struct held_stretch *stretch, int64_t from_s, int64_t to_s)
 static void apply_spans(struct held_stretch *stretch, const struct calendar_spans *spans,
                         int64_t at_s)
 {
+    if (!spans->items) /* a calendar that is not there */
+        return;
     size_t place = span_place(spans, at_s);
     const struct calendar_span *next = place < spans->count ? &spans->items[place] : NULL;
     if (next && next->from_s <= at_s) {

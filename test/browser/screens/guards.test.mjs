@@ -83,6 +83,10 @@ describe("what guards a job", () => {
         await inChinese(page);
         await month.waitFor();
         await look(page, "calendar-zh");
+        await api("PUT", "/calendars/early", { windows: ["05:00-07:00"] });
+        await api("PATCH", "/jobs/sync", { calendars: ["early"] });
+        await page.goto("/#/jobs/sync");
+        await page.getByText(/early.* · 05:00-07:00/).waitFor();
         await page.context().close();
     });
 

@@ -143,6 +143,41 @@ static void shows_load(void **state)
     store_free(other.store);
 }
 
+/* What an older node would break without a word is refused while it is there. */
+static void waits_for_older_nodes(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *body;
+        int status; /* beside a node that knows nothing of it */
+    } cases[] = {
+        {__LINE__, "PUT /calendars/days", "{\"dates\":[\"12-25\"]}", 201},
+        {__LINE__, "PUT /calendars/days", "{\"dates\":[\"12-26\"],\"windows\":[]}", 200},
+        {__LINE__, "PUT /calendars/days", "{\"windows\":[\"09:00-17:00\"]}", 409},
+        {__LINE__, "PUT /calendars/days", "{\"dates\":[\"12-25\"],\"timezone\":\"UTC\"}", 409},
+        {__LINE__, "PUT /calendars/office", "{\"windows\":[\"09:00-17:00\"]}", 409},
+        {__LINE__, "POST /maintenance", "{\"namespace\":\"shop\"}", 409},
+    };
+    struct world *world = *state;
+    struct other other;
+    other_joins(&other, world, "there");
+    until_state(world, "there", "ready");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask(world, cases[i].request, cases[i].body);
+        const char *detail = answer.status >= 400 ? member_text(answer.body, "detail") : "there";
+        if (answer.status != cases[i].status || !strstr(detail, "there"))
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, detail);
+        answer_release(&answer);
+    }
+    other.peer.knows = PEER_KNOWS;
+    other_says(&other, PEER_FULL, 0);
+    until_state(world, "there", "full");
+    EXPECT_STATUS(world, 200, "PUT /calendars/days", cases[2].body);
+    EXPECT_STATUS(world, 201, "PUT /calendars/office", cases[4].body);
+    EXPECT_STATUS(world, 201, "POST /maintenance", cases[5].body);
+    store_free(other.store);
+}
+
 static void shows_states(void **state)
 {
     static const struct {
@@ -220,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shows_nodes, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_load, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_states, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(waits_for_older_nodes, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(drains, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_the_cluster, world_set_up, world_tear_down),
     };

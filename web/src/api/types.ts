@@ -180,6 +180,7 @@ export interface LeftOut {
     at: string;
     local: string;
     calendar: string;
+    window?: string;
 }
 
 export interface Calendar {

@@ -96,7 +96,10 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                     {next.data?.left_out?.map((row) => (
                         <li key={row.at} class="faint">
                             <DayTime at={row.at} />
-                            <span>{t("next.out", { calendar: row.calendar })}</span>
+                            <span>
+                                {t("next.out", { calendar: row.calendar })}
+                                {row.window && ` · ${row.window}`}
+                            </span>
                         </li>
                     ))}
                 </ol>

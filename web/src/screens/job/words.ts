@@ -283,7 +283,7 @@ export const t = words(
         "labels": "标签",
         "timezone": "时区",
         "calendars": "日历",
-        "next.out": "之后的日期：被日历 {calendar} 排除",
+        "next.out": "此后被日历 {calendar} 排除",
         "created": "创建时间",
         "updated": "修改时间",
         "revision": "版本号",
