@@ -27,9 +27,11 @@ const struct row sweep_rows[] = {
     {__LINE__, "GET", V1 "/agent", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/nodes", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "GET", V1 "/nodes/{id}", LOOK, SOMEWHERE, "200", V1 "/nodes/$NODE", NULL},
+    {__LINE__, "GET", V1 "/nodes/{id}/load", LOOK, SOMEWHERE, "200", V1 "/nodes/$NODE/load", NULL},
     {__LINE__, "POST", V1 "/nodes/{id}/drain", ADMIN, EVERYWHERE, "200", V1 "/nodes/$NODE/drain", NULL},
     {__LINE__, "POST", V1 "/nodes/{id}/undrain", ADMIN, EVERYWHERE, "200", V1 "/nodes/$NODE/undrain", NULL},
     {__LINE__, "GET", V1 "/cluster", LOOK, SOMEWHERE, "200", NULL, NULL},
+    {__LINE__, "GET", V1 "/cluster/load", LOOK, SOMEWHERE, "200", NULL, NULL},
     {__LINE__, "POST", V1 "/cluster/advance-cursors", ADMIN, EVERYWHERE, "409", NULL, NULL},
 
     {__LINE__, "GET", V1 "/auth", 0, ANYBODY, "200", NULL, NULL},

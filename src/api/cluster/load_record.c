@@ -43,20 +43,20 @@ static struct load_node *add_node(struct load_record *record, const char *name)
     return NULL;
 }
 
-void load_record_note(struct load_record *record, const char *name, const int values[LOAD_KINDS])
+void load_record_note(struct load_record *record, const char *node, const int values[LOAD_KINDS])
 {
-    struct load_node *node = table_find(&record->nodes, name);
-    if (!node)
-        node = add_node(record, name);
-    for (int kind = 0; node && kind < LOAD_KINDS; kind++) {
+    struct load_node *known = table_find(&record->nodes, node);
+    if (!known)
+        known = add_node(record, node);
+    for (int kind = 0; known && kind < LOAD_KINDS; kind++) {
         int value = values[kind] < INT16_MAX ? values[kind] : INT16_MAX;
         if (value < 0)
             continue;
         if (kind != LOAD_RUNNING)
-            node->sums[kind] += value;
-        else if (value > node->sums[kind])
-            node->sums[kind] = value;
-        node->counts[kind]++;
+            known->sums[kind] += value;
+        else if (value > known->sums[kind])
+            known->sums[kind] = value;
+        known->counts[kind]++;
     }
 }
 

@@ -112,8 +112,8 @@ static json_t *encode_axis(const struct load_record *record, const struct points
     struct now now = clock_now();
     int64_t under_way_s = (int64_t)record->looks_done * LOAD_LOOK_S;
     int64_t until_ms = now.wall.ms - (now.boot.ms - record->looked.ms) - under_way_s * 1000;
-    return json_pack("{s:I, s:o}", "step_s",
-                     (json_int_t)((size_t)record->looks * points->each * LOAD_LOOK_S), "until",
+    json_int_t samples = (json_int_t)points->each;
+    return json_pack("{s:I, s:o}", "step_s", samples * record->looks * LOAD_LOOK_S, "until",
                      record->count ? json_time(until_ms) : json_null());
 }
 

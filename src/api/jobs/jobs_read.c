@@ -12,6 +12,7 @@
 #include "runs/encode.h"
 #include "server.h"
 #include "text/json_text.h"
+#include "text/parsed.h"
 
 /* ---- one job ---- */
 
@@ -105,13 +106,18 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
     char ahead[160];
     if (!problem && waits_for_clock(call, job, ahead))
         problem = ahead;
+    struct strbuf told;
+    strbuf_init(&told);
+    if (problem)
+        message_translate(call->language, problem, &told);
     struct job_view view = {.load = job_load(call, job),
-                            .problem = problem,
+                            .problem = problem ? told.text : NULL,
                             .fields = fields,
                             .secrets = call_secrets(call, job->name),
                             .mute = mute_of(call->api, job, call->now_ms),
                             .now_ms = call->now_ms};
     job_text_write(out, job, &view);
+    strbuf_release(&told);
 }
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)

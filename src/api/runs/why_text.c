@@ -291,12 +291,12 @@ static void explain_no_tick(const struct why_facts *facts, struct why_answer *an
     answer->state = "not_a_tick";
     if (has_before && has_after)
         tell(answer,
-             "The job is not due at this time; before it, it was due at %s, after it at %s.",
+             "The job is not due at this time. The tick before is at %s, the tick after at %s.",
              before.text, after.text);
     else if (has_before)
-        tell(answer, "The job is not due at this time; before it, it was due at %s.", before.text);
+        tell(answer, "The job is not due at this time. The tick before is at %s.", before.text);
     else if (has_after)
-        tell(answer, "The job is not due at this time; after it at %s.", after.text);
+        tell(answer, "The job is not due at this time. The tick after is at %s.", after.text);
     else
         tell(answer, "The job is not due at this time.");
 }

@@ -36,13 +36,18 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* `did you mean "schedule"?`: the names stay. */
+/* `did you mean "schedule"?`, in the words of parsed_texts.c, so that it is seen that a message has
+ * the hint already. */
 static void print_guess(const char *names, struct strbuf *out)
 {
     size_t length = strlen(names);
     if (length && names[length - 1] == '?')
         length--;
-    strbuf_addf(out, "是否想写 %.*s？", (int)length, names);
+    bool is_quoted = length > 2 && names[0] == '"' && strcspn(names + 1, "\"") == length - 2;
+    if (is_quoted)
+        strbuf_addf(out, "是否指“%.*s”？", (int)length - 2, names + 1);
+    else
+        strbuf_addf(out, "是否指 %.*s？", (int)length, names);
 }
 
 void hint_print(enum language language, const char *hint, struct strbuf *out)

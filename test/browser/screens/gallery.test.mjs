@@ -52,7 +52,7 @@ async function picture(page, screen, kind) {
     const isShown = kind.endsWith("phone") ? kind === "en-phone" && onPhone.includes(screen) : kind.startsWith("en") || !onlyEnglish.includes(screen);
     if (!documents || !isShown) return;
     const cdp = await page.context().newCDPSession(page);
-    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 45 });
+    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 40 });
     writeFileSync(join(documents, `${name}.webp`), Buffer.from(data, "base64"));
     await cdp.detach();
 }

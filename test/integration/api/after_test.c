@@ -70,8 +70,7 @@ static void test_in_chinese(void **state)
     struct answer answer =
         ask_with(world, "PUT /jobs/a", "Accept-Language: zh\r\n", AFTER("[\"lod\"]"));
     assert_int_equal(answer.status, 422);
-    assert_string_equal(member_text(answer.body, "detail"),
-                        "after：没有任务“lod”；是否想写 \"load\"？");
+    assert_string_equal(member_text(answer.body, "detail"), "after：没有任务“lod”；是否指“load”？");
     answer_release(&answer);
 }
 

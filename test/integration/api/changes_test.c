@@ -577,7 +577,7 @@ static void test_hints(void **state)
         int column;
     } cases[] = {
         {__LINE__, "{\"schedul\":\"@daily\"}", "en", "/schedul", "did you mean \"schedule\"?", 0},
-        {__LINE__, "{\"schedul\":\"@daily\"}", "zh", "/schedul", "是否想写 \"schedule\"？", 0},
+        {__LINE__, "{\"schedul\":\"@daily\"}", "zh", "/schedul", "是否指“schedule”？", 0},
         {__LINE__, "{\"schedule\":\"@dayly\",\"command\":[\"a\"]}", "en", "/schedule",
          "did you mean @daily?", 1},
         {__LINE__, "{\"schedule\":\"@daily\",\"command\":[\"a\"],\"timeout\":\"5\"}", "zh",

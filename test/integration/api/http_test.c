@@ -127,7 +127,7 @@ static void test_mistyped_words_are_guessed(void **state)
         struct answer en = ask(*state, cases[i].request, NULL);
         struct answer zh = ask_with(*state, cases[i].request, "Accept-Language: zh\r\n", NULL);
         snprintf(want_en, sizeof(want_en), "; did you mean \"%s\"?", meant ? meant : "");
-        snprintf(want_zh, sizeof(want_zh), "是否想写 \"%s\"？", meant ? meant : "");
+        snprintf(want_zh, sizeof(want_zh), "是否指“%s”？", meant ? meant : "");
         if (en.status != 422 ||
             strcmp(member_text(en.body, "errors.0.pointer"), cases[i].pointer) != 0 ||
             !strstr(member_text(en.body, "detail"), want_en) != !meant ||

@@ -62,7 +62,7 @@ static void test_what_is_refused(void **state)
     struct answer answer =
         ask_with(world, "PUT /jobs/a", "Accept-Language: zh\r\n", STEPS(JOB("laod")));
     assert_string_equal(member_text(answer.body, "errors.0.message"),
-                        "steps[0].job：没有任务“laod”；是否想写 \"load\"？");
+                        "steps[0].job：没有任务“laod”；是否指“load”？");
     answer_release(&answer);
 }
 

@@ -166,7 +166,8 @@ static void test_every_answer(void **state)
          true},
         {__LINE__, "old", -5, 0, "missed", "too_old", "So were all 3 ticks", false, true},
         {__LINE__, "old", -6, 0, "missed", "too_old", "It was missed", false, true},
-        {__LINE__, "old", -5, 1, "not_a_tick", "", "not due at this time; before it", false, false},
+        {__LINE__, "old", -5, 1, "not_a_tick", "", "not due at this time. The tick before", false,
+         false},
         {__LINE__, "old", 2, 0, "upcoming", "", "It is due in ", false, false},
         {__LINE__, "old", -11, 0, "before_creation", "", "was created later", false, false},
         {__LINE__, "old", -1, 0, "unknown", "", "Nothing is on record", false, false},
@@ -198,7 +199,7 @@ static void test_part_of_a_second(void **state)
     char tick[32], words[64];
     add_old_job(world, "old", true, NULL);
     print_time(today_ms() - 5 * DAY_MS, tick);
-    snprintf(words, sizeof(words), "before it, it was due at %s", tick);
+    snprintf(words, sizeof(words), "The tick before is at %s", tick);
     json_t *why = ask_why(world, "old", today_ms() - 5 * DAY_MS + 300);
     if (!strstr(member_text(why, "text"), words))
         fail_msg("%s", member_text(why, "text"));

@@ -55,7 +55,7 @@ export function endText(run: Ended): string {
         return t("end.timeout", { span: spanText(Date.parse(run.finished_at) - Date.parse(run.started_at)) });
     if (run.state === "killed" && run.reason === "user" && run.by) return t("end.killed", { name: run.by });
     // "integration: failed"
-    const state = run.reason === "step_failed" && run.detail?.replace(/: (\w+)$/, (_, word: string) => t("colon") + stateWord(word as Run["state"]));
+    const state = run.reason === "step_failed" && run.detail?.replace(/: (\w+)$/, (_, word: string) => t("colon") + stateWord(word as Run["state"]).toLowerCase());
     return [reasonText(run.reason), state || run.detail].filter(Boolean).join(t("colon"));
 }
 

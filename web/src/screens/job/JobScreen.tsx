@@ -80,7 +80,7 @@ function NextFires({ job, version }: { job: Job; version: string }) {
     return (
         <Panel title={t("next")}>
             <div class="panel-body">
-                {job.status.paused && <p class="note warn">{t("next.paused")}</p>}
+                {job.status.paused && next.data?.fires.length ? <p class="note warn">{t("next.paused")}</p> : null}
                 {next.problem && <Failure problem={next.problem} />}
                 {next.data && !next.data.fires.length && <p class="faint">{t("next.none")}</p>}
                 <ol class="fires">

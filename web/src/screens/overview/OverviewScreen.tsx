@@ -34,7 +34,7 @@ function RunningPanel({ version }: { version: string }) {
                         <a data-row class="row-link" href={hrefs.run(run.run_id)}>
                             {run.job}
                         </a>
-                        <span class="line-text" />
+                        <span class="line-text faint small">{!run.started_at && (run.waits_for ? t("waits", { group: run.waits_for.group }) : run.detail)}</span>
                         <span class="faint">{run.started_at && <Duration from={run.started_at} to={run.finished_at} />}</span>
                     </li>
                 ))}

@@ -117,7 +117,7 @@ export function RunLine({ run, isWhole, onWhole }: { run: Run; isWhole: boolean;
                     <a href={hrefs.run(run.by)}>{t("chain.before")}</a>
                 </>
             ) : (
-                run.by && run.state !== "killed" && `, ${run.by}`
+                run.by && run.state !== "killed" && ` · ${run.by}`
             )}
         </span>,
         (run.attempts ?? run.attempt) > 1 && (
