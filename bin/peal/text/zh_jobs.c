@@ -373,6 +373,51 @@ const struct message zh_jobs[] = {
     {"can't make a file in /tmp: %s", "无法在 /tmp 中创建文件：%s"},
     {"Edit it again?", "重新编辑？"},
 
+    /* shadow */
+    {"EQUAL", "一致"},
+    {"ONLY CRON", "仅 CRON"},
+    {"ONLY PEAL", "仅 PEAL"},
+    {"ONLY", "仅"},
+    {"WHY", "原因"},
+    {"imported jobs beside the crontab that still runs", "与仍在运行的 crontab 并行的已导入任务"},
+    {"the jobs are scheduled, and nothing is started", "任务按计划触发，但不启动"},
+    {"from now on peal runs them", "从此由 peal 运行"},
+    {"the way back", "退回"},
+    {"The jobs of `peal import crontab --shadow` are paused, and have the label shadow=cron: each "
+     "tick is recorded as skipped. The report compares their ticks with what cron has logged, from "
+     "the first of its lines to the last. Exit status 1: there are differences.",
+     "peal import crontab --shadow 导入的任务处于暂停状态，带标签 "
+     "shadow=cron：每次触发都记录为已跳过。report 将其触发时间与 cron "
+     "日志从第一行到最后一行进行比较。"
+     "退出状态 1：有差异。"},
+    {"which command? peal shadow report, takeover or back",
+     "哪个命令？peal shadow report、takeover 或 back"},
+    {"has cron started what the jobs would have started?", "cron 是否启动了任务本应启动的命令？"},
+    {"the log in which cron has its lines", "含有 cron 记录的日志"},
+    {"ticks from then on", "从该时间起的触发"},
+    {"ticks up to then", "到该时间为止的触发"},
+    {"comment the lines out in the crontab, and resume their jobs",
+     "在 crontab 中注释对应的行，并恢复任务"},
+    {"pause the jobs, and give the lines back to cron", "暂停任务，并将对应的行交还 cron"},
+    {"which log? --log FILE, or - for stdin", "哪个日志？--log FILE，- 表示标准输入"},
+    {"not a tick of the job's schedule", "不是任务计划中的触发"},
+    {"a boot, which peal counts by itself", "系统启动，由 peal 自行计算"},
+    {"cron has logged nothing then", "此时 cron 没有任何记录"},
+    {"cron has logged other commands then", "此时 cron 记录了其他命令"},
+    {"the clock is set forward or back there", "此处时钟向前或向后调整"},
+    {"no job is a shadow of a crontab", "没有与 crontab 并行的任务"},
+    {"%s has no line of cron like: CRON[123]: (root) CMD (backup)",
+     "%s 中没有 cron 的记录，如：CRON[123]: (root) CMD (backup)"},
+    {"no line of the crontab is a job with the label %s=%s",
+     "crontab 中没有与带标签 %s=%s 的任务对应的行"},
+    {"the crontab as it was before: %s", "修改前的 crontab：%s"},
+    {"the crontab is as it was before", "crontab 已恢复原样"},
+    {"crontab has not taken the new crontab; nothing was changed",
+     "crontab 未接受新内容；未作任何修改"},
+    {"--system is for a FILE, and without --user", "--system 需要 FILE，且不能与 --user 同时使用"},
+    {"paused, and compared with cron's log by peal shadow",
+     "暂停，并由 peal shadow 与 cron 日志比较"},
+
     /* export, import */
     {"definitions as YAML, JSON, a crontab, timers or CronJobs",
      "以 YAML、JSON、crontab、systemd 定时器或 CronJob 格式导出定义"},

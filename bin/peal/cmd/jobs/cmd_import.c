@@ -4,6 +4,7 @@
 
 #include "cli/when.h"
 #include "client/batch/batch.h"
+#include "crontab/shadow.h"
 #include "definition/job_fields.h"
 #include "facade/facade_dkron_import.h"
 #include "foreign/cronjob.h"
@@ -19,6 +20,7 @@ struct request {
     struct request_base base;
     struct crontab_request from;
     bool is_user; /* units of a user's own manager */
+    bool shadow;  /* of a crontab that still runs */
     bool apply, replace;
 };
 
@@ -89,7 +91,12 @@ static const char *prefix_complaint(const char *prefix)
 static enum exit_code read_crontab(const struct request *request, const struct reading *reading,
                                    struct job_list *jobs, size_t *ret_lost)
 {
-    return crontab_source_read(&request->from, reading, jobs, ret_lost);
+    enum exit_code code = crontab_source_read(&request->from, reading, jobs, ret_lost);
+    for (size_t i = 0; i < jobs->count && request->shadow && code == EXIT_OK; i++) {
+        jobs->items[i]->paused = true;
+        code = cli_fail(job_pairs_add(&jobs->items[i]->labels, SHADOW_LABEL, SHADOW_CRON));
+    }
+    return code;
 }
 
 static enum exit_code read_gocron(const struct request *request, const struct reading *reading,
@@ -240,6 +247,8 @@ static const struct command subcommands[] = {
             OPTION_TEXT(request, from.mail_channel, 0, "mail-channel", "NAME",
                         "the channel that jobs below a MAILTO notify",
                         .complete = COMPLETE_CHANNELS),
+            OPTION_FLAG(request, shadow, 0, "shadow",
+                        "paused, and compared with cron's log by peal shadow"),
             OPTION_GROUP(request, base, import_options)),
         .too_many = "one file at a time",
         .run = import_crontab,

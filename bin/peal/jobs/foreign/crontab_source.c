@@ -1,14 +1,13 @@
 #include "jobs/foreign/crontab_source.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "jobs/foreign/crontab_file.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
@@ -189,43 +188,11 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The output of `crontab -l`, which knows where its files are and may read them. */
-static enum exit_code list_crontab(const char *user, struct strbuf *text)
-{
-    int ends[2];
-    char chunk[4096];
-    ssize_t length;
-    int status = -1;
-    if (pipe(ends) != 0)
-        return cli_fail(E_IO);
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        if (user)
-            execlp("crontab", "crontab", "-l", "-u", user, (char *)NULL);
-        else
-            execlp("crontab", "crontab", "-l", (char *)NULL);
-        cli_error("can't run crontab: %s; give the crontab as a file", strerror(errno));
-        _exit(127);
-    }
-    close(ends[1]);
-    while (pid > 0 && (length = read(ends[0], chunk, sizeof(chunk))) > 0)
-        strbuf_add(text, chunk, (size_t)length);
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return EXIT_NOT_FOUND; /* crontab has said why */
-    return cli_fail(strbuf_status(text));
-}
-
 static enum exit_code import_user(struct source *source)
 {
     struct strbuf text;
     strbuf_init(&text);
-    enum exit_code code = list_crontab(source->request->user, &text);
+    enum exit_code code = crontab_read(NULL, source->request->user, &text);
     if (code == EXIT_OK)
         code = import_text(source, "crontab", &text);
     strbuf_release(&text);
