@@ -10,6 +10,7 @@
 #include "foreign/cronjob.h"
 #include "foreign/xxl.h"
 #include "jobs/foreign/crontab_source.h"
+#include "jobs/foreign/fleet_source.h"
 #include "jobs/foreign/foreign_source.h"
 #include "jobs/foreign/systemd_source.h"
 #include "text/tr.h"
@@ -137,6 +138,12 @@ static enum exit_code read_timers(const struct request *request, const struct re
     return systemd_source_read(&from, reading, jobs, ret_lost);
 }
 
+static enum exit_code read_fleet(const struct request *request, const struct reading *reading,
+                                 struct job_list *jobs, size_t *ret_lost)
+{
+    return fleet_source_read(request->from.file, request->from.prefix, reading, jobs, ret_lost);
+}
+
 /* Where the jobs come from. */
 struct origin {
     enum exit_code (*read)(const struct request *request, const struct reading *reading,
@@ -222,6 +229,12 @@ static enum exit_code import_timers(void *place)
     return import_from(place, &origin);
 }
 
+static enum exit_code import_fleet(void *place)
+{
+    static const struct origin origin = {read_fleet, .has_lines = true};
+    return import_from(place, &origin);
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -252,6 +265,15 @@ static const struct command subcommands[] = {
             OPTION_GROUP(request, base, import_options)),
         .too_many = "one file at a time",
         .run = import_crontab,
+    },
+    {
+        .name = "import fleet",
+        .summary = "show the jobs of the crontabs of many machines, or add them",
+        .arguments = ROWS(ARGUMENT(request, from.file, "DIR", .complete = COMPLETE_FILES)),
+        .options = import_options,
+        .too_few = "which folder? One that collect-crontabs has made, with a folder for each host",
+        .too_many = "one folder at a time",
+        .run = import_fleet,
     },
     {
         .name = "import gocron",
@@ -334,7 +356,8 @@ const struct command cmd_import = {
              "each field. Exit status 6: "
              "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job",
+    .too_few =
+        "what to import? peal import crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

@@ -75,8 +75,9 @@ static enum status take_over(const char *prefix, struct job_list *jobs, struct j
     return OK;
 }
 
-static void tell_notes(struct source *source, const char *place, const struct crontab *crontab)
+static size_t tell_notes(const char *place, const struct crontab *crontab)
 {
+    size_t lost = 0;
     for (size_t i = 0; i < crontab->note_count; i++) {
         struct crontab_note *note = &crontab->notes[i];
         tr_parsed(note->text, sizeof(note->text));
@@ -87,15 +88,32 @@ static void tell_notes(struct source *source, const char *place, const struct cr
         /* TR("info"), TR("warning"), TR("error") */
         fprintf(stderr, tr("%s: %s"), tr(crontab_severity_name(note->severity)), note->text);
         fputc('\n', stderr);
-        source->lost += note->severity == CRONTAB_ERROR;
+        lost += note->severity == CRONTAB_ERROR;
     }
+    return lost;
+}
+
+enum exit_code crontab_source_text(const char *place, const struct strbuf *text,
+                                   const struct crontab_options *options,
+                                   const struct reading *reading, struct crontab *ret,
+                                   size_t *inout_lost)
+{
+    struct parse_error err = {0};
+    enum status st = crontab_import(text->text, text->length, options, reading->zones, ret, &err);
+    if (st == E_INVALID || st == E_TOO_LARGE) {
+        tr_parsed(err.message, sizeof(err.message));
+        cli_error("%s: %s", place, err.message);
+        return EXIT_INVALID;
+    }
+    if (st == OK)
+        *inout_lost += tell_notes(place, ret);
+    return cli_fail(st);
 }
 
 static enum exit_code import_text(struct source *source, const char *place,
                                   const struct strbuf *text)
 {
     struct crontab crontab;
-    struct parse_error err = {0};
     struct crontab_options options = {
         .system = source->request->system,
         .user = source->request->system ? NULL : source->user,
@@ -103,20 +121,12 @@ static enum exit_code import_text(struct source *source, const char *place,
         .mail_channel = source->request->mail_channel,
     };
     crontab_init(&crontab);
-    enum status st =
-        crontab_import(text->text, text->length, &options, source->reading->zones, &crontab, &err);
-    if (st == E_INVALID || st == E_TOO_LARGE) {
-        tr_parsed(err.message, sizeof(err.message));
-        cli_error("%s: %s", place, err.message);
-        crontab_release(&crontab);
-        return EXIT_INVALID;
-    }
-    if (st == OK) {
-        tell_notes(source, place, &crontab);
-        st = take_over(source->request->prefix, source->jobs, &crontab.jobs);
-    }
+    enum exit_code code =
+        crontab_source_text(place, text, &options, source->reading, &crontab, &source->lost);
+    if (code == EXIT_OK)
+        code = cli_fail(take_over(source->request->prefix, source->jobs, &crontab.jobs));
     crontab_release(&crontab);
-    return cli_fail(st);
+    return code;
 }
 
 static enum exit_code import_file(struct source *source, const char *path)
@@ -130,16 +140,14 @@ static enum exit_code import_file(struct source *source, const char *path)
     return code;
 }
 
-/* cron reads files there whose names are letters, digits, _ and - only. */
-static int is_crontab_name(const struct dirent *entry)
+int crontab_is_system(const struct dirent *entry)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     return entry->d_name[strspn(entry->d_name, letters)] == '\0';
 }
 
-/* Named after users, whose names may have dots; crontab's own temporary files have other names. */
-static int is_user_name(const struct dirent *entry)
+int crontab_is_user(const struct dirent *entry)
 {
     const char *name = entry->d_name;
     return name[0] != '.' && !strpbrk(name, "~#") && strncmp(name, "tmp.", 4) != 0;
@@ -150,7 +158,8 @@ static enum exit_code import_folder(struct source *source, const char *folder, b
 {
     struct dirent **entries = NULL;
     enum exit_code worst = EXIT_OK;
-    int count = scandir(folder, &entries, is_spool ? is_user_name : is_crontab_name, alphasort);
+    int count =
+        scandir(folder, &entries, is_spool ? crontab_is_user : crontab_is_system, alphasort);
     if (count < 0) {
         cli_error("can't read %s: %m", folder);
         return EXIT_ERROR;
