@@ -410,7 +410,7 @@ const struct message zh_jobs[] = {
      "%s 中没有 cron 的记录，如：CRON[123]: (root) CMD (backup)"},
     {"no line of the crontab is a job with the label %s=%s",
      "crontab 中没有与带标签 %s=%s 的任务对应的行"},
-    {"the crontab as it was before: %s", "修改前的 crontab：%s"},
+    {"the crontab as it was before the first take-over: %s", "首次接管之前的 crontab：%s"},
     {"the crontab is as it was before", "crontab 已恢复原样"},
     {"crontab has not taken the new crontab; nothing was changed",
      "crontab 未接受新内容；未作任何修改"},

@@ -79,7 +79,7 @@ static void note_label(void *context, const char *label, const char *hosts)
 static void what_is_alike_is_one_job(void **state)
 {
     static const char *const want[] = {"x/fleet/a fleet-1 all", "x/h1/b host=h1 -",
-                                       "x/fleet/c fleet-2 all", "x/h1/a host=h1 -",
+                                       "x/fleet/c fleet-2 all", "x/h1/a-2 host=h1 -",
                                        "x/fleet/d fleet-1 all", "x/h2/b host=h2 -"};
     struct fleet fleet;
     struct job_list jobs;

@@ -378,7 +378,7 @@ static enum exit_code change_both(struct client *client, const struct request *r
             cli_error("the crontab is as it was before");
     }
     if (code == EXIT_OK && change->takes)
-        cli_note("the crontab as it was before: %s", path.text);
+        cli_note("the crontab as it was before the first take-over: %s", path.text);
     strbuf_release(&path);
     return code;
 }
