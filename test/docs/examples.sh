@@ -95,7 +95,7 @@ prepare() {
     mkdir -p "$HOME/systemd"
     printf '[Timer]\nOnCalendar=daily\n' >"$HOME/systemd/backup.timer"
     printf '[Service]\nExecStart=/bin/true\n' >"$HOME/systemd/backup.service"
-    echo '[{"id":1,"job_desc":"x","glue_type":"GLUE_SHELL","glue_source":"true"}]' >"$HOME/jobs.json"
+    echo '[{"id":1,"job_desc":"x","glue_type":"GLUE_SHELL","glue_source":"true"}]' >"$HOME/xxl.json"
     { # the workflow of the document, where its programs are
         sed -n '/^kind: workflow$/,/^```$/p' "$document" | sed '/^```$/,$d'
         echo "cwd: $HOME"

@@ -33,7 +33,7 @@
     X(webhook)
 #define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(workflow) X(why) X(kill) X(backfill) X(stats)
 #define COMMANDS_COORD(X)     X(lock) X(elect) X(select)
-#define COMMANDS_FILES(X)     X(apply) X(diff) X(plan) X(herd) X(import) X(export)
+#define COMMANDS_FILES(X)     X(apply) X(diff) X(plan) X(herd) X(import) X(shadow) X(export)
 #define COMMANDS_SCHEDULES(X) X(next) X(explain) X(validate)
 #define COMMANDS_OTHER(X)     X(completion) X(version)
 

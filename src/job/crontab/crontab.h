@@ -26,6 +26,7 @@ struct crontab_note {
 
 struct crontab {
     struct job_list jobs;
+    int *lines;                 /* of the jobs, from 1 */
     struct crontab_note *notes; /* in the order of lines */
     size_t note_count;
 };

@@ -36,6 +36,7 @@ void crontab_init(struct crontab *crontab)
 void crontab_release(struct crontab *crontab)
 {
     job_list_release(&crontab->jobs);
+    free(crontab->lines);
     free(crontab->notes);
     crontab_init(crontab);
 }
@@ -336,8 +337,12 @@ static enum status add_job(struct importer *in, struct job *job)
     struct job_list *jobs = &in->out->jobs;
     enum status st = array_grow(&jobs->items, jobs->count, sizeof(struct job *));
     if (st == OK)
-        jobs->items[jobs->count++] = job;
-    return st;
+        st = array_grow(&in->out->lines, jobs->count, sizeof(int));
+    if (st != OK)
+        return st;
+    in->out->lines[jobs->count] = in->line;
+    jobs->items[jobs->count++] = job;
+    return OK;
 }
 
 /* The parts of a line; columns from 1. */

@@ -175,6 +175,8 @@ static const char *print_schedule(const struct schedule *schedule,
                                   const struct cronjob_options *options, struct strbuf *out,
                                   struct export_proof *ret_proof)
 {
+    static const char either[] =
+        "Kubernetes takes either of both day fields, where here both must match";
     struct schedule_options as_k8s = schedule_options_default();
     struct schedule *theirs = NULL;
     int blanks = 0;
@@ -198,6 +200,8 @@ static const char *print_schedule(const struct schedule *schedule,
         blanks += *c == ' ';
     if (blanks != 4)
         return "Kubernetes has neither seconds nor years";
+    if (strchr(out->text + begin, '+'))
+        return either;
     if (strpbrk(out->text + begin, "LW#"))
         return "Kubernetes has no L, W and #";
     as_k8s.profile = CRON_K8S;
@@ -209,9 +213,7 @@ static const char *print_schedule(const struct schedule *schedule,
         return "Kubernetes has no such days";
     *ret_proof = export_compare(schedule, &theirs, 1, options->from_s);
     schedule_free(theirs);
-    return ret_proof->is_equal || ret_proof->is_by_clock
-               ? NULL
-               : "Kubernetes takes either of both day fields, where here both must match";
+    return ret_proof->is_equal || ret_proof->is_by_clock ? NULL : either;
 }
 
 /* ---- the document ---- */

@@ -157,12 +157,12 @@ static void add_name(char specifier, const struct unit_names *names, struct strb
 static const char *find_folder(char specifier, bool is_user)
 {
     static const struct {
-        char letter;
         const char *folder;
+        char letter;
         bool is_always;
-    } folders[] = {{'t', "/run", false},     {'S', "/var/lib", false}, {'C', "/var/cache", false},
-                   {'L', "/var/log", false}, {'E', "/etc", false},     {'T', "/tmp", true},
-                   {'V', "/var/tmp", true}};
+    } folders[] = {{"/run", 't', false},     {"/var/lib", 'S', false}, {"/var/cache", 'C', false},
+                   {"/var/log", 'L', false}, {"/etc", 'E', false},     {"/tmp", 'T', true},
+                   {"/var/tmp", 'V', true}};
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         if (folders[i].letter == specifier && (folders[i].is_always || !is_user))
             return folders[i].folder;

@@ -300,7 +300,8 @@ static void any_damage_is_survived(void **state)
         const char *text = imports[random_between(&random, 0, 8)].text;
         size_t length = strlen(text);
         char *copy = malloc(length + 1); /* not terminated */
-        memcpy(copy, text, length);
+        for (size_t k = 0; k < length; k++)
+            copy[k] = text[k];
         for (int k = random_between(&random, 1, 4); k > 0 && length; k--)
             copy[random_between(&random, 0, (int)length - 1)] =
                 "'\"`(),;\\\n#-/*[]{}:x0"[random_between(&random, 0, 20)];

@@ -1,4 +1,5 @@
 /* peal export: definitions as YAML or JSON, and as jobs of other programs. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,10 +129,12 @@ static enum status print_cronjobs(const struct reading *reading, const struct jo
     size_t count = 0;
     strbuf_init(&text);
     for (; count < jobs->count && st == OK; count++) {
-        choose_name(names, count, jobs->items[count]->name);
+        const struct job *job = jobs->items[count];
+        assert(job);
+        choose_name(names, count, job->name);
         st = strbuf_status(&names[count]);
         if (st == OK)
-            st = cronjob_export(jobs->items[count], names[count].text, &options, &text);
+            st = cronjob_export(job, names[count].text, &options, &text);
     }
     if (st == OK)
         fputs(text.text, stdout);

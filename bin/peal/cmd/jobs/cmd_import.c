@@ -4,11 +4,13 @@
 
 #include "cli/when.h"
 #include "client/batch/batch.h"
+#include "crontab/shadow.h"
 #include "definition/job_fields.h"
 #include "facade/facade_dkron_import.h"
 #include "foreign/cronjob.h"
 #include "foreign/xxl.h"
 #include "jobs/foreign/crontab_source.h"
+#include "jobs/foreign/fleet_source.h"
 #include "jobs/foreign/foreign_source.h"
 #include "jobs/foreign/systemd_source.h"
 #include "text/tr.h"
@@ -19,6 +21,7 @@ struct request {
     struct request_base base;
     struct crontab_request from;
     bool is_user; /* units of a user's own manager */
+    bool shadow;  /* of a crontab that still runs */
     bool apply, replace;
 };
 
@@ -89,7 +92,12 @@ static const char *prefix_complaint(const char *prefix)
 static enum exit_code read_crontab(const struct request *request, const struct reading *reading,
                                    struct job_list *jobs, size_t *ret_lost)
 {
-    return crontab_source_read(&request->from, reading, jobs, ret_lost);
+    enum exit_code code = crontab_source_read(&request->from, reading, jobs, ret_lost);
+    for (size_t i = 0; i < jobs->count && request->shadow && code == EXIT_OK; i++) {
+        jobs->items[i]->paused = true;
+        code = cli_fail(job_pairs_add(&jobs->items[i]->labels, SHADOW_LABEL, SHADOW_CRON));
+    }
+    return code;
 }
 
 static enum exit_code read_gocron(const struct request *request, const struct reading *reading,
@@ -128,6 +136,12 @@ static enum exit_code read_timers(const struct request *request, const struct re
                                          .user = request->from.user,
                                          .is_user = request->is_user};
     return systemd_source_read(&from, reading, jobs, ret_lost);
+}
+
+static enum exit_code read_fleet(const struct request *request, const struct reading *reading,
+                                 struct job_list *jobs, size_t *ret_lost)
+{
+    return fleet_source_read(request->from.file, request->from.prefix, reading, jobs, ret_lost);
 }
 
 /* Where the jobs come from. */
@@ -215,6 +229,12 @@ static enum exit_code import_timers(void *place)
     return import_from(place, &origin);
 }
 
+static enum exit_code import_fleet(void *place)
+{
+    static const struct origin origin = {read_fleet, .has_lines = true};
+    return import_from(place, &origin);
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -240,9 +260,20 @@ static const struct command subcommands[] = {
             OPTION_TEXT(request, from.mail_channel, 0, "mail-channel", "NAME",
                         "the channel that jobs below a MAILTO notify",
                         .complete = COMPLETE_CHANNELS),
+            OPTION_FLAG(request, shadow, 0, "shadow",
+                        "paused, and compared with cron's log by peal shadow"),
             OPTION_GROUP(request, base, import_options)),
         .too_many = "one file at a time",
         .run = import_crontab,
+    },
+    {
+        .name = "import fleet",
+        .summary = "show the jobs of the crontabs of many machines, or add them",
+        .arguments = ROWS(ARGUMENT(request, from.file, "DIR", .complete = COMPLETE_FILES)),
+        .options = import_options,
+        .too_few = "which folder? One that collect-crontabs has made, with a folder for each host",
+        .too_many = "one folder at a time",
+        .run = import_fleet,
     },
     {
         .name = "import gocron",
@@ -325,7 +356,8 @@ const struct command cmd_import = {
              "each field. Exit status 6: "
              "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job",
+    .too_few =
+        "what to import? peal import crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

@@ -1,14 +1,13 @@
 #include "jobs/foreign/crontab_source.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "jobs/foreign/crontab_file.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
@@ -76,8 +75,9 @@ static enum status take_over(const char *prefix, struct job_list *jobs, struct j
     return OK;
 }
 
-static void tell_notes(struct source *source, const char *place, const struct crontab *crontab)
+static size_t tell_notes(const char *place, const struct crontab *crontab)
 {
+    size_t lost = 0;
     for (size_t i = 0; i < crontab->note_count; i++) {
         struct crontab_note *note = &crontab->notes[i];
         tr_parsed(note->text, sizeof(note->text));
@@ -88,15 +88,32 @@ static void tell_notes(struct source *source, const char *place, const struct cr
         /* TR("info"), TR("warning"), TR("error") */
         fprintf(stderr, tr("%s: %s"), tr(crontab_severity_name(note->severity)), note->text);
         fputc('\n', stderr);
-        source->lost += note->severity == CRONTAB_ERROR;
+        lost += note->severity == CRONTAB_ERROR;
     }
+    return lost;
+}
+
+enum exit_code crontab_source_text(const char *place, const struct strbuf *text,
+                                   const struct crontab_options *options,
+                                   const struct reading *reading, struct crontab *ret,
+                                   size_t *inout_lost)
+{
+    struct parse_error err = {0};
+    enum status st = crontab_import(text->text, text->length, options, reading->zones, ret, &err);
+    if (st == E_INVALID || st == E_TOO_LARGE) {
+        tr_parsed(err.message, sizeof(err.message));
+        cli_error("%s: %s", place, err.message);
+        return EXIT_INVALID;
+    }
+    if (st == OK)
+        *inout_lost += tell_notes(place, ret);
+    return cli_fail(st);
 }
 
 static enum exit_code import_text(struct source *source, const char *place,
                                   const struct strbuf *text)
 {
     struct crontab crontab;
-    struct parse_error err = {0};
     struct crontab_options options = {
         .system = source->request->system,
         .user = source->request->system ? NULL : source->user,
@@ -104,20 +121,12 @@ static enum exit_code import_text(struct source *source, const char *place,
         .mail_channel = source->request->mail_channel,
     };
     crontab_init(&crontab);
-    enum status st =
-        crontab_import(text->text, text->length, &options, source->reading->zones, &crontab, &err);
-    if (st == E_INVALID || st == E_TOO_LARGE) {
-        tr_parsed(err.message, sizeof(err.message));
-        cli_error("%s: %s", place, err.message);
-        crontab_release(&crontab);
-        return EXIT_INVALID;
-    }
-    if (st == OK) {
-        tell_notes(source, place, &crontab);
-        st = take_over(source->request->prefix, source->jobs, &crontab.jobs);
-    }
+    enum exit_code code =
+        crontab_source_text(place, text, &options, source->reading, &crontab, &source->lost);
+    if (code == EXIT_OK)
+        code = cli_fail(take_over(source->request->prefix, source->jobs, &crontab.jobs));
     crontab_release(&crontab);
-    return cli_fail(st);
+    return code;
 }
 
 static enum exit_code import_file(struct source *source, const char *path)
@@ -131,16 +140,14 @@ static enum exit_code import_file(struct source *source, const char *path)
     return code;
 }
 
-/* cron reads files there whose names are letters, digits, _ and - only. */
-static int is_crontab_name(const struct dirent *entry)
+int crontab_is_system(const struct dirent *entry)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     return entry->d_name[strspn(entry->d_name, letters)] == '\0';
 }
 
-/* Named after users, whose names may have dots; crontab's own temporary files have other names. */
-static int is_user_name(const struct dirent *entry)
+int crontab_is_user(const struct dirent *entry)
 {
     const char *name = entry->d_name;
     return name[0] != '.' && !strpbrk(name, "~#") && strncmp(name, "tmp.", 4) != 0;
@@ -151,7 +158,8 @@ static enum exit_code import_folder(struct source *source, const char *folder, b
 {
     struct dirent **entries = NULL;
     enum exit_code worst = EXIT_OK;
-    int count = scandir(folder, &entries, is_spool ? is_user_name : is_crontab_name, alphasort);
+    int count =
+        scandir(folder, &entries, is_spool ? crontab_is_user : crontab_is_system, alphasort);
     if (count < 0) {
         cli_error("can't read %s: %m", folder);
         return EXIT_ERROR;
@@ -189,43 +197,11 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The output of `crontab -l`, which knows where its files are and may read them. */
-static enum exit_code list_crontab(const char *user, struct strbuf *text)
-{
-    int ends[2];
-    char chunk[4096];
-    ssize_t length;
-    int status = -1;
-    if (pipe(ends) != 0)
-        return cli_fail(E_IO);
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        if (user)
-            execlp("crontab", "crontab", "-l", "-u", user, (char *)NULL);
-        else
-            execlp("crontab", "crontab", "-l", (char *)NULL);
-        cli_error("can't run crontab: %s; give the crontab as a file", strerror(errno));
-        _exit(127);
-    }
-    close(ends[1]);
-    while (pid > 0 && (length = read(ends[0], chunk, sizeof(chunk))) > 0)
-        strbuf_add(text, chunk, (size_t)length);
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return EXIT_NOT_FOUND; /* crontab has said why */
-    return cli_fail(strbuf_status(text));
-}
-
 static enum exit_code import_user(struct source *source)
 {
     struct strbuf text;
     strbuf_init(&text);
-    enum exit_code code = list_crontab(source->request->user, &text);
+    enum exit_code code = crontab_read(NULL, source->request->user, &text);
     if (code == EXIT_OK)
         code = import_text(source, "crontab", &text);
     strbuf_release(&text);

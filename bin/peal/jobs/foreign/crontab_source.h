@@ -20,4 +20,17 @@ MUST_CHECK enum exit_code crontab_source_read(const struct crontab_request *requ
                                               const struct reading *reading, struct job_list *jobs,
                                               size_t *ret_lost);
 
+/* Reads one text, and tells its notes; `place` stands before them. Lines that could not be read are
+ * added to *inout_lost. *ret, which the caller has initialised, is to be released in any case. */
+MUST_CHECK enum exit_code crontab_source_text(const char *place, const struct strbuf *text,
+                                              const struct crontab_options *options,
+                                              const struct reading *reading, struct crontab *ret,
+                                              size_t *inout_lost);
+
+/* Does cron read a file of this name: below /etc/cron.d, where names are letters, digits, _ and -
+ * only; of a spool, where they are users, whose names may have dots? */
+struct dirent;
+int crontab_is_system(const struct dirent *entry);
+int crontab_is_user(const struct dirent *entry);
+
 #endif

@@ -125,7 +125,9 @@ static enum exit_code add_timer(struct texts *texts, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-    enum exit_code code = folder ? add_unit(texts, path) : cli_fail(E_NOMEM);
+    if (!folder)
+        return cli_fail(E_NOMEM);
+    enum exit_code code = add_unit(texts, path);
     if (code == EXIT_OK)
         code = add_folder(texts, *folder ? folder : "/", is_service, add_unit);
     free(folder);
