@@ -98,22 +98,24 @@ static int64_t whole_days(icalcomponent *event, struct icaltimetype start)
     return count > 0 ? count : 1;
 }
 
-/* Spans of an event without a time zone are in UTC, too. */
+/* Spans of an event without a time zone are in UTC, too. What is far before or behind the days that
+ * are asked for is cut off. */
 static void take_window(struct days *days, struct icaltimetype start,
                         const struct icaltime_span *span)
 {
     bool is_floating = !start.zone && !icaltime_is_utc(start);
-    if (span->end <= span->start || span->start / DAY_S > days->span->last_day ||
-        span->end / DAY_S < days->span->first_day || days->window_count > CALENDAR_WINDOWS_MAX)
+    int64_t first_s = (days->span->first_day - 1) * DAY_S;
+    int64_t last_s = (days->span->last_day + 2) * DAY_S;
+    int64_t from_s = span->start > first_s ? span->start : first_s;
+    int64_t to_s = span->end < last_s ? span->end : last_s;
+    if (to_s <= from_s || days->window_count > CALENDAR_WINDOWS_MAX)
         return;
     if (array_grow(&days->windows, days->window_count, sizeof(*days->windows)) != OK) {
         days->is_out_of_memory = true;
         return;
     }
-    days->windows[days->window_count++] =
-        (struct window){.kind = is_floating ? WINDOW_LOCAL : WINDOW_INSTANTS,
-                        .from_s = span->start,
-                        .to_s = span->end};
+    days->windows[days->window_count++] = (struct window){
+        .kind = is_floating ? WINDOW_LOCAL : WINDOW_INSTANTS, .from_s = from_s, .to_s = to_s};
 }
 
 static void take_occurrence(icalcomponent *event, struct icaltime_span *span, void *context)
