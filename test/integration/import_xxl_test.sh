@@ -36,6 +36,7 @@ expect_json '[.schedule, .spread, .overlap, .timeout, .labels.executor, .owner]'
 run peal run xxl/日报 --follow
 expect_status 0
 expect_stdout 'hello world'
+# shellcheck disable=SC2317 # wait_until calls it
 after_ran() { peal runs xxl/收尾 -o json | jq -e '.[0].state == "ok"' >"$scratch/jq"; }
 wait_until after_ran
 run peal logs xxl/收尾

@@ -35,6 +35,7 @@ expect_status 0
 expect_stdout_has 'created echo'
 run peal get echo -o json
 expect_json '[.paused, .labels.shadow]' '[true,"cron"]'
+# shellcheck disable=SC2317 # wait_until calls it
 skipped() { peal runs echo --ledger -o json | jq -e 'any(.[]; .state == "skipped" and .reason == "paused")' >"$scratch/jq"; }
 peal add echo '* * * * * *' --replace --paused --label shadow=cron --shell 'echo every' >"$scratch/ignored"
 wait_until skipped

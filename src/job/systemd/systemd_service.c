@@ -366,5 +366,7 @@ enum status systemd_set_service(struct systemd_build *build, struct systemd_time
         st = systemd_note_rest(build, timer, timer->service, "Service", known);
     if (st == OK && !timer->is_lost)
         st = systemd_note_rest(build, timer, timer->service, "Unit", known_of_unit);
+    if (st == OK && !timer->is_lost)
+        st = systemd_note_rest(build, timer, timer->timer, "Unit", known_of_unit);
     return st;
 }

@@ -184,6 +184,8 @@ static const struct {
      "{\"name\":\"b-home\",\"schedule\":\"0 0 * * *\",\"timezone\":\"Europe/Berlin\","
      "\"command\":[\"/bin/b\",\"home\"],\"cwd\":\"/\"}\n"
      "3 info b@home.timer the job is named \"b-home\"\n"},
+    {__LINE__, DAILY "[Unit]\nDescription=x\nConditionHost=web-1\n" RUNS,
+     A_DAY TRUE ",\"notes\":\"x\"}\n7 warning a.timer ConditionHost=web-1 is not converted\n"},
     {__LINE__, TIMER("OnCalendar=daily\nUnit=other.service\n") RUNS,
      "4 error a.timer its service other.service is not among the files\nlost 1\n"},
     {__LINE__, DAILY "nonsense\n" RUNS,
