@@ -221,8 +221,14 @@ const struct message zh_jobs[] = {
      "JSON：dates、weekdays、windows、timezone、notes。"
      "时段是一天中的一段时间，可限定星期或日期；含开始时刻，不含结束时刻，结束早于开始表示到次日。"
      "iCalendar 文件取一年前起的事件：全天事件为日期，其他为时段。"},
-    {"the events of an iCalendar file, or - for stdin: dates and windows",
-     "iCalendar 文件中的事件（日期和时段），- 表示标准输入"},
+    {"the events of an iCalendar file or address, or - for stdin: dates and windows",
+     "iCalendar 文件或网址中的事件（日期和时段），- 表示标准输入"},
+    {"the iCalendar address", "iCalendar 网址"},
+    {"%s: %s; the calendar stays as it was", "%s：%s；日历保持不变"},
+    {"%s: it has no events from a year ago on; the calendar stays as it was",
+     "%s：从一年前起没有任何事件；日历保持不变"},
+    {"it has more than %d MB", "内容超过 %d MB"},
+    {"HTTP status %ld", "HTTP 状态 %ld"},
     {"how far ahead its events are taken (default: 5)", "取未来多少年的事件（默认：5）"},
     {"the events of --ical, or dates, or -f FILE; one of them",
      "--ical 的事件、日期或 -f FILE，只能选其一"},

@@ -71,9 +71,9 @@ const char *secret_use_complaint(const char *item)
         return complaint;
     if (!is_variable(use.variable, strlen(use.variable)))
         return "has a name that is no variable: name one, as in PGPASSWORD=2nd-password";
-    return strncmp(use.variable, "PEAL_", 5) == 0 ? "has a variable of peal's own: another is "
-                                                    "named by VARIABLE=SECRET"
-                                                  : NULL;
+    if (strncmp(use.variable, "PEAL_", 5) != 0 || strcmp(use.variable, "PEAL_TOKEN") == 0)
+        return NULL; /* a token is what lets the job ask the agent */
+    return "has a variable of peal's own: another is named by VARIABLE=SECRET";
 }
 
 /* ---- whose ---- */

@@ -208,6 +208,7 @@ static void test_uses(void **unused)
         {__LINE__, "A=../db", NULL, NULL},
         {__LINE__, "a/../db", NULL, NULL},
         {__LINE__, "PEAL_JOB=db", NULL, NULL},
+        {__LINE__, "PEAL_TOKEN=db", "PEAL_TOKEN", "db"},
         {__LINE__, "peal-job", NULL, NULL},
     };
     (void)unused;

@@ -8,6 +8,7 @@
 #include "client/body.h"
 #include "client/documents.h"
 #include "ical/ical_dates.h"
+#include "ical/ical_fetch.h"
 #include "jobs/input_file.h"
 #include "text/tr.h"
 #include "text/tr_parsed.h"
@@ -30,7 +31,7 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, file, 'f', "file", "F", "the calendar is in a file, or - for stdin",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(request, ical, 0, "ical", "F",
-                "the events of an iCalendar file, or - for stdin: dates and windows",
+                "the events of an iCalendar file or address, or - for stdin: dates and windows",
                 .complete = COMPLETE_FILES),
     OPTION_NUMBER(request, years, 0, "years", 1, ICAL_YEARS_MAX,
                   "how far ahead its events are taken (default: 5)"),
@@ -113,6 +114,36 @@ static enum exit_code read_words(const struct request *request, json_t **ret)
     return EXIT_OK;
 }
 
+/* An address is not shown: it may be a secret. */
+static const char *ical_place(const struct request *request)
+{
+    return ical_is_address(request->ical) ? tr("the iCalendar address") : request->ical;
+}
+
+static enum exit_code get_ical(const struct request *request, struct strbuf *ret)
+{
+    struct strbuf why;
+    if (!ical_is_address(request->ical))
+        return input_file_read(request->ical, ret);
+    strbuf_init(&why);
+    enum status st = ical_fetch(request->ical, ret, &why);
+    if (st == E_IO)
+        cli_error(tr("%s: %s; the calendar stays as it was"), ical_place(request), why.text);
+    strbuf_release(&why);
+    return st == E_IO ? EXIT_ERROR : cli_fail(st);
+}
+
+/* What is published may be empty by mistake, and jobs would run on holidays. */
+static enum exit_code refuse_empty(const struct request *request, const json_t *events)
+{
+    if (!ical_is_address(request->ical) || json_array_size(json_object_get(events, "dates")) ||
+        json_array_size(json_object_get(events, "windows")))
+        return EXIT_OK;
+    cli_error(tr("%s: it has no events from a year ago on; the calendar stays as it was"),
+              ical_place(request));
+    return EXIT_INVALID;
+}
+
 /* From a year ago on, since past dates say why ticks were skipped. */
 static enum exit_code read_ical(const struct request *request, json_t **ret)
 {
@@ -123,16 +154,20 @@ static enum exit_code read_ical(const struct request *request, json_t **ret)
     json_t *events = NULL;
     const char *why = "";
     strbuf_init(&text);
-    enum exit_code code = input_file_read(request->ical, &text);
+    enum exit_code code = get_ical(request, &text);
     if (code == EXIT_OK) {
         enum status st = ical_dates_read(text.text, &span, &events, &why);
         if (st == E_INVALID)
-            cli_error("%s: %s", request->ical, tr(why));
+            cli_error("%s: %s", ical_place(request), tr(why));
         code = st == E_INVALID ? EXIT_INVALID : cli_fail(st);
     }
     strbuf_release(&text);
-    if (code != EXIT_OK)
+    if (code == EXIT_OK)
+        code = refuse_empty(request, events);
+    if (code != EXIT_OK) {
+        json_decref(events);
         return code;
+    }
     if (!json_array_size(json_object_get(events, "windows"))) /* an older agent can't read them */
         json_object_del(events, "windows");
     *ret = events;
@@ -317,7 +352,7 @@ static const struct command subcommands[] = {
         .summary = "make a calendar, or put this in its place",
         .usage = "NAME [DATE...] [--weekday D,...] [--window W]... [--tz ZONE] [--notes TEXT]\n"
                  "NAME -f FILE|-\n"
-                 "NAME --ical FILE|- [--years N]",
+                 "NAME --ical FILE|URL|- [--years N]",
         .notes = "A DATE is a day, a row of them from the first to the last with a / between, or "
                  "the same without the year, for every year. What is set takes the place of what "
                  "was there; the jobs that name the calendar go by it from then on. A file is "
@@ -356,7 +391,7 @@ const struct command cmd_calendar = {
         {"peal calendar set weekends --weekday sat,sun", NULL},
         {"peal calendar set office --window 'mon-fri 09:00-17:30' --tz Europe/Berlin", NULL},
         {"peal calendar set holidays -f holidays.yaml", NULL},
-        {"curl -s https://example.org/holidays.ics | peal calendar set holidays --ical -", NULL},
+        {"peal calendar set holidays --ical https://example.org/holidays.ics", NULL},
         {"peal calendar show holidays -o yaml", NULL},
         {"peal calendar preview holidays --job report", NULL},
         {"peal add report '0 9 * * *' --calendar holidays -- report", NULL}),
