@@ -56,7 +56,10 @@ expect_status 0
 for job in flow parts; do
     run peal run $job
     expect_status 0
-    wait_until are $job running $([ $job = parts ] && echo 3 || echo 1)
+done
+wait_until are flow running 1
+wait_until are parts running 3
+for job in flow parts; do
     run peal run $job
     expect_status 4
 done

@@ -94,14 +94,14 @@ static void a_node_has_the_limits_of_its_labels(void **state)
 static void namespaces_end_with_a_slash(void **state)
 {
     static const struct {
-        int line;
         const char *name;
+        int line;
         bool is_right;
     } rows[] = {
-        {__LINE__, "db", true},        {__LINE__, "shop/", true},   {__LINE__, "shop/eu/", true},
-        {__LINE__, "shop/eu", false},  {__LINE__, "/", false},      {__LINE__, "", false},
-        {__LINE__, "shop//", false},   {__LINE__, "/shop/", false}, {__LINE__, "a/b/c/", false},
-        {__LINE__, "shop eu/", false}, {__LINE__, "d=b", false},
+        {"db", __LINE__, true},        {"shop/", __LINE__, true},   {"shop/eu/", __LINE__, true},
+        {"shop/eu", __LINE__, false},  {"/", __LINE__, false},      {"", __LINE__, false},
+        {"shop//", __LINE__, false},   {"/shop/", __LINE__, false}, {"a/b/c/", __LINE__, false},
+        {"shop eu/", __LINE__, false}, {"d=b", __LINE__, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -75,7 +75,7 @@ static enum exit_code set(struct client *client, void *place)
 {
     const struct request *request = place;
     struct reply reply = {0};
-    const char *wrong;
+    const char *wrong = "";
     if (!request->cluster && !request->node && !request->labels.count)
         return cli_usage(
             request->doc.base.command,
