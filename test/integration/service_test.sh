@@ -98,6 +98,7 @@ END
 # ---- the journal gets events with fields, where stderr leads to it ----
 
 # A journal of the test's own, in a place that only these processes see.
+# shellcheck disable=SC2016 # for the shell in there
 in_journal() { # FILE-AS-STDERR COMMAND...
     unshare --mount sh -c 'mkdir -p /run/systemd && mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal &&
         { python3 "$1" /run/systemd/journal/socket "$2" & } && until [ -S /run/systemd/journal/socket ]; do sleep 0.05; done &&
