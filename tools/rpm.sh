@@ -12,6 +12,10 @@ out=$PWD/build/rpm
 rm -rf "$out"
 package_sources "$out/SOURCES/peal-$version"
 cp "$out/SOURCES/peal-$version/packaging/rpm/peal.spec" "$out/"
+cat >>"$out/peal.spec" <<END
+* $(date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y') $(sed -n 's/^Maintainer: //p' packaging/debian/control) - $version-1
+- See CHANGELOG.md.
+END
 tar -C "$out/SOURCES" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "peal-$version" |
     gzip -n9 >"$out/SOURCES/peal-$version.tar.gz"
 rm -r "$out/SOURCES/peal-$version"
@@ -20,7 +24,7 @@ rm -r "$out/SOURCES/peal-$version"
 # machine has was not installed by rpm.
 log=$out/build.log
 if ! rpmbuild -ba --nodeps --define "_topdir $out" --define "peal_version $version" --define "peal_revision $revision" \
-    --define '_libdir /usr/lib64' --define '_buildhost peal' --define 'use_source_date_epoch_as_buildtime 1' \
+    --define '_lib lib64' --define '_libdir /usr/lib64' --define '_buildhost peal' --define 'use_source_date_epoch_as_buildtime 1' \
     --define 'clamp_mtime_to_source_date_epoch 1' --define '_build_id_links none' \
     "$out/peal.spec" >"$log" 2>&1; then
     tail -n 40 "$log" >&2

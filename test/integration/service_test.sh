@@ -95,6 +95,33 @@ relative
 $(printf '/%0200d' 0)
 END
 
+# ---- the journal gets events with fields, where stderr leads to it ----
+
+# A journal of the test's own, in a place that only these processes see.
+# shellcheck disable=SC2016 # for the shell in there
+in_journal() { # FILE-AS-STDERR COMMAND...
+    unshare --mount sh -c 'mkdir -p /run/systemd && mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal &&
+        { python3 "$1" /run/systemd/journal/socket "$2" & } && until [ -S /run/systemd/journal/socket ]; do sleep 0.05; done &&
+        exec 2>"$3" && shift 3 && JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"' sh "$listen" "$scratch/journal" "$@"
+}
+if [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null; then
+    export PEAL_DATA=$scratch/in-journal
+    in_journal "$scratch/stderr" peal start --listen none &
+    agent=$!
+    wait_until test -S "$PEAL_DATA/api.sock"
+    wait_until grep -q '^PEAL_EVENT=ready$' "$scratch/journal"
+    pids+=" $(processes_with "$scratch/journal" | tr '\n' ' ')"
+    run cat "$scratch/journal"
+    expect_stdout_has 'SYSLOG_IDENTIFIER=peal'
+    expect_stdout_has "PEAL_NODE=$(peal state -o json | jq -r .node)"
+    run grep -c ' ready ' "$scratch/stderr"
+    expect_stdout 0
+    kill "$agent"
+    wait "$agent"
+else
+    echo 'skipped: only root can put a journal of its own in its place'
+fi
+
 # ---- peal service install, with a systemctl that only notes what it is told ----
 
 mkdir "$scratch/tools"

@@ -45,6 +45,7 @@ alike() {
 files_of_debs() {
     local each
     for each in build/deb/*.deb; do
+        case $each in *-dbgsym_*) continue ;; esac
         dpkg-deb --fsys-tarfile "$each" | tar -t | grep -v '/$'
     done | alike
 }
