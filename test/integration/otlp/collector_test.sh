@@ -242,6 +242,31 @@ expect_stdout_has 'spans were dropped'
 run peal --lang zh doctor
 expect_stdout_has '已丢弃 2 个 span'
 
+# ---- the log as JSON: one object a line, no member twice ----
+
+peal channel set away --type webhook --hook http://127.0.0.1:1/ --default >/dev/null 2>&1
+peal add fails @manual -- false 2>/dev/null
+run peal run fails --wait
+failed_message() { grep -q notification_failed "$scratch/log"; }
+wait_until failed_message
+run python3 -c '
+import json, re, sys
+def once(pairs):
+    assert len(pairs) == len(dict(pairs)), pairs
+    return dict(pairs)
+for line in open(sys.argv[1]):
+    event = json.loads(line, object_pairs_hook=once)
+    assert re.fullmatch(r"[a-z_]+", event["event"]), event
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event["time"]), event
+    if event["event"] == "notification_failed":
+        print(event["channel"], event["job"], event["of"], type(event["try"]).__name__)
+        break
+' "$scratch/log"
+expect_status 0
+expect_stdout 'away fails failure int'
+peal delete fails --yes >/dev/null 2>&1
+peal channel delete away --yes >/dev/null 2>&1
+
 # ---- a stop: what waits is sent; a collector that hangs holds it up for two seconds alone ----
 
 : >"$collector/spans"
