@@ -143,7 +143,7 @@ static void confirm_over(struct redis_job *job, bool is_lost)
     if (is_lost || client->must_confirm)
         confirm(client);
     else if (strcmp(client->stream.facts.server.seat, client->calls.facts.server.seat) != 0)
-        redis_link_lose(&client->stream, "it is no longer the master");
+        redis_links_lose(client, "it is no longer the master, or has begun another history");
     else
         tell(client);
 }

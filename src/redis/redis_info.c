@@ -70,6 +70,21 @@ int redis_info_replicas(const char *info, size_t length)
     return count;
 }
 
+static void fill_seat(struct redis_info *server, const char *replid)
+{
+    snprintf(server->seat, sizeof(server->seat), "%s%s", server->run_id, replid);
+}
+
+bool redis_info_has_moved(const struct redis_info *server, const char *info, size_t length)
+{
+    struct redis_info now = *server;
+    char replid[64];
+    if (!copy(info, length, "master_replid", replid, sizeof(replid)))
+        return false;
+    fill_seat(&now, replid);
+    return strcmp(now.seat, server->seat) != 0;
+}
+
 static int64_t number(const char *info, size_t length, const char *field)
 {
     char value[32];
@@ -87,7 +102,7 @@ bool redis_info_read(const char *info, size_t length, struct redis_info *ret)
     server.version = read_version(version);
     bool is_valkey = copy(info, length, "valkey_version", version, sizeof(version));
     snprintf(server.name, sizeof(server.name), "%s %.20s", is_valkey ? "Valkey" : "Redis", version);
-    snprintf(server.seat, sizeof(server.seat), "%s%s", server.run_id, replid);
+    fill_seat(&server, replid);
     server.is_master = is(info, length, "role", "master");
     server.is_cluster = is(info, length, "cluster_enabled", "1");
     server.is_loading = is(info, length, "loading", "1");

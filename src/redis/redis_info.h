@@ -30,6 +30,10 @@ bool redis_info_read(const char *info, size_t length, struct redis_info *ret);
  * of its data: they can't be promoted yet. */
 int redis_info_replicas(const char *info, size_t length);
 
+/* Has a server that told its seat begun another history since? A master does with its first
+ * replica. */
+bool redis_info_has_moved(const struct redis_info *server, const char *info, size_t length);
+
 /* How it may lose what it has acknowledged. */
 enum redis_loss {
     REDIS_LOSES_NOTHING,

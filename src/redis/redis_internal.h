@@ -183,6 +183,8 @@ bool redis_link_withdraw(struct redis_link *link, struct redis_job *job);
 /* Closes the connection, now or after the replies at hand, and opens another: jobs that were sent
  * are lost. */
 void redis_link_lose(struct redis_link *link, const char *why);
+/* Both: so that they are of one server again, and of one history of it. */
+void redis_links_lose(struct redis_client *client, const char *why);
 /* The same for another server, and at once; also if none is open yet. */
 void redis_link_move(struct redis_link *link, const char *why);
 void redis_job_drop_reply(struct redis_job *job);

@@ -125,6 +125,12 @@ void redis_link_lose(struct redis_link *link, const char *why)
     retry_later(link);
 }
 
+void redis_links_lose(struct redis_client *client, const char *why)
+{
+    redis_link_lose(&client->stream, why);
+    redis_link_lose(&client->calls, why);
+}
+
 void redis_link_move(struct redis_link *link, const char *why)
 {
     link->opening = redis_opening_free(link->opening);

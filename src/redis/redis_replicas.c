@@ -1,6 +1,8 @@
 /* How many replicas are connected, asked once a second: one that comes while a connection is open
  * may be promoted, too, so what is answered from then on waits for it. One that goes is waited for
- * as long as the server lives: it may be promoted, and lack what was answered without it. */
+ * as long as the server lives: it may be promoted, and lack what was answered without it. The first
+ * replica of a master makes it begin another history, by whose name connections know each other:
+ * all are opened anew then. */
 #include <stddef.h>
 
 #include "redis_internal.h"
@@ -27,6 +29,8 @@ static void count_over(struct redis_job *job, bool is_lost)
         int replicas = redis_info_replicas(info.data, info.length);
         raise_to(&client->calls, replicas);
         raise_to(&client->stream, replicas);
+        if (redis_info_has_moved(&client->calls.facts.server, info.data, info.length))
+            redis_links_lose(client, "it has begun another history");
     }
     redis_job_drop_reply(job);
     loop_timer_set(client->count_timer, COUNT_MS);

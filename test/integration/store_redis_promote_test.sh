@@ -1,21 +1,45 @@
 #!/bin/bash
 # shellcheck disable=SC2317 # what wait_until calls
 # A Redis that is the store of three nodes is killed, or freezes; Sentinel promotes its replica.
-# store_redis_promote_test.sh whole|frozen|behind
+# store_redis_promote_test.sh whole|frozen|behind|first
 #
 #   whole    each change waits for the replica: it lacks nothing, and all goes on by itself, within half a
 #            second of what the fail-over itself took
 #   frozen   the same, of a master that answers nothing, and goes on later
 #   behind   no change waits for it (replicas=0), and it lacks the last ones: nothing is started until
 #            somebody says so, whoever has seen them
+#   first    nothing is killed: a master gets its first replica, with which it begins another history, and nodes
+#            lose one of their two connections
 . "$(dirname "$0")/store_cluster_lib.sh"
 . "$(dirname "$0")/redis_lib.sh"
 how=$1
+
+node_is_well() { # NODE: it is told what it has written
+    peal state --data "$scratch/$1" -o json | jq -e '.store.ok'
+}
 
 redis_make # options: none
 
 mapfile -t ports < <(free_ports)
 replica=$scratch/redis.2 sentinel=$scratch/sentinel
+if [ "$how" = first ]; then
+    start_cluster "redis://127.0.0.1:$redis_port"
+    before=$(redis_say "$redis" INFO replication | grep '^master_replid:')
+    redis_follow "$replica" "${ports[0]}"
+    [ "$(redis_say "$redis" INFO replication | grep '^master_replid:')" != "$before" ] || mismatch 'the history is the same'
+    for reader in $(redis_say "$redis" CLIENT LIST | grep -F cmd=xread | cut -d ' ' -f 1); do
+        redis_say "$redis" CLIENT KILL ID "${reader#id=}" >/dev/null
+    done
+    expect_goes_on 'the first replica came'
+    for node in "${nodes[@]}"; do
+        wait_until node_is_well "$node"
+    done
+    run peal doctor
+    expect_stdout_has 'ok    replicas: 1, and changes wait for all of them'
+    expect_all_accounted
+    expect_none_doubled
+    finish
+fi
 redis_follow "$replica" "${ports[0]}"
 sentinel_start "$sentinel" "${ports[1]}" 500
 wait_until sentinel_knows "$sentinel" 1

@@ -403,3 +403,6 @@ peal_sim_mistake(short_wait_counts redis store redis/redis_link.c
 peal_sim_mistake(feed_before_replica redis store redis/redis_feed.c
     "if (client->stream.facts.replicas > 0)" "if (false)"
     "nodes are told of a change that a promoted replica lacks")
+peal_sim_mistake(history_of_one_connection redis store redis/redis_link.c
+    "redis_link_lose(&client->calls, why);" "(void)0;"
+    "a node whose two connections are of different histories of a server hears nothing more: P6")

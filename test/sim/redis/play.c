@@ -355,10 +355,11 @@ static redisReply *do_client(struct play_conn *conn, const struct play_command *
 static redisReply *do_info(const struct play *play)
 {
     return reply_text(
-        "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play\r\nrole:master\r\n"
+        "redis_version:7.0.15\r\nrun_id:run%d\r\nmaster_replid:play%d\r\nrole:master\r\n"
         "cluster_enabled:0\r\nloading:0\r\naof_enabled:1\r\n"
         "aof_last_write_status:ok\r\nmaxmemory_policy:noeviction\r\n%s",
-        play->runs, play->has_replica ? "slave0:ip=10.0.0.2,port=6379,state=online\r\n" : "");
+        play->runs, play->histories,
+        play->has_replica ? "slave0:ip=10.0.0.2,port=6379,state=online\r\n" : "");
 }
 
 /* WAIT replicas ms */

@@ -91,6 +91,7 @@ struct play {
     int64_t conns_made;
 
     bool has_replica, is_replica_frozen;
+    int histories; /* that have begun with a replica */
     int64_t replica_since_ms;
     int64_t replica_lag_ms, replica_at_ms; /* when it has what was done up to now */
     struct play_pendings pending;          /* changes that it does not have yet */

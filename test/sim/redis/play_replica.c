@@ -157,6 +157,7 @@ static void on_back(struct task *task)
 {
     struct play *play = (struct play *)((char *)task - offsetof(struct play, back_task));
     play->has_replica = true;
+    play->histories++; /* as of a master that had none before */
     play->replica_since_ms = play->stage->now_ms;
     stage_log(play->stage, "a replica follows");
 }
