@@ -63,7 +63,7 @@ static const char *complaint(const struct job *job, bool system)
     return NULL;
 }
 
-/* One line of sh with the job's environment, umask, directory, nice value and command. */
+/* One line of sh with the job's environment, umask, directory, nice values and command. */
 static void add_command(struct strbuf *out, const struct job *job)
 {
     for (size_t i = 0; i < job->env.count; i++) {
@@ -80,7 +80,12 @@ static void add_command(struct strbuf *out, const struct job *job)
     }
     if (job->nice)
         strbuf_addf(out, "nice -n %d ", job->nice);
-    if (job->kind == JOB_SHELL && (job->nice || job->cwd || job->env.count)) {
+    if (job->ionice.class == IONICE_IDLE)
+        strbuf_adds(out, "ionice -c 3 ");
+    if (job->ionice.class == IONICE_BEST_EFFORT)
+        strbuf_addf(out, "ionice -c 2 -n %d ", job->ionice.level);
+    bool has_nice = job->nice || job->ionice.class != IONICE_DEFAULT;
+    if (job->kind == JOB_SHELL && (has_nice || job->cwd || job->env.count)) {
         strbuf_adds(out, "bash -c ");
         size_t length = strcspn(job->script, "\n");
         char *line = strndup(job->script, length);
@@ -182,7 +187,7 @@ static void add_after(struct strbuf *out, const struct job *job)
 /* A comment for each field of the job that cron lacks. */
 static void add_remarks(struct strbuf *out, const struct job *job, bool system)
 {
-    static const struct job_limits none = {-1, -1, -1, -1, -1, -1};
+    const struct job_limits none = job_defaults().limits;
     if (job->overlap == OVERLAP_QUEUE || job->overlap == OVERLAP_REPLACE)
         strbuf_addf(out, "# not in cron: overlap: %s\n", overlap_policy_name(job->overlap));
     add_duration_remark(out, "timeout", job->timeout_s);

@@ -227,6 +227,8 @@ static const struct text_call calls[] = {
     {"return ", 0, 0, true, "definition/job_http.c"},
     {"return ", 0, 0, true, "expect/job_expect.c"},
     {"return ", 0, 0, true, "expect/notify_terms.c"},
+    {"return ", 0, 0, true, "expect/message_template.c"},
+    {"return ", 0, 0, true, "function/run_limits.c"},
     {"fail(", 2, 2, true, "expect/pattern.c"},
     {"return ", 0, 0, true, "function/job_function.c"},
     {"return ", 0, 0, true, "document/node.c"},
