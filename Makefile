@@ -10,13 +10,15 @@ SEEDS     ?=
 FIRST_SEED ?=
 WORLD     ?= memory etcd redis
 DURATION  ?= 10m
+SUITE     ?=
 STORE     ?= etcd
+EARLIER   ?=
 SEED      ?=
 FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb packages tarball bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball bench site pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,22 +51,22 @@ sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [F
 		$(if $(FIRST_SEED),--first-seed $(FIRST_SEED)) --logs build/sim/failures \
 		$(foreach world,$(WORLD),$(world)=build/sim/test/sim_$(world)_test)
 
-fault: ## hurt a real cluster for DURATION=10m [STORE=etcd|postgresql|redis] [SEED=n] [FAULTS=name,...], write the report
+fault: ## hurt a real cluster for DURATION=10m [STORE=etcd|postgresql|redis] [SEED=n] [FAULTS=name,...] [EARLIER=version], write the report
 	@tools/deps.sh build test
 	@tools/build.sh asan
 	@test/reliability/run.sh --store $(STORE) --duration $(DURATION) $(if $(SEED),--seed $(SEED)) \
-		$(if $(FAULTS),--faults $(FAULTS)) \
-		--report $(if $(FAULTS),build,docs)/reliability-report$(if $(filter-out etcd,$(STORE)),-$(STORE)).md
+		$(if $(FAULTS),--faults $(FAULTS)) $(if $(EARLIER),--earlier "$$(tools/versions.sh --programs $(EARLIER))") \
+		--report $(if $(FAULTS)$(EARLIER),build,docs)/reliability-report$(if $(filter-out etcd,$(STORE)),-$(STORE)).md
 
 soak: ## push RUNS=1000000 through a node and see that nothing grows
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/cluster/soak.sh build/release $(RUNS)
 
-versions: ## run clusters of an earlier peal and this one [COMMIT=c]
+versions: ## run clusters of an earlier peal and this one, also under faults, and go back to it [VERSION=v|COMMIT=c]
 	@tools/deps.sh build test
 	@tools/build.sh asan
-	@tools/versions.sh $(COMMIT)
+	@tools/versions.sh $(VERSION) $(COMMIT)
 
 compat: ## run what speaks to etcd against 3.5 and 3.6 (built with Go)
 	@tools/deps.sh build test
@@ -79,13 +81,18 @@ library: ## prove libpeal as it is installed: examples, ABI, hygiene, valgrind, 
 	@tools/deps.sh build test library
 	@tools/library.sh
 
-deb: ## build the packages of Debian, into build/deb
+deb: ## build the packages of Debian, into build/deb [SUITE=trixie: of that release, in a folder of debootstrap]
 	@tools/deps.sh build deb
-	@tools/deb.sh
+	@tools/deb.sh $(if $(SUITE),--suite $(SUITE))
 
-packages: ## prove the packages: lintian, same bytes twice, install, upgrade under running jobs, purge
-	@tools/deps.sh build deb
-	@test/packages/deb.sh
+rpm: ## build the packages of rpm, into build/rpm
+	@tools/deps.sh build rpm
+	@tools/rpm.sh
+
+packages: ## prove the packages: lintian, same bytes twice, install, upgrade under running jobs, purge [SUITE=trixie]
+	@tools/deps.sh build deb rpm
+	@test/packages/deb.sh $(SUITE)
+	$(if $(SUITE),,@test/packages/rpm.sh)
 
 tarball: ## build a folder that runs from anywhere, into build/tarball; test/packages/tarball.sh proves it
 	@tools/deps.sh build tarball
@@ -97,10 +104,15 @@ bench: ## measure, beside the peers that are installed
 	@tools/build.sh release
 	@bench/run.sh
 
+site: ## make a static site of the documents, with search, into build/site
+	@tools/deps.sh build
+	@tools/site.sh
+
 pictures: ## take the pictures of docs/CONSOLE.md anew
 	@tools/deps.sh build test
 	@tools/build.sh asan --target peal peal-spawn peal-call console_tests
 	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node gallery $(CURDIR)/build/asan/screenshots
+	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node recording $(CURDIR)/build/asan/screenshots
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz

@@ -73,13 +73,43 @@ function(peal_layer name)
     endforeach()
 endfunction()
 
+# Sets RET_LAYERS to the layers that `target` consists of, itself included, and RET_OTHERS to what they
+# use of others, each as the layer names it.
+function(peal_parts target ret_layers ret_others)
+    set(layers "")
+    set(others "")
+    set(unseen ${target})
+    while(unseen)
+        list(POP_FRONT unseen part)
+        if(part MATCHES "^peal_" AND NOT part IN_LIST layers)
+            list(APPEND layers ${part})
+            get_target_property(uses ${part} INTERFACE_LINK_LIBRARIES)
+            if(uses)
+                list(APPEND unseen ${uses})
+            endif()
+        elseif(NOT part MATCHES "^(peal_|::@)" AND NOT part IN_LIST others)
+            list(APPEND others ${part})
+        endif()
+    endwhile()
+    set(${ret_layers} ${layers} PARENT_SCOPE)
+    set(${ret_others} ${others} PARENT_SCOPE)
+endfunction()
+
 # peal_module(NAME LAYER SOURCE)
 # A layer as a module, lib/peal/peal-NAME.so, with a copy of the layers below it; SOURCE has its one
-# symbol. src/module/module.h says who loads it.
+# symbol. src/module/module.h says who loads it. What of it differs between two builds is seen when it is loaded, if src/module/CMakeLists.txt
+# knows all of its layers.
 function(peal_module name layer source)
+    peal_parts(peal_${layer} parts others)
+    foreach(part IN LISTS parts)
+        get_target_property(folder ${part} SOURCE_DIR)
+        cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
+        if(NOT folder IN_LIST module_layers)
+            message(FATAL_ERROR "the module ${name} has the layer ${folder}: name it in src/module/CMakeLists.txt")
+        endif()
+    endforeach()
     set(map ${PROJECT_SOURCE_DIR}/src/module/module.map)
     add_library(peal-${name} MODULE ${source})
-    target_include_directories(peal-${name} PRIVATE ${PEAL_VERSION_DIR})
     target_link_libraries(peal-${name} PRIVATE peal_${layer} peal_module)
     target_link_options(peal-${name} PRIVATE -Wl,--version-script=${map})
     set_target_properties(peal-${name} PROPERTIES

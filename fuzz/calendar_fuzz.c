@@ -6,6 +6,7 @@
 
 #include "calendar_codec.h"
 #include "cron/cron_expr.h"
+#include "window/held.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,19 +27,34 @@ static void check_days(const struct calendar *calendar)
     }
 }
 
+/* A stretch has its instant in it, and one answer. */
+static void check_stretches(const struct calendar *calendar)
+{
+    int64_t at_s = INT64_C(1767225600);
+    for (int i = 0; i < 50 && at_s < INT64_C(1800000000); i++) {
+        struct held_stretch stretch = calendar_stretch(calendar, zone_utc(), at_s);
+        require(stretch.from_s <= at_s && at_s < stretch.to_s);
+        require(calendar_holds(calendar, zone_utc(), at_s) == stretch.is_held);
+        require(calendar_holds(calendar, zone_utc(), stretch.to_s - 1) == stretch.is_held);
+        require(stretch.is_held || !calendar_window_at(calendar, zone_utc(), at_s));
+        at_s = stretch.to_s;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct calendar_definition definition, again;
     struct job_error err = {0};
-    if (calendar_decode_text((const char *)data, size, NULL, &definition, &err) != OK) {
+    if (calendar_decode_text((const char *)data, size, NULL, NULL, &definition, &err) != OK) {
         require(err.message[0] != '\0');
         return 0;
     }
     char *text = calendar_encode_text(&definition);
-    require(text && calendar_decode_text(text, strlen(text), NULL, &again, &err) == OK);
+    require(text && calendar_decode_text(text, strlen(text), NULL, NULL, &again, &err) == OK);
     char *text_again = calendar_encode_text(&again);
     require(text_again && strcmp(text, text_again) == 0);
     check_days(&definition.calendar);
+    check_stretches(&definition.calendar);
     free(text);
     free(text_again);
     calendar_definition_release(&definition);

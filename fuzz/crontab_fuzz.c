@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crontab/crontab.h"
+#include "export/crontab_export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

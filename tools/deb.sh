@@ -1,48 +1,62 @@
 #!/bin/sh
-# tools/deb.sh [COMMIT]
-# Builds the packages of Debian from a commit (HEAD), into build/deb. The same commit gives the same bytes:
-# the sources are those of git, and all dates are the commit's. A commit that has no tag of a
-# version is a version between the last and the next one: 0.1.0~20261119.abcdef12.
+# tools/deb.sh [--suite SUITE] [COMMIT]
+# Builds the packages of Debian from a commit (HEAD), into build/deb; with --suite those of that release of Debian, in a folder of debootstrap,
+# as root, into build/deb-SUITE. The same commit gives the same bytes: the sources are those of git, and all dates are the commit's.
 set -eu
 cd "$(dirname "$0")/.."
+# shellcheck source=tools/package.sh
+. tools/package.sh
 
-commit=$(git rev-parse --verify "${1:-HEAD}^{commit}")
-short=$(git rev-parse --short=8 "$commit")
-SOURCE_DATE_EPOCH=$(git show -s --format=%ct "$commit")
-export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
-
-version=$(git show "$commit:CMakeLists.txt" | sed -n 's/^project(peal VERSION \([0-9.]*\).*/\1/p')
-revision=
-if [ "$(git describe --tags --exact-match "$commit" 2>/dev/null)" != "v$version" ]; then
-    version=$version~$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M).$short
-    revision=$short
+suite=
+if [ "${1-}" = --suite ]; then
+    suite=$2
+    shift 2
 fi
+package_of "${1-}"
 
-out=$PWD/build/deb
+out=$PWD/build/deb${suite:+-$suite}
 rm -rf "$out"
-mkdir -p "$out/peal-$version"
-git archive "$commit" | tar -C "$out/peal-$version" -x
-cd "$out/peal-$version"
-cp -r packaging/debian debian
-cat >debian/changelog <<EOF
+package_sources "$out/peal-$version"
+cp -r "$out/peal-$version/packaging/debian" "$out/peal-$version/debian"
+cat >"$out/peal-$version/debian/changelog" <<END
 peal ($version) unstable; urgency=medium
 
   * See CHANGELOG.md.
 
- -- $(sed -n 's/^Maintainer: //p' debian/control)  $(date -u -d "@$SOURCE_DATE_EPOCH" -R)
-EOF
+ -- $(sed -n 's/^Maintainer: //p' packaging/debian/control)  $(date -u -d "@$SOURCE_DATE_EPOCH" -R)
+END
 
-# What was built before here need not be fetched again.
-modules=$(cd ../../.. && pwd)/web/node_modules
-[ ! -d "$modules" ] || cp -r "$modules" web/
+# The folder of the sources and what is built is at the same place inside and outside.
+build_in_suite()
+{
+    # shellcheck source=test/packages/root.sh
+    . test/packages/root.sh
+    inside=$PWD/build/roots/build-$suite$out
+    umount -l "$inside" 2>/dev/null || : # of a build that was cut short
+    trap 'umount -l "$inside" 2>/dev/null || :; root_leave' EXIT
+    root_make "$suite" "$PWD/build/roots/build-$suite" &&
+        mkdir -p "$inside" && mount --bind "$out" "$inside" &&
+        in_root apt-get -qq install -y --no-install-recommends build-essential lintian &&
+        in_root apt-get -qq build-dep -y --no-install-recommends "$out/peal-$version" &&
+        in_root SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" TZ=UTC PEAL_REVISION="$revision" \
+            sh -c "cd '$out/peal-$version' && dpkg-buildpackage -b -us -uc -ui" || return
+    # By that release's rules; test/packages/deb.sh reads it.
+    in_root sh -c "cd '$out' && lintian --info --display-info --allow-root ./*.changes" >"$out/lintian.log" 2>&1 || :
+}
+
+# -d: node, for one, may be here without its package; tools/deps.sh has looked.
+build_here()
+{
+    cd "$out/peal-$version"
+    PEAL_REVISION=$revision dpkg-buildpackage -b -d -us -uc -ui
+}
 
 log=$out/build.log
-# -d: node, for one, may be here without its package; tools/deps.sh has looked.
-if ! PEAL_REVISION=$revision dpkg-buildpackage -b -d -us -uc -ui >"$log" 2>&1; then
+if ! (if [ "$suite" ]; then build_in_suite; else build_here; fi) >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "deb: the build failed; all of its output is in $log" >&2
     exit 1
 fi
-cd ..
+cd "$out"
 rm -rf "peal-$version"
 ls -- *.deb

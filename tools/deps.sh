@@ -68,6 +68,9 @@ deb   dpkg-dev        dpkg-buildpackage
 deb   lintian         lintian
 deb   debootstrap     debootstrap
 deb   jq              jq
+rpm   debootstrap     debootstrap
+rpm   rpm             rpmbuild
+rpm   rpmlint         rpmlint
 tarball binutils      objdump
 tarball patchelf      patchelf
 tarball debootstrap   debootstrap

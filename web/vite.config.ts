@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { packWords } from "./pack_words";
 
 // Vite's own types describe node's; the console itself has none of them.
 declare const process: { env: Record<string, string | undefined> };
@@ -17,6 +18,7 @@ const screens: Record<string, string> = {
     run: "details",
     editor: "details",
     graph: "details",
+    nodes: "details",
     login: "login",
 };
 
@@ -27,6 +29,7 @@ function chunkOf(id: string): string {
 }
 
 export default defineConfig({
+    plugins: [packWords()],
     esbuild: { jsx: "automatic", jsxImportSource: "preact", legalComments: "none" },
     server: { proxy: { "/api": proxied, "/livez": proxied, "/readyz": proxied, "/openapi.json": proxied, "/metrics": proxied } },
     build: {

@@ -1,8 +1,10 @@
 #!/bin/sh
 # peal beside those who only start processes, on the same work with the same tiny program: two libraries
-# for Go, and bare loops of timerfd and posix_spawn in one and in two processes. All are measured one
-# after the other in each round of a row. What can't be built is named, with the reason, and left out.
-# Fails where peal is behind a library; memory and processor time, which records cost, are only shown.
+# for Go, and bare loops of timerfd and posix_spawn in one and in two processes. The libraries are measured
+# twice: as they start programs in the cheapest way, and reading both outputs of each, as peal does. All
+# come one after the other in each round of a row. What can't be built is named, with the reason, and left
+# out. Fails where peal is behind a library; in processor time only where that reads the outputs, too. Memory,
+# which records cost, is only shown.
 # usage: bench/peers/run.sh [BUILD_DIR [ROW...]]
 #   ROW               each (100 jobs at each second), thousand, five_thousand (at one instant), sustained
 #                     (10,000 due a second); all unless some are named. Each takes one to four minutes
@@ -44,7 +46,7 @@ build_peers() {
         if ! command -v go >/dev/null; then
             why='go is not installed'
         elif (cd "$here/$name" && timeout 300 go build -o "$results/$name" .) 2>"$work/go.log"; then
-            everyone="$everyone $name"
+            everyone="$everyone $name ${name}_output"
             continue
         else
             why=$(tail -n 1 "$work/go.log")
@@ -59,7 +61,11 @@ build_peers() {
 start_peer() { # NAME COUNT each|UNIX_S
     : >"$noted"
     rm -f "$work/ready"
-    "$results/$1" "$2" "$3" "$tiny" "$noted" >"$work/ready" &
+    case $1 in
+    *_output) export READ_OUTPUT=1 ;;
+    *) unset READ_OUTPUT ;;
+    esac
+    "$results/${1%_output}" "$2" "$3" "$tiny" "$noted" >"$work/ready" &
     peer=$!
     until [ -s "$work/ready" ]; do
         kill -0 "$peer" # it has said why

@@ -16,6 +16,7 @@
 
 struct api;
 struct notifier;
+struct otlp;
 struct known_secrets;
 
 /* The default user of jobs on this node. */
@@ -82,6 +83,7 @@ struct api_ports {
     struct node_asker messages;      /* what other nodes have sent; ask NULL: there are none */
     struct event_log log;            /* write NULL: no log */
     struct notifier *notifier;       /* NULL: no notifications */
+    const struct otlp *otlp;         /* NULL: no collector is configured */
     struct known_secrets *secrets;   /* NULL: none can be kept */
     /* Why the own history of another node can't be read, as the rest of a sentence after its name;
      * "": it can. NULL: the nodes share one history. */
@@ -125,6 +127,9 @@ MUST_CHECK enum status api_check_exposed(const struct api *api, struct strbuf *w
 
 /* Drops open calls; requests to store and history must have been answered. */
 struct api *api_free(struct api *api);
+
+/* Appends all metrics, as GET /metrics shows them. */
+void api_print_metrics(const struct api *api, struct strbuf *out);
 
 /* The default time zone of jobs from now on. E_NOMEM: unchanged. */
 MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);

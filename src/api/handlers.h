@@ -66,6 +66,10 @@ void get_node(struct call *call);
 void drain_node(struct call *call);
 void undrain_node(struct call *call);
 
+/* cluster/node_loads.c */
+void get_node_load(struct call *call);
+void list_loads(struct call *call);
+
 /* cluster/cluster.c */
 void get_cluster(struct call *call);
 void advance_cursors(struct call *call);

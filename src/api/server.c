@@ -357,6 +357,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = trail_init(&api->trail, api);
     if (st == OK)
+        st = node_loads_init(&api->node_loads, api);
+    if (st == OK)
         st = open_events(api, config);
     if (st == OK)
         st = hasher_new(api->ports.loop, &api->hasher);
@@ -393,6 +395,7 @@ struct api *api_free(struct api *api)
     idempotency_release(&api->idempotency);
     kept_batches_release(&api->kept);
     trail_release(&api->trail);
+    node_loads_release(&api->node_loads);
     events_free(api->events);
     accounts_release(&api->accounts);
     undecoded_release(&api->undecoded);

@@ -13,6 +13,7 @@
 #include "auth/throttle.h"
 #include "batch/batch_keep.h"
 #include "call.h"
+#include "cluster/node_loads.h"
 #include "definition/undecoded.h"
 #include "hooks/webhook.h"
 #include "idempotency.h"
@@ -63,6 +64,7 @@ struct api {
     struct trail trail;
     struct events *events;
     struct metrics metrics;
+    struct node_loads node_loads;
     struct made_id last_made;   /* by call_make_id */
     struct made_id last_change; /* of a noted change */
     struct accounts accounts;

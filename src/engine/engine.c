@@ -61,7 +61,7 @@ static void init_parts(struct engine *engine)
     inputs_init(&engine->inputs);
     instances_init(&engine->instances, &engine->catalog, &engine->runs, &engine->inputs,
                    ports->zones);
-    slots_init(&engine->slots, &engine->runs, &engine->catalog.groups, config->self.name);
+    slots_init(&engine->slots, &engine->runs, &engine->catalog.groups, &config->self);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
                &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
     claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
@@ -428,10 +428,27 @@ const struct slots *engine_slots(const struct engine *engine)
     return &engine->slots;
 }
 
-struct slot_wait engine_slot_wait(const struct engine *engine, const struct id *run_id)
+/* The terms of a run that may wait for a slot. */
+static const struct catalog_job *find_terms(struct engine *engine, const struct open_run *open)
+{
+    return open && open->is_grouped ? instances_terms(&engine->instances, &open->run) : NULL;
+}
+
+struct slot_wait engine_slot_wait(struct engine *engine, const struct id *run_id)
 {
     const struct open_run *open = open_runs_find(&engine->runs, run_id);
-    return open ? slots_wait(&engine->slots, open) : (struct slot_wait){.group = NULL};
+    const struct catalog_job *terms = find_terms(engine, open);
+    if (!terms)
+        return (struct slot_wait){.group = NULL};
+    return slots_wait(&engine->slots, open, terms->where, &engine->peers);
+}
+
+struct slot_wait engine_slot_lack(struct engine *engine, const struct open_run *open)
+{
+    const struct catalog_job *terms = find_terms(engine, open);
+    if (!terms)
+        return (struct slot_wait){.group = NULL};
+    return slots_lack(&engine->slots, open, terms->where, &engine->peers);
 }
 
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id)

@@ -132,11 +132,13 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
 
 struct slots;
 struct slot_wait;
+struct open_run;
 
 /* Who has the slots of groups, and who waits for them (groups/slots.h). */
 const struct slots *engine_slots(const struct engine *engine);
-/* What the run waits for; group NULL: for no slot. */
-struct slot_wait engine_slot_wait(const struct engine *engine, const struct id *run_id);
+/* What the run waits for; group NULL: for no slot. `lack` leaves out its place in the line. */
+struct slot_wait engine_slot_wait(struct engine *engine, const struct id *run_id);
+struct slot_wait engine_slot_lack(struct engine *engine, const struct open_run *open);
 
 /* Visits the runs of an instance of a workflow, itself among them, in any state. All of them are
  * here while it is open: the steps that have not been made yet are in its plan, which is its

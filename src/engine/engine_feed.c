@@ -127,7 +127,8 @@ static void take_calendar(struct engine *engine, const struct store_doc *doc)
             catalog_job_keep_out(use->job, engine->now.wall.ms);
         }
         use = LIST_FIRST(&entry->uses);
-        st = known_calendars_take(&engine->catalog.calendars, entry, doc, &error);
+        st = known_calendars_take(&engine->catalog.calendars, entry, doc, engine->ports.zones,
+                                  &error);
         for (; engine->loaded && use; use = LIST_NEXT(use, link))
             engine_put_plan(engine, use->job, INT64_MIN);
     }

@@ -59,7 +59,7 @@ void ports_log(const struct engine_ports *ports, const char *event, const char *
 
 void ports_read_pressure(const struct engine_ports *ports, struct peer *ret)
 {
-    ret->cpu_pressure = ret->memory_pressure = -1;
+    ret->cpu_pressure = ret->memory_pressure = ret->cpu_load = ret->memory_used = -1;
     if (ports->pressure.read)
         ports->pressure.read(ports->pressure.context, ret);
 }

@@ -37,8 +37,8 @@ struct output_source {
     void *context;
 };
 
-/* How much the machine's processes wait for processor and memory: sets cpu_pressure and
- * memory_pressure, -1 where it is not known. Read with each heartbeat. */
+/* The load of the machine: sets cpu_pressure, memory_pressure, cpu_load and memory_used, -1 where
+ * it is not known. Read with each heartbeat. */
 struct pressure_gauge {
     void (*read)(void *context, struct peer *ret);
     void *context;
@@ -102,6 +102,13 @@ struct teller {
     void *context;
 };
 
+/* Is told of records that the history has. The same ones may come again, as an agent that is killed
+ * meanwhile records them again. */
+struct record_observer {
+    void (*recorded)(void *context, const struct history_record *records, size_t count);
+    void *context;
+};
+
 struct engine_ports {
     struct store *store;
     struct executor *executor;
@@ -116,6 +123,7 @@ struct engine_ports {
     struct change_observer observer;      /* changed NULL: none */
     struct clock_observer clock_observer; /* stepped NULL: none */
     struct teller teller;                 /* tell NULL: no notifications */
+    struct record_observer records;       /* recorded NULL: none */
     struct made_id *last_id;              /* of ports_new_id; the engine's own */
 };
 

@@ -1,6 +1,7 @@
 #include "call_start.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "definition/job_http.h"
 #include "document/template.h"
@@ -74,6 +75,20 @@ static enum status add_headers(struct call_words *words, struct values *values, 
     return st;
 }
 
+/* A header of that name in the definition counts. */
+static void add_trace(struct call_words *words, const struct values *values, const char *variable,
+                      const char *header)
+{
+    const struct job_pairs *headers = &values->job->http.headers;
+    for (size_t i = 0; i < headers->count; i++) {
+        if (strcasecmp(headers->items[i].name, header) == 0)
+            return;
+    }
+    const char *value = look_up((void *)values, variable, strlen(variable));
+    if (value && *value)
+        call_words_add_header(words, header, value);
+}
+
 static void add_plain(struct call_words *words, const struct job *job, const char *allow,
                       struct strbuf *text)
 {
@@ -102,6 +117,8 @@ static enum status fill(struct call_start *start, const struct job *job, const c
     enum status st = add_url(&start->words, &values, &text, why);
     if (st == OK)
         st = add_headers(&start->words, &values, &text, why);
+    add_trace(&start->words, &values, "TRACEPARENT", "traceparent");
+    add_trace(&start->words, &values, "TRACESTATE", "tracestate");
     if (st == OK && start->has_body)
         st = expand(&values, "body", job->http.body, TEMPLATE_TEXT, &start->body, why);
     if (st == OK && (start->words.has_failed || strbuf_status(&text) != OK))

@@ -138,6 +138,8 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     }
     if (*run->traceparent)
         also(st, environment, "TRACEPARENT", run->traceparent);
+    if (*run->traceparent && job->tracestate)
+        also(st, environment, "TRACESTATE", job->tracestate);
 }
 
 static void set_params(enum status *st, struct run_environment *environment, const struct job *job)

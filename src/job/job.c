@@ -126,6 +126,7 @@ struct job *job_free(struct job *job)
     job_steps_free(job->steps, job->step_count);
     fields_release(job_fields, job);
     run_body_free(job->body);
+    free(job->tracestate);
     free(job);
     return NULL;
 }

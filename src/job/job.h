@@ -239,7 +239,8 @@ struct job {
     int64_t output_limit; /* bytes of output kept at the head, and as many at the tail */
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;
-    int64_t keep_bytes; /* output of all runs together */
+    int64_t keep_bytes;     /* output of all runs together */
+    int64_t delete_after_s; /* since the last change, when no run is under way; 0: it stays */
 
     struct job_notify notify;
     char *ping; /* Healthchecks' protocol; NULL: none */
@@ -262,6 +263,7 @@ struct job {
 
     /* Not of the definition, but of the one run that is about to start. */
     struct run_body *body; /* what its request has sent: run_body.h; NULL: nothing */
+    char *tracestate;      /* likewise, beside the traceparent of the run; NULL: none */
 };
 
 enum { JOB_FORMER_MAX = 32, JOB_PRIORITY_MAX = 1000 };

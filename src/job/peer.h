@@ -18,7 +18,10 @@ enum peer_role {
 /* What a node keeps to that older ones do not, and that they would break without a word. */
 enum peer_knowledge {
     PEER_KNOWS_MAINTENANCE = 1,
-    PEER_KNOWS = PEER_KNOWS_MAINTENANCE, /* this version */
+    PEER_KNOWS_SPACE_LIMITS = 2, /* groups of namespaces (group/group.h) */
+    PEER_KNOWS_WINDOWS = 4,      /* and time zones of calendars */
+    PEER_KNOWS = PEER_KNOWS_MAINTENANCE | PEER_KNOWS_SPACE_LIMITS |
+                 PEER_KNOWS_WINDOWS, /* this version */
 };
 
 /* Why a node accepts no new runs: the first reason that applies. */
@@ -33,6 +36,8 @@ enum peer_refusal {
     PEER_OTHER,      /* a reason that only a newer peal knows */
     PEER_REFUSALS,
 };
+
+enum { PEER_LOAD_MAX = 9999 };
 
 struct peer {
     /* From the node's heartbeat. */
@@ -62,6 +67,8 @@ struct peer {
     int running;              /* runs that it owns */
     int cpu_pressure;    /* in %: time in which processes waited for a processor, and for ... */
     int memory_pressure; /* ... memory, over the last 10 s; -1: not known, as of an older peal */
+    int cpu_load;        /* load average of a minute per processor, in %; -1: not known, likewise */
+    int memory_used;     /* in %, without what the kernel can free; -1: not known */
     unsigned knows;      /* enum peer_knowledge; 0: an older peal */
     enum peer_refusal refusal;
     char refusal_word[32];    /* PEER_OTHER: the reason as the node sent it */

@@ -15,34 +15,16 @@
 /* In the order of the encoded object. The INT64 is written in hex, the WORD as the text of
  * peer_refusal_word. The last ones are written for programs only. */
 static const struct column fields[] = {
-    PEER(instance, ID),
-    PEER(home, INT64),
-    PEER(address, TEXT),
-    PEER(has_history, BOOL),
-    PEER(history_address, TEXT),
-    PEER(fingerprint, TEXT),
-    PEER(version, TEXT),
-    PEER(spawner_version, TEXT),
-    PEER(labels, TEXT),
-    PEER(roles, INT),
-    PEER(capacity, INT),
-    PEER(max_running, INT),
-    PEER(running, INT),
-    PEER(refusal, WORD),
-    PEER(started_ms, MS),
-    PEER(wall_ms, MS),
-    PEER(boot_ms, MS),
-    PEER(skew_ms, MS),
-    PEER(lag_ms, MS),
-    PEER(beats_ms, MS),
-    PEER(cpu_pressure, INT),
-    PEER(memory_pressure, INT),
-    PEER(knows, INT),
-    PEER(program, TEXT),
-    PEER(program_version, INT),
-    PEER(stands, BOOL),
-    PEER(lacks, TEXT),
-    PEER(via, TEXT),
+    PEER(instance, ID),         PEER(home, INT64),           PEER(address, TEXT),
+    PEER(has_history, BOOL),    PEER(history_address, TEXT), PEER(fingerprint, TEXT),
+    PEER(version, TEXT),        PEER(spawner_version, TEXT), PEER(labels, TEXT),
+    PEER(roles, INT),           PEER(capacity, INT),         PEER(max_running, INT),
+    PEER(running, INT),         PEER(refusal, WORD),         PEER(started_ms, MS),
+    PEER(wall_ms, MS),          PEER(boot_ms, MS),           PEER(skew_ms, MS),
+    PEER(lag_ms, MS),           PEER(beats_ms, MS),          PEER(cpu_pressure, INT),
+    PEER(memory_pressure, INT), PEER(cpu_load, INT),         PEER(memory_used, INT),
+    PEER(knows, INT),           PEER(program, TEXT),         PEER(program_version, INT),
+    PEER(stands, BOOL),         PEER(lacks, TEXT),           PEER(via, TEXT),
     PEER(progress, TEXT),
 };
 
@@ -279,15 +261,18 @@ static bool take_plain(struct reading *reading, const char *text, size_t length)
     return skip(&span, "}") && span.at == span.end;
 }
 
-static int at_most_all(int percent)
+static int at_most(int most, int percent)
 {
-    return percent < 0 ? -1 : percent > 100 ? 100 : percent;
+    return percent < 0 ? -1 : percent > most ? most : percent;
 }
 
 enum status peer_decode(const char *name, const char *text, size_t length, struct peer *ret)
 {
-    const struct reading empty = {
-        .peer = {.lag_ms = -1, .cpu_pressure = -1, .memory_pressure = -1}};
+    const struct reading empty = {.peer = {.lag_ms = -1,
+                                           .cpu_pressure = -1,
+                                           .memory_pressure = -1,
+                                           .cpu_load = -1,
+                                           .memory_used = -1}};
     struct reading reading = empty;
     if (!take_plain(&reading, text, length)) {
         json_t *json = json_loadb(text, length, 0, NULL);
@@ -300,8 +285,10 @@ enum status peer_decode(const char *name, const char *text, size_t length, struc
         return E_CORRUPT;
     memcpy(peer->name, name, strlen(name) + 1);
     peer->capacity = peer->capacity < 1 ? 1 : peer->capacity > 1000000 ? 1000000 : peer->capacity;
-    peer->cpu_pressure = at_most_all(peer->cpu_pressure);
-    peer->memory_pressure = at_most_all(peer->memory_pressure);
+    peer->cpu_pressure = at_most(100, peer->cpu_pressure);
+    peer->memory_pressure = at_most(100, peer->memory_pressure);
+    peer->cpu_load = at_most(PEER_LOAD_MAX, peer->cpu_load);
+    peer->memory_used = at_most(100, peer->memory_used);
     *ret = *peer;
     return OK;
 }

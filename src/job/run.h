@@ -75,7 +75,7 @@ enum run_reason {
     REASON_SHUTDOWN,      /* killed: all runs on the node were stopped */
     REASON_NO_NODE,       /* missed: no eligible node was available */
     REASON_RESTORED,      /* missed, lost: the store was restored from a backup */
-    REASON_CALENDAR,      /* skipped: a calendar of the job, named in detail, excludes the date */
+    REASON_CALENDAR,      /* skipped: a calendar of the job, named in detail, excludes it */
     REASON_EDITED,        /* skipped: the schedule was changed before the start */
     REASON_CLOCK,         /* skipped: the clock was set back; records the ticks that repeat */
     REASON_DISK_FULL,     /* missed: the disk was full */
@@ -107,11 +107,15 @@ int64_t run_tick_of_now(int64_t now_ms);
 
 enum { STEP_NAME_MAX = 63, STEP_NAME_SIZE = 80 }; /* the size has room for "[99999]" */
 
-/* The names of a run's groups, with spaces between them; see group/group.h. */
+/* The names of a run's groups, with spaces between them, and behind them labels of its node; see
+ * group/group.h. */
 enum {
     JOB_GROUPS_MAX = 4,
-    RUN_GROUPS_MAX = JOB_GROUPS_MAX + 1, /* and that of its namespace */
-    RUN_GROUPS_SIZE = RUN_GROUPS_MAX * (GROUP_NAME_MAX + 1),
+    RUN_SPACES_MAX = 2, /* namespaces that have a limit, one within the other */
+    RUN_GROUPS_MAX = JOB_GROUPS_MAX + RUN_SPACES_MAX,
+    RUN_LABELS_MAX = 4,
+    RUN_LABELS_SIZE = 128,
+    RUN_GROUPS_SIZE = RUN_GROUPS_MAX * (GROUP_NAME_MAX + 1) + RUN_LABELS_SIZE,
 };
 
 /* What a run of a workflow knows of those that it waits for: a step of the steps in its `after`, a
@@ -167,7 +171,8 @@ struct run {
                                   (workflow/flow.h), unique in the instance; `parts` is 0 */
     struct run_joins joins;
     char groups[RUN_GROUPS_SIZE]; /* it holds a slot in each of these while it is CLAIMED or BEGUN;
-                                     DUE, it may wait for one. In the store only */
+                                     DUE, it may wait for one. Behind them the labels of its node
+                                     that they are limited by. In the store only */
     int priority; /* of those that wait: higher goes first, then the earlier tick. In the store
                      only */
 };

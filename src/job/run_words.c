@@ -71,7 +71,7 @@ static const struct run_words reasons[] = {
     [REASON_NO_NODE] = {{"no eligible node was available", "没有符合条件的可用节点"}, "无可用节点"},
     [REASON_RESTORED] = {{"the store was restored from a backup", "存储已从备份恢复"},
                          "存储已恢复"},
-    [REASON_CALENDAR] = {{"a calendar of the job excludes the date", "当天被任务的日历排除"},
+    [REASON_CALENDAR] = {{"a calendar of the job excludes this time", "该时间被任务的日历排除"},
                          "日历排除"},
     [REASON_EDITED] = {{"the schedule was changed before the start", "启动前计划已被修改"},
                        "计划已修改"},

@@ -134,7 +134,8 @@ static enum status fill_run(struct ask *ask, struct side *side, const struct cat
     if (ask->text)
         add->run.input = add->run.id;
     snprintf(add->run.job_name, sizeof(add->run.job_name), "%s", there->name);
-    catalog_job_fill_groups(there, add->run.groups, &add->run.priority);
+    catalog_fill_groups(engine_catalog(side->engine), there, there->name, add->run.groups,
+                        &add->run.priority);
     snprintf(add->run.by, sizeof(add->run.by), "%s", side->peal->node);
     ask->request.op = STORE_ADD_RUN;
     ask->request.items.adds = add;

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "module_version.h"
-
 /* PREFIX/lib/peal for the program PREFIX/bin/peal. False: no such path can be made. */
 static bool find_own_folder(char folder[PATH_MAX])
 {
@@ -36,11 +34,12 @@ static enum status load(const char *path, const char *what, void (**ret_open)(vo
                     dlerror());
         return E_NOT_FOUND;
     }
-    if (strcmp(module->version, MODULE_VERSION) != 0) {
-        strbuf_addf(why,
-                    "%s is of peal %s, and this is %s: start the program again once both are "
-                    "installed",
-                    path, module->version, MODULE_VERSION);
+    if (strcmp(module->version, module_version) != 0) {
+        strbuf_addf(
+            why,
+            "%s is of peal %s, and this is %s: install both from one build, or the packages "
+            "of one version, then start the program again",
+            path, module->version, module_version);
         return E_VERSION;
     }
     *ret_open = module->open;

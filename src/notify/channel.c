@@ -219,16 +219,17 @@ static enum status check_url(const struct channel *c, struct job_error *err)
 static enum status check_mail(const struct channel *c, struct job_error *err)
 {
     if (!c->from)
-        return complain(err, "from", "mail needs an address that it is \"from\"");
+        return complain(err, "from", "a channel of type mail needs a sender: \"from\"");
     if (!c->to || !c->to[0])
-        return complain(err, "to", "mail needs one or more addresses that it goes \"to\"");
+        return complain(err, "to", "a channel of type mail needs one or more receivers: \"to\"");
     if (!c->user != !c->password)
         return complain(err, c->user ? "password" : "user",
                         "\"user\" and \"password\" go together");
     if (c->unencrypted && c->password)
         return complain(err, "unencrypted", "a password is never sent without TLS");
     if (strchr(c->url, '@'))
-        return complain(err, "url", "put who logs in into \"user\" and \"password\"");
+        return complain(err, "url",
+                        "a login belongs into \"user\" and \"password\", not into the URL");
     return OK;
 }
 
@@ -313,7 +314,8 @@ static enum status unmask(char **text, const char *old, const char *field, struc
     if (!*text || strcmp(*text, CHANNEL_MASK) != 0)
         return OK;
     if (!old)
-        return complain(err, field, "the asterisks stand for nothing here; give the value itself");
+        return complain(err, field,
+                        "the asterisks stand for no stored value; give the value itself");
     char *copy = strdup(old);
     if (!copy)
         return E_NOMEM;
@@ -334,7 +336,7 @@ static enum status unmask_url(struct channel *channel, const struct channel *old
     bool is_same = old && strcmp(shown.text, channel->url) == 0;
     strbuf_release(&shown);
     if (!is_same)
-        return complain(err, "url", "the asterisks stand for nothing here; give the whole URL");
+        return complain(err, "url", "the asterisks stand for no stored value; give the whole URL");
     char *copy = strdup(old->url);
     if (!copy)
         return E_NOMEM;

@@ -207,7 +207,7 @@ static void refuse(struct notifier *notifier, struct lane *lane, const struct no
     lane->stats.failed_ms = notice->made_ms;
     past_add(lane, &refused, false, why, notice->made_ms); /* in memory alone, as there are many */
     snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
-    notifier_log(notifier, "notification_given_up", "channel=%s job=%s event=%s error=\"%s\"",
+    notifier_log(notifier, "notification_given_up", "channel=%s job=%s of=%s error=\"%s\"",
                  lane->name, notice->job, notify_event_name(notice->event), why);
 }
 

@@ -30,9 +30,8 @@ static void give_up(struct notifier *notifier, struct lane *lane, struct waiting
 {
     const struct notice *notice = &waiting->notice;
     lane->stats.given_up++;
-    notifier_log(notifier, "notification_given_up",
-                 "channel=%s job=%s event=%s tries=%d error=\"%s\"", lane->name, notice->job,
-                 notify_event_name(notice->event), waiting->tries, why);
+    notifier_log(notifier, "notification_given_up", "channel=%s job=%s of=%s tries=%d error=\"%s\"",
+                 lane->name, notice->job, notify_event_name(notice->event), waiting->tries, why);
     notifier_end(notifier, lane, waiting, false, why, now_ms);
 }
 
@@ -53,7 +52,7 @@ static void failed(struct notifier *notifier, struct lane *lane, struct waiting 
     int64_t asked_s = outcome->retry_after_s < RETRY_AFTER_MAX_S ? outcome->retry_after_s
                                                                  : (int64_t)RETRY_AFTER_MAX_S;
     note_failure(lane, waiting, outcome->answer, now.wall.ms);
-    notifier_log(notifier, "notification_failed", "channel=%s job=%s event=%s try=%d error=\"%s\"",
+    notifier_log(notifier, "notification_failed", "channel=%s job=%s of=%s try=%d error=\"%s\"",
                  lane->name, waiting->notice.job, notify_event_name(waiting->notice.event),
                  waiting->tries, outcome->answer);
     if (outcome->verdict == VERDICT_TROUBLE) {
@@ -251,7 +250,7 @@ enum status notifier_try(struct notifier *notifier, const struct channel *channe
 
 void notifier_free_samples(struct notifier *notifier)
 {
-    static const struct outcome stopped = {VERDICT_TROUBLE, "the agent stops", 0};
+    static const struct outcome stopped = {VERDICT_TROUBLE, "the agent stops", "", 0};
     for (struct sample *sample; (sample = TAILQ_FIRST(&notifier->samples));) {
         TAILQ_REMOVE(&notifier->samples, sample, link);
         sample->tried(sample->context, &stopped);

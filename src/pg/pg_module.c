@@ -1,7 +1,6 @@
 /* What the module exports, for programs that embed peal: see module.h. */
 #include "module.h"
-#include "module_version.h"
 #include "pg.h"
 
 extern const struct module peal_module;
-const struct module peal_module = {MODULE_VERSION, (void (*)(void))pg_client_new};
+const struct module peal_module = {module_version, (void (*)(void))pg_client_new};

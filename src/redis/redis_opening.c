@@ -239,7 +239,7 @@ static bool take_comparison(struct redis_opening *opening, const struct redisRep
 {
     struct redis_facts *facts = &opening->facts;
     int64_t least, format, others;
-    char text[160];
+    char text[224];
     if (!redis_read_head(redis_at(reply, 0), &facts->head) ||
         !redis_read_number(redis_at(reply, 1), &least) ||
         !redis_read_number(redis_at(reply, 2), &format) ||
@@ -248,7 +248,7 @@ static bool take_comparison(struct redis_opening *opening, const struct redisRep
     if (least > REDIS_FORMAT) {
         snprintf(text, sizeof(text),
                  "the keys below %.60s are of a newer peal (format %" PRId64
-                 "; this one knows %d): upgrade this node",
+                 "; this one knows %d): upgrade this node, or restore the backup from before",
                  opening->client->place.prefix, format, REDIS_FORMAT);
         refuse(opening, E_VERSION, text);
         return true;

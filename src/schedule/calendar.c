@@ -17,6 +17,9 @@ void calendar_release(struct calendar *calendar)
 {
     free(calendar->dates);
     free(calendar->ranges);
+    free(calendar->windows);
+    free(calendar->local.items);
+    free(calendar->instants.items);
     calendar_init(calendar);
 }
 
@@ -75,7 +78,7 @@ static size_t add_range(struct calendar_range *ranges, size_t count,
     return count;
 }
 
-enum status calendar_settle(struct calendar *calendar)
+static enum status settle_dates(struct calendar *calendar)
 {
     size_t count = 0;
     struct calendar_range *ranges = calloc(calendar->date_count + 1, sizeof(*ranges));
@@ -94,6 +97,82 @@ enum status calendar_settle(struct calendar *calendar)
     calendar->ranges = ranges;
     calendar->range_count = count;
     return OK;
+}
+
+static void sort_windows(struct calendar *calendar)
+{
+    struct window *windows = calendar->windows;
+    size_t kept = 0;
+    calendar->repeat_count = 0;
+    if (!calendar->window_count)
+        return;
+    qsort(windows, calendar->window_count, sizeof(*windows), window_compare);
+    for (size_t i = 1; i < calendar->window_count; i++) {
+        if (window_compare(&windows[kept], &windows[i]) != 0)
+            windows[++kept] = windows[i];
+    }
+    calendar->window_count = kept + 1;
+    while (calendar->repeat_count <= kept && window_repeats(&windows[calendar->repeat_count]))
+        calendar->repeat_count++;
+}
+
+/* The window of a single date is a span, too. */
+static struct calendar_span span_of(const struct window *window)
+{
+    int64_t midnight_s = window->kind == WINDOW_DATES ? window->date.first * (int64_t)DAY_S : 0;
+    return (struct calendar_span){midnight_s + window->from_s, midnight_s + window->to_s};
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct calendar_span *one = a, *other = b;
+    return (one->from_s > other->from_s) - (one->from_s < other->from_s);
+}
+
+static void merge_spans(struct calendar_spans *spans)
+{
+    size_t count = 0;
+    if (spans->count)
+        qsort(spans->items, spans->count, sizeof(*spans->items), by_start);
+    for (size_t i = 0; i < spans->count; i++) {
+        struct calendar_span *last = count ? &spans->items[count - 1] : NULL,
+                             span = spans->items[i];
+        if (!last || span.from_s > last->to_s)
+            spans->items[count++] = span;
+        else if (span.to_s > last->to_s)
+            last->to_s = span.to_s;
+    }
+    spans->count = count;
+}
+
+static enum status settle_windows(struct calendar *calendar)
+{
+    struct calendar_spans local = {calloc(calendar->window_count + 1, sizeof(*local.items)), 0};
+    struct calendar_spans instants = {calloc(calendar->window_count + 1, sizeof(*local.items)), 0};
+    if (!local.items || !instants.items) {
+        free(local.items);
+        free(instants.items);
+        return E_NOMEM;
+    }
+    sort_windows(calendar);
+    for (size_t i = calendar->repeat_count; i < calendar->window_count; i++) {
+        bool is_utc = calendar->windows[i].kind == WINDOW_INSTANTS;
+        struct calendar_spans *spans = is_utc ? &instants : &local;
+        spans->items[spans->count++] = span_of(&calendar->windows[i]);
+    }
+    merge_spans(&local);
+    merge_spans(&instants);
+    free(calendar->local.items);
+    free(calendar->instants.items);
+    calendar->local = local;
+    calendar->instants = instants;
+    return OK;
+}
+
+enum status calendar_settle(struct calendar *calendar)
+{
+    enum status st = settle_dates(calendar);
+    return st == OK ? settle_windows(calendar) : st;
 }
 
 /* ---- looking up ---- */
@@ -124,6 +203,18 @@ static bool comes_again(const struct calendar *calendar, int64_t day)
         return true;
     civil_from_days(day, &year, &month, &day_of_month);
     return calendar->yearly[month - 1] & UINT32_C(1) << day_of_month;
+}
+
+bool calendar_date_has(const struct calendar_date *date, int64_t day)
+{
+    int64_t year;
+    int month, day_of_month;
+    if (!date->yearly)
+        return day >= date->first && day <= date->last;
+    civil_from_days(day, &year, &month, &day_of_month);
+    int32_t place = month << MONTH_SHIFT | day_of_month;
+    return date->first <= date->last ? place >= date->first && place <= date->last
+                                     : place >= date->first || place <= date->last;
 }
 
 bool calendar_has(const struct calendar *calendar, int64_t day)

@@ -1,6 +1,6 @@
 /* A calendar: dates on which jobs do not run, or on which alone they do. It holds days and ranges
- * of days of one year or of every year, and weekdays. Dates are local, in the time zone of the
- * caller's schedule. Pure. */
+ * of days of one year or of every year, weekdays, and windows of time. Dates and times are local,
+ * in the calendar's time zone, or else in that of the caller's schedule. Pure. */
 #ifndef PEAL_CALENDAR_H
 #define PEAL_CALENDAR_H
 
@@ -8,29 +8,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calendar_date.h"
 #include "status.h"
 #include "strbuf.h"
+#include "window/window.h"
+#include "zone/zone.h"
 
-/* One day, or a range of days, as it was written. */
-struct calendar_date {
-    bool yearly; /* of every year; then `last` before `first` is a range over the new year */
-    int32_t first, last; /* inclusive; days since 1970-01-01, or MONTH * 32 + DAY if yearly */
-};
+/* Windows that come again: each lookup goes over all of them. */
+enum { CALENDAR_REPEATS_MAX = 100 };
 
 struct calendar_range {
     int32_t first, last; /* days since 1970-01-01 */
 };
 
+struct calendar_span {
+    int64_t from_s, to_s; /* [from_s, to_s) */
+};
+
+/* Sorted; they neither overlap nor touch. */
+struct calendar_spans {
+    struct calendar_span *items;
+    size_t count;
+};
+
 struct calendar {
     struct calendar_date *dates; /* sorted, without duplicates, after calendar_settle */
     size_t date_count;
-    uint8_t weekdays; /* bit 0: Sunday */
+    uint8_t weekdays;       /* bit 0: Sunday */
+    struct window *windows; /* sorted, without duplicates, after calendar_settle */
+    size_t window_count;
+    const struct zone *zone; /* by whose clock; NULL: that of the caller's schedule */
 
     /* The dates for lookup: ranges are sorted and neither overlap nor touch; yearly days are a bit
      * mask per month, bit 1 is the first. */
     struct calendar_range *ranges;
     size_t range_count;
     uint32_t yearly[12];
+
+    /* The windows for lookup: those that come again are the first ones; all others are spans, by
+     * the clock or in UTC. */
+    size_t repeat_count;
+    struct calendar_spans local, instants;
 };
 
 void calendar_init(struct calendar *calendar);
@@ -45,13 +63,15 @@ MUST_CHECK enum status calendar_add_date(struct calendar *calendar, const char *
 MUST_CHECK enum status calendar_add_weekday(struct calendar *calendar, const char *text,
                                             struct parse_error *reterr);
 
+/* As window_read() takes it. E_INVALID, too: over CALENDAR_REPEATS_MAX of those that repeat. */
+MUST_CHECK enum status calendar_add_window(struct calendar *calendar, const char *text,
+                                           struct parse_error *reterr);
+
 /* To be called after the last date was added and before the first lookup. */
 MUST_CHECK enum status calendar_settle(struct calendar *calendar);
 
-void calendar_print_date(const struct calendar_date *date, struct strbuf *out);
-const char *calendar_weekday_name(int weekday); /* 0: "sun" */
-
-/* Does the calendar hold the day, counted from 1970-01-01? */
+/* Does the calendar hold the day as a whole, counted from 1970-01-01? Windows do not count, here
+ * and in what follows. */
 bool calendar_has(const struct calendar *calendar, int64_t day);
 
 /* The first day at or after `day`, and the last at or before it, that the calendar does not hold;

@@ -65,37 +65,40 @@ static enum status read_day(struct reader *r, bool *ret_yearly, int32_t *ret)
     return OK;
 }
 
-static enum status read_date(struct reader *r, struct calendar_date *ret)
+enum status calendar_read_date(const char *text, int *at, struct calendar_date *ret,
+                               struct parse_error *reterr)
 {
+    struct reader reader = {.text = text, .at = *at, .err = reterr};
     struct calendar_date date;
-    enum status st = read_day(r, &date.yearly, &date.first);
+    enum status st = read_day(&reader, &date.yearly, &date.first);
     if (st != OK)
         return st;
     date.last = date.first;
-    if (r->text[r->at] == '/') {
-        int column = ++r->at + 1;
+    if (text[reader.at] == '/') {
+        int column = ++reader.at + 1;
         bool yearly;
-        if ((st = read_day(r, &yearly, &date.last)) != OK)
+        if ((st = read_day(&reader, &yearly, &date.last)) != OK)
             return st;
         if (yearly != date.yearly)
-            return parse_fail(r->err, column, "give the year on both sides of the / or on neither");
+            return parse_fail(reterr, column, "give the year on both sides of the / or on neither");
         if (!yearly && date.last < date.first)
-            return parse_fail(r->err, column, "the last day is before the first");
+            return parse_fail(reterr, column, "the last day is before the first");
     }
-    if (r->text[r->at])
-        return parse_fail(r->err, r->at + 1, "not a date" LIKE);
     *ret = date;
+    *at = reader.at;
     return OK;
 }
 
 enum status calendar_add_date(struct calendar *calendar, const char *text,
                               struct parse_error *reterr)
 {
-    struct reader reader = {.text = text, .err = reterr};
     struct calendar_date date;
-    enum status st = read_date(&reader, &date);
+    int at = 0;
+    enum status st = calendar_read_date(text, &at, &date, reterr);
     if (st != OK)
         return st;
+    if (text[at])
+        return parse_fail(reterr, at + 1, "not a date" LIKE);
     st = array_grow(&calendar->dates, calendar->date_count, sizeof(*calendar->dates));
     if (st == OK)
         calendar->dates[calendar->date_count++] = date;
@@ -132,20 +135,59 @@ const char *calendar_weekday_name(int weekday)
     return weekday_names[weekday];
 }
 
-enum status calendar_add_weekday(struct calendar *calendar, const char *text,
-                                 struct parse_error *reterr)
+enum status calendar_read_weekday(const char *text, int column, int *ret,
+                                  struct parse_error *reterr)
 {
     const char *nearest = NULL;
-    for (unsigned i = 0; i < 7; i++) {
+    for (int i = 0; i < 7; i++) {
         if (strcasecmp(text, weekday_names[i]) == 0) {
-            calendar->weekdays |= (uint8_t)(1U << i);
+            *ret = i;
             return OK;
         }
         if (strncasecmp(text, weekday_names[i], strlen(text) < 2 ? 1 : 2) == 0 && *text)
             nearest = weekday_names[i];
     }
     if (nearest)
-        return parse_fail(reterr, 1, "unknown weekday \"%.20s\"; did you mean %s?", text, nearest);
-    return parse_fail(reterr, 1, "unknown weekday \"%.20s\"; known: mon tue wed thu fri sat sun",
-                      text);
+        return parse_fail(reterr, column, "unknown weekday \"%.20s\"; did you mean %s?", text,
+                          nearest);
+    return parse_fail(reterr, column,
+                      "unknown weekday \"%.20s\"; known: mon tue wed thu fri sat sun", text);
+}
+
+enum status calendar_add_weekday(struct calendar *calendar, const char *text,
+                                 struct parse_error *reterr)
+{
+    int weekday;
+    enum status st = calendar_read_weekday(text, 1, &weekday, reterr);
+    if (st == OK)
+        calendar->weekdays |= (uint8_t)(1U << weekday);
+    return st;
+}
+
+/* ---- windows ---- */
+
+static size_t count_repeats(const struct calendar *calendar)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < calendar->window_count; i++)
+        count += window_repeats(&calendar->windows[i]);
+    return count;
+}
+
+enum status calendar_add_window(struct calendar *calendar, const char *text,
+                                struct parse_error *reterr)
+{
+    struct window window;
+    enum status st = window_read(text, &window, reterr);
+    if (st != OK)
+        return st;
+    if (window_repeats(&window) && count_repeats(calendar) == CALENDAR_REPEATS_MAX)
+        return parse_fail(reterr, 1,
+                          "more than %d windows that come again; give those of single "
+                          "dates their dates",
+                          CALENDAR_REPEATS_MAX);
+    st = array_grow(&calendar->windows, calendar->window_count, sizeof(*calendar->windows));
+    if (st == OK)
+        calendar->windows[calendar->window_count++] = window;
+    return st;
 }

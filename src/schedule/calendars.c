@@ -1,60 +1,35 @@
 #include "calendars.h"
 
-#include "civil.h"
+#include "window/held.h"
 
 enum {
-    JUMPS_MAX = 10000, /* from an excluded date to the end of its range, or of the zone's span */
+    JUMPS_MAX = 10000, /* from an excluded instant to the end of its date, window or zone's span */
     TRIES_MAX = 2000,  /* ticks that turn out to be excluded */
 };
 
-static int64_t local_day(const struct zone_span *span, int64_t at_s)
-{
-    int64_t local_s = at_s + span->offset_s;
-    return local_s / DAY_S - (local_s % DAY_S < 0);
-}
-
-static bool is_required_day(const struct calendars *calendars, int64_t day)
+static bool is_required(const struct calendars *calendars, const struct zone *zone, int64_t at_s)
 {
     size_t end = calendars->count + calendars->only_count;
     for (size_t i = calendars->count; i < end; i++) {
-        if (calendar_has(calendars->items[i], day))
+        if (calendar_holds(calendars->items[i], zone, at_s))
             return true;
     }
     return !calendars->only_count;
 }
 
-static size_t which_has(const struct calendars *calendars, int64_t day)
+/* A stretch of time around an instant which the calendar excludes: nothing in it is allowed. */
+static struct held_stretch excluded_stretch(const struct calendars *calendars, size_t which,
+                                            const struct zone *zone, int64_t at_s)
 {
-    size_t i = 0;
-    while (i < calendars->count && !calendar_has(calendars->items[i], day))
-        i++;
-    return i == calendars->count && is_required_day(calendars, day) ? CALENDARS_FREE : i;
-}
-
-/* The first day at or after this one, or the last at or before it, that the calendar which excludes
- * it allows. */
-static int64_t next_allowed(const struct calendars *calendars, size_t which, int64_t day)
-{
-    int64_t first = NEVER;
     if (which < calendars->count)
-        return calendar_free_from(calendars->items[which], day);
+        return calendar_stretch(calendars->items[which], zone, at_s);
+    struct held_stretch all = {INT64_MIN, INT64_MAX, false};
     for (size_t i = 0; i < calendars->only_count; i++) {
-        int64_t held = calendar_held_from(calendars->items[which + i], day);
-        first = held < first ? held : first;
+        struct held_stretch one = calendar_stretch(calendars->items[which + i], zone, at_s);
+        all.from_s = one.from_s > all.from_s ? one.from_s : all.from_s;
+        all.to_s = one.to_s < all.to_s ? one.to_s : all.to_s;
     }
-    return first;
-}
-
-static int64_t last_allowed(const struct calendars *calendars, size_t which, int64_t day)
-{
-    int64_t last = NEVER_BEFORE;
-    if (which < calendars->count)
-        return calendar_free_until(calendars->items[which], day);
-    for (size_t i = 0; i < calendars->only_count; i++) {
-        int64_t held = calendar_held_until(calendars->items[which + i], day);
-        last = held > last ? held : last;
-    }
-    return last;
+    return all;
 }
 
 bool calendars_matter(const struct calendars *calendars)
@@ -71,26 +46,20 @@ struct calendars calendars_alone(const struct calendars *calendars, size_t which
 
 size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s)
 {
-    struct zone_span span = zone_span_at(zone, at_s);
-    return which_has(calendars, local_day(&span, at_s));
+    size_t i = 0;
+    while (i < calendars->count && !calendar_holds(calendars->items[i], zone, at_s))
+        i++;
+    return i == calendars->count && is_required(calendars, zone, at_s) ? CALENDARS_FREE : i;
 }
 
-/* After a transition of the zone the date is looked up again: a clock that goes back can repeat the
- * day before. */
 int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
                             int64_t at_s)
 {
-    for (int i = 0; i < JUMPS_MAX; i++) {
-        struct zone_span span = zone_span_at(zone, at_s);
-        int64_t day = local_day(&span, at_s);
-        size_t which = which_has(calendars, day);
+    for (int i = 0; i < JUMPS_MAX && at_s != INT64_MAX; i++) {
+        size_t which = calendars_which(calendars, zone, at_s);
         if (which == CALENDARS_FREE)
             return at_s;
-        int64_t free_day = next_allowed(calendars, which, day);
-        if (free_day == NEVER)
-            return NEVER;
-        int64_t free_s = free_day * DAY_S - span.offset_s;
-        at_s = free_s < span.end_s ? free_s : span.end_s;
+        at_s = excluded_stretch(calendars, which, zone, at_s).to_s;
     }
     return NEVER;
 }
@@ -99,16 +68,13 @@ int64_t calendars_free_from(const struct calendars *calendars, const struct zone
 static int64_t free_until(const struct calendars *calendars, const struct zone *zone, int64_t at_s)
 {
     for (int i = 0; i < JUMPS_MAX; i++) {
-        struct zone_span span = zone_span_at(zone, at_s);
-        int64_t day = local_day(&span, at_s);
-        size_t which = which_has(calendars, day);
+        size_t which = calendars_which(calendars, zone, at_s);
         if (which == CALENDARS_FREE)
             return at_s;
-        int64_t free_day = last_allowed(calendars, which, day);
-        if (free_day == NEVER_BEFORE)
-            return NEVER_BEFORE;
-        int64_t free_s = (free_day + 1) * DAY_S - span.offset_s - 1;
-        at_s = free_s >= span.start_s ? free_s : span.start_s - 1;
+        int64_t from_s = excluded_stretch(calendars, which, zone, at_s).from_s;
+        if (from_s == INT64_MIN)
+            break;
+        at_s = from_s - 1;
     }
     return NEVER_BEFORE;
 }

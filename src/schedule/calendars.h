@@ -1,9 +1,9 @@
-/* A job's ticks without those that its calendars exclude. A tick is excluded if its local date, in
- * the time zone of its schedule, is in one of the calendars, or if the job requires other calendars
- * and the date is in none of those. Pure.
+/* A job's ticks without those that its calendars exclude. A tick is excluded if one of the
+ * calendars holds it (window/held.h), by the time zone of its schedule unless the calendar has its
+ * own, or if the job requires other calendars and none of those holds it. Pure.
  *
- * Bounded time: after thousands of excluded ticks in a row, over ever new days, the answer is that
- * there is none. */
+ * Bounded time: after thousands of excluded ticks in a row, over ever new days or windows, the
+ * answer is that there is none. */
 #ifndef PEAL_CALENDARS_H
 #define PEAL_CALENDARS_H
 
@@ -13,13 +13,13 @@
 struct calendars {
     const struct calendar *const *items; /* those that exclude, then those that are required */
     size_t count;                        /* that exclude */
-    size_t only_count; /* of which one has to hold the date; 0: any date will do */
+    size_t only_count; /* of which one has to hold the instant; 0: any instant will do */
 };
 
 /* Is any tick excluded, perhaps? */
 bool calendars_matter(const struct calendars *calendars);
 
-/* Index of the calendar that excludes this instant; `count` if no required one holds its date;
+/* Index of the calendar that excludes this instant; `count` if no required one holds it;
  * CALENDARS_FREE: it is not excluded. */
 #define CALENDARS_FREE SIZE_MAX
 size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s);

@@ -94,23 +94,27 @@ enum { STORE_PASSED_MAX = 32 };
  * A claim or a take of such a run brings the limits of its groups, as the definition of the run and
  * the documents of the groups say. If a document has another revision (0: there is none), the
  * limits are out of date: the claim is STALE, the take not done. Else the run gets its slots, if in
- * no group so many other runs have one, on all nodes or on its own. Of a claim, no run that waits,
- * has a group in common with it and goes before it may be DUE by then (run_goes_before).
+ * no group so many other runs have one, on all nodes, on its own or on those that have the same
+ * label. With its slots it gets the labels: by them, and not by the names of nodes, the store knows
+ * who has the same one (groups_count_for). Of a claim, no run that waits, has a group in common
+ * with it and goes before it may be DUE by then (run_goes_before).
  *
  * A claim that gets no slots makes the run DUE (CLAIM_SPREAD), and a take leaves it so: it waits
  * for whoever takes it when a slot is free. Whose turn it is, nodes see by run_goes_before. What
  * opens an instance, a fan-out or the parts of a tick needs no slots; the parts do, each its own.
  * Nor does a take that is only to end the run. Who takes a claimed run over needs slots of its node
- * alone. */
+ * and of its labels alone. */
 struct store_slot {
     char group[GROUP_NAME_MAX + 1];
-    int64_t revision;  /* of the GROUP_DOC; 0: none */
-    int cluster, node; /* limits; 0: none */
+    int64_t revision;          /* of the GROUP_DOC; 0: none */
+    int cluster, node;         /* limits; 0: none */
+    int alike[RUN_LABELS_MAX]; /* on the nodes that have this label of store_slots; 0: none */
 };
 
 struct store_slots {
     struct store_slot items[RUN_GROUPS_MAX];
     size_t count;
+    char labels[RUN_LABELS_SIZE]; /* of the run's node, that limits are by: "rack=7 zone=eu" */
 };
 
 /* If the job's revision and cursor are `job_revision` and `cursor_ms`, the cursor was moved back

@@ -13,8 +13,8 @@ struct store_look {
     int64_t bytes; /* of the database, without its log */
 };
 
-/* `check`: also reads every page, which takes a while. E_NOT_FOUND: no database; E_CORRUPT, E_IO:
- * *why (may be NULL) says more. */
+/* `check`: also reads every page, which takes a while. E_NOT_FOUND: no database; E_VERSION:
+ * of a newer peal; E_CORRUPT, E_IO; *why (may be NULL) says more. */
 MUST_CHECK enum status store_sqlite_look(const char *dir, bool check, struct store_look *ret,
                                          struct strbuf *why);
 

@@ -3,6 +3,9 @@
 #   an end goes before what is still open; any other end before `lost`, which it amends; and how
 #   it was lost by the word of its home before that its node was taken for dead;
 #   ends that contradict each other are all named, which the checker does not take for an end.
+# A pending entry is what a node made up of its own copy of the jobs when it was asked: nobody has
+# recorded it, and the entry that is recorded later has another id. It gives way to that one, which
+# a list that was saved earlier does not have.
 def is_end: IN("ok", "failed", "timed_out", "killed", "lost", "skipped", "missed");
 
 def one_of:
@@ -14,4 +17,10 @@ def one_of:
     | $best[0]
     | if ($ends | length) > 1 and $ended then .state = ($ends | map(join("-")) | join(" and ")) else . end;
 
-add | group_by(.run_id // .entry_id) | map(one_of) | sort_by(.run_id // .entry_id) | reverse
+# ISO times of one length: their order is that of their texts.
+def covers($pending): .job == $pending.job and .from <= $pending.to and .to >= $pending.from;
+
+add
+| map(select(.entry_id and (.pending | not))) as $recorded
+| map(select((.pending | not) or (. as $pending | any($recorded[]; covers($pending)) | not)))
+| group_by(.run_id // .entry_id) | map(one_of) | sort_by(.run_id // .entry_id) | reverse

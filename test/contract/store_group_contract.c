@@ -352,6 +352,108 @@ static void two_nodes_do_not_get_the_same_slot(struct world *world)
     world_free(other);
 }
 
+/* The slots of a node with this label, of which so many may be under way. */
+static struct store_slots labelled(const struct store_slots *slots, const char *label, int most)
+{
+    struct store_slots here = *slots;
+    snprintf(here.labels, sizeof(here.labels), "%s", label);
+    here.items[0].alike[0] = most;
+    return here;
+}
+
+static void a_label_has_a_limit_of_its_own(struct world *world)
+{
+    struct store_slots slots = limit_one(world, "db", 5, 0);
+    struct store_slots eu = labelled(&slots, "zone=eu", 2), us = labelled(&slots, "zone=us", 2);
+    struct store_slots none = labelled(&slots, "zone=!", 1);
+    struct store_claim first = claim_on(world, "one", 2000, &eu, "node-1");
+    struct store_claim second = claim_on(world, "two", 2001, &eu, "node-2");
+    struct store_claim third = claim_on(world, "three", 2002, &eu, "node-3");
+    assert_int_equal(first.result, CLAIM_WON);
+    assert_int_equal(second.result, CLAIM_WON);
+    assert_int_equal(third.result, CLAIM_SPREAD);
+    assert_string_equal(see_run(world, second.run.id)->run.groups, "db zone=eu");
+    assert_string_equal(see_run(world, third.run.id)->run.groups, "db");
+    assert_string_equal(third.run.groups, "db");
+    world_reopen(world);
+    assert_false(take_on(world, &third.run, &eu, "node-1").taken);
+    assert_true(take_on(world, &third.run, &us, "node-4").taken);
+    assert_string_equal(see_run(world, third.run.id)->run.groups, "db zone=us");
+    struct store_claim fourth = claim_on(world, "four", 2003, &none, "node-5");
+    struct store_claim fifth = claim_on(world, "five", 2004, &none, "node-6");
+    assert_int_equal(fourth.result, CLAIM_WON); /* nodes without the label are together */
+    assert_int_equal(fifth.result, CLAIM_SPREAD);
+    assert_true(begin_run(world, &first.run).begun);
+    end_run(world, &first.run, RUN_OK, 5000);
+    assert_true(take_on(world, &fifth.run, &eu, "node-3").taken);
+}
+
+/* What was under way before there was a limit by that label could be anywhere. */
+static void who_has_no_label_counts_for_each_value(struct world *world)
+{
+    struct store_slots slots = limit_one(world, "db", 5, 0);
+    struct store_slots eu = labelled(&slots, "zone=eu", 1), rack = labelled(&slots, "rack=7", 1);
+    struct store_claim first = claim_on(world, "one", 2000, &slots, "node-1");
+    struct store_claim second = claim_on(world, "two", 2001, &eu, "node-2");
+    assert_int_equal(first.result, CLAIM_WON);
+    assert_int_equal(second.result, CLAIM_SPREAD);
+    assert_true(begin_run(world, &first.run).begun);
+    end_run(world, &first.run, RUN_OK, 5000);
+    assert_true(take_on(world, &second.run, &eu, "node-2").taken);
+    struct store_claim third = claim_on(world, "three", 2002, &rack, "node-3");
+    assert_int_equal(third.result, CLAIM_SPREAD);
+}
+
+/* The slot of the cluster stays, that of the label is another one. */
+static void whoever_takes_a_claimed_run_over_needs_a_slot_of_its_label(struct world *world)
+{
+    struct store_slots slots = limit_one(world, "db", 2, 0);
+    struct store_slots eu = labelled(&slots, "zone=eu", 1), us = labelled(&slots, "zone=us", 1);
+    struct store_slots asia = labelled(&slots, "zone=asia", 1);
+    struct store_claim first = claim_on(world, "one", 2000, &eu, "node-1");
+    struct store_claim second = claim_on(world, "two", 2001, &us, "node-2");
+    assert_int_equal(second.result, CLAIM_WON);
+    struct run claimed = see_run(world, first.run.id)->run;
+    assert_false(take_on(world, &claimed, &us, "node-2").taken);
+    assert_true(take_on(world, &claimed, &asia, "node-3").taken);
+    assert_string_equal(see_run(world, first.run.id)->run.groups, "db zone=asia");
+    struct store_claim third = claim_on(world, "three", 2002, &eu, "node-1");
+    assert_int_equal(third.result, CLAIM_SPREAD); /* of the cluster there is none */
+    end_run(world, &second.run, RUN_MISSED, 5000);
+    assert_true(take_on(world, &third.run, &eu, "node-1").taken);
+}
+
+/* A further attempt waits on no node, and has no label. */
+static void a_retry_has_no_label(struct world *world)
+{
+    struct store_slots slots = limit_one(world, "db", 2, 0), eu = labelled(&slots, "zone=eu", 1);
+    struct store_claim claim = claim_on(world, "one", 2000, &eu, "node-1");
+    assert_true(begin_run(world, &claim.run).begun);
+    struct store_finish finish = {.run = see_run(world, claim.run.id)->run};
+    finish.run.state = RUN_FAILED;
+    finish.run.finished_ms = 5000;
+    finish.again = (struct store_again){
+        .is_wanted = true, .id = world_id(world), .attempts = 2, .job_revision = 1};
+    world_do_one(world, STORE_FINISH, &finish);
+    assert_true(finish.again.made);
+    assert_string_equal(see_run(world, finish.again.id)->run.groups, "db");
+    assert_string_equal(see_run(world, claim.run.id)->run.groups, "db zone=eu");
+}
+
+/* Their names have slashes. */
+static void a_namespace_has_a_group(struct world *world)
+{
+    struct store_slots shop = limit_one(world, "shop/", 2, 0);
+    struct store_slots both = limit(world, shop, "shop/eu/", 1, 0);
+    assert_int_equal(claim_on(world, "shop/eu/a", 2000, &both, "node-1").result, CLAIM_WON);
+    assert_int_equal(claim_on(world, "shop/eu/b", 2001, &both, "node-1").result, CLAIM_SPREAD);
+    assert_int_equal(claim_on(world, "shop/c", 1500, &shop, "node-1").result, CLAIM_WON);
+    assert_int_equal(claim_on(world, "shop/d", 1501, &shop, "node-1").result, CLAIM_SPREAD);
+    world_reopen(world);
+    struct store_claim other = claim_on(world, "other", 2003, &(struct store_slots){0}, "node-1");
+    assert_int_equal(other.result, CLAIM_WON);
+}
+
 const struct contract_test group_tests[] = {
     CONTRACT_TEST(a_full_group_makes_runs_wait),
     CONTRACT_TEST(every_end_gives_its_slots_back),
@@ -366,6 +468,11 @@ const struct contract_test group_tests[] = {
     CONTRACT_TEST(what_waits_can_be_ended),
     CONTRACT_TEST(a_run_that_waits_is_open),
     CONTRACT_TEST(a_take_brings_the_groups),
+    CONTRACT_TEST(a_label_has_a_limit_of_its_own),
+    CONTRACT_TEST(who_has_no_label_counts_for_each_value),
+    CONTRACT_TEST(whoever_takes_a_claimed_run_over_needs_a_slot_of_its_label),
+    CONTRACT_TEST(a_retry_has_no_label),
+    CONTRACT_TEST(a_namespace_has_a_group),
     CONTRACT_TEST(two_nodes_do_not_get_the_same_slot),
     {0},
 };

@@ -1,7 +1,7 @@
 #!/bin/bash
 # examples.sh DOCUMENT
 # Types what a document shows, line by line in one shell, as its reader would, at agents of its own.
-# Indented lines that start with peal, curl, redis-cli or export must succeed. What stands behind a `$ ` in
+# Indented lines that start with peal, curl, redis-cli, sqlite3 or export must succeed. What stands behind a `$ ` in
 # ```console blocks must answer what the document shows below it: the very text, or, where that is
 # JSON, the same but for ids, times and the like.
 #
@@ -32,12 +32,15 @@ here() { # COMMAND
         -e "s#redis://redis-1#$redis_url#" \
         -e "s#^redis-cli#redis-cli -p $redis_port#" \
         -e "s#/usr/local/bin/backup#$scratch/backup#" \
+        -e "s#^sqlite3 /var/lib/peal/#sqlite3 $PEAL_DATA/#" \
+        -e "s#/srv/backup/#$scratch/#" \
         -e "s#--from /var/lib/peal#--from $scratch/alone#" \
         -e "s#/var/lib/peal-#$scratch/peal-#g" \
         -e "s#127.0.0.1:7325#$PEAL_LISTEN#" \
         -e "s#--listen 0.0.0.0#&:${ports[1]}#" \
         -e "s#https://peal.example.com:7325#https://localhost:${ports[1]} --name anna#" \
         -e "s#^curl .*(DKRON|GOCRON).*>#cat $scratch/\1.json >#" \
+        -e "s#/etc/systemd/system#$HOME/systemd#" \
         -e "s#^peal (user add|login) .*#& --password-file $scratch/password#" \
         -e "s#^peal workflow retry 01K.*#peal workflow retry $(instance) --all --wait#" \
         -e "s#^peal (drain|undrain) web-1#peal \1 $(node_name)#" \
@@ -89,6 +92,10 @@ prepare() {
     printf '%s\n' 'apiVersion: batch/v1' 'kind: CronJob' 'metadata: {name: c}' \
         'spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}' \
         >"$HOME/cronjobs.yaml"
+    mkdir -p "$HOME/systemd"
+    printf '[Timer]\nOnCalendar=daily\n' >"$HOME/systemd/backup.timer"
+    printf '[Service]\nExecStart=/bin/true\n' >"$HOME/systemd/backup.service"
+    echo '[{"id":1,"job_desc":"x","glue_type":"GLUE_SHELL","glue_source":"true"}]' >"$HOME/jobs.json"
     { # the workflow of the document, where its programs are
         sed -n '/^kind: workflow$/,/^```$/p' "$document" | sed '/^```$/,$d'
         echo "cwd: $HOME"
@@ -103,6 +110,7 @@ prepare() {
     ! grep -q 'redis://redis-1' "$document" || start_redis
     case $document in
     docs/API.md | docs/SECURITY.md) peal start -d --node-id web-1 ;;
+    docs/OPERATIONS.md) peal start -d --node-id web-1 && peal add hello @manual -- true ;;
     docs/FROM-OTHERS.md) peal start -d --node-id web-1 --facade dkron,tutorial ;;
     docs/CLUSTER.md)
         peal start -d --data "$scratch/alone"
@@ -148,7 +156,7 @@ read_examples() {
         :\`\`\`) inside= ;;
         :\$\ *) add_example $number "${line#\$ }" ;;
         :*) wants[last]+=$line$'\n' ;;
-        '    peal '* | '    curl '* | '    redis-cli '* | '    export PEAL'*)
+        '    peal '* | '    curl '* | '    redis-cli '* | '    sqlite3 '* | '    export PEAL'*)
             add_example $number "$(sed 's/^ *//; s/  *# .*//' <<<"$line")"
             ;;
         esac

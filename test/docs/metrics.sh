@@ -3,7 +3,7 @@
 # shellcheck source=test/integration/lib.sh
 . "$PEAL_SOURCE/test/integration/lib.sh"
 
-export PEAL_LISTEN=none
+export PEAL_LISTEN=none PEAL_OTLP_ENDPOINT=http://127.0.0.1:1
 start_agent one
 run peal add one @hourly -- true
 run peal run one --wait

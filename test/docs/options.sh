@@ -21,6 +21,9 @@ lines_of() { # COMMAND
     esac
 }
 
+# Texts of fields become help of options without their capital; an abbreviation keeps it.
+run peal add --help
+expect_stdout_has ' GET, HEAD, POST'
 shared=' --help --lang --data --url --token-file --ca --output -o '
 while IFS='|' read -r command options; do
     lines_of "$command" >"$scratch/lines"

@@ -92,7 +92,7 @@ wait_until has_pending
 run peal runs --ledger
 expect_stdout_has 'skipped (calendar)'
 run peal why often
-expect_stdout_has 'It was skipped: a calendar of the job excludes the date (holidays)'
+expect_stdout_has 'It was skipped: a calendar of the job excludes this time (holidays)'
 run peal delete often --yes
 expect_status 0
 run sh -c "peal runs --ledger -o json | jq -c '[.[] | select(.job == \"often\") | [.reason, .pending]]'"
@@ -148,4 +148,61 @@ run peal calendar preview trading --job daily --from 2026-01-01T00:00:00Z --to 2
 expect_status 6
 run peal calendar preview nothing
 expect_status 3
+
+# windows, by the calendar's own clock
+run peal calendar set office --window 'mon-fri 09:00-17:30' --window '2096-06-02 12:00-24:00' \
+    --tz Europe/Berlin
+expect_status 0
+run peal calendar show office
+expect_stdout 'Name:       office
+Windows:    mon-fri 09:00-17:30
+            2096-06-02 12:00-24:00
+Time zone:  Europe/Berlin
+Jobs:       none'
+run peal calendar show office -o yaml
+cp "$scratch/out" "$scratch/office.yaml"
+run peal calendar set office -f "$scratch/office.yaml"
+expect_status 0
+run peal calendar show office -o json
+expect_stdout_has '"revision": 1'
+run peal add sync '0 */3 * * *' --tz UTC --calendar office -- true
+expect_status 0
+run peal calendar preview office --from 2096-06-01T00:00:00Z --to 2096-06-02T00:00:00Z
+expect_status 0
+expect_stdout 'Dates:      none
+Windows:    2096-06-01T09:00:00+02:00 - 2096-06-01T17:30:00+02:00 (mon-fri 09:00-17:30)
+
+sync (calendars): 3 ticks skipped
+  2096-06-01T09:00:00Z
+  2096-06-01T12:00:00Z
+  2096-06-01T15:00:00Z'
+run peal why sync 2096-06-01T12:00:00Z
+expect_stdout_has 'it is in the window "mon-fri 09:00-17:30" of the calendar "office"'
+run peal --lang zh why sync 2096-06-01T12:00:00Z
+expect_stdout_has '时段“mon-fri 09:00-17:30”'
+run peal next sync -n 20
+expect_stderr_has 'calendar office, mon-fri 09:00-17:30'
+run peal calendar set office --window 9-17
+expect_status 6
+expect_stderr_has 'windows[0]: not a window; write it like 09:00-17:30'
+run peal calendar set office --tz Mars/X
+expect_status 6
+expect_stderr_has 'unknown time zone "Mars/X"'
+
+# the ledger names the window, and plan counts by it
+run peal calendar set always --window 00:00-12:00 --window 12:00-24:00
+run peal add often '* * * * * *' --calendar always -- true
+# shellcheck disable=SC2317 # called by wait_until
+is_named() {
+    peal runs often --ledger -o json | jq -e '.[] | select(.detail | startswith("always: "))'
+}
+wait_until is_named
+mkdir -p "$scratch/calendars"
+run peal calendar show office -o yaml
+cp "$scratch/out" "$scratch/calendars/office.yaml"
+printf 'name: sync\nschedule: "0 */3 * * *"\ntimezone: UTC\ncommand: ["true"]\n' >"$scratch/old.yaml"
+printf 'name: sync\nschedule: "0 */3 * * *"\ntimezone: UTC\ncommand: ["true"]\ncalendars: [office]\n' \
+    >"$scratch/new.yaml"
+run peal plan -f "$scratch/new.yaml" --against "$scratch/old.yaml" --calendars "$scratch/calendars"
+expect_stdout_has 'calendars leave'
 finish

@@ -100,8 +100,8 @@ calendar set|See: peal calendar set --help
 calendar list --weekday sat|--weekday is for peal calendar set
 cluster status --from x|--from is for peal cluster import
 tls|expected: peal tls init
-import csv|peal import is crontab, gocron, dkron or kubernetes, not "csv"
-import|what to import? peal import crontab, gocron, dkron or kubernetes
+import csv|peal import is crontab, gocron, dkron, kubernetes, systemd or xxl-job, not "csv"
+import|what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job
 rollback a 0|REVISION is a number from 1 to
 completion tcsh|the shell is bash, zsh, fish or man, not "tcsh"
 TABLE

@@ -79,7 +79,7 @@ expect_stdout "backup
 bakery"
 complete_line peal pause backup rep
 expect_stdout report
-complete_line peal calendar set holidays --w
+complete_line peal calendar set holidays --we
 expect_stdout --weekday
 complete_line peal calendar list --w
 expect_stdout ''

@@ -86,7 +86,7 @@ two_wait() {
 wait_until two_wait
 run peal runs holds -o json
 expect_json '[.[] | select(.state == "due") | .waits_for] | sort_by(.place)' \
-    '[{"group":"db","on_node":false,"place":1,"of":2},{"group":"db","on_node":false,"place":2,"of":2}]'
+    '[{"group":"db","on_node":false,"limit":"cluster","label":null,"most":2,"place":1,"of":2},{"group":"db","on_node":false,"limit":"cluster","label":null,"most":2,"place":2,"of":2}]'
 run peal runs holds
 expect_stdout_has 'due (waits for group db, 2 of 2)'
 run peal why holds

@@ -30,14 +30,36 @@ dates_are "$year-05-01 $year-05-02"
 event UID:1 "DTSTART;VALUE=DATE:${year}0501" DURATION:P2D | ics >"$scratch/c.ics"
 dates_are "$year-05-01 $year-05-02"
 
-# timed ones touch dates by the clock of their zone
+# timed ones are windows: instants, or what any clock shows
+windows_are() { # WINDOWS..., of the file $scratch/c.ics
+    run peal calendar set c --ical "$scratch/c.ics" --years 3
+    expect_status 0
+    run sh -c "peal calendar show c -o json | jq -c '[.dates, .windows]'"
+    expect_stdout "[[],$1]"
+}
 event UID:1 "DTSTART:${year}0501T220000Z" "DTEND:${year}0502T020000Z" | ics >"$scratch/c.ics"
-dates_are "$year-05-01 $year-05-02"
-event UID:1 "DTSTART:${year}0501T220000Z" "DTEND:${year}0502T000000Z" | ics >"$scratch/c.ics"
-dates_are "$year-05-01"
+windows_are "[\"$year-05-01T22:00Z/$year-05-02T02:00Z\"]"
+event UID:1 "DTSTART:${year}0501T220000" DURATION:PT30M | ics >"$scratch/c.ics"
+windows_are "[\"$year-05-01T22:00/$year-05-01T22:30\"]"
 event UID:1 "DTSTART;TZID=America/New_York:${year}0501T220000" \
     "DTEND;TZID=America/New_York:${year}0501T230000" | ics >"$scratch/c.ics"
-dates_are "$year-05-01"
+windows_are "[\"$year-05-02T02:00Z/$year-05-02T03:00Z\"]"
+{
+    event UID:1 "DTSTART:${year}0501T090000Z" "DTEND:${year}0501T100000Z" 'RRULE:FREQ=DAILY;COUNT=3'
+    event UID:1 "RECURRENCE-ID:${year}0502T090000Z" "DTSTART:${year}0502T120000Z" \
+        "DTEND:${year}0502T130000Z"
+} | ics >"$scratch/c.ics"
+windows_are "[\"$year-05-01T09:00Z/$year-05-01T10:00Z\",\"$year-05-02T12:00Z/$year-05-02T13:00Z\",\"$year-05-03T09:00Z/$year-05-03T10:00Z\"]"
+event UID:1 "DTSTART:${year}0501T090000Z" | ics >"$scratch/c.ics" # takes no time
+dates_are none
+{
+    event UID:1 "DTSTART;VALUE=DATE:${year}0501"
+    event UID:2 "DTSTART:${year}0502T090000Z" "DTEND:${year}0502T100000Z"
+} | ics >"$scratch/c.ics"
+run peal calendar set c --ical "$scratch/c.ics"
+run peal calendar preview c --from "$year-05-01T00:00:00Z" --to "$year-05-03T00:00:00Z"
+expect_stdout "Dates:      $year-05-01
+Windows:    $year-05-02T09:00:00Z - $year-05-02T10:00:00Z ($year-05-02T09:00Z/$year-05-02T10:00Z)"
 
 # recurrences, without their exceptions, and with those that were moved
 event UID:1 DTSTART\;VALUE=DATE:20200704 RRULE:FREQ=YEARLY | ics >"$scratch/c.ics"
@@ -82,6 +104,12 @@ event UID:1 | ics >"$scratch/c.ics"
 refused 6 'an event has no DTSTART'
 event UID:1 DTSTART:20200101T000000Z RRULE:FREQ=SECONDLY | ics >"$scratch/c.ics"
 refused 6 'repeats by the hour, minute or second'
+event UID:1 "DTSTART:${year}0501T000000Z" 'RRULE:FREQ=DAILY;BYMINUTE=0,1,2,3,4;BYHOUR=1,2,3,4,5' |
+    ics >"$scratch/c.ics"
+refused 6 'or more than 24 times a day'
+event UID:1 "DTSTART:${year}0501T090000Z" "DTEND:${year}0501T100000Z" RRULE:FREQ=DAILY |
+    ics >"$scratch/c.ics"
+refused 6 'more than 1000 timed events in that time; give fewer --years'
 run peal calendar set c --ical "$scratch/c.ics" 12-25
 expect_status 2
 run peal calendar set c 12-25 --years 3

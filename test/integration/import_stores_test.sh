@@ -18,9 +18,14 @@ jobs() {
     peal get daily -o json | jq -c '[.uid, .schedule, .calendars]'
     peal get later -o json | jq -c .paused
     peal calendar list -o json | jq -c '[.[] | .name]'
-    peal group list -o json | jq -c '[.[] | [.name, .cluster, .jobs]]'
+    peal group list -o json | jq -c '[.[] | [.name, .cluster, .labels, .jobs]]'
     peal channel list -o json | jq -c '[.[] | .name]'
     peal user list -o json | jq -c '[.[] | .name]'
+    peal token list -o json | jq -c '[.[] | [.id, .label]]'
+    peal secret list -o json | jq -c '[.[] | [.name, .version, .set_at]]'
+    peal maintenance list -o json | jq -c '[.[] | [.id, .namespace, .from, .to, .reason]]'
+    peal get daily -o json | jq -c '.status.mute | [.kind, .until, .reason]'
+    peal webhook list -o json | jq -c '[.[] | [.job, .path, .kind]]'
 }
 # An agent on the store answers the same as that on the first one, and ends.
 expect_jobs() { # NAME START_OPTION...
@@ -39,22 +44,36 @@ move() { # FROM TARGET_OPTION...
     expect_status 0
     expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported
 1 account imported
+1 token imported
 1 calendar imported
-1 group imported
-1 channel imported'
+2 groups imported
+1 channel imported
+1 secret imported
+1 webhook imported
+1 maintenance window imported
+1 mute imported'
     run peal cluster import --from "$1" "${@:2}"
     expect_stdout '0 imported, 4 already there, 0 not imported'
 }
 
 start_agent first --store "$etcd" --node-id first --listen none
 run peal calendar set holidays 12-25
-run peal group set db --cluster 2
+run peal group set db --cluster 2 --label zone=1
+run peal group set shop/ --cluster 5
 run peal add daily @daily --calendar holidays --group db -- true
 run peal add later @daily --paused -- true
 run peal add gone @daily -- true
 run peal delete gone --yes
 run peal user add anna --role admin --no-password
 run peal channel set ops --type webhook --hook http://127.0.0.1:1/
+run peal token create nightly --user anna
+run peal secret init
+printf swordfish >"$scratch/value"
+run peal secret set db-password --value-file "$scratch/value"
+run peal maintenance add --from '2037-01-01 10:00' --to '2037-01-01 12:00' --namespace shop --reason disks
+run peal mute daily --for 30d --reason 'known, later'
+run peal webhook create daily
+expect_status 0
 run peal add slow @manual --shell "while [ ! -e '$scratch/go' ]; do sleep 0.05; done"
 known=$(jobs)
 

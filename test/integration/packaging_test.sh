@@ -4,16 +4,63 @@
 # shellcheck disable=SC2016 # the unit has it so
 . "$(dirname "$0")/lib.sh"
 
-# Each module is in a package of Debian, without which none is built.
+packaging=$source_dir/packaging
+# Each module is in a package, for Debian and for rpm, without which none is built.
 find "$source_dir/src" \( -name CMakeLists.txt -o -name '*.cmake' \) -exec sed -n 's/^ *peal_module(\([a-z]*\) .*/\1/p' {} + >"$scratch/modules"
 run grep -c . "$scratch/modules"
 expect_stdout 3
 while read -r module; do
-    run cat "$source_dir/packaging/debian/peal-$module.install"
-    expect_stdout "usr/lib/peal/peal-$module.so"
-    run grep -c "^Package: peal-$module$" "$source_dir/packaging/debian/control"
-    expect_stdout 1
+    run awk -v path="usr/lib/peal/peal-$module.so" '$3 == path { print $1, $2 }' "$packaging/packages.txt"
+    expect_stdout "peal-$module peal-$module"
 done <"$scratch/modules"
+
+# The packages of that table are those of both.
+names_of() { # COLUMN
+    awk -v column="$1" '!/^#/ { print $column }' "$packaging/packages.txt" | sort -u
+}
+names_of 1 >"$scratch/names"
+run diff <(sed -n 's/^Package: //p' "$packaging/debian/control" | sort) "$scratch/names"
+expect_status 0
+names_of 2 >"$scratch/names"
+run diff <(sed -n -e 's/^%package -n //p' -e 's/^%package \([^-]\)/peal-\1/p' -e 's/^Name: *//p' "$packaging/rpm/peal.spec" | sort) "$scratch/names"
+expect_status 0
+run diff <(sed -n -e 's/^%files -n \(.*\) -f .*/\1/p' -e 's/^%files \([^-].*\) -f .*/peal-\1/p' -e 's/^%files -f \(.*\)\.files/\1/p' "$packaging/rpm/peal.spec" | sort) "$scratch/names"
+expect_status 0
+
+# Its lists: each file in one package, a folder only if it is peal's own, pages as they are compressed, the operator's files marked.
+mkdir -p "$scratch/debian" "$scratch/lists" "$scratch/built/etc/peal/conf.d"
+awk '!/^#/ { sub("@libdir@", "usr/lib64", $3); sub("@units@", "usr/lib/systemd/system", $3); sub("[*]", "1", $3); print $3 }' "$packaging/packages.txt" |
+    sed -e 's|^usr/bin$|&/peal|' -e 's|^usr/share/man/man\([15]\)$|&/peal.\1|' -e 's|^etc/peal$|&/peal.yaml|' >"$scratch/paths"
+while read -r path; do
+    mkdir -p "$scratch/built/${path%/*}"
+    touch "$scratch/built/$path"
+done <"$scratch/paths"
+rm "$scratch/built/usr/include/peal.h"
+run "$packaging/file_lists.sh" rpm /usr/lib/systemd/system "$scratch/lists" "$scratch/built" /usr/lib64
+expect_status 1
+expect_stderr_has 'there is no usr/include/peal.h below'
+touch "$scratch/built/usr/include/peal.h"
+run "$packaging/file_lists.sh" rpm /usr/lib/systemd/system "$scratch/lists" "$scratch/built" /usr/lib64
+expect_status 0
+run cat "$scratch/lists/peal.files" "$scratch/lists/peal-mongo.files"
+expect_stdout '/usr/lib/systemd/system/peal.service
+%config(noreplace) /etc/default/peal
+%dir /etc/peal
+%dir /etc/peal/conf.d
+%config(noreplace) /etc/peal/peal.yaml
+/usr/bin/peal
+/usr/lib/sysusers.d
+/usr/share/bash-completion
+/usr/share/doc/peal
+/usr/share/man/man1/peal.1*
+/usr/share/man/man5/peal.5*
+%dir /usr/lib/peal
+/usr/lib/peal/peal-mongo.so'
+run "$packaging/file_lists.sh" debian /lib/systemd/system "$scratch/debian"
+expect_status 0
+run sh -c "cd '$scratch/debian' && cat peal.install libpeal1.install"
+expect_stdout_has 'lib/systemd/system/peal.service'
+expect_stdout_has 'usr/lib/*/libpeal.so.*'
 
 run env DESTDIR="$scratch" cmake -DCMAKE_INSTALL_PREFIX=/usr \
     -P "${PEAL_BIN:-$source_dir/build/asan/bin}/../packaging/cmake_install.cmake"

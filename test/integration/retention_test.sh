@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is of no job is pruned, too: statistics of all jobs together, and changes. The agent looks
-# half a minute after its start for the first time.
+# What is of no job is pruned, too: statistics of all jobs together, and changes; and jobs go whose
+# `delete_after` is over. The agent looks half a minute after its start for the first time.
 . "$(dirname "$0")/lib.sh"
 patience=60
 
@@ -14,7 +14,7 @@ insert_stats() { # DAYS
 }
 # shellcheck disable=SC2317 # called by is_pruned
 days_left() {
-    sqlite3 "$scratch/a/history.db" "SELECT ($(hour_of 0) - hour) / 24 FROM stats
+    sqlite3 "$scratch/a/history.db" "SELECT DISTINCT ($(hour_of 0) - hour) / 24 FROM stats
         WHERE job_uid = zeroblob(16) ORDER BY hour"
 }
 
@@ -26,12 +26,35 @@ for days in 500 31 29 0; do
 done
 run peal start -d --config "$scratch/config"
 expect_status 0
+
+# A job that is to go by itself does, unless a run of it is under way; others stay.
+run peal add gone @manual --delete-after 1s -- true
+expect_status 0
+run peal add held @manual --delete-after 1s --shell "until [ -e $scratch/release ]; do sleep 0.1; done"
+expect_status 0
+run peal add stays @manual -- true
+expect_status 0
+run peal run held
+expect_status 0
 # shellcheck disable=SC2317 # called by wait_until
 is_pruned() { [ "$(days_left | head -n 1)" = 29 ]; }
 wait_until is_pruned
 run days_left
 expect_stdout $'29\n0'
+# shellcheck disable=SC2317 # called by wait_until
+is_gone() { ! peal describe gone >"$scratch/described" 2>&1; }
+wait_until is_gone
+run peal list -o json
+expect_status 0
+expect_json '[.[].name] | sort' '["held","stays"]'
+run peal audit --job gone -o json
+expect_json '.[0] | [.action, .detail]' '["delete","delete_after"]'
+run peal undelete gone
+expect_status 0
+touch "$scratch/release"
+wait_until newest_is held ok
 run peal stop
+expect_status 0
 
 # Unless told otherwise they are kept for 400 days.
 insert_stats 401

@@ -15,8 +15,21 @@ named() { grep -oE '\bpeal_[a-z_]+\b' | sed -E 's/_(bucket|count|sum)$//' | sort
 run test "$(wc -l <"$scratch/named")" -gt 15
 expect_status 0
 
-# ---- what there is, with a job and a channel ----
+# ---- each alert has a case that raises it, one that does not, and a line in docs/WATCHING.md ----
 
+grep -oE 'alert: \w+' "$rules" | sed 's/.* //' | sort >"$scratch/alerts"
+awk '/alertname:/ { name = $0; sub(/.*alertname: */, "", name); sub(/}.*/, "", name) }
+    /exp_alerts:/ { print name }' "${rules%.yml}.test.yml" | sort -u >"$scratch/raised"
+grep -oE 'eval_time: [0-9]+m, alertname: \w+' "${rules%.yml}.test.yml" | sed 's/.* //' | sort -u >"$scratch/silent"
+grep -oE '`Peal[A-Za-z]+`' "$source_dir/docs/WATCHING.md" | tr -d '`' | sort -u >"$scratch/told"
+for list in raised silent told; do
+    run diff "$scratch/alerts" "$scratch/$list"
+    expect_stdout ''
+done
+
+# ---- what there is, with a job, a channel and a collector that is away ----
+
+export PEAL_OTLP_ENDPOINT=http://127.0.0.1:1
 start_agent node --listen none
 run peal add x @manual -- true
 run peal run x --wait

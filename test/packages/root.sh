@@ -37,7 +37,11 @@ root_make() { # SUITE FOLDER
     mount -t proc proc "$root/proc"
     mount --bind /dev "$root/dev"
     cp /etc/resolv.conf "$root/etc/" 2>/dev/null || :
-    cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+    # How this machine reaches its mirror; what packages have put there is theirs.
+    local file
+    for file in /etc/apt/apt.conf.d/*; do
+        dpkg -S "$file" >/dev/null 2>&1 || cp "$file" "$root/etc/apt/apt.conf.d/"
+    done
     # As in a container: packages start no services.
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
     chmod +x "$root/usr/sbin/policy-rc.d"

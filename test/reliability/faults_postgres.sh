@@ -1,4 +1,5 @@
-# Sourced by run.sh: what happens to PostgreSQL. See faults_process.sh for how faults are made.
+# Sourced by run.sh: what happens to PostgreSQL, beside faults_server.sh. See faults_process.sh for how
+# faults are made.
 # shellcheck shell=bash disable=SC2034,SC2154 # $cannot, $primary are the driver's
 
 # ---- the primary ----
@@ -44,37 +45,23 @@ mend_freeze_session() {
     is_back etcd
 }
 
-hurt_end_sessions() { # again and again
-    goes_away etcd
-    (
-        trap - EXIT TERM
-        while :; do
-            sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'peal kv %' AND random() < 0.4" >/dev/null
-            nap "0.$((RANDOM % 800 + 100))"
-        done
-    ) &
-    ender=$!
-}
-mend_end_sessions() {
-    kill "$ender"
-    { wait "$ender"; } 2>/dev/null
-    is_back etcd
+end_some() {
+    sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'peal kv %' AND random() < 0.4" >/dev/null
 }
 
 hurt_full_postgres() { # tables, or the log, without which it stops
     needs_disks || return
     goes_away etcd
-    head -c "$(stat -f -c '%a * %S' "$scratch/pg-$primary" | awk '{ print $1 * $3 }')" /dev/zero \
-        >"$scratch/pg-$primary/filler" 2>/dev/null
+    fill_disk "pg-$primary"
     sql "CREATE TABLE IF NOT EXISTS filler (x text); INSERT INTO filler SELECT repeat('x', 900) FROM generate_series(1, 100000)"
     return 0
 }
 mend_full_postgres() {
-    rm -f "$scratch/pg-$primary/filler"
+    empty_disk "pg-$primary"
     takes_writes || start_postgres "$primary"
     wait_for 30 takes_writes
     sql 'DROP TABLE IF EXISTS filler'
-    is_streaming || make_replica
+    have_replica
     is_back etcd
 }
 
@@ -150,12 +137,6 @@ hurt_promote_behind() { # it lacks the last commits, which were acknowledged
     wait_for 30 takes_writes
     forgets_changes "$behind_ms" "$(($(now_ms) + 1000))"
 }
-mend_promote_behind() {
-    wait_for 30 is_halted
-    wait_for 30 go_on # the one help it needs
-    make_replica
-    is_back etcd
-}
 
 # ---- a backup that is put back ----
 
@@ -172,33 +153,4 @@ put_back() {
     cp -a "$scratch/pg-$primary/backup" "$scratch/pg-$primary/data"
     start_postgres "$primary"
     wait_for 30 takes_writes
-}
-
-hurt_restore() {
-    cannot='no backup'
-    save_backup || return
-    nap 3
-    goes_away etcd
-    put_back
-}
-mend_restore() {
-    wait_for 30 is_halted
-    wait_for 30 go_on
-    make_replica
-    is_back etcd
-}
-
-# Once more while nobody, some or all have noticed the first one, or right after going on from it.
-hurt_restore_twice() { hurt_restore; }
-mend_restore_twice() {
-    [ $((RANDOM % 2)) -eq 0 ] || save_backup
-    if [ $((RANDOM % 2)) -eq 0 ]; then
-        nap "$((RANDOM % 3)).$((RANDOM % 10))"
-    else
-        wait_for 30 is_halted
-        wait_for 30 go_on
-        nap "$((RANDOM % 3)).$((RANDOM % 10))"
-    fi
-    put_back
-    mend_restore
 }

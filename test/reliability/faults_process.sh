@@ -138,12 +138,13 @@ mend_name_twice() {
 # ---- replaced by another version, with jobs running ----
 
 hurt_upgrade() {
-    local bin old=${node_bin[$node]}
-    bin=$(mktemp -d "$scratch/bin.XXXXXX")
-    cp "$old/peal" "$old/peal-spawn" "$bin"
-    node_bin["$node"]=$bin
+    local bin
     goes_away "$node"
     on "$node" stop 2>/dev/null
+    give_version "$node" "$(version_after "$node")"
+    bin=$(mktemp -d "$scratch/bin.XXXXXX")
+    cp "${node_bin[$node]}/peal" "${node_bin[$node]}/peal-spawn" "$bin"
+    node_bin["$node"]=$bin
 }
 mend_upgrade() {
     local spawner

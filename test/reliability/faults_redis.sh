@@ -1,4 +1,5 @@
-# Sourced by run.sh: what happens to Redis. See faults_process.sh for how faults are made.
+# Sourced by run.sh: what happens to Redis, beside faults_server.sh. See faults_process.sh for how faults
+# are made.
 # shellcheck shell=bash disable=SC2034,SC2154 # $cannot is the driver's
 
 # ---- the master: Sentinel promotes the replica meanwhile ----
@@ -10,7 +11,7 @@ hurt_kill_redis() {
 }
 mend_kill_redis() {
     start_redis "$hurt_redis"
-    wait_for 30 is_following
+    have_replica
     is_back etcd
 }
 
@@ -21,7 +22,7 @@ hurt_freeze_redis() { # it goes on later, and takes itself for the master
 }
 mend_freeze_redis() {
     kill -CONT "${redis_pids[hurt_redis]}"
-    wait_for 30 is_following
+    have_replica
     is_back etcd
 }
 
@@ -34,7 +35,7 @@ hurt_cut_redis() {
 }
 mend_cut_redis() {
     remove_rules "redis-$hurt_redis"
-    wait_for 30 is_following
+    have_replica
     is_back etcd
 }
 
@@ -74,24 +75,33 @@ hurt_promote_lagging() {
 }
 mend_promote_lagging() { mend_kill_redis; }
 
+# The replica is gone while the master begins anew: so nobody knows that it is to be waited for, and
+# what the master acknowledges from then on it lacks. Then the master is gone, and it is back. Sentinel
+# looks away until then: it would have promoted the replica at once.
+hurt_promote_behind() {
+    local lagging
+    cannot='there is no replica'
+    is_following || return
+    goes_away etcd
+    hurt_redis=$(master) lagging=$(replica)
+    kill -STOP "$sentinel_pid"
+    kill_redis "$lagging"
+    kill_redis "$hurt_redis"
+    behind_ms=$(now_ms)
+    start_redis "$hurt_redis" # nobody names a master: it is one
+    wait_for 30 says_master "$hurt_redis"
+    nap 3
+    kill_redis "$hurt_redis"
+    start_redis "$lagging" "$hurt_redis"
+    kill -CONT "$sentinel_pid"
+    wait_for 30 is_promoted "$lagging"
+    forgets_changes "$behind_ms" "$(($(now_ms) + 1000))"
+    start_redis "$hurt_redis"
+}
+
 # ---- connections, memory, disk ----
 
-hurt_end_connections() { # again and again
-    goes_away etcd
-    (
-        trap - EXIT TERM
-        while :; do
-            say "$(master)" CLIENT KILL TYPE normal >/dev/null
-            nap "0.$((RANDOM % 800 + 100))"
-        done
-    ) &
-    ender=$!
-}
-mend_end_connections() {
-    kill "$ender"
-    { wait "$ender"; } 2>/dev/null
-    is_back etcd
-}
+end_some() { say "$(master)" CLIENT KILL TYPE normal >/dev/null; }
 
 hurt_full_memory() { # nothing is evicted; what grows is refused
     goes_away etcd
@@ -106,14 +116,13 @@ hurt_full_redis() { # a server that can't write its append-only file ends
     needs_disks || return
     goes_away etcd
     hurt_redis=$(master)
-    head -c "$(stat -f -c '%a * %S' "$scratch/redis-$hurt_redis" | awk '{ print $1 * $3 }')" /dev/zero \
-        >"$scratch/redis-$hurt_redis/filler" 2>/dev/null
+    fill_disk "redis-$hurt_redis"
     return 0
 }
 mend_full_redis() {
-    rm -f "$scratch/redis-$hurt_redis/filler"
+    empty_disk "redis-$hurt_redis"
     kill -0 "${redis_pids[hurt_redis]}" 2>/dev/null || start_redis "$hurt_redis"
-    wait_for 30 is_following
+    have_replica
     is_back etcd
 }
 
@@ -140,33 +149,5 @@ put_back() {
     start_redis "$at"
     wait_for 30 takes_writes
     start_redis $((1 - at))
-    wait_for 30 is_following
-}
-
-hurt_restore() {
-    cannot='no backup'
-    save_backup || return
-    nap 3
-    goes_away etcd
-    put_back
-}
-mend_restore() {
-    wait_for 30 is_halted
-    wait_for 30 go_on
-    is_back etcd
-}
-
-# Once more while nobody, some or all have noticed the first one, or right after going on from it.
-hurt_restore_twice() { hurt_restore; }
-mend_restore_twice() {
-    [ $((RANDOM % 2)) -eq 0 ] || save_backup
-    if [ $((RANDOM % 2)) -eq 0 ]; then
-        nap "$((RANDOM % 3)).$((RANDOM % 10))"
-    else
-        wait_for 30 is_halted
-        wait_for 30 go_on
-        nap "$((RANDOM % 3)).$((RANDOM % 10))"
-    fi
-    put_back
-    mend_restore
+    have_replica
 }

@@ -138,7 +138,55 @@ is_halted() { # for all that are there
     done
 }
 
-declare -A node_bin # where its programs are
+# ---- which programs are whose ----
+
+declare -A node_bin        # where a node's programs are
+declare -A has_version     # of those: this or earlier
+declare -A programs_of     # this, earlier
+programs_of[this]=$(dirname "$(command -v peal)")
+[ -z "${earlier:-}" ] || programs_of[earlier]=$earlier
+
+# The program of that node: what a version's agent is asked by its own command line is as it is on such a machine.
+on() { # NODE ARGUMENT...
+    PEAL_DATA=$scratch/$1 "${node_bin[$1]:-${programs_of[this]}}/peal" "${@:2}"
+}
+
+give_version() { # NODE this|earlier
+    has_version[$1]=$2
+    node_bin[$1]=${programs_of[$2]}
+}
+
+# One or two of the nodes have the earlier one, if there is one.
+give_versions() {
+    local node first=$((RANDOM % 3)) count=$((RANDOM % 2 + 1)) i
+    for node in "${machines[@]}"; do
+        give_version "$node" this
+    done
+    [ -n "${earlier:-}" ] || return 0
+    for ((i = 0; i < count; i++)); do
+        give_version "${machines[(first + i) % 3]}" earlier
+    done
+}
+
+# Of all nodes: "node-a peal 0.1.0 (633155e067ac), node-b ...".
+tell_versions() {
+    local node
+    for node in "${machines[@]}"; do
+        echo "$node $("${node_bin[$node]}/peal" version | head -n 1)"
+    done | paste -sd , | sed 's/,/, /g'
+}
+
+# The other version of what the node has, if another node keeps this one; else the same.
+version_after() { # NODE
+    local node
+    for node in "${machines[@]}"; do
+        if [ -n "${earlier:-}" ] && [ "$node" != "$1" ] && [ "${has_version[$node]}" = "${has_version[$1]}" ]; then
+            [ "${has_version[$1]}" = this ] && echo earlier || echo this
+            return
+        fi
+    done
+    echo "${has_version[$1]}"
+}
 
 # Everything stands, and all nodes know each other.
 start_place() {
@@ -154,9 +202,9 @@ start_place() {
     start_servers
     start_history
     for node in "${machines[@]}"; do
-        node_bin[$node]=$(dirname "$(command -v peal)")
         set_clock "$node" +0
     done
+    give_versions
     start_nodes "${machines[@]}"
 }
 

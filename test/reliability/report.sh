@@ -13,6 +13,8 @@ print_report() {
     echo
     echo "- Linux $(uname -r), $(nproc) processors; $(store_version); $(peal version | head -n 1);" \
         "programs with AddressSanitizer"
+    [ -z "$earlier" ] || echo "- beside $("$earlier/peal" version | head -n 1), without AddressSanitizer;" \
+        "at the end: $(tell_versions)"
     echo "- duration $duration_s s, seed $seed, $(wc -l <"$windows") faults" \
         "of $(cut -d ' ' -f 1 "$windows" | sort -u | wc -l) kinds, $(skipped_faults | wc -l) kinds skipped"
     echo "- $(tail -n 1 "$scratch/verdict")"

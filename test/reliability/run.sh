@@ -4,16 +4,20 @@
 # outside of peal; then the checker, and a row for each fault.
 #
 #   run.sh [--store etcd|postgresql|redis] [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
+#          [--earlier FOLDER]
 #
 # Without --faults all of them come in an order that the seed decides, again and again. With it
 # they come as they are named, one at a time; two that are joined as NAME+NAME come at once. What
-# can't be done on this machine is said and counted. PEAL_KEEP=1 keeps what was written if something
+# can't be done on this machine is said and counted. With --earlier one or two of the three nodes, as the seed
+# decides, begin with the programs of an earlier peal that are in FOLDER (tools/versions.sh --programs), and an upgrade
+# may bring either version, as long as both remain. PEAL_KEEP=1 keeps what was written if something
 # is wrong.
 
 duration_s=600
 seed=$((SRANDOM % 32768))
 chosen=
 report=
+earlier= # a folder of programs
 store=etcd
 source_of_duration() { # 90, 90s, 10m or 1h, in seconds
     case $1 in
@@ -29,6 +33,7 @@ while [ $# -gt 1 ]; do
     --faults) chosen=$2 ;;
     --store) store=$2 ;;
     --report) report=$(realpath -m "$2") ;;
+    --earlier) earlier=$(realpath "$2") || exit 2 ;;
     *) break ;;
     esac
     shift 2
@@ -59,10 +64,12 @@ etcd)
     ;;
 postgresql)
     . "$here/store_postgres.sh"
+    . "$here/faults_server.sh"
     . "$here/faults_postgres.sh"
     ;;
 redis)
     . "$here/store_redis.sh"
+    . "$here/faults_server.sh"
     . "$here/faults_redis.sh"
     ;;
 *)
@@ -236,10 +243,11 @@ end_all_of_it() {
 }
 trap end_all_of_it EXIT
 
-echo "STORE=$store SEED=$seed DURATION=${duration_s}s${chosen:+ FAULTS=$chosen}"
+echo "STORE=$store SEED=$seed DURATION=${duration_s}s${chosen:+ FAULTS=$chosen}${earlier:+ EARLIER=$earlier}"
 RANDOM=$seed
 hub=()
 start_place
+[ -z "$earlier" ] || echo "begins with: $(tell_versions)"
 [ -z "$can_cut" ] || hub=(nsenter "--net=/run/netns/$tag-hub")
 : >"$scratch/timer" # how late the machine is counts from here on
 end_in "$duration_s"

@@ -9,7 +9,7 @@ pg_ports=(5432 5432)
 pg_hosts=("${address[pg-0]}" "${address[pg-1]}")
 pg_bin=${PEAL_POSTGRES_BIN:-$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)}
 does_to+=([kill_postgres]=store [freeze_postgres]=store [cut_postgres]=store [freeze_session]=store
-    [end_sessions]=store [full_postgres]=store [lock_tables]=store [vacuum_full]=store
+    [end_connections]=store [full_postgres]=store [lock_tables]=store [vacuum_full]=store
     [promote]=store [promote_behind]=store [restore]=store [restore_twice]=store)
 
 # ---- a server: its data are in $scratch/pg-NUMBER/data, on a disk of its own where that can be ----
@@ -72,6 +72,8 @@ make_replica() {
     as_postgres "$to" "$pg_bin/pg_basebackup" -h "${pg_hosts[primary]}" -p "${pg_ports[primary]}" -U peal \
         -D "$scratch/pg-$to/data" -R -c fast >/dev/null 2>&1 && start_postgres "$to" && wait_for 20 is_streaming
 }
+
+have_replica() { is_streaming || make_replica; }
 
 # ---- what place.sh asks for ----
 

@@ -10,7 +10,7 @@ sentinel_host=${address[sentinel]} sentinel_port=26379
 redis_pids=()
 does_to+=([kill_redis]=store [freeze_redis]=store [cut_redis]=store [kill_replica]=store
     [freeze_replica]=store [end_connections]=store [full_memory]=store [full_redis]=store
-    [promote_lagging]=store [restore]=store [restore_twice]=store)
+    [promote_lagging]=store [promote_behind]=store [restore]=store [restore_twice]=store)
 
 # ---- servers: their data are in $scratch/redis-NUMBER, on disks of their own where that can be ----
 
@@ -32,12 +32,13 @@ master() {
 }
 replica() { echo $((1 - $(master))); }
 
-# As a replica, unless it is the master, or nobody knows yet.
-start_redis() { # NUMBER
-    local of=()
-    master=$(master)
+# As a replica, unless it is the master, or nobody knows yet. Sentinel has each server that it makes a
+# master or a replica write its file anew, with all that a fault has set by then: none of that is to
+# outlive the fault.
+start_redis() { # NUMBER [MASTER]
+    local of=() master=${2:-$(master)}
     [ "${master:-$1}" = "$1" ] || of=(--replicaof "${redis_hosts[master]}" "${redis_ports[master]}")
-    : >>"$scratch/redis-$1/conf"
+    : >"$scratch/redis-$1/conf"
     inside "redis-$1" setpriv --pdeathsig KILL redis-server "$scratch/redis-$1/conf" --port "${redis_ports[$1]}" \
         --bind "${redis_hosts[$1]}" --protected-mode no --dir "$scratch/redis-$1" --save '' --appendonly yes \
         --appendfsync always --repl-diskless-sync-delay 0 "${of[@]}" >>"$scratch/redis-$1/log" 2>&1 &
@@ -49,15 +50,22 @@ kill_redis() { # NUMBER
     kill_hard "${redis_pids[$1]}"
 }
 
+says_master() { [ "$(say "$1" ROLE | head -n 1)" = master ]; } # NUMBER
+
 takes_writes() {
     local at
     at=$(master)
-    [ -n "$at" ] && [ "$(say "$at" ROLE | head -n 1)" = master ]
+    [ -n "$at" ] && says_master "$at"
+}
+
+is_promoted() { # NUMBER
+    [ "$(master)" = "$1" ] && says_master "$1"
 }
 
 is_following() {
     [ "$(say "$(master)" INFO replication | grep -c 'state=online')" = 1 ]
 }
+have_replica() { wait_for 30 is_following; }
 
 # ---- what place.sh asks for ----
 

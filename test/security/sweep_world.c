@@ -220,8 +220,9 @@ void world_restore(struct world *world, const struct row *row)
 static void strip(json_t *value)
 {
     static const char *const own[] = {
-        "used_at", "heard_at", "skew_ms", "watch_lag_ms", "started_at",     "delivery",
-        "running", "capacity", "free",    "cpu_pressure", "memory_pressure"};
+        "used_at",         "heard_at", "skew_ms",    "watch_lag_ms", "started_at",
+        "delivery",        "running",  "capacity",   "free",         "cpu_pressure",
+        "memory_pressure", "cpu_load", "memory_used"};
     const char *key;
     json_t *item;
     size_t i;

@@ -38,8 +38,12 @@ static const char *const dense[] = {"*/5 * * * * *", "*/10 * * * * *", "*/20 * *
 static const char *const own_time[] = {"@after 20s", "@after 3m", "@reboot"};
 static const char *const zones[] = {"UTC", "America/New_York", "Europe/Berlin",
                                     "Australia/Lord_Howe", "Asia/Kathmandu"};
-static const char *const overlaps[] = {"skip", "allow", "queue", "replace",
-                                       "{policy: queue, queue: 2}"};
+static const char *const overlaps[] = {"skip",
+                                       "allow",
+                                       "queue",
+                                       "replace",
+                                       "{policy: queue, queue: 2}",
+                                       "{policy: allow, at_once: 2}"};
 static const char *const catch_ups[] = {"last",
                                         "skip",
                                         "all",
@@ -103,7 +107,8 @@ void any_place_write(uint64_t *random, struct strbuf *yaml)
 
 void any_groups_write(uint64_t *random, const char *indent, struct strbuf *yaml)
 {
-    static const char *const lists[] = {"[two]", "[one-each]", "[two, one-each]"};
+    static const char *const lists[] = {"[two]", "[one-each]", "[two, one-each]", "[by-zone]",
+                                        "[by-zone, two]"};
     if (!any_chance(random, 40))
         return;
     strbuf_addf(yaml, "%sgroups: %s\n", indent, PICK(random, lists));

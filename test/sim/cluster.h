@@ -226,14 +226,16 @@ struct cluster {
     bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
     bool wants_groups;     /* some of its jobs have groups ... */
     unsigned groups_there; /* ... once these are in the store: a bit for each of sim_groups */
-    bool has_boots;        /* many of its jobs run when a node boots */
-    bool has_workflows;    /* some of its jobs are workflows */
-    bool has_places;       /* some of its jobs choose the node that goes first */
-    bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
-    int picky;             /* percent of its jobs that only some nodes may run */
-    int first_program;     /* the nodes from this one on, but for a twin, are processes of a program
-                            * that embeds the library; node_count: none is */
-    int64_t book_ms;       /* so often a process may register a function, or remove it; 0: never */
+    int64_t space_since_ms[NODES_MAX]; /* that a node has known that of the namespace; 0: it does
+                                          not */
+    bool has_boots;                    /* many of its jobs run when a node boots */
+    bool has_workflows;                /* some of its jobs are workflows */
+    bool has_places;                   /* some of its jobs choose the node that goes first */
+    bool is_dense;     /* its jobs are due every few seconds, rather than every few minutes */
+    int picky;         /* percent of its jobs that only some nodes may run */
+    int first_program; /* the nodes from this one on, but for a twin, are processes of a program
+                        * that embeds the library; node_count: none is */
+    int64_t book_ms;   /* so often a process may register a function, or remove it; 0: never */
     uint64_t book_seed;
     uint64_t names; /* for ids that people make */
 
@@ -447,7 +449,7 @@ enum run_state spread_end_of(const struct cluster *cluster, const struct run *ru
 /* The run was written; `was` is what it was before. */
 /* ---- cluster_group.c ---- */
 
-enum { SIM_GROUPS = 2 };
+enum { SIM_GROUPS = 4 };
 extern const struct sim_group {
     const char *name, *json;
     struct group_limits limits;
@@ -458,6 +460,9 @@ bool groups_are_there(const struct cluster *cluster);
 void groups_see(struct cluster *cluster, const struct known_run *known, const struct run *was);
 /* Is it right that this run, which is DUE, or claimed by a node that is dead, waits? */
 bool groups_may_wait(const struct cluster *cluster, const struct run *run);
+/* Which nodes know of the limit of a namespace; called whenever a run is made. */
+void groups_look(struct cluster *cluster);
+void groups_check_claim(struct cluster *cluster, const struct node *node, const struct run *run);
 
 /* ---- cluster_rolling.c ---- */
 

@@ -18,7 +18,8 @@ static bool must_follow(const struct cluster *cluster, const struct known_job *j
     const struct job *definition = job->definition;
     if (!is_settled(cluster, job) || !is_settled(cluster, ended) || definition->after_count != 1 ||
         !people_know_as(ended, definition->after[0].job) ||
-        (job->overlap != OVERLAP_ALLOW && job->overlap != OVERLAP_REPLACE))
+        (job->overlap != OVERLAP_ALLOW && job->overlap != OVERLAP_REPLACE) ||
+        definition->overlap_at_once)
         return false;
     enum after_on on = definition->after[0].on;
     return after_wants(on, state) && !after_wants(on, was);

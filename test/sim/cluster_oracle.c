@@ -173,6 +173,25 @@ static bool has_open_run(const struct cluster *cluster, const struct known_job *
     return false;
 }
 
+/* Of the job, without that of the run. */
+static int count_open_ticks(const struct cluster *cluster, const struct known_job *job,
+                            const struct run *run)
+{
+    const struct known_run *known;
+    int64_t seen[16];
+    int count = 0;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));) {
+        int64_t tick_ms = known->run.tick_ms;
+        bool is_one = &cluster->jobs[known->job] == job && known->is_stored &&
+                      is_open(&known->run) && tick_ms != run->tick_ms;
+        for (int i = 0; is_one && i < count; i++)
+            is_one = seen[i] != tick_ms;
+        if (is_one && count < 16)
+            seen[count++] = tick_ms;
+    }
+    return count;
+}
+
 static struct node *node_of(struct cluster *cluster, const struct run *run)
 {
     struct node *node = node_of_home(cluster, &run->owner);
@@ -189,10 +208,13 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
 {
     struct stage *stage = &cluster->stage;
     maintenance_look(cluster);
+    groups_look(cluster);
     if (run->part)
         return;
-    if (run->node[0] && run->attempt == 1)
+    if (run->node[0] && run->attempt == 1) {
         maintenance_check_claim(cluster, node_of(cluster, run), run);
+        groups_check_claim(cluster, node_of(cluster, run), run);
+    }
     bool is_old = run->cause == CAUSE_AFTER && run->job_revision != job->revision;
     if (job->deleted)
         stage_fail(stage, "a run of %s is made after it was deleted", job->name);
@@ -212,6 +234,10 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
     if (!is_asked_for(run) && !is_old && may_run && job->overlap != OVERLAP_ALLOW &&
         has_open_run(cluster, job, run))
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
+    int at_once = job->overlap == OVERLAP_ALLOW ? job->definition->overlap_at_once : 0;
+    if (is_tick && !is_old && may_run && at_once && count_open_ticks(cluster, job, run) >= at_once)
+        stage_fail(stage, "tick %lld of %s runs beside %d others", (long long)run->tick_ms / 1000,
+                   job->name, at_once);
 }
 
 /* A request that was planned before a restore may be done after it, by the restored etcd, where all

@@ -341,7 +341,8 @@ void people_add_job(struct cluster *cluster)
         return;
     struct known_job *job = &cluster->jobs[cluster->job_count++];
     *job = (struct known_job){.uid = new_id(cluster)};
-    snprintf(job->name, sizeof(job->name), "job-%d", ++cluster->job_names);
+    snprintf(job->name, sizeof(job->name), "%sjob-%d",
+             cluster->wants_groups && any_chance(&random, 40) ? "team/" : "", ++cluster->job_names);
     edit(node, job, &random);
 }
 
@@ -481,8 +482,12 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
                                        .cause = is_backfill ? CAUSE_BACKFILL : CAUSE_MANUAL,
                                        .exit_code = -1},
                                .overlap = job->definition->overlap,
-                               .queue_limit = job->definition->queue_limit};
+                               .queue_limit = job->definition->queue_limit,
+                               .at_once = job->definition->overlap_at_once};
     groups_join(job->definition->groups, wish->item.add.run.groups);
+    if (job->definition->kind != JOB_WORKFLOW)
+        known_groups_add_spaces(&engine_catalog(node->engine)->groups, name_now(job),
+                                wish->item.add.run.groups);
     if (is_backfill)
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
     wish->item.add.run.not_before_ms = is_backfill ? wish->item.add.run.tick_ms : wall_of(node);

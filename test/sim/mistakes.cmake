@@ -49,7 +49,7 @@ peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
     "return job->paused || (" "return ("
     "a tick is claimed while its job is paused: P4")
 peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
-    "if (due->calendar)" "if (false)"
+    "if (due->out.calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
 peal_sim_mistake(maintenance_ignored memory people engine/stages/plan.c
     "else if (due->maintenance)" "else if (false)"
@@ -78,11 +78,20 @@ peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
 peal_sim_mistake(slot_of_another memory groups store/rules/rules_slots.c
     "asker->held[i] >= slot->cluster" "asker->held[i] > slot->cluster"
     "more runs of a group at once than its limit")
+peal_sim_mistake(slot_of_another_label memory groups store/rules/rules_slots.c
+    "asker->held_alike[i][k] >= slot->alike[k]" "asker->held_alike[i][k] > slot->alike[k]"
+    "more runs of a group at once on the nodes of one zone than its limit")
+peal_sim_mistake(namespace_forgotten memory groups engine/groups/known_groups.c
+    "i < RUN_SPACES_MAX" "i < 0"
+    "runs of a namespace without its slots")
+peal_sim_mistake(at_once_ignored memory people store/rules/rules.c
+    "if (st == OK && at_once && open >= at_once)" "if (st == OK && at_once && open > at_once)"
+    "more ticks of a job side by side than at_once says")
 peal_sim_mistake(slot_not_guarded etcd groups store/rules/rules_slots.c
     "rules->ops->guard_group && st == OK" "false"
     "two nodes take the same slot of a group")
 peal_sim_mistake(slot_never_taken memory groups engine/groups/slots.c
-    "open->is_up = !find_full(slots, &open->run, false);" "open->is_up = false;"
+    "open->is_up = !find_full(slots, &open->run);" "open->is_up = false;"
     "runs wait for a slot that is free: P6")
 peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
     "boots->is_noticed ? NULL : gather_due(boots, now)" "NULL"

@@ -1,9 +1,11 @@
 // Package work is what the peers are given to do: so many jobs, due at each second or all at one
 // instant, that start the tiny program of bench/agent. Nothing is captured or kept: it is the
-// cheapest start that os/exec has.
+// cheapest start that os/exec has. With READ_OUTPUT in the environment both outputs of the program are
+// read to their end, as peal reads them, and then forgotten.
 package work
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +21,7 @@ type Work struct {
 	At      time.Time // zero: at each second
 	command []string
 	null    *os.File // opened once; os/exec would open it three times for each start
+	reads   bool     // both outputs
 }
 
 // Must ends the program, and so the measurement, when something fails.
@@ -34,7 +37,7 @@ func Read() *Work {
 	if len(os.Args) < 4 {
 		Must(fmt.Errorf("usage: COUNT each|UNIX_S PROGRAM [ARGUMENT]..."))
 	}
-	w := &Work{command: os.Args[3:]}
+	w := &Work{command: os.Args[3:], reads: os.Getenv("READ_OUTPUT") != ""}
 	var err error
 	w.Count, err = strconv.Atoi(os.Args[1])
 	Must(err)
@@ -61,6 +64,9 @@ func (w *Work) Run() {
 	run := exec.Cmd{
 		Path: w.command[0], Args: w.command, Env: []string{},
 		Stdin: w.null, Stdout: w.null, Stderr: w.null,
+	}
+	if w.reads {
+		run.Stdout, run.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	}
 	Must(run.Run())
 }

@@ -164,7 +164,8 @@ static void turn(struct agent *agent)
     if (agent->failed != OK)
         return;
     bool waits = agent->config->with_jobs && engine_open_runs(agent->engine);
-    if (agent->stopping && !waits && engine_is_idle(agent->engine) && api_is_idle(agent->api)) {
+    if (agent->stopping && !waits && engine_is_idle(agent->engine) && api_is_idle(agent->api) &&
+        agent_otlp_stop(&agent->otlp)) {
         loop_stop(agent->loop);
         return;
     }
@@ -360,6 +361,13 @@ static enum status set_up_watch(struct agent *agent)
     return st;
 }
 
+static enum status set_up_otlp(struct agent *agent)
+{
+    agent->otlp = (struct agent_otlp){.log = agent->log, .wake = agent_wake, .context = agent};
+    return agent_otlp_init(&agent->otlp, agent->config, agent->loop, agent->data.node,
+                           agent->started_ms);
+}
+
 static enum status set_up(struct agent *agent, struct strbuf *why)
 {
     enum status st = agent_log_open(agent->config->log_file, agent->config->json_log, &agent->log);
@@ -392,6 +400,9 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         st = agent_pings_new(agent->config, agent->loop, agent->data.node, agent->notifier,
                              agent->data.store, &agent->pings);
     agent->notify.notifier = agent->notifier;
+    agent->notify.otlp = &agent->otlp;
+    if (st == OK)
+        st = set_up_otlp(agent);
     if (st == OK)
         st = agent_set_up_engine(agent);
     if (st == OK)
@@ -412,6 +423,7 @@ static void tear_down(struct agent *agent)
     agent_data_close(&agent->data);
     agent->notify.watch = agent->watch = watch_free(agent->watch);
     agent->pings = agent_pings_free(agent->pings);
+    agent_otlp_release(&agent->otlp);
     agent->notifier = notifier_free(agent->notifier); /* calls what engine and API wait for */
     agent_chores_free(agent->chores);
     agent->memory = agent_memory_free(agent->memory);

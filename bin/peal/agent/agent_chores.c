@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "definition/job_codec.h"
+#include "machine.h"
 
 enum {
     FIRST_AFTER_MS = 30000,
@@ -39,8 +41,12 @@ struct agent_chores {
     int64_t removed;
     struct history_prune prune;
     struct store_request request;
-    struct store_put_job purge;
-    char purge_name[JOB_NAME_SIZE];
+    struct store_put_job put; /* of a purge, or of a deletion */
+    char put_name[JOB_NAME_SIZE];
+    char *put_json;
+    struct ledger_entry *passed;
+    struct strbuf record;
+    struct made_id last_change;
 };
 
 static void go_on(struct agent_chores *chores);
@@ -71,9 +77,23 @@ static void prune_done(struct history_prune *prune, enum status st)
     go_on(chores);
 }
 
-static void purge_done(struct store_request *request, enum status st)
+static void release_put(struct agent_chores *chores)
+{
+    free(chores->put_json);
+    free(chores->passed);
+    chores->put_json = NULL;
+    chores->passed = NULL;
+    strbuf_truncate(&chores->record, 0);
+}
+
+/* One that has changed meanwhile is looked at in the next pass. */
+static void put_done(struct store_request *request, enum status st)
 {
     struct agent_chores *chores = request->context;
+    const struct store_put_job *put = &chores->put;
+    if (st == OK && put->deleted && !put->purge && put->result == PUT_OK)
+        agent_log_event(chores->log, "job_outlived", "job=\"%s\"", chores->put_name);
+    release_put(chores);
     if (st != OK) {
         end_pass(chores);
         return;
@@ -125,24 +145,29 @@ static void prune_all(struct agent_chores *chores)
     history_prune(chores->history, &chores->prune);
 }
 
+static void submit_put(struct agent_chores *chores)
+{
+    chores->request = (struct store_request){.op = STORE_PUT_JOB,
+                                             .count = 1,
+                                             .items.puts = &chores->put,
+                                             .done = put_done,
+                                             .context = chores};
+    store_submit(chores->store, &chores->request);
+}
+
 static void purge_job(struct agent_chores *chores, const struct catalog_job *job)
 {
-    snprintf(chores->purge_name, sizeof(chores->purge_name), "%s", job->name);
-    chores->purge = (struct store_put_job){
+    snprintf(chores->put_name, sizeof(chores->put_name), "%s", job->name);
+    chores->put = (struct store_put_job){
         .uid = job->uid,
-        .name = chores->purge_name,
+        .name = chores->put_name,
         .json = "{}",
         .deleted = true,
         .purge = true,
         .expected_revision = job->revision,
         .cursor_ms = -1,
     };
-    chores->request = (struct store_request){.op = STORE_PUT_JOB,
-                                             .count = 1,
-                                             .items.puts = &chores->purge,
-                                             .done = purge_done,
-                                             .context = chores};
-    store_submit(chores->store, &chores->request);
+    submit_put(chores);
 }
 
 /* One node purges the job; each node prunes its own history of it. */
@@ -159,9 +184,92 @@ static bool deleted_long_ago(const struct agent_chores *chores, const struct cat
     return long_ago;
 }
 
+/* Whether its time by `delete_after` is over. Looked for in the text first: few jobs have it. */
+static bool is_outlived(const struct agent_chores *chores, const struct catalog_job *job)
+{
+    struct job *definition = NULL;
+    struct job_error error;
+    if (job->deleted || job->broken || job->open_runs || !engine_leads(chores->engine) ||
+        !strstr(job->json, "\"delete_after\":") ||
+        job_decode_stored(job->json, NULL, &definition, &error) != OK)
+        return false;
+    int64_t stays_s = definition->delete_after_s;
+    bool is_over = stays_s && chores->pass_ms - definition->updated_ms > stays_s * 1000;
+    job_free(definition);
+    return is_over;
+}
+
+static bool add_record(struct agent_chores *chores, const struct catalog_job *job, int64_t now_ms)
+{
+    const struct entropy entropy = {machine_random, NULL};
+    const char *node = engine_peers(chores->engine)->self->name;
+    struct change_record change = {
+        .id = made_id_next(&chores->last_change, &entropy, now_ms),
+        .at_ms = now_ms,
+        .via = VIA_NODE,
+        .action = CHANGE_DELETE,
+        .target_kind = TARGET_JOB,
+        .job_uid = job->uid,
+        .detail = "delete_after",
+        .before = (char *)job->json,
+        .after = chores->put_json,
+    };
+    snprintf(change.actor, sizeof(change.actor), "%s", node);
+    snprintf(change.target, sizeof(change.target), "%s", job->name);
+    snprintf(change.job_name, sizeof(change.job_name), "%s", job->name);
+    if (!change_write_record(&change, node, &chores->record))
+        return false;
+    chores->put.record = chores->record.text;
+    chores->put.record_id = change.id;
+    return strbuf_status(&chores->record) == OK;
+}
+
+/* The put that deletes the job, as a person would. */
+static enum status fill_deletion(struct agent_chores *chores, struct catalog_job *job,
+                                 struct job *definition, int64_t now_ms)
+{
+    definition->deleted_ms = now_ms;
+    definition->updated_ms = now_ms;
+    chores->put_json = job_encode_text(definition);
+    if (!chores->put_json)
+        return E_NOMEM;
+    snprintf(chores->put_name, sizeof(chores->put_name), "%s", job->name);
+    chores->put = (struct store_put_job){
+        .uid = job->uid,
+        .name = chores->put_name,
+        .json = chores->put_json,
+        .deleted = true,
+        .paused = job->paused,
+        .expected_revision = job->revision,
+        .cursor_ms = now_ms,
+        .seen_cursor_ms = job->cursor_ms,
+    };
+    enum status st = engine_pass(chores->engine, job, now_ms, REASON_DELETED, &chores->passed,
+                                 &chores->put.passed_count);
+    chores->put.passed = chores->passed;
+    return st == OK && !add_record(chores, job, now_ms) ? E_INVALID : st;
+}
+
+static void delete_job(struct agent_chores *chores, struct catalog_job *job)
+{
+    struct job *definition = NULL;
+    struct job_error error;
+    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
+    if (st == OK)
+        st = fill_deletion(chores, job, definition, clock_now().wall.ms);
+    job_free(definition);
+    if (st == OK) {
+        submit_put(chores);
+        return;
+    }
+    release_put(chores);
+    end_pass(chores);
+}
+
 static bool has_work(const struct agent_chores *chores, const struct catalog_job *job)
 {
-    return job->last.ended_ms > chores->last_pass_ms || deleted_long_ago(chores, job);
+    return job->last.ended_ms > chores->last_pass_ms || deleted_long_ago(chores, job) ||
+           is_outlived(chores, job);
 }
 
 /* A slice ends between two names: deleted jobs may share one. */
@@ -187,12 +295,14 @@ static void go_on(struct agent_chores *chores)
         return;
     }
     while (chores->next < chores->found) {
-        const struct catalog_job *job =
+        struct catalog_job *job =
             catalog_by_uid(engine_catalog(chores->engine), &chores->work[chores->next++]);
         if (!job)
             continue;
         if (deleted_long_ago(chores, job))
             purge_job(chores, job);
+        else if (is_outlived(chores, job))
+            delete_job(chores, job);
         else
             prune_job(chores, job);
         return;
@@ -265,6 +375,7 @@ enum status agent_chores_new(struct loop *loop, const struct agent_config *confi
     struct agent_chores *chores = calloc(1, sizeof(*chores));
     if (!chores)
         return E_NOMEM;
+    strbuf_init(&chores->record);
     chores->config = config;
     chores->engine = engine;
     chores->store = store;
@@ -284,8 +395,11 @@ enum status agent_chores_new(struct loop *loop, const struct agent_config *confi
 
 struct agent_chores *agent_chores_free(struct agent_chores *chores)
 {
-    if (chores)
-        loop_timer_free(chores->timer);
+    if (!chores)
+        return NULL;
+    loop_timer_free(chores->timer);
+    release_put(chores);
+    strbuf_release(&chores->record);
     free(chores);
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* Periodic chores: prunes old runs from the history, and purges deleted jobs from the store. */
+/* Periodic chores: prunes old runs from the history, deletes jobs whose `delete_after` is over, and
+ * purges deleted jobs from the store. */
 #ifndef PEAL_AGENT_CHORES_H
 #define PEAL_AGENT_CHORES_H
 

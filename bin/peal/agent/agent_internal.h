@@ -6,6 +6,7 @@
 #include "agent_chores.h"
 #include "agent_memory.h"
 #include "agent_notify.h"
+#include "agent_otlp.h"
 #include "agent_pressure.h"
 #include "api.h"
 #include "config/agent_data.h"
@@ -41,6 +42,7 @@ struct agent {
     struct agent_pings *pings;
     struct watch *watch;
     struct notify_context notify;
+    struct agent_otlp otlp;
     struct known_secrets *secrets;
     struct program_teller program_teller;
     struct turns *turns;

@@ -10,11 +10,14 @@
 
 #include "clock.h"
 #include "document/json_quote.h"
+#include "log/journal.h"
+#include "log/particulars.h"
 #include "timestamp.h"
 
 struct agent_log {
     int fd;
-    char *path; /* NULL: stderr */
+    char *path;  /* NULL: stderr */
+    int journal; /* where stderr leads to; -1: not to one, or lines are wanted */
     bool is_json;
 };
 
@@ -30,6 +33,7 @@ enum status agent_log_open(const char *path, bool is_json, struct agent_log **re
         return E_NOMEM;
     log->fd = STDERR_FILENO;
     log->is_json = is_json;
+    log->journal = -1;
     if (path) {
         log->path = strdup(path);
         log->fd = open_file(path);
@@ -37,6 +41,8 @@ enum status agent_log_open(const char *path, bool is_json, struct agent_log **re
             agent_log_close(log);
             return E_IO;
         }
+    } else if (!is_json) {
+        log->journal = journal_connect(JOURNAL_SOCKET, getenv("JOURNAL_STREAM"), STDERR_FILENO);
     }
     *ret = log;
     return OK;
@@ -48,6 +54,8 @@ struct agent_log *agent_log_close(struct agent_log *log)
         return NULL;
     if (log->path && log->fd >= 0)
         close(log->fd);
+    if (log->journal >= 0)
+        close(log->journal);
     free(log->path);
     free(log);
     return NULL;
@@ -76,29 +84,6 @@ static void add_printable(struct strbuf *line, const char *text)
 
 /* ---- as JSON ---- */
 
-/* Length of a name with its "=" at the start of the text; 0: none is there. */
-static size_t key_length(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return length && text[length] == '=' ? length + 1 : 0;
-}
-
-/* Length of a value: up to the closing quote, or to the blank before the next name. */
-static size_t value_length(const char *text)
-{
-    size_t at = 0;
-    if (*text == '"') {
-        const char *end = strchr(text + 1, '"');
-        /* Quotes inside are not marked: the last one before a name, or the end, closes it. */
-        while (end && end[1] && !(end[1] == ' ' && key_length(end + 2)))
-            end = strchr(end + 1, '"');
-        return end ? (size_t)(end - text) + 1 : strlen(text);
-    }
-    while (text[at] && !(text[at] == ' ' && key_length(text + at + 1)))
-        at++;
-    return at;
-}
-
 static bool is_number(const char *text, size_t length)
 {
     size_t sign = length && *text == '-';
@@ -124,22 +109,16 @@ static void add_json_text(struct strbuf *line, const char *text, size_t length)
 /* What has no name is the "detail". */
 static void add_json_particulars(struct strbuf *line, const char *text)
 {
-    text += strspn(text, " ");
-    while (*text) {
-        size_t key = key_length(text);
+    struct particular one;
+    while (particulars_next(&text, &one)) {
         strbuf_addc(line, ',');
-        add_json_text(line, key ? text : "detail", key ? key - 1 : strlen("detail"));
+        add_json_text(line, one.key ? one.key : "detail",
+                      one.key ? one.key_length : strlen("detail"));
         strbuf_addc(line, ':');
-        text += key;
-        size_t length = value_length(text);
-        if (is_number(text, length))
-            strbuf_add(line, text, length);
-        else if (length >= 2 && *text == '"' && text[length - 1] == '"')
-            add_json_text(line, text + 1, length - 2);
+        if (!one.is_quoted && is_number(one.value, one.value_length))
+            strbuf_add(line, one.value, one.value_length);
         else
-            add_json_text(line, text, length);
-        text += length;
-        text += strspn(text, " ");
+            add_json_text(line, one.value, one.value_length);
     }
 }
 
@@ -153,28 +132,37 @@ static void add_time(struct strbuf *line)
     strbuf_addf(line, ".%03dZ", (int)(now.wall.ms % 1000));
 }
 
-void agent_log_write(void *context, const char *event, const char *particulars)
+/* `told` has no control characters. */
+static void write_line(const struct agent_log *log, const char *event, const char *told)
 {
-    const struct agent_log *log = context;
-    struct strbuf line, told;
+    struct strbuf line;
     strbuf_init(&line);
-    strbuf_init(&told);
-    add_printable(&told, particulars);
     if (log->is_json)
         strbuf_adds(&line, "{\"time\":\"");
     add_time(&line);
     strbuf_addf(&line, log->is_json ? "\",\"event\":\"%s\"" : " %s ", event);
     if (log->is_json)
-        add_json_particulars(&line, told.text);
+        add_json_particulars(&line, told);
     else
-        strbuf_adds(&line, told.text);
+        strbuf_adds(&line, told);
     strbuf_adds(&line, log->is_json ? "}\n" : "\n");
     /* One write, so that lines of several processes do not mix. A failing log must not stop the
      * agent. */
-    if (!told.failed && strbuf_status(&line) == OK && write(log->fd, line.text, line.length) < 0)
+    if (strbuf_status(&line) == OK && write(log->fd, line.text, line.length) < 0)
         errno = 0; /* there is nowhere to say it */
-    strbuf_release(&told);
     strbuf_release(&line);
+}
+
+void agent_log_write(void *context, const char *event, const char *particulars)
+{
+    const struct agent_log *log = context;
+    struct strbuf told;
+    strbuf_init(&told);
+    add_printable(&told, particulars);
+    bool is_told = log->journal >= 0 && journal_send(log->journal, event, told.text);
+    if (!is_told && strbuf_status(&told) == OK)
+        write_line(log, event, told.text);
+    strbuf_release(&told);
 }
 
 void agent_log_event(struct agent_log *log, const char *event, const char *format, ...)

@@ -1,6 +1,7 @@
 /* The agent's log: one line per event, `2026-03-08T07:00:00.123Z event key=value ...`, on stderr,
  * or in a file that can be rotated; or the same as JSON,
- * {"time":"...","event":"...","key":"value"}. */
+ * {"time":"...","event":"...","key":"value"}. Where stderr is the journal of systemd, an event that
+ * is not to be JSON is an entry with fields: log/journal.h. */
 #ifndef PEAL_AGENT_LOG_H
 #define PEAL_AGENT_LOG_H
 

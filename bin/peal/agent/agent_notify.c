@@ -180,6 +180,7 @@ static void taken(void *context, const struct history_record *records, size_t co
     int64_t now_ms = clock_now().wall.ms;
     struct ended *ends = calloc(count, sizeof(*ends));
     size_t news = 0;
+    agent_otlp_add(teller->notify->otlp, records, count);
     for (size_t i = 0; ends && i < count; i++) {
         const struct id *id = records[i].run ? &records[i].run->id : &records[i].entry->id;
         if (is_news(&records[i], now_ms) && !is_repeated(teller, id))

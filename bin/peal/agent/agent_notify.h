@@ -3,6 +3,7 @@
 #define PEAL_AGENT_NOTIFY_H
 
 #include "agent_log.h"
+#include "agent_otlp.h"
 #include "config/agent_config.h"
 #include "node_question.h"
 #include "notifier.h"
@@ -20,6 +21,7 @@ MUST_CHECK enum status agent_notify_new(const struct agent_config *config, struc
 struct notify_context {
     struct notifier *notifier;
     const struct watch *watch; /* NULL: nobody watches lengths */
+    struct agent_otlp *otlp;   /* gets the spans of programs' runs, too */
 };
 
 struct teller agent_notify_teller(const struct notify_context *context);

@@ -131,7 +131,8 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
         st = set_up_calls(agent);
     if (st != OK)
         return st;
-    executor_route_init(&agent->route, agent->executor, agent->calls);
+    executor_route_init(&agent->route, agent->executor, agent->calls,
+                        agent_otlp_has_traces(agent->config));
     return run_output_init(&agent->output, agent->spawn_folder, agent->call_folder);
 }
 
@@ -162,10 +163,13 @@ enum status agent_set_up_engine(struct agent *agent)
         .lessons = {find_lesson, agent},
         .log = {agent_log_write, agent->log},
         .teller = agent_notify_teller(&agent->notify),
+        .records = agent_otlp_observer(&agent->otlp),
     };
     if (spawn)
         ports.output = run_output_source(&agent->output);
     enum status st = engine_new(&config, &ports, &agent->engine);
+    if (st == OK)
+        agent->otlp.catalog = engine_catalog(agent->engine);
     if (st == OK && agent->data.net)
         gather_net_set_peers(agent->data.net, engine_peers(agent->engine));
     if (st == OK && agent->data.net)
@@ -257,6 +261,7 @@ static struct api_ports api_ports(struct agent *agent)
         .entropy = {machine_random, NULL},
         .log = {agent_log_write, agent->log},
         .notifier = agent->notifier,
+        .otlp = agent->otlp.otlp,
         .secrets = agent->secrets,
         .sandbox = look_at_sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
@@ -310,6 +315,7 @@ enum status agent_set_up_api(struct agent *agent, struct strbuf *why)
     if (st == OK) {
         agent_listen_fill(&listen, &config);
         st = api_new(&config, &ports, &agent->api, why);
+        agent->otlp.api = agent->api;
         for (size_t i = 0; st == OK && api_port(agent->api, i); i++)
             agent_log_event(agent->log, "listening", "address=%s port=%d tls=%s", config.listen[i],
                             api_port(agent->api, i), config.tls_cert ? "yes" : "no");

@@ -10,15 +10,19 @@ void agent_pressure_init(struct agent_pressure *pressure)
 {
     pressure->cpu_fd = open("/proc/pressure/cpu", O_RDONLY | O_CLOEXEC);
     pressure->memory_fd = open("/proc/pressure/memory", O_RDONLY | O_CLOEXEC);
+    pressure->load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    pressure->meminfo_fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 }
 
 void agent_pressure_release(struct agent_pressure *pressure)
 {
-    if (pressure->cpu_fd >= 0)
-        close(pressure->cpu_fd);
-    if (pressure->memory_fd >= 0)
-        close(pressure->memory_fd);
-    pressure->cpu_fd = pressure->memory_fd = -1;
+    int *const fds[] = {&pressure->cpu_fd, &pressure->memory_fd, &pressure->load_fd,
+                        &pressure->meminfo_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
 }
 
 int pressure_parse(const char *text)
@@ -42,24 +46,50 @@ int pressure_of_load(double load, double processors)
     return load <= processors ? 0 : (int)(100 * (1 - processors / load) + 0.5);
 }
 
-static int read_some(int fd)
+double load_parse(const char *text)
 {
-    char text[256];
-    ssize_t length = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
-    if (length <= 0)
+    char *end;
+    double load = strtod(text, &end);
+    return end == text || !(load >= 0) ? -1 : load;
+}
+
+/* "MemTotal:  1024 kB" in a line of its own; 0: it is not there. */
+static double memory_line(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at ? strtod(at + strlen(name), NULL) : 0;
+}
+
+int memory_parse(const char *text)
+{
+    double total = memory_line(text, "MemTotal:"), available = memory_line(text, "MemAvailable:");
+    if (!(total > 0) || !(available > 0) || available > total)
         return -1;
-    text[length] = '\0';
-    return pressure_parse(text);
+    return (int)(100 * (1 - available / total) + 0.5);
+}
+
+enum { TEXT_SIZE = 256 };
+
+/* The beginning of a file; empty: it can't be read. */
+static const char *read_text(int fd, char text[TEXT_SIZE])
+{
+    ssize_t length = fd < 0 ? -1 : pread(fd, text, TEXT_SIZE - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return text;
 }
 
 static void read_all(void *context, struct peer *ret)
 {
     const struct agent_pressure *pressure = context;
-    double load;
-    ret->cpu_pressure = read_some(pressure->cpu_fd);
-    ret->memory_pressure = read_some(pressure->memory_fd);
-    if (ret->cpu_pressure < 0 && getloadavg(&load, 1) == 1)
-        ret->cpu_pressure = pressure_of_load(load, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    char text[TEXT_SIZE];
+    double processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    double load = load_parse(read_text(pressure->load_fd, text));
+    ret->cpu_pressure = pressure_parse(read_text(pressure->cpu_fd, text));
+    ret->memory_pressure = pressure_parse(read_text(pressure->memory_fd, text));
+    ret->memory_used = memory_parse(read_text(pressure->meminfo_fd, text));
+    ret->cpu_load = load < 0 || processors < 1 ? -1 : (int)(100 * load / processors + 0.5);
+    if (ret->cpu_pressure < 0)
+        ret->cpu_pressure = pressure_of_load(load, processors);
 }
 
 struct pressure_gauge agent_pressure_gauge(struct agent_pressure *pressure)

@@ -5,18 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calendar.h"
+#include "array.h"
+#include "calendar_codec.h"
 #include "civil.h"
 #include "text/tr.h"
 
 enum { OCCURRENCES_MAX = 100000 };
 
-/* A bit for each day of the span. */
+/* An occurrence that an event of its own takes the place of (RECURRENCE-ID). */
+struct changed {
+    const char *uid;
+    time_t start;
+};
+
+/* What the events become. */
 struct days {
     const struct ical_span *span;
-    unsigned char *bits;
+    unsigned char *bits; /* for each day of the span */
+    struct window *windows;
+    size_t window_count;
     size_t occurrences;
-    icalcomponent *calendar;
+    struct changed *changed; /* in order */
+    size_t changed_count;
+    bool is_out_of_memory;
 };
 
 static void mark(struct days *days, int64_t first, int64_t last)
@@ -41,21 +52,43 @@ static int64_t day_of(struct icaltimetype time)
     return civil_to_days(time.year, time.month, time.day);
 }
 
-/* An occurrence that an event of its own takes the place of (RECURRENCE-ID). */
+/* ---- changed occurrences ---- */
+
+static int by_uid(const void *a, const void *b)
+{
+    const struct changed *one = a, *other = b;
+    int order = strcmp(one->uid, other->uid);
+    return order ? order : (one->start > other->start) - (one->start < other->start);
+}
+
+static enum status find_changed(struct days *days, icalcomponent *calendar)
+{
+    struct icalcompiter at = icalcomponent_begin_component(calendar, ICAL_VEVENT_COMPONENT);
+    days->changed_count = 0;
+    for (icalcomponent *event; (event = icalcompiter_deref(&at)); icalcompiter_next(&at)) {
+        const char *uid = icalcomponent_get_uid(event);
+        struct icaltimetype id = icalcomponent_get_recurrenceid(event);
+        if (!uid || icaltime_is_null_time(id))
+            continue;
+        enum status st = array_grow(&days->changed, days->changed_count, sizeof(*days->changed));
+        if (st != OK)
+            return st;
+        days->changed[days->changed_count++] =
+            (struct changed){uid, icaltime_as_timet_with_zone(id, id.zone)};
+    }
+    if (days->changed_count)
+        qsort(days->changed, days->changed_count, sizeof(*days->changed), by_uid);
+    return OK;
+}
+
 static bool is_changed(const struct days *days, icalcomponent *event, time_t start)
 {
-    const char *uid = icalcomponent_get_uid(event);
-    icalcomponent *other = icalcomponent_get_first_component(days->calendar, ICAL_VEVENT_COMPONENT);
-    for (; uid && other;
-         other = icalcomponent_get_next_component(days->calendar, ICAL_VEVENT_COMPONENT)) {
-        const char *other_uid = icalcomponent_get_uid(other);
-        struct icaltimetype id = icalcomponent_get_recurrenceid(other);
-        if (other != event && other_uid && strcmp(uid, other_uid) == 0 &&
-            !icaltime_is_null_time(id) && icaltime_as_timet_with_zone(id, id.zone) == start)
-            return true;
-    }
-    return false;
+    struct changed wanted = {icalcomponent_get_uid(event), start};
+    return wanted.uid && days->changed_count &&
+           bsearch(&wanted, days->changed, days->changed_count, sizeof(wanted), by_uid);
 }
+
+/* ---- occurrences ---- */
 
 /* Of an all-day event. The end is exclusive; without one it lasts a day. */
 static int64_t whole_days(icalcomponent *event, struct icaltimetype start)
@@ -65,11 +98,28 @@ static int64_t whole_days(icalcomponent *event, struct icaltimetype start)
     return count > 0 ? count : 1;
 }
 
+/* Spans of an event without a time zone are in UTC, too. */
+static void take_window(struct days *days, struct icaltimetype start,
+                        const struct icaltime_span *span)
+{
+    bool is_floating = !start.zone && !icaltime_is_utc(start);
+    if (span->end <= span->start || span->start / DAY_S > days->span->last_day ||
+        span->end / DAY_S < days->span->first_day || days->window_count > CALENDAR_WINDOWS_MAX)
+        return;
+    if (array_grow(&days->windows, days->window_count, sizeof(*days->windows)) != OK) {
+        days->is_out_of_memory = true;
+        return;
+    }
+    days->windows[days->window_count++] =
+        (struct window){.kind = is_floating ? WINDOW_LOCAL : WINDOW_INSTANTS,
+                        .from_s = span->start,
+                        .to_s = span->end};
+}
+
 static void take_occurrence(icalcomponent *event, struct icaltime_span *span, void *context)
 {
     struct days *days = context;
     struct icaltimetype start = icalcomponent_get_dtstart(event);
-    bool has_end = span->end > span->start;
     if (++days->occurrences > OCCURRENCES_MAX ||
         (icaltime_is_null_time(icalcomponent_get_recurrenceid(event)) &&
          is_changed(days, event, span->start)))
@@ -79,18 +129,29 @@ static void take_occurrence(icalcomponent *event, struct icaltime_span *span, vo
         mark(days, first, first + whole_days(event, start) - 1);
         return;
     }
-    icaltimezone *zone = (icaltimezone *)start.zone;
-    time_t end = has_end ? span->end - 1 : span->start;
-    mark(days, day_of(icaltime_from_timet_with_zone(span->start, 0, zone)),
-         day_of(icaltime_from_timet_with_zone(end, 0, zone)));
+    take_window(days, start, span);
 }
 
-/* Finer ones than days would only be walked through. */
+static int count_of(const short *values, int most)
+{
+    int count = 0;
+    while (count < most && values[count] != ICAL_RECURRENCE_ARRAY_MAX)
+        count++;
+    return count ? count : 1;
+}
+
+/* Those with more occurrences than this many a day would only be walked through. */
+enum { A_DAY_MAX = 24 };
+
 static bool is_too_fine(icalcomponent *event)
 {
     icalproperty *rule = icalcomponent_get_first_property(event, ICAL_RRULE_PROPERTY);
     for (; rule; rule = icalcomponent_get_next_property(event, ICAL_RRULE_PROPERTY)) {
-        if (icalproperty_get_rrule(rule).freq < ICAL_DAILY_RECURRENCE)
+        struct icalrecurrencetype recurrence = icalproperty_get_rrule(rule);
+        int a_day = count_of(recurrence.by_hour, ICAL_BY_HOUR_SIZE) *
+                    count_of(recurrence.by_minute, ICAL_BY_MINUTE_SIZE) *
+                    count_of(recurrence.by_second, ICAL_BY_SECOND_SIZE);
+        if (recurrence.freq < ICAL_DAILY_RECURRENCE || a_day > A_DAY_MAX)
             return true;
     }
     return false;
@@ -107,7 +168,7 @@ static enum status take_event(struct days *days, icalcomponent *event, const cha
         return status_invalid();
     }
     if (is_too_fine(event)) {
-        *why = TR("an event repeats by the hour, minute or second; a calendar has dates");
+        *why = TR("an event repeats by the hour, minute or second, or more than 24 times a day");
         return status_invalid();
     }
     /* A day more on both sides: spans are in UTC. */
@@ -116,9 +177,14 @@ static enum status take_event(struct days *days, icalcomponent *event, const cha
     struct icaltimetype to = icaltime_from_timet_with_zone(
         (time_t)((days->span->last_day + 2) * DAY_S), 0, icaltimezone_get_utc_timezone());
     icalcomponent_foreach_recurrence(event, from, to, take_occurrence, days);
-    if (days->occurrences <= OCCURRENCES_MAX)
+    if (days->is_out_of_memory)
+        return E_NOMEM;
+    if (days->window_count > CALENDAR_WINDOWS_MAX)
+        *why = TR("it has more than 1000 timed events in that time; give fewer --years");
+    else if (days->occurrences > OCCURRENCES_MAX)
+        *why = TR("it has too many events");
+    else
         return OK;
-    *why = TR("it has too many events");
     return status_invalid();
 }
 
@@ -126,7 +192,8 @@ static enum status take_calendar(struct days *days, icalcomponent *calendar, con
 {
     struct icalcompiter at = icalcomponent_begin_component(calendar, ICAL_VEVENT_COMPONENT);
     enum status st = OK;
-    days->calendar = calendar;
+    if (st == OK)
+        st = find_changed(days, calendar);
     for (icalcomponent *event; st == OK && (event = icalcompiter_deref(&at));
          icalcompiter_next(&at))
         st = take_event(days, event, why);
@@ -184,6 +251,23 @@ static json_t *list_dates(const struct days *days)
     return NULL;
 }
 
+static json_t *list_windows(const struct days *days)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < days->window_count; i++) {
+        struct strbuf text;
+        strbuf_init(&text);
+        window_print(&days->windows[i], &text);
+        if (strbuf_status(&text) != OK ||
+            json_array_append_new(list, json_string(text.text)) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+        strbuf_release(&text);
+    }
+    return list;
+}
+
 enum status ical_dates_read(const char *text, const struct ical_span *span, json_t **ret,
                             const char **why)
 {
@@ -193,12 +277,14 @@ enum status ical_dates_read(const char *text, const struct ical_span *span, json
         return E_NOMEM;
     icalcomponent *root = icalparser_parse_string(text);
     enum status st = take_all(&days, root, why);
-    if (st == OK)
-        *ret = list_dates(&days);
-    if (st == OK && !*ret)
-        st = E_NOMEM;
+    if (st == OK) {
+        *ret = json_pack("{s:o, s:o}", "dates", list_dates(&days), "windows", list_windows(&days));
+        st = *ret ? OK : E_NOMEM;
+    }
     if (root)
         icalcomponent_free(root);
+    free(days.changed);
+    free(days.windows);
     free(days.bits);
     return st;
 }

@@ -334,7 +334,7 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     if (!todo)
         return E_NOMEM;
     enum status st = read_store(loop, store, &target, NULL, why);
-    if (st == OK) /* before the jobs, which may name calendars and channels */
+    if (st == OK) /* before the jobs, which may name some of them */
         st = import_docs_write(&source->docs, loop, store);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
@@ -386,31 +386,6 @@ static void tell_jobs(const struct items *items, enum outcome outcome, const cha
     }
 }
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static void tell_docs(const struct import_docs *docs)
-{
-    if (docs->accounts) {
-        printf(tr("%zu account%s imported"), docs->accounts, plural(docs->accounts));
-        putchar('\n');
-    }
-    if (docs->calendars) {
-        printf(tr("%zu calendar%s imported"), docs->calendars, plural(docs->calendars));
-        putchar('\n');
-    }
-    if (docs->groups) {
-        printf(tr("%zu group%s imported"), docs->groups, plural(docs->groups));
-        putchar('\n');
-    }
-    if (docs->channels) {
-        printf(tr("%zu channel%s imported"), docs->channels, plural(docs->channels));
-        putchar('\n');
-    }
-}
-
 static void tell_counts(const size_t counts[OUTCOMES], size_t deleted, size_t refused)
 {
     if (deleted)
@@ -439,7 +414,7 @@ static enum exit_code sum_up(const char *folder, const struct agent_config *conf
     store_url_print(&config->store, &url);
     size_t refused = counts[NAME_TAKEN] + counts[CHANGED_THERE];
     tell_counts(counts, deleted, refused);
-    tell_docs(&items->docs);
+    import_docs_tell(&items->docs);
     if (!refused) {
         fprintf(stderr, tr("Next: peal start -d --data %s --store %s"), folder, url.text);
         fputc('\n', stderr);

@@ -1,5 +1,4 @@
-/* Imports the jobs, accounts, calendars and channels of one store into another, without an agent.
- */
+/* Imports the jobs of one store into another, and what else people have set, without an agent. */
 #ifndef PEAL_CLUSTER_IMPORT_H
 #define PEAL_CLUSTER_IMPORT_H
 

@@ -53,8 +53,13 @@ static void tell_left_out(const json_t *rows)
     const json_t *row;
     size_t i;
     json_array_foreach (rows, i, row) {
-        cli_note("left out from %s on: calendar %s", answer_text(row, "local"),
-                 answer_text(row, "calendar"));
+        const char *window = answer_text(row, "window");
+        if (*window)
+            cli_note("left out from %s on: calendar %s, %s", answer_text(row, "local"),
+                     answer_text(row, "calendar"), window);
+        else
+            cli_note("left out from %s on: calendar %s", answer_text(row, "local"),
+                     answer_text(row, "calendar"));
     }
 }
 

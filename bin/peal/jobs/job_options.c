@@ -68,7 +68,8 @@ static void make_help(const struct field *field, enum language language, char he
     if (field->kind == FIELD_PARAMS)
         strbuf_adds(&text, words->param);
     snprintf(help, HELP_SIZE, "%s", text.text);
-    help[0] = (char)tolower((unsigned char)help[0]);
+    if (!isupper((unsigned char)help[1])) /* GET stays */
+        help[0] = (char)tolower((unsigned char)help[0]);
     strbuf_release(&text);
 }
 

@@ -11,17 +11,21 @@
 
 /* ---- of the agent ---- */
 
-static enum exit_code add_items(struct calendar_book *book, const json_t *items)
+static enum exit_code add_items(struct calendar_book *book, const json_t *items,
+                                struct zone_db *zones)
 {
     const json_t *item;
     size_t i;
     json_array_foreach (items, i, item) {
         const char *name = answer_text(item, "name");
-        json_t *value = json_pack("{s:O?, s:O?}", "dates", json_object_get(item, "dates"),
-                                  "weekdays", json_object_get(item, "weekdays"));
+        json_t *value = json_pack(
+            "{s:O*, s:O*, s:O*, s:O*}", "dates", json_object_get(item, "dates"), "weekdays",
+            json_object_get(item, "weekdays"), "windows", json_object_get(item, "windows"),
+            "timezone", json_object_get(item, "timezone"));
         struct calendar_definition definition;
         struct job_error error = {0};
-        enum status st = value ? calendar_decode_json(value, NULL, &definition, &error) : E_NOMEM;
+        enum status st =
+            value ? calendar_decode_json(value, NULL, zones, &definition, &error) : E_NOMEM;
         json_decref(value);
         if (st == OK)
             st = calendar_book_add(book, name, &definition);
@@ -38,13 +42,14 @@ static void tell_missing(const char *name)
     cli_note("calendar %s is not known here: its dates are not left out", name);
 }
 
-enum exit_code calendars_of_agent(struct calendar_book *book, struct client *client)
+enum exit_code calendars_of_agent(struct calendar_book *book, struct client *client,
+                                  struct zone_db *zones)
 {
     json_t *answer = NULL;
     book->missing = tell_missing;
     enum exit_code code = client_get(client, "/calendars", &answer);
     if (code == EXIT_OK)
-        code = add_items(book, json_object_get(answer, "items"));
+        code = add_items(book, json_object_get(answer, "items"), zones);
     json_decref(answer);
     return code;
 }
@@ -68,7 +73,8 @@ static int is_calendar_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && stem_length(entry->d_name) > 0;
 }
 
-static enum exit_code read_file(struct calendar_book *book, const char *folder, const char *file)
+static enum exit_code read_file(struct calendar_book *book, const char *folder, const char *file,
+                                struct zone_db *zones)
 {
     struct calendar_definition definition;
     struct job_error error = {0};
@@ -81,7 +87,7 @@ static enum exit_code read_file(struct calendar_book *book, const char *folder, 
     enum exit_code code = input_file_read(path.text, &text);
     if (code == EXIT_OK) {
         enum status st =
-            calendar_decode_text(text.text, text.length, name.text, &definition, &error);
+            calendar_decode_text(text.text, text.length, name.text, zones, &definition, &error);
         if (st == OK)
             st = calendar_book_add(book, name.text, &definition);
         code = st == E_INVALID ? EXIT_INVALID : cli_fail(st);
@@ -96,7 +102,8 @@ static enum exit_code read_file(struct calendar_book *book, const char *folder, 
     return code;
 }
 
-enum exit_code calendars_of_folder(struct calendar_book *book, const char *folder)
+enum exit_code calendars_of_folder(struct calendar_book *book, const char *folder,
+                                   struct zone_db *zones)
 {
     struct dirent **entries;
     enum exit_code worst = EXIT_OK;
@@ -109,7 +116,7 @@ enum exit_code calendars_of_folder(struct calendar_book *book, const char *folde
         return EXIT_ERROR;
     }
     for (int i = 0; i < count; i++) {
-        enum exit_code code = read_file(book, folder, entries[i]->d_name);
+        enum exit_code code = read_file(book, folder, entries[i]->d_name, zones);
         if (code != EXIT_OK)
             worst = code;
         free(entries[i]);

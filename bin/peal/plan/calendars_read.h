@@ -6,9 +6,11 @@
 #include "client/client.h"
 #include "herd/calendar_book.h"
 
-MUST_CHECK enum exit_code calendars_of_agent(struct calendar_book *book, struct client *client);
+MUST_CHECK enum exit_code calendars_of_agent(struct calendar_book *book, struct client *client,
+                                             struct zone_db *zones);
 
 /* `folder` NULL: there are none. */
-MUST_CHECK enum exit_code calendars_of_folder(struct calendar_book *book, const char *folder);
+MUST_CHECK enum exit_code calendars_of_folder(struct calendar_book *book, const char *folder,
+                                              struct zone_db *zones);
 
 #endif

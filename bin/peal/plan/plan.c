@@ -25,10 +25,13 @@ void job_plan_release(struct job_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         json_decref(plan->items[i].changes);
         free(plan->items[i].fields);
+        free(plan->items[i].skipped);
+        free(plan->items[i].crowded);
     }
     free(plan->items);
     plan_clock_release(&plan->clock);
     calendar_book_release(&plan->book);
+    plan_gates_release(&plan->gates);
     *plan = (struct job_plan){0};
 }
 
@@ -139,12 +142,15 @@ static enum status look_at(struct job_plan *plan, struct plan_item *item, size_t
     return OK;
 }
 
+/* `group` NULL: all jobs. */
 static enum status add_to_herd(struct job_plan *plan, struct herd *herd,
-                               const struct job_list *jobs)
+                               const struct job_list *jobs, const struct plan_group *group)
 {
     enum status st = OK;
     for (size_t i = 0; i < jobs->count && st == OK; i++) {
         struct calendars calendars;
+        if (group && !plan_group_has(group, jobs->items[i]))
+            continue;
         st = calendar_book_of_job(&plan->book, jobs->items[i], &calendars);
         if (st == OK)
             st = herd_add(herd, jobs->items[i], &calendars, false);
@@ -157,45 +163,97 @@ static int compare_to_name(const void *name, const void *job)
     return strcmp(name, ((const struct herd_job *)job)->name);
 }
 
-static void find_together(const struct herd *herd, struct plan_item *item)
+/* The most crowded second in which the job starts, with how many others. */
+static void find_worst(const struct herd *herd, const char *name, size_t *ret, int64_t *ret_s)
 {
     const struct herd_job *job =
-        herd->count ? bsearch(item->name, herd->jobs, herd->count, sizeof(*job), compare_to_name)
-                    : NULL;
+        herd->count ? bsearch(name, herd->jobs, herd->count, sizeof(*job), compare_to_name) : NULL;
     for (size_t i = 0; job && i < job->ticks->ticks.count; i++) {
         int64_t at_s = job->ticks->ticks.at_s[i] + job->later_s;
         uint32_t starts = crowd_at(&herd->now, at_s);
-        if (starts > item->together + 1) {
-            item->together = starts - 1;
-            item->together_s = at_s;
+        if (starts > *ret + 1) {
+            *ret = starts - 1;
+            *ret_s = at_s;
         }
     }
 }
 
+static enum status note_worst(const struct herd *herd, const struct plan_group *group,
+                              struct plan_item *item)
+{
+    struct plan_crowded crowded = {.group = group};
+    if (!group) {
+        find_worst(herd, item->name, &item->together, &item->together_s);
+        return OK;
+    }
+    find_worst(herd, item->name, &crowded.starts, &crowded.at_s);
+    crowded.starts += crowded.starts > 0; /* and itself */
+    if (crowded.starts <= (size_t)group->most)
+        return OK;
+    enum status st = array_grow(&item->crowded, item->crowded_count, sizeof(crowded));
+    if (st == OK)
+        item->crowded[item->crowded_count++] = crowded;
+    return st;
+}
+
+/* Its ticks change, or are new. */
+static bool has_new_ticks(const struct plan_item *item, const struct plan_group *group)
+{
+    return item->ticks && item->after && (!group || plan_group_has(group, item->after));
+}
+
 /* Over a week; over less if there are too many ticks. */
 static enum status look_together(struct job_plan *plan, const struct job_list *after,
-                                 const struct job_list *others)
+                                 const struct job_list *others, const struct plan_group *group,
+                                 int64_t *ret_until_s)
 {
     static const int64_t spans_s[] = {7 * 86400, 86400, 3600};
     enum status st = E_TOO_LARGE;
     for (size_t i = 0; i < sizeof(spans_s) / sizeof(spans_s[0]) && st == E_TOO_LARGE; i++) {
         struct herd herd;
-        plan->together_until_s = plan->from_s + spans_s[i];
-        herd_init(&herd, plan->clock.zones, plan->from_s, plan->together_until_s, TOGETHER_TICKS);
-        st = add_to_herd(plan, &herd, after);
+        *ret_until_s = plan->from_s + spans_s[i];
+        herd_init(&herd, plan->clock.zones, plan->from_s, *ret_until_s, TOGETHER_TICKS);
+        st = add_to_herd(plan, &herd, after, group);
         if (st == OK)
-            st = add_to_herd(plan, &herd, others);
+            st = add_to_herd(plan, &herd, others, group);
         if (st == OK)
             st = herd_count(&herd);
         for (size_t j = 0; j < plan->count && st == OK; j++) {
-            if (plan->items[j].ticks && plan->items[j].after)
-                find_together(&herd, &plan->items[j]);
+            if (has_new_ticks(&plan->items[j], group))
+                st = note_worst(&herd, group, &plan->items[j]);
         }
         herd_release(&herd);
     }
     if (st == E_TOO_LARGE) {
-        plan->together_until_s = plan->from_s;
+        *ret_until_s = plan->from_s;
         st = OK;
+    }
+    return st;
+}
+
+static bool any_in(const struct job_plan *plan, const struct plan_group *group)
+{
+    bool any = false;
+    for (size_t i = 0; i < plan->count; i++)
+        any |= has_new_ticks(&plan->items[i], group);
+    return any;
+}
+
+static enum status look_at_gates(struct job_plan *plan, const struct job_list *after,
+                                 const struct job_list *others)
+{
+    int64_t until_s;
+    enum status st = OK;
+    for (size_t i = 0; i < plan->count && st == OK; i++) {
+        struct plan_item *item = &plan->items[i];
+        if (has_new_ticks(item, NULL))
+            st = plan_gates_skipped(&plan->gates, item->after, &plan->book, plan->clock.zones,
+                                    plan->from_s, plan->until_s, &item->skipped,
+                                    &item->skipped_count);
+    }
+    for (size_t i = 0; i < plan->gates.group_count && st == OK; i++) {
+        if (any_in(plan, &plan->gates.groups[i]))
+            st = look_together(plan, after, others, &plan->gates.groups[i], &until_s);
     }
     return st;
 }
@@ -207,9 +265,9 @@ enum status job_plan_look_ahead(struct job_plan *plan, const struct job_list *af
     enum status st = OK;
     for (size_t i = 0; i < plan->count && st == OK; i++) {
         st = look_at(plan, &plan->items[i], plan->count - i);
-        any = any || (plan->items[i].ticks && plan->items[i].after);
+        any = any || has_new_ticks(&plan->items[i], NULL);
     }
     if (st == OK && any)
-        st = look_together(plan, after, others);
-    return st;
+        st = look_together(plan, after, others, NULL, &plan->together_until_s);
+    return st == OK ? look_at_gates(plan, after, others) : st;
 }

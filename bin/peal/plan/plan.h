@@ -7,6 +7,7 @@
 
 #include "herd/calendar_book.h"
 #include "jobs/check/job_sources.h"
+#include "plan/plan_gates.h"
 #include "plan/plan_ticks.h"
 
 enum plan_action { PLAN_CREATE, PLAN_CHANGE, PLAN_DELETE };
@@ -30,6 +31,10 @@ struct plan_item {
     const struct plan_ticks *ticks; /* NULL: they stay as they are */
     size_t together;                /* others that start in the most crowded second of its ticks */
     int64_t together_s;
+    struct plan_skipped *skipped; /* of its ticks, if they change */
+    size_t skipped_count;
+    struct plan_crowded *crowded; /* groups of it */
+    size_t crowded_count;
 };
 
 struct job_plan {
@@ -41,6 +46,7 @@ struct job_plan {
     int64_t together_until_s;           /* how far starts in one second are counted */
     struct plan_clock clock;
     struct calendar_book book;
+    struct plan_gates gates; /* of the agent; empty without one */
 };
 
 void job_plan_init(struct job_plan *plan, struct zone_db *zones, int64_t from_s, int64_t until_s);
@@ -51,8 +57,9 @@ void job_plan_release(struct job_plan *plan);
 MUST_CHECK enum status job_plan_add(struct job_plan *plan, const struct job *before,
                                     const struct job *after, const struct job_sources *sources);
 
-/* To be called when all were added: how their ticks change, and which start together with others.
- * `after` and `others` are all jobs that there will be. E_INVALID: a schedule can't be read. */
+/* To be called when all were added: how their ticks change, which start together with others, and
+ * what keeps them from starting. `after` and `others` are all jobs that there will be. E_INVALID: a
+ * schedule can't be read. */
 MUST_CHECK enum status job_plan_look_ahead(struct job_plan *plan, const struct job_list *after,
                                            const struct job_list *others);
 

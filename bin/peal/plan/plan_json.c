@@ -107,13 +107,55 @@ static json_t *together_json(const struct plan_item *item)
                      instant(item->together_s));
 }
 
+static json_t *window_json(const struct plan_skipped *skipped)
+{
+    const struct maintenance *window = skipped->window;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I}", "id", window->id, "kind",
+                     window->is_pause ? "pause" : "maintenance", "namespace",
+                     window->space[0] ? json_text(window->space) : json_null(), "from",
+                     instant(window->from_ms / 1000), "to",
+                     instant_or_null(window->to_ms != 0, window->to_ms / 1000), "reason",
+                     window->reason[0] ? json_text(window->reason) : json_null(), "ticks",
+                     (json_int_t)skipped->ticks);
+}
+
+static json_t *group_json(const struct plan_crowded *crowded)
+{
+    return json_pack("{s:s, s:i, s:I, s:o}", "group", crowded->group->name, "most",
+                     crowded->group->most, "starts", (json_int_t)crowded->starts, "at",
+                     instant(crowded->at_s));
+}
+
+static json_t *skipped_json(const struct plan_item *item)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < item->skipped_count; i++)
+        if (json_array_append_new(list, window_json(&item->skipped[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *crowded_json(const struct plan_item *item)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < item->crowded_count; i++)
+        if (json_array_append_new(list, group_json(&item->crowded[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 static json_t *item_json(const struct plan_item *item, bool detail)
 {
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "name", json_text(item->name), "action",
-                     plan_action_names[item->action], "place", place_json(&item->place), "fields",
-                     fields_json(item), "ticks",
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(item->name),
+                     "action", plan_action_names[item->action], "place", place_json(&item->place),
+                     "fields", fields_json(item), "ticks",
                      item->ticks ? ticks_json(item->ticks, detail) : json_null(), "together",
-                     together_json(item));
+                     together_json(item), "maintenance", skipped_json(item), "groups",
+                     crowded_json(item));
 }
 
 enum status job_plan_print_json(const struct job_plan *plan, bool detail)

@@ -69,8 +69,16 @@ static void add_ticks(const struct job_plan *plan, const struct plan_item *item,
         plan_words_clock(ticks, &ticks->clocks[i], &words);
         bullet("clock", &words, out);
     }
+    for (size_t i = 0; i < item->skipped_count; i++) {
+        plan_words_skipped(item, &item->skipped[i], &words);
+        bullet("skipped", &words, out);
+    }
     plan_words_together(item, &words);
     bullet("together", &words, out);
+    for (size_t i = 0; i < item->crowded_count; i++) {
+        plan_words_crowded(item, &item->crowded[i], &words);
+        bullet("groups", &words, out);
+    }
     strbuf_release(&words);
 }
 

@@ -87,8 +87,18 @@ static enum status print_ticks(const struct job_plan *plan, const struct plan_it
         plan_words_clock(ticks, &ticks->clocks[i], words);
         st = print_words(i ? "" : "clock", words);
     }
+    for (size_t i = 0; i < item->skipped_count && st == OK; i++) {
+        plan_words_skipped(item, &item->skipped[i], words);
+        st = print_words(i ? "" : "skipped", words);
+    }
     plan_words_together(item, words);
-    return st == OK ? print_words("together", words) : st;
+    if (st == OK)
+        st = print_words("together", words);
+    for (size_t i = 0; i < item->crowded_count && st == OK; i++) {
+        plan_words_crowded(item, &item->crowded[i], words);
+        st = print_words(i ? "" : "groups", words);
+    }
+    return st;
 }
 
 static enum status print_item(const struct job_plan *plan, const struct plan_item *item,

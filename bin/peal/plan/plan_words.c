@@ -125,6 +125,46 @@ void plan_words_together(const struct plan_item *item, struct strbuf *out)
     strbuf_release(&at);
 }
 
+static void add_space(const struct maintenance *window, struct strbuf *out)
+{
+    if (window->space[0])
+        strbuf_addf(out, tr("namespace %s"), window->space);
+    else
+        strbuf_adds(out, tr("the cluster"));
+}
+
+void plan_words_skipped(const struct plan_item *item, const struct plan_skipped *skipped,
+                        struct strbuf *out)
+{
+    const struct maintenance *window = skipped->window;
+    strbuf_addf(out,
+                tr(window->is_pause ? TR("%zu ticks fall in the pause of ")
+                                    : TR("%zu ticks fall in maintenance of ")),
+                skipped->ticks);
+    add_space(window, out);
+    strbuf_adds(out, ": ");
+    timestamp_print_local(window->from_ms / 1000, item->ticks->zone, out);
+    if (window->to_ms) {
+        strbuf_adds(out, tr(" to "));
+        timestamp_print_local(window->to_ms / 1000, item->ticks->zone, out);
+    }
+    if (window->reason[0])
+        strbuf_addf(out, " (%s)", window->reason);
+}
+
+void plan_words_crowded(const struct plan_item *item, const struct plan_crowded *crowded,
+                        struct strbuf *out)
+{
+    const char *name = crowded->group->name;
+    struct strbuf at;
+    strbuf_init(&at);
+    timestamp_print_local(crowded->at_s, item->ticks->zone, &at);
+    strbuf_addf(out, tr("%zu jobs of %s start in one second, of which %d may run: %s"),
+                crowded->starts, name, crowded->group->most, at.text);
+    out->failed |= at.failed;
+    strbuf_release(&at);
+}
+
 void plan_words_difference(const struct plan_ticks *ticks, const struct tick_difference *difference,
                            struct strbuf *out)
 {

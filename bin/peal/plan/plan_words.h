@@ -25,6 +25,12 @@ void plan_words_clock(const struct plan_ticks *ticks, const struct clock_change 
                       struct strbuf *out);
 void plan_words_together(const struct plan_item *item, struct strbuf *out);
 
+/* Which of its ticks a window of maintenance, or a pause, takes. */
+void plan_words_skipped(const struct plan_item *item, const struct plan_skipped *skipped,
+                        struct strbuf *out);
+/* A group of which more start in one second than may run. */
+void plan_words_crowded(const struct plan_item *item, const struct plan_crowded *crowded,
+                        struct strbuf *out);
 /* "02:00 -> 02:05 (+5m)" of one tick, with their days. */
 void plan_words_difference(const struct plan_ticks *ticks, const struct tick_difference *difference,
                            struct strbuf *out);

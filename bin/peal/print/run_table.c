@@ -28,13 +28,20 @@ static void print_progress(const json_t *run, struct strbuf *out)
                     text);
 }
 
-/* " (waits for group db-backup, 2 of 5)" */
+/* " (waits for group db-backup, 2 of 5)". That of a namespace ends with a slash. */
 static void print_wait(const json_t *run, struct strbuf *out)
 {
     const json_t *wait = json_object_get(run, "waits_for");
-    if (json_is_object(wait))
-        strbuf_addf(out, tr(" (waits for group %s, %d of %d)"), answer_text(wait, "group"),
-                    (int)answer_int(wait, "place", 0), (int)answer_int(wait, "of", 0));
+    const char *group = answer_text(wait, "group");
+    int length = (int)strlen(group), place = (int)answer_int(wait, "place", 0);
+    if (!length)
+        return;
+    if (group[length - 1] == '/')
+        strbuf_addf(out, tr(" (waits for namespace %.*s, %d of %d)"), length - 1, group, place,
+                    (int)answer_int(wait, "of", 0));
+    else
+        strbuf_addf(out, tr(" (waits for group %s, %d of %d)"), group, place,
+                    (int)answer_int(wait, "of", 0));
 }
 
 void run_outcome(const json_t *run, struct strbuf *out)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kv/store_kv_value.h"
 #include "kv_watch.h"
 #include "text/tr.h"
 
@@ -32,6 +33,7 @@ struct doctor {
     enum status status;
     char message[300];
     int64_t lease_id;
+    enum status epoch; /* whether this peal can read what was found there; E_NOT_FOUND: nothing */
 
     /* The watch. */
     bool is_live;
@@ -55,6 +57,9 @@ static void on_answer(void *context, const struct kv_result *result)
     doctor->status = result->status;
     snprintf(doctor->message, sizeof(doctor->message), "%s", result->message);
     doctor->lease_id = result->lease.id;
+    struct epoch epoch;
+    doctor->epoch =
+        result->op.kv_count ? value_read_epoch(&result->op.kvs[0], &epoch) : E_NOT_FOUND;
 }
 
 static struct kv_reply reply_to(struct doctor *doctor)
@@ -153,6 +158,20 @@ static void check_reads(struct doctor *doctor)
     tell_times(doctor, "read", TR("allowed"), us, WRITES, SLOW_US, TR("is the network slow?"));
 }
 
+/* What all other values depend on: a peal that can't read it does not start. */
+static void check_epoch(struct doctor *doctor)
+{
+    char key[320];
+    snprintf(key, sizeof(key), "%s/epoch", doctor->server->prefix);
+    const struct kv_range range = {.key = kv_text(key)};
+    struct kv_reply reply = reply_to(doctor);
+    if (wait_for(doctor, kv_range(doctor->client, &range, &reply, NULL)) &&
+        doctor->epoch == E_VERSION)
+        report_add(doctor->report, CHECK_FAIL, "store",
+                   TR("upgrade this node, or restore the backup from before"),
+                   "%s/ was written by a newer peal", doctor->server->prefix);
+}
+
 /* ---- the watch ---- */
 
 static void on_notice(void *context, const struct kv_watch_notice *notice)
@@ -237,6 +256,7 @@ void doctor_kv(struct report *report, struct loop *loop, struct kv_client *clien
     report_add(report, CHECK_OK, "lease", NULL, "allowed");
     if (check_writes(&doctor)) {
         check_reads(&doctor);
+        check_epoch(&doctor);
         check_watch(&doctor);
         check_delete(&doctor);
     }

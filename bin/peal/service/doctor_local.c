@@ -356,6 +356,25 @@ static void check_asides(struct report *report, const json_t *store)
     }
 }
 
+/* Older agents, and those without a collector, have none. */
+static void check_otlp(struct report *report, const json_t *otlp)
+{
+    int64_t dropped = answer_int(otlp, "dropped", 0);
+    if (!json_is_object(otlp))
+        return;
+    if (!json_is_true(json_object_get(otlp, "ok")))
+        report_add(report, CHECK_WARN, "OpenTelemetry",
+                   "see to the collector, or to otlp.endpoint of the configuration",
+                   "the last request to the collector failed: %s", answer_text(otlp, "detail"));
+    else if (dropped)
+        report_add(report, CHECK_WARN, "OpenTelemetry",
+                   "the agent's log says why (spans_dropped); it counts anew with its next start",
+                   "%" PRId64 " spans were dropped", dropped);
+    else
+        report_add(report, CHECK_OK, "OpenTelemetry", NULL,
+                   "the collector has taken %" PRId64 " spans", answer_int(otlp, "sent", 0));
+}
+
 bool doctor_agent(struct report *report, struct client *client, char **ret_url)
 {
     struct reply reply = {0};
@@ -386,6 +405,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
     check_sandbox(report, json_object_get(reply.body, "sandbox"));
     check_quotas(report, json_object_get(reply.body, "quotas"));
+    check_otlp(report, json_object_get(reply.body, "otlp"));
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;
     reply_release(&reply);

@@ -48,14 +48,27 @@ const struct message zh_cluster[] = {
      "请指定操作：peal group list、show、set 或 delete"},
     {"make a group, or set its limits anew", "创建并发组，或重新设置其上限"},
     {"What is set takes the place of what was there. A lower limit ends nothing: what is under way "
-     "goes on, and nothing new starts until there is room.",
-     "设置会替换原有内容。调低上限不会终止运行：正在进行的继续进行，有空余名额之前不启动新的运行"
-     "。"},
+     "goes on, and nothing new starts until there is room. A name that ends with a slash is that "
+     "of a namespace: all jobs below it are counted.",
+     "设置会替换原有内容。调低上限不会终止运行：正在进行的继续进行，有空余名额之前不启动新的运行。"
+     "以斜杠结尾的名称表示命名空间：其下所有任务的运行都计入。"},
+    {"at most so many runs on the nodes that have the same value of the label; LABEL=VALUE:N: on "
+     "those with this value; may be repeated",
+     "标签取值相同的节点合计最多的运行数；LABEL=VALUE:N：取该值的节点；可重复"},
+    {"--label %s: expected LABEL=N, as in zone=2, or LABEL=VALUE:N, as in zone=eu:2",
+     "--label %s：应为 LABEL=N（如 zone=2）或 LABEL=VALUE:N（如 zone=eu:2）"},
+    {"two in each zone, four in the zone eu", "每个 zone 两个，zone eu 四个"},
+    {"of all jobs in the namespace shop, which do not name it",
+     "命名空间 shop 中的所有任务，无需在任务中写明"},
+    {"nodes without %s: %lld of %lld", "没有 %s 的节点：%lld / %lld"},
+    {"nodes with %s: %lld of %lld", "带 %s 的节点：%lld / %lld"},
+    {"By label:", "按标签："},
+    {"BY LABEL", "按标签"},
     {"name one group", "请指定一个并发组"},
     {"at most so many runs on all nodes together", "全部节点合计最多的运行数"},
     {"at most so many runs on each node", "每个节点最多的运行数"},
-    {"how many? Give --cluster N, --node N or both of them",
-     "缺少上限：请给出 --cluster N、--node N 或两者"},
+    {"how many? Give --cluster N, --node N, --label LABEL=N or several of them",
+     "缺少上限：请给出 --cluster N、--node N、--label LABEL=N，可同时给出"},
     {"one group: its limits, what is under way, what waits",
      "显示一个并发组：上限、正在进行和等待中的运行"},
     {"all groups", "列出所有并发组"},

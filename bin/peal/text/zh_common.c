@@ -134,6 +134,7 @@ const struct message zh_common[] = {
     {"VIA", "途径"},
     {"WAITING", "等待中"},
     {"WEEKDAYS", "星期"},
+    {"WINDOWS", "时段"},
     {"ZONE", "时区"},
 
     /* words for the state of a job, beside those of runs (run_words.h) */
@@ -149,6 +150,7 @@ const struct message zh_common[] = {
     {"%d ticks", "%d 次触发"},
     {"retrying", "等待重试"},
     {", on %s", "，节点 %s"},
+    {" (waits for namespace %.*s, %d of %d)", "（等待命名空间 %.*s 的名额，第 %d 位，共 %d 个）"},
     {" (waits for group %s, %d of %d)", "（等待并发组 %s 的名额，第 %d 位，共 %d 个）"},
     {" (waits for its turn)", "（等待轮到它）"},
     {", shard %d of %d", "，分片 %d/%d"},

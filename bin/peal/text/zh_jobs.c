@@ -94,13 +94,15 @@ const struct message zh_jobs[] = {
      "--against, or --git, which reads a revision of the files' repository. Shows each field that "
      "changes, with its file and line, and of each job whose ticks change how many of a year's are "
      "gained, lost or moved, what the clock's changes and calendars do to them, and with how many "
-     "other jobs they start in one second. Secrets are masked.\n"
+     "other jobs they start in one second; of an agent also which fall in maintenance, and where "
+     "more jobs of a group start than may run. Secrets are masked.\n"
      "Exit status: 0 nothing changes, 2 something does, 1 an error.",
      "把文件中的任务与 agent 的任务比较；不用 agent 时与其他文件比较：--against，或 "
      "--git（读取文件所在"
      "仓库的某个版本）。显示每个变更的字段及其文件和行号；对触发时间有变的任务，显示一年中增加、减"
      "少、移动"
-     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动。机密值显示为星号。\n"
+     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动；对 agent "
+     "还显示哪些落在维护期内，以及哪里同一并发组的启动数超过上限。机密值显示为星号。\n"
      "退出状态：0 没有变更，2 有变更，1 出错。"},
     {"compare with the jobs of this file or folder; may repeat",
      "与此文件或目录中的任务比较；可重复"},
@@ -137,6 +139,11 @@ const struct message zh_jobs[] = {
     {"ticks", "触发"},
     {"differ", "差异"},
     {"together", "同时"},
+    {"skipped", "跳过"},
+    {"%zu ticks fall in maintenance of ", "%zu 次触发落在维护期内："},
+    {"%zu ticks fall in the pause of ", "%zu 次触发落在暂停期内："},
+    {"%zu jobs of %s start in one second, of which %d may run: %s",
+     "并发组内 %zu 个任务（%s）在同一秒启动，其中 %d 个可以运行：%s"},
     {"schedule", "计划"},
     {"calendars", "日历"},
     {"calendar %s is not known here: its dates are not left out",
@@ -182,36 +189,47 @@ const struct message zh_jobs[] = {
     {"See: peal versions %s", "参见：peal versions %s"},
 
     /* calendar */
-    {"dates on which jobs do not run", "设定任务不运行的日期"},
+    {"dates and times at which jobs do not run", "设定任务不运行的日期和时段"},
     {"%s (%s): %lld ticks skipped, and perhaps more", "%s（%s）：跳过 %lld 次触发，可能更多"},
     {"%s (%s): %lld ticks skipped", "%s（%s）：跳过 %lld 次触发"},
     {"of this job, also if it does not name the calendar", "此任务的，即使它未引用该日历"},
     {"the start of the span (default: now)", "时段的开始（默认：现在）"},
     {"its end (default: 90 days later; at most 366)", "时段的结束（默认：90 天后；最多 366 天）"},
-    {"its dates in a span, and the ticks of jobs that it takes out",
-     "一段时间内的日期，以及被它排除的任务触发"},
+    {"its dates and windows in a span, and the ticks of jobs that it takes out",
+     "一段时间内的日期和时段，以及被它排除的任务触发"},
+    {"a part of days: 09:00-17:30, 'mon-fri 22:00-06:00'; may be repeated",
+     "一天中的时段：09:00-17:30、'mon-fri 22:00-06:00'；可重复"},
+    {"by whose clock (default: that of each schedule)",
+     "以哪个时区的时钟为准（默认：各计划的时区）"},
+    {"which dates? Give some, or --weekday, --window, or -f FILE",
+     "哪些日期？请给出日期、--weekday、--window 或 -f FILE"},
     {"what about calendars? peal calendar list, show, preview, set or delete",
      "请指定操作：peal calendar list、show、preview、set 或 delete"},
     {"make a calendar, or put this in its place", "创建日历，或替换已有的日历"},
     {"A DATE is a day, a row of them from the first to the last with a / between, or the same "
      "without the year, for every year. What is set takes the place of what was there; the jobs "
      "that "
-     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, notes. Of "
-     "an "
-     "iCalendar file the dates are taken that its events touch, by the clock of each event, from a "
-     "year ago on.",
+     "name the calendar go by it from then on. A file is YAML or JSON: dates, weekdays, windows, "
+     "timezone, notes. A window is a time of day, of some weekdays or dates; the time that begins "
+     "it belongs to it, the one that ends it does not, and an end before the beginning is on the "
+     "next day. Of an iCalendar file the events are taken from a year ago on: those of whole "
+     "days are dates, others are windows.",
      "DATE 是一天，或以 / 连接首尾的连续多天；省略年份则表示每年。设置的内容会替换原有内容；"
-     "引用该日历的任务此后以它为准。文件为 YAML 或 JSON：dates、weekdays、notes。"
-     "iCalendar 文件取其事件（按各自时区）涉及的日期，从一年前起。"},
-    {"the dates of the events of an iCalendar file, or - for stdin",
-     "iCalendar 文件中事件的日期，- 表示标准输入"},
+     "引用该日历的任务此后以它为准。文件为 YAML 或 "
+     "JSON：dates、weekdays、windows、timezone、notes。"
+     "时段是一天中的一段时间，可限定星期或日期；含开始时刻，不含结束时刻，结束早于开始表示到次日。"
+     "iCalendar 文件取一年前起的事件：全天事件为日期，其他为时段。"},
+    {"the events of an iCalendar file, or - for stdin: dates and windows",
+     "iCalendar 文件中的事件（日期和时段），- 表示标准输入"},
     {"how far ahead its events are taken (default: 5)", "取未来多少年的事件（默认：5）"},
     {"the events of --ical, or dates, or -f FILE; one of them",
      "--ical 的事件、日期或 -f FILE，只能选其一"},
     {"--years is for --ical", "--years 用于 --ical"},
     {"an event has no DTSTART", "有事件缺少 DTSTART"},
-    {"an event repeats by the hour, minute or second; a calendar has dates",
-     "有事件按小时、分钟或秒重复；日历只有日期"},
+    {"an event repeats by the hour, minute or second, or more than 24 times a day",
+     "有事件按小时、分钟或秒重复，或一天重复超过 24 次"},
+    {"it has more than 1000 timed events in that time; give fewer --years",
+     "这段时间内的非全天事件超过 1000 个；请减小 --years"},
     {"it has too many events", "事件过多"},
     {"there is no calendar (BEGIN:VCALENDAR) in it", "其中没有日历（BEGIN:VCALENDAR）"},
     {"name one calendar", "请指定一个日历"},
@@ -225,14 +243,14 @@ const struct message zh_jobs[] = {
     {"no calendars; make one: peal calendar set holidays 12-25 2027-01-01",
      "还没有日历；创建一个：peal calendar set holidays 12-25 2027-01-01"},
     {"dates on the command line, or -f FILE, not both", "命令行上的日期和 -f FILE 只能给出其一"},
-    {"which dates? Give some, or --weekday, or -f FILE",
-     "哪些日期？请给出日期、--weekday 或 -f FILE"},
     {"%s: made, in use by %d job%s", "%s：已创建，%d 个任务%.0s正在使用"},
     {"%s: set, in use by %d job%s", "%s：已更新，%d 个任务%.0s正在使用"},
     {"Name:", "名称："},
     {"Notes:", "备注："},
     {"Weekdays:", "星期："},
     {"Dates:", "日期："},
+    {"Windows:", "时段："},
+    {"Time zone:", "时区："},
     {"Jobs:", "任务："},
     {" and %zu more", " 以及另外 %zu 个"},
 
@@ -374,29 +392,52 @@ const struct message zh_jobs[] = {
     {"Edit it again?", "重新编辑？"},
 
     /* export, import */
-    {"definitions as YAML, JSON or a crontab", "以 YAML、JSON 或 crontab 格式导出定义"},
-    {"All jobs, unless names are given. Fields that a crontab has no syntax for become comments.",
-     "未给出名称时导出所有任务。crontab 无法表示的字段写为注释。"},
-    {"which format? crontab, yaml or json", "请指定格式：crontab、yaml 或 json"},
+    {"definitions as YAML, JSON, a crontab, timers or CronJobs",
+     "以 YAML、JSON、crontab、systemd 定时器或 CronJob 格式导出定义"},
+    {"All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no syntax "
+     "for become comments; a job that can't be one is left out, with the reason. The ticks of a "
+     "timer or a CronJob are compared with those of the job for a year.",
+     "未给出名称时导出所有任务。crontab、定时器或 CronJob 无法表示的字段写为注释；无法导出的任务"
+     "会略过并说明原因。定时器和 CronJob 的触发时间会与任务比较一年。"},
+    {"which format? crontab, systemd, kubernetes, yaml or json",
+     "请指定格式：crontab、systemd、kubernetes、yaml 或 json"},
+    {"a .timer and a .service for each job", "每个任务一个 .timer 和一个 .service"},
+    {"write the units of systemd into this folder", "将 systemd 单元写入此目录"},
+    {"the image for jobs that are no containers", "非容器任务所用的镜像"},
+    {"the namespace of the CronJobs", "CronJob 的命名空间"},
+    {"--dir is for systemd", "--dir 只用于 systemd"},
+    {"--image and --namespace are for kubernetes", "--image 和 --namespace 只用于 kubernetes"},
+    {"%s is left out: %s", "略过 %s：%s"},
+    {"can't make %s: %m", "无法创建 %s：%m"},
+    {"more than %d unit files in one folder", "一个目录中的单元文件超过 %d 个"},
+    {"show the jobs of XXL-JOB's tables, or add them", "显示或添加 XXL-JOB 表中的任务"},
+    {"which file? Rows of xxl_job_info as SQL, CSV or JSON, or - for stdin",
+     "请指定文件：xxl_job_info 的行（SQL、CSV 或 JSON），- 表示标准输入"},
+    {"show the jobs of systemd's timers, or add them", "显示或添加 systemd 定时器中的任务"},
+    {"the user of services that name none", "未指定用户的服务所用的用户"},
+    {"units of a user's own systemd", "用户自己的 systemd 的单元"},
+    {"which timers? A .timer, a folder of units, or - for what `systemctl cat` prints",
+     "请指定定时器：.timer 文件、单元目录，- 表示 systemctl cat 的输出"},
     {"the form", "FORM"},
     {"a crontab with a user in every line, like /etc/crontab",
      "每行带有用户的 crontab，如 /etc/crontab"},
-    {"jobs from a crontab, from gocron, dkron or Kubernetes",
-     "从 crontab、gocron、dkron 或 Kubernetes 导入任务"},
+    {"jobs from a crontab, systemd, Kubernetes, dkron, gocron or XXL-JOB",
+     "从 crontab、systemd、Kubernetes、dkron、gocron 或 XXL-JOB 导入任务"},
     {"Prints the jobs as YAML on stdout, and on stderr what can't be converted. The crontab itself "
      "is never changed: remove its lines once the jobs run here. A FILE of - is stdin. The files "
      "of a folder are crontabs of the users that they are named after, as in a spool, unless "
-     "--system or --user is given. A listing of another program is JSON, or YAML of Kubernetes; "
+     "--system or --user is given. A listing of another program is JSON, YAML of Kubernetes, or "
+     "rows of tables as SQL or CSV; "
      "docs/FROM-OTHERS.md says what becomes of each field. Exit status 6: some lines, or tasks, "
      "could not be read.",
      "任务以 YAML 输出到 stdout，无法转换的内容输出到 stderr。crontab 本身不会被修改：任务改由 "
      "peal 运行后，请删除其中对应的行。FILE 为 - 表示标准输入。除非给出 --system 或 "
      "--user，目录中的每个文件都视为与文件同名的用户的 crontab，与 spool "
      "目录相同。其他程序的列表为 "
-     "JSON，Kubernetes 的也可以是 YAML；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
+     "JSON、Kubernetes 的 YAML，或 SQL、CSV 格式的表；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
      "6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab, gocron, dkron or kubernetes",
-     "导入什么？peal import crontab、gocron、dkron 或 kubernetes"},
+    {"what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job",
+     "导入什么？peal import crontab、systemd、kubernetes、dkron、gocron 或 xxl-job"},
     {"show the jobs of CronJobs, or add them", "显示或添加 CronJob 中的任务"},
     {"which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
      "请指定文件：kubectl get cronjobs -o yaml 的输出，- 表示标准输入"},
@@ -404,8 +445,8 @@ const struct message zh_jobs[] = {
     {"which file? Of dkron's answer to GET /v1/jobs, or - for stdin",
      "请指定文件：dkron 对 GET /v1/jobs 的响应，- 表示标准输入"},
     {"show the jobs of gocron's tasks, or add them", "显示或添加 gocron 中的任务"},
-    {"which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
-     "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应，- 表示标准输入"},
+    {"which file? Of gocron's answer to GET /api/task?page_size=1000 or of a dump, or - for stdin",
+     "请指定文件：gocron 对 GET /api/task?page_size=1000 的响应或数据库导出，- 表示标准输入"},
     {"the answer of gocron's GET /api/task?page_size=1000",
      "gocron 对 GET /api/task?page_size=1000 的响应"},
     {"%zu task%s could not be imported", "%zu 个任务%.0s未能导入"},
@@ -536,6 +577,7 @@ const struct message zh_jobs[] = {
      "请给计划加上引号，否则会被 shell 拆开"},
     {"--tz: %s", "--tz：%s"},
     {"left out from %s on: calendar %s", "从 %s 起被日历 %s 排除"},
+    {"left out from %s on: calendar %s, %s", "从 %s 起被日历 %s 的时段 %s 排除"},
     {"%s has no ticks: it runs %s", "%s 没有触发时间：%s运行"},
     {"%s has no next tick while it runs", "%s 正在运行，结束之前没有下次触发"},
     {"%s has no next tick", "%s 没有后续触发"},
@@ -620,10 +662,21 @@ const struct message zh_jobs[] = {
      "导入 %zu 个任务（其中 %zu 个已删除，保留供 peal undelete 还原），%zu 个已存在，%zu 个未导入"},
     {"%zu imported, %zu already there, %zu not imported",
      "导入 %zu 个任务，%zu 个已存在，%zu 个未导入"},
-    {"%zu account%s imported", "导入 %zu 个账户%.0s"},
-    {"%zu group%s imported", "导入 %zu 个并发组%.0s"},
-    {"%zu calendar%s imported", "导入 %zu 个日历%.0s"},
-    {"%zu channel%s imported", "导入 %zu 个通知渠道%.0s"},
+    {"%zu %s imported", "导入 %zu 个%s"},
+    {"account", "账户"},
+    {"accounts", "账户"},
+    {"tokens", "令牌"},
+    {"groups", "并发组"},
+    {"channels", "通知渠道"},
+    {"secrets", "机密"},
+    {"webhooks", "webhook"},
+    {"maintenance window", "维护窗口"},
+    {"maintenance windows", "维护窗口"},
+    {"mutes", "静音"},
+    {"the nodes need the key file of before to read the secrets",
+     "节点需要原来的密钥文件才能读取机密"},
+    {"documents of the kind \"%s\", which this version does not know, were left out",
+     "此版本不认识的“%s”类文档未导入"},
     {"Next: peal start -d --data %s --store %s", "下一步：peal start -d --data %s --store %s"},
 
     /* peal rename */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gates/maintenance.h"
 #include "groups/slots.h"
 #include "runs/encode.h"
 #include "server.h"
@@ -10,6 +11,21 @@
 bool call_sees(const struct call *call, const char *job_name)
 {
     return scope_may(&call->principal.scope, RIGHT_VIEW, job_name);
+}
+
+bool call_sees_space(const struct call *call, const char *space)
+{
+    const struct scope *scope = &call->principal.scope;
+    char job[NAMESPACE_SIZE + 2], inner[NAMESPACE_SIZE + 2];
+    snprintf(job, sizeof(job), "%s/x", space);
+    if (!*space || scope_may(scope, RIGHT_VIEW, job))
+        return true;
+    for (size_t i = 0; i < scope->grant_count; i++) {
+        snprintf(inner, sizeof(inner), "%s/x", scope->grants[i].namespace);
+        if (scope->grants[i].rights & RIGHT_VIEW && maintenance_space_has(space, inner))
+            return true;
+    }
+    return false;
 }
 
 enum secrets call_secrets(const struct call *call, const char *job_name)
@@ -64,6 +80,13 @@ static bool is_unsettled(const struct call *call, const struct run *run)
     return engine_may_retry(call->api->ports.engine, &run->id) || run_is_unfollowed(run);
 }
 
+json_t *json_group_label(const char *label)
+{
+    int length;
+    return group_label_is_lacked(label, &length) ? json_sprintf("!%.*s", length, label)
+                                                 : json_words_or_null(label);
+}
+
 /* "waits_for": the group whose slot it waits for. */
 static json_t *add_slot_wait(const struct call *call, const struct run *run, json_t *value)
 {
@@ -71,8 +94,10 @@ static json_t *add_slot_wait(const struct call *call, const struct run *run, jso
     if (!value || !wait.group)
         return value;
     json_t *told =
-        json_pack("{s:s, s:b, s:I, s:I}", "group", wait.group->name, "on_node", wait.is_node,
-                  "place", (json_int_t)wait.place, "of", (json_int_t)wait.waiting);
+        json_pack("{s:s, s:b, s:s, s:o, s:i, s:I, s:I}", "group", wait.group->name, "on_node",
+                  wait.limit == SLOT_OF_NODE, "limit", slot_limit_name(wait.limit), "label",
+                  json_group_label(wait.label.label), "most", wait.most, "place",
+                  (json_int_t)wait.place, "of", (json_int_t)wait.waiting);
     if (json_object_set_new(value, "waits_for", told) == 0)
         return value;
     json_decref(value);

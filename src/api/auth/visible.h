@@ -9,6 +9,9 @@
 
 bool call_sees(const struct call *call, const char *job_name);
 
+/* Does the caller see jobs in the namespace, or in one within it? "": the cluster, as all do. */
+bool call_sees_space(const struct call *call, const char *space);
+
 /* How the caller sees the secrets of its definition: in clear text if they may define it, and if
  * the answer is not kept for repeats. `job_name` NULL: not a job. */
 enum secrets call_secrets(const struct call *call, const char *job_name);
@@ -22,6 +25,10 @@ const char *job_name_now(const struct call *call, const struct id *uid, const ch
 
 /* An open run that the caller may see; NULL: none. */
 const struct run *call_open_run(const struct call *call, const struct id *id);
+
+/* The label of nodes that have one limit together: "zone=eu", or of those without it "!zone", as
+ * `where` writes it. null: "". */
+json_t *json_group_label(const char *label);
 
 /* A run that may be open. `retried` is null while it has ended and the store has not said yet
  * whether it gets another attempt. */

@@ -120,19 +120,20 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
         known->is_drained, "drained_by", json_words_or_null(known->drained_by), "heard_at",
         known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",
         has_skew ? json_integer(skew_ms) : json_null(), "running", (json_int_t)peer->running);
-    json_t *rest =
-        json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "max_running", (json_int_t)peer->max_running, "capacity",
-                  (json_int_t)peer->capacity, "cpu_pressure", encode_percent(peer->cpu_pressure),
-                  "memory_pressure", encode_percent(peer->memory_pressure), "free",
-                  encode_percent((int)(100 * peer_free_share(peer) + 0.5)), "roles",
-                  encode_roles(peer->roles), "labels", encode_labels(peer->labels), "version",
-                  json_words_or_null(peer->version), "spawner_version",
-                  json_words_or_null(peer->spawner_version), "program",
-                  json_words_or_null(peer->program), "program_version",
-                  peer_is_program(peer) ? json_integer(peer->program_version) : json_null(), "via",
-                  json_words_or_null(peer->via), "address", json_words_or_null(peer->address),
-                  "started_at", json_time(peer->started_ms));
+    json_t *rest = json_pack(
+        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "max_running", (json_int_t)peer->max_running, "capacity", (json_int_t)peer->capacity,
+        "cpu_pressure", encode_percent(peer->cpu_pressure), "memory_pressure",
+        encode_percent(peer->memory_pressure), "cpu_load", encode_percent(peer->cpu_load),
+        "memory_used", encode_percent(peer->memory_used), "free",
+        encode_percent((int)(100 * peer_free_share(peer) + 0.5)), "roles",
+        encode_roles(peer->roles), "labels", encode_labels(peer->labels), "version",
+        json_words_or_null(peer->version), "spawner_version",
+        json_words_or_null(peer->spawner_version), "program", json_words_or_null(peer->program),
+        "program_version",
+        peer_is_program(peer) ? json_integer(peer->program_version) : json_null(), "via",
+        json_words_or_null(peer->via), "address", json_words_or_null(peer->address), "started_at",
+        json_time(peer->started_ms));
     return json_joined(value, rest);
 }
 

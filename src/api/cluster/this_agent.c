@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "live/health.h"
 #include "note.h"
+#include "otlp.h"
 #include "runs/encode.h"
 #include "server.h"
 #include "text/message.h"
@@ -183,6 +184,20 @@ static json_t *encode_sandbox(const struct call *call)
                      state.seccomp, "detail", json_words(state.detail));
 }
 
+/* An error may name a machine: only for callers who may view everything. */
+static json_t *encode_otlp(const struct call *call)
+{
+    const struct otlp *otlp = call->api->ports.otlp;
+    if (!otlp || !scope_is_whole(&call->principal.scope))
+        return json_null();
+    struct otlp_stats stats = otlp_stats(otlp);
+    bool is_failing = stats.failed_ms > stats.sent_ms;
+    return json_pack("{s:b, s:o, s:I, s:I, s:I, s:I}", "ok", !is_failing, "detail",
+                     is_failing ? json_words(stats.error) : json_null(), "sent",
+                     (json_int_t)stats.sent, "dropped", (json_int_t)stats.dropped, "waiting",
+                     (json_int_t)stats.waiting, "failed", (json_int_t)stats.failed);
+}
+
 static void count_run(void *context, const struct run *run)
 {
     *(json_int_t *)context += !run_state_is_end(run->state);
@@ -205,7 +220,7 @@ void get_agent(struct call *call)
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
                json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-                         "s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
+                         "s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
@@ -213,8 +228,8 @@ void get_agent(struct call *call)
                          "running", count_running(call), "store", store_state(call), "history",
                          encode_history_health(call), "clock", encode_clock_health(call),
                          "jobs_user", encode_jobs_user(call), "sandbox", encode_sandbox(call),
-                         "spawner", encode_spawner(call), "caller", encode_caller(call), "nodes",
-                         (json_int_t)peers->by_name.count, "leader",
+                         "spawner", encode_spawner(call), "caller", encode_caller(call), "otlp",
+                         encode_otlp(call), "nodes", (json_int_t)peers->by_name.count, "leader",
                          json_words_or_null(peers->leader), "quotas", encode_quotas(call), "starts",
                          encode_starts(call), "maintenance", encode_active_maintenance(call)));
 }

@@ -36,7 +36,7 @@ static enum status read_calendar(const struct store_doc *doc, struct job_error *
 {
     struct calendar_definition calendar = {0};
     enum status st =
-        calendar_decode_text(doc->json, strlen(doc->json), doc->name, &calendar, reterr);
+        calendar_decode_text(doc->json, strlen(doc->json), doc->name, NULL, &calendar, reterr);
     if (st == OK)
         calendar_definition_release(&calendar);
     return st;
@@ -110,7 +110,7 @@ static const struct {
     {USER_DOC, read_user},         {TOKEN_DOC, read_token},     {CALENDAR_DOC, read_calendar},
     {CHANNEL_DOC, read_channel},   {WEBHOOK_DOC, read_webhook}, {CHANGE_DOC, read_change},
     {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {MUTE_DOC, read_mute},
-    {DELIVERY_DOC, read_delivery}, {SECRET_DOC, read_secret},   {GROUP_DOC, read_group},
+    {GROUP_DOC, read_group},
 };
 
 /* ---- the feed ---- */

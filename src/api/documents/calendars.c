@@ -9,8 +9,6 @@
 #include "runs/encode.h"
 #include "server.h"
 
-enum { NAMES_SHOWN = 5 };
-
 static struct known_calendar *find(const struct call *call, const char *name)
 {
     return known_calendars_find(&engine_catalog(call->api->ports.engine)->calendars, name);
@@ -29,7 +27,7 @@ static json_t *job_names(const struct call *call, const struct known_calendar *k
     {
         if (use->job->deleted || !call_sees(call, use->job->name))
             continue;
-        if (count++ < NAMES_SHOWN)
+        if (count++ < DOC_USERS_SHOWN)
             json_array_append_new(names, json_string(use->job->name));
     }
     *ret_count = count;
@@ -66,85 +64,55 @@ static bool is_there(const struct call *call, const void *item)
 
 /* ---- editing ---- */
 
-static void fail_in_use(struct call *call, const struct known_calendar *known, json_t *names,
-                        size_t count)
+static json_t *users(const struct call *call, const char *name, size_t *ret_count)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    for (size_t i = 0; i < json_array_size(names); i++)
-        strbuf_addf(&text, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
-    json_t *more = json_pack("{s:o, s:I}", "jobs", names, "job_count", (json_int_t)count);
-    if (count > NAMES_SHOWN)
-        call_fail_with(
-            call, 409, more,
-            "calendar \"%s\" is in use by %s and %zu more jobs; take it out of them first",
-            known->name, text.text, count - NAMES_SHOWN);
-    else
-        call_fail_with(call, 409, more,
-                       "calendar \"%s\" is in use by %s; take it out of those jobs first",
-                       known->name, text.text);
-    strbuf_release(&text);
+    return job_names(call, find(call, name), ret_count);
 }
 
-/* False: the call has failed. */
-static bool is_unused(struct call *call, const struct known_calendar *known)
-{
-    size_t count;
-    json_t *names = job_names(call, known, &count);
-    if (count) {
-        fail_in_use(call, known, names, count);
-        return false;
-    }
-    json_decref(names);
-    return true;
-}
-
-/* The body's calendar as text for the store. NULL: the call has failed. */
-static char *read_calendar(struct call *call)
+static enum status read(const struct call *call, char **ret, struct job_error *reterr)
 {
     struct calendar_definition definition;
-    struct job_error error = {0};
-    const char *complaint = calendar_name_complaint(call->argument);
-    if (complaint) {
-        call_fail_at(call, "/name", "name: \"%.63s\" %s", call->argument,
-                     message_in(call->language, complaint));
-        return NULL;
-    }
-    enum status st = calendar_decode_json(call->body, call->argument, &definition, &error);
-    if (!call_check(call, st, &error))
-        return NULL;
-    char *json = calendar_encode_text(&definition);
+    enum status st = calendar_decode_json(call->body, call->argument, call->api->ports.zones,
+                                          &definition, reterr);
+    if (st != OK)
+        return st;
+    *ret = calendar_encode_text(&definition);
     calendar_definition_release(&definition);
-    if (!json)
-        call_fail(call, 500, "out of memory");
-    return json;
+    return *ret ? OK : E_NOMEM;
 }
+
+/* An older node takes a calendar with something new for one that is not there. */
+static bool allow(struct call *call, const char *json)
+{
+    const struct peer *older =
+        calendar_text_is_new(json)
+            ? peers_without(engine_peers(call->api->ports.engine), PEER_KNOWS_WINDOWS)
+            : NULL;
+    if (older)
+        call_fail(call, 409,
+                  "node %s runs an older peal, which can't read windows and time zones of "
+                  "calendars, and would run jobs as without the calendar: upgrade or stop it first",
+                  older->name);
+    return !older;
+}
+
+static const struct doc_text_kind text_kind = {
+    .complain = calendar_name_complaint,
+    .read = read,
+    .allow = allow,
+    .users = users,
+    .encode = encode,
+};
 
 static bool prepare(struct call *call, const void *item)
 {
     const struct known_calendar *known = item;
-    struct doc_edit *edit = call->state;
-    bool is_delete = edit->action == DOC_DELETE;
-    char *json = is_delete ? NULL : read_calendar(call);
-    if (is_delete ? !is_unused(call, known) : !json)
-        return false;
-    edit->json = json;
-    edit->is_same = known && json && strcmp(known->json, json) == 0;
-    edit->before = known ? strdup(known->json) : NULL;
-    if (!known || edit->before)
-        return true;
-    call_fail(call, 500, "out of memory");
-    return false;
+    return doc_text_prepare(call, &text_kind, known ? known->json : NULL);
 }
 
 static void reply(struct call *call, int status)
 {
-    const struct doc_edit *edit = call->state;
-    if (edit->json)
-        call->revision = edit->put.revision;
-    call_reply(call, status,
-               encode(call, call->argument, edit->json ? edit->put.revision : edit->revision,
-                      edit->json ? edit->json : edit->before));
+    doc_text_reply(call, &text_kind, status);
 }
 
 const struct doc_kind calendar_docs = {

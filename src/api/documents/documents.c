@@ -229,3 +229,83 @@ void delete_doc(struct call *call)
 {
     edit_doc(call, DOC_DELETE);
 }
+
+/* ---- documents that are one text ---- */
+
+static void fail_in_use(struct call *call, json_t *names, size_t count)
+{
+    const struct doc_edit *edit = call->state;
+    const char *noun = message_in(call->language, edit->kind->name);
+    struct strbuf text;
+    strbuf_init(&text);
+    for (size_t i = 0; i < json_array_size(names); i++)
+        strbuf_addf(&text, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
+    json_t *more = json_pack("{s:O, s:I}", "jobs", names, "job_count", (json_int_t)count);
+    if (count > DOC_USERS_SHOWN)
+        call_fail_with(call, 409, more,
+                       "%s \"%s\" is in use by %s and %zu more jobs; take it out of them first",
+                       noun, call->argument, text.text, count - DOC_USERS_SHOWN);
+    else
+        call_fail_with(call, 409, more,
+                       "%s \"%s\" is in use by %s; take it out of those jobs first", noun,
+                       call->argument, text.text);
+    strbuf_release(&text);
+}
+
+/* False: the call has failed. */
+static bool is_unused(struct call *call, const struct doc_text_kind *kind)
+{
+    size_t count;
+    json_t *names = kind->users(call, call->argument, &count);
+    if (count)
+        fail_in_use(call, names, count);
+    json_decref(names);
+    return count == 0;
+}
+
+/* The body as text for the store. NULL: the call has failed. */
+static char *read_text(struct call *call, const struct doc_text_kind *kind)
+{
+    struct job_error error = {0};
+    char *json = NULL;
+    const char *complaint = kind->complain(call->argument);
+    if (complaint) {
+        call_fail_at(call, "/name", "name: \"%.63s\" %s", call->argument,
+                     message_in(call->language, complaint));
+        return NULL;
+    }
+    enum status st = kind->read(call, &json, &error);
+    if (!call_check(call, st, &error))
+        return NULL;
+    if (!kind->allow || kind->allow(call, json))
+        return json;
+    free(json);
+    return NULL;
+}
+
+bool doc_text_prepare(struct call *call, const struct doc_text_kind *kind, const char *json)
+{
+    struct doc_edit *edit = call->state;
+    bool is_delete = edit->action == DOC_DELETE;
+    char *text = is_delete ? NULL : read_text(call, kind);
+    if (is_delete ? !is_unused(call, kind) : !text) /* with that the call is gone */
+        return false;
+    edit->json = text;
+    edit->is_same = json && edit->json && strcmp(json, edit->json) == 0;
+    edit->before = json ? strdup(json) : NULL;
+    if (!json || edit->before)
+        return true;
+    call_fail(call, 500, "out of memory");
+    return false;
+}
+
+void doc_text_reply(struct call *call, const struct doc_text_kind *kind, int status)
+{
+    const struct doc_edit *edit = call->state;
+    int64_t revision = edit->json ? edit->put.revision : edit->revision;
+    if (edit->json)
+        call->revision = revision;
+    call_reply(
+        call, status,
+        kind->encode(call, call->argument, revision, edit->json ? edit->json : edit->before));
+}

@@ -67,6 +67,28 @@ struct doc_edit {
 /* Writes the prepared document. */
 void doc_submit(struct call *call);
 
+/* ---- documents that are one text, which clients send and see as a whole ---- */
+
+/* What differs between them. */
+struct doc_text_kind {
+    const char *(*complain)(const char *name); /* what is wrong with a name; NULL: nothing */
+    /* The body as the text for the store: *ret is malloc'ed. E_INVALID: *reterr. E_NOMEM. */
+    enum status (*read)(const struct call *call, char **ret, struct job_error *reterr);
+    /* May that text be written? NULL: always. False: the call has failed. */
+    bool (*allow)(struct call *call, const char *json);
+    /* Names of the first jobs that need it, and of how many; only those that the client may see. */
+    json_t *(*users)(const struct call *call, const char *name, size_t *ret_count);
+    json_t *(*encode)(const struct call *call, const char *name, int64_t revision,
+                      const char *json);
+};
+
+enum { DOC_USERS_SHOWN = 5 };
+
+/* The kind's `prepare` and `reply`. `json` is the stored text; NULL: none. A document that jobs
+ * need is not deleted: 409. */
+bool doc_text_prepare(struct call *call, const struct doc_text_kind *kind, const char *json);
+void doc_text_reply(struct call *call, const struct doc_text_kind *kind, int status);
+
 /* A list of what is active now, of what the caller may see. NULL: out of memory. */
 json_t *encode_active_maintenance(const struct call *call);
 

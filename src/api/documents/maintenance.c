@@ -50,21 +50,9 @@ static const char *job_in(const char *space, char ret[NAMESPACE_SIZE + 2])
     return space[0] ? ret : NULL;
 }
 
-/* Also by who has rights in a namespace within it. */
 static bool sees(const struct call *call, const void *item)
 {
-    const struct maintenance *maintenance = item;
-    const struct scope *scope = &call->principal.scope;
-    char job[NAMESPACE_SIZE + 2], inner[NAMESPACE_SIZE + 2];
-    const char *name = job_in(maintenance->space, job);
-    if (!name || scope_may(scope, RIGHT_VIEW, name))
-        return true;
-    for (size_t i = 0; i < scope->grant_count; i++) {
-        if (scope->grants[i].rights & RIGHT_VIEW &&
-            maintenance_space_has(maintenance->space, job_in(scope->grants[i].namespace, inner)))
-            return true;
-    }
-    return false;
+    return call_sees_space(call, ((const struct maintenance *)item)->space);
 }
 
 json_t *encode_active_maintenance(const struct call *call)
@@ -87,19 +75,14 @@ json_t *encode_active_maintenance(const struct call *call)
 /* An older node would start the jobs all the same. False: the call has failed. */
 static bool all_know(struct call *call)
 {
-    const struct table *peers = &engine_peers(call->api->ports.engine)->by_name;
-    size_t at = 0;
-    for (const struct known_peer *known; (known = table_next(peers, &at));) {
-        const struct peer *peer = &known->peer;
-        if (!peer->is_alive || !peer_runs_jobs(peer) || peer->knows & PEER_KNOWS_MAINTENANCE)
-            continue;
+    const struct peer *older =
+        peers_without(engine_peers(call->api->ports.engine), PEER_KNOWS_MAINTENANCE);
+    if (older)
         call_fail(call, 409,
                   "node %s runs an older peal, which would start jobs in spite of this: upgrade or "
                   "stop it first",
-                  peer->name);
-        return false;
-    }
-    return true;
+                  older->name);
+    return !older;
 }
 
 /* A text of the body that may be missing. False: the call has failed. */

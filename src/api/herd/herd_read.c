@@ -90,8 +90,8 @@ static enum status know_calendar(struct reading *reading, const char *name)
     struct job_error error;
     if (!known || !known->json || calendar_book_has(&reading->calendars, name))
         return OK;
-    enum status st =
-        calendar_decode_text(known->json, strlen(known->json), NULL, &definition, &error);
+    enum status st = calendar_decode_text(known->json, strlen(known->json), NULL,
+                                          reading->call->api->ports.zones, &definition, &error);
     if (st == OK)
         st = calendar_book_add(&reading->calendars, name, &definition);
     return st == E_INVALID ? OK : st;

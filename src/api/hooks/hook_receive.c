@@ -14,6 +14,7 @@
 #include "params/run_input.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "trace_headers.h"
 
 enum {
     SWEEP_MAX = 200,
@@ -149,6 +150,7 @@ static char *make_input(struct call *call, const struct job *definition,
     if (st == OK)
         st = input_choose_params(definition, NULL, &input.params, &why);
     if (st == OK) {
+        input.tracestate = call_tracestate(call);
         input.body = run_body_encode(body);
         st = input.body ? input_encode(&input, &text) : E_NOMEM;
     }
@@ -173,6 +175,7 @@ static void start_run(struct call *call, const struct webhook *hook, const struc
         fill_run(call, job, CAUSE_WEBHOOK, run_tick_of_now(call->now_ms), &add->run);
         snprintf(add->run.by, sizeof(add->run.by), "%.10s %.52s", body.source, body.delivery);
         add->run.input = add->run.id;
+        call_take_trace(call, &add->run);
         add->is_for_now = true;
         add->overlap = definition->overlap;
         add->queue_limit = definition->queue_limit;

@@ -15,6 +15,7 @@
 #include "params/run_body.h"
 #include "params/run_input.h"
 #include "server.h"
+#include "trace_headers.h"
 
 enum { TIMEOUT_MAX_S = 365 * 86400 };
 
@@ -177,6 +178,8 @@ bool run_input_read(struct call *call, const struct job *definition, const char 
     struct run_input input = input_decode(before);
     json_decref(input.resume);
     input.resume = json_incref((json_t *)resume);
+    json_decref(input.tracestate);
+    input.tracestate = call_tracestate(call);
     bool is_good = read_params(call, definition, &input) && read_env(call, &input) &&
                    read_timeout(call, &input) && may_define(call, definition, &input) &&
                    read_input(call, definition, &input);

@@ -9,6 +9,7 @@
 #include "note.h"
 #include "runs/encode.h"
 #include "server.h"
+#include "trace_headers.h"
 #include "workflow/resume.h"
 
 struct order_state {
@@ -37,7 +38,8 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .exit_code = -1,
     };
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
-    catalog_job_fill_groups(job, ret->groups, &ret->priority);
+    catalog_fill_groups(engine_catalog(call->api->ports.engine), job, job->name, ret->groups,
+                        &ret->priority);
     snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
 }
 
@@ -94,32 +96,6 @@ static void run_added(struct call *call)
     call_fail_not_added(call, add);
 }
 
-/* "00-TRACE-SPAN-FLAGS" (W3C trace context), lower case. An invalid one is ignored, as the standard
- * demands. */
-static bool is_traceparent(const char *text)
-{
-    static const char pattern[] = "00-00000000000000000000000000000000-0000000000000000-00";
-    bool has_trace = false, has_span = false;
-    for (size_t i = 0; i < sizeof(pattern) - 1; i++) {
-        bool is_digit = text[i] && strchr("0123456789abcdef", text[i]);
-        if (pattern[i] == '0' ? !is_digit : text[i] != '-')
-            return false;
-        has_trace |= i > 2 && i < 35 && text[i] != '0';
-        has_span |= i > 35 && i < 52 && text[i] != '0';
-    }
-    const char *rest = text + sizeof(pattern) - 1;
-    bool is_first_version = strncmp(text, "00", 2) == 0;
-    return has_trace && has_span && strncmp(text, "ff", 2) != 0 &&
-           (is_first_version ? !*rest : !*rest || *rest == '-');
-}
-
-static void take_traceparent(const struct call *call, struct run *run)
-{
-    const char *given = call_input(call, "traceparent");
-    if (given && is_traceparent(given))
-        snprintf(run->traceparent, sizeof(run->traceparent), "%s", given);
-}
-
 void run_start(struct call *call, const struct catalog_job *job, enum change_action action,
                const char *before, const json_t *resume)
 {
@@ -140,7 +116,7 @@ void run_start(struct call *call, const struct catalog_job *job, enum change_act
         state->add.input = state->input;
         if (state->input)
             state->add.run.input = state->add.run.id;
-        take_traceparent(call, &state->add.run);
+        call_take_trace(call, &state->add.run);
         if (run_node_read(call, definition, &state->add.run))
             call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
     }

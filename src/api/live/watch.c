@@ -10,6 +10,7 @@
 #include "input.h"
 #include "live/events.h"
 #include "live/health.h"
+#include "otlp.h"
 #include "runs/encode.h"
 #include "secrets.h"
 #include "server.h"
@@ -133,8 +134,8 @@ static bool print_one(void *context, const struct catalog_job *job)
     return ++print->count < JOBS_MAX;
 }
 
-/* The samples of a metric stand together. */
-static void print_jobs(const struct call *call, struct strbuf *out)
+/* The samples of a metric stand together. `call` NULL: of all jobs. */
+static void print_jobs(const struct api *api, const struct call *call, struct strbuf *out)
 {
     static const struct {
         enum job_number number;
@@ -149,7 +150,10 @@ static void print_jobs(const struct call *call, struct strbuf *out)
         struct job_print print = {.out = out, .number = metrics[i].number};
         strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
                     metrics[i].name);
-        call_each_job(call, NULL, false, print_one, &print);
+        if (call)
+            call_each_job(call, NULL, false, print_one, &print);
+        else
+            catalog_each(engine_catalog(api->ports.engine), NULL, false, print_one, &print);
     }
 }
 
@@ -225,6 +229,9 @@ static void print_now(const struct api *api, struct strbuf *out)
         "Values in the store that can't be read; peal doctor names their keys.",
         (double)(store_each_aside(api->ports.store, NULL, NULL) + api->undecoded.docs.count));
     metrics_print_gauge(out, "peal_history_up", "1: the history is well.", history_ok);
+    metrics_print_gauge(out, "peal_history_waiting_records",
+                        "Records that wait on this node's disk for the history's database.",
+                        (double)history_waiting(api->ports.history));
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",
                         (double)api_connections(api));
     metrics_print_gauge(out, "peal_api_subscribers", "Of them, subscribers to events.",
@@ -243,6 +250,36 @@ static void print_now(const struct api *api, struct strbuf *out)
                           api_cut(api));
 }
 
+static void print_otlp(const struct otlp *otlp, struct strbuf *out)
+{
+    struct otlp_stats stats = otlp_stats(otlp);
+    metrics_print_counter(out, "peal_otlp_spans_sent_total",
+                          "Spans that the collector of OpenTelemetry has taken from this node.",
+                          stats.sent);
+    metrics_print_counter(out, "peal_otlp_spans_dropped_total",
+                          "Spans that this node has given up, or the collector has refused.",
+                          stats.dropped);
+    metrics_print_counter(out, "peal_otlp_requests_failed_total",
+                          "Requests of this node to the collector that failed.", stats.failed);
+    metrics_print_gauge(out, "peal_otlp_spans_waiting", "Spans that wait on this node.",
+                        (double)stats.waiting);
+}
+
+static void print_whole(const struct api *api, struct strbuf *out)
+{
+    print_now(api, out);
+    metrics_print(&api->metrics, out);
+    channels_print_metrics(api, out);
+    if (api->ports.otlp)
+        print_otlp(api->ports.otlp, out);
+}
+
+void api_print_metrics(const struct api *api, struct strbuf *out)
+{
+    print_whole(api, out);
+    print_jobs(api, NULL, out);
+}
+
 void get_metrics(struct call *call)
 {
     bool with_jobs = true;
@@ -250,13 +287,10 @@ void get_metrics(struct call *call)
     if (!param_bool(call, "jobs", &with_jobs))
         return;
     strbuf_init(&out);
-    if (scope_is_whole(&call->principal.scope)) {
-        print_now(call->api, &out);
-        metrics_print(&call->api->metrics, &out);
-        channels_print_metrics(call->api, &out);
-    }
+    if (scope_is_whole(&call->principal.scope))
+        print_whole(call->api, &out);
     if (with_jobs)
-        print_jobs(call, &out);
+        print_jobs(call->api, call, &out);
     size_t length = out.length;
     call_reply_text(call, 200, "text/plain; version=0.0.4", strbuf_detach(&out), length);
 }

@@ -9,6 +9,7 @@
 #include "document/utf8.h"
 #include "fires.h"
 #include "timestamp.h"
+#include "window/held.h"
 
 enum {
     LEFT_OUT_MAX = 20, /* ranges of excluded ticks */
@@ -270,10 +271,17 @@ static json_t *encode_fire(const struct fire *fire, bool jitter, const char *lef
     return NULL;
 }
 
-/* The first tick after `after_s` that a calendar excludes. *ret_behind_s is the end of its range of
- * ticks that the same calendar excludes, for the next call. False: none before end_s. */
+/* A tick that a calendar excludes. */
+struct left_out {
+    struct fire tick;
+    size_t which;                /* of the source's calendars */
+    const struct window *window; /* of that calendar; NULL: its whole date, or one is required */
+};
+
+/* The first one after `after_s`. *ret_behind_s is the end of its range of ticks that the same
+ * calendar excludes, for the next call. False: none before end_s. */
 static bool next_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s,
-                          struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
+                          struct left_out *ret, int64_t *ret_behind_s)
 {
     const struct calendars *calendars = &source->calendars;
     static const struct calendars none = {NULL, 0, 0};
@@ -290,29 +298,43 @@ static bool next_left_out(const struct fire_source *source, int64_t after_s, int
         size_t which = calendars_which(calendars, zone, tick.at_s);
         struct calendars alone = calendars_alone(calendars, which);
         int64_t behind_s = calendars_free_from(&alone, zone, tick.at_s);
-        *ret = tick;
-        *ret_which = which;
+        *ret = (struct left_out){.tick = tick, .which = which};
+        if (which < calendars->count)
+            ret->window = calendar_window_at(calendars->items[which], zone, tick.at_s);
         *ret_behind_s = (runs && fire.at_s < behind_s ? fire.at_s : behind_s) - 1;
         return true;
     }
     return false;
 }
 
+static json_t *encode_out(const struct fire_source *source, const struct left_out *out)
+{
+    json_t *item = encode_fire(&out->tick, false, "");
+    struct strbuf window;
+    strbuf_init(&window);
+    int failed = !item || json_object_set_new(item, "calendar",
+                                              json_string(source->uses[out->which].known->name));
+    if (out->window) {
+        window_print(out->window, &window);
+        failed = failed || json_object_set_new(item, "window", take_text(&window));
+    }
+    strbuf_release(&window);
+    if (!failed)
+        return item;
+    json_decref(item);
+    return NULL;
+}
+
 json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s)
 {
     json_t *list = json_array();
-    struct fire fire;
-    size_t which;
+    struct left_out out;
     while (list && calendars_matter(&source->calendars) && json_array_size(list) < LEFT_OUT_MAX &&
-           next_left_out(source, after_s, end_s, &fire, &which, &after_s)) {
-        json_t *item = encode_fire(&fire, false, "");
-        if (!item ||
-            json_object_set_new(item, "calendar", json_string(source->uses[which].known->name)) ||
-            json_array_append(list, item) != 0) {
+           next_left_out(source, after_s, end_s, &out, &after_s)) {
+        if (json_array_append_new(list, encode_out(source, &out)) != 0) {
             json_decref(list);
             list = NULL;
         }
-        json_decref(item);
     }
     return list;
 }

@@ -107,7 +107,7 @@ static json_t *encode_next(const struct call *call, const struct why_facts *fact
     next.tick_ms = catalog_job_coming(facts->job, facts->now_ms);
     if (next.tick_ms == NEVER_MS && has_ticks)
         return json_null();
-    next.calendar = catalog_job_out(facts->job, next.tick_ms);
+    next.out = catalog_job_out(facts->job, next.tick_ms);
     next.maintenance = maintenance_at(call, facts->job, next.tick_ms);
     struct conditions_look look;
     next.look = look_at(call, facts->job, next.tick_ms, &look);
@@ -141,7 +141,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
         facts.is_tick = is_tick(facts.job, why->tick_ms);
         facts.before_ms = tick_before(facts.job, why->tick_ms);
         facts.after_ms = catalog_job_next(facts.job, why->tick_ms);
-        facts.calendar = catalog_job_out(facts.job, why->tick_ms);
+        facts.out = catalog_job_out(facts.job, why->tick_ms);
         facts.maintenance = maintenance_at(call, facts.job, why->tick_ms);
     }
     facts.missing = catalog_job_missing_calendar(facts.job);
@@ -219,7 +219,7 @@ static bool list_holder(void *context, const struct open_run *open, bool holds)
 /* False: it does not wait for a slot. */
 static bool tell_slot(const struct call *call, const struct run *run, struct why_answer *answer)
 {
-    const struct engine *engine = call->api->ports.engine;
+    struct engine *engine = call->api->ports.engine;
     struct slot_wait wait = engine_slot_wait(engine, &run->id);
     struct holders list = {.call = call};
     if (!wait.group)

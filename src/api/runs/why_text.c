@@ -244,17 +244,32 @@ void why_tell_held(const char *node, const char *lack, struct why_answer *answer
          lack);
 }
 
+static void tell_limit(const struct slot_wait *wait, struct why_answer *answer)
+{
+    const char *label = wait->label.label;
+    int name_length;
+    bool is_lacked = group_label_is_lacked(label, &name_length);
+    if (wait->limit == SLOT_OF_CLUSTER)
+        tell(answer, ", of which %d may run", wait->most);
+    else if (wait->limit == SLOT_OF_NODE)
+        tell(answer, ", of which %d may run on a node", wait->most);
+    else if (!is_lacked)
+        tell(answer, ", of which %d may run on the nodes with %s", wait->most, label);
+    else
+        tell(answer, ", of which %d may run on the nodes without the label %.*s", wait->most,
+             name_length, label);
+}
+
 void why_tell_slot(const struct slot_wait *wait, const char *holders, struct why_answer *answer)
 {
-    const struct known_group *group = wait->group;
+    const char *name = wait->group->name;
     strbuf_reset(&answer->text);
-    if (wait->is_node)
-        tell(answer,
-             "It waits for group %s, of which %d may run on a node: number %zu of %zu that wait.",
-             group->name, group->limits.node, wait->place, wait->waiting);
+    if (group_is_space(name))
+        tell(answer, "It waits for its namespace %.*s", (int)strlen(name) - 1, name);
     else
-        tell(answer, "It waits for group %s, of which %d may run: number %zu of %zu that wait.",
-             group->name, group->limits.cluster, wait->place, wait->waiting);
+        tell(answer, "It waits for group %s", name);
+    tell_limit(wait, answer);
+    tell(answer, ": number %zu of %zu that wait.", wait->place, wait->waiting);
     if (*holders)
         tell(answer, " Held by: %s.", holders);
 }
@@ -302,13 +317,45 @@ static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
 static bool is_not_on(const struct why_facts *facts)
 {
     const struct job_calendars *calendars = facts->job->calendars;
-    return calendars && facts->calendar == calendars->not_on;
+    return calendars && facts->out.calendar == calendars->not_on;
 }
 
 /* Its name, or those that are required. */
 static const char *calendar_of(const struct why_facts *facts)
 {
-    return is_not_on(facts) ? facts->calendar + strlen("not on ") : facts->calendar;
+    return is_not_on(facts) ? facts->out.calendar + strlen("not on ") : facts->out.calendar;
+}
+
+static bool requires_windows(const struct why_facts *facts)
+{
+    const struct calendars *set = &facts->job->calendars->set;
+    bool has_windows = false;
+    for (size_t i = 0; i < set->only_count; i++)
+        has_windows |= set->items[set->count + i]->window_count > 0;
+    return has_windows;
+}
+
+/* Behind "It is due". */
+static void tell_calendar(const struct why_facts *facts, struct why_answer *answer)
+{
+    struct strbuf window;
+    strbuf_init(&window);
+    answer->reason = REASON_CALENDAR;
+    if (facts->out.window)
+        window_print(facts->out.window, &window);
+    if (window.length)
+        tell(answer, " It will be skipped: it is in the window \"%s\" of the calendar \"%s\".",
+             window.text, calendar_of(facts));
+    else if (!is_not_on(facts))
+        tell(answer, " It will be skipped: its date is on the calendar \"%s\".",
+             calendar_of(facts));
+    else if (requires_windows(facts))
+        tell(answer, " It will be skipped: its time is not on the calendar %s.",
+             calendar_of(facts));
+    else
+        tell(answer, " It will be skipped: its date is not on the calendar %s.",
+             calendar_of(facts));
+    strbuf_release(&window);
 }
 
 /* The calendar that is not there is one of those on whose dates alone the job runs. */
@@ -377,13 +424,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->maintenance) {
         tell(answer, "It is due in %s.", span.text);
         tell_maintenance(facts, answer);
-    } else if (facts->calendar) {
-        answer->reason = REASON_CALENDAR;
-        tell(answer,
-             is_not_on(facts)
-                 ? "It is due in %s, and will be skipped: its date is not on the calendar %s."
-                 : "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
-             span.text, calendar_of(facts));
+    } else if (facts->out.calendar) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_calendar(facts, answer);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
         if (eligible_is_program(facts->job->where) && *facts->lacking)
@@ -445,13 +488,9 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
     } else if (facts->maintenance) {
         tell(answer, "It is due.");
         tell_maintenance(facts, answer);
-    } else if (facts->calendar) {
-        answer->reason = REASON_CALENDAR;
-        tell(answer,
-             is_not_on(facts)
-                 ? "It is due, and will be skipped: its date is not on the calendar %s."
-                 : "It is due, and will be skipped: its date is on the calendar \"%s\".",
-             calendar_of(facts));
+    } else if (facts->out.calendar) {
+        tell(answer, "It is due.");
+        tell_calendar(facts, answer);
     } else if (facts->nobody) {
         why_tell_nobody(facts, answer);
     } else if (facts->draining) {

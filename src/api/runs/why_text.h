@@ -47,7 +47,7 @@ struct why_facts {
     const char *lacking;       /* nodes of its program that have not the function; "": none */
     const char *doubt;         /* why the clock is doubted; NULL: it is not */
     int64_t believed_ms;       /* when the doubt ends */
-    const char *calendar;      /* that excludes the tick, or "not on NAME"; NULL: none */
+    struct calendar_out out;   /* the calendar that excludes the tick */
     const struct maintenance *maintenance; /* in which it would start; NULL: none */
     const struct conditions_look *look;    /* at the conditions of the tick; NULL: it has none */
     const char *missing;                   /* a missing calendar of the job; NULL: none */

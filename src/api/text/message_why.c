@@ -137,6 +137,8 @@ const struct message why_messages[] = {
     {"no process of the program %.*s can run it", "程序 %.*s 没有可以运行它的进程"},
     {"waits for a node to take it", "等待节点认领"},
     {"waits for a node to take it: %s", "等待节点认领：%s"},
+    {"waits for its namespace %.*s, number %zu of %zu that wait",
+     "等待其命名空间 %.*s 的名额：第 %zu 位，共 %zu 个在等待"},
     {"waits for group %s, number %zu of %zu that wait",
      "等待并发组 %s 的名额：第 %zu 位，共 %zu 个在等待"},
     {"the disk is full", "磁盘已满"},

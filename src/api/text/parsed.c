@@ -225,6 +225,8 @@ static bool translate(struct span text, bool is_part, struct strbuf *out)
     const struct message *row = find_row(parsed_messages, text, &literals, pieces);
     const struct message *started = find_row(started_messages, text, &literals, pieces);
     row = started ? started : row;
+    const struct message *foreign = find_row(foreign_messages, text, &literals, pieces);
+    row = foreign ? foreign : row;
     const struct message *word = is_part ? find_row(parsed_words, text, &literals, pieces) : NULL;
     row = word ? word : row;
     if (!row)

@@ -14,6 +14,7 @@
 extern const struct message parsed_wrappings[]; /* around another message */
 extern const struct message parsed_messages[];
 extern const struct message started_messages[];
+extern const struct message foreign_messages[];
 extern const struct message parsed_complaints[]; /* a name, and a message about it */
 extern const struct message parsed_words[];      /* only as a part of a message */
 

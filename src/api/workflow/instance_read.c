@@ -41,7 +41,7 @@ static void find_lack(const struct call *call, struct instance_step *step)
 }
 
 struct slot_visit {
-    const struct engine *engine;
+    struct engine *engine;
     struct instance_view *view;
 };
 

@@ -103,6 +103,10 @@ static void tell_lack(const struct instance_lack *lack, enum language language, 
     else if (lack->is_nobody)
         strbuf_addf(out, message_in(language, "no node has the labels of its where: %s"),
                     lack->where);
+    else if (lack->group && group_is_space(lack->group))
+        strbuf_addf(
+            out, message_in(language, "waits for its namespace %.*s, number %zu of %zu that wait"),
+            (int)strlen(lack->group) - 1, lack->group, lack->place, lack->waiting);
     else if (lack->group)
         strbuf_addf(out, message_in(language, "waits for group %s, number %zu of %zu that wait"),
                     lack->group, lack->place, lack->waiting);

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "function/eligible.h"
+
 void slots_init(struct slots *slots, struct open_runs *runs, const struct table *groups,
-                const char *self)
+                const struct peer *self)
 {
     *slots = (struct slots){.runs = runs, .groups = groups, .self = self, .look_at = {INT64_MAX}};
 }
@@ -19,19 +21,21 @@ static bool holds_slots(const struct open_run *open)
 
 static bool is_here(const struct slots *slots, const struct open_run *open)
 {
-    return open->phase == OPEN_TAKING || strcmp(open->run.node, slots->self) == 0;
+    return open->phase == OPEN_TAKING || strcmp(open->run.node, slots->self->name) == 0;
 }
 
-/* Adds to the slots in use of all groups of the run. */
-static void add_held(const struct slots *slots, const struct run *run, int held, int held_here)
+/* Adds one to the slots in use of all groups of the run. */
+static void add_held(const struct slots *slots, const struct run *run, bool is_here)
 {
     char name[GROUP_NAME_MAX + 1];
     for (size_t at = 0; groups_next(run->groups, &at, name);) {
         struct known_group *group = known_groups_find(slots->groups, name);
         if (!group)
             continue;
-        group->held += held;
-        group->held_here += held_here;
+        group->held++;
+        group->held_here += is_here;
+        for (size_t i = 0; i < group->own_count; i++)
+            group->held_alike[i] += is_here || groups_count_for(run->groups, group->own[i].label);
     }
 }
 
@@ -39,25 +43,57 @@ static void count_held(const struct slots *slots)
 {
     struct known_group *group;
     const struct open_run *open;
-    for (size_t at = 0; (group = table_next(slots->groups, &at));)
+    for (size_t at = 0; (group = table_next(slots->groups, &at));) {
         group->held = group->held_here = 0;
+        group->own_count = group_labels_of(&group->limits, slots->self->labels, group->own);
+        memset(group->held_alike, 0, sizeof(group->held_alike));
+    }
     TAILQ_FOREACH (open, &slots->runs->grouped, in_groups)
         if (holds_slots(open))
-            add_held(slots, &open->run, 1, is_here(slots, open));
+            add_held(slots, &open->run, is_here(slots, open));
 }
 
-/* The first group of the run without a free slot, on all nodes or on this one; NULL: none. */
-static const struct known_group *find_full(const struct slots *slots, const struct run *run,
-                                           bool of_node)
+/* The first group of the run without a free slot on all nodes together; NULL: none. */
+static const struct known_group *find_full(const struct slots *slots, const struct run *run)
 {
     char name[GROUP_NAME_MAX + 1];
     for (size_t at = 0; groups_next(run->groups, &at, name);) {
         const struct known_group *group = known_groups_find(slots->groups, name);
-        int limit = !group ? 0 : of_node ? group->limits.node : group->limits.cluster;
-        if (limit && (of_node ? group->held_here : group->held) >= limit)
+        if (group && group->limits.cluster && group->held >= group->limits.cluster)
             return group;
     }
     return NULL;
+}
+
+/* Which limit of the group this node has reached; false: none. */
+static bool is_full_here(const struct known_group *group, struct slot_wait *ret)
+{
+    if (group->limits.node && group->held_here >= group->limits.node) {
+        *ret =
+            (struct slot_wait){.group = group, .limit = SLOT_OF_NODE, .most = group->limits.node};
+        return true;
+    }
+    for (size_t i = 0; i < group->own_count; i++) {
+        const struct group_label *own = &group->own[i];
+        if (group->held_alike[i] < own->most)
+            continue;
+        *ret = (struct slot_wait){
+            .group = group, .limit = SLOT_OF_LABEL, .label = *own, .most = own->most};
+        return true;
+    }
+    return false;
+}
+
+/* The first limit that this node has reached of all groups of the run; false: none. */
+static bool find_full_here(const struct slots *slots, const struct run *run, struct slot_wait *ret)
+{
+    char name[GROUP_NAME_MAX + 1];
+    for (size_t at = 0; groups_next(run->groups, &at, name);) {
+        const struct known_group *group = known_groups_find(slots->groups, name);
+        if (group && is_full_here(group, ret))
+            return true;
+    }
+    return false;
 }
 
 /* ---- turns ---- */
@@ -81,13 +117,13 @@ static void look_again(struct slots *slots, struct now now, int64_t at_ms)
 static void look_at(struct slots *slots, struct now now, struct open_run *open)
 {
     bool was_up = open->is_up;
-    open->is_up = !find_full(slots, &open->run, false);
+    open->is_up = !find_full(slots, &open->run);
     if (open->is_up && !was_up)
         open->up_since = now.boot;
     int64_t left_ms = open->up_since.ms + SLOTS_PASS_MS - now.boot.ms;
     if (open->is_up && left_ms <= 0)
         return;
-    add_held(slots, &open->run, 1, 0);
+    add_held(slots, &open->run, false);
     if (open->is_up)
         look_again(slots, now, now.wall.ms + left_ms);
 }
@@ -124,16 +160,93 @@ int64_t slots_look_at(const struct slots *slots, struct now now)
 
 bool slots_are_free(const struct slots *slots, const struct open_run *open)
 {
-    return !open->run.groups[0] || (open->is_up && !find_full(slots, &open->run, false) &&
-                                    !find_full(slots, &open->run, true));
+    struct slot_wait full;
+    return !open->run.groups[0] || (open->is_up && !find_full(slots, &open->run) &&
+                                    !find_full_here(slots, &open->run, &full));
 }
 
 void slots_note_take(struct slots *slots, const struct open_run *open)
 {
-    add_held(slots, &open->run, 1, 1);
+    add_held(slots, &open->run, true);
 }
 
 /* ---- for people ---- */
+
+/* As is_full_here, of another node. */
+static bool is_full_on(const struct slots *slots, const struct known_group *group,
+                       const struct peer *node, struct slot_wait *ret)
+{
+    struct known_group there = *group;
+    const struct open_run *open;
+    there.held_here = 0;
+    there.own_count = group_labels_of(&group->limits, node->labels, there.own);
+    memset(there.held_alike, 0, sizeof(there.held_alike));
+    TAILQ_FOREACH (open, &slots->runs->grouped, in_groups) {
+        if (!holds_slots(open) || !groups_have(open->run.groups, group->name))
+            continue;
+        there.held_here += strcmp(open->run.node, node->name) == 0;
+        for (size_t i = 0; i < there.own_count; i++)
+            there.held_alike[i] += groups_count_for(open->run.groups, there.own[i].label);
+    }
+    bool is_full = is_full_here(&there, ret);
+    if (is_full)
+        ret->group = group;
+    return is_full;
+}
+
+static bool find_full_on(const struct slots *slots, const struct run *run, const struct peer *node,
+                         struct slot_wait *ret)
+{
+    char name[GROUP_NAME_MAX + 1];
+    for (size_t at = 0; groups_next(run->groups, &at, name);) {
+        const struct known_group *group = known_groups_find(slots->groups, name);
+        if (group && is_full_on(slots, group, node, ret))
+            return true;
+    }
+    return false;
+}
+
+static bool may_run(const struct open_run *open, const char *where, const struct peer *node)
+{
+    const char *only = open_run_only_node(&open->run);
+    return peer_runs_jobs(node) && eligible_matches(where, node->program, node->labels) &&
+           (!only || strcmp(only, node->name) == 0);
+}
+
+/* The limit that is reached on the nodes that may run it; false: some node has room. */
+static bool find_full_where(const struct slots *slots, const struct open_run *open,
+                            const char *where, const struct peers *peers, struct slot_wait *ret)
+{
+    struct slot_wait full;
+    bool is_any = false;
+    size_t at = 0;
+    if (may_run(open, where, slots->self))
+        return find_full_here(slots, &open->run, ret);
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        const struct peer *node = &known->peer;
+        if (!node->is_alive || !may_run(open, where, node))
+            continue;
+        if (!find_full_on(slots, &open->run, node, &full))
+            return false;
+        if (!is_any)
+            *ret = full;
+        is_any = true;
+    }
+    return is_any;
+}
+
+/* The first limit of the group. */
+static struct slot_wait wait_for(const struct known_group *group)
+{
+    const struct group_limits *limits = &group->limits;
+    struct slot_wait wait = {.group = group, .most = limits->cluster};
+    if (limits->cluster)
+        return wait;
+    wait.limit = limits->node ? SLOT_OF_NODE : SLOT_OF_LABEL;
+    wait.label = limits->labels[0];
+    wait.most = limits->node ? limits->node : limits->labels[0].most;
+    return wait;
+}
 
 static const struct known_group *find_limited(const struct slots *slots, const struct run *run)
 {
@@ -146,19 +259,26 @@ static const struct known_group *find_limited(const struct slots *slots, const s
     return NULL;
 }
 
-struct slot_wait slots_wait(const struct slots *slots, const struct open_run *open)
+struct slot_wait slots_lack(const struct slots *slots, const struct open_run *open,
+                            const char *where, const struct peers *peers)
 {
     struct slot_wait wait = {.group = NULL};
-    const struct open_run *other;
     if (!waits(open) || !open->run.groups[0])
         return wait;
-    wait.group = find_full(slots, &open->run, false);
-    if (!wait.group) {
-        wait.group = find_full(slots, &open->run, true);
-        wait.is_node = wait.group != NULL;
-    }
-    if (!wait.group && !open->is_up) /* others go before it */
-        wait.group = find_limited(slots, &open->run);
+    const struct known_group *group = find_full(slots, &open->run);
+    if (group)
+        return wait_for(group);
+    if (find_full_where(slots, open, where, peers, &wait))
+        return wait;
+    group = open->is_up ? NULL : find_limited(slots, &open->run); /* others go before it */
+    return group ? wait_for(group) : (struct slot_wait){.group = NULL};
+}
+
+struct slot_wait slots_wait(const struct slots *slots, const struct open_run *open,
+                            const char *where, const struct peers *peers)
+{
+    const struct open_run *other;
+    struct slot_wait wait = slots_lack(slots, open, where, peers);
     if (!wait.group)
         return wait;
     TAILQ_FOREACH (other, &slots->runs->grouped, in_groups) {
@@ -169,6 +289,13 @@ struct slot_wait slots_wait(const struct slots *slots, const struct open_run *op
             wait.place = wait.waiting;
     }
     return wait;
+}
+
+const char *slot_limit_name(enum slot_limit limit)
+{
+    static const char *const names[] = {
+        [SLOT_OF_CLUSTER] = "cluster", [SLOT_OF_NODE] = "node", [SLOT_OF_LABEL] = "label"};
+    return names[limit];
 }
 
 static bool visit_those(const struct slots *slots, const char *group, bool holds,
@@ -192,9 +319,10 @@ void slots_each(const struct slots *slots, const char *group,
         visit_those(slots, group, false, visit, context);
 }
 
-int slots_lacking(const struct slots *slots, const struct open_run *open)
+int slots_lacking(const struct slots *slots, const struct open_run *open, const char *where,
+                  const struct peers *peers)
 {
-    const struct known_group *group = slots_wait(slots, open).group;
+    const struct known_group *group = slots_wait(slots, open, where, peers).group;
     char name[GROUP_NAME_MAX + 1];
     for (int which = 1; group && groups_at(open->run.groups, which, name); which++)
         if (strcmp(name, group->name) == 0)

@@ -212,7 +212,7 @@ static void fill_run(const struct claimer *claimer, struct now now, const struct
     snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
     snprintf(run->node, sizeof(run->node), "%s", claimer->self->name);
     run->owner = peer_incarnation(claimer->self);
-    catalog_job_fill_groups(plan->job, run->groups, &run->priority);
+    catalog_fill_groups(claimer->catalog, plan->job, plan->job->name, run->groups, &run->priority);
     if (is_boot(plan)) /* the boot's node, also while the run waits in its job's queue */
         snprintf(run->by, sizeof(run->by), "%s", claimer->self->name);
 }
@@ -369,7 +369,8 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
         claim->skip_entry_id = new_id(claimer, now, plan);
         fill_run(claimer, now, plan, &claim->run);
         claim->run.id = run_id;
-        known_groups_fill(&claimer->catalog->groups, claim->run.groups, &claim->slots);
+        known_groups_fill(&claimer->catalog->groups, claim->run.groups, claimer->self->labels,
+                          &claim->slots);
     }
     size_t count = outbox_count(claimer->filling);
     ((struct plan *)claimer->filling->notes)[count - 1] = *plan;

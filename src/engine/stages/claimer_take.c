@@ -306,8 +306,10 @@ static void fill_slots(const struct claimer *claimer, const struct open_run *ope
     const struct catalog_job *job = instances_terms(claimer->instances, &open->run);
     if (!job || job->deleted || take->opening.is_wanted || take->parts.count)
         return;
-    catalog_job_fill_groups(job, take->groups, &take->priority);
-    known_groups_fill(&claimer->catalog->groups, take->groups, &take->slots);
+    catalog_fill_groups(claimer->catalog, job,
+                        run_is_step(&open->run) ? open->run.job_name : job->name, take->groups,
+                        &take->priority);
+    known_groups_fill(&claimer->catalog->groups, take->groups, claimer->self->labels, &take->slots);
 }
 
 static void fill_take(struct claimer *claimer, struct now now, struct open_run *open,

@@ -136,14 +136,15 @@ static bool fill_needs(const struct catalog *catalog, const struct job_wait *wai
     return true;
 }
 
-static void fill_run(const struct engine_ports *ports, const struct peer *self, struct now now,
-                     const struct catalog_job *job, struct run *run)
+static void fill_run(const struct engine_ports *ports, const struct catalog *catalog,
+                     const struct peer *self, struct now now, const struct catalog_job *job,
+                     struct run *run)
 {
     run->id = ports_new_id(ports, now.wall);
     run->job_uid = job->uid;
     run->attempt = 1;
     run->attempts = catalog_job_attempts(job);
-    catalog_job_fill_groups(job, run->groups, &run->priority);
+    catalog_fill_groups(catalog, job, job->name, run->groups, &run->priority);
     run->job_revision = job->revision;
     run->claimed_ms = now.wall.ms;
     run->exit_code = -1;
@@ -152,9 +153,10 @@ static void fill_run(const struct engine_ports *ports, const struct peer *self, 
     run->owner = peer_incarnation(self);
 }
 
-static void fill_next(const struct engine_ports *ports, const struct peer *self, struct now now,
-                      const struct job_wait *wait, const struct catalog_job *ended,
-                      const struct run *before, struct store_next *next)
+static void fill_next(const struct engine_ports *ports, const struct catalog *catalog,
+                      const struct peer *self, struct now now, const struct job_wait *wait,
+                      const struct catalog_job *ended, const struct run *before,
+                      struct store_next *next)
 {
     const struct catalog_job *job = wait->job;
     next->job_uid = job->uid;
@@ -163,7 +165,7 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
     next->queue_limit = policy.queue_limit;
     next->at_once = policy.overlap_at_once;
     next->skip_entry_id = ports_new_id(ports, now.wall);
-    fill_run(ports, self, now, job, &next->run);
+    fill_run(ports, catalog, self, now, job, &next->run);
     after_note(&next->run, before, ended->name);
 }
 
@@ -213,7 +215,7 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
         } else if (!add_waiting(&jobs, catalog, wait->job, ended->name)) {
             leave_out(ports, wait->job, ended, "too many jobs wait for it");
         } else {
-            fill_next(ports, self, now, wait, ended, &finish->run, next);
+            fill_next(ports, catalog, self, now, wait, ended, &finish->run, next);
             needs += next->need_count;
             finish->next_count++;
         }

@@ -52,7 +52,7 @@ struct due {
     bool is_late;              /* it was missed in an outage: catch_up decides */
     enum run_reason hindrance; /* why no run could start at its time; NONE: none is known */
     bool last;                 /* no later tick that could run is due yet */
-    const char *calendar;      /* that excludes it; NULL: none */
+    struct calendar_out out;   /* the calendar that excludes it */
     const struct maintenance *maintenance; /* in which it would start; NULL: none */
     int64_t start_ms;                      /* with jitter */
     struct conditions_look look;           /* of a job with conditions */
@@ -75,6 +75,13 @@ static struct verdict in_maintenance(const struct maintenance *maintenance)
     return verdict;
 }
 
+static struct verdict out_of_calendar(const struct calendar_out *out)
+{
+    struct verdict verdict = passed_over(RUN_SKIPPED, REASON_CALENDAR);
+    calendar_out_print(out, verdict.detail);
+    return verdict;
+}
+
 /* Did an operator call the tick off (pause, skip, maintenance)? */
 static bool is_called_off(const struct catalog_job *job, const struct job_policy *policy,
                           const struct due *due, struct verdict *ret)
@@ -85,8 +92,8 @@ static bool is_called_off(const struct catalog_job *job, const struct job_policy
         *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
     else if (due->maintenance)
         *ret = in_maintenance(due->maintenance);
-    else if (due->calendar)
-        *ret = with_detail(passed_over(RUN_SKIPPED, REASON_CALENDAR), due->calendar);
+    else if (due->out.calendar)
+        *ret = out_of_calendar(&due->out);
     else
         return false;
     return true;
@@ -218,8 +225,9 @@ static struct due look_at_tick(const struct plan_rules *rules, struct now now,
     struct due due = {
         .tick_ms = tick_ms, .now_ms = now.wall.ms, .late_ms = now.wall.ms - tick_ms - jitter_ms};
     if (*run_ms > tick_ms || (job->calendars && tick_ms <= job->calendars->out_until_ms)) {
-        const char *name = catalog_job_out(job, tick_ms);
-        due.calendar = name ? name : "";
+        due.out = catalog_job_out(job, tick_ms);
+        if (!due.out.calendar)
+            due.out.calendar = "";
         next_ms = *run_ms;
     } else {
         next_ms = *run_ms = catalog_job_next_run(job, tick_ms);
@@ -319,14 +327,13 @@ static enum status decide_boot(const struct plan_rules *rules, struct now now, b
                                struct plan *plan)
 {
     struct job_policy policy = catalog_job_policy(plan->job);
-    const char *calendar = catalog_job_boot_out(plan->job, plan->tick_ms);
     struct due due = {.tick_ms = plan->tick_ms,
                       .now_ms = now.wall.ms,
                       .late_ms = now.wall.ms - plan->start_at_ms,
                       .is_late = now.wall.ms - plan->start_at_ms > rules->on_time_ms,
                       .hindrance = hindrances_here_at(rules->hindrances, plan->start_at_ms),
                       .last = true,
-                      .calendar = calendar};
+                      .out = catalog_job_boot_out(plan->job, plan->tick_ms)};
     due.maintenance = maintenance_of(rules, plan->job, plan->start_at_ms, due.is_late, now.wall.ms);
     struct verdict verdict = judge(plan->job, &policy, &due, INT64_MIN, false);
     if (!verdict.run)

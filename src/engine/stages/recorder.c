@@ -262,8 +262,11 @@ void recorder_take_answer(struct recorder *recorder, struct now now)
     recorder->answered = NULL;
     if (!batch)
         return;
+    const struct record_observer *observer = &recorder->ports->records;
     if (batch->answer != OK)
         recorder->history_retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
+    else if (observer->recorded)
+        observer->recorded(observer->context, batch->records, batch->append.count);
     if (batch->answer != OK || !tell(batch))
         end_records(batch, batch->answer);
 }

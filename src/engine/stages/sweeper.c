@@ -233,6 +233,9 @@ static enum run_reason tell_why(const struct sweeper *sweeper, const struct open
     const char *lack = only ? why_not(sweeper, only) : NULL;
     if (was_left)
         snprintf(detail, size, "claimed by a node that went away, and not taken over in time");
+    else if (is_slotless && group_is_space(group))
+        snprintf(detail, size, "no slot of namespace %.*s was free in time", (int)strlen(group) - 1,
+                 group);
     else if (is_slotless)
         snprintf(detail, size, "no slot of group %s was free in time", group);
     else if (is_untaken && only)
@@ -305,7 +308,9 @@ static void add_end(struct sweeper *sweeper, struct now now, struct outbox_batch
     snprintf(take->node, sizeof(take->node), "%s", sweeper->self->name);
     take->owner = peer_incarnation(sweeper->self);
     take->ends = true;
-    open->lacks_group = slots_lacking(sweeper->slots, open);
+    const struct catalog_job *job = instances_terms(sweeper->instances, &open->run);
+    open->lacks_group =
+        slots_lacking(sweeper->slots, open, job ? job->where : NULL, sweeper->peers);
     open->is_overdue = true;
     open_runs_take(sweeper->runs, open, take->nonce);
     if (outbox_count(*batch) == OUTBOX_MAX)

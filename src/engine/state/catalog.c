@@ -169,11 +169,13 @@ int catalog_job_attempts(const struct catalog_job *job)
     return job->policy ? (int)job->policy->attempts : 0;
 }
 
-void catalog_job_fill_groups(const struct catalog_job *job, char ret[RUN_GROUPS_SIZE],
-                             int *ret_priority)
+void catalog_fill_groups(const struct catalog *catalog, const struct catalog_job *job,
+                         const char *job_name, char ret[RUN_GROUPS_SIZE], int *ret_priority)
 {
     snprintf(ret, RUN_GROUPS_SIZE, "%s", job->groups ? job->groups : "");
-    *ret_priority = job->groups && job->policy ? job->policy->priority : 0;
+    if (!job->is_workflow)
+        known_groups_add_spaces(&catalog->groups, job_name, ret);
+    *ret_priority = ret[0] && job->policy ? job->policy->priority : 0;
 }
 
 enum place_choice catalog_job_place(const struct catalog_job *job)

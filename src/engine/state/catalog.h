@@ -211,13 +211,13 @@ int64_t catalog_job_planned(const struct catalog_job *job);
 /* The name of the calendar that excludes this tick of the job, or "not on NAME" of those that it
  * requires; NULL: none. A tick of several
  * schedules is excluded only if it is in the zone of each. */
-const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
+struct calendar_out catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
 
 /* Does the job run when a node boots? */
 bool catalog_job_has_reboot(const struct catalog_job *job);
 
 /* The name of the calendar that excludes a boot at this time; NULL: none. */
-const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
+struct calendar_out catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
 
 /* The calendars of the job; NULL for `job`: none. */
 struct calendars catalog_job_calendars(const struct catalog_job *job);
@@ -246,9 +246,11 @@ struct job_policy catalog_job_policy(const struct catalog_job *job);
 /* How many attempts a tick of the job may have; 0: only one, the job has no retries. */
 int catalog_job_attempts(const struct catalog_job *job);
 
-/* Gives a run of the job its groups and its priority. */
-void catalog_job_fill_groups(const struct catalog_job *job, char ret[RUN_GROUPS_SIZE],
-                             int *ret_priority);
+/* Gives a run of the job its groups and its priority. Among them are those of the namespaces that
+ * `job_name` is in: of a step, which has terms of its own, the name of its workflow. A workflow as
+ * a whole has no groups. */
+void catalog_fill_groups(const struct catalog *catalog, const struct catalog_job *job,
+                         const char *job_name, char ret[RUN_GROUPS_SIZE], int *ret_priority);
 
 /* Which of the nodes goes first. */
 enum place_choice catalog_job_place(const struct catalog_job *job);

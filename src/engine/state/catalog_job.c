@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "state/catalog.h"
+#include "window/held.h"
 
 /* Whole seconds, towards the past and towards the future. */
 static int64_t floor_s(int64_t ms)
@@ -142,30 +143,35 @@ static bool may_be_due(const struct schedule *schedule, int64_t at_s, bool is_bo
     return kind == SCHEDULE_AFTER || schedule_next(schedule, at_s - 1) == at_s;
 }
 
-static const char *which_out(const struct catalog_job *job, int64_t at_s, bool is_boot)
+static struct calendar_out which_out(const struct catalog_job *job, int64_t at_s, bool is_boot)
 {
     struct calendars calendars = catalog_job_calendars(job);
-    const char *name = NULL;
+    struct calendar_out out = {.calendar = NULL};
     for (uint32_t i = 0; calendars_matter(&calendars) && i < job->schedule_count; i++) {
         const struct schedule *schedule = job->schedules[i];
         if (!may_be_due(schedule, at_s, is_boot))
             continue;
         size_t which = calendars_which(&calendars, schedule_zone(schedule), at_s);
         if (which == CALENDARS_FREE)
-            return NULL;
-        if (!name)
-            name = which < calendars.count ? job->calendars->uses[which].known->name
-                                           : job->calendars->not_on;
+            return (struct calendar_out){.calendar = NULL};
+        if (out.calendar)
+            continue;
+        if (which == calendars.count)
+            out.calendar = job->calendars->not_on;
+        else
+            out = (struct calendar_out){
+                job->calendars->uses[which].known->name,
+                calendar_window_at(calendars.items[which], schedule_zone(schedule), at_s)};
     }
-    return name;
+    return out;
 }
 
-const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms)
+struct calendar_out catalog_job_out(const struct catalog_job *job, int64_t tick_ms)
 {
     return which_out(job, floor_s(tick_ms), false);
 }
 
-const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms)
+struct calendar_out catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms)
 {
     return which_out(job, floor_s(boot_ms), true);
 }

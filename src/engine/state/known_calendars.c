@@ -1,5 +1,6 @@
 #include "state/known_calendars.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,14 +79,16 @@ enum status known_calendars_entry(struct table *known, const struct store_doc *d
 }
 
 enum status known_calendars_take(struct table *known, struct known_calendar *entry,
-                                 const struct store_doc *doc, struct job_error *reterr)
+                                 const struct store_doc *doc, struct zone_db *zones,
+                                 struct job_error *reterr)
 {
     struct calendar_definition definition;
     char *json = doc->json ? strdup(doc->json) : NULL;
     enum status st = OK;
     calendar_definition_init(&definition);
     if (doc->json)
-        st = json ? calendar_decode_text(json, strlen(json), NULL, &definition, reterr) : E_NOMEM;
+        st = json ? calendar_decode_text(json, strlen(json), NULL, zones, &definition, reterr)
+                  : E_NOMEM;
     if (st != E_NOMEM)
         forget(entry);
     if (st == OK && json) {
@@ -99,6 +102,17 @@ enum status known_calendars_take(struct table *known, struct known_calendar *ent
     calendar_definition_release(&definition);
     drop_if_idle(known, entry);
     return st;
+}
+
+void calendar_out_print(const struct calendar_out *out, char ret[CALENDAR_OUT_SIZE])
+{
+    struct strbuf window;
+    strbuf_init(&window);
+    if (out->window)
+        window_print(out->window, &window);
+    snprintf(ret, CALENDAR_OUT_SIZE, window.length ? "%s: %s" : "%s%s", out->calendar,
+             window.length ? window.text : "");
+    strbuf_release(&window);
 }
 
 /* ---- jobs ---- */

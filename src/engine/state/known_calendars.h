@@ -43,6 +43,18 @@ struct job_calendars {
                                   the text */
 };
 
+/* Why a tick is excluded. */
+struct calendar_out {
+    const char *calendar; /* its name, or "not on NAME" of those that are required; NULL: it is
+                             not excluded */
+    const struct window *window; /* of the calendar; NULL: the whole date */
+};
+
+enum { CALENDAR_OUT_SIZE = 160 };
+
+/* For the ledger: "holidays", "office: mon-fri 09:00-17:30", "not on trading-days". */
+void calendar_out_print(const struct calendar_out *out, char ret[CALENDAR_OUT_SIZE]);
+
 void known_calendars_init(struct table *known);
 void known_calendars_release(struct table *known); /* when no job uses any */
 
@@ -57,7 +69,8 @@ MUST_CHECK enum status known_calendars_entry(struct table *known, const struct s
 /* Takes the document in. E_INVALID: it can't be decoded, *reterr says why, and it counts as
  * missing. An entry without a calendar and without uses is freed. */
 MUST_CHECK enum status known_calendars_take(struct table *known, struct known_calendar *entry,
-                                            const struct store_doc *doc, struct job_error *reterr);
+                                            const struct store_doc *doc, struct zone_db *zones,
+                                            struct job_error *reterr);
 
 /* The calendars of a job, by the names in its definition; NULL: none. */
 MUST_CHECK enum status job_calendars_new(struct table *known, struct catalog_job *job,

@@ -28,6 +28,17 @@ void peers_release(struct peers *peers)
     table_release_items(&peers->by_name);
 }
 
+const struct peer *peers_without(const struct peers *peers, enum peer_knowledge knowledge)
+{
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        const struct peer *peer = &known->peer;
+        if (peer->is_alive && peer_runs_jobs(peer) && !(peer->knows & knowledge))
+            return peer;
+    }
+    return NULL;
+}
+
 static struct known_peer *find(const struct peers *peers, const char *name)
 {
     return table_find(&peers->by_name, name);

@@ -59,6 +59,9 @@ struct peers {
 void peers_init(struct peers *peers, const struct peer *self);
 void peers_release(struct peers *peers);
 
+/* A node that is there, runs jobs and has not this knowledge; NULL: all have it. */
+const struct peer *peers_without(const struct peers *peers, enum peer_knowledge knowledge);
+
 /* Takes in the changes PEER, DRAIN and LEADER. E_NOMEM: not taken in. */
 MUST_CHECK enum status peers_take(struct peers *peers, const struct store_change *change,
                                   struct now now);

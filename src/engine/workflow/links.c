@@ -18,7 +18,7 @@ static struct store_link to_fan_out(const struct engine_ports *ports, struct ins
 {
     int group = flow_part_of(flow_step_of(ended->part));
     struct store_link link = to_group(group);
-    opening_fill_step(ports, now, flow, group, instances_terms(instances, ended), &link.step);
+    opening_fill_step(ports, instances, now, flow, group, ended, &link.step);
     return link;
 }
 
@@ -32,8 +32,7 @@ static struct store_link to_step(const struct engine_ports *ports, struct instan
                               .inputs = flow_inputs(flow, edge->step),
                               .join = flow_join(flow, edge->step)};
     waiting.part = link.part;
-    opening_fill_step(ports, now, flow, link.part, instances_terms(instances, &waiting),
-                      &link.step);
+    opening_fill_step(ports, instances, now, flow, link.part, &waiting, &link.step);
     return link;
 }
 

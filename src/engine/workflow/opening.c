@@ -14,16 +14,18 @@ void opening_release(struct store_opening *opening)
     *opening = (struct store_opening){.is_wanted = false};
 }
 
-void opening_fill_step(const struct engine_ports *ports, struct now now, const struct flow *flow,
-                       int part, const struct catalog_job *job, struct store_step *ret)
+void opening_fill_step(const struct engine_ports *ports, struct instances *instances,
+                       struct now now, const struct flow *flow, int part, const struct run *of,
+                       struct store_step *ret)
 {
+    const struct catalog_job *job = of ? instances_terms(instances, of) : NULL;
     *ret = (struct store_step){.id = ports_new_id(ports, now.wall),
                                .part = part,
                                .attempts = job ? catalog_job_attempts(job) : 0,
                                .is_final = flow_is_final(flow, flow_step_of(part))};
     flow_name_part(flow, part, ret->step);
     if (job)
-        catalog_job_fill_groups(job, ret->groups, &ret->priority);
+        catalog_fill_groups(instances->catalog, job, of->job_name, ret->groups, &ret->priority);
 }
 
 static enum status no_memory_or(enum status st, struct store_opening *opening)
@@ -36,7 +38,8 @@ static enum status no_memory_or(enum status st, struct store_opening *opening)
 /* ---- of a workflow ---- */
 
 /* The terms of a step, of a plan that is not in the store yet. */
-static void fill_terms(const struct flow *flow, int step, struct store_step *ret)
+static void fill_terms(const struct catalog *catalog, const struct flow *flow, const char *job_name,
+                       int step, struct store_step *ret)
 {
     struct job *definition;
     struct job_error error;
@@ -44,13 +47,15 @@ static void fill_terms(const struct flow *flow, int step, struct store_step *ret
         return;
     ret->attempts = definition->retries.count ? definition->retries.count + 1 : 0;
     groups_join(definition->groups, ret->groups);
+    known_groups_add_spaces(&catalog->groups, job_name, ret->groups);
     ret->priority = ret->groups[0] ? definition->priority : 0;
     job_free(definition);
 }
 
 /* The steps that wait for none. */
-static enum status fill_first(const struct engine_ports *ports, struct now now,
-                              const struct flow *flow, struct store_opening *ret)
+static enum status fill_first(const struct engine_ports *ports, struct instances *instances,
+                              struct now now, const struct flow *flow, const char *job_name,
+                              struct store_opening *ret)
 {
     ret->expected = flow_last_count(flow);
     ret->steps = calloc(STORE_STEPS_MAX, sizeof(ret->steps[0]));
@@ -60,8 +65,8 @@ static enum status fill_first(const struct engine_ports *ports, struct now now,
         if (flow_inputs(flow, i) || flow_is_done(flow, i) || ret->count == STORE_STEPS_MAX)
             continue;
         struct store_step *step = &ret->steps[ret->count++];
-        opening_fill_step(ports, now, flow, flow_part_of(i), NULL, step);
-        fill_terms(flow, i, step);
+        opening_fill_step(ports, instances, now, flow, flow_part_of(i), NULL, step);
+        fill_terms(instances->catalog, flow, job_name, i, step);
     }
     return OK;
 }
@@ -80,7 +85,7 @@ static enum status fill(const struct engine_ports *ports, struct instances *inst
         .plan = text, .input = ports_new_id(ports, now.wall), .is_wanted = true};
     st = flow_decode(text, &flow);
     if (st == OK)
-        st = fill_first(ports, now, flow, ret);
+        st = fill_first(ports, instances, now, flow, definition->name, ret);
     flow_free(flow);
     return no_memory_or(st, ret);
 }
@@ -131,7 +136,7 @@ enum status opening_of_fan_out(const struct engine_ports *ports, struct instance
         return E_NOMEM;
     int at_once = flow_at_once(flow, step);
     for (int i = 0; i < items && i < at_once && i < STORE_STEPS_MAX; i++)
-        opening_fill_step(ports, now, flow, FLOW_ITEMS * run->part + i,
-                          instances_terms(instances, run), &ret->steps[ret->count++]);
+        opening_fill_step(ports, instances, now, flow, FLOW_ITEMS * run->part + i, run,
+                          &ret->steps[ret->count++]);
     return OK;
 }

@@ -20,8 +20,10 @@ MUST_CHECK enum status opening_of_fan_out(const struct engine_ports *ports,
 
 void opening_release(struct store_opening *opening);
 
-/* A step to be made. `job` are its terms; NULL: they can't be read. */
-void opening_fill_step(const struct engine_ports *ports, struct now now, const struct flow *flow,
-                       int part, const struct catalog_job *job, struct store_step *ret);
+/* A step to be made, or an item of one. `of` is a run with the same terms, as it may be itself;
+ * NULL: the caller fills them. */
+void opening_fill_step(const struct engine_ports *ports, struct instances *instances,
+                       struct now now, const struct flow *flow, int part, const struct run *of,
+                       struct store_step *ret);
 
 #endif

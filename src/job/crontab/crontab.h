@@ -1,4 +1,4 @@
-/* Import and export of crontabs: users' own, and the system's (/etc/crontab, /etc/cron.d), which
+/* Import of crontabs: users' own, and the system's (/etc/crontab, /etc/cron.d), which
  * name a user in every line. docs/FROM-CRONTAB.md says what is converted. */
 #ifndef PEAL_CRONTAB_H
 #define PEAL_CRONTAB_H
@@ -37,11 +37,6 @@ void crontab_release(struct crontab *crontab);
 MUST_CHECK enum status crontab_import(const char *text, size_t length,
                                       const struct crontab_options *options, struct zone_db *zones,
                                       struct crontab *ret, struct parse_error *reterr);
-
-/* Appends the jobs as a crontab. Fields that cron lacks become comments at the job; a job that a
- * crontab can't express is commented out, with the reason. */
-MUST_CHECK enum status crontab_export(struct job *const *jobs, size_t count, bool system,
-                                      struct zone_db *zones, struct strbuf *out);
 
 /* Appends a name for a job with this command line: "/opt/backup.sh --full" -> "backup". It is a
  * valid job name of at most 100 characters. */

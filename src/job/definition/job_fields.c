@@ -687,6 +687,14 @@ const struct field job_fields[] = {
            "its end.",
            "每次运行的输出从开头保留这么多，从结尾至少再保留同样多。")},
     {"retention", FIELD_GROUP, .fields = retention_fields},
+    {"delete_after", FIELD_DURATION, AT(delete_after_s), 1, LONG_S, .also = "expires ttl",
+     ABOUT(
+         SECTION_KEPT, "Delete after", "自动删除",
+         "The job is deleted this long after its last change, once no run of it is under way. It "
+         "can be restored as any deleted job.",
+         "距最后一次更改超过此时长且没有运行在进行时，任务会被删除；可像其他已删除的任务一样恢复。",
+         .unset = "the job stays", .sample = "1d", .see = "#deleted-by-itself",
+         .option = "delete-after", .value = "D")},
     {"notify", FIELD_GROUP, .fields = notify_fields,
      .also = "notification alert mailto on_failure"},
     {"ping", FIELD_TEXT, AT(ping), 1, 2048, .complain = ping_complaint, .defines = true,

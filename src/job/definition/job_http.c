@@ -116,7 +116,7 @@ bool job_http_has_variable(const char *name, size_t length)
     static const char *const names[] = {
         "PEAL_JOB",   "PEAL_RUN_ID",    "PEAL_TICK",         "PEAL_ATTEMPT", "PEAL_FENCE",
         "PEAL_NODE",  "PEAL_AFTER_JOB", "PEAL_AFTER_RUN_ID", "TRACEPARENT",  "PEAL_PART",
-        "PEAL_PARTS", "PEAL_SHARD",     "PEAL_SHARDS"};
+        "PEAL_PARTS", "PEAL_SHARD",     "PEAL_SHARDS",       "TRACESTATE"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
             return true;

@@ -81,5 +81,5 @@ enum status message_template_check(const char *text, struct parse_error *reterr)
 const char *message_title_complaint(const char *text)
 {
     bool has_more = strchr(text, '\n') != NULL;
-    return has_more ? "is one line" : NULL;
+    return has_more ? "must be a single line" : NULL;
 }

@@ -52,8 +52,10 @@ static enum status add(struct foreign_build *build, const struct foreign_task *t
         return st;
     struct foreign_note *note = &out->notes[out->note_count++];
     at = at || !task ? at : task->node;
-    *note = (struct foreign_note){
-        .line = at ? at->line : 0, .column = at ? at->column : 0, .severity = severity};
+    *note = (struct foreign_note){.file = build->file,
+                                  .line = at ? at->line : 0,
+                                  .column = at ? at->column : 0,
+                                  .severity = severity};
     if (task) {
         memcpy(note->id, task->id, sizeof(note->id));
         copy_text(note->name, sizeof(note->name), task->name);
@@ -109,6 +111,8 @@ enum status foreign_refuse(struct foreign_build *build, const struct foreign_tas
 static int compare_notes(const void *a, const void *b)
 {
     const struct foreign_note *x = a, *y = b;
+    if (x->file != y->file)
+        return !x->file ? 1 : !y->file ? -1 : strcmp(x->file, y->file);
     int x_line = x->line ? x->line : INT32_MAX, y_line = y->line ? y->line : INT32_MAX;
     if (x_line != y_line)
         return (x_line > y_line) - (x_line < y_line);

@@ -17,6 +17,8 @@ enum foreign_severity {
 const char *foreign_severity_name(enum foreign_severity severity);
 
 struct foreign_note {
+    const char
+        *file; /* of a listing in several files, whose paths outlive it; NULL: the only one */
     int line, column; /* from 1 */
     enum foreign_severity severity;
     char id[24];    /* of the task there; "": none, or the note is about the whole listing */
@@ -34,11 +36,11 @@ struct foreign {
 void foreign_init(struct foreign *foreign);
 void foreign_release(struct foreign *foreign);
 
-/* Reads the answer of gocron's GET /api/task, or only the list in it. A task that can't be imported
- * becomes a note, and the others are still read. The jobs come in the order of the tasks' ids, and
- * have valid names that differ. E_INVALID: not such a listing; *reterr says where and why.
- * E_TOO_LARGE: beyond the limits of node.h. *ret, which the caller has initialised, is to be
- * released in any case. */
+/* Reads the answer of gocron's GET /api/task, or only the list in it, or rows of its tables
+ * (rows.h). A task that can't be imported becomes a note, and the others are still read. The jobs
+ * come in the order of the tasks' ids, and have valid names that differ. E_INVALID: not such a
+ * listing; *reterr says where and why. E_TOO_LARGE: beyond the limits of node.h. *ret, which the
+ * caller has initialised, is to be released in any case. */
 MUST_CHECK enum status gocron_import(const char *text, size_t length,
                                      const struct foreign_options *options, struct zone_db *zones,
                                      struct foreign *ret, struct parse_error *reterr);

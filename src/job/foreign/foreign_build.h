@@ -10,6 +10,7 @@ struct foreign_build {
     const struct foreign_options *options;
     struct zone_db *zones;
     struct foreign *out;
+    const char *file;   /* of the notes to come; NULL: there is only one */
     struct table names; /* that are taken */
 };
 void foreign_build_init(struct foreign_build *build, const struct foreign_options *options,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "foreign/rows.h"
 
 struct listing {
     struct foreign_build build;
@@ -82,6 +83,13 @@ static bool is_task(const struct node *node)
     return node->kind == NODE_MAP && node_get(node, "id") && node_get(node, "command");
 }
 
+/* The time at which a row was deleted, where the table keeps those. */
+static bool is_deleted(const struct node *node)
+{
+    const char *at = row_text(node, "deleted");
+    return *at && strncmp(at, "0000", 4) != 0 && strncmp(at, "0001", 4) != 0;
+}
+
 static enum status read_task(struct listing *listing, const struct node *node)
 {
     struct gocron_task task = {.who = {.node = node}};
@@ -149,7 +157,8 @@ static enum status read_tasks(struct listing *listing, const struct node *list,
         if (!is_task(entry->value))
             return fail_at(entry->value, reterr,
                            "expected a task of gocron: a map with id, name and command");
-        st = read_task(listing, entry->value);
+        if (!is_deleted(entry->value))
+            st = read_task(listing, entry->value);
     }
     if (listing->count)
         qsort(listing->tasks, listing->count, sizeof(*listing->tasks), compare_ids);
@@ -354,17 +363,86 @@ static enum status add_jobs(struct listing *listing)
     return st;
 }
 
+/* ---- tables ---- */
+
+enum { TABLE_TASKS, TABLE_TASK_HOSTS, TABLE_HOSTS, TABLES };
+
+static const struct node *find_id(const struct node *rows, const char *id)
+{
+    for (const struct entry *entry = rows->entries; entry; entry = entry->next) {
+        if (strcmp(row_text(entry->value, "id"), id) == 0)
+            return entry->value;
+    }
+    return NULL;
+}
+
+/* The hosts of a task stand in two other tables; in a listing they are a field of it. */
+static enum status add_hosts(struct tree *tree, const struct node *const *lists, struct node *task,
+                             struct parse_error *reterr)
+{
+    struct node *hosts = tree_node(tree, NODE_LIST), *key = tree_scalar(tree, "hosts", 5, true);
+    if (!hosts || !key)
+        return E_NOMEM;
+    struct entry **tail = &hosts->entries, **end = &task->entries;
+    enum status st = OK;
+    hosts->line = task->line;
+    hosts->column = task->column;
+    for (const struct entry *entry = lists[TABLE_TASK_HOSTS]->entries; entry && st == OK;
+         entry = entry->next) {
+        const struct node *host = find_id(lists[TABLE_HOSTS], row_text(entry->value, "host_id"));
+        if (!host || strcmp(row_text(entry->value, "task_id"), row_text(task, "id")) != 0)
+            continue;
+        struct entry *added = tree_entry(tree, NULL, host);
+        st = added ? node_append(hosts, &tail, added, reterr) : E_NOMEM;
+    }
+    while (*end)
+        end = &(*end)->next;
+    struct entry *field = st == OK ? tree_entry(tree, key, hosts) : NULL;
+    if (st == OK)
+        st = field ? node_append(task, &end, field, reterr) : E_NOMEM;
+    return st;
+}
+
+/* Rows of the tables task, task_host and host, as a listing has them. */
+static enum status read_tables(struct tree *tree, const char *text, size_t length,
+                               const struct node **ret, struct parse_error *reterr)
+{
+    static const char *const tables[] = {"task", "task_host", "host", NULL};
+    const struct node *lists[TABLES] = {NULL};
+    enum status st = rows_read(tree, text, length, tables, lists, reterr);
+    if (st == OK && !lists[TABLE_TASKS]->count)
+        return fail_at(lists[TABLE_TASKS], reterr, "no row of gocron's table task is in the file");
+    bool has_hosts = st == OK && lists[TABLE_HOSTS]->count;
+    for (const struct entry *entry = st == OK ? lists[TABLE_TASKS]->entries : NULL;
+         entry && st == OK && has_hosts; entry = entry->next)
+        st = add_hosts(tree, lists, (struct node *)entry->value, reterr);
+    if (st == OK)
+        *ret = lists[TABLE_TASKS];
+    return st;
+}
+
+static enum status read_listing(struct tree *tree, const char *text, size_t length,
+                                const struct node **ret, const struct node **ret_total,
+                                struct parse_error *reterr)
+{
+    static const char *const columns[] = {"id", "name", "spec", "command", NULL};
+    const struct node *documents = NULL;
+    *ret_total = NULL;
+    if (rows_are_sql(text, length) || rows_are_csv(text, length, columns))
+        return read_tables(tree, text, length, ret, reterr);
+    enum status st = tree_from_yaml(tree, text, length, &documents, reterr);
+    return st == OK ? find_tasks(documents, ret, ret_total, reterr) : st;
+}
+
 enum status gocron_import(const char *text, size_t length, const struct foreign_options *options,
                           struct zone_db *zones, struct foreign *ret, struct parse_error *reterr)
 {
     struct listing listing = {.tasks = NULL};
     struct tree tree;
-    const struct node *documents = NULL, *list = NULL, *total = NULL;
+    const struct node *list = NULL, *total = NULL;
     foreign_build_init(&listing.build, options, zones, ret);
     tree_init(&tree);
-    enum status st = tree_from_yaml(&tree, text, length, &documents, reterr);
-    if (st == OK)
-        st = find_tasks(documents, &list, &total, reterr);
+    enum status st = read_listing(&tree, text, length, &list, &total, reterr);
     if (st == OK)
         st = read_tasks(&listing, list, reterr);
     if (st == OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "params/run_body.h"
+#include "trace.h"
 
 static enum status fail(struct input_error *err, const char *name, const char *why)
 {
@@ -138,11 +139,12 @@ enum status input_encode(const struct run_input *input, char **ret)
 {
     *ret = NULL;
     if (!json_object_size(input->params) && !json_object_size(input->env) && !input->body &&
-        !input->resume && input->timeout_s < 0)
+        !input->resume && !input->tracestate && input->timeout_s < 0)
         return OK;
     json_t *document =
-        json_pack("{s:O*, s:O*, s:O*, s:O*}", "params", none_if_empty(input->params), "env",
-                  none_if_empty(input->env), "body", input->body, "resume", input->resume);
+        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "params", none_if_empty(input->params), "env",
+                  none_if_empty(input->env), "body", input->body, "resume", input->resume,
+                  "tracestate", input->tracestate);
     if (document && input->timeout_s >= 0 &&
         json_object_set_new(document, "timeout_s", json_integer(input->timeout_s)) != 0) {
         json_decref(document);
@@ -167,12 +169,14 @@ struct run_input input_decode(const char *text)
     json_t *timeout = json_object_get(document, "timeout_s");
     json_t *body = json_object_get(document, "body");
     json_t *resume = json_object_get(document, "resume");
+    json_t *tracestate = json_object_get(document, "tracestate");
     struct run_input input = {
         .params = json_is_object(params) ? json_incref(params) : NULL,
         .env = json_is_object(env) ? json_incref(env) : NULL,
         .timeout_s = json_is_integer(timeout) ? json_integer_value(timeout) : -1,
         .body = json_is_object(body) ? json_incref(body) : NULL,
         .resume = json_is_object(resume) ? json_incref(resume) : NULL,
+        .tracestate = json_is_string(tracestate) ? json_incref(tracestate) : NULL,
     };
     json_decref(document);
     return input;
@@ -184,6 +188,7 @@ void input_release(struct run_input *input)
     json_decref(input->env);
     json_decref(input->body);
     json_decref(input->resume);
+    json_decref(input->tracestate);
     *input = (struct run_input){.timeout_s = -1};
 }
 
@@ -213,6 +218,13 @@ static enum status set_variable(struct job_pairs *env, const char *name, const c
     return job_pairs_add(env, name, value);
 }
 
+enum status input_apply_tracestate(struct job *job, const json_t *document)
+{
+    const char *state = json_string_value(json_object_get(document, "tracestate"));
+    bool is_good = state && tracestate_is_valid(state);
+    return is_good ? job_set_text(&job->tracestate, state) : OK;
+}
+
 /* The environment and the time limit. The request had the right to define the job. */
 static enum status apply_rest(struct job *job, const json_t *document)
 {
@@ -226,7 +238,7 @@ static enum status apply_rest(struct job *job, const json_t *document)
     }
     if (json_is_integer(timeout) && json_integer_value(timeout) >= 0)
         job->timeout_s = json_integer_value(timeout);
-    return st;
+    return st == OK ? input_apply_tracestate(job, document) : st;
 }
 
 static enum status fail_body(struct input_error *err, const char *why)

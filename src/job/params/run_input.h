@@ -17,11 +17,12 @@ enum { INPUT_JSON_MAX = 48 * 1024, INPUT_DOC_MAX = 400 * 1024 };
 
 /* What one run has other than its definition says. */
 struct run_input {
-    json_t *params;    /* names to texts; NULL: none */
-    json_t *env;       /* names to texts, beside and before those of the job; NULL: none */
-    int64_t timeout_s; /* -1: the job's */
-    json_t *body;      /* as run_body_encode makes it; NULL: none */
-    json_t *resume;    /* of an instance: the steps that are done (workflow/flow.h); NULL: none */
+    json_t *params;     /* names to texts; NULL: none */
+    json_t *env;        /* names to texts, beside and before those of the job; NULL: none */
+    int64_t timeout_s;  /* -1: the job's */
+    json_t *body;       /* as run_body_encode makes it; NULL: none */
+    json_t *resume;     /* of an instance: the steps that are done (workflow/flow.h); NULL: none */
+    json_t *tracestate; /* a text, beside the traceparent of the run (trace.h); NULL: none */
 };
 
 /* What is wrong with a value: its name, and the rest of a sentence. */
@@ -55,5 +56,8 @@ void input_release(struct run_input *input);
  * or does not fit the definition, which may have been changed since the request; *reterr says why.
  * `text` NULL: the defaults, which is E_INVALID for a parameter without one. */
 MUST_CHECK enum status input_apply(struct job *job, const char *text, struct input_error *reterr);
+
+/* The tracestate alone. E_NOMEM. */
+MUST_CHECK enum status input_apply_tracestate(struct job *job, const json_t *document);
 
 #endif

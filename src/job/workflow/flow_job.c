@@ -122,6 +122,8 @@ static enum status take_input(struct filling *f)
         if (st == OK && *name && !strchr(name, '=') && json_is_string(value))
             st = set_variable(f->job, name, json_string_value(value));
     }
+    if (st == OK)
+        st = input_apply_tracestate(f->job, document);
     if (st == OK && body && has_process && !f->job->stdin_text)
         st = run_body_decode(body, &f->job->body);
     if (st == E_CORRUPT)

@@ -128,7 +128,7 @@ static bool is_of_run(const char *entry)
     static const char *const names[] = {
         "PEAL_JOB=",   "PEAL_RUN_ID=", "PEAL_TICK=",   "PEAL_ATTEMPT=", "PEAL_FENCE=",
         "PEAL_NODE=",  "PEAL_GRACE=",  "PEAL_PARAM_",  "PEAL_PART",     "PEAL_SHARD",
-        "PEAL_AFTER_", "PEAL_INPUT",   "PEAL_WEBHOOK", "TRACEPARENT="};
+        "PEAL_AFTER_", "PEAL_INPUT",   "PEAL_WEBHOOK", "TRACEPARENT=",  "TRACESTATE="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;

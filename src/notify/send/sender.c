@@ -104,10 +104,13 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
         retry_after_s = payload_retry_after_s(transfer->type, transfer->answer.text);
     sender_done *done = transfer->done;
     void *context = transfer->context;
-    struct outcome outcome = {verdict, why.text, retry_after_s};
+    struct strbuf body = transfer->answer;
+    strbuf_init(&transfer->answer);
+    struct outcome outcome = {verdict, why.text, body.text, retry_after_s};
     TAILQ_REMOVE(&transfer->sender->transfers, transfer, link);
     free_transfer(transfer);
     done(context, &outcome);
+    strbuf_release(&body);
     strbuf_release(&why);
 }
 
@@ -381,8 +384,11 @@ enum status sender_post(struct sender *sender, const struct post *post, sender_d
     strbuf_init(&transfer->payload.body);
     strbuf_adds(&transfer->payload.body, post->body);
     transfer->payload.url = strdup(post->url);
-    enum status st =
-        job_pairs_add(&transfer->payload.headers, "Content-Type", "text/plain; charset=utf-8");
+    enum status st = job_pairs_add(&transfer->payload.headers, "Content-Type",
+                                   post->type ? post->type : "text/plain; charset=utf-8");
+    for (size_t i = 0; st == OK && post->headers && i < post->headers->count; i++)
+        st = job_pairs_add(&transfer->payload.headers, post->headers->items[i].name,
+                           post->headers->items[i].value);
     if (st == OK && transfer->payload.url && strbuf_status(&transfer->payload.body) == OK)
         return begin(transfer, NULL);
     free_transfer(transfer);

@@ -22,6 +22,7 @@ struct sender_config {
 struct outcome {
     enum verdict verdict;
     const char *answer;    /* for people: what the receiver said, or why it said nothing */
+    const char *body;      /* the first bytes of its answer */
     int64_t retry_after_s; /* when the receiver asks to be tried again; 0: it does not say */
 };
 
@@ -39,9 +40,11 @@ MUST_CHECK enum status sender_send(struct sender *sender, const struct channel *
 
 enum { POST_WHY = 160 };
 
-/* A POST of plain text, of which nothing is secret but the URL. */
+/* A POST of a text, of which nothing is secret but the URL and the headers. */
 struct post {
     const char *url, *body;
+    const char *type;                /* of its content; NULL: plain text */
+    const struct job_pairs *headers; /* further ones; NULL: none */
     /* Asked with the address of the connection: true, and why, if it is not to be reached. NULL:
      * all are. Such a post uses no proxy, and a connection of its own. */
     bool (*refuses)(void *context, const struct sockaddr *address, char why[POST_WHY]);

@@ -8,6 +8,9 @@
 #include "kv.h"
 #include "store.h"
 
+/* Documents that are written whenever a run gets a slot of the group that has this name. */
+#define SLOTS_DOC "slots"
+
 struct store_kv_config {
     struct kv_client *client; /* the store's from now on, also when it can't be opened */
     const char *prefix;       /* of all keys, without a slash at its end; NULL: "/peal" */

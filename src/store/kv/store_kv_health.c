@@ -55,7 +55,10 @@ void health_explain(const struct store_kv *store, struct strbuf *why)
     const struct kv_kind *kind = kv_client_kind(store->client);
     strbuf_addf(why, "%s: %s", kind->name, health->why.text);
     if (health->status == E_VERSION)
-        strbuf_addf(why, "; %s was written by a newer peal: upgrade this node", store->range);
+        strbuf_addf(why,
+                    "; %s was written by a newer peal: upgrade this node, or restore the backup "
+                    "from before",
+                    store->range);
     else if (health->status == E_CORRUPT)
         strbuf_addf(why, "; something else may write below %s", store->range);
     else if (health->status == E_BUSY)

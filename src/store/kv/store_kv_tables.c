@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "group/group.h"
+#include "kv/store_kv.h"
 #include "params/run_input.h"
 
 /* ---- jobs ---- */

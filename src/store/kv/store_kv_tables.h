@@ -23,9 +23,6 @@ struct plan_write {
 
 extern const struct tables_ops plan_tables_ops;
 
-/* Documents that are written whenever a run gets a slot of the group that has this name. */
-#define SLOTS_DOC "slots"
-
 /* A key, appended to the bytes: PREFIX/KIND/REST. */
 struct plan_key plan_key(struct store_plan *plan, const char *kind, const char *rest);
 struct plan_key plan_id_key(struct store_plan *plan, const char *kind, const struct id *id);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calendar_codec.h"
 #include "definition/job_codec.h"
 #include "document/utf8.h"
 #include "rules/row_columns.h"
@@ -31,6 +32,10 @@ enum { VALUE_VERSION_WORKFLOW = 6 };
 /* And the runs that need a slot of a group, or wait for one: a peal without groups would run them
  * beside too many others. Steps are those of a workflow: see docs/GROUPS.md. */
 enum { VALUE_VERSION_GROUPS = 7 };
+
+/* A document that an older peal can't read, and is neither to replace nor to delete: a calendar
+ * with windows or a time zone. */
+enum { VALUE_VERSION_NEW_DOC = 2 };
 
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
@@ -442,16 +447,29 @@ enum status value_read_entry(const struct kv_pair *kv, struct ledger_entry *ret)
     return from.failed;
 }
 
+static struct reader open_doc(const struct kv_pair *kv)
+{
+    struct reader from = open_value(kv);
+    if (from.failed == E_VERSION && from.at[-1] == VALUE_VERSION_NEW_DOC)
+        from.failed = OK;
+    return from;
+}
+
+static bool is_new(const struct store_doc *doc)
+{
+    return strcmp(doc->kind, CALENDAR_DOC) == 0 && calendar_text_is_new(doc->json);
+}
+
 void value_write_doc(struct strbuf *to, const struct store_doc *doc)
 {
-    strbuf_addc(to, VALUE_VERSION);
+    strbuf_addc(to, is_new(doc) ? VALUE_VERSION_NEW_DOC : VALUE_VERSION);
     write_number(to, doc->revision);
     write_text(to, doc->json);
 }
 
 enum status value_read_doc(const struct kv_pair *kv, int64_t *revision, char **json)
 {
-    struct reader from = open_value(kv);
+    struct reader from = open_doc(kv);
     int64_t read = read_within(&from, 0, ms_max);
     char *text = read_text(&from);
     if (from.failed != OK)

@@ -1,6 +1,7 @@
 /* Further attempts at a tick: the end of one and the start of the next are one write. */
 #include <string.h>
 
+#include "group/group.h"
 #include "rules/rules_internal.h"
 
 enum status rules_again_is_stale(struct rules *rules, const struct store_finish *finish, bool *ret)
@@ -105,6 +106,7 @@ enum status rules_make_again(struct rules *rules, const struct run *run,
     memcpy(next.job_name, run->job_name, sizeof(next.job_name));
     memcpy(next.step, run->step, sizeof(next.step));
     memcpy(next.groups, run->groups, sizeof(next.groups));
+    groups_set_labels(next.groups, "");
     memcpy(next.by, run->by, sizeof(next.by));
     memcpy(next.traceparent, run->traceparent, sizeof(next.traceparent));
     memcpy(next.pinned, run->pinned, sizeof(next.pinned));

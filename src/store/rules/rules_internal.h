@@ -115,10 +115,11 @@ enum status rules_end_part(struct rules *rules, struct run *run, bool has_waited
 /* Are these the limits? */
 enum status rules_slots_are_current(struct rules *rules, const struct store_slots *slots,
                                     bool *ret);
-/* If there is a slot in each group for the run on its node, the transaction takes it; else the run
- * has to wait. `is_new`: it waits behind others; `has_some`: it has slots on another node. */
-enum status rules_get_slots(struct rules *rules, const struct run *run,
-                            const struct store_slots *slots, bool is_new, bool has_some, bool *ret);
+/* If there is a slot in each group for the run on its node, the transaction takes it, and the run
+ * gets the labels of its slots; else it has to wait. `is_new`: it waits behind others; `has_some`:
+ * it has slots on another node. */
+enum status rules_get_slots(struct rules *rules, struct run *run, const struct store_slots *slots,
+                            bool is_new, bool has_some, bool *ret);
 
 /* rules_input.c */
 /* Is the delivery of the run known? Sets is_delivered. */

@@ -290,13 +290,12 @@ static void claim_for(struct run *run, const struct store_take *take)
 /* Gives the run to the node of the take, if its groups have slots for it there. */
 static enum status take_run(struct rules *rules, struct store_take *take, struct run_row *row)
 {
-    static const struct store_slots none = {.count = 0};
-    bool is_current, has_slots = false;
+    bool is_current, has_slots = take->ends;
     enum status st = rules_slots_are_current(rules, &take->slots, &is_current);
     claim_for(&row->run, take);
-    if (st == OK && is_current)
-        st = rules_get_slots(rules, &row->run, take->ends ? &none : &take->slots, false,
-                             take->from_nonce != 0, &has_slots);
+    if (st == OK && is_current && !take->ends)
+        st = rules_get_slots(rules, &row->run, &take->slots, false, take->from_nonce != 0,
+                             &has_slots);
     take->taken = has_slots;
     return st == OK && has_slots ? rules_set_run(rules, row) : st;
 }

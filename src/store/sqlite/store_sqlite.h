@@ -21,6 +21,10 @@ MUST_CHECK enum status sqlite_ask(sqlite3 *db, const char *sql, char answer[64],
                                   struct strbuf *why);
 
 /* E_CORRUPT: the file is damaged. */
+/* Is the file peal's, and of which format? E_CORRUPT: of something else; E_VERSION: of a newer
+ * peal. */
+MUST_CHECK enum status sqlite_check_kind(sqlite3 *db, const char *path, int *ret_version,
+                                         struct strbuf *why);
 MUST_CHECK enum status sqlite_check_whole(sqlite3 *db, const char *path, struct strbuf *why);
 
 /* Opens the database for writing; creates it, or migrates an old one, if need be. E_VERSION,

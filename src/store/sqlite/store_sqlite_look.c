@@ -21,10 +21,13 @@ enum status store_sqlite_look(const char *dir, bool check, struct store_look *re
                               struct strbuf *why)
 {
     struct store_look look = {0};
-    struct strbuf path;
+    int format;
+    struct strbuf path, unheard;
     struct stat file;
     sqlite3 *db = NULL;
     strbuf_init(&path);
+    strbuf_init(&unheard);
+    why = why ? why : &unheard;
     strbuf_addf(&path, "%s/peal.db", dir);
     enum status st = strbuf_status(&path);
     if (st == OK && stat(path.text, &file) != 0)
@@ -37,6 +40,8 @@ enum status store_sqlite_look(const char *dir, bool check, struct store_look *re
     if (st == OK)
         sqlite3_busy_timeout(db, WAIT_MS);
     if (st == OK)
+        st = sqlite_check_kind(db, path.text, &format, why);
+    if (st == OK)
         st = count(db, "SELECT count(*) FROM jobs WHERE deleted = 0", path.text, &look.jobs, why);
     if (st == OK)
         st =
@@ -48,5 +53,6 @@ enum status store_sqlite_look(const char *dir, bool check, struct store_look *re
 out:
     sqlite3_close(db);
     strbuf_release(&path);
+    strbuf_release(&unheard);
     return st;
 }

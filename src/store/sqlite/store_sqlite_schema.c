@@ -232,8 +232,7 @@ out:
     return st;
 }
 
-/* Is the file peal's, and of which version? */
-static enum status check_kind(sqlite3 *db, const char *path, int *ret_version, struct strbuf *why)
+enum status sqlite_check_kind(sqlite3 *db, const char *path, int *ret_version, struct strbuf *why)
 {
     char answer[64];
     enum status st = sqlite_ask(db, "PRAGMA application_id", answer, path, why);
@@ -292,7 +291,7 @@ static enum status open_existing(const char *path, bool was_cut_short, sqlite3 *
     enum status st = connect_to(path, &db, why);
     if (st != OK)
         return st;
-    st = check_kind(db, path, &version, why);
+    st = sqlite_check_kind(db, path, &version, why);
     if (st == OK && sqlite3_db_readonly(db, "main"))
         st = sqlite_explain(NULL, SQLITE_READONLY, path, why);
     if (st == OK)
@@ -317,7 +316,7 @@ enum status sqlite_join_database(const char *path, sqlite3 **ret, struct strbuf 
     enum status st = connect_to(path, &db, why);
     if (st != OK)
         return st;
-    st = check_kind(db, path, &version, why);
+    st = sqlite_check_kind(db, path, &version, why);
     if (st == OK && version != NEWEST) {
         strbuf_addf(why,
                     "%s is in use by programs with an older peal (format %d, this one has %d): "

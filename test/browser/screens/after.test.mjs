@@ -63,7 +63,7 @@ describe("jobs after others", () => {
         await page.goto("/#/jobs?folder=etl");
         await page.getByRole("link", { name: "Graph" }).click();
         const graph = page.getByRole("group", { name: "Dependency graph" });
-        await page.getByText("2 jobs depend on each other, 1 on no other job.").waitFor();
+        await page.getByText("2 jobs with dependencies, 1 without").waitFor();
         expect(await graph.getByRole("listitem").count()).toBe(3);
         await graph.getByRole("listitem").filter({ hasText: "other" }).getByText("elsewhere").waitFor();
         await api("PUT", "/jobs/etl%2Fload", { schedule: "@manual", command: ["false"] });

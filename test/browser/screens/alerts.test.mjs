@@ -31,9 +31,9 @@ describe("alerts", () => {
         await channels.getByRole("row", { name: /^heard delivers 1 0/ }).waitFor();
         await channels.getByRole("row", { name: /^unheard does not deliver 0 1/ }).waitFor();
         await page.getByRole("row", { name: /^doomed 1 1 0/ }).waitFor();
-        await channels.getByRole("row", { name: /^heard/ }).getByRole("button", { name: "Send a test" }).click();
+        await channels.getByRole("row", { name: /^heard/ }).getByRole("button", { name: "Test", exact: true }).click();
         await page.getByText("heard: test message delivered.").waitFor();
-        await channels.getByRole("row", { name: /^unheard/ }).getByRole("button", { name: "Send a test" }).click();
+        await channels.getByRole("row", { name: /^unheard/ }).getByRole("button", { name: "Test", exact: true }).click();
         await page.getByText("unheard: not delivered:").waitFor();
         await page.getByLabel("State").selectOption("waiting");
         const messages = page.locator(".panel", { has: page.getByRole("heading", { name: "Messages", exact: true }) });
@@ -68,7 +68,7 @@ describe("alerts", () => {
         await world.agent.api("POST", "/users", { name: "vera", password: "correct horse", role: "viewer" });
         const page = await world.page({ as: "vera" });
         await page.goto("/#/alerts");
-        await page.getByText("Channels and messages are shown to admins.").waitFor();
+        await page.getByText("Only admins can see channels and messages.").waitFor();
         expect(await page.getByRole("heading", { name: "Messages" }).count()).toBe(0);
         await page.context().close();
     });

@@ -139,7 +139,7 @@ describe("the console", () => {
         const run = page.getByRole("button", { name: "Run now" });
         await run.waitFor();
         wire.cut();
-        await page.getByRole("alert").filter({ hasText: /can't be reached\. What you see is of \d\d:\d\d:\d\d/ }).waitFor();
+        await page.getByRole("alert").filter({ hasText: /can't be reached\. The data shown is from \d\d:\d\d:\d\d/ }).waitFor();
         expect(await run.evaluate((button) => !!button.closest("[inert]"))).toBe(true);
         await page.locator(".live-offline").waitFor();
         wire.mend();

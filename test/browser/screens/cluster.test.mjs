@@ -37,7 +37,7 @@ describe("a cluster", () => {
         await page.goto("/#/nodes");
         const row = page.getByRole("row", { name: /there/ });
         await row.getByText("Ready").waitFor();
-        await until("a watch lag", async () => /\d+(\.\d+)? (ms|s)/.test(await row.getByTitle("Time from a change in the store").innerText()));
+        await until("a watch lag", async () => /\d+(\.\d+)? (ms|s)/.test(await row.getByTitle("Delay from a change in the store").innerText()));
         await page.getByRole("img", { name: /here: .*there: / }).waitFor(); // their clocks
         await other.kill();
         for (const address of ["#/runs", "#/", "#/timeline", "#/jobs/on-there", "#/jobs/on-there?tab=runs", "#/settings?tab=audit"]) {

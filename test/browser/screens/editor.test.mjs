@@ -219,11 +219,20 @@ describe("the editor", () => {
         await dialog.getByText(/exit code 3/).waitFor();
         expect((await world.agent.api("GET", "/jobs/db%2Ftrial")).status).toBe(404);
         const made = (await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).body;
-        expect([made.schedule, made.labels, made.retries, made.timeout]).toEqual(["@manual", { trial: "true" }, undefined, "1h"]);
+        expect([made.schedule, made.labels, made.retries, made.timeout, made.delete_after]).toEqual(["@manual", { trial: "true" }, undefined, "1h", "1h"]);
         await dialog.getByRole("button", { name: "Close" }).click();
         await until("the job of the trial to go", async () => (await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).status === 404);
         const runs = (await world.agent.api("GET", "/runs?q=db%2Ftrial.trial")).body.items;
         expect(runs.map((run) => run.state)).toEqual(["failed"]);
+
+        // Also when the page goes while the dialog is open.
+        await page.getByRole("button", { name: "Test run" }).click();
+        await dialog.getByRole("button", { name: "Run once now" }).click();
+        await dialog.getByText(/exit code 3/).waitFor();
+        expect((await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).status).toBe(200);
+        page.on("dialog", (question) => question.accept()); // there are changes
+        await page.goto("about:blank");
+        await until("the job of the trial to go with its page", async () => (await world.agent.api("GET", "/jobs/db%2Ftrial.trial")).status === 404);
         await page.context().close();
     });
 
@@ -274,7 +283,7 @@ describe("the editor", () => {
         await page.getByRole("button", { name: "ann@example.org" }).click();
         await page.getByRole("checkbox", { name: "ops" }).check();
         await page.locator("#f-where").fill("gpu");
-        await page.getByText("No node matches: the job would not run.").waitFor();
+        await page.getByText("No node matches: no run could start.").waitFor();
         await page.locator("#f-where").fill("!gpu");
         await page.getByText("1 of 1 nodes match.").waitFor();
         const dialog = await review(page);

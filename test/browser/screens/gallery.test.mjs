@@ -42,7 +42,7 @@ async function openAnew(page, address) {
     await page.reload();
 }
 
-const onlyEnglish = ["alerts", "graph", "import", "job-definition", "new", "timeline-table", "week"]; // in the document, which is to stay small
+const onlyEnglish = ["alerts", "channel-template", "graph", "import", "job-definition", "new", "node", "settings-groups", "settings-maintenance", "timeline-table", "week"]; // in the document, which is to stay small
 const onPhone = ["overview", "jobs", "job", "run", "editor", "timeline", "palette"]; // in the document
 
 async function picture(page, screen, kind) {
@@ -52,7 +52,7 @@ async function picture(page, screen, kind) {
     const isShown = kind.endsWith("phone") ? kind === "en-phone" && onPhone.includes(screen) : kind.startsWith("en") || !onlyEnglish.includes(screen);
     if (!documents || !isShown) return;
     const cdp = await page.context().newCDPSession(page);
-    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 60 });
+    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 45 });
     writeFileSync(join(documents, `${name}.webp`), Buffer.from(data, "base64"));
     await cdp.detach();
 }
@@ -82,9 +82,13 @@ function screensOf(coloured, long) {
         await page.locator("textarea").fill("MAILTO=ops@example.org\n30 2 * * *  /usr/local/bin/backup --full\n*/5 * * * *  curl -fsS https://example.org/beat\n0 99 * * *  /opt/broken\n");
         await page.locator("tbody tr").first().waitFor();
     };
-    const year = async (page) => {
-        await page.locator("tbody tr button").first().click();
-        await page.locator(".year").waitFor();
+    const template = async (page) => {
+        await page.locator("tbody tr", { hasText: "billing" }).getByRole("button").click();
+        await page.getByRole("menuitem").nth(1).click();
+        await page.locator("dialog summary").click();
+        await page.locator("dialog input[name=title]").fill("${job} on ${node}: exit ${exit_code}");
+        await page.locator(".message", { hasText: "exit" }).waitFor();
+        await page.locator(".message-preview").evaluate((element) => element.scrollIntoView({ block: "end" }));
     };
     return [
         ["overview", "#/", ".bars"],
@@ -108,9 +112,13 @@ function screensOf(coloured, long) {
         ["import", "#/import", "textarea", crontab],
         ["week", "#/timeline?view=week", ".week-day a"],
         ["nodes", "#/nodes", ".nodes-table tbody tr"],
+        ["node", "#/nodes/bell-1", ".line-chart-line"],
         ["settings", "#/settings", ".choice"],
-        ["settings-calendars", "#/settings?tab=calendars", "tbody tr", year],
+        ["settings-calendars", "#/settings?tab=calendars&calendar=holidays", ".month .is-out"],
+        ["settings-groups", "#/settings?tab=groups", ".group-panel tbody tr"],
+        ["settings-maintenance", "#/settings?tab=maintenance", "tbody tr"],
         ["settings-channels", "#/settings?tab=channels", "tbody tr"],
+        ["channel-template", "#/settings?tab=channels", "tbody tr", template],
         ["settings-users", "#/settings?tab=users", "tbody tr"],
         ["settings-tokens", "#/settings?tab=tokens", "tbody tr"],
         ["settings-audit", "#/settings?tab=audit", ".change"],
@@ -130,7 +138,10 @@ describe("every screen", () => {
         await world.run("reports/weekly", true);
         await api("POST", "/users", { name: "ann", password: "correct horse", role: "admin" });
         await api("POST", "/users", { name: "otto", role: "none", namespaces: [{ namespace: "billing", role: "editor" }] });
-        await api("PUT", "/calendars/holidays", { dates: ["2026-12-24/2026-12-26", "2026-12-31", "01-01", "05-01"], weekdays: ["sun"], notes: "Nobody is in the office." });
+        await api("PUT", "/calendars/holidays", { dates: ["2026-12-24/2026-12-26", "2026-12-31", "01-01", "05-01"], weekdays: ["sun"], windows: ["sat 12:00-24:00"], notes: "Nobody is in the office." });
+        await api("PUT", "/groups/exports", { cluster: 1, notes: "The warehouse takes one at a time." });
+        await api("PATCH", "/jobs/long", { groups: ["exports"] });
+        await api("POST", "/maintenance", { namespace: "billing", from: "2096-01-02T22:00:00Z", to: "2096-01-03T02:00:00Z", reason: "new disks" });
         await api("PUT", "/channels/ops", { type: "slack", url: "https://hooks.slack.example/services/T0/B0/secret" });
         await api("PUT", "/channels/billing", { type: "mail", url: "smtps://mail.example.org", from: "peal@example.org", to: ["billing@example.org"], quiet: "1h" });
         await api("PATCH", "/jobs/billing%2Finvoices", { calendars: ["holidays"], notify: ["billing"] });

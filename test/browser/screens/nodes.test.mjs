@@ -33,11 +33,32 @@ describe("nodes", () => {
         await world.run("colours", true);
         const page = await world.page();
         await page.goto("/#/nodes");
-        await page.getByText(/Half of \d+ requests within .*, 99 % within/).waitFor();
-        await page.getByText(/A read from here: \d/).waitFor();
+        await page.getByText(/p50 .*, p99 .*, \d+ requests/).waitFor();
+        await page.getByText(/Read from this browser: \d/).waitFor();
         const day = page.locator(".panel", { has: page.getByRole("heading", { name: "Runs of the last 24 hours" }) });
-        await day.getByRole("img", { name: /\d+ runs?, \d+ of them not ok/ }).waitFor();
-        await until("a line of samples", async () => (await page.locator(".load-lines").count()) > 0 || (await page.getByText("CPU wait").count()) === 0, 30);
+        await day.getByRole("img", { name: /\d+ runs?, \d+ of them not OK/ }).waitFor();
+        await page.context().close();
+    });
+
+    test("have a page with their load of the last hours, which a reload keeps", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/nodes");
+        await page.locator(".load-lines").waitFor({ timeout: 60_000 });
+        await page.locator(".node-name a").click();
+        await page.getByRole("heading", { name: "Load", exact: true }).waitFor();
+        const memory = page.getByRole("img", { name: /^Memory in use: now \d+ %/ });
+        await memory.waitFor();
+        await page.reload();
+        await memory.waitFor();
+        await page.getByRole("img", { name: /^Load average per processor: now/ }).waitFor();
+        await page.getByRole("img", { name: /^Running, the most at a time: now \d+$/ }).waitFor();
+        const box = await memory.locator(".line-chart-plot").boundingBox();
+        await page.mouse.move(box.x + box.width / 2, box.y + 40);
+        await page.getByText(/\d\d:\d\d:\d\d CET · \d+ %/).waitFor();
+        await page.locator("main table a").first().waitFor(); // its newest runs
+        await page.goto("/#/nodes/nowhere");
+        await page.getByText("There is no node nowhere").waitFor();
         await page.context().close();
     });
 });

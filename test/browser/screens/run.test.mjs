@@ -159,7 +159,7 @@ describe("a run", () => {
         await page.locator(".diff .added", { hasText: "the new way" }).waitFor();
         await page.locator(".attempts a", { hasText: "second" }).click();
         await page.getByRole("heading", { name: "second" }).waitFor();
-        await page.getByRole("link", { name: "run before" }).click();
+        await page.getByRole("link", { name: "upstream run" }).click();
         await until("the address", () => page.url().includes(id));
         await page.context().close();
     });

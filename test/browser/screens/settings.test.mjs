@@ -64,7 +64,7 @@ describe("settings", () => {
         const dialog = page.getByRole("dialog");
         await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("ops");
         await dialog.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:1/?token=hush-1");
-        await dialog.getByLabel(/^Secret/).fill("hush-2");
+        await dialog.getByLabel("Signing secret").fill("hush-2");
         await dialog.getByRole("button", { name: "Send a test" }).click();
         await page.getByText(/^Not delivered: /).waitFor();
         await dialog.getByRole("textbox", { name: /^Minimum interval/ }).fill("often");
@@ -72,10 +72,17 @@ describe("settings", () => {
         await dialog.getByRole("alert").waitFor();
         await dialog.getByRole("textbox", { name: /^Minimum interval/ }).fill("10m");
         await dialog.getByRole("checkbox", { name: "late or missed" }).check();
+        await dialog.getByText("Title and text of the messages").click();
+        await dialog.getByRole("textbox", { name: "Title" }).fill("${jobb} is down");
+        await dialog.getByText("there is no field ${jobb}; did you mean ${job}?").waitFor();
+        await dialog.getByRole("textbox", { name: "Title" }).fill("");
+        await dialog.getByRole("button", { name: "event", exact: true }).click();
+        await dialog.getByRole("combobox", { name: /^Preview/ }).selectOption("lost");
+        await dialog.locator(".message").getByText("[test] lost", { exact: true }).waitFor();
         await dialog.getByRole("button", { name: "Add", exact: true }).click();
         await page.getByRole("row", { name: /ops webhook nothing sent yet/ }).waitFor();
         expect(await page.content()).not.toContain("hush");
-        expect((await api("GET", "/channels/ops")).body).toMatchObject({ quiet: "10m", on: ["failure", "lost", "recovery", "late"] });
+        expect((await api("GET", "/channels/ops")).body).toMatchObject({ quiet: "10m", title: "${event}", on: ["failure", "lost", "recovery", "late"] });
 
         await api("PUT", "/jobs/told", { schedule: "@manual", command: ["true"] });
         await page.goto("/#/jobs/told/edit");

@@ -41,7 +41,7 @@ describe("the timeline", () => {
         await world.agent.api("POST", "/jobs:batch", { put });
         const page = await world.page();
         await page.goto("/#/timeline?span=quarter");
-        await page.getByText("compete for the machine").waitFor();
+        await page.getByText("compete for CPU").waitFor();
         await page.locator(".herd-names").getByRole("link", { name: "herd/1" }).first().click();
         await page.getByRole("heading", { name: "Edit herd/1" }).waitFor();
         await page.context().close();

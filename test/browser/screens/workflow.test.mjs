@@ -33,10 +33,10 @@ describe("workflows", () => {
         expect(await graph.locator(".graph-edge").count()).toBeGreaterThan(3);
         await page.screenshot({ path: `${process.env.PEAL_SCREENSHOTS ?? "/tmp"}/instance.png` });
 
-        await page.getByText("Time line", { exact: true }).click();
+        await page.locator("main").getByText("Timeline", { exact: true }).click();
         expect(await page.locator(".gantt-critical").count()).toBeGreaterThan(2);
         await page.getByText("List", { exact: true }).click();
-        await page.getByRole("row", { name: /report/ }).getByText("did not end as it requires").waitFor();
+        await page.getByRole("row", { name: /report/ }).getByText("did not end as required").waitFor();
         await page.getByRole("link", { name: "check" }).click();
         await page.getByRole("button", { name: "Retry from this step" }).waitFor();
         await page.goBack();

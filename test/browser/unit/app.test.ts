@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { href, matchPath, parseHash } from "@console/app/router";
 import { chooseLanguage, preferredLanguage } from "@console/i18n/language";
-import { fill, type Words } from "@console/i18n/words";
+import { fill, packed, type Words } from "@console/i18n/words";
 import { axisOf, countRows, emptyDays, levelOf, pointsOf, quantile } from "@console/screens/job/figures";
 import { askFor, readFilters } from "@console/screens/runs/filters";
 import { noteText } from "@console/ui/moments";
@@ -13,6 +13,14 @@ describe("words", () => {
         eager: true,
     });
     const holes = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
+
+    test("are the same as the build packs them", () => {
+        const t = packed("a|n|n#one", "a {x}|{n} runs|1 run", "甲 {x}|{n} 次|");
+        expect([t("a", { x: 1 }), t("n", { n: 2 }), t("n", { n: 1 }), t("none"), t.has("n"), t.has("none")]).toEqual(["a 1", "2 runs", "1 run", "none", true, false]);
+        chooseLanguage("zh");
+        expect([t("a", { x: 1 }), t("n", { n: 1 })]).toEqual(["甲 1", "1 次"]);
+        chooseLanguage("en");
+    });
 
     test("there are some", () => expect(Object.keys(modules).length).toBeGreaterThan(4));
 

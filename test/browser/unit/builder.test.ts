@@ -84,8 +84,8 @@ describe("labels of nodes", () => {
 describe("a trial and templates", () => {
     test("a trial runs the same, and only once", () => {
         const draft = { name: "a", schedule: "@daily", timezone: "UTC", shell: "x", timeout: "1h", notify: "ops", retries: { count: 2 }, labels: { team: "x" }, where: "ssd" };
-        expect(trialOf(draft, "n")).toEqual({ shell: "x", timeout: "1h", where: "ssd", schedule: "@manual", labels: { trial: "true" }, notes: "n" });
-        expect(trialOf({ after: [{ job: "b" }], steps: [] }, "n")).toEqual({ steps: [], schedule: "@manual", labels: { trial: "true" }, notes: "n" });
+        expect(trialOf(draft, "n")).toEqual({ shell: "x", timeout: "1h", where: "ssd", schedule: "@manual", labels: { trial: "true" }, delete_after: "1h", notes: "n" });
+        expect(trialOf({ after: [{ job: "b" }], steps: [] }, "n")).toEqual({ steps: [], schedule: "@manual", labels: { trial: "true" }, delete_after: "1h", notes: "n" });
     });
 
     test("a template has the zone, and no calendar that is not there", () => {

@@ -1,22 +1,14 @@
 import { byNode } from "@console/screens/job/figures";
-import { boundOf, histogramOf, hoursOf, lineOf, remember, type Sample } from "@console/screens/nodes/samples";
+import { boundOf, histogramOf, hoursOf, lineOf } from "@console/screens/nodes/samples";
 import type { Run } from "@console/api/types";
 import { describe, expect, test } from "vitest";
 
 const HOUR = 3_600_000;
 
 describe("samples of a node", () => {
-    test("are kept once in two seconds, and not forever", () => {
-        const at = (ms: number): Sample => ({ at: ms, running: 0, cpu: 1, memory: null });
-        expect([0, 1000, 2000, 2500, 4000].map((ms) => remember("a", at(ms)).length)).toEqual([1, 1, 2, 2, 3]);
-        for (let i = 0; i < 500; i++) remember("b", at(i * 5000));
-        expect(remember("b", at(500 * 5000)).length).toBe(240);
-    });
-
     test("are a line with gaps", () => {
-        const samples = [10, null, 50, 200].map((cpu, i): Sample => ({ at: i * 1000, running: 0, cpu, memory: null }));
-        expect(lineOf(samples, (sample) => sample.cpu, 100, 90, 20)).toBe("M0.0 18.0M60.0 10.0L90.0 0.0");
-        expect(lineOf([], (sample) => sample.cpu, 100, 90, 20)).toBe("");
+        expect(lineOf([10, null, 50, 200], 100, 90, 20)).toBe("M0.0 18.0M60.0 10.0L90.0 0.0");
+        expect(lineOf([], 100, 90, 20)).toBe("");
     });
 });
 

@@ -238,6 +238,61 @@ static void test_what_comes_next(void **state)
     json_decref(job);
 }
 
+/* Windows as they come back, what they take out, and who says so. */
+static void test_windows(void **state)
+{
+    struct world *world = *state;
+    json_t *calendar = EXPECT(world, 201, "PUT /calendars/office",
+                              "{\"windows\":[\"mon-fri 09:00-17:30\",\"2096-06-02 12:00-24:00\"],"
+                              "\"timezone\":\"Europe/Berlin\"}");
+    assert_string_equal(member_text(calendar, "windows.0"), "mon-fri 09:00-17:30");
+    assert_string_equal(member_text(calendar, "timezone"), "Europe/Berlin");
+    json_decref(calendar);
+    /* 2096-06-01 is a Friday; 09:00 in Berlin is 07:00 UTC */
+    put_job(world, "j",
+            "\"schedule\":\"0 */3 * * *\",\"start\":\"2096-06-01T00:00:00Z\","
+            "\"calendars\":[\"office\"]");
+    json_t *next = EXPECT(world, 200, "GET /jobs/j/next?n=6", NULL);
+    assert_string_equal(member_text(next, "fires.2.at"), "2096-06-01T06:00:00.000Z");
+    assert_string_equal(member_text(next, "fires.3.at"), "2096-06-01T18:00:00.000Z");
+    assert_string_equal(member_text(next, "left_out.0.at"), "2096-06-01T09:00:00.000Z");
+    assert_string_equal(member_text(next, "left_out.0.window"), "mon-fri 09:00-17:30");
+    json_decref(next);
+    json_t *why = EXPECT(world, 200, "GET /jobs/j/why?tick=2096-06-02T12:00:00Z", NULL);
+    assert_string_equal(member_text(why, "reason"), "calendar");
+    assert_non_null(strstr(member_text(why, "text"),
+                           "in the window \"2096-06-02 12:00-24:00\" of the calendar \"office\""));
+    json_decref(why);
+    json_t *seen = EXPECT(
+        world, 200,
+        "GET /calendars/office/preview?from=2096-06-01T00:00:00Z&to=2096-06-04T00:00:00Z", NULL);
+    assert_int_equal(member_count(seen, "days"), 0);
+    assert_int_equal(member_count(seen, "windows"), 2);
+    assert_string_equal(member_text(seen, "windows.0.from"), "2096-06-01T09:00:00+02:00");
+    assert_string_equal(member_text(seen, "windows.0.to"), "2096-06-01T17:30:00+02:00");
+    assert_string_equal(member_text(seen, "windows.1.window"), "2096-06-02 12:00-24:00");
+    assert_int_equal(member_number(seen, "jobs.0.skipped"), 3 + 4);
+    assert_string_equal(member_text(seen, "jobs.0.days.0.day"), "2096-06-01");
+    assert_int_equal(member_number(seen, "jobs.0.days.0.skipped"), 3);
+    json_decref(seen);
+
+    static const struct {
+        int line;
+        const char *body, *pointer;
+    } wrong[] = {
+        {__LINE__, "{\"windows\":[\"09:00-17:30\",\"9-17\"]}", "/windows/1"},
+        {__LINE__, "{\"windows\":\"09:00-17:30\"}", "/windows"},
+        {__LINE__, "{\"timezone\":\"Mars/X\"}", "/timezone"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        json_t *problem = EXPECT(world, 422, "PUT /calendars/office", wrong[i].body);
+        const char *pointer = member_text(problem, "errors.0.pointer");
+        if (!pointer || strcmp(pointer, wrong[i].pointer) != 0)
+            fail_msg("line %d: %s", wrong[i].line, pointer ? pointer : "no pointer");
+        json_decref(problem);
+    }
+}
+
 /* An @after has no ticks in the past, whatever the zone; the cron beside it has. */
 static void test_backfill_beside_after(void **state)
 {
@@ -321,6 +376,7 @@ int main(void)
         TEST(test_who_may),
         TEST(test_jobs_of_other_namespaces_are_hidden),
         TEST(test_what_comes_next),
+        TEST(test_windows),
         TEST(test_backfill_beside_after),
         TEST(test_every_day_is_out),
         TEST(test_it_is_on_record_and_told),

@@ -102,6 +102,47 @@ static void shows_nodes(void **state)
     store_free(other.store);
 }
 
+static bool has_load(void *context)
+{
+    struct world *world = context;
+    struct answer answer = ask(world, "GET /cluster/load", NULL);
+    bool has = answer.status == 200 && member_count(answer.body, "items") == 2;
+    answer_release(&answer);
+    return has;
+}
+
+/* The first look comes at once; that of a node that joins later with the next one. */
+static void shows_load(void **state)
+{
+    struct world *world = *state;
+    struct other other;
+    until_state(world, "here", "ready");
+    other_joins(&other, world, "there");
+    other.peer.cpu_load = 150;
+    other.peer.memory_used = -1;
+    other_says(&other, PEER_ACCEPTS, 2);
+    until_state(world, "there", "ready");
+    world_until(world, has_load, world);
+    json_t *loads = EXPECT(world, 200, "GET /cluster/load?points=1", NULL);
+    assert_int_equal(member_count(loads, "items.0.cpu"), 1);
+    json_decref(loads);
+    json_t *load = EXPECT(world, 200, "GET /nodes/there/load", NULL);
+    size_t count = (size_t)member_count(load, "cpu");
+    char path[32];
+    assert_true(count > 0 && count < 20);
+    assert_int_equal(member_number(load, "step_s"), 15);
+    snprintf(path, sizeof(path), "cpu.%zu", count - 1);
+    assert_int_equal(member_number(load, path), 150);
+    snprintf(path, sizeof(path), "memory.%zu", count - 1);
+    assert_true(json_is_null(member(load, path)));
+    snprintf(path, sizeof(path), "running.%zu", count - 1);
+    assert_int_equal(member_number(load, path), 2);
+    json_decref(load);
+    json_decref(EXPECT(world, 404, "GET /nodes/nowhere/load", NULL));
+    json_decref(EXPECT(world, 422, "GET /nodes/there/load?points=0", NULL));
+    store_free(other.store);
+}
+
 static void shows_states(void **state)
 {
     static const struct {
@@ -177,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(shows_nodes, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(shows_load, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_states, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(drains, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(shows_the_cluster, world_set_up, world_tear_down),

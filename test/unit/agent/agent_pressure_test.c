@@ -50,21 +50,54 @@ static void test_load(void **state)
     }
 }
 
+static void test_files(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *text;
+        double want_load;
+        int want_memory;
+    } cases[] = {
+        {__LINE__, "0.52 0.40 0.30 1/523 12345\n", 0.52, -1},
+        {__LINE__, "0.00 0.00 0.00 1/1 1\n", 0, -1},
+        {__LINE__, "-1.0", -1, -1},
+        {__LINE__, "", -1, -1},
+        {__LINE__, "MemTotal:  1000 kB\nMemFree:   10 kB\nMemAvailable:  250 kB\n", -1, 75},
+        {__LINE__, "MemTotal:  1000 kB\nMemAvailable: 1000 kB\n", -1, 0},
+        {__LINE__, "MemTotal:  1000 kB\nMemAvailable: 1001 kB\n", -1, -1},
+        {__LINE__, "MemTotal:  1000 kB\nMemFree:   10 kB\n", -1, -1},
+        {__LINE__, "MemAvailable: 5 kB", -1, -1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double load = load_parse(cases[i].text);
+        int memory = memory_parse(cases[i].text);
+        if (load < cases[i].want_load || load > cases[i].want_load ||
+            memory != cases[i].want_memory)
+            fail_msg("line %d: %g, %d", cases[i].line, load, memory);
+    }
+}
+
 /* Of this machine, whatever it has. */
 static void test_gauge(void **state)
 {
     (void)state;
     struct agent_pressure pressure;
-    struct peer peer = {.cpu_pressure = -7, .memory_pressure = -7};
+    struct peer peer = {
+        .cpu_pressure = -7, .memory_pressure = -7, .cpu_load = -7, .memory_used = -7};
     agent_pressure_init(&pressure);
     struct pressure_gauge gauge = agent_pressure_gauge(&pressure);
     gauge.read(gauge.context, &peer);
     assert_in_range(peer.cpu_pressure + 1, 0, 101);
     assert_in_range(peer.memory_pressure + 1, 0, 101);
-    agent_pressure_release(&pressure); /* without the files: the load average */
+    assert_in_range(peer.cpu_load + 1, 0, 1000000);
+    assert_in_range(peer.memory_used + 1, 0, 101);
+    agent_pressure_release(&pressure); /* without the files nothing is known */
     gauge.read(gauge.context, &peer);
-    assert_in_range(peer.cpu_pressure, 0, 100);
+    assert_int_equal(peer.cpu_pressure, -1);
     assert_int_equal(peer.memory_pressure, -1);
+    assert_int_equal(peer.cpu_load, -1);
+    assert_int_equal(peer.memory_used, -1);
 }
 
 int main(void)
@@ -72,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_load),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_gauge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

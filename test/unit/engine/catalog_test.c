@@ -152,7 +152,8 @@ static void put_calendar(struct shelf *shelf, const char *name, const char *json
     struct job_error error;
     snprintf(doc.name, sizeof(doc.name), "%s", name);
     assert_int_equal(known_calendars_entry(&shelf->catalog.calendars, &doc, &entry), OK);
-    assert_int_equal(known_calendars_take(&shelf->catalog.calendars, entry, &doc, &error), OK);
+    assert_int_equal(known_calendars_take(&shelf->catalog.calendars, entry, &doc, NULL, &error),
+                     OK);
 }
 
 /* A tick is out by its date where its schedule is; one that two schedules make, if it is for both.
@@ -186,7 +187,7 @@ static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
         const struct catalog_job *job = shelf_put(shelf, 1, "j", cases[i].schedule, more);
         int64_t tick_ms = SHELF_MS + cases[i].tick_h * 3600 * 1000;
         int64_t want_ms = cases[i].next_h < 0 ? NEVER_MS : SHELF_MS + cases[i].next_h * 3600 * 1000;
-        const char *out = catalog_job_out(job, tick_ms);
+        const char *out = catalog_job_out(job, tick_ms).calendar;
         int64_t next_ms = catalog_job_next_run(job, tick_ms - 1);
         if (strcmp(out ? out : "", cases[i].out ? cases[i].out : "") != 0 || next_ms != want_ms)
             fail_msg("line %d: %s, %lld", cases[i].line, out ? out : "not out", (long long)next_ms);
@@ -196,8 +197,9 @@ static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
     const struct catalog_job *booted =
         shelf_put(shelf, 1, "j", "'CRON_TZ=UTC @daily', 'CRON_TZ=Asia/Tokyo @reboot'",
                   "calendars: [third]\n");
-    assert_null(catalog_job_boot_out(booted, SHELF_MS + 38 * 3600 * 1000));
-    assert_string_equal(catalog_job_boot_out(booted, SHELF_MS + 40 * 3600 * 1000), "third");
+    assert_null(catalog_job_boot_out(booted, SHELF_MS + 38 * 3600 * 1000).calendar);
+    assert_string_equal(catalog_job_boot_out(booted, SHELF_MS + 40 * 3600 * 1000).calendar,
+                        "third");
     put_calendar(shelf, "third", NULL);
     shelf_put(shelf, 1, "j", "'@daily'", "");
     assert_null(known_calendars_find(&shelf->catalog.calendars, "third"));

@@ -293,6 +293,78 @@ static void test_a_required_calendar_that_is_missing(void **state)
     world_check(world);
 }
 
+/* Thursday: ticks of 09:00 to 11:59 are out, and the entries name the window. */
+static void test_a_window_is_named(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays",
+                 "{\"windows\":[\"mon-fri 09:00-12:00\",\"2026-01-01 18:00-24:00\"]}");
+    world_add(world, JOB("0 * * * *", ""));
+    world_pass(world, DAY - SECOND);
+    assert_int_equal(skipped(world), 3 + 6);
+    assert_int_equal(world->process_count, 23 - 9);
+    int mornings = 0, evenings = 0;
+    for (size_t i = 0; i < world->entry_count; i++) {
+        const struct ledger_entry *entry = &world->entries[i];
+        mornings += strcmp(entry->detail, "holidays: mon-fri 09:00-12:00") == 0;
+        evenings += strcmp(entry->detail, "holidays: 2026-01-01 18:00-24:00") == 0;
+    }
+    assert_true(mornings > 0 && evenings > 0);
+    assert_int_equal(world->entry_count, mornings + evenings);
+    world_check(world);
+}
+
+/* The calendar's clock, not the job's: 09:00 to 17:00 in Shanghai is 01:00 to 09:00 UTC. */
+static void test_a_window_of_another_zone(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays",
+                 "{\"windows\":[\"09:00-17:00\"],\"timezone\":\"Asia/Shanghai\"}");
+    world_add(world, JOB("0 * * * *", "timezone: America/New_York\n"));
+    world_pass(world, DAY - SECOND);
+    assert_int_equal(skipped(world), 8);
+    assert_int_equal(world->process_count, 23 - 8);
+    world_check(world);
+}
+
+/* Ticks after an outage that was longer than a window: those in it are out, not missed. */
+static void test_an_outage_over_a_window(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"windows\":[\"22:00-06:00\"]}");
+    world_add(world, JOB("30 * * * *", "catch_up: skip\n"));
+    world_sleep(world, 2 * DAY);
+    world_pass(world, SECOND);
+    assert_int_equal(skipped(world), 6 + 2 + 6 + 2);
+    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 2 * 16);
+    world_check(world);
+}
+
+static void test_required_windows(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "trading", "{\"windows\":[\"mon-fri 09:00-11:00\"]}");
+    world_add(world, "name: j\nschedule: '*/30 * * * *'\ncommand: ['true']\nonly_on: trading\n");
+    world_pass(world, 2 * DAY - SECOND); /* Thursday and Friday */
+    assert_int_equal(world->process_count, 2 * 4);
+    for (size_t i = 0; i < world->entry_count; i++)
+        assert_string_equal(world->entries[i].detail, "not on trading");
+    world_check(world);
+}
+
+/* What was out while the old window held stays so. */
+static void test_a_window_that_changes(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"windows\":[\"00:00-08:00\"]}");
+    world_add(world, JOB("* * * * *", ""));
+    world_pass(world, 10 * MINUTE + 30 * SECOND);
+    put_calendar(world, "holidays", "{\"windows\":[\"00:15-08:00\"]}");
+    world_pass(world, 10 * MINUTE);
+    assert_int_equal(world->process_count, 4); /* 00:11 to 00:14 */
+    world_check(world);
+}
+
 static void test_manual_runs_run(void **state)
 {
     struct world *world = *state;
@@ -320,6 +392,11 @@ int main(void)
         WITH_WORLD(test_a_restart_on_the_day),
         WITH_WORLD(test_required_days),
         WITH_WORLD(test_a_required_calendar_that_is_missing),
+        WITH_WORLD(test_a_window_is_named),
+        WITH_WORLD(test_a_window_of_another_zone),
+        WITH_WORLD(test_an_outage_over_a_window),
+        WITH_WORLD(test_required_windows),
+        WITH_WORLD(test_a_window_that_changes),
         WITH_WORLD(test_manual_runs_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,19 +26,25 @@ static void read_and_written(void **state)
          "\"notes\":\"Closed.\"}"},
         {__LINE__, "{\"dates\": [\"12-25\", \"2026-10-01/2026-10-07\"], \"name\": \"it\"}",
          "{\"dates\":[\"12-25\",\"2026-10-01/2026-10-07\"],\"weekdays\":[]}"},
+        {__LINE__,
+         "windows: [mon-fri 09:00-17:30, 22:00-06:00, 09:00-17:30, '22:00-06:00']\n"
+         "timezone: Europe/Berlin\n",
+         "{\"dates\":[],\"weekdays\":[],\"windows\":[\"09:00-17:30\",\"22:00-06:00\","
+         "\"mon-fri 09:00-17:30\"],\"timezone\":\"Europe/Berlin\"}"},
+        {__LINE__, "windows: []\ntimezone: ''\n", "{\"dates\":[],\"weekdays\":[]}"},
         {__LINE__, "notes: ''\ndates:\n- 02-29\n", "{\"dates\":[\"02-29\"],\"weekdays\":[]}"},
     };
     for (size_t i = 0; i < ROWS(cases); i++) {
         struct calendar_definition definition, again;
         struct job_error error = {0};
-        if (calendar_decode_text(cases[i].text, strlen(cases[i].text), "it", &definition, &error) !=
-            OK)
+        if (calendar_decode_text(cases[i].text, strlen(cases[i].text), "it", NULL, &definition,
+                                 &error) != OK)
             fail_msg("line %d: %s", cases[i].line, error.message);
         char *text = calendar_encode_text(&definition);
         if (strcmp(text, cases[i].want) != 0)
             fail_msg("line %d: %s", cases[i].line, text);
         json_t *value = json_loads(text, 0, NULL);
-        assert_int_equal(calendar_decode_json(value, NULL, &again, &error), OK);
+        assert_int_equal(calendar_decode_json(value, NULL, NULL, &again, &error), OK);
         char *text_again = calendar_encode_text(&again);
         assert_string_equal(text_again, text);
         json_decref(value);
@@ -64,7 +70,7 @@ static void refused_with_a_place(void **state)
         {__LINE__, "{}\n---\n{}\n", 0, 0, "", "expected one calendar, found 2"},
         {__LINE__, "date: []\n", 1, 1, "/date", "unknown field \"date\"; did you mean \"dates\"?"},
         {__LINE__, "except: []\n", 1, 1, "/except",
-         "unknown field \"except\"; known: dates, weekdays, notes"},
+         "unknown field \"except\"; known: dates, weekdays, windows, timezone, notes"},
         {__LINE__, "dates: 2026-12-25\n", 1, 8, "/dates",
          "dates: expected a list like [2026-12-25], found a text"},
         {__LINE__, "dates:\n- 2026-12-25\n- 2026-02-30\n", 3, 11, "/dates/1",
@@ -74,14 +80,19 @@ static void refused_with_a_place(void **state)
          "weekdays[0]: unknown weekday \"satt\"; did you mean sat?"},
         {__LINE__, "weekdays: [sat, sat, sat, sat, sat, sat, sat, sat]\n", 1, 11, "/weekdays",
          "weekdays: expected at most 7, found 8"},
+        {__LINE__, "windows: 09:00-17:30\n", 1, 10, "/windows",
+         "windows: expected a list like [09:00-17:30], found a text"},
+        {__LINE__, "windows:\n- 09:00-17:30\n- 09:00-25:00\n", 3, 9, "/windows/1",
+         "windows[1]: hour 25 is out of range 0-24"},
+        {__LINE__, "timezone: []\n", 1, 11, "/timezone", "timezone: expected a text, found a list"},
         {__LINE__, "notes: {}\n", 1, 8, "/notes", "notes: expected a text, found a map"},
         {__LINE__, "name: other\n", 1, 7, "/name", "name: is \"other\", but it is to be \"it\""},
     };
     for (size_t i = 0; i < ROWS(cases); i++) {
         struct calendar_definition definition;
         struct job_error error = {0};
-        enum status st =
-            calendar_decode_text(cases[i].text, strlen(cases[i].text), "it", &definition, &error);
+        enum status st = calendar_decode_text(cases[i].text, strlen(cases[i].text), "it", NULL,
+                                              &definition, &error);
         if (st != E_INVALID || strcmp(error.path, cases[i].path) != 0 ||
             strcmp(error.message, cases[i].message) != 0 || error.line != cases[i].at_line ||
             error.column != cases[i].at_column)
@@ -107,16 +118,67 @@ static void the_longest(void **state)
     strbuf_adds(&text, "]}");
     json_t *value = json_loads(text.text, 0, NULL);
     assert_non_null(value);
-    assert_int_equal(calendar_decode_json(value, NULL, &definition, &error), OK);
+    assert_int_equal(calendar_decode_json(value, NULL, NULL, &definition, &error), OK);
     char *stored = calendar_encode_text(&definition);
     assert_true(strlen(stored) < 64 * 1024);
     free(stored);
     calendar_definition_release(&definition);
     json_array_append_new(json_object_get(value, "dates"), json_string("01-01"));
-    assert_int_equal(calendar_decode_json(value, NULL, &definition, &error), E_INVALID);
+    assert_int_equal(calendar_decode_json(value, NULL, NULL, &definition, &error), E_INVALID);
     assert_string_equal(error.message, "dates: expected at most 2000, found 2001");
     json_decref(value);
     strbuf_release(&text);
+}
+
+/* As many windows as fit into a document with the dates that there are. */
+static void the_longest_with_windows(void **state)
+{
+    (void)state;
+    struct calendar_definition definition;
+    struct job_error error = {0};
+    json_t *windows = json_array(), *dates = json_array();
+    json_t *value = json_pack("{s:o, s:o}", "windows", windows, "dates", dates);
+    char text[64];
+    for (int i = 0; i < CALENDAR_WINDOWS_MAX; i++) {
+        snprintf(text, sizeof(text), "%04d-01-01T00:00:01Z/%04d-01-02T00:00:01Z", 2000 + i,
+                 2000 + i);
+        json_array_append_new(windows, json_string(text));
+    }
+    assert_int_equal(calendar_decode_json(value, NULL, NULL, &definition, &error), OK);
+    char *stored = calendar_encode_text(&definition);
+    assert_true(strlen(stored) < CALENDAR_TEXT_MAX);
+    assert_true(calendar_text_is_new(stored));
+    free(stored);
+    calendar_definition_release(&definition);
+    for (int i = 0; i < CALENDAR_DATES_MAX; i++) {
+        snprintf(text, sizeof(text), "%04d-01-01/%04d-01-02", 2000 + i, 2000 + i);
+        json_array_append_new(dates, json_string(text));
+    }
+    assert_int_equal(calendar_decode_json(value, NULL, NULL, &definition, &error), E_INVALID);
+    assert_non_null(strstr(error.message, "dates, windows and notes have "));
+    json_decref(value);
+    assert_false(calendar_text_is_new("{\"dates\":[\"12-25\"],\"notes\":\"windows\"}"));
+    assert_true(calendar_text_is_new("{\"dates\":[],\"timezone\":\"UTC\"}"));
+}
+
+/* A zone that this machine does not have is no zone. */
+static void time_zones_are_looked_up(void **state)
+{
+    (void)state;
+    static const char known[] = "timezone: America/New_York", unknown[] = "timezone: Mars/X";
+    struct zone_db *zones;
+    struct calendar_definition definition;
+    struct job_error error = {0};
+    assert_int_equal(zone_db_new(NULL, &zones), OK);
+    assert_int_equal(calendar_decode_text(known, strlen(known), NULL, zones, &definition, &error),
+                     OK);
+    assert_string_equal(zone_name(definition.calendar.zone), "America/New_York");
+    calendar_definition_release(&definition);
+    assert_int_equal(
+        calendar_decode_text(unknown, strlen(unknown), NULL, zones, &definition, &error),
+        E_INVALID);
+    assert_string_equal(error.path, "/timezone");
+    zone_db_free(zones);
 }
 
 static void names(void **state)
@@ -148,6 +210,8 @@ int main(void)
         cmocka_unit_test(read_and_written),
         cmocka_unit_test(refused_with_a_place),
         cmocka_unit_test(the_longest),
+        cmocka_unit_test(the_longest_with_windows),
+        cmocka_unit_test(time_zones_are_looked_up),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

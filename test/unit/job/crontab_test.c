@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "crontab/crontab.h"
+#include "export/crontab_export.h"
 
 static struct zone_db *zones;
 

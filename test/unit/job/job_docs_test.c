@@ -28,14 +28,15 @@ static char *read_document(void)
     return text;
 }
 
-/* A job, or several; or, if it has dates, a calendar. */
+/* A job, or several; or, if it has dates or windows, a calendar. */
 static enum status decode_example(const char *text, size_t length, struct zone_db *zones,
                                   struct job_error *reterr)
 {
     struct job_list jobs;
     struct calendar_definition calendar;
-    bool is_calendar = memmem(text, length, "\ndates:", strlen("\ndates:"));
-    enum status st = is_calendar ? calendar_decode_text(text, length, NULL, &calendar, reterr)
+    bool is_calendar = memmem(text, length, "\ndates:", strlen("\ndates:")) ||
+                       memmem(text, length, "\nwindows:", strlen("\nwindows:"));
+    enum status st = is_calendar ? calendar_decode_text(text, length, NULL, NULL, &calendar, reterr)
                                  : jobs_decode_text(text, length, "UTC", zones, &jobs, reterr);
     if (st == OK && is_calendar)
         calendar_definition_release(&calendar);

@@ -279,7 +279,7 @@ static const struct {
     {__LINE__, JOB "notify: {text: '${job'}\n",
      "4:17 /notify/text notify.text: \"${job\" has no }"},
     {__LINE__, JOB "notify: {title: \"a\\nb\"}\n",
-     "4:17 /notify/title notify.title: \"a\nb\" is one line"},
+     "4:17 /notify/title notify.title: \"a\nb\" must be a single line"},
     {__LINE__, JOB "limits: {cpus: 0}\n",
      "4:16 /limits/cpus limits.cpus: \"0\" is not a number of processors from 0.01 to 1024, like "
      "1.5"},

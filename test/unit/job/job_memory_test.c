@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "crontab/crontab.h"
+#include "export/crontab_export.h"
 #include "flow_support.h"
 #include "foreign/foreign.h"
 

@@ -34,7 +34,9 @@ static struct peer some_peer(void)
                         .skew_ms = -17,
                         .lag_ms = 3,
                         .cpu_pressure = 41,
-                        .memory_pressure = -1};
+                        .memory_pressure = -1,
+                        .cpu_load = 130,
+                        .memory_used = 62};
     assert_int_equal(id_parse(instance, &peer.instance), OK);
     return peer;
 }
@@ -73,6 +75,8 @@ static void test_round_trip(void **state)
         assert_int_equal(again.home, peer.home);
         assert_int_equal(again.refusal, PEER_FULL);
         assert_int_equal(again.skew_ms, -17);
+        assert_int_equal(again.cpu_load, 130);
+        assert_int_equal(again.memory_used, 62);
         assert_int_equal(peer_encode(&again, &out_again), OK);
         assert_string_equal(out_again.text, out.text);
         strbuf_release(&out);

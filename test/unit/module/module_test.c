@@ -8,8 +8,8 @@
 
 #include "module.h"
 
-/* The folder has peal-own.so of this build, peal-other.so of another one, and peal-none.so, which
- * is no module. */
+/* The folder has peal-own.so of this build, peal-other.so of another version, peal-build.so of
+ * this version and another build, and peal-none.so, which is no module. */
 static void loads_only_its_own(void **state)
 {
     static const struct {
@@ -21,6 +21,8 @@ static void loads_only_its_own(void **state)
         {__LINE__, MODULES, "peal-own", OK, ""},
         {__LINE__, MODULES, "peal-own", OK, ""}, /* again */
         {__LINE__, MODULES, "peal-other", E_VERSION, "peal-other.so is of peal 0.0.1 old, and"},
+        {__LINE__, MODULES, "peal-build", E_VERSION, " build 0123456789ab, and this is "},
+        {__LINE__, MODULES, "peal-build", E_VERSION, ": install both from one build"},
         {__LINE__, MODULES, "peal-none", E_NOT_FOUND, "peal's part for Things can't be loaded"},
         {__LINE__, MODULES, "peal-missing", E_NOT_FOUND, "without Things: there is no " MODULES},
         {__LINE__, NULL, "peal-own", E_NOT_FOUND, "/lib/peal/peal-own.so"},

@@ -15,7 +15,7 @@
 #include "sources.h"
 
 static const struct message *const tables[] = {parsed_wrappings, parsed_complaints, parsed_messages,
-                                               started_messages, parsed_words};
+                                               started_messages, foreign_messages,  parsed_words};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 static void translates_to(const char *english, const char *chinese, int line)
@@ -61,6 +61,10 @@ static void a_message_is_translated(void **state)
          "CRON_TZ：未知时区“x”；以下各行沿用此前的时区"},
         {__LINE__, "no sign of the lease for its TTL of 10 s",
          "租约在其 10 秒的 TTL 内没有任何应答"},
+        {__LINE__, "url: a channel of type slack has a URL that starts with https:// or http://",
+         "url：slack类型的渠道的 URL 应以 https:// 或 http:// 开头"},
+        {__LINE__, "title: there is no field ${jobb}; did you mean ${job}?",
+         "title：没有字段 ${jobb}；是否指 ${job}？"},
         /* of an agent that does not start */
         {__LINE__, "/etc/peal.yaml:2:1: unknown key \"lisen\"; did you mean listen?",
          "/etc/peal.yaml:2:1：未知的键“lisen”；是否指 listen？"},
@@ -218,6 +222,16 @@ static const struct text_call calls[] = {
     {"add_note(", 3, LAST_ARGUMENT, true, NULL},
     {"foreign_note(", 4, LAST_ARGUMENT, true, NULL},
     {"foreign_fail_field(", 4, LAST_ARGUMENT, true, NULL},
+    {"systemd_note(", 4, LAST_ARGUMENT, true, NULL},
+    {"note(", 4, LAST_ARGUMENT, true, "foreign/xxl_job.c"},
+    {"fail_here(", 2, 2, true, "foreign/rows_sql.c"},
+    {"fail_here(", 2, 2, true, "foreign/rows_csv.c"},
+    {"source->refused(", 3, 3, true, NULL},
+    {"rules->why = ", 0, 0, true, NULL},
+    {"rules.why = ", 0, 0, true, NULL},
+    {"*ret_why = ", 0, 0, true, NULL},
+    {"return ", 0, 0, true, "export/export.c"},
+    {"return ", 0, 0, true, "systemd/systemd_export.c"},
     {"lose(", 4, 4, true, "foreign/gocron_task.c"},
     {"types[] = {", 0, LAST_ARGUMENT, true, "foreign/gocron_task.c"},
     {"{NULL, ", 1, 1, true, "document/node_yaml.c"},
@@ -247,6 +261,8 @@ static const struct text_call calls[] = {
     {"fail_body(", 1, 1, true, "params/run_input.c"},
     {"snprintf(reterr->message, ", 1, LAST_ARGUMENT, true, NULL},
     {"snprintf(error.message, ", 1, LAST_ARGUMENT, true, NULL},
+    {"return ", 0, 0, true, "channel.c"},
+    {"complain(", 2, LAST_ARGUMENT, true, "channel.c"},
     {"lose(", 2, 2, true, "coord_kv_claim.c"},
     {"fail(", 2, 2, true, "coord_kv_claim.c"},
     {"end_claim(claim, COORD_LOST, ", 1, 1, true, "coord_file.c"},
@@ -283,6 +299,7 @@ static const char *const built[] = {
     "did you mean \"%s\"?",
     "make it with `peal calendar set`",
     "make it with `peal group set`",
+    "a channel (a map with type and url)",
     "can't open the store %s: %s\nCheck it: peal doctor%s",
     "no etcd endpoint can be used: %s",
     "can't read %s's password from %s: %s",
@@ -334,17 +351,10 @@ static const char *const built[] = {
     "peal's part for %s can't be loaded: %s. Install what it names",
 };
 
-static const char *const folders[] = {"schedule",
-                                      "job",
-                                      "base",
-                                      "api",
-                                      "node",
-                                      "http",
-                                      "store/sqlite",
-                                      "history/sqlite",
-                                      "coord",
-                                      "redis",
-                                      "../bin/peal/agent/config"};
+static const char *const folders[] = {
+    "schedule", "job",    "base",         "api",
+    "node",     "http",   "store/sqlite", "history/sqlite",
+    "coord",    "notify", "redis",        "../bin/peal/agent/config"};
 
 static struct source *sources;
 static size_t source_count;

@@ -87,6 +87,7 @@ export async function send(method: string, path: string, options: Options = {}):
             body: options.body === undefined ? null : JSON.stringify(options.body),
             signal: options.signal ?? null,
             credentials: "same-origin",
+            keepalive: method === "DELETE", // also while its page is being closed
         });
     } catch (error) {
         if (error instanceof DOMException && error.name === "AbortError") throw error;

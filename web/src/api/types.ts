@@ -57,7 +57,8 @@ export interface Run {
     timeout?: string | null; // likewise
     input?: { size: number; type: string | null; event: string | null } | null; // likewise
     progress?: { percent: number; text: string | null }; // of a function's call, if it tells
-    waits_for?: { group: string; on_node: boolean; place: number; of: number }; // a slot of this group
+    // a slot of this group; that of a namespace ends with a slash
+    waits_for?: { group: string; on_node: boolean; limit: "cluster" | "node" | "label"; label: string | null; most: number; place: number; of: number };
     spooled?: boolean; // on its node's disk, and not in the history's database yet
 }
 
@@ -186,6 +187,8 @@ export interface Calendar {
     revision: number;
     dates: string[];
     weekdays: string[];
+    windows?: string[];
+    timezone?: string;
     notes?: string;
     job_count: number;
     jobs: string[];
@@ -285,6 +288,18 @@ export interface Agent {
     timezone: string;
     state: string;
     jobs: number;
+    maintenance?: Maintenance[]; // what is active
+}
+
+export interface Maintenance {
+    id: string;
+    kind: "pause" | "maintenance";
+    state: "coming" | "active" | "over";
+    namespace: string | null; // null: the cluster
+    from: string;
+    to: string | null; // null: until it is ended
+    reason: string | null;
+    set_by: string;
 }
 
 // One span of GET /stats.

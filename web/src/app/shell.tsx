@@ -11,6 +11,7 @@ import { paletteOpen, shortcutsOpen } from "./keyboard";
 import { Palette } from "./palette";
 import { localZone, theme, themes, zoneChoice, zoneChoices, type Theme, type ZoneChoice } from "./preferences";
 import { leave, leaving, location, path } from "./router";
+import { MaintenanceBanner } from "./maintenance";
 import { findScreen, navigation, subject, type Screen, type ScreenProps } from "./screens";
 import { agent, logout, me } from "./session";
 import { attempt, Toasts } from "./toasts";
@@ -220,6 +221,7 @@ export function View({ at }: { at?: string }) {
     }, [location.value.path]);
     return (
         <main class="main" id="main" tabIndex={-1} ref={main}>
+            <MaintenanceBanner />
             <Guard key={path.value}>{Body && found ? <Body params={found.params} /> : !found && <NotFound text={path.value} />}</Guard>
         </main>
     );

@@ -26,11 +26,22 @@ export function words<const E extends Record<string, string>>(
     en: E,
     zh: Record<Base<Keys<E>>, string>,
 ): Words<Base<Keys<E>>> {
-    const all = { en: en as Record<string, string>, zh: zh as Record<string, string> };
+    return dictionary(en, zh as Record<string, string>) as unknown as Words<Base<Keys<E>>>;
+}
+
+// The same as the build writes it (pack_words.ts): keys and texts in one order; an empty text is none.
+export function packed(keys: string, en: string, zh: string): Words<string> {
+    const names = keys.split("|");
+    const table = (texts: string): Record<string, string> => Object.fromEntries(texts.split("|").flatMap((text, i) => (text ? [[names[i]!, text]] : [])));
+    return dictionary(table(en), table(zh));
+}
+
+function dictionary(en: Record<string, string>, zh: Record<string, string>): Words<string> {
+    const all = { en, zh };
     const say = (key: string, values: Values = {}): string => {
         const table = all[language.value];
         const single = values["n"] === 1 ? table[`${key}#one`] : undefined;
         return fill(single ?? table[key] ?? key, values);
     };
-    return Object.assign(say, { has: (key: string): key is Base<Keys<E>> => key in en, all }) as Words<Base<Keys<E>>>;
+    return Object.assign(say, { has: (key: string): key is string => key in en, all });
 }

@@ -5,7 +5,7 @@ import { t } from "../i18n/common";
 import { momentText } from "./moments";
 import { useResource } from "./resource";
 import { spanText } from "./spans";
-import { jobState, reasonText, toneOf } from "./status";
+import { jobState, reasonText, stateWord, toneOf } from "./status";
 
 const NAMES = 50; // that one call takes
 const KEPT = 500;
@@ -54,7 +54,9 @@ export function endText(run: Ended): string {
     if (run.state === "timed_out" && run.started_at && run.finished_at)
         return t("end.timeout", { span: spanText(Date.parse(run.finished_at) - Date.parse(run.started_at)) });
     if (run.state === "killed" && run.reason === "user" && run.by) return t("end.killed", { name: run.by });
-    return [reasonText(run.reason), run.detail].filter(Boolean).join(": ");
+    // "integration: failed"
+    const state = run.reason === "step_failed" && run.detail?.replace(/: (\w+)$/, (_, word: string) => t("colon") + stateWord(word as Run["state"]));
+    return [reasonText(run.reason), state || run.detail].filter(Boolean).join(t("colon"));
 }
 
 export function streakText(cause: Cause): string {

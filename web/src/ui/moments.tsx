@@ -1,6 +1,6 @@
 // Times on the screen. The tooltip has the full time; each shows its zone, or stands in a column
 // that names it.
-import { zone } from "../app/preferences";
+import { localZone, zone } from "../app/preferences";
 import { t } from "../i18n/common";
 import { language } from "../i18n/language";
 import { now } from "./clock";
@@ -81,6 +81,14 @@ export function Duration({ from, to }: { from: string | null; to: string | null 
     if (!from) return <span class="faint">–</span>;
     const end = to ? msOf(to) : now.value;
     return <span class="num">{spanText(end - msOf(from))}</span>;
+}
+
+// What a field for a date and a time says, in the zone that is shown.
+export function instantOf(value: string): string {
+    if (zone.value === localZone) return new Date(value).toISOString();
+    const asUtc = Date.parse(`${value}Z`);
+    const parts = partsOf(asUtc, zone.value);
+    return new Date(2 * asUtc - Date.parse(`${parts.date}T${parts.time}Z`)).toISOString();
 }
 
 // For the head of a column.

@@ -74,6 +74,8 @@ void agent_config_release(struct agent_config *config)
     free(config->http_allow);
     free(config->public_url);
     free(config->heartbeat_url);
+    free(config->otlp_endpoint);
+    free(config->otlp_headers);
     free(config->notify_ca);
     free(config->tls_cert);
     free(config->tls_key);
@@ -245,7 +247,7 @@ static enum status read_line(const char *path, char **ret, struct parse_error *r
     return st;
 }
 
-/* `text` is the caller's; NULL: neither is set. */
+/* `text` is the caller's; NULL: none is set. */
 static enum status find_variable(const struct setting *setting, struct setting_found *ret,
                                  struct parse_error *reterr)
 {
@@ -258,7 +260,14 @@ static enum status find_variable(const struct setting *setting, struct setting_f
     }
     strncat(ret->variable, "_FILE", sizeof(ret->variable) - strlen(ret->variable) - 1);
     const char *path = setting_of_variable(ret->variable) ? NULL : getenv(ret->variable);
-    return path && *path ? read_line(path, &ret->text, reterr) : OK;
+    if (path && *path)
+        return read_line(path, &ret->text, reterr);
+    text = setting->standard ? getenv(setting->standard) : NULL;
+    if (!text || !*text)
+        return OK;
+    snprintf(ret->variable, sizeof(ret->variable), "%s", setting->standard);
+    ret->text = strdup(text);
+    return ret->text ? OK : E_NOMEM;
 }
 
 enum status agent_config_take_variable(struct agent_config *config, const struct setting *setting,

@@ -63,8 +63,12 @@ struct agent_config {
     char *public_url;         /* of its console, for links in messages; NULL: none */
     char *heartbeat_url;      /* that the leader pings; NULL: none */
     int64_t heartbeat_every_s;
-    char *notify_ca;  /* PEM; authorities for receivers' certificates; NULL: the system's */
-    unsigned facades; /* enabled facades; of facade.h */
+    char *notify_ca;        /* PEM; authorities for receivers' certificates; NULL: the system's */
+    char *otlp_endpoint;    /* of a collector of OpenTelemetry; NULL: none */
+    char *otlp_headers;     /* for it, as otlp_headers_parse reads them; NULL: none */
+    bool no_traces;         /* no spans are sent */
+    int64_t otlp_metrics_s; /* how often metrics are sent; 0: never */
+    unsigned facades;       /* enabled facades; of facade.h */
 
     struct setting_given given[SETTINGS_MAX]; /* by setting_index */
 };
@@ -106,12 +110,21 @@ MUST_CHECK enum status agent_config_set_log_format(struct agent_config *config, 
 /* "https://peal.example.com" */
 MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);
-/* "dkron,tutorial" */
+/* "http://127.0.0.1:4318" */
+MUST_CHECK enum status agent_config_set_otlp_endpoint(struct agent_config *config, const char *text,
+                                                      struct parse_error *reterr);
+/* "name=value,other=value" */
+MUST_CHECK enum status agent_config_set_otlp_headers(struct agent_config *config, const char *text,
+                                                     struct parse_error *reterr);
+/* "on" or "off" */
+MUST_CHECK enum status agent_config_set_otlp_traces(struct agent_config *config, const char *text,
+                                                    struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_heartbeat_url(struct agent_config *config, const char *text,
                                                       struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_heartbeat_every(struct agent_config *config,
                                                         const char *text,
                                                         struct parse_error *reterr);
+/* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_peer_listen(struct agent_config *config, const char *text,

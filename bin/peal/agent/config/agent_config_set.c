@@ -11,6 +11,7 @@
 #include "facade/facade.h"
 #include "history_open.h"
 #include "listen.h"
+#include "otlp.h"
 #include "peer.h"
 #include "proxy.h"
 
@@ -204,6 +205,39 @@ enum status agent_config_set_public_url(struct agent_config *config, const char 
         return parse_fail(reterr, 1, "expected a URL like https://peal.example.com, not \"%.80s\"",
                           text);
     return replace(&config->public_url, text);
+}
+
+enum status agent_config_set_otlp_endpoint(struct agent_config *config, const char *text,
+                                           struct parse_error *reterr)
+{
+    bool is_url = strncmp(text, "https://", 8) == 0 || strncmp(text, "http://", 7) == 0;
+    if (!is_url || text[strcspn(text, " \t?#")])
+        return parse_fail(reterr, 1,
+                          "expected the URL of a collector, without /v1/traces, like "
+                          "http://127.0.0.1:4318");
+    return replace(&config->otlp_endpoint, text);
+}
+
+enum status agent_config_set_otlp_traces(struct agent_config *config, const char *text,
+                                         struct parse_error *reterr)
+{
+    bool is_off = strcmp(text, "off") == 0;
+    if (!is_off && strcmp(text, "on") != 0)
+        return parse_fail(reterr, 1, "on or off is expected, not \"%.60s\"", text);
+    config->no_traces = is_off;
+    return OK;
+}
+
+enum status agent_config_set_otlp_headers(struct agent_config *config, const char *text,
+                                          struct parse_error *reterr)
+{
+    struct job_pairs headers;
+    const char *why;
+    enum status st = otlp_headers_parse(text, &headers, &why);
+    if (st == E_INVALID)
+        return parse_fail(reterr, 1, "%s", why);
+    job_pairs_release(&headers);
+    return st == OK ? replace(&config->otlp_headers, text) : st;
 }
 
 enum status agent_config_set_heartbeat_url(struct agent_config *config, const char *text,

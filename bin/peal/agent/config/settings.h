@@ -34,9 +34,11 @@ struct setting {
     bool reloads;  /* SIGHUP takes it over; others wait for the next start */
     size_t offset; /* in struct agent_config */
     set_setting *set;
-    const char *option;  /* of `peal start`; NULL: none */
-    const char *initial; /* the default; NULL: none, or as `help` has it */
-    const char *sample;  /* for the sample file */
+    const char *option;   /* of `peal start`; NULL: none */
+    const char *initial;  /* the default; NULL: none, or as `help` has it */
+    const char *sample;   /* for the sample file */
+    const char *standard; /* a variable that other programs have, too; NULL: none */
+    bool is_secret;       /* shown as asterisks */
     const char *help[LANGUAGES];
 };
 

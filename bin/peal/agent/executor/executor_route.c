@@ -3,6 +3,8 @@
  * executor_call.c sees to its runs. */
 #include "executor/executor_route.h"
 
+#include "trace.h"
+
 static struct executor_route *from_port(struct executor *port)
 {
     return (struct executor_route *)port;
@@ -22,7 +24,11 @@ static enum status start(struct executor *port, const struct run *run, const str
         return E_INVALID;
     struct executor *part =
         job->kind == JOB_HTTP ? executor_call_port(route->call) : executor_spawn_port(route->spawn);
-    return part->ops->start(part, run, job, at, deadline);
+    if (!route->has_traces)
+        return part->ops->start(part, run, job, at, deadline);
+    struct run traced = *run;
+    run_trace_parent(run, traced.traceparent);
+    return part->ops->start(part, &traced, job, at, deadline);
 }
 
 static void kill_run(struct executor *port, const struct id *run_id, enum run_reason reason)
@@ -136,7 +142,8 @@ static const struct executor_ops ops = {.start = start,
                                         .ahead_ms = ahead_ms};
 
 void executor_route_init(struct executor_route *route, struct executor_spawn *spawn,
-                         struct executor_call *call)
+                         struct executor_call *call, bool has_traces)
 {
-    *route = (struct executor_route){.port.ops = &ops, .spawn = spawn, .call = call};
+    *route = (struct executor_route){
+        .port.ops = &ops, .spawn = spawn, .call = call, .has_traces = has_traces};
 }

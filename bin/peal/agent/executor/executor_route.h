@@ -12,10 +12,12 @@ struct executor_route {
     bool spawn_is_ready;
     bool is_told; /* the engine was told READY, and nothing since */
     bool is_telling;
+    bool has_traces;
 };
 
-/* Both must outlive it. */
+/* Both must outlive it. `has_traces`: runs have spans of their own, which are the parents of those
+ * that they make; else what they are given is the traceparent of their request. */
 void executor_route_init(struct executor_route *route, struct executor_spawn *spawn,
-                         struct executor_call *call);
+                         struct executor_call *call, bool has_traces);
 
 #endif

@@ -49,7 +49,7 @@ static json_t *describe(const struct agent_config *config, const struct setting 
         strcmp(setting->name, "data") == 0 ? config->data : agent_config_value(config, setting);
     struct strbuf shown;
     strbuf_init(&shown);
-    print_value(value, &shown);
+    print_value(setting->is_secret && value ? "***" : value, &shown);
     json_t *row = shown.failed ? NULL
                                : json_pack("{s:s, s:o, s:s}", "name", setting->name, "value",
                                            value ? json_string(shown.text) : json_null(), "origin",

@@ -132,7 +132,7 @@ static enum exit_code print_fires(struct client *client, const char *name)
         json_array_foreach (json_object_get(answer, "left_out"), i, fire) {
             printf("  %-30s ", answer_text(fire, "local"));
             printf(tr("left out: calendar %s"), answer_text(fire, "calendar"));
-            putchar('\n');
+            printf(*answer_text(fire, "window") ? ", %s\n" : "%s\n", answer_text(fire, "window"));
         }
         json_decref(answer);
     }

@@ -1,20 +1,25 @@
-/* peal export: definitions as YAML, JSON or a crontab. */
+/* peal export: definitions as YAML or JSON, and as jobs of other programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/json_out.h"
-#include "crontab/crontab.h"
+#include "export/crontab_export.h"
+#include "foreign/cronjob_export.h"
 #include "jobs/definition.h"
+#include "jobs/foreign/systemd_files.h"
 #include "text/tr.h"
 
-enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON };
+enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON, FORM_SYSTEMD, FORM_KUBERNETES };
 
 struct request {
     struct request_base base;
     enum form form;
     struct words names;
     bool system;
+    const char *folder;        /* of FORM_SYSTEMD; NULL: stdout */
+    const char *image, *space; /* of FORM_KUBERNETES */
 };
 
 /* The jobs of these names, or all. */
@@ -89,6 +94,81 @@ static enum status print_text(const struct reading *reading, const struct job_li
     return st;
 }
 
+static bool is_taken(const struct strbuf *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i].text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "team/a" and "Team-A" would have the same name there. */
+static void choose_name(struct strbuf *names, size_t index, const char *job)
+{
+    struct strbuf *name = &names[index];
+    strbuf_init(name);
+    cronjob_name(job, name);
+    size_t length = name->length;
+    for (int number = 2; is_taken(names, index, name->text) && !name->failed; number++) {
+        strbuf_truncate(name, length);
+        strbuf_addf(name, "-%d", number);
+    }
+}
+
+static enum status print_cronjobs(const struct reading *reading, const struct job_list *jobs,
+                                  const struct request *request)
+{
+    const struct cronjob_options options = {.image = request->image,
+                                            .space = request->space,
+                                            .from_s = time(NULL),
+                                            .zones = reading->zones};
+    struct strbuf text, *names = calloc(jobs->count + 1, sizeof(*names));
+    enum status st = names ? OK : E_NOMEM;
+    size_t count = 0;
+    strbuf_init(&text);
+    for (; count < jobs->count && st == OK; count++) {
+        choose_name(names, count, jobs->items[count]->name);
+        st = strbuf_status(&names[count]);
+        if (st == OK)
+            st = cronjob_export(jobs->items[count], names[count].text, &options, &text);
+    }
+    if (st == OK)
+        fputs(text.text, stdout);
+    for (size_t i = 0; i < count; i++)
+        strbuf_release(&names[i]);
+    free(names);
+    strbuf_release(&text);
+    return st;
+}
+
+static enum exit_code print_jobs(const struct request *request, const struct reading *reading,
+                                 const struct job_list *jobs)
+{
+    switch (request->form) {
+    case FORM_JSON:
+        return cli_fail(print_json(jobs));
+    case FORM_SYSTEMD:
+        return systemd_files_write(jobs, reading, request->folder);
+    case FORM_KUBERNETES:
+        return cli_fail(print_cronjobs(reading, jobs, request));
+    case FORM_CRONTAB:
+    case FORM_YAML:
+        break;
+    }
+    return cli_fail(print_text(reading, jobs, request->form, request->system));
+}
+
+/* An option of another form would be ignored. */
+static enum exit_code check_options(const struct request *request)
+{
+    if (request->folder && request->form != FORM_SYSTEMD)
+        return cli_usage(request->base.command, "--dir is for systemd");
+    if ((request->image || request->space) && request->form != FORM_KUBERNETES)
+        return cli_usage(request->base.command, "--image and --namespace are for kubernetes");
+    return EXIT_OK;
+}
+
 static enum exit_code export_jobs(struct client *client, void *place)
 {
     const struct request *request = place;
@@ -96,32 +176,37 @@ static enum exit_code export_jobs(struct client *client, void *place)
     struct job_list jobs;
     json_t *found = NULL;
     job_list_init(&jobs);
-    enum exit_code code = reading_init(&reading, client);
+    enum exit_code code = check_options(request);
+    if (code != EXIT_OK)
+        return code;
+    code = reading_init(&reading, client);
     if (code == EXIT_OK)
         code = collect(client, &request->names, &found);
     if (code == EXIT_OK)
         code = decode_all(&reading, found, &jobs);
     if (code == EXIT_OK)
-        code = cli_fail(request->form == FORM_JSON
-                            ? print_json(&jobs)
-                            : print_text(&reading, &jobs, request->form, request->system));
+        code = print_jobs(request, &reading, &jobs);
     json_decref(found);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;
 }
 
-static const char *const forms[] = {"crontab", "yaml", "json", NULL};
+static const char *const forms[] = {"crontab", "yaml", "json", "systemd", "kubernetes", NULL};
 
 const struct command cmd_export = {
     .name = "export",
-    .summary = "definitions as YAML, JSON or a crontab",
-    .examples = EXAMPLES({"peal export yaml > jobs.yaml", NULL},
-                         {"peal export crontab backup report", NULL},
-                         {"peal export json | jq length", NULL}),
-    .usage = "crontab|yaml|json [NAME...] [options]",
-    .notes = "All jobs, unless names are given. Fields that a crontab has no syntax for become "
-             "comments.",
+    .summary = "definitions as YAML, JSON, a crontab, timers or CronJobs",
+    .examples = EXAMPLES(
+        {"peal export yaml > jobs.yaml", NULL}, {"peal export crontab backup report", NULL},
+        {"peal export systemd backup --dir units", "a .timer and a .service for each job"},
+        {"peal export kubernetes --image busybox:1.36", NULL},
+        {"peal export json | jq length", NULL}),
+    .usage = "crontab|systemd|kubernetes|yaml|json [NAME...] [options]",
+    .notes =
+        "All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no "
+        "syntax for become comments; a job that can't be one is left out, with the reason. The "
+        "ticks of a timer or a CronJob are compared with those of the job for a year.",
     .arguments =
         ROWS({.name = "FORM",
               .value = TR("the form"),
@@ -129,10 +214,16 @@ const struct command cmd_export = {
               .place = OPTION_PLACE(request, form, unsigned),
               .choices = forms},
              ARGUMENTS(request, names, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
-    .options = ROWS(OPTION_FLAG(request, system, 0, "system",
-                                "a crontab with a user in every line, like /etc/crontab"),
-                    OPTION_GROUP(request, base, client_options)),
-    .too_few = "which format? crontab, yaml or json",
+    .options =
+        ROWS(OPTION_FLAG(request, system, 0, "system",
+                         "a crontab with a user in every line, like /etc/crontab"),
+             OPTION_TEXT(request, folder, 0, "dir", "DIR",
+                         "write the units of systemd into this folder", .complete = COMPLETE_FILES),
+             OPTION_TEXT(request, image, 0, "image", "IMAGE",
+                         "the image for jobs that are no containers"),
+             OPTION_TEXT(request, space, 0, "namespace", "NS", "the namespace of the CronJobs"),
+             OPTION_GROUP(request, base, client_options)),
+    .too_few = "which format? crontab, systemd, kubernetes, yaml or json",
     .request_size = sizeof(struct request),
     .with_agent = export_jobs,
 };

@@ -41,7 +41,7 @@ static enum exit_code read_files(const struct request *request, struct reading *
     enum exit_code code = reading_init(reading, NULL);
     if (code == EXIT_OK)
         code = definitions_read(reading, request->files.items, request->files.count, jobs, sources);
-    return code == EXIT_OK ? calendars_of_folder(book, request->calendars) : code;
+    return code == EXIT_OK ? calendars_of_folder(book, request->calendars, reading->zones) : code;
 }
 
 /* The names of all jobs that others wait for. NULL: out of memory. */

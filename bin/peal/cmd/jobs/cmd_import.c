@@ -7,8 +7,10 @@
 #include "definition/job_fields.h"
 #include "facade/facade_dkron_import.h"
 #include "foreign/cronjob.h"
-#include "jobs/crontab_source.h"
-#include "jobs/foreign_source.h"
+#include "foreign/xxl.h"
+#include "jobs/foreign/crontab_source.h"
+#include "jobs/foreign/foreign_source.h"
+#include "jobs/foreign/systemd_source.h"
 #include "text/tr.h"
 
 enum { PREFIX_MAX = 64 };
@@ -16,6 +18,7 @@ enum { PREFIX_MAX = 64 };
 struct request {
     struct request_base base;
     struct crontab_request from;
+    bool is_user; /* units of a user's own manager */
     bool apply, replace;
 };
 
@@ -110,6 +113,23 @@ static enum exit_code read_cronjobs(const struct request *request, const struct 
     return foreign_source_read(&from, reading, jobs, ret_lost);
 }
 
+static enum exit_code read_xxl(const struct request *request, const struct reading *reading,
+                               struct job_list *jobs, size_t *ret_lost)
+{
+    const struct foreign_request from = {request->from.file, request->from.prefix, xxl_import};
+    return foreign_source_read(&from, reading, jobs, ret_lost);
+}
+
+static enum exit_code read_timers(const struct request *request, const struct reading *reading,
+                                  struct job_list *jobs, size_t *ret_lost)
+{
+    const struct systemd_request from = {.file = request->from.file,
+                                         .prefix = request->from.prefix,
+                                         .user = request->from.user,
+                                         .is_user = request->is_user};
+    return systemd_source_read(&from, reading, jobs, ret_lost);
+}
+
 /* Where the jobs come from. */
 struct origin {
     enum exit_code (*read)(const struct request *request, const struct reading *reading,
@@ -183,6 +203,18 @@ static enum exit_code import_cronjobs(void *place)
     return import_from(place, &origin);
 }
 
+static enum exit_code import_xxl(void *place)
+{
+    static const struct origin origin = {read_xxl, .has_lines = false};
+    return import_from(place, &origin);
+}
+
+static enum exit_code import_timers(void *place)
+{
+    static const struct origin origin = {read_timers, .has_lines = false};
+    return import_from(place, &origin);
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -217,7 +249,9 @@ static const struct command subcommands[] = {
         .summary = "show the jobs of gocron's tasks, or add them",
         .arguments = LISTING,
         .options = import_options,
-        .too_few = "which file? Of gocron's answer to GET /api/task?page_size=1000, or - for stdin",
+        .too_few =
+            "which file? Of gocron's answer to GET /api/task?page_size=1000 or of a dump, or - for "
+            "stdin",
         .too_many = "one file at a time",
         .run = import_gocron,
     },
@@ -239,31 +273,59 @@ static const struct command subcommands[] = {
         .too_many = "one file at a time",
         .run = import_cronjobs,
     },
+    {
+        .name = "import systemd",
+        .summary = "show the jobs of systemd's timers, or add them",
+        .arguments = ROWS(ARGUMENT(request, from.file, "FILE|DIR|-", .complete = COMPLETE_FILES)),
+        .options =
+            ROWS(OPTION_TEXT(request, from.user, 0, "user", "USER",
+                             "the user of services that name none"),
+                 OPTION_FLAG(request, is_user, 0, "user-units", "units of a user's own systemd"),
+                 OPTION_GROUP(request, base, import_options)),
+        .too_few =
+            "which timers? A .timer, a folder of units, or - for what `systemctl cat` prints",
+        .too_many = "one file at a time",
+        .run = import_timers,
+    },
+    {
+        .name = "import xxl-job",
+        .summary = "show the jobs of XXL-JOB's tables, or add them",
+        .arguments = LISTING,
+        .options = import_options,
+        .too_few = "which file? Rows of xxl_job_info as SQL, CSV or JSON, or - for stdin",
+        .too_many = "one file at a time",
+        .run = import_xxl,
+    },
     {0},
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .summary = "jobs from a crontab, from gocron, dkron or Kubernetes",
-    .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
-                         {"peal import crontab --apply", "adds the jobs"},
-                         {"peal import crontab /etc/crontab --system", NULL},
-                         {"peal import crontab --system", "/etc/crontab and /etc/cron.d"},
-                         {"peal import crontab /mnt/old/etc/cron.d --system --prefix old/", NULL},
-                         {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL},
-                         {"peal import gocron tasks.json --prefix old/",
-                          "the answer of gocron's GET /api/task?page_size=1000"},
-                         {"curl DKRON/v1/jobs | peal import dkron - --apply", NULL},
-                         {"kubectl get cronjobs -o yaml | peal import kubernetes -", NULL}),
+    .summary = "jobs from a crontab, systemd, Kubernetes, dkron, gocron or XXL-JOB",
+    .examples =
+        EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
+                 {"peal import crontab --apply", "adds the jobs"},
+                 {"peal import crontab /etc/crontab --system", NULL},
+                 {"peal import crontab --system", "/etc/crontab and /etc/cron.d"},
+                 {"peal import crontab /mnt/old/etc/cron.d --system --prefix old/", NULL},
+                 {"peal import crontab /var/spool/cron/crontabs --prefix users/", NULL},
+                 {"peal import gocron tasks.json --prefix old/",
+                  "the answer of gocron's GET /api/task?page_size=1000"},
+                 {"mysqldump xxl_job xxl_job_info xxl_job_group | peal import xxl-job -", NULL},
+                 {"curl DKRON/v1/jobs | peal import dkron - --apply", NULL},
+                 {"kubectl get cronjobs -o yaml | peal import kubernetes -", NULL},
+                 {"peal import systemd /etc/systemd/system/backup.timer", NULL},
+                 {"systemctl cat '*.timer' '*.service' | peal import systemd -", NULL}),
     .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
              "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
              "- is stdin. The files of a folder are crontabs of the users that they are named "
              "after, as in a spool, unless --system or --user is given. A listing of another "
-             "program is JSON, or YAML of Kubernetes; docs/FROM-OTHERS.md says what becomes of "
+             "program is JSON, YAML of Kubernetes, or rows of tables as SQL or CSV; "
+             "docs/FROM-OTHERS.md says what becomes of "
              "each field. Exit status 6: "
              "some lines, or tasks, could not be read.",
     .options = client_options,
-    .too_few = "what to import? peal import crontab, gocron, dkron or kubernetes",
+    .too_few = "what to import? peal import crontab, systemd, kubernetes, dkron, gocron or xxl-job",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

@@ -82,7 +82,7 @@ static enum exit_code compare_files(const struct request *request, struct input 
     if (code == EXIT_OK)
         code = read_old(request, input);
     if (code == EXIT_OK)
-        code = calendars_of_folder(&plan->book, request->calendars);
+        code = calendars_of_folder(&plan->book, request->calendars, input->reading.zones);
     for (size_t i = 0; code == EXIT_OK && st == OK && i < input->jobs.count; i++) {
         const struct job *after = input->jobs.items[i];
         st = job_plan_add(plan, definitions_find(&input->old_reading, after->name), after,
@@ -206,7 +206,9 @@ static enum exit_code compare_agent(struct client *client, const struct request 
     if (code == EXIT_OK && (plan->count || request->prune))
         code = client_pages(client, "/jobs?", 0, take_others, &others);
     if (code == EXIT_OK && plan->count)
-        code = calendars_of_agent(&plan->book, client);
+        code = calendars_of_agent(&plan->book, client, input->reading.zones);
+    if (code == EXIT_OK && plan->count)
+        code = plan_gates_read(&plan->gates, client);
     json_decref(names);
     json_decref(there);
     json_decref(digests);
@@ -294,7 +296,8 @@ const struct command cmd_plan = {
         "files: --against, or --git, which reads a revision of the files' repository. Shows each "
         "field that changes, with its file and line, and of each job whose ticks change how many "
         "of a year's are gained, lost or moved, what the clock's changes and calendars do to them, "
-        "and with how many other jobs they start in one second. Secrets are masked.\n"
+        "and with how many other jobs they start in one second; of an agent also which fall in "
+        "maintenance, and where more jobs of a group start than may run. Secrets are masked.\n"
         "Exit status: 0 nothing changes, 2 something does, 1 an error.",
     .options = ROWS(
         OPTION_LIST(request, files, 'f', "file", "F",

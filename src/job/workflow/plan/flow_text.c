@@ -52,9 +52,10 @@ static enum status pack_document(const struct job *workflow, const struct run_in
                                  json_t *params, const struct planning *p, json_t **ret)
 {
     json_t *plan = pack_plan(workflow, given, p);
-    json_t *document = plan ? json_pack("{s:O, s:O*, s:O*, s:O}", "params", params, "env",
-                                        given->env, "body", given->body, "plan", plan)
-                            : NULL;
+    json_t *document =
+        plan ? json_pack("{s:O, s:O*, s:O*, s:O*, s:O}", "params", params, "env", given->env,
+                         "body", given->body, "tracestate", given->tracestate, "plan", plan)
+             : NULL;
     json_decref(plan);
     if (document && given->timeout_s >= 0 &&
         json_object_set_new(document, "timeout_s", json_integer(given->timeout_s)) != 0) {

@@ -1,4 +1,5 @@
 // The definition as a form.
+import { t as common } from "../../i18n/common";
 import { Panel } from "../../ui/parts";
 import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
@@ -152,7 +153,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
                     disabled={!mayEdit}
                     onChange={(event) => onChange({ ...draft, paused: event.currentTarget.checked })}
                 />
-                {`${labelOf("paused")}: ${helpOf("paused")}`}
+                {labelOf("paused") + common("colon") + helpOf("paused")}
             </label>
         </>
     );

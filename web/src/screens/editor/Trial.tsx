@@ -65,13 +65,18 @@ export function Trial(props: { name: string; draft: Draft; onWrong: (problem: Pr
     const [busy, setBusy] = useState(false);
     const [problem, setProblem] = useState<Problem | null>(null);
     const made = useRef(false);
-    useEffect(
-        () => () => {
-            // A run that is under way goes on, and is kept as all others.
+    useEffect(() => {
+        // A run that is under way goes on, and is kept as all others.
+        const remove = (): void => {
             if (made.current) void api.delete(jobPath(name)).catch(() => undefined);
-        },
-        [],
-    );
+            made.current = false;
+        };
+        addEventListener("pagehide", remove);
+        return () => {
+            removeEventListener("pagehide", remove);
+            remove();
+        };
+    }, []);
     const run = async (): Promise<void> => {
         setBusy(true);
         setProblem(null);

@@ -474,6 +474,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["全部运行的输出上限", "清除最早的有输出的运行，直到全部输出不超过此大小。"],
     },
     {
+        name: "delete_after", section: "kept", kind: "text", sample: "1d",
+        en: ["Delete after", "The job is deleted this long after its last change, once no run of it is under way. It can be restored as any deleted job."],
+        zh: ["自动删除", "距最后一次更改超过此时长且没有运行在进行时，任务会被删除；可像其他已删除的任务一样恢复。"],
+    },
+    {
         name: "notify.to", section: "notify", kind: "names", sample: "ops, billing", alone: true,
         en: ["Notify", "The channels to notify; an empty list: none."],
         zh: ["通知对象", "接收通知的渠道；空列表：不通知。"],

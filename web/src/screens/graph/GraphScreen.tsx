@@ -112,7 +112,7 @@ export default function GraphScreen() {
             </div>
             {resource.problem && <Failure problem={resource.problem} onRetry={resource.reload} />}
             {found?.isCut && <p class="note warn graph-group">{t("cut", { n: found.all })}</p>}
-            {found && !found.groups.length && (
+            {found && !found.groups.length && !found.isCut && (
                 <Panel>
                     <Empty icon="timeline" title={t("none")}>
                         {t("none.text")}

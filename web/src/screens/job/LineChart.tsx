@@ -26,11 +26,13 @@ export function LineChart<P extends ChartPoint>(props: {
     label: string;
     format: (value: number) => string;
     onChoose: (point: P | null) => void;
-    onOpen: (point: P) => void;
+    onOpen?: (point: P) => void;
+    gap?: number; // ms: points that are further apart are not connected
+    least?: number; // of the top of the scale
 }) {
     const { points, from, to } = props;
     const [chosen, setChosen] = useState<P | null>(null);
-    const most = roundUp(Math.max(...points.map((point) => point.value)) * 1.05);
+    const most = Math.max(props.least ?? 0, roundUp(Math.max(...points.map((point) => point.value)) * 1.05));
     const x = (at: number): number => ((at - from) * 100) / (to - from);
     const y = (value: number): number => HEIGHT * (1 - value / most);
     const choose = (point: P | null): void => {
@@ -43,8 +45,9 @@ export function LineChart<P extends ChartPoint>(props: {
         const near = points.reduce<P | null>((best, point) => (best && Math.abs(best.at - at) <= Math.abs(point.at - at) ? best : point), null);
         if (near !== chosen) choose(near);
     };
-    const line = points.filter((point) => point.ok).map((point) => `${x(point.at) * 10} ${y(point.value)}`);
-    const isCrowded = points.length > 120;
+    const good = points.filter((point) => point.ok);
+    const line = good.map((point, i) => `${i && point.at - good[i - 1]!.at <= (props.gap ?? Infinity) ? "L" : "M"}${x(point.at) * 10} ${y(point.value)}`);
+    const isCrowded = points.length > 120 || props.gap !== undefined;
     return (
         <div class="line-chart" role="img" aria-label={props.label}>
             <div class="line-chart-values num" aria-hidden="true">
@@ -53,10 +56,10 @@ export function LineChart<P extends ChartPoint>(props: {
                 ))}
             </div>
             <div
-                class={`line-chart-plot ${chosen ? "is-link" : ""}`}
+                class={`line-chart-plot ${chosen && props.onOpen ? "is-link" : ""}`}
                 onPointerMove={follow}
                 onPointerLeave={() => choose(null)}
-                onClick={() => chosen && props.onOpen(chosen)}
+                onClick={() => chosen && props.onOpen?.(chosen)}
             >
                 <svg width="100%" height={HEIGHT + 20} aria-hidden="true">
                     {[0, 0.5, 1].map((part) => (
@@ -71,7 +74,7 @@ export function LineChart<P extends ChartPoint>(props: {
                         </g>
                     ))}
                     <svg viewBox={`0 0 1000 ${HEIGHT}`} width="100%" height={HEIGHT} preserveAspectRatio="none">
-                        {line.length > 1 && <path class="line-chart-line" d={`M${line.join("L")}`} />}
+                        {line.length > 1 && <path class="line-chart-line" d={line.join("")} />}
                     </svg>
                     {points.map((point, i) =>
                         point.ok && isCrowded && point !== chosen ? null : (

@@ -2,14 +2,13 @@
 import { useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import type { RunState, WaitingInstance, Why } from "../../api/types";
-import { localZone, zone } from "../../app/preferences";
+import { zone } from "../../app/preferences";
 import { hrefs } from "../../app/router";
 import { language } from "../../i18n/language";
-import { Moment, momentText } from "../../ui/moments";
+import { instantOf, Moment, momentText } from "../../ui/moments";
 import { Button, Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Status } from "../../ui/status";
-import { partsOf } from "../../ui/time";
 import { t } from "./words";
 
 const shownStates = new Set<string>(["queued", "due", "claimed", "begun", "running", "ok", "failed", "timed_out", "killed", "lost", "skipped", "missed"]);
@@ -56,14 +55,6 @@ function Waits({ instance }: { instance: WaitingInstance }) {
     );
 }
 
-// The field's time is in the zone that is shown.
-function asTick(value: string): string {
-    if (zone.value === localZone) return new Date(value).toISOString();
-    const asUtc = Date.parse(`${value}Z`);
-    const parts = partsOf(asUtc, zone.value);
-    return new Date(2 * asUtc - Date.parse(`${parts.date}T${parts.time}Z`)).toISOString();
-}
-
 export function WhyPanel({ name, version }: { name: string; version: string }) {
     const [field, setField] = useState("");
     const [tick, setTick] = useState<string | null>(null);
@@ -83,14 +74,14 @@ export function WhyPanel({ name, version }: { name: string; version: string }) {
                     class="why-form"
                     onSubmit={(event) => {
                         event.preventDefault();
-                        setTick(field ? asTick(field) : null);
+                        setTick(field ? instantOf(field) : null);
                     }}
                 >
                     <label>
                         <span class="faint small">{t("why.tick", { zone: zone.value })}</span>
                         <input type="datetime-local" step="1" value={field} onInput={(e) => setField(e.currentTarget.value)} />
                     </label>
-                    <Button icon="question" onClick={() => setTick(field ? asTick(field) : null)}>
+                    <Button icon="question" onClick={() => setTick(field ? instantOf(field) : null)}>
                         {t("why.do")}
                     </Button>
                 </form>

@@ -1,59 +1,84 @@
-// What a node does: its runs, and how long processes wait for CPU and memory, now and since the screen was opened.
-import { lineOf, remember } from "./samples";
+// What a node does: its runs, its load and memory, now and over the last day.
+import { useEffect } from "preact/hooks";
+import { api } from "../../api/client";
+import { useResource } from "../../ui/resource";
+import type { Node } from "./node";
+import { lineOf, type Values } from "./samples";
 import { t } from "./words";
 
 const WIDTH = 90;
 const HEIGHT = 22;
+const EVERY_MS = 15_000; // as the agent looks
 
-export interface Loaded {
+export interface NodeLoad {
     node: string;
-    running: number;
-    max_running: number; // 0: no limit
-    capacity: number; // the node's weight in the distribution of runs
-    free: number;
-    cpu_pressure: number | null;
-    memory_pressure: number | null;
+    cpu: Values;
+    memory: Values;
+    running: Values | null;
 }
 
-function Lines({ node, at }: { node: Loaded; at: number }) {
-    const samples = remember(node.node, { at, running: node.running, cpu: node.cpu_pressure, memory: node.memory_pressure });
-    if (samples.length < 2) return null;
+interface Loads {
+    step_s: number;
+    until: string | null;
+    items: NodeLoad[];
+}
+
+// Of all nodes, as far as the agent that is asked has seen them.
+export function useLoads(): Map<string, NodeLoad> {
+    const found = useResource("loads", (signal) => api.optional<Loads>("/cluster/load", { points: WIDTH }, signal));
+    useEffect(() => {
+        const timer = setInterval(found.reload, EVERY_MS);
+        return () => clearInterval(timer);
+    }, []);
+    return new Map(found.data?.items.map((item) => [item.node, item]));
+}
+
+function Lines({ load }: { load: NodeLoad }) {
+    if (load.cpu.length < 2) return null;
     return (
         <svg class="load-lines" width={WIDTH} height={HEIGHT} viewBox={`0 -1 ${WIDTH} ${HEIGHT + 2}`} aria-hidden="true">
-            <path class="load-cpu" d={lineOf(samples, (sample) => sample.cpu, 100, WIDTH, HEIGHT)} />
-            <path class="load-memory" d={lineOf(samples, (sample) => sample.memory, 100, WIDTH, HEIGHT)} />
+            <path class="load-cpu" d={lineOf(load.cpu, 100, WIDTH, HEIGHT)} />
+            <path class="load-memory" d={lineOf(load.memory, 100, WIDTH, HEIGHT)} />
         </svg>
     );
 }
 
-function Wait({ name, percent }: { name: "cpu" | "memory"; percent: number }) {
+function Key({ name, percent }: { name: "cpu" | "memory"; percent: number }) {
     return (
-        <span class="load-wait">
+        <span class="load-key-text">
             <span class={`load-key load-${name}`} />
-            {t(`wait.${name}`)} <span class="num">{percent} %</span>
+            {t(`load.${name}`)} <span class="num">{percent} %</span>
         </span>
     );
 }
 
-export function Load({ node, at }: { node: Loaded; at: number }) {
+export function Running({ node }: { node: Node }) {
     const most = node.max_running;
     const text = most ? t("running.of", { n: node.running, max: most }) : String(node.running);
     return (
-        <span class="load">
-            <span class="load-now">
-                {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
-                <span class="num">{text}</span>
-                <span class="faint small">
-                    {t("capacity", { n: node.capacity })} · {t("free", { n: node.free })}
-                </span>
+        <span class="load-now">
+            {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
+            <span class="num">{text}</span>
+            <span class="faint small" title={t("free.text")}>
+                {t("capacity", { n: node.capacity })} · {t("free", { n: node.free })}
             </span>
-            {node.cpu_pressure !== null && (
-                <span class="load-waits small faint" title={t("pressure.text")}>
+        </span>
+    );
+}
+
+export function Load({ node, load }: { node: Node; load: NodeLoad | undefined }) {
+    const { cpu_load: cpu, memory_used: memory } = node;
+    const isKnown = typeof cpu === "number" || typeof memory === "number";
+    return (
+        <span class="load">
+            <Running node={node} />
+            {isKnown && (
+                <span class="load-keys small faint" title={t("load.text")}>
                     <span>
-                        <Wait name="cpu" percent={node.cpu_pressure} />
-                        <Wait name="memory" percent={node.memory_pressure ?? 0} />
+                        {typeof cpu === "number" && <Key name="cpu" percent={cpu} />}
+                        {typeof memory === "number" && <Key name="memory" percent={memory} />}
                     </span>
-                    <Lines node={node} at={at} />
+                    {load && <Lines load={load} />}
                 </span>
             )}
         </span>

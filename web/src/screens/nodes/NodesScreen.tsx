@@ -1,20 +1,21 @@
 // The nodes of the cluster: leader, states, load.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
 import type { Page } from "../../api/types";
+import { href } from "../../app/router";
 import { may } from "../../app/session";
-import { attempt, toastDone } from "../../app/toasts";
+import { attempt } from "../../app/toasts";
 import { t as common } from "../../i18n/common";
-import { Icon, type IconName } from "../../ui/icons";
+import { Icon } from "../../ui/icons";
 import { Moment, Relative } from "../../ui/moments";
 import { Button, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
-import type { Tone } from "../../ui/status";
 import { ClockTrouble, Troubles, Wellness, type Clock, type Health } from "../../ui/trouble";
 import { useLatencies } from "./Latency";
-import { Load } from "./Load";
+import { Load, useLoads, type NodeLoad } from "./Load";
+import { Drain, Lag, NodeState, Skew, type Node } from "./node";
 import { Clocks, RunsByNode } from "./Pictures";
 import { title } from "./titles";
 import { t } from "./words";
@@ -22,33 +23,6 @@ import "./nodes.css";
 
 const REFRESH_MS = 5000;
 const SLOW_MS = 60_000; // what reads the history
-const SKEW_WARN_MS = 100;
-const LAG_WARN_MS = 1000;
-
-interface Node {
-    node: string;
-    state: string;
-    detail: string | null;
-    self: boolean;
-    leader: boolean;
-    drained: boolean;
-    heard_at: string | null;
-    skew_ms: number | null;
-    watch_lag_ms: number | null;
-    history: string; // "shared", "own", or why it can't be read
-    running: number;
-    max_running: number;
-    capacity: number;
-    free: number; // percent of the capacity, as jobs with place: least_loaded count it
-    cpu_pressure: number | null;
-    memory_pressure: number | null;
-    labels: Record<string, string>;
-    version: string | null;
-    program?: string | null; // whose process it is, and whose functions alone it runs
-    program_version?: number | null;
-    address: string | null;
-    started_at: string | null;
-}
 
 interface Cluster {
     store: Health & { kind: string; url: string | null; halted: boolean };
@@ -61,62 +35,17 @@ interface Cluster {
     open_runs: number;
 }
 
-const looks: Record<string, { icon: IconName; tone: Tone }> = {
-    ready: { icon: "check", tone: "good" },
-    draining: { icon: "hourglass", tone: "warn" },
-    drained: { icon: "pause", tone: "warn" },
-    gone: { icon: "cross", tone: "bad" },
-    api: { icon: "circle", tone: "calm" },
-    stopping: { icon: "stop", tone: "warn" },
-    clock: { icon: "clock", tone: "bad" },
-    clock_doubt: { icon: "clock", tone: "bad" },
-    spawner: { icon: "warning", tone: "bad" },
-    full: { icon: "hourglass", tone: "busy" },
-    shut_out: { icon: "warning", tone: "bad" }, // another agent, in another row, uses its name
-};
-
-function NodeState({ node }: { node: Node }) {
-    const look = looks[node.state] ?? { icon: "question", tone: "calm" };
-    const key = `state.${node.state}`;
-    return (
-        <span class={`status tone-${look.tone}`} title={node.detail ?? undefined}>
-            <Icon name={look.icon} />
-            <span>{t.has(key) ? t(key) : node.state}</span>
-        </span>
-    );
-}
-
-function Skew({ ms }: { ms: number | null }) {
-    if (ms === null) return <span class="faint">{t("skew.unknown")}</span>;
-    const sign = ms > 0 ? "+" : ms < 0 ? "−" : "±";
-    const isOff = Math.abs(ms) >= SKEW_WARN_MS;
-    return (
-        <span class={`num ${isOff ? "tone-warn" : ""}`} title={t("skew.text")}>
-            {isOff && <Icon name="warning" />} {sign}
-            {spanText(Math.abs(ms))}
-        </span>
-    );
-}
-
-// The watch lag.
-function Lag({ ms }: { ms: number | null }) {
-    if (ms === null) return <span class="faint">–</span>;
-    const isLate = ms >= LAG_WARN_MS;
-    return (
-        <span class={`num ${isLate ? "tone-warn" : ""}`} title={t("lag.text")}>
-            {isLate && <Icon name="warning" />} {spanText(ms)}
-        </span>
-    );
-}
-
-function NodeRow({ node, at, onDrain, onUndrain }: { node: Node; at: number; onDrain: () => void; onUndrain: () => void }) {
+function NodeRow({ node, load, nodes, onChange }: { node: Node; load: NodeLoad | undefined; nodes: Node[]; onChange: () => void }) {
     return (
         <tr>
             <td>
                 <NodeState node={node} />
             </td>
             <td class="node-name">
-                <strong>{node.node}</strong> {node.leader && <span class="label leader">{t("leader")}</span>}{" "}
+                <a data-row href={href(`/nodes/${encodeURIComponent(node.node)}`)}>
+                    {node.node}
+                </a>{" "}
+                {node.leader && <span class="label leader">{t("leader")}</span>}{" "}
                 {node.self && <span class="label">{t("self")}</span>}{" "}
                 {node.program && (
                     <span class="label" title={t("program.text")}>
@@ -133,7 +62,7 @@ function NodeRow({ node, at, onDrain, onUndrain }: { node: Node; at: number; onD
                 )}
             </td>
             <td data-label={t("running")}>
-                <Load node={node} at={at} />
+                <Load node={node} load={load} />
             </td>
             <td data-label={t("heard")}>{node.self ? <span class="faint">{t("heard.self")}</span> : <Relative at={node.heard_at} />}</td>
             <td data-label={t("skew")}>
@@ -150,35 +79,9 @@ function NodeRow({ node, at, onDrain, onUndrain }: { node: Node; at: number; onD
                 ))}
             </td>
             <td class="right">
-                {may("admin") && node.state !== "shut_out" && (
-                    <Button small icon={node.drained ? "play" : "pause"} onClick={node.drained ? onUndrain : onDrain}>
-                        {t(node.drained ? "undrain" : "drain")}
-                    </Button>
-                )}
+                <Drain node={node} nodes={nodes} onChange={onChange} />
             </td>
         </tr>
-    );
-}
-
-function DrainDialog({ node, nodes, onDo, onClose }: { node: Node; nodes: Node[]; onDo: () => void; onClose: () => void }) {
-    const isLast = !nodes.some((other) => other.node !== node.node && other.state === "ready");
-    return (
-        <Dialog
-            title={t("drain.ask", { name: node.node })}
-            onClose={onClose}
-            actions={
-                <>
-                    <Button onClick={onClose}>{common("cancel")}</Button>
-                    <Button kind={isLast ? "danger" : "primary"} icon="pause" onClick={onDo}>
-                        {t("drain")}
-                    </Button>
-                </>
-            }
-        >
-            <p>{t("drain.text")}</p>
-            {node.running > 0 && <p>{t("drain.running", { n: node.running })}</p>}
-            {isLast && <p class="note bad">{t("drain.last")}</p>}
-        </Dialog>
     );
 }
 
@@ -271,7 +174,7 @@ function ClusterPanel({ cluster, nodes, turn, onChange }: { cluster: Cluster; no
 export default function NodesScreen() {
     const nodes = useResource("nodes", (signal) => api.get<Page<Node>>("/nodes", {}, signal));
     const cluster = useResource("cluster", (signal) => api.get<Cluster>("/cluster", {}, signal));
-    const [asked, setAsked] = useState<Node | null>(null);
+    const loads = useLoads();
     const reload = (): void => {
         nodes.reload();
         cluster.reload();
@@ -288,16 +191,7 @@ export default function NodesScreen() {
             clearInterval(slowly);
         };
     }, []);
-    const tell = (node: Node, what: "drain" | "undrain"): void => {
-        setAsked(null);
-        void attempt(async () => {
-            await api.post(`/nodes/${encodeURIComponent(node.node)}/${what}`);
-            toastDone(t(`${what}.done`, { name: node.node }), what === "drain" ? () => tell(node, "undrain") : undefined);
-            reload();
-        });
-    };
     const items = nodes.data?.items ?? [];
-    const readAt = useMemo(() => Date.now(), [nodes.data]);
     const offsets = items.flatMap(({ node, skew_ms: ms, state }) => (ms === null || state === "gone" || state === "shut_out" ? [] : [{ node, ms }]));
     return (
         <>
@@ -325,9 +219,9 @@ export default function NodesScreen() {
                                     <NodeRow
                                         key={`${node.node} ${node.state === "shut_out"}`}
                                         node={node}
-                                        at={readAt}
-                                        onDrain={() => setAsked(node)}
-                                        onUndrain={() => tell(node, "undrain")}
+                                        load={node.state === "shut_out" ? undefined : loads.get(node.node)}
+                                        nodes={items}
+                                        onChange={reload}
                                     />
                                 ))}
                             </tbody>
@@ -339,7 +233,6 @@ export default function NodesScreen() {
                 <RunsByNode turn={slow} />
                 {offsets.length > 1 && <Clocks offsets={offsets} />}
             </div>
-            {asked && <DrainDialog node={asked} nodes={items} onDo={() => tell(asked, "drain")} onClose={() => setAsked(null)} />}
         </>
     );
 }

@@ -1,38 +1,18 @@
-// How nodes have been since their screen was opened: one sample each time that they are read. Pure, but
-// for the memory of them, which lasts as long as the page.
+// What is drawn of nodes. Pure.
 
-export interface Sample {
-    at: number; // ms
-    running: number;
-    cpu: number | null; // percent of time that processes waited
-    memory: number | null;
-}
-
-const KEPT = 240; // 20 minutes of one every 5 s
-
-const memory = new Map<string, Sample[]>();
-
-export function remember(node: string, sample: Sample): Sample[] {
-    const known = memory.get(node) ?? [];
-    const last = known.at(-1);
-    const next = last && sample.at - last.at < 2000 ? known : [...known, sample].slice(-KEPT);
-    memory.set(node, next);
-    return next;
-}
+export type Values = readonly (number | null)[]; // null: not known
 
 // The path of a line through the values, 0 to `most` from the bottom of a box up; gaps where one is unknown.
-export function lineOf(samples: Sample[], value: (sample: Sample) => number | null, most: number, width: number, height: number): string {
-    const [first, last] = [samples[0]?.at ?? 0, samples.at(-1)?.at ?? 0];
+export function lineOf(values: Values, most: number, width: number, height: number): string {
     let isDrawn = false;
-    return samples
-        .map((sample) => {
-            const y = value(sample);
-            if (y === null) {
+    return values
+        .map((value, i) => {
+            if (value === null) {
                 isDrawn = false;
                 return "";
             }
-            const x = last > first ? ((sample.at - first) / (last - first)) * width : width;
-            const text = `${isDrawn ? "L" : "M"}${x.toFixed(1)} ${(height - (Math.min(y, most) / most) * height).toFixed(1)}`;
+            const x = values.length > 1 ? (i / (values.length - 1)) * width : width;
+            const text = `${isDrawn ? "L" : "M"}${x.toFixed(1)} ${(height - (Math.min(value, most) / most) * height).toFixed(1)}`;
             isDrawn = true;
             return text;
         })

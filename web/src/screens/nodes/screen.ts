@@ -1,11 +1,19 @@
 import type { Screen } from "../../app/screens";
 import { title } from "./titles";
 
-const screen: Screen = {
-    path: "/nodes",
-    title: () => title("title"),
-    load: () => import("./NodesScreen"),
-    nav: { order: 50, icon: "nodes", label: () => title("title"), key: "n" },
-};
+const screens: Screen[] = [
+    {
+        path: "/nodes",
+        title: () => title("title"),
+        load: () => import("./NodesScreen"),
+        nav: { order: 50, icon: "nodes", label: () => title("title"), key: "n" },
+    },
+    {
+        path: "/nodes/:node",
+        within: "/nodes",
+        title: (params) => title("node", { name: params["node"] ?? "" }),
+        load: () => import("./NodeScreen"),
+    },
+];
 
-export default screen;
+export default screens;

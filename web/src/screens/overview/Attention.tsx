@@ -29,7 +29,12 @@ interface Row {
     at: string | null;
 }
 
-async function readRows(signal: AbortSignal): Promise<Row[]> {
+interface Attention {
+    rows: Row[];
+    failed: number; // jobs, also those that are not shown
+}
+
+async function readRows(signal: AbortSignal): Promise<Attention> {
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
     const list = (query: Record<string, string>) => api.get<Page<Job>>("/jobs", { ...query, limit: SHOWN, fields: FIELDS }, signal);
     const [broken, failed, due, lost] = await Promise.all([
@@ -38,6 +43,7 @@ async function readRows(signal: AbortSignal): Promise<Row[]> {
         list({ sort: "next" }),
         api.get<Page<Run>>("/runs", { state: "lost", since: dayAgo, limit: SHOWN }, signal),
     ]);
+    const counts = failed.next ? await api.optional<{ matched: number }>("/jobs:facets", { status: "failed" }, signal) : null;
     const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused);
     const ofJob = (job: Job, state: Shown | "late", text: string | null, at: string | null): Row => ({
         key: `${state} ${job.name}`,
@@ -62,7 +68,7 @@ async function readRows(signal: AbortSignal): Promise<Row[]> {
             at: run.finished_at ?? run.started_at,
         })),
     ];
-    return rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i);
+    return { rows: rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i), failed: counts?.matched ?? failed.items.length };
 }
 
 function LateStatus() {
@@ -128,15 +134,16 @@ function AttentionRow({ row, cause, onChange }: { row: Row; cause: Cause | undef
 }
 
 export function AttentionPanel({ version }: { version: string }) {
-    const rows = useResource(`attention ${version}`, readRows);
-    const causes = useCauses((rows.data ?? []).flatMap((row) => row.job ?? []));
+    const found = useResource(`attention ${version}`, readRows);
+    const rows = found.data?.rows ?? [];
+    const causes = useCauses(rows.flatMap((row) => row.job ?? []));
     return (
-        <Panel title={t("attention")} beside={<a href="#/jobs?status=failed">{t("attention.all")}</a>}>
-            {rows.problem && <Failure problem={rows.problem} onRetry={rows.reload} />}
-            {rows.data && !rows.data.length && <Empty icon="check" title={t("attention.none")} />}
+        <Panel title={t("attention")} beside={<a href="#/jobs?status=failed">{found.data && found.data.failed > SHOWN ? t("attention.count", { n: found.data.failed }) : t("attention.all")}</a>}>
+            {found.problem && <Failure problem={found.problem} onRetry={found.reload} />}
+            {found.data && !rows.length && <Empty icon="check" title={t("attention.none")} />}
             <ul class="lines attention">
-                {rows.data?.map((row) => (
-                    <AttentionRow key={row.key} row={row} onChange={rows.reload} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
+                {rows.map((row) => (
+                    <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
                 ))}
             </ul>
         </Panel>

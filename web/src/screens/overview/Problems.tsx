@@ -17,16 +17,6 @@ export interface Cluster {
     skew_ms: number;
     clock_ok: boolean;
     jobs: number;
-    maintenance?: Maintenance[];
-}
-
-// What is active now.
-interface Maintenance {
-    id: string;
-    kind: "pause" | "maintenance";
-    namespace: string | null;
-    to: string | null;
-    reason: string | null;
 }
 
 interface Node {
@@ -51,19 +41,6 @@ function Alarm({ children }: { children: ComponentChildren }) {
     return (
         <p class="note bad trouble" role="alert">
             {children}
-        </p>
-    );
-}
-
-function InMaintenance({ item }: { item: Maintenance }) {
-    const parts = [
-        item.namespace ? t(`${item.kind}.namespace`, { name: item.namespace }) : t(`${item.kind}.cluster`),
-        item.to && t("maintenance.to", { at: momentText(item.to) }),
-        item.reason,
-    ];
-    return (
-        <p class="note trouble" role="status">
-            {parts.filter(Boolean).join(" · ")}
         </p>
     );
 }
@@ -119,9 +96,6 @@ export function Problems({ cluster, version }: { cluster: Cluster; version: stri
                     {t("halted")} <a href="#/nodes">{t("halted.look")}</a>
                 </Alarm>
             )}
-            {cluster.maintenance?.map((item) => (
-                <InMaintenance key={item.id} item={item} />
-            ))}
             <Troubles store={store} history={history} />
             <ClockTrouble clock={cluster.clock} />
             {!cluster.clock_ok && !cluster.clock?.doubt && <Alarm>{t("clock", { text: spanText(Math.abs(cluster.skew_ms)) })}</Alarm>}

@@ -53,7 +53,7 @@ export function RunFacts({ run }: { run: Run }) {
                 run.parts !== null && [t("part"), t(run.pinned === null ? "shardOf" : "partOf", { n: (run.part ?? 0) + (run.pinned === null ? 0 : 1), all: run.parts })],
                 run.state === "queued" && run.parts !== null && [t("turn"), t("inTurn")],
                 run.pinned !== null && [t("pinned"), run.pinned],
-                !!run.waits_for && [t("group"), t("waitsFor", { group: run.waits_for.group, place: run.waits_for.place, of: run.waits_for.of })],
+                !!run.waits_for && [t("group"), t(run.waits_for.limit === "label" ? "waitsForLabel" : "waitsFor", { group: run.waits_for.group, label: run.waits_for.label ?? "", place: run.waits_for.place, of: run.waits_for.of })],
                 ...Object.entries(run.params ?? {}).map(([name, value]) => [t("param", { name }), <span class="mono">{value}</span>] as const),
                 !!run.input && [t("input"), [bytesText(run.input.size), run.input.event, run.input.type].filter(Boolean).join(", ")],
                 !!run.timeout && [t("timeout"), run.timeout],
@@ -113,7 +113,7 @@ export function RunLine({ run, isWhole, onWhole }: { run: Run; isWhole: boolean;
             {common(`cause.${run.cause}`)}
             {run.cause === "after" && run.by ? (
                 <>
-                    {": "}
+                    {common("colon")}
                     <a href={hrefs.run(run.by)}>{t("chain.before")}</a>
                 </>
             ) : (

@@ -138,7 +138,7 @@ export default function RunScreen({ params }: ScreenProps) {
         [id, job],
     );
     useEffect(() => {
-        subject.value = run && `${stateWord(run.state)}: ${run.job}`;
+        subject.value = run && stateWord(run.state) + common("colon") + run.job;
         return () => void (subject.value = null);
     }, [run?.state, job]);
     const told = run?.progress !== undefined;

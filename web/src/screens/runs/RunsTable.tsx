@@ -72,7 +72,7 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {endText(run)}
                 {run.state === "queued" && run.parts !== null && t("inTurn")}
-                {run.waits_for && t("waitsFor", { group: run.waits_for.group, place: run.waits_for.place, of: run.waits_for.of })}
+                {run.waits_for && t(run.waits_for.group.endsWith("/") ? "waitsForSpace" : "waitsFor", { group: run.waits_for.group.replace(/\/$/, ""), place: run.waits_for.place, of: run.waits_for.of })}
                 {run.spooled && <span class="faint"> {t("spooled")}</span>}
             </td>
         </tr>

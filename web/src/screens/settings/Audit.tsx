@@ -23,9 +23,11 @@ interface Change {
     after: unknown;
 }
 
+// What is done to a calendar, "calendar_create", is said as of a job: "created".
 function said(group: "action" | "kind", word: string): string {
-    const key = `${group}.${word}`;
-    return t.has(key) ? t(key) : word;
+    const keys = [`${group}.${word}`, `${group}.${word.replace(/^.*_/, "")}`];
+    const key = keys.find(t.has);
+    return key ? t(key as Parameters<typeof t>[0]) : word;
 }
 
 // A token is named by its purpose, which is in the detail.

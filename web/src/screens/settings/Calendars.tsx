@@ -1,62 +1,38 @@
-// Named sets of dates on which jobs do not run.
+// Named sets of dates and windows in which jobs do not run.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
 import type { Calendar, Page } from "../../api/types";
-import { hrefs } from "../../app/router";
+import { href, hrefs, location } from "../../app/router";
 import { may } from "../../app/session";
 import { toastDone } from "../../app/toasts";
-import { language } from "../../i18n/language";
 import { Button, Empty, Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Ask } from "./Ask";
+import { CalendarView } from "./CalendarView";
 import { daysOf, linesOf, weekdays, type Dates } from "./dates";
+import { t as guards } from "./guards_words";
 import { t } from "./words";
-
-const CELL = 9;
-const MONDAY_FIRST = [1, 2, 3, 4, 5, 6, 0];
-
-// 2026-11-15 was a Sunday.
-function weekdayName(weekday: number): string {
-    return new Date(2026, 10, 15 + weekday).toLocaleDateString(language.value, { weekday: "short" });
-}
+import { MONDAY_FIRST, weekdayName, YearGrid } from "./YearGrid";
 
 function YearView(dates: Dates) {
     const [year, setYear] = useState(() => new Date().getUTCFullYear());
     const days = daysOf(year, dates);
-    const start = (days[0]?.weekday ?? 0) + 6;
-    const place = (i: number): { x: number; y: number } => ({
-        x: Math.floor(((start % 7) + i) / 7) * CELL,
-        y: ((start + i) % 7) * CELL,
-    });
     return (
-        <div class="year">
+        <div>
             <div class="year-head">
-                <Button small title={t("year.before")} onClick={() => setYear(year - 1)}>
+                <Button small title={guards("before")} onClick={() => setYear(year - 1)}>
                     ‹
                 </Button>
                 <strong class="num">{year}</strong>
-                <Button small title={t("year.after")} onClick={() => setYear(year + 1)}>
+                <Button small title={guards("after")} onClick={() => setYear(year + 1)}>
                     ›
                 </Button>
                 <span class="faint small" role="status">
                     {t("year.out", { n: days.filter((day) => day.out).length })}
                 </span>
             </div>
-            <svg viewBox={`0 0 ${54 * CELL} ${7 * CELL + 12}`} aria-hidden="true">
-                {days.map((day, i) => (
-                    <>
-                        <rect class={day.out ? "is-out" : ""} {...place(i)} width={CELL - 2} height={CELL - 2}>
-                            <title>{day.date}</title>
-                        </rect>
-                        {day.date.endsWith("-01") && (
-                            <text x={place(i).x} y={7 * CELL + 9}>
-                                {+day.date.slice(5, 7)}
-                            </text>
-                        )}
-                    </>
-                ))}
-            </svg>
+            <YearGrid days={days} />
         </div>
     );
 }
@@ -65,10 +41,14 @@ function EditDialog({ calendar, onClose, onDone }: { calendar: Calendar | null; 
     const [name, setName] = useState(calendar?.name ?? "");
     const [text, setText] = useState(calendar?.dates.join("\n") ?? "");
     const [days, setDays] = useState(calendar?.weekdays ?? []);
+    const [windows, setWindows] = useState(calendar?.windows?.join("\n") ?? "");
+    const [timezone, setTimezone] = useState(calendar?.timezone ?? "");
     const [notes, setNotes] = useState(calendar?.notes ?? "");
     const dates = linesOf(text);
+    // Commas stand between the weekdays of a window.
+    const lines = windows.split("\n").map((line) => line.trim()).filter(Boolean);
     const save = async (): Promise<void> => {
-        await api.put(`/calendars/${encodeURIComponent(name)}`, { dates, weekdays: days, ...(notes ? { notes } : {}) }, {
+        await api.put(`/calendars/${encodeURIComponent(name)}`, { dates, weekdays: days, ...(lines[0] ? { windows: lines } : {}), ...(timezone ? { timezone } : {}), ...(notes ? { notes } : {}) }, {
             headers: calendar ? { "If-Match": `"${calendar.revision}"` } : { "If-None-Match": "*" },
         });
         toastDone(t("saved"));
@@ -105,6 +85,14 @@ function EditDialog({ calendar, onClose, onDone }: { calendar: Calendar | null; 
             </fieldset>
             <YearView dates={dates} weekdays={days} />
             <label>
+                {guards("windows")}
+                <textarea class="mono" rows={3} spellcheck={false} placeholder="mon-fri 09:00-17:30&#10;2026-12-24 12:00-24:00" value={windows} onInput={(event) => setWindows(event.currentTarget.value)} />
+            </label>
+            <label>
+                {guards("timezone")}
+                <input value={timezone} autocomplete="off" spellcheck={false} onInput={(event) => setTimezone(event.currentTarget.value)} />
+            </label>
+            <label>
                 {t("calendar.notes")}
                 <input value={notes} onInput={(event) => setNotes(event.currentTarget.value)} />
             </label>
@@ -114,11 +102,14 @@ function EditDialog({ calendar, onClose, onDone }: { calendar: Calendar | null; 
 
 function Row({ calendar, onEdit, onDelete }: { calendar: Calendar; onEdit: () => void; onDelete: () => void }) {
     const days = MONDAY_FIRST.filter((weekday) => calendar.weekdays.includes(weekdays[weekday] ?? "")).map(weekdayName);
-    const all = [...days, ...calendar.dates];
+    const all = [...days, ...calendar.dates, ...(calendar.windows ?? [])];
     return (
         <tr>
             <td>
-                <strong>{calendar.name}</strong>
+                <a href={href("/settings", { tab: "calendars", calendar: calendar.name })}>
+                    <strong>{calendar.name}</strong>
+                </a>
+                {calendar.timezone && <span class="zone"> {calendar.timezone}</span>}
                 {calendar.notes && <div class="faint small">{calendar.notes}</div>}
             </td>
             <td title={all.join("\n")}>
@@ -166,54 +157,58 @@ export function Calendars() {
         toastDone(t("deleted", { name }));
         done();
     };
+    const shown = items.find(({ name }) => name === location.value.query.get("calendar"));
     return (
-        <Panel
-            title={t("tab.calendars")}
-            beside={
-                may("edit") && (
-                    <Button small icon="plus" onClick={() => setEdited("new")}>
-                        {t("calendar.new")}
-                    </Button>
-                )
-            }
-        >
-            {!items.length && <Empty icon="clock" title={t("calendar.none")} />}
-            {items.length > 0 && (
-                <div class="table-scroll" tabIndex={0} role="region" aria-label={t("tab.calendars")}>
-                    <table class="table">
-                        <thead>
-                            <tr>
-                                <th>{t("name")}</th>
-                                <th>{t("calendar.dates")}</th>
-                                <th>{t("calendar.jobs")}</th>
-                                <th />
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {items.map((calendar) => (
-                                <Row
-                                    key={calendar.name}
-                                    calendar={calendar}
-                                    onEdit={() => setEdited(calendar)}
-                                    onDelete={() => setDeleted(calendar)}
-                                />
-                            ))}
-                        </tbody>
-                    </table>
-                </div>
-            )}
-            {edited && <EditDialog calendar={edited === "new" ? null : edited} onClose={() => setEdited(null)} onDone={done} />}
-            {deleted && (
-                <Ask
-                    danger
-                    title={t("user.delete.ask", { name: deleted.name })}
-                    action={t("user.delete.do")}
-                    onDo={() => remove(deleted)}
-                    onClose={() => setDeleted(null)}
-                >
-                    <p>{t("calendar.delete.text")}</p>
-                </Ask>
-            )}
-        </Panel>
+        <>
+            <Panel
+                title={t("tab.calendars")}
+                beside={
+                    may("edit") && (
+                        <Button small icon="plus" onClick={() => setEdited("new")}>
+                            {t("calendar.new")}
+                        </Button>
+                    )
+                }
+            >
+                {!items.length && <Empty icon="clock" title={t("calendar.none")} />}
+                {items.length > 0 && (
+                    <div class="table-scroll" tabIndex={0} role="region" aria-label={t("tab.calendars")}>
+                        <table class="table">
+                            <thead>
+                                <tr>
+                                    <th>{t("name")}</th>
+                                    <th>{t("calendar.dates")}</th>
+                                    <th>{t("calendar.jobs")}</th>
+                                    <th />
+                                </tr>
+                            </thead>
+                            <tbody>
+                                {items.map((calendar) => (
+                                    <Row
+                                        key={calendar.name}
+                                        calendar={calendar}
+                                        onEdit={() => setEdited(calendar)}
+                                        onDelete={() => setDeleted(calendar)}
+                                    />
+                                ))}
+                            </tbody>
+                        </table>
+                    </div>
+                )}
+                {edited && <EditDialog calendar={edited === "new" ? null : edited} onClose={() => setEdited(null)} onDone={done} />}
+                {deleted && (
+                    <Ask
+                        danger
+                        title={t("user.delete.ask", { name: deleted.name })}
+                        action={t("user.delete.do")}
+                        onDo={() => remove(deleted)}
+                        onClose={() => setDeleted(null)}
+                    >
+                        <p>{t("calendar.delete.text")}</p>
+                    </Ask>
+                )}
+            </Panel>
+            {shown && <CalendarView key={shown.name} name={shown.name} version={shown.revision} />}
+        </>
     );
 }

@@ -9,6 +9,7 @@ import { useResource } from "../../ui/resource";
 import { Ask } from "./Ask";
 import { events, fieldsOf, fromTexts, hasUsualUrl, toTexts, types, type Channel } from "./channel";
 import { t } from "./channel_words";
+import { Template } from "./Template";
 import { t as settings } from "./words";
 
 const channelPath = (name: string, rest = ""): string => `/channels/${encodeURIComponent(name)}${rest}`;
@@ -94,6 +95,7 @@ function ChannelDialog({ channel, onClose, onDone }: DialogProps) {
             {select("language", ["en", "zh"])}
             {input("quiet", t("quiet"), { placeholder: "0s" })}
             {input("give_up", t("give_up"), { placeholder: "1h" })}
+            <Template name={name} texts={texts} onSet={set} />
             {input("notes", settings("calendar.notes"), { spellcheck: true })}
             <div>
                 <Button onClick={() => test(name || "new", fromTexts(texts))}>{t("test")}</Button>

@@ -1,4 +1,4 @@
-// Settings: the own account, users, tokens, calendars, channels, the audit log, about.
+// Settings: the own account, users, tokens, calendars, groups, maintenance, channels, the audit log, about.
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { href, location } from "../../app/router";
@@ -13,6 +13,8 @@ import { Troubles, Wellness, type Health } from "../../ui/trouble";
 import { Audit } from "./Audit";
 import { Calendars } from "./Calendars";
 import { Channels } from "./Channels";
+import { Groups } from "./Groups";
+import { Maintenance } from "./Maintenance";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
 import { title } from "./titles";
@@ -147,7 +149,7 @@ function AboutPanel() {
     );
 }
 
-const tabs = ["account", "calendars", "channels", "users", "tokens", "audit", "about"] as const;
+const tabs = ["account", "calendars", "groups", "maintenance", "channels", "users", "tokens", "audit", "about"] as const;
 
 export default function SettingsScreen() {
     const shown = tabs.filter((tab) => (tab !== "users" && tab !== "channels") || may("admin"));
@@ -164,6 +166,8 @@ export default function SettingsScreen() {
             </nav>
             {tab === "account" && <Account />}
             {tab === "calendars" && <Calendars />}
+            {tab === "groups" && <Groups />}
+            {tab === "maintenance" && <Maintenance />}
             {tab === "channels" && <Channels />}
             {tab === "users" && <Users />}
             {tab === "tokens" && <Tokens />}

@@ -35,6 +35,12 @@ export interface Channel {
 export const types = ["webhook", "slack", "dingtalk", "feishu", "wecom", "mail", "pagerduty", "teams", "telegram", "ntfy"] as const;
 export const events = ["failure", "lost", "recovery", "late", "success", "too_long", "too_short", "overdue"] as const;
 
+// What a template can name: src/notify/payload/template.c.
+export const fills = [
+    "title", "facts", "job", "event", "state", "reason", "detail", "tick", "ticks", "started", "finished", "duration",
+    "exit_code", "signal", "attempt", "node", "run", "output", "link", "held_back", "channel",
+] as const;
+
 // Fields of some types alone, in the order of the form.
 type Field = "headers" | "secret" | "token" | "chat" | "from" | "to" | "user" | "password";
 const fields: Record<string, readonly Field[]> = {
@@ -66,8 +72,8 @@ export function fromTexts(texts: Texts): Record<string, unknown> {
     const body: Record<string, unknown> = { type: texts["type"] };
     const left = ["url", "language", "quiet", "group", "give_up", "title", "text", "notes", ...fieldsOf(texts["type"])];
     for (const name of left) {
-        const text = texts[name]?.trim();
-        if (!text) continue;
+        const text = name === "text" ? texts[name] : texts[name]?.trim();
+        if (!text?.trim()) continue;
         if (name === "to") body[name] = text.split(/[\s,]+/);
         else if (name === "headers") body[name] = Object.fromEntries(text.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
         else body[name] = text;

@@ -215,9 +215,11 @@ export function Chart(props: Props) {
                         {someTicks(from, to, TICKS, zone.value).map((at) => (
                             <g key={at}>
                                 <line class="grid-line" x1={`${percent(at)}%`} x2={`${percent(at)}%`} y1={AXIS} y2={height} />
-                                <text x={`${percent(at)}%`} y={14}>
-                                    {axisText(at)}
-                                </text>
+                                {Math.abs(percent(at) - 50) < 48 && (
+                                    <text x={`${percent(at)}%`} y={14}>
+                                        {axisText(at)}
+                                    </text>
+                                )}
                             </g>
                         ))}
                         {lanes.map((lane, i) => {

@@ -4,6 +4,7 @@ import { api, jobPath } from "../../api/client";
 import { href, hrefs } from "../../app/router";
 import { may } from "../../app/session";
 import { attempt, toastDone } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
 import { Moment } from "../../ui/moments";
 import { Button, Failure, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
@@ -126,6 +127,7 @@ export function Herds() {
             }
         >
             {found.problem && <Failure problem={found.problem} onRetry={found.reload} />}
+            {found.loading && !herd && <p class="faint panel-body">{common("loading")}</p>}
             {herd && (
                 <div class="panel-body">
                     <p class={crowded.length ? "note warn" : "faint"}>{t(crowded.length ? "herd.text" : "herd.none")}</p>

@@ -64,12 +64,12 @@ export function Week({ job, turn }: { job: string; turn: number }) {
     const dates = Array.from({ length: 7 }, (_, i) => new Date(today + i * DAY_MS).toISOString().slice(0, 10));
     return (
         <Panel title={t("week")} beside={<span class="zone">{zone.value}</span>}>
+            {!isCounted(found.data) && <p class="note warn">{t("week.more")}</p>}
             <ol class="week" tabIndex={0}>
                 {daysOf(found.data, dates, dateOf).map((day) => (
                     <DayColumn key={day.date} day={day} isWhole={isCounted(found.data!)} />
                 ))}
             </ol>
-            {!isCounted(found.data) && <p class="faint small panel-body">{t("week.more")}</p>}
         </Panel>
     );
 }

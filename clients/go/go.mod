@@ -1,0 +1,3 @@
+module peal/clients/go
+
+go 1.18

@@ -1,0 +1,2 @@
+INSERT INTO g_task (id,name,spec,protocol,command,status,deleted) VALUES (1,'a','@daily',2,'x',1,NULL);
+INSERT INTO g_task_host (id,task_id,host_id) VALUES (1,1,9);INSERT INTO g_host (id,name,port,alias) VALUES (9,'h',1,'');

@@ -1,0 +1,3 @@
+--
+COPY public.xxl_job_info (id) FROM stdin;
+1
