@@ -293,7 +293,7 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
     if (st == OK)
         st = check_expect(d, root);
     if (st == OK)
-        st = check_limits(d, root);
+        st = check_run_limits(d, root);
     if (st == OK)
         st = check_notify(d, root);
     if (st != OK)

@@ -58,7 +58,7 @@ MUST_CHECK enum status check_expect(const struct decoder *d, const struct spot *
 MUST_CHECK enum status check_notify(const struct decoder *d, const struct spot *root);
 
 /* Those of `limits` and `ionice`, and one spelling of numbers (run_limits.c). */
-MUST_CHECK enum status check_limits(const struct decoder *d, const struct spot *root);
+MUST_CHECK enum status check_run_limits(const struct decoder *d, const struct spot *root);
 
 /* The field `params`, and the check of where its values are used (params_decode.c). */
 MUST_CHECK enum status decode_params(struct decoder *d, const struct field *field,

@@ -103,7 +103,7 @@ static enum status settle_cpus(struct job_limits *limits)
     return strcmp(text, limits->cpus) == 0 ? OK : job_set_text(&limits->cpus, text);
 }
 
-enum status check_limits(const struct decoder *d, const struct spot *root)
+enum status check_run_limits(const struct decoder *d, const struct spot *root)
 {
     const struct job_ionice *ionice = &d->job->ionice;
     struct spot group = {root, "ionice", 0, node_get(root->node, "ionice")};

@@ -215,13 +215,13 @@ export const jobFields: readonly JobField[] = [
     },
     {
         name: "ionice.class", section: "limits", kind: "choice", choices: ["default", "best-effort", "idle"], defines: true, ofProcess: true, alone: true,
-        en: ["I/O priority", "best-effort: by its level. idle: only when nobody else needs the disk."],
-        zh: ["I/O 优先级", "best-effort：按级别。idle：仅在没有其他进程使用磁盘时。"],
+        en: ["I/O priority", "idle: only when nobody else needs the disk."],
+        zh: ["I/O 优先级", "idle：仅在磁盘空闲时。"],
     },
     {
         name: "ionice.level", section: "limits", kind: "number", sample: "4", defines: true, ofProcess: true,
-        en: ["I/O level", "Of the class best-effort: from 0, highest priority, to 7, lowest."],
-        zh: ["I/O 级别", "best-effort 的级别：从 0（优先级最高）到 7（最低）。"],
+        en: ["I/O level", "0 goes first, 7 last."],
+        zh: ["I/O 级别", "0 最先，7 最后。"],
     },
     {
         name: "limits.open_files", section: "limits", kind: "number", sample: "256", defines: true, ofProcess: true,
@@ -255,23 +255,23 @@ export const jobFields: readonly JobField[] = [
     },
     {
         name: "limits.total_memory", section: "limits", kind: "number", sample: "512MiB", defines: true, ofProcess: true,
-        en: ["Memory of the run", "Memory of all processes of a run together; a run that needs more is ended (oom)."],
-        zh: ["整次运行内存", "一次运行的全部进程合计的内存；超出的运行会被终止（oom）。"],
+        en: ["Memory of the run", "Of all its processes together; a run that needs more is ended (oom)."],
+        zh: ["整次运行内存", "全部进程合计；超出则终止（oom）。"],
     },
     {
         name: "limits.cpus", section: "limits", kind: "text", sample: "1.5", defines: true, ofProcess: true,
-        en: ["Processors of the run", "Processors that all processes of a run together get at most: 0.5, 2."],
-        zh: ["整次运行处理器", "一次运行的全部进程合计最多使用的处理器数：0.5、2。"],
+        en: ["Processors of the run", "Of all its processes together."],
+        zh: ["整次运行处理器", "全部进程合计。"],
     },
     {
         name: "limits.total_processes", section: "limits", kind: "number", sample: "100", defines: true, ofProcess: true,
-        en: ["Processes of the run", "Processes and threads of a run at the same time."],
-        zh: ["整次运行进程数", "一次运行同时存在的进程和线程数。"],
+        en: ["Processes of the run", "With their threads."],
+        zh: ["整次运行进程数", "含线程。"],
     },
     {
-        name: "limits.io_weight", section: "limits", kind: "number", sample: "50", defines: true, ofProcess: true,
-        en: ["I/O weight of the run", "The run's share of busy disks beside others, which have 100."],
-        zh: ["整次运行 I/O 权重", "磁盘繁忙时此运行相对其他进程（100）所占的份额。"],
+        name: "limits.io_weight", section: "limits", kind: "number", defines: true, ofProcess: true,
+        en: ["I/O weight of the run", "Others have 100."],
+        zh: ["整次运行 I/O 权重", "其他进程为 100。"],
     },
     {
         name: "overlap.policy", section: "how", kind: "choice", choices: ["skip", "allow", "queue", "replace"], alone: true,
@@ -410,8 +410,8 @@ export const jobFields: readonly JobField[] = [
     },
     {
         name: "expect.duration", section: "expect", kind: "choice", choices: ["any", "auto"], defines: true, ofProcess: true,
-        en: ["Usual duration", "auto: of both durations, the ones that are not given are learned from the last 50 good runs."],
-        zh: ["通常时长", "auto：未给出的最短和最长时长根据最近 50 次成功运行学习。"],
+        en: ["Usual duration", "auto: both, where not given, are learned from the last 50 good runs."],
+        zh: ["通常时长", "auto：未给出时根据最近 50 次成功运行学习。"],
     },
     {
         name: "where", section: "how", kind: "text", sample: "zone=eu,!gpu",
@@ -514,14 +514,14 @@ export const jobFields: readonly JobField[] = [
         zh: ["成功间隔上限", "两次成功之间的最长间隔，超过时通知一次。会把 overdue 加入通知事件。"],
     },
     {
-        name: "notify.title", section: "notify", kind: "text", sample: "${job} on ${node}: ${state}",
-        en: ["Title of messages", "A template of the title, instead of the channel's: ${job}: ${state}."],
-        zh: ["消息标题", "消息标题的模板，代替渠道的标题：${job}: ${state}。"],
+        name: "notify.title", section: "notify", kind: "text",
+        en: ["Title of messages", "A template, instead of the channel's."],
+        zh: ["消息标题", "模板，代替渠道的标题。"],
     },
     {
         name: "notify.text", section: "notify", kind: "text",
-        en: ["Text of messages", "A template of the text, instead of the channel's."],
-        zh: ["消息正文", "消息正文的模板，代替渠道的正文。"],
+        en: ["Text of messages", "A template, instead of the channel's."],
+        zh: ["消息正文", "模板，代替渠道的正文。"],
     },
     {
         name: "ping", section: "notify", kind: "text", sample: "https://hc-ping.com/UUID", defines: true,
