@@ -151,6 +151,11 @@ are_good() { # JOB COUNT
     [ "$(peal runs "$1" -o json | jq '[.[] | select(.state == "ok")] | length')" = "$2" ]
 }
 wait_until are_good learned 10
+# shellcheck disable=SC2317 # likewise
+are_on_record() {
+    [ "$(curl -s --unix-socket "$PEAL_DATA/api.sock" 'http://localhost/api/v1/runs?job=learned&state=ok' | jq '.items | length')" = 10 ]
+}
+wait_until are_on_record
 echo 0 >"$scratch/length"
 run peal run learned --wait
 expect_status 10

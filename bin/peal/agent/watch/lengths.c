@@ -30,7 +30,8 @@ struct lesson {
     struct boot_ms read; /* 0: never */
     struct boot_ms asked;
     bool is_under_way;
-    bool is_awaited; /* by a verdict */
+    bool is_awaited;  /* by a verdict */
+    bool is_answered; /* since then */
 };
 
 /* Outlives the lengths if it must. */
@@ -128,6 +129,7 @@ static void answered(struct history_read *read, enum status st)
     bool is_awaited = lesson && lesson->is_awaited;
     if (lesson) {
         lesson->is_under_way = lesson->is_awaited = false;
+        lesson->is_answered = is_awaited;
         lesson->read = clock_now().boot;
     }
     if (lengths && st == OK)
@@ -146,22 +148,22 @@ static bool is_fresh(const struct lesson *lesson, struct boot_ms now)
     return lesson->read.ms && now.ms - lesson->read.ms < for_ms;
 }
 
-/* Asks the history, at most once an hour for a job that has taught something. */
-static void learn(struct lengths *lengths, const struct id *job_uid)
+static struct lesson *lesson_of(struct lengths *lengths, const struct id *job_uid)
 {
-    struct boot_ms now = clock_now().boot;
     struct lesson *lesson = table_find(&lengths->lessons, job_uid);
-    if (!lesson)
-        lesson =
-            table_add(&lengths->lessons, &(struct lesson){.job_uid = *job_uid}, sizeof(*lesson));
-    if (!lesson || lesson->is_under_way || is_fresh(lesson, now))
-        return;
-    struct question *question = calloc(1, sizeof(*question));
+    return lesson ? lesson
+                  : table_add(&lengths->lessons, &(struct lesson){.job_uid = *job_uid},
+                              sizeof(*lesson));
+}
+
+static void ask(struct lengths *lengths, struct lesson *lesson, struct boot_ms now)
+{
+    struct question *question = lesson->is_under_way ? NULL : calloc(1, sizeof(*question));
     if (!question)
         return;
     question->lengths = lengths;
-    question->read.query =
-        (struct history_query){.job_uid = *job_uid, .states = 1U << RUN_OK, .limit = LEARNED_RUNS};
+    question->read.query = (struct history_query){
+        .job_uid = lesson->job_uid, .states = 1U << RUN_OK, .limit = LEARNED_RUNS};
     question->read.done = answered;
     question->read.context = question;
     LIST_INSERT_HEAD(&lengths->questions, question, link);
@@ -170,16 +172,32 @@ static void learn(struct lengths *lengths, const struct id *job_uid)
     history_read(lengths->config.history, &question->read);
 }
 
+/* Asks the history, at most once an hour for a job that has taught something. */
+static void learn(struct lengths *lengths, const struct id *job_uid)
+{
+    struct boot_ms now = clock_now().boot;
+    struct lesson *lesson = lesson_of(lengths, job_uid);
+    if (lesson && !is_fresh(lesson, now))
+        ask(lengths, lesson, now);
+}
+
+/* As long as nothing was learned, each verdict has an answer of its own: the tenth good run may
+ * have ended right before. */
 bool lengths_find(struct lengths *lengths, const struct id *job_uid, struct learned *ret)
 {
     struct boot_ms now = clock_now().boot;
     learn(lengths, job_uid);
-    struct lesson *lesson = table_find(&lengths->lessons, job_uid);
-    bool is_to_come = lesson && lesson->is_under_way && !lesson->learned.too_long_ms &&
-                      now.ms - lesson->asked.ms < ASK_MS;
-    *ret = lesson ? lesson->learned : (struct learned){0};
-    if (lesson)
-        lesson->is_awaited = is_to_come;
+    struct lesson *lesson = lesson_of(lengths, job_uid);
+    *ret = (struct learned){0};
+    if (!lesson)
+        return true;
+    if (!lesson->learned.too_long_ms && !lesson->is_answered)
+        ask(lengths, lesson, now);
+    bool is_to_come = !lesson->learned.too_long_ms && !lesson->is_answered &&
+                      lesson->is_under_way && now.ms - lesson->asked.ms < ASK_MS;
+    *ret = lesson->learned;
+    lesson->is_awaited = is_to_come;
+    lesson->is_answered = false;
     if (is_to_come)
         set_timer(lengths);
     return !is_to_come;
