@@ -54,6 +54,12 @@ expect_stdout_has 'ionice -c 3 '
 
 # ---- where nothing can be enforced ----
 
+# What can be enforced is known with the spawner.
+# shellcheck disable=SC2317 # wait_until calls it
+has_spawner() {
+    peal nodes -o json | jq -e '.[0].spawner_version != null' >/dev/null
+}
+wait_until has_spawner
 run peal nodes -o json
 has_some=$(jq '[.[0].labels | keys[] | select(startswith("cgroup/"))] | length' "$scratch/out")
 limits='limits: {total_memory: 64MiB, cpus: 1.50, total_processes: 20}'
@@ -96,6 +102,7 @@ sleep 300 & # of somebody who is in it: moved, since a cgroup that is divided ha
 holder=$!
 echo $holder >"$cgroup/cgroup.procs"
 PEAL_CGROUP=$cgroup start_agent real
+wait_until has_spawner
 run peal nodes -o json
 expect_json '[.[0].labels | keys[] | select(startswith("cgroup/"))] - ["cgroup/io"]' '["cgroup/cpu","cgroup/memory","cgroup/pids"]'
 run peal doctor
