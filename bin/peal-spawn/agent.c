@@ -33,7 +33,8 @@ static struct spawn_hello hello(const void *context)
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
                     (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) | SPAWN_KNOWS_JOBS |
                     SPAWN_KNOWS_OUTPUT | SPAWN_KNOWS_FRAMES | SPAWN_KNOWS_TIMES |
-                    SPAWN_KNOWS_VALUES | SPAWN_KNOWS_SECRETS |
+                    SPAWN_KNOWS_VALUES | SPAWN_KNOWS_SECRETS | SPAWN_KNOWS_SHARE |
+                    s->cgroups.limited.can * SPAWN_LIMITS_MEMORY |
                     (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = s->runs.known,
     };

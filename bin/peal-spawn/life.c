@@ -337,16 +337,17 @@ static enum spawn_reason reason_of(int wait_status)
 static enum spawn_cause find_cause(struct spawner *s, const struct run *run)
 {
     int status = run->info.wait_status;
-    char buf[CGROUP_NAME_SIZE];
-    const char *cgroup = run->cgroup ? cgroup_name(run->cgroup, run->info.id, buf) : NULL;
-    bool is_oom = false;
-    if (run->stop_reason != SPAWN_NOT_ENDED)
+    if (run->stop_reason != SPAWN_NOT_ENDED || !status)
         return SPAWN_CAUSE_NONE;
-    if (was_killed(run))
-        is_oom =
-            cause_is_oom(&s->causes, &s->cgroups, cgroup, run->info.pid, run->info.started_boot_ms);
-    else if (cgroup && status) /* another process of the run, perhaps: it has failed */
-        is_oom = cause_cgroup_has_oom(&s->cgroups, cgroup);
+    enum spawn_cause cause = run->cgroup == CGROUP_LIMITED
+                                 ? limited_cause(&s->cgroups.limited, run->info.id)
+                                 : SPAWN_CAUSE_NONE;
+    if (cause != SPAWN_CAUSE_NONE)
+        return cause;
+    /* Another process of the run, perhaps, and it has failed by that. */
+    bool is_oom =
+        cause_cgroup_has_oom(&s->cgroups, run->cgroup, run->info.id) ||
+        (was_killed(run) && cause_is_oom(&s->causes, run->info.pid, run->info.started_boot_ms));
     return is_oom ? SPAWN_CAUSE_OOM : SPAWN_CAUSE_NONE;
 }
 
@@ -354,6 +355,8 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
 {
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
     run->has_exited = true;
+    if (run->cgroup == CGROUP_LIMITED)
+        limited_usage(&s->cgroups.limited, run->info.id, &run->info);
     s->tree_is_fresh = false; /* the snapshot may still show it as alive */
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
@@ -519,10 +522,8 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
     if (!s->tree_is_fresh)
         tree_scan(&s->tree);
     s->tree_is_fresh = true;
-    char name[CGROUP_NAME_SIZE];
-    cgroup_name(run->cgroup, run->info.id, name);
     tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, 0); /* only finds */
-    int in_cgroup = run->cgroup ? cgroup_signal(&s->cgroups, name, &s->tree, signal) : 0;
+    int in_cgroup = cgroup_signal(&s->cgroups, run->cgroup, run->info.id, &s->tree, signal);
     int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }

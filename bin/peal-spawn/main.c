@@ -338,7 +338,7 @@ int main(int argc, char **argv)
     s->lock_fd = s->keeper.watch.fd = s->keeper.own_fd = -1;
     s->idle.limit_ms = s->options.idle_ms;
     agent_link_init(&s->link, &agent_type, s);
-    s->cgroups.base_fd = s->cgroups.control_fd = -1;
+    cgroups_none(&s->cgroups);
     run_table_init(&s->runs);
     heap_init(&s->timers, timer_moved);
     TAILQ_INIT(&s->growing);

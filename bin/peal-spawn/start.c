@@ -119,10 +119,23 @@ static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_s
     }
     if (pid < 0 && cgroup == CGROUP_OWN &&
         !is_for_want_of_room(errno)) { /* it exists, but can't be entered */
-        cgroups_release(&s->cgroups);
+        cgroups_give_up(&s->cgroups);
         pid = launch_in(s, run, setup, CGROUP_NONE, NULL);
     }
     return pid;
+}
+
+/* Without its limits it must not run. */
+static enum spawn_step launch_limited(struct spawner *s, struct run *run, struct child_setup *setup,
+                                      pid_t *ret_pid, int *ret_error)
+{
+    uint32_t cgroup = cgroup_take_limited(&s->cgroups, run->info.id, &setup->request->share,
+                                          &setup->cgroup_fd, ret_error);
+    if (cgroup == CGROUP_NONE)
+        return SPAWN_STEP_CGROUP;
+    setup->is_limited = true;
+    *ret_pid = launch_in(s, run, setup, cgroup, NULL);
+    return SPAWN_STEP_NONE;
 }
 
 /* SPAWN_STEP_NONE: the process exists. Else the failing step, with its errno. */
@@ -137,7 +150,14 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
     setup->slot = &s->slots.memory[run->slot];
     run->info.started_boot_ms = clock_now().boot.ms;
     run->info.started_wall_ms = held ? 0 : clock_now().wall.ms;
-    pid_t pid = launch_in_cgroup(s, run, setup, held);
+    pid_t pid = -1;
+    enum spawn_step step = SPAWN_STEP_NONE;
+    if (limited_needs(&setup->request->share))
+        step = launch_limited(s, run, setup, &pid, ret_error);
+    else
+        pid = launch_in_cgroup(s, run, setup, held);
+    if (step != SPAWN_STEP_NONE)
+        return step;
     if (pid < 0) {
         *ret_error = errno;
         return SPAWN_STEP_FORK;
@@ -322,8 +342,8 @@ bool start_hold(struct spawner *s, struct run *run, const struct spawn_request *
                   &error) != SPAWN_STEP_NONE)
         return false;
     cgroups_look(&s->cgroups, s->now_boot_ms);
-    bool is_held = !starting.user.must_switch && /* it would have to be forked */
-                   begin(s, &starting, ret, &error) == SPAWN_STEP_NONE;
+    bool must_fork = starting.user.must_switch || limited_needs(&request->share);
+    bool is_held = !must_fork && begin(s, &starting, ret, &error) == SPAWN_STEP_NONE;
     user_release(&starting.user);
     if (is_held)
         run_add_pid(&s->runs, run);

@@ -32,9 +32,11 @@ static uint32_t state_version(const struct spawner *s)
 {
     uint32_t version = STATE_VERSION_SMALL;
     for (const struct run *run = run_first(&s->runs); run; run = run_next(run)) {
-        if (run->has_secrets)
+        if (run->cgroup == CGROUP_LIMITED)
             return STATE_VERSION;
-        if (run->cgroup >= CGROUP_END_OF_2)
+        if (run->has_secrets)
+            version = STATE_VERSION_MASKS;
+        else if (run->cgroup >= CGROUP_END_OF_2 && version < STATE_VERSION_POOL)
             version = STATE_VERSION_POOL;
     }
     return version;
@@ -45,9 +47,9 @@ static size_t run_size_of(uint32_t version)
 {
     if (version < 1 || version > STATE_VERSION)
         return 0;
-    return version == 1              ? STATE_RUN_SIZE_OF_1
-           : version < STATE_VERSION ? STATE_RUN_SIZE_OF_2
-                                     : sizeof(struct saved_run);
+    return version == 1                    ? STATE_RUN_SIZE_OF_1
+           : version < STATE_VERSION_MASKS ? STATE_RUN_SIZE_OF_2
+                                           : sizeof(struct saved_run);
 }
 
 /* -1: none. */

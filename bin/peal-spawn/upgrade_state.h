@@ -11,9 +11,10 @@
 #define STATE_MAGIC 0x70756c70u
 
 /* 2: saved_run.linger_ms. The size of a run is that of its version, and members are only added.
- * 3: saved_run.cgroup may be beyond CGROUP_END_OF_2; 4: secrets. Each is handed over only then, so
- * that an image that knows no more than 2 can follow otherwise. */
-#define STATE_VERSION       4
+ * 3: saved_run.cgroup may be beyond CGROUP_END_OF_2; 4: secrets; 5: it may be CGROUP_LIMITED. Each
+ * is handed over only then, so that an image that knows no more than 2 can follow otherwise. */
+#define STATE_VERSION       5
+#define STATE_VERSION_MASKS 4
 #define STATE_VERSION_POOL  3
 #define STATE_VERSION_SMALL 2
 #define STATE_RUN_SIZE_OF_1 offsetof(struct saved_run, linger_ms)

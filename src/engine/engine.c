@@ -101,6 +101,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     engine->config = *config;
     memcpy(engine->config.self.name, config->node, sizeof(config->node));
     engine->config.self.knows = PEER_KNOWS;
+    memcpy(engine->labels, config->self.labels, sizeof(engine->labels));
     engine->ports = *ports;
     engine->ports.last_id = &engine->last_id;
     engine->clock.look_at.ms = INT64_MAX;

@@ -80,8 +80,11 @@ struct engine {
     struct open_runs runs;
     struct peers peers;
     struct placement placement;
-    unsigned placed;  /* generation of the peers that the placement was made from */
-    unsigned weighed; /* their `loads`, likewise */
+    unsigned placed;    /* generation of the peers that the placement was made from */
+    unsigned weighed;   /* their `loads`, likewise */
+    char labels[512];   /* configured; config.self has those of its controllers, too */
+    unsigned enforces;  /* 1 << enum run_controller, as announced */
+    bool is_relabelled; /* since nodes were placed and jobs planned */
     struct outbox outbox;
     struct marks marks;
     struct boot_marks boot_marks;

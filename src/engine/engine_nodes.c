@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "engine_internal.h"
+#include "function/eligible.h"
+#include "function/run_limits.h"
 
 enum {
     COMPARE_MS = 2000, /* interval of heartbeats while a node compares its clock */
@@ -115,6 +117,31 @@ static const char *spawner_version(const struct engine *engine)
     return executor->ops->version ? executor->ops->version(executor) : "";
 }
 
+/* Limits of whole runs that can be enforced here. */
+static unsigned enforces(const struct engine *engine)
+{
+    const struct executor *executor = engine->ports.executor;
+    return executor->ops->enforces ? executor->ops->enforces(executor) : 0;
+}
+
+/* The configured labels, with one for each controller (function/run_limits.h). */
+static void label_self(struct engine *engine)
+{
+    struct peer *self = &engine->config.self;
+    unsigned now = enforces(engine);
+    if (now == engine->enforces)
+        return;
+    engine->enforces = now;
+    memcpy(self->labels, engine->labels, sizeof(self->labels));
+    for (int i = 0; i < CONTROLLERS; i++) {
+        const char *label = controller_label((enum run_controller)i);
+        if (now & 1u << i && peer_add_label(self->labels, label) != OK)
+            ports_log(&engine->ports, "label_dropped", "label=%s reason=\"too many labels\"",
+                      label);
+    }
+    engine->is_relabelled = true;
+}
+
 /* A program leads only where no agent can. */
 static bool stands(const struct engine *engine)
 {
@@ -138,6 +165,7 @@ bool engine_has_news(const struct engine *engine)
            engine->config.max_running != said->max_running || stands(engine) != said->stands ||
            engine->lacking.is_news || engine->via_is_news ||
            strcmp(spawner_version(engine), said->spawner_version) != 0 ||
+           enforces(engine) != engine->enforces ||
            (engine->draining && runs != (said->running > 0));
 }
 
@@ -188,6 +216,7 @@ static void announce(struct engine *engine)
     self->stands = stands(engine);
     lacking_print(&engine->lacking, self->lacks, sizeof(self->lacks));
     snprintf(self->spawner_version, sizeof(self->spawner_version), "%s", spawner_version(engine));
+    label_self(engine);
     self->running = (int)engine_open_runs(engine);
     ports_read_pressure(&engine->ports, self);
     self->wall_ms = engine->now.wall.ms;
@@ -241,6 +270,16 @@ static struct boot_ms ends_from(const struct engine *engine)
     return (struct boot_ms){engine->health == OK ? engine->peers.woke.ms + NOTICE_MS : INT64_MAX};
 }
 
+/* Those that this node could not run before, or can't any more. */
+static void replan_limited(struct engine *engine)
+{
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
+        if (job->where && eligible_has_limits(job->where))
+            engine_put_plan(engine, job, INT64_MIN);
+    engine->is_relabelled = false;
+}
+
 static void follow(struct engine *engine)
 {
     engine->runner.ends_from = ends_from(engine);
@@ -250,13 +289,16 @@ static void follow(struct engine *engine)
         engine_look_ahead(engine);
         marks_sweep(&engine->marks);
     }
-    bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
+    bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation &&
+                     !engine->is_relabelled;
     if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)
         engine->placed = engine->peers.generation;
     if (!is_placed || engine->weighed != engine->peers.loads)
         placement_weigh(&engine->placement, &engine->peers);
     engine->weighed = engine->peers.loads;
     engine->runner.is_shared = engine->placement.count > 1;
+    if (engine->is_relabelled)
+        replan_limited(engine);
     set_may_run(engine);
 }
 

@@ -69,6 +69,8 @@ struct executor_ops {
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
      * none. */
     const char *(*version)(const struct executor *executor);
+    /* Which limits of whole runs it can enforce, 1 << enum run_controller. NULL: none. */
+    unsigned (*enforces)(const struct executor *executor);
     /* How long before its time the start of such a job may be asked for: all but the start itself
      * is done by then. NULL: not at all. */
     int64_t (*ahead_ms)(const struct executor *executor, const struct job *job);

@@ -9,6 +9,7 @@
 #include "document/utf8.h"
 #include "duration.h"
 #include "expect/job_expect.h"
+#include "expect/notify_terms.h"
 #include "expect/pattern.h"
 #include "strbuf.h"
 #include "timestamp.h"
@@ -54,20 +55,50 @@ static void judge_exit(const struct job_expect *expect, struct run *run)
     strbuf_release(&wanted);
 }
 
-static void judge_duration(const struct job_expect *expect, struct run *run)
+/* "min_duration: it took 2.000 s, expected at least 3s". */
+static void fail_given(struct run *run, bool is_short, int64_t took_ms, int64_t bound_s)
 {
     struct strbuf wanted;
-    int64_t took_ms = run->finished_ms - run->started_ms;
-    bool is_short = expect->min_s && took_ms < expect->min_s * 1000;
-    bool is_long = expect->max_s && took_ms > expect->max_s * 1000;
-    if (run->state != RUN_OK || !run->started_ms || (!is_short && !is_long))
-        return;
     strbuf_init(&wanted);
-    duration_print(is_short ? expect->min_s : expect->max_s, &wanted);
+    duration_print(bound_s, &wanted);
     fail(run, "%s: it took %lld.%03d s, expected at %s %s",
          is_short ? "min_duration" : "max_duration", (long long)(took_ms / 1000),
          (int)(took_ms % 1000), is_short ? "least" : "most", wanted.text);
     strbuf_release(&wanted);
+}
+
+/* "duration: it took 0.100 s, expected at least 2.500 s by its last 50 good runs". */
+static void fail_learned(struct run *run, bool is_short, int64_t took_ms, int64_t bound_ms,
+                         const struct learned *learned)
+{
+    fail(run, "duration: it took %lld.%03d s, expected at %s %lld.%03d s by its last %zu good runs",
+         (long long)(took_ms / 1000), (int)(took_ms % 1000), is_short ? "least" : "most",
+         (long long)(bound_ms / 1000), (int)(bound_ms % 1000), learned->runs);
+}
+
+/* False: what is learned is not known yet. */
+static bool judge_duration(const struct engine_ports *ports, const struct job_expect *expect,
+                           struct run *run)
+{
+    struct learned learned = {0};
+    const struct lesson_book *book = &ports->lessons;
+    int64_t took_ms = run->finished_ms - run->started_ms;
+    if (run->state != RUN_OK || !run->started_ms)
+        return true;
+    if (expect->duration == EXPECT_DURATION_AUTO && book->find &&
+        !book->find(book->context, &run->job_uid, &learned))
+        return false;
+    struct length_bounds bounds = expected_bounds(expect, &learned);
+    bool is_short = took_ms < bounds.min_ms;
+    bool is_long = bounds.max_ms && took_ms > bounds.max_ms;
+    if (!is_short && !is_long)
+        return true;
+    int64_t bound_ms = is_short ? bounds.min_ms : bounds.max_ms;
+    if (is_short ? bounds.min_is_learned : bounds.max_is_learned)
+        fail_learned(run, is_short, took_ms, bound_ms, &learned);
+    else
+        fail_given(run, is_short, took_ms, bound_ms / 1000);
+    return true;
 }
 
 /* ---- output ---- */
@@ -251,25 +282,27 @@ static void judge_file(const struct job_expect *expect, const struct executor_fi
 /* ---- all of it ---- */
 
 /* The file comes last: only a run that is good so far has it looked at. */
-static bool judge(const struct engine_ports *ports, const struct job *job, struct run *run,
-                  const struct run *end, const struct executor_file *file)
+static enum settling judge(const struct engine_ports *ports, const struct job *job, struct run *run,
+                           const struct run *end, const struct executor_file *file)
 {
     struct executor *executor = ports->executor;
     const struct job_expect *expect = &job->expect;
     judge_exit(expect, run);
-    judge_duration(expect, run);
+    if (!judge_duration(ports, expect, run))
+        return AWAITS_LESSON;
     judge_output(ports, expect, run);
     if (!expect->file || run->state != RUN_OK)
-        return true;
+        return SETTLED;
     if (file->state == FILE_NOT_LOOKED_AT && executor->ops->look &&
         executor->ops->look(executor, &run->id, job, end) == OK)
-        return false;
+        return AWAITS_FILE;
     judge_file(expect, file, run);
-    return true;
+    return SETTLED;
 }
 
-bool expectation_settle(const struct engine_ports *ports, struct instances *instances,
-                        struct run *run, const struct run *end, const struct executor_file *file)
+enum settling expectation_settle(const struct engine_ports *ports, struct instances *instances,
+                                 struct run *run, const struct run *end,
+                                 const struct executor_file *file)
 {
     const struct catalog_job *terms = instances_terms(instances, run);
     struct job_error error;
@@ -277,12 +310,12 @@ bool expectation_settle(const struct engine_ports *ports, struct instances *inst
     bool may_count =
         run->state == RUN_OK || (run->state == RUN_FAILED && run->reason == REASON_EXIT_CODE);
     if (!terms || !terms->expects || !may_count)
-        return true;
+        return SETTLED;
     if (job_decode_stored(terms->json, NULL, &job, &error) != OK) {
         fail(run, "what the job expects could not be read: out of memory");
-        return true;
+        return SETTLED;
     }
-    bool is_settled = judge(ports, job, run, end, file);
+    enum settling settling = judge(ports, job, run, end, file);
     job_free(job);
-    return is_settled;
+    return settling;
 }

@@ -3,6 +3,7 @@
 #define PEAL_PORTS_H
 
 #include "executor.h"
+#include "expect/notify_terms.h"
 #include "history.h"
 #include "peer.h"
 #include "store.h"
@@ -40,6 +41,13 @@ struct output_source {
  * it is not known. Read with each heartbeat. */
 struct pressure_gauge {
     void (*read)(void *context, struct peer *ret);
+    void *context;
+};
+
+/* How long good runs of a job take, as learned from its history. False: the history is being asked;
+ * the engine is woken when it has answered, or has not in time. */
+struct lesson_book {
+    bool (*find)(void *context, const struct id *job_uid, struct learned *ret);
     void *context;
 };
 
@@ -109,6 +117,7 @@ struct engine_ports {
     struct entropy entropy;
     struct output_source output;          /* read NULL: runs have no output */
     struct pressure_gauge pressure;       /* read NULL: not known */
+    struct lesson_book lessons;           /* find NULL: nothing is learned */
     struct function_book functions;       /* has NULL: all, and an agent is asked for none */
     struct event_log log;                 /* write NULL: no log */
     struct change_observer observer;      /* changed NULL: none */

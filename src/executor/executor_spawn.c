@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "descent.h"
 #include "file_looks.h"
+#include "function/run_limits.h"
 #include "params/run_body.h"
 #include "refused_starts.h"
 #include "run_environment.h"
@@ -60,6 +61,33 @@ static void set_limit(struct spawn_request *request, enum spawn_limit which, int
     request->limits[which] = (uint64_t)value;
 }
 
+/* As ioprio_set takes it. */
+static uint32_t ioprio_of(const struct job_ionice *ionice)
+{
+    enum { CLASS_SHIFT = 13, BEST_EFFORT = 2, IDLE = 3 };
+    switch (ionice->class) {
+    case IONICE_BEST_EFFORT:
+        return (uint32_t)(BEST_EFFORT << CLASS_SHIFT | ionice->level);
+    case IONICE_IDLE:
+        return IDLE << CLASS_SHIFT;
+    case IONICE_DEFAULT:
+        break;
+    }
+    return 0;
+}
+
+static void set_share(struct spawn_share *share, const struct job *job)
+{
+    const struct job_limits *limits = &job->limits;
+    *share = (struct spawn_share){
+        .memory_bytes = limits->total_memory_bytes > 0 ? (uint64_t)limits->total_memory_bytes : 0,
+        .cpu_milli = (uint32_t)limit_cpu_milli(limits),
+        .processes = limits->total_processes > 0 ? (uint32_t)limits->total_processes : 0,
+        .io_weight = limits->io_weight > 0 ? (uint32_t)limits->io_weight : 0,
+        .ioprio = ioprio_of(&job->ionice),
+    };
+}
+
 static void set_user(struct spawn_request *request, const struct executor_spawn *self,
                      const struct job *job)
 {
@@ -93,6 +121,7 @@ static void fill_request(struct spawn_request *request, const struct job *job,
     set_limit(request, SPAWN_LIMIT_AS, job->limits.memory_bytes);
     set_limit(request, SPAWN_LIMIT_CPU, job->limits.cpu_s);
     set_limit(request, SPAWN_LIMIT_FSIZE, job->limits.file_bytes);
+    set_share(&request->share, job);
 }
 
 /* The environment of a run, with its secrets. OK, and *ret_refused: the run ends before it starts.
@@ -248,13 +277,27 @@ static enum run_reason signal_reason(const struct spawn_run *known)
 {
     if (WIFSIGNALED(known->wait_status) && WTERMSIG(known->wait_status) == SIGXCPU)
         return REASON_CPU_TIME;
-    return known->error == SPAWN_CAUSE_OOM ? REASON_OOM : REASON_SIGNAL;
+    bool is_oom = known->error == SPAWN_CAUSE_OOM || known->error == SPAWN_CAUSE_TOTAL_MEMORY;
+    return is_oom ? REASON_OOM : REASON_SIGNAL;
+}
+
+/* What the kernel has done at a limit of the whole run. NULL: nothing, as far as known. */
+static const char *limit_detail(const struct spawn_run *known)
+{
+    if (known->error == SPAWN_CAUSE_TOTAL_MEMORY)
+        return "its processes together needed more than limits.total_memory";
+    if (known->error == SPAWN_CAUSE_TOTAL_PROCESSES)
+        return "it had as many processes as limits.total_processes allows, and could not make "
+               "another one";
+    return NULL;
 }
 
 /* Of a run that has failed by its exit code: what may be behind that. NULL: nothing is known. */
 static const char *exit_detail(const struct spawn_run *known)
 {
     int code = WEXITSTATUS(known->wait_status);
+    if (limit_detail(known))
+        return limit_detail(known);
     if (known->error == SPAWN_CAUSE_OOM)
         return "the kernel's OOM killer ended one of its processes";
     if (code == 128 + SIGXCPU)
@@ -286,7 +329,9 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
         end->reason = known->reason == SPAWN_SIGNALED ? signal_reason(known)
                                                       : ends[known_reason(known->reason)].reason;
     }
-    const char *exit_words = end->reason == REASON_EXIT_CODE ? exit_detail(known) : NULL;
+    const char *exit_words = end->reason == REASON_EXIT_CODE   ? exit_detail(known)
+                             : known->reason == SPAWN_SIGNALED ? limit_detail(known)
+                                                               : NULL;
     if (known->reason == SPAWN_START_FAILED)
         start_notes_tell(notes, known, end->detail, sizeof(end->detail));
     else if (known_reason(known->reason) == SPAWN_UNKNOWN)
@@ -409,6 +454,17 @@ static const char *version(const struct executor *port)
     return spawn_client_spawner(self->client)->build.version;
 }
 
+/* The bits of both have the same order. */
+static unsigned enforces(const struct executor *port)
+{
+    _Static_assert(SPAWN_LIMITS_CPU / SPAWN_LIMITS_MEMORY == 1 << CONTROLLER_CPU &&
+                       SPAWN_LIMITS_PIDS / SPAWN_LIMITS_MEMORY == 1 << CONTROLLER_PIDS &&
+                       SPAWN_LIMITS_IO / SPAWN_LIMITS_MEMORY == 1 << CONTROLLER_IO,
+                   "the same order");
+    const struct executor_spawn *self = (const struct executor_spawn *)port;
+    return spawn_client_enforces(self->client);
+}
+
 /* Time enough for a thousand processes to be made. */
 static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
@@ -426,6 +482,7 @@ static const struct executor_ops ops = {.start = start,
                                         .look = look,
                                         .next_event = next_event,
                                         .version = version,
+                                        .enforces = enforces,
                                         .ahead_ms = ahead_ms};
 
 /* ---- life ---- */

@@ -106,6 +106,23 @@ static void tell_beyond(enum spawn_step step, char *buf, size_t size)
                  "(LimitNOFILE and others): only root may");
 }
 
+/* The run was not to start without its limits. */
+static void tell_unlimited(int error, char *buf, size_t size)
+{
+    if (error == EPROTONOSUPPORT)
+        snprintf(buf, size,
+                 "limits: its spawner is of an earlier version, which does not know limits of "
+                 "whole runs, or ionice; it is replaced when its runs have ended");
+    else if (error == EOPNOTSUPP)
+        snprintf(buf, size,
+                 "limits: this node can't enforce them: it has no cgroup of its own with the "
+                 "controllers that they need");
+    else
+        snprintf(buf, size,
+                 "limits: its cgroup could not be made: %s; the spawner's log says where",
+                 strerror(error));
+}
+
 static bool is_beyond(const struct spawn_run *run)
 {
     return (run->step == SPAWN_STEP_NICE || run->step == SPAWN_STEP_LIMITS) &&
@@ -132,6 +149,8 @@ void start_notes_tell(const struct start_notes *notes, const struct spawn_run *r
         snprintf(buf, size,
                  "secrets: its spawner is of an earlier version, which does not mask them; it is "
                  "replaced when its runs have ended");
+    else if (run->step == SPAWN_STEP_CGROUP)
+        tell_unlimited(run->error, buf, size);
     else if (is_beyond(run))
         tell_beyond(run->step, buf, size);
     else

@@ -72,6 +72,8 @@ struct job_notify {
     /* notify_terms.h reads them; NULL, 0: not given */
     char *too_long, *too_short, *success_by;
     int64_t success_within_s;
+    char *title, *text; /* templates instead of the channel's (expect/message_template.h); NULL: it
+                           decides */
 };
 
 struct job_pair {
@@ -117,6 +119,23 @@ struct job_rolling {
 /* -1: not limited. */
 struct job_limits {
     int64_t open_files, processes, core_bytes, memory_bytes, cpu_s, file_bytes;
+    /* Of all processes of a run together: function/run_limits.h. */
+    int64_t total_memory_bytes, total_processes, io_weight;
+    char *cpus; /* "1.5"; NULL: not limited */
+};
+
+/* Whose turn it is at the disk. */
+enum ionice_class {
+    IONICE_DEFAULT, /* as the agent's */
+    IONICE_BEST_EFFORT,
+    IONICE_IDLE,
+};
+
+enum { IONICE_LEVELS = 8 }; /* of BEST_EFFORT; 0 goes first */
+
+struct job_ionice {
+    enum ionice_class class;
+    int level;
 };
 
 /* The request of a JOB_HTTP, and the answer that it expects. Values of headers, the URL and the
@@ -145,6 +164,11 @@ enum { PROGRAM_MAX = 63 }; /* bytes of a program's name */
 
 enum { JOB_HTTP_TIMEOUT_S = 60 }; /* of a JOB_HTTP without `timeout` */
 
+enum expect_duration {
+    EXPECT_DURATION_ANY,
+    EXPECT_DURATION_AUTO, /* the bounds that are not given are learned: expect/notify_terms.h */
+};
+
 /* What a run must show to be a success, besides its end: expect/job_expect.h. */
 struct job_expect {
     char *matches, *not_matches; /* patterns (pattern.h) of lines of the output; NULL: not asked */
@@ -153,6 +177,7 @@ struct job_expect {
     char *newer_than;            /* "run", "any" or a duration; NULL: run */
     int64_t min_bytes;           /* of the file */
     int64_t min_s, max_s;        /* of the run; 0: no limit */
+    enum expect_duration duration;
 };
 
 struct run_body;
@@ -191,6 +216,7 @@ struct job {
     struct job_params params;
     int umask_bits; /* -1: 022 */
     int nice;
+    struct job_ionice ionice;
     struct job_limits limits;
 
     enum overlap_policy overlap;

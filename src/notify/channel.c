@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "definition/job_decode.h"
+#include "expect/message_template.h"
 #include "payload/channel_kind.h"
-#include "payload/template.h"
 
 #define AT(member) .offset = offsetof(struct channel, member)
 #define DAY_S      INT64_C(86400)
@@ -99,11 +99,6 @@ static const char *chat_complaint(const char *text)
                : NULL;
 }
 
-static const char *title_complaint(const char *text)
-{
-    return text[strcspn(text, "\n")] ? "must be a single line" : NULL;
-}
-
 static const struct field channel_fields[] = {
     {"type", FIELD_CHOICE, AT(type), .initial = CHANNEL_TYPES, .words = type_names},
     {"url", FIELD_TEXT, AT(url), 1, 2048, .complain = url_complaint},
@@ -122,8 +117,8 @@ static const struct field channel_fields[] = {
     {"quiet", FIELD_DURATION, AT(quiet_s), 0, 30 * DAY_S},
     {"group", FIELD_DURATION, AT(group_s), 0, DAY_S, .initial = GROUP_USUAL},
     {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S, .initial = 3600},
-    {"title", FIELD_TEXT, AT(title), 0, TEMPLATE_TITLE_MAX, .complain = title_complaint},
-    {"text", FIELD_TEXT, AT(text), 0, TEMPLATE_TEXT_MAX},
+    {"title", FIELD_TEXT, AT(title), 0, MESSAGE_TITLE_MAX, .complain = message_title_complaint},
+    {"text", FIELD_TEXT, AT(text), 0, MESSAGE_TEXT_MAX},
     {"notes", FIELD_TEXT, AT(notes), 0, 4096},
     {0},
 };
@@ -263,13 +258,10 @@ static enum status check_headers(const struct channel *c, struct job_error *err)
 
 static enum status check_template(const char *field, const char *template, struct job_error *err)
 {
-    struct strbuf why;
-    if (!template)
+    struct parse_error inside = {0};
+    if (!template || message_template_check(template, &inside) == OK)
         return OK;
-    strbuf_init(&why);
-    enum status st = template_check(template, &why) ? OK : complain(err, field, "%s", why.text);
-    strbuf_release(&why);
-    return st;
+    return complain(err, field, "%s", inside.message);
 }
 
 static enum status check_whole(const struct channel *c, struct job_error *err)

@@ -50,7 +50,7 @@ struct channel {
     int64_t quiet_s;    /* at most one message per job and event in this time; 0: all */
     int64_t group_s;    /* see channel_group_s */
     int64_t give_up_s;  /* how long a message is retried */
-    char *title, *text; /* templates (template.h); NULL: as peal words them */
+    char *title, *text; /* templates (expect/message_template.h); NULL: as peal words them */
     char *notes;
 };
 

@@ -10,7 +10,37 @@
 void notice_release(struct notice *notice)
 {
     free(notice->output);
-    notice->output = NULL;
+    free(notice->title);
+    free(notice->text);
+    notice->output = notice->title = notice->text = NULL;
+}
+
+/* False: out of memory. */
+static bool copy_text(const char *text, char **ret)
+{
+    *ret = text ? strdup(text) : NULL;
+    return !text == !*ret;
+}
+
+bool notice_copy(const struct notice *notice, struct notice *ret)
+{
+    *ret = *notice;
+    bool has_output = copy_text(notice->output, &ret->output);
+    bool has_title = copy_text(notice->title, &ret->title);
+    bool has_text = copy_text(notice->text, &ret->text);
+    if (has_output && has_title && has_text)
+        return true;
+    notice_release(ret);
+    return false;
+}
+
+void notice_set_templates(struct notice *notice, const struct job_notify *notify)
+{
+    free(notice->title);
+    free(notice->text);
+    if (!copy_text(notify ? notify->title : NULL, &notice->title) ||
+        !copy_text(notify ? notify->text : NULL, &notice->text))
+        return; /* the channel's, then */
 }
 
 /* ---- what happened ---- */
@@ -207,7 +237,8 @@ void notice_set_output(struct notice *notice, const char *bytes, size_t length, 
     strbuf_init(&clean);
     add_clean(&clean, bytes, length);
     const char *tail = tail_of(clean.text, clean.length);
-    notice_release(notice);
+    free(notice->output);
+    notice->output = NULL;
     notice->output_is_cut = is_cut || tail != clean.text;
     if (clean.length && strbuf_status(&clean) == OK)
         notice->output = strdup(tail);
@@ -314,7 +345,7 @@ json_t *notice_encode(const struct notice *n)
 {
     return json_pack(
         "{s:s, s:s, s:b, s:o, s:b, s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i,"
-        " s:i, s:s, s:s*, s:b, s:I, s:I, s:I, s:o*}",
+        " s:i, s:s, s:s*, s:b, s:I, s:I, s:I, s:o*, s:s*, s:s*}",
         "event", notify_event_name(n->event), "channel", n->channel, "sample", n->is_sample, "id",
         json_id(&n->id), "entry", n->is_entry, "job_uid", json_id(&n->job_uid), "job", n->job,
         "timezone", n->timezone, "state", run_state_name(n->state), "reason",
@@ -324,7 +355,7 @@ json_t *notice_encode(const struct notice *n)
         "exit_code", n->exit_code, "signal", n->term_signal, "node", n->node, "output", n->output,
         "output_cut", n->output_is_cut, "made", (json_int_t)n->made_ms, "not_before",
         (json_int_t)n->not_before_ms, "held", (json_int_t)n->held, "group",
-        notice_is_group(n) ? encode_group(n) : NULL);
+        notice_is_group(n) ? encode_group(n) : NULL, "title", n->title, "text", n->text);
 }
 
 bool notice_event_by_name(const char *name, enum notify_event *ret)
@@ -378,8 +409,12 @@ enum status notice_decode(const json_t *value, struct notice *ret)
     COPY(n.timezone, timezone);
     COPY(n.detail, detail);
     COPY(n.node, node);
-    if (output && !(n.output = strdup(output)))
+    n.output = (char *)output; /* borrowed, as the templates are */
+    n.title = (char *)json_string_value(json_object_get(value, "title"));
+    n.text = (char *)json_string_value(json_object_get(value, "text"));
+    struct notice copy;
+    if (!notice_copy(&n, &copy))
         return E_NOMEM;
-    *ret = n;
+    *ret = copy;
     return OK;
 }

@@ -33,7 +33,8 @@ struct notice {
     int exit_code; /* -1: none */
     int term_signal;
     char node[64];
-    char *output; /* its last lines, as text; NULL: none */
+    char *output;       /* its last lines, as text; NULL: none */
+    char *title, *text; /* templates of its job; NULL: as the channel has them */
     bool output_is_cut;
     int64_t made_ms;
     int64_t not_before_ms; /* held back until then by `quiet`; 0: not held */
@@ -54,6 +55,12 @@ void notice_group_start(struct notice *notice);
 void notice_group_add(struct notice *into, const struct notice *other);
 
 void notice_release(struct notice *notice);
+
+/* A copy with memory of its own. False: out of memory. */
+MUST_CHECK bool notice_copy(const struct notice *notice, struct notice *ret);
+
+/* Takes copies of the templates of its job, NULL: none. Out of memory: as without. */
+void notice_set_templates(struct notice *notice, const struct job_notify *notify);
 
 /* Copy the facts; event and channel are set by the caller. */
 void notice_of_run(struct notice *notice, const struct run *run);

@@ -199,14 +199,6 @@ static void load(void *context, const char *payload, size_t length)
 
 /* ---- what is told ---- */
 
-/* A new notice, with memory of its own for the output. False: out of memory. */
-static bool copy_notice(const struct notice *notice, struct notice *ret)
-{
-    *ret = *notice;
-    ret->output = notice->output ? strdup(notice->output) : NULL;
-    return !notice->output == !ret->output;
-}
-
 static void refuse(struct notifier *notifier, struct lane *lane, const struct notice *notice,
                    const char *why)
 {
@@ -240,7 +232,7 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
         int64_t until_ms;
         if (!notice->not_before_ms && !lane_may_send_alone(lane, now_ms, &until_ms)) {
             grouped = *notice;
-            grouped.output = NULL;
+            grouped.output = grouped.title = grouped.text = NULL;
             notice_group_start(&grouped);
             grouped.not_before_ms = until_ms;
             notice = &grouped;
@@ -251,7 +243,7 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
         return;
     }
     struct waiting *waiting = calloc(1, sizeof(*waiting));
-    if (!waiting || !copy_notice(notice, &waiting->notice)) {
+    if (!waiting || !notice_copy(notice, &waiting->notice)) {
         free(waiting);
         refuse(notifier, lane, notice, "out of memory");
         return;
@@ -319,6 +311,7 @@ static void fill_notice(struct notice *notice, const struct ending *ending, int6
         snprintf(notice->timezone, sizeof(notice->timezone), "%s", ending->timezone);
     if (ending->output_length)
         notice_set_output(notice, ending->output, ending->output_length, ending->output_is_cut);
+    notice_set_templates(notice, ending->notify);
     notice->made_ms = now_ms;
 }
 

@@ -134,6 +134,7 @@ typedef void notifier_tried(void *context, const struct outcome *outcome);
 struct sample_about {
     enum notify_event event;
     const char *job, *timezone;
+    const struct job_notify *notify; /* of that job: its templates */
 };
 
 /* Sends a test message at once, without retries. E_NOMEM: `tried` is not called. */

@@ -192,7 +192,7 @@ static void sample_sent(void *context, const struct outcome *outcome)
     free(sample);
 }
 
-/* With some output, which is to be released. */
+/* With some output, and perhaps templates: to be released. */
 static void make_sample(struct notice *notice, const struct notifier *notifier,
                         const struct channel *channel, const struct sample_about *about,
                         int64_t now_ms)
@@ -207,6 +207,7 @@ static void make_sample(struct notice *notice, const struct notifier *notifier,
     }
     if (about->timezone)
         snprintf(notice->timezone, sizeof(notice->timezone), "%s", about->timezone);
+    notice_set_templates(notice, about->notify);
 }
 
 enum status notifier_preview(const struct notifier *notifier, const struct channel *channel,

@@ -40,7 +40,7 @@ struct outgoing {
     char *stdin_bytes; /* NULL: none */
     size_t stdin_length;
     int64_t at_boot_us; /* of a start: not before; 0: at once */
-    bool has_secrets;
+    unsigned needs;     /* of a start: features of the spawner (spawn_start_needs) */
     STAILQ_ENTRY(outgoing) waiting;
     TAILQ_ENTRY(outgoing) unanswered;
 };
@@ -76,7 +76,7 @@ static const struct table_type outgoing_by_id = {.key_at = offsetof(struct outgo
 
 static void outgoing_free(struct outgoing *out)
 {
-    if (out->packet && out->has_secrets)
+    if (out->packet && out->needs & SPAWN_KNOWS_SECRETS)
         explicit_bzero(out->packet, out->length);
     free(out->packet);
     free(out->stdin_bytes);
@@ -319,10 +319,10 @@ static int64_t wait_ms(const struct spawn_client *client, const struct outgoing 
     return ms > 0 ? ms : 0;
 }
 
-/* A start with secrets for a spawner that would not mask them. */
-static bool is_unmasked(const struct spawn_client *client, const struct outgoing *out)
+/* What this start needs, and its spawner can't do: mask its secrets, or enforce its limits. */
+static unsigned lack(const struct spawn_client *client, const struct outgoing *out)
 {
-    return out->has_secrets && !(client->hello.features & SPAWN_KNOWS_SECRETS);
+    return out->needs & ~client->hello.features;
 }
 
 /* How many of the messages that wait go into the next packet: more than one are a frame. */
@@ -336,7 +336,7 @@ static size_t count_next(const struct spawn_client *client)
     {
         length += out->length + spawn_frame_padding(out->length);
         if (out->stdin_bytes || length > SPAWN_FRAME_MAX || count == SPAWN_FRAME_MESSAGES ||
-            wait_ms(client, out) || is_unmasked(client, out))
+            wait_ms(client, out) || lack(client, out))
             break;
         count++;
     }
@@ -420,17 +420,20 @@ static void sent(struct spawn_client *client, size_t count)
 
 /* Those at the front of the queue fail here, as if the spawner had said so. False: out of memory.
  */
-static bool refuse_unmasked(struct spawn_client *client)
+static bool refuse_lacking(struct spawn_client *client)
 {
     struct outgoing *out;
-    while ((out = STAILQ_FIRST(&client->waiting)) && is_unmasked(client, out)) {
-        struct spawn_event event = {.kind = SPAWN_EVENT_RUN,
-                                    .run = {.change = SPAWN_CHANGE_ENDED,
-                                            .reason = SPAWN_START_FAILED,
-                                            .step = SPAWN_STEP_SECRETS,
-                                            .error = EPROTONOSUPPORT,
-                                            .ended_wall_ms = clock_now().wall.ms,
-                                            .ended_boot_ms = clock_now().boot.ms}};
+    while ((out = STAILQ_FIRST(&client->waiting)) && lack(client, out)) {
+        unsigned what = lack(client, out);
+        struct spawn_event event = {
+            .kind = SPAWN_EVENT_RUN,
+            .run = {.change = SPAWN_CHANGE_ENDED,
+                    .reason = SPAWN_START_FAILED,
+                    .step = what & SPAWN_KNOWS_SECRETS ? SPAWN_STEP_SECRETS : SPAWN_STEP_CGROUP,
+                    .error = what & (SPAWN_KNOWS_SECRETS | SPAWN_KNOWS_SHARE) ? EPROTONOSUPPORT
+                                                                              : EOPNOTSUPP,
+                    .ended_wall_ms = clock_now().wall.ms,
+                    .ended_boot_ms = clock_now().boot.ms}};
         memcpy(event.run.id, out->id, sizeof(out->id));
         if (!add_event(client, &event))
             return false;
@@ -443,7 +446,7 @@ static bool refuse_unmasked(struct spawn_client *client)
 static void write_messages(struct spawn_client *client)
 {
     for (int i = 0; i < PACKETS_AT_ONCE; i++) {
-        if (!refuse_unmasked(client)) {
+        if (!refuse_lacking(client)) {
             send_failed(client, ENOMEM);
             return;
         }
@@ -650,7 +653,7 @@ enum status spawn_client_start(struct spawn_client *client, const struct spawn_r
     }
     memcpy(out->id, request->id, strlen(request->id));
     out->at_boot_us = request->at_boot_us;
-    out->has_secrets = request->secret_count > 0;
+    out->needs = spawn_start_needs(request);
     enqueue(client, out);
     return OK;
 }
@@ -692,6 +695,11 @@ enum status spawn_client_ack(struct spawn_client *client, const char *id)
 const struct spawner_info *spawn_client_spawner(const struct spawn_client *client)
 {
     return &client->spawner;
+}
+
+unsigned spawn_client_enforces(const struct spawn_client *client)
+{
+    return spawn_enforced(client->hello.features);
 }
 
 bool spawn_client_knows_times(const struct spawn_client *client)

@@ -95,6 +95,11 @@ struct spawner_info {
 /* Of the spawner that was reached last. The client's, until the loop turns. */
 const struct spawner_info *spawn_client_spawner(const struct spawn_client *client);
 
+/* The limits of whole runs that the spawner that was reached last can enforce, as of
+ * spawn_enforced; 0: none, or none was reached yet. A start that needs others fails here, as if the
+ * spawner had said so. */
+unsigned spawn_client_enforces(const struct spawn_client *client);
+
 /* Is there a spawner that takes starts ahead of their time? For any other they wait here. */
 bool spawn_client_knows_times(const struct spawn_client *client);
 

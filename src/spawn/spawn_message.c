@@ -12,14 +12,22 @@ enum start_flag {
     START_TIMED = 1 << 4,   /* with SPAWN_KNOWS_TIMES: the last 8 bytes are at_boot_us */
     START_VALUES = 1 << 5,  /* with SPAWN_KNOWS_VALUES */
     START_SECRETS = 1 << 6, /* with SPAWN_KNOWS_SECRETS: their number is before the time */
+    START_SHARE = 1 << 7,   /* with SPAWN_KNOWS_SHARE: it is before both */
     START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER | START_MERGED | START_LINGERS |
-                  START_TIMED | START_VALUES | START_SECRETS,
+                  START_TIMED | START_VALUES | START_SECRETS | START_SHARE,
 };
 #define START_LINGER_SHIFT 16
-#define START_OUTPUT_MASK  (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
+
+/* As linux/ioprio.h has them, which C libraries do not. */
+#define IOPRIO_CLASS_SHIFT 13
+#define IOPRIO_BEST_EFFORT 2
+#define IOPRIO_IDLE        3
+
+#define CPU_MILLI_MAX     1024000
+#define START_OUTPUT_MASK (START_MERGED | START_LINGERS | 0xffffu << START_LINGER_SHIFT)
 
 /* The part of START that has a fixed size. After it: cwd, user, job, arguments, variables, each
- * ended by a zero byte; then the number of its secrets, and its time, if it has them. */
+ * ended by a zero byte; then its share, the number of its secrets, and its time, if it has them. */
 struct start_body {
     char id[SPAWN_ID_MAX + 8];
     int64_t deadline_boot_ms;
@@ -42,6 +50,7 @@ _Static_assert(sizeof(struct spawn_header) == 16, "no padding on the wire");
 _Static_assert(sizeof(struct spawn_run) == 144, "no padding on the wire");
 _Static_assert(sizeof(struct spawn_build) == 96, "no padding on the wire");
 _Static_assert(sizeof(struct start_body) == 176, "no padding on the wire");
+_Static_assert(sizeof(struct spawn_share) == 24, "no padding on the wire");
 
 static const struct {
     size_t body_size;
@@ -133,6 +142,36 @@ size_t spawn_encode(enum spawn_type type, const void *body, void *buf)
     return length;
 }
 
+static bool has_share(const struct spawn_share *share)
+{
+    return share->memory_bytes || share->cpu_milli || share->processes || share->io_weight ||
+           share->ioprio;
+}
+
+/* Classes 2 and 3, best effort and idle, with levels from 0 to 7. */
+static bool ioprio_valid(uint32_t ioprio)
+{
+    uint32_t class = ioprio >> IOPRIO_CLASS_SHIFT,
+             level = ioprio & ((1u << IOPRIO_CLASS_SHIFT) - 1);
+    return !ioprio || ((class == IOPRIO_BEST_EFFORT || class == IOPRIO_IDLE) && level < 8);
+}
+
+static bool share_valid(const struct spawn_share *share)
+{
+    return share->memory_bytes <= INT64_MAX && share->cpu_milli <= CPU_MILLI_MAX &&
+           share->io_weight <= 10000 && ioprio_valid(share->ioprio);
+}
+
+unsigned spawn_start_needs(const struct spawn_request *request)
+{
+    const struct spawn_share *share = &request->share;
+    return (request->secret_count ? SPAWN_KNOWS_SECRETS : 0u) |
+           (has_share(share) ? SPAWN_KNOWS_SHARE : 0u) |
+           (share->memory_bytes ? SPAWN_LIMITS_MEMORY : 0u) |
+           (share->cpu_milli ? SPAWN_LIMITS_CPU : 0u) |
+           (share->processes ? SPAWN_LIMITS_PIDS : 0u) | (share->io_weight ? SPAWN_LIMITS_IO : 0u);
+}
+
 static bool request_valid(const struct spawn_request *request)
 {
     return spawn_id_valid(request->id) && request->argv && request->argv[0] &&
@@ -140,7 +179,7 @@ static bool request_valid(const struct spawn_request *request)
            request->timeout_ms <= INT64_MAX / 4 && request->grace_ms >= 0 &&
            request->linger_s >= 0 && request->linger_s <= SPAWN_LINGER_S_MAX &&
            request->umask <= 0777 && request->nice >= -20 && request->nice <= 19 &&
-           request->limits_set < (1u << SPAWN_LIMIT_COUNT);
+           request->limits_set < (1u << SPAWN_LIMIT_COUNT) && share_valid(&request->share);
 }
 
 /* Counts strings and their bytes; SIZE_MAX bytes when there are more than a message can hold. */
@@ -184,6 +223,7 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
                  (request->at_boot_us ? START_TIMED : 0u) |
                  (request->has_values ? START_VALUES : 0u) |
                  (request->secret_count ? START_SECRETS : 0u) |
+                 (has_share(&request->share) ? START_SHARE : 0u) |
                  (uint32_t)request->linger_s << START_LINGER_SHIFT,
     };
     memcpy(body.id, request->id, strlen(request->id));
@@ -194,7 +234,9 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
     body.variables = measure(request->env, &bytes);
     size_t time_size = request->at_boot_us ? sizeof(request->at_boot_us) : 0;
     size_t secrets_size = request->secret_count ? sizeof(request->secret_count) : 0;
-    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes + secrets_size + time_size;
+    size_t share_size = body.flags & START_SHARE ? sizeof(request->share) : 0;
+    size_t length =
+        sizeof(struct spawn_header) + sizeof(body) + bytes + share_size + secrets_size + time_size;
     if (length > SPAWN_MESSAGE_MAX || body.arguments + body.variables > SPAWN_STRINGS_MAX)
         return E_TOO_LARGE;
     if (request->secret_count > SPAWN_SECRETS_MAX || request->secret_count > body.variables)
@@ -213,6 +255,8 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         at = put_text(at, request->argv[i]);
     for (uint32_t i = 0; i < body.variables; i++)
         at = put_text(at, request->env[i]);
+    memcpy(at, &request->share, share_size);
+    at += share_size;
     memcpy(at, &request->secret_count, secrets_size);
     memcpy(at + secrets_size, &request->at_boot_us, time_size);
     *ret = packet;
@@ -330,14 +374,16 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
 
     size_t time_size = flags & START_TIMED ? sizeof(int64_t) : 0;
     size_t secrets_size = flags & START_SECRETS ? sizeof(uint32_t) : 0;
-    if (message->body_length <= sizeof(body) + secrets_size + time_size)
+    size_t share_size = flags & START_SHARE ? sizeof(struct spawn_share) : 0;
+    size_t rest = share_size + secrets_size + time_size;
+    if (message->body_length <= sizeof(body) + rest)
         return E_CORRUPT;
     char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
     if (!block)
         return E_NOMEM;
     char **env = block + body.arguments + 1;
     char *at = (char *)message->body + sizeof(body);
-    const char *end = (const char *)message->body + message->body_length - time_size - secrets_size;
+    const char *end = (const char *)message->body + message->body_length - rest;
     struct spawn_request request = {
         .id = message->body, /* the id is the first field and ends with zeroes */
         .cwd = take_text(&at, end),
@@ -359,8 +405,9 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .tail_bytes = body.tail_bytes,
     };
     memcpy(request.limits, body.limits, sizeof(request.limits));
-    memcpy(&request.secret_count, end, secrets_size);
-    memcpy(&request.at_boot_us, end + secrets_size, time_size);
+    memcpy(&request.share, end, share_size);
+    memcpy(&request.secret_count, end + share_size, secrets_size);
+    memcpy(&request.at_boot_us, end + share_size + secrets_size, time_size);
     request.user = request.cwd ? take_text(&at, end) : NULL;
     request.job = !(flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
     bool whole = request.user && request.job && take_strings(&at, end, block, body.arguments) &&
@@ -368,7 +415,8 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
     /* One spelling for each start. */
     bool has_time = !time_size || request.at_boot_us;
     bool has_secrets = !secrets_size || request.secret_count;
-    if (!whole || !has_time || !has_secrets || request.secret_count > SPAWN_SECRETS_MAX ||
+    bool is_one_way = has_time && has_secrets && (!share_size || has_share(&request.share));
+    if (!whole || !is_one_way || request.secret_count > SPAWN_SECRETS_MAX ||
         request.secret_count > body.variables || !request_valid(&request)) {
         free(block);
         return E_CORRUPT;
@@ -490,6 +538,8 @@ const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t si
         [SPAWN_STEP_DEADLINE] = "start deadline",
         [SPAWN_STEP_EXEC] = "executing the command",
         [SPAWN_STEP_SECRETS] = "keeping its secrets, to mask them",
+        [SPAWN_STEP_CGROUP] = "making its cgroup, for its limits",
+        [SPAWN_STEP_IONICE] = "setting the I/O priority",
     };
     const char *step = run->step < SPAWN_STEP_COUNT ? texts[run->step] : "?";
     if (run->error)

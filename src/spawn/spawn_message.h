@@ -77,6 +77,11 @@ enum spawn_feature {
     SPAWN_KNOWS_VALUES = 1 << 8,   /* a run may hand over values: has_values */
     SPAWN_WANTS_HELD = 1 << 9,     /* the agent's: earlier ones do not know SPAWN_CHANGE_HELD */
     SPAWN_KNOWS_SECRETS = 1 << 10, /* masks the values of secrets: secret_count */
+    SPAWN_KNOWS_SHARE = 1 << 11,   /* a start may have a share: limits of the whole run, ionice */
+    SPAWN_LIMITS_MEMORY = 1 << 12, /* of those: it can enforce total_memory, ... */
+    SPAWN_LIMITS_CPU = 1 << 13,
+    SPAWN_LIMITS_PIDS = 1 << 14,
+    SPAWN_LIMITS_IO = 1 << 15,
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -123,6 +128,8 @@ enum spawn_step {
     SPAWN_STEP_DEADLINE, /* not a failure: the last check of the start deadline */
     SPAWN_STEP_EXEC,
     SPAWN_STEP_SECRETS, /* keeping the values of its secrets, so that they can be masked */
+    SPAWN_STEP_CGROUP,  /* making its cgroup, with the limits of the whole run */
+    SPAWN_STEP_IONICE,
     SPAWN_STEP_COUNT,
 };
 
@@ -131,6 +138,8 @@ enum spawn_cause {
     SPAWN_CAUSE_NONE, /* nothing, or it is not known */
     SPAWN_CAUSE_OOM,  /* its OOM killer has ended the main process, or one of those that it started
                        */
+    SPAWN_CAUSE_TOTAL_MEMORY,    /* the same, at the run's own limit */
+    SPAWN_CAUSE_TOTAL_PROCESSES, /* it has failed, and could not make a process at that limit */
 };
 
 /* What is known of a run with the reason SPAWN_UNKNOWN. */
@@ -207,6 +216,16 @@ struct spawn_run {
     uint32_t left_over;     /* 1: killed, but a part of its tree did not die in time */
 };
 
+/* What all processes of a run together may take of the machine, by a cgroup of its own; and its
+ * turn at the disk. 0: not limited, not set. */
+struct spawn_share {
+    uint64_t memory_bytes;
+    uint32_t cpu_milli; /* thousandths of a processor */
+    uint32_t processes;
+    uint32_t io_weight; /* 1 to 10,000 */
+    uint32_t ioprio;    /* as ioprio_set takes it */
+};
+
 /* A start. Everything it points to is the caller's, or lies in the decoded message. */
 struct spawn_request {
     const char *id;
@@ -233,6 +252,7 @@ struct spawn_request {
                              hold its pipes */
     uint32_t limits_set;  /* bit i: limits[i] counts */
     uint64_t limits[SPAWN_LIMIT_COUNT];
+    struct spawn_share share;
     uint64_t head_bytes; /* of output to keep from the beginning */
     uint64_t tail_bytes; /* and at least from the end */
 };
@@ -257,9 +277,20 @@ size_t spawn_encode(enum spawn_type type, const void *body, void *buf);
 MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, void **ret,
                                           size_t *ret_length);
 
+/* The features, of enum spawn_feature, without which a spawner must not be sent this start: it
+ * would not mask its secrets, or not enforce its limits. */
+unsigned spawn_start_needs(const struct spawn_request *request);
+
+/* The limits of whole runs that these features say can be enforced, in the order of the features
+ * from SPAWN_LIMITS_MEMORY on: memory 1, cpu 2, pids 4, io 8. */
+static inline unsigned spawn_enforced(uint32_t features)
+{
+    return features & SPAWN_KNOWS_SHARE ? (features / SPAWN_LIMITS_MEMORY) & 15u : 0;
+}
+
 /* Takes out of a START message what a spawner with these features (of its HELLO) does not know: it
- * would refuse the message. Returns the length that the message has then. A message with secrets is
- * only for a spawner that knows them. */
+ * would refuse the message. Returns the length that the message has then. It must have those that
+ * the start needs. */
 size_t spawn_start_suit(void *packet, size_t length, uint32_t features);
 
 /* A received message. `body` points into the packet; texts are decoded by spawn_decode_start. */

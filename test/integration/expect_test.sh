@@ -140,6 +140,35 @@ expect_json '[.[] | .state]' '["ok"]'
 run peal runs never -o json
 expect_json '[.[] | [.state, .reason]]' '[["failed","expectation"]]'
 
+# Learned: ten good runs of three seconds, at once, and then one that is over at once.
+put learned '{duration: auto}' "sleep \$(cat $scratch/length)" 'overlap: allow'
+echo 3 >"$scratch/length"
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    run peal run learned
+done
+# shellcheck disable=SC2317 # likewise
+are_good() { # JOB COUNT
+    [ "$(peal runs "$1" -o json | jq '[.[] | select(.state == "ok")] | length')" = "$2" ]
+}
+wait_until are_good learned 10
+# shellcheck disable=SC2317 # likewise
+are_on_record() {
+    [ "$(curl -s --unix-socket "$PEAL_DATA/api.sock" 'http://localhost/api/v1/runs?job=learned&state=ok' | jq '.items | length')" = 10 ]
+}
+wait_until are_on_record
+echo 0 >"$scratch/length"
+run peal run learned --wait
+expect_status 10
+expect_stderr_has 's by its last 10 good runs'
+run peal runs learned -o json
+expect_json '.[0] | [.reason, (.detail | test("^duration: it took 0\\.[0-9]+ s, expected at least 1\\.[0-9]+ s by its last 10 good runs$"))]' '["expectation",true]'
+kill -9 "$(cat "$PEAL_DATA/peal.pid")" # nothing is learned yet when the next one ends
+start_agent data
+run peal run learned --wait
+expect_status 10
+refused '{duration: auto, min_duration: 1s, max_duration: 1h}' 'has nothing to learn'
+refused '{duration: sometimes}' 'is not one of any or auto'
+
 # No look is left over: neither with the spawner nor as output.
 run sh -c "ls '$PEAL_DATA/spawn/output' 2>/dev/null | grep -e -file"
 expect_stdout ''

@@ -93,11 +93,10 @@ static void read_log(struct causes *causes)
     }
 }
 
-bool cause_cgroup_has_oom(const struct cgroups *groups, const char *cgroup)
+bool cause_cgroup_has_oom(const struct cgroups *groups, uint32_t cgroup, const char *id)
 {
-    char name[64], text[512] = "";
-    snprintf(name, sizeof(name), "%s/memory.events", cgroup);
-    int fd = groups->base_fd >= 0 ? openat(groups->base_fd, name, O_RDONLY | O_CLOEXEC) : -1;
+    char text[512] = "";
+    int fd = cgroup_open_file(groups, cgroup, id, "memory.events", O_RDONLY);
     if (fd < 0)
         return false;
     ssize_t length = read(fd, text, sizeof(text) - 1);
@@ -106,11 +105,8 @@ bool cause_cgroup_has_oom(const struct cgroups *groups, const char *cgroup)
     return at && atoll(at + strlen("oom_kill ")) > 0;
 }
 
-bool cause_is_oom(struct causes *causes, const struct cgroups *groups, const char *cgroup,
-                  pid_t pid, int64_t started_boot_ms)
+bool cause_is_oom(struct causes *causes, pid_t pid, int64_t started_boot_ms)
 {
-    if (cgroup && cause_cgroup_has_oom(groups, cgroup))
-        return true;
     read_log(causes);
     for (size_t i = 0; i < COUNT(causes->kills); i++)
         if (causes->kills[i].pid == pid &&

@@ -27,13 +27,11 @@ struct causes {
 void causes_init(struct causes *causes);
 void causes_release(struct causes *causes);
 
-/* Was this process, which has ended by SIGKILL, ended by the OOM killer? `cgroup` is the name of
- * its cgroup, NULL: it has none. */
-bool cause_is_oom(struct causes *causes, const struct cgroups *groups, const char *cgroup,
-                  pid_t pid, int64_t started_boot_ms);
+/* Was this process, which has ended by SIGKILL, ended by the OOM killer? */
+bool cause_is_oom(struct causes *causes, pid_t pid, int64_t started_boot_ms);
 
-/* Has the OOM killer ended any process of this cgroup? */
-bool cause_cgroup_has_oom(const struct cgroups *groups, const char *cgroup);
+/* Has the OOM killer ended any process of this run's cgroup? */
+bool cause_cgroup_has_oom(const struct cgroups *groups, uint32_t cgroup, const char *id);
 
 /* Reads a record of the kernel's log. False: it is no such message. */
 bool cause_read_record(const char *record, struct oom_kill *ret);

@@ -87,12 +87,21 @@ static void look_up_processes(int fd, const char *name)
         errno = 0; /* it only costs more */
 }
 
+void cgroups_none(struct cgroups *groups)
+{
+    *groups = (struct cgroups){.base_fd = -1, .control_fd = -1, .limited = {.base_fd = -1}};
+}
+
 void cgroups_init(struct cgroups *groups, const char *tag)
 {
     char mount[256], own[256];
-    *groups = (struct cgroups){.base_fd = -1, .control_fd = -1, .pool_size = pool_size()};
+    cgroups_none(groups);
+    groups->pool_size = pool_size();
     snprintf(groups->tag, sizeof(groups->tag), "%s", tag);
-    if (!find_mount(mount, sizeof(mount)) || !find_own(own, sizeof(own)))
+    bool is_there = find_mount(mount, sizeof(mount)) && find_own(own, sizeof(own));
+    limited_init(&groups->limited, tag, is_there ? mount : NULL, is_there ? own : NULL,
+                 getenv("PEAL_CGROUP"));
+    if (!is_there)
         return;
     snprintf(groups->base_path, sizeof(groups->base_path), "%s%s%speal-%s", mount, own,
              strcmp(own, "/") == 0 ? "" : "/", tag);
@@ -117,6 +126,12 @@ static void close_pooled(struct pooled_cgroup *pooled)
 }
 
 void cgroups_release(struct cgroups *groups)
+{
+    limited_release(&groups->limited);
+    cgroups_give_up(groups);
+}
+
+void cgroups_give_up(struct cgroups *groups)
 {
     if (groups->base_fd < 0)
         return;
@@ -143,9 +158,9 @@ void cgroups_look(struct cgroups *groups, int64_t now_boot_ms)
 
 /* ---- the pool ---- */
 
-const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE])
+static const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE])
 {
-    if (cgroup >= CGROUP_POOLED) /* no id has a dot */
+    if (cgroup >= CGROUP_POOLED && cgroup < CGROUP_LIMITED) /* no id has a dot */
         snprintf(name, CGROUP_NAME_SIZE, POOLED_NAME "%u", cgroup - CGROUP_POOLED);
     else
         snprintf(name, CGROUP_NAME_SIZE, "%s", id);
@@ -255,6 +270,13 @@ uint32_t cgroup_take_own(struct cgroups *groups, const char *id, int *ret_fd)
     return *ret_fd >= 0 ? CGROUP_OWN : CGROUP_NONE;
 }
 
+uint32_t cgroup_take_limited(struct cgroups *groups, const char *id,
+                             const struct spawn_share *share, int *ret_fd, int *ret_error)
+{
+    *ret_error = limited_make(&groups->limited, id, share, ret_fd);
+    return *ret_error ? CGROUP_NONE : CGROUP_LIMITED;
+}
+
 uint32_t cgroup_take(struct cgroups *groups, const char *id, int *ret_fd)
 {
     *ret_fd = -1;
@@ -269,12 +291,14 @@ uint32_t cgroup_take(struct cgroups *groups, const char *id, int *ret_fd)
 
 void cgroup_entered(uint32_t cgroup, int fd)
 {
-    if (cgroup == CGROUP_OWN)
+    if (cgroup == CGROUP_OWN || cgroup == CGROUP_LIMITED)
         close(fd);
 }
 
 uint32_t cgroup_resume(struct cgroups *groups, uint32_t cgroup)
 {
+    if (cgroup == CGROUP_LIMITED)
+        return groups->limited.base_fd >= 0 ? cgroup : CGROUP_NONE;
     if (groups->base_fd < 0)
         return CGROUP_NONE;
     if (cgroup < CGROUP_POOLED)
@@ -287,6 +311,9 @@ uint32_t cgroup_resume(struct cgroups *groups, uint32_t cgroup)
 uint32_t cgroup_adopt(struct cgroups *groups, const char *id, pid_t pid)
 {
     char text[2048], base[64];
+    int limited_fd = groups->limited.base_fd;
+    if (limited_fd >= 0 && faccessat(limited_fd, id, F_OK, 0) == 0)
+        return CGROUP_LIMITED;
     if (groups->base_fd < 0)
         return CGROUP_NONE;
     if (faccessat(groups->base_fd, id, F_OK, 0) == 0)
@@ -304,7 +331,9 @@ uint32_t cgroup_adopt(struct cgroups *groups, const char *id, pid_t pid)
 
 void cgroup_give(struct cgroups *groups, uint32_t cgroup, const char *id, bool is_spoilt)
 {
-    if (groups->base_fd < 0 || cgroup == CGROUP_NONE)
+    if (cgroup == CGROUP_LIMITED)
+        limited_remove(&groups->limited, id);
+    if (groups->base_fd < 0 || cgroup == CGROUP_NONE || cgroup == CGROUP_LIMITED)
         return;
     if (cgroup == CGROUP_OWN) {
         unlinkat(groups->base_fd, id, AT_REMOVEDIR); /* fails while processes are left in it */
@@ -325,11 +354,22 @@ void cgroups_distrust(struct cgroups *groups)
 
 /* ---- signals ---- */
 
-static void kill_at_once(int base_fd, const char *name)
+int cgroup_open_file(const struct cgroups *groups, uint32_t cgroup, const char *id,
+                     const char *file, int flags)
 {
-    char file[64];
-    snprintf(file, sizeof(file), "%s/cgroup.kill", name);
-    int fd = openat(base_fd, file, O_WRONLY | O_CLOEXEC);
+    char name[CGROUP_NAME_SIZE], path[CGROUP_NAME_SIZE + 32];
+    int base_fd = cgroup == CGROUP_LIMITED ? groups->limited.base_fd : groups->base_fd;
+    if (base_fd < 0 || cgroup == CGROUP_NONE) {
+        errno = ENOENT;
+        return -1;
+    }
+    snprintf(path, sizeof(path), "%s/%s", cgroup_name(cgroup, id, name), file);
+    return openat(base_fd, path, flags | O_CLOEXEC);
+}
+
+static void kill_at_once(const struct cgroups *groups, uint32_t cgroup, const char *id)
+{
+    int fd = cgroup_open_file(groups, cgroup, id, "cgroup.kill", O_WRONLY);
     if (fd < 0)
         return; /* before Linux 5.14; they are killed one by one as well */
     ssize_t ignored = write(fd, "1", 1);
@@ -337,13 +377,11 @@ static void kill_at_once(int base_fd, const char *name)
     close(fd);
 }
 
-int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *told, int signal)
+int cgroup_signal(const struct cgroups *groups, uint32_t cgroup, const char *id,
+                  const struct tree *told, int signal)
 {
-    char path[64], line[32];
-    if (groups->base_fd < 0)
-        return 0;
-    snprintf(path, sizeof(path), "%s/cgroup.procs", name);
-    int fd = openat(groups->base_fd, path, O_RDONLY | O_CLOEXEC);
+    char line[32];
+    int fd = cgroup_open_file(groups, cgroup, id, "cgroup.procs", O_RDONLY);
     FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
     if (!file) {
         if (fd >= 0)
@@ -359,6 +397,6 @@ int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *t
     }
     fclose(file);
     if (signal == SIGKILL && count > 0)
-        kill_at_once(groups->base_fd, name);
+        kill_at_once(groups, cgroup, id);
     return count;
 }

@@ -7,13 +7,16 @@
  * seen to be as a new one: no process is left in it, it is not frozen, and has no cgroups below it.
  * One in which something was killed is replaced by a new one: Linux 6.18 kills whatever is started
  * into a cgroup that cgroup.kill was once written to. Where controllers are enabled for the cgroups
- * of runs there is no pool: their limits and counters would outlast a run. */
+ * of runs there is no pool: their limits and counters would outlast a run. A run with limits has
+ * one of its own in another place, where they are enabled (limited.h). */
 #ifndef PEAL_SPAWNER_CGROUP_H
 #define PEAL_SPAWNER_CGROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "process/limited.h"
 
 struct tree;
 
@@ -26,7 +29,8 @@ enum {
     CGROUP_NONE,
     CGROUP_OWN,
     CGROUP_POOLED,
-    CGROUP_END = CGROUP_POOLED + CGROUP_POOL,
+    CGROUP_LIMITED = CGROUP_POOLED + CGROUP_POOL, /* of its own, with limits */
+    CGROUP_END,
     CGROUP_END_OF_2 = CGROUP_POOLED + 256, /* of the state of version 2 */
 };
 
@@ -49,12 +53,19 @@ struct cgroups {
     uint32_t unused[CGROUP_POOL]; /* numbers of those without a run: a ring */
     uint32_t unused_first, unused_count;
     uint32_t made; /* cgroups in the pool */
+    struct limited limited;
 };
+
+/* Of none: nothing is made. */
+void cgroups_none(struct cgroups *groups);
 
 /* `tag`, of descent.h, separates the cgroups of spawners with different folders, lets a new spawner
  * find those of a dead one, and identifies a process's spawner. */
 void cgroups_init(struct cgroups *groups, const char *tag);
 void cgroups_release(struct cgroups *groups);
+
+/* Makes no more of them; those with limits stay. */
+void cgroups_give_up(struct cgroups *groups);
 
 /* Before a batch of starts: may the pool be used? Finds out once in a turn. */
 void cgroups_look(struct cgroups *groups, int64_t now_boot_ms);
@@ -67,6 +78,10 @@ uint32_t cgroup_take(struct cgroups *groups, const char *id, int *ret_fd);
 
 /* One of the run's own, after one of the pool could not be entered: that is not used any more. */
 uint32_t cgroup_take_own(struct cgroups *groups, const char *id, int *ret_fd);
+
+/* With the limits of the share, CGROUP_LIMITED; CGROUP_NONE and an errno: they can't be set. */
+uint32_t cgroup_take_limited(struct cgroups *groups, const char *id,
+                             const struct spawn_share *share, int *ret_fd, int *ret_error);
 
 /* The descriptor is not needed any more. */
 void cgroup_entered(uint32_t cgroup, int fd);
@@ -85,11 +100,13 @@ void cgroup_give(struct cgroups *groups, uint32_t cgroup, const char *id, bool i
 /* Somebody has killed a run: perhaps by a cgroup above, and so all of the pool are spoilt. */
 void cgroups_distrust(struct cgroups *groups);
 
-/* Its name below the base. */
-const char *cgroup_name(uint32_t cgroup, const char *id, char name[CGROUP_NAME_SIZE]);
+/* Opens one of its files; -1 and errno. */
+int cgroup_open_file(const struct cgroups *groups, uint32_t cgroup, const char *id,
+                     const char *file, int flags);
 
 /* Sends the signal to every process in it but those that the tree tells itself; 0 sends
  * nothing. Returns how many there were. */
-int cgroup_signal(struct cgroups *groups, const char *name, const struct tree *told, int signal);
+int cgroup_signal(const struct cgroups *groups, uint32_t cgroup, const char *id,
+                  const struct tree *told, int signal);
 
 #endif

@@ -19,7 +19,8 @@
 #include "process/search.h"
 #include "process/values.h"
 
-#define MASK_BYTES 8 /* of a set of signals, as the kernel has it */
+#define MASK_BYTES     8 /* of a set of signals, as the kernel has it */
+#define IOPRIO_PROCESS 1 /* IOPRIO_WHO_PROCESS, which C libraries do not have */
 
 static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
     [SPAWN_LIMIT_NOFILE] = RLIMIT_NOFILE, [SPAWN_LIMIT_CORE] = RLIMIT_CORE,
@@ -208,6 +209,9 @@ void child_main(const void *argument)
     check(setup, SPAWN_STEP_LIMITS, set_limits(setup));
     if (request->nice)
         check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));
+    if (request->share.ioprio)
+        check(setup, SPAWN_STEP_IONICE,
+              raw_call(SYS_ioprio_set, IOPRIO_PROCESS, 0, request->share.ioprio, 0));
     const char *cwd = request->cwd[0] ? request->cwd : "/";
     check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
     const uint64_t none = 0; /* dispositions are default in the spawner itself */

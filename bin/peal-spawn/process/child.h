@@ -29,6 +29,7 @@ struct child_setup {
     int cgroup_fd;        /* -1: none */
     struct rlimit nofile; /* the spawner's limits before it raised them */
     bool reset_oom;
+    bool is_limited; /* its cgroup has limits */
     struct slot *slot;
     uint32_t *is_apart; /* set when the descriptors are its own; NULL: they are from the start */
     uint32_t *gate;     /* enum child_gate; NULL: none */

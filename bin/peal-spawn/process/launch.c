@@ -224,10 +224,11 @@ static pid_t borrow(struct launches *launches, struct launch *launch, struct chi
     return -1;
 }
 
-/* May it share the memory? */
+/* May it share the memory? When the OOM killer ends a process, it ends all that share its memory;
+ * one with a limit of its own could come to that before its exec. */
 static bool may_borrow(const struct child_setup *setup)
 {
-    return !setup->user->must_switch && !setup->reset_oom;
+    return !setup->user->must_switch && !setup->reset_oom && !setup->is_limited;
 }
 
 static struct clone_args clone_args_of(const struct child_setup *setup)

@@ -19,6 +19,7 @@
  * It is forked, with its own memory, if it
  *   - switches to another user: no memory is shared across users;
  *   - resets its OOM score, which Linux would do to all that share its memory;
+ *   - has a cgroup with limits: the OOM killer ends all that share the memory of its victim;
  *   - needs more than a launch holds, or LAUNCH_COUNT others have not come to their exec yet. */
 #ifndef PEAL_SPAWNER_LAUNCH_H
 #define PEAL_SPAWNER_LAUNCH_H

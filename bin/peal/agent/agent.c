@@ -353,7 +353,9 @@ static enum status set_up_watch(struct agent *agent)
                                   .history = agent->data.history,
                                   .zones = agent->zones,
                                   .notifier = agent->notifier,
-                                  .node = agent->data.node};
+                                  .node = agent->data.node,
+                                  .wake = agent_wake,
+                                  .wake_context = agent};
     enum status st = watch_new(&config, &agent->watch);
     agent->notify.watch = agent->watch;
     return st;

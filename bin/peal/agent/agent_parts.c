@@ -136,6 +136,14 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
     return run_output_init(&agent->output, agent->spawn_folder, agent->call_folder);
 }
 
+/* Before there is a watch nothing has ended. */
+static bool find_lesson(void *context, const struct id *job_uid, struct learned *ret)
+{
+    const struct agent *agent = context;
+    *ret = (struct learned){0};
+    return !agent->watch || watch_find_lesson(agent->watch, job_uid, ret);
+}
+
 enum status agent_set_up_engine(struct agent *agent)
 {
     struct executor_spawn *spawn = agent->executor;
@@ -152,6 +160,7 @@ enum status agent_set_up_engine(struct agent *agent)
         .zones = agent->zones,
         .entropy = {random_from_block, &agent->random},
         .pressure = agent_pressure_gauge(&agent->pressure),
+        .lessons = {find_lesson, agent},
         .log = {agent_log_write, agent->log},
         .teller = agent_notify_teller(&agent->notify),
         .records = agent_otlp_observer(&agent->otlp),

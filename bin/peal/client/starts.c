@@ -1,6 +1,9 @@
 #include "client/starts.h"
 
+#include <string.h>
+
 #include "cli/when.h"
+#include "function/run_limits.h"
 
 static const json_t *starts_of(const json_t *agent)
 {
@@ -45,5 +48,36 @@ void starts_warn(struct client *client, bool needs_user)
     enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
     if (st == OK && reply.status == 200)
         warn(reply.body, needs_user);
+    reply_release(&reply);
+}
+
+static bool has_label(const json_t *nodes, const char *label)
+{
+    const json_t *node;
+    size_t i;
+    json_array_foreach (nodes, i, node) {
+        bool is_gone = strcmp(answer_text(node, "state"), "gone") == 0;
+        if (!is_gone && json_object_get(json_object_get(node, "labels"), label))
+            return true;
+    }
+    return false;
+}
+
+void starts_warn_of_limits(struct client *client, unsigned needs)
+{
+    struct reply reply = {0};
+    struct client_request call = {.path = "/nodes"};
+    if (!needs || client_try(client, &call, &reply) != OK || reply.status != 200) {
+        reply_release(&reply);
+        return;
+    }
+    const json_t *nodes = json_object_get(reply.body, "items");
+    for (int i = 0; i < CONTROLLERS; i++) {
+        enum run_controller controller = (enum run_controller)i;
+        if (needs & 1u << i && !has_label(nodes, controller_label(controller)))
+            cli_note("no node can enforce %s: what has it is not run until one has the label %s "
+                     "(docs/JOBS.md, \"Limits of a whole run\")",
+                     controller_limit(controller), controller_label(controller));
+    }
     reply_release(&reply);
 }

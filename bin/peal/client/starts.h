@@ -16,4 +16,8 @@ const char *starts_user_problem(const json_t *agent);
  * it would not be started without one. An agent that does not answer is not reported. */
 void starts_warn(struct client *client, bool needs_user);
 
+/* A note for each limit of whole runs, 1 << enum run_controller, that no node can enforce: jobs
+ * with it do not run. */
+void starts_warn_of_limits(struct client *client, unsigned needs);
+
 #endif

@@ -10,6 +10,7 @@
 #include "client/starts.h"
 #include "data_dir.h"
 #include "data_folder.h"
+#include "function/run_limits.h"
 #include "history_open.h"
 #include "print/run_table.h"
 #include "print/state_words.h"
@@ -89,6 +90,26 @@ static void check_spawner(struct report *report, const char *state)
         report_add(report, CHECK_OK, "spawner", NULL, "reachable");
 }
 
+/* What the node can enforce of the limits of whole runs. It is well without. */
+static void check_limits(struct report *report, const json_t *node)
+{
+    struct strbuf names;
+    const json_t *labels = json_object_get(node, "labels");
+    strbuf_init(&names);
+    for (int i = 0; i < CONTROLLERS; i++) {
+        enum run_controller controller = (enum run_controller)i;
+        if (json_object_get(labels, controller_label(controller)))
+            strbuf_addf(&names, "%s%s", names.length ? ", " : "", controller_limit(controller));
+    }
+    if (names.length)
+        report_add(report, CHECK_OK, "limits of runs", NULL, "%s", names.text);
+    else
+        report_add(report, CHECK_OK, "limits of runs", NULL,
+                   "none: jobs with limits.total_memory and the like run on other nodes alone "
+                   "(docs/JOBS.md, \"Limits of a whole run\")");
+    strbuf_release(&names);
+}
+
 /* The agent's own node; NULL: unknown. */
 static const json_t *find_self(const json_t *nodes)
 {
@@ -116,6 +137,8 @@ static void check_node(struct report *report, struct client *client)
         bool is_final = strcmp(state, "spawner") != 0 || now_ms() >= until_ms;
         if (self && is_final) {
             check_spawner(report, state);
+            if (strcmp(state, "api") != 0)
+                check_limits(report, self);
             check_clock(report, self, json_array_size(nodes));
         }
         reply_release(&reply);

@@ -331,6 +331,11 @@ const struct message zh_agent[] = {
     {"jobs of %s: %" PRId64 " of %" PRId64 " are used",
      "%s 的任务：已用 %" PRId64 "，上限 %" PRId64},
     {"spawner", "启动器"},
+    {"limits of runs", "运行限制"},
+    {"none: jobs with limits.total_memory and the like run on other nodes alone "
+     "(docs/JOBS.md, \"Limits of a whole run\")",
+     "无：使用 limits.total_memory 等限制的任务只在其他节点上运行"
+     "（docs/JOBS.md，“Limits of a whole run”）"},
     {"spawner's version", "启动器版本"},
     {"peal-call's version", "peal-call 版本"},
     {"docs/CLUSTER.md, \"Upgrades\"; running jobs go on",

@@ -47,6 +47,10 @@ const struct message zh_client[] = {
     {"the connection to %s broke; trying again for %d s", "与 %s 的连接中断；将在 %d 秒内重试"},
     {"connected again", "已重新连接"},
     {"nothing can start now: %s", "目前无法启动任何运行：%s"},
+    {"no node can enforce %s: what has it is not run until one has the label %s "
+     "(docs/JOBS.md, \"Limits of a whole run\")",
+     "没有节点能强制执行 %s：在有节点具有标签 %s 之前，使用该限制的任务不会运行"
+     "（docs/JOBS.md，“Limits of a whole run”）"},
     {"started (%s)", "开始（%s）"},
 
     /* another machine's agent, and tokens */

@@ -369,6 +369,7 @@ const struct doc_kind channel_docs = {
 
 struct channel_test {
     struct channel *channel; /* from the body; NULL: tests the stored one */
+    struct job *job;         /* that the message is about; NULL: one of peal's own */
     struct strbuf title, text;
     bool was_sent;
     char *why; /* error; NULL: sent */
@@ -378,6 +379,7 @@ static void release_test(void *state)
 {
     struct channel_test *test = state;
     channel_free(test->channel);
+    job_free(test->job);
     strbuf_release(&test->title);
     strbuf_release(&test->text);
     free(test->why);
@@ -401,8 +403,8 @@ static void tried(void *context, const struct outcome *outcome)
     call_answer(call, OK);
 }
 
-/* The event and the job of the query. False: the call has failed. `zone` is of the job. */
-static bool read_about(struct call *call, struct sample_about *ret, char zone[64])
+/* The event and the job of the query. False: the call has failed. */
+static bool read_about(struct call *call, struct channel_test *test, struct sample_about *ret)
 {
     const char *event = query_get(&call->query, "event"), *name = query_get(&call->query, "job");
     *ret = (struct sample_about){.event = NOTIFY_FAILURE};
@@ -419,13 +421,12 @@ static bool read_about(struct call *call, struct sample_about *ret, char zone[64
         fail_no_job(call, name);
         return false;
     }
-    struct job *definition = stored_job(call, job);
-    if (!definition)
+    test->job = stored_job(call, job);
+    if (!test->job)
         return false;
-    snprintf(zone, 64, "%s", definition->timezone ? definition->timezone : "");
-    ret->job = job->name;
-    ret->timezone = zone;
-    job_free(definition);
+    ret->job = test->job->name;
+    ret->timezone = test->job->timezone;
+    ret->notify = &test->job->notify;
     return true;
 }
 
@@ -451,9 +452,8 @@ void test_channel(struct call *call)
     strbuf_init(&test->title);
     strbuf_init(&test->text);
     struct sample_about about;
-    char zone[64];
     bool is_preview = false;
-    if (!read_about(call, &about, zone) || !param_bool(call, "preview", &is_preview))
+    if (!read_about(call, test, &about) || !param_bool(call, "preview", &is_preview))
         return;
     if (notifier_preview(notifier, channel, &about, call->now_ms, &test->title, &test->text) !=
         OK) {

@@ -9,6 +9,7 @@
 #include "definition/selector.h"
 #include "document/utf8.h"
 #include "duration.h"
+#include "function/run_limits.h"
 #include "jobs/jobs.h"
 #include "note.h"
 #include "params/run_body.h"
@@ -204,6 +205,18 @@ static const struct peer *live_peer(const struct call *call, const char *name,
     return known && known->peer.is_alive ? &known->peer : NULL;
 }
 
+/* The label of a limit that the node can't enforce; NULL: there is none. */
+static const char *lacks_controller(const struct job *definition, const struct peer *peer)
+{
+    unsigned need = limits_need(&definition->limits);
+    for (int i = 0; i < CONTROLLERS; i++) {
+        const char *label = controller_label((enum run_controller)i);
+        if (need & 1u << i && !selector_matches(label, peer->labels))
+            return label;
+    }
+    return NULL;
+}
+
 bool run_node_read(struct call *call, const struct job *definition, struct run *run)
 {
     const json_t *value = json_object_get(call->body, "node");
@@ -232,6 +245,9 @@ bool run_node_read(struct call *call, const struct job *definition, struct run *
     else if (definition->where && !selector_matches(definition->where, peer->labels))
         call_fail_at(call, "/node", "node: %.63s does not have the labels %.200s", name,
                      definition->where);
+    else if (lacks_controller(definition, peer))
+        call_fail_at(call, "/node", "node: %.63s does not have the labels %.200s", name,
+                     lacks_controller(definition, peer));
     else {
         snprintf(run->pinned, sizeof(run->pinned), "%s", name);
         return true;

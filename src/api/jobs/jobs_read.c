@@ -72,6 +72,9 @@ static void tell_no_node(const struct call *call, const struct catalog_job *job,
 {
     if (eligible_is_program(job->where))
         engine_tell_nobody(call->api->ports.engine, job, ret, size);
+    else if (eligible_has_limits(job->where))
+        snprintf(ret, size, "no node that takes runs has the labels that its limits need: %.80s",
+                 job->where);
     else
         snprintf(ret, size, "no node that takes runs has the labels of its where: %.80s",
                  job->where ? job->where : "");

@@ -216,6 +216,10 @@ void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
              program_text(where).text);
     else if (!where)
         tell(answer, "It is due, but no agent that runs jobs is there. See `peal nodes`.");
+    else if (eligible_has_limits(where))
+        tell(answer,
+             "It is due, but no node has the labels that its limits need: %s. See `peal nodes`.",
+             where);
     else
         tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
              where);
@@ -436,6 +440,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
                  program_text(facts->job->where).text);
         else if (!facts->job->where)
             tell(answer, "It is due in %s, but no agent that runs jobs is there.", span.text);
+        else if (eligible_has_limits(facts->job->where))
+            tell(answer, "It is due in %s, but no node has the labels that its limits need: %s.",
+                 span.text, facts->job->where);
         else
             tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
                  facts->job->where);

@@ -377,6 +377,13 @@ const struct message parsed_messages[] = {
     {"is not run, any, or a duration like 90m", "不是 run、any 或 90m 这样的时长"},
     {"needs a \"file\" to look at", "需要用 \"file\" 指明要查看的文件"},
     {"is less than \"min_duration\"", "小于 \"min_duration\""},
+    {"auto is for jobs, not for steps: give \"min_duration\" and \"max_duration\"",
+     "auto 仅用于任务，不能用于步骤：请填写 \"min_duration\" 和 \"max_duration\""},
+    {"has nothing to learn: both \"min_duration\" and \"max_duration\" are given",
+     "没有可学习的内容：\"min_duration\" 和 \"max_duration\" 均已给出"},
+    {"is for the class best-effort", "仅用于 best-effort 类别"},
+    {"is not a number of processors from 0.01 to 1024, like 1.5",
+     "不是 0.01 到 1024 的处理器数，如 1.5"},
 
     /* patterns */
     {"is too large: it has more than 255 characters, with those repeated",

@@ -97,6 +97,9 @@ static void tell_lack(const struct instance_lack *lack, enum language language, 
                     (int)length, program);
     else if (lack->is_nobody && !lack->where)
         strbuf_adds(out, message_in(language, "no agent that runs jobs is there"));
+    else if (lack->is_nobody && eligible_has_limits(lack->where))
+        strbuf_addf(out, message_in(language, "no node has the labels that its limits need: %s"),
+                    lack->where);
     else if (lack->is_nobody)
         strbuf_addf(out, message_in(language, "no node has the labels of its where: %s"),
                     lack->where);

@@ -57,6 +57,7 @@ void runner_release(struct runner *runner)
 {
     heap_release(&runner->starts);
     definitions_release(&runner->definitions);
+    unsettled_release(&runner->unsettled);
 }
 
 static void end(struct runner *runner, struct now now, struct open_run *open, enum run_state state,
@@ -557,8 +558,12 @@ static void ended(struct runner *runner, struct now now, struct open_run *open,
                   const struct executor_event *event)
 {
     struct run run = with_end(open, &event->end);
-    if (!expectation_settle(runner->ports, runner->instances, &run, &event->end, &event->file)) {
-        started(runner, now, open, &event->end); /* until its file was looked at */
+    enum settling settling =
+        expectation_settle(runner->ports, runner->instances, &run, &event->end, &event->file);
+    if (settling == AWAITS_LESSON && unsettled_add(&runner->unsettled, event) != OK)
+        settling = SETTLED; /* out of memory: as if nothing was learned */
+    if (settling != SETTLED) {
+        started(runner, now, open, &event->end); /* it goes on until then */
         return;
     }
     open->run = run;
@@ -715,10 +720,21 @@ static void take_event(struct runner *runner, struct now now, const struct execu
         end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
 }
 
+static void settle(struct runner *runner, struct now now)
+{
+    struct executor_event *events;
+    size_t count = unsettled_take(&runner->unsettled, &events);
+    for (size_t i = 0; i < count; i++)
+        take_event(runner, now, &events[i]);
+    free(events);
+}
+
 void runner_watch(struct runner *runner, struct now now)
 {
     struct executor *executor = runner->ports->executor;
     struct executor_event event;
+    if (runner->unsettled.count)
+        settle(runner, now);
     while (executor->ops->next_event(executor, &event))
         take_event(runner, now, &event);
 }

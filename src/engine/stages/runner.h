@@ -9,6 +9,7 @@
 #include "ports.h"
 #include "state/marks.h"
 #include "state/open_run.h"
+#include "unsettled.h"
 #include "workflow/instances.h"
 
 #define RUNNER_OF_ANOTHER_KIND "the job was changed after the claim, and is not for this node now"
@@ -40,6 +41,7 @@ struct runner {
                                  away, another may have run them, in a store that was restored
                                  since; INT64_MAX: the store is away */
     size_t claims_beginning;  /* claims under way that begin their runs, the engine's */
+    struct unsettled unsettled;
     bool executor_ready;
     bool is_held; /* claimed runs must not begin: this node's clock is wrong, or another agent has
                      its name */

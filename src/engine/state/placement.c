@@ -309,6 +309,8 @@ void placement_tell_nobody(struct placement *placement, const char *where, const
     if (!length && !labels)
         snprintf(ret, size,
                  "no agent that runs jobs is there; processes of programs run functions");
+    else if (!length && eligible_has_limits(where))
+        snprintf(ret, size, "no node has the labels that its limits need: %s", labels);
     else if (!length)
         snprintf(ret, size, "no node has the labels of its where: %s", labels);
     else if (function && has_process(placement, where))

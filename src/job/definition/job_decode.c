@@ -292,6 +292,10 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
         st = check_rolling(d, root);
     if (st == OK)
         st = check_expect(d, root);
+    if (st == OK)
+        st = check_run_limits(d, root);
+    if (st == OK)
+        st = check_notify(d, root);
     if (st != OK)
         return st;
     if (job->start_s != TIME_UNSET && job->end_s != TIME_UNSET && job->start_s >= job->end_s) {

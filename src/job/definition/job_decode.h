@@ -53,8 +53,12 @@ MUST_CHECK enum status check_after(const struct decoder *d, const struct spot *r
 /* The variables of an HTTP call, and the check for fields that need a process (job_http.c). */
 MUST_CHECK enum status check_http(const struct decoder *d, const struct spot *root);
 
-/* The fields of `expect` together (job_expect.c). */
+/* The fields of `expect`, and those of `notify`, together (job_expect.c). */
 MUST_CHECK enum status check_expect(const struct decoder *d, const struct spot *root);
+MUST_CHECK enum status check_notify(const struct decoder *d, const struct spot *root);
+
+/* Those of `limits` and `ionice`, and one spelling of numbers (run_limits.c). */
+MUST_CHECK enum status check_run_limits(const struct decoder *d, const struct spot *root);
 
 /* The field `params`, and the check of where its values are used (params_decode.c). */
 MUST_CHECK enum status decode_params(struct decoder *d, const struct field *field,

@@ -7,8 +7,10 @@
 #include "definition/retry.h"
 #include "definition/selector.h"
 #include "expect/job_expect.h"
+#include "expect/message_template.h"
 #include "expect/notify_terms.h"
 #include "function/job_function.h"
+#include "function/run_limits.h"
 #include "params/secret_use.h"
 #include "run.h"
 #include "workflow/steps.h"
@@ -79,6 +81,35 @@ static const struct field limit_fields[] = {
     {"file_size", FIELD_SIZE, AT(limits.file_bytes), 0, SIZE_LIMIT, -1,
      ABOUT(SECTION_LIMITS, "File size", "单个文件大小", "Size of each file that the job writes.",
            "任务写入的每个文件的大小。", .unset = "not limited", .sample = "10GiB")},
+    {"total_memory", FIELD_SIZE, AT(limits.total_memory_bytes), TOTAL_MEMORY_MIN, SIZE_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Memory of the run", "整次运行内存",
+           "Of all its processes together; a run that needs more is ended (oom).",
+           "全部进程合计；超出则终止（oom）。", .unset = "not limited", .sample = "512MiB",
+           .see = "#limits-of-a-whole-run", .option = "memory", .value = "SIZE")},
+    {"cpus", FIELD_TEXT, AT(limits.cpus), 1, 40, .complain = limit_cpus_complaint, .numbers = true,
+     ABOUT(SECTION_LIMITS, "Processors of the run", "整次运行处理器",
+           "Of all its processes together.", "全部进程合计。", .unset = "not limited",
+           .sample = "1.5", .see = "#limits-of-a-whole-run", .option = "cpus", .value = "N")},
+    {"total_processes", FIELD_INT64, AT(limits.total_processes), 1, TOTAL_PROCESSES_MAX, -1,
+     ABOUT(SECTION_LIMITS, "Processes of the run", "整次运行进程数", "With their threads.",
+           "含线程。", .unset = "not limited", .sample = "100", .see = "#limits-of-a-whole-run")},
+    {"io_weight", FIELD_INT64, AT(limits.io_weight), 1, 10000, -1,
+     ABOUT(SECTION_LIMITS, "I/O weight of the run", "整次运行 I/O 权重", "Others have 100.",
+           "其他进程为 100。", .unset = "100", .see = "#limits-of-a-whole-run")},
+    {0},
+};
+
+static const char *const ionice_names[] = {"default", "best-effort", "idle", NULL};
+
+static const struct field ionice_fields[] = {
+    {"class", FIELD_CHOICE, AT(ionice.class), .initial = IONICE_DEFAULT, .words = ionice_names,
+     .alone = true,
+     ABOUT(SECTION_LIMITS, "I/O priority", "I/O 优先级",
+           "idle: only when nobody else needs the disk.", "idle：仅在磁盘空闲时。",
+           .see = "#limits-of-a-process", .option = "ionice", .value = "CLASS")},
+    {"level", FIELD_INT, AT(ionice.level), 0, IONICE_LEVELS - 1, 4,
+     ABOUT(SECTION_LIMITS, "I/O level", "I/O 级别", "0 goes first, 7 last.", "0 最先，7 最后。",
+           .see = "#limits-of-a-process")},
     {0},
 };
 
@@ -307,6 +338,10 @@ static const struct field expect_fields[] = {
            "A run that took longer is no success; unlike timeout, it is not ended.",
            "运行长于此时长即不算成功；与 timeout 不同，不会终止运行。", .unset = "not asked",
            .sample = "2h", .see = "#what-a-run-must-show")},
+    {"duration", FIELD_CHOICE, AT(expect.duration), .words = expect_duration_names,
+     ABOUT(SECTION_EXPECT, "Usual duration", "通常时长",
+           "auto: both, where not given, are learned from the last 50 good runs.",
+           "auto：未给出时根据最近 50 次成功运行学习。", .see = "#what-a-run-must-show")},
     {0},
 };
 
@@ -381,6 +416,13 @@ static const struct field notify_fields[] = {
            "overdue to the events.",
            "两次成功之间的最长间隔，超过时通知一次。会把 overdue 加入通知事件。",
            .unset = "not asked", .sample = "26h", .see = "NOTIFY.md#lengths-and-deadlines")},
+    {"title", FIELD_TEXT, AT(notify.title), 1, MESSAGE_TITLE_MAX,
+     .complain = message_title_complaint,
+     ABOUT(SECTION_NOTIFY, "Title of messages", "消息标题", "A template, instead of the channel's.",
+           "模板，代替渠道的标题。", .unset = "the channel's", .see = "NOTIFY.md#templates")},
+    {"text", FIELD_TEXT, AT(notify.text), 1, MESSAGE_TEXT_MAX,
+     ABOUT(SECTION_NOTIFY, "Text of messages", "消息正文", "A template, instead of the channel's.",
+           "模板，代替渠道的正文。", .unset = "the channel's", .see = "NOTIFY.md#templates")},
     {0},
 };
 
@@ -551,8 +593,10 @@ const struct field job_fields[] = {
     {"nice", FIELD_INT, AT(nice), -20, 19, .of = OF_STEP, .defines = true, .of_process = true,
      ABOUT(SECTION_LIMITS, "Nice", "Nice", "From -20, highest priority, to 19, lowest.",
            "从 -20（优先级最高）到 19（最低）。")},
+    {"ionice", FIELD_GROUP, .of = OF_STEP, .fields = ionice_fields, .defines = true,
+     .of_process = true, .also = "ioprio io_priority"},
     {"limits", FIELD_GROUP, .of = OF_STEP, .fields = limit_fields, .defines = true,
-     .of_process = true},
+     .of_process = true, .also = "resources cgroup rlimits"},
     {"overlap", FIELD_GROUP, .fields = overlap_fields, .also = "concurrency"},
     {"catch_up", FIELD_GROUP, .fields = catch_up_fields, .of_ticks = true, .also = "misfire"},
     {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S, .of = OF_EITHER, .in_reference = true,

@@ -6,7 +6,10 @@
 
 #include "definition/job_decode.h"
 #include "duration.h"
+#include "expect/message_template.h"
 #include "expect/pattern.h"
+
+const char *const expect_duration_names[] = {"any", "auto", NULL};
 
 /* ---- fields one by one ---- */
 
@@ -56,7 +59,7 @@ const char *expect_newer_complaint(const char *text)
 bool job_expects_anything(const struct job_expect *expect)
 {
     return expect->matches || expect->not_matches || expect->exit || expect->file ||
-           expect->min_s || expect->max_s;
+           expect->min_s || expect->max_s || expect->duration != EXPECT_DURATION_ANY;
 }
 
 bool job_expects_exit(const struct job_expect *expect, int code)
@@ -112,12 +115,42 @@ enum status check_expect(const struct decoder *d, const struct spot *root)
     struct spot newer = {&expect, "newer_than", 0, node_get(expect.node, "newer_than")};
     struct spot bytes = {&expect, "min_bytes", 0, node_get(expect.node, "min_bytes")};
     struct spot max = {&expect, "max_duration", 0, node_get(expect.node, "max_duration")};
+    struct spot duration = {&expect, "duration", 0, node_get(expect.node, "duration")};
     if (newer.node && !e->file)
         return spot_fail(d->err, &newer, "needs a \"file\" to look at");
     if (bytes.node && !e->file)
         return spot_fail(d->err, &bytes, "needs a \"file\" to look at");
     if (e->max_s && e->max_s < e->min_s)
         return spot_fail(d->err, &max, "is less than \"min_duration\"");
+    if (e->duration == EXPECT_DURATION_AUTO && d->workflow)
+        return spot_fail(d->err, &duration,
+                         "auto is for jobs, not for steps: give \"min_duration\" and "
+                         "\"max_duration\"");
+    if (e->duration == EXPECT_DURATION_AUTO && e->min_s && e->max_s)
+        return spot_fail(d->err, &duration,
+                         "has nothing to learn: both \"min_duration\" and \"max_duration\" are "
+                         "given");
     enum status st = check_pattern(d, &expect, "matches", e->matches);
     return st == OK ? check_pattern(d, &expect, "not_matches", e->not_matches) : st;
+}
+
+static enum status check_one_template(const struct decoder *d, const struct spot *notify,
+                                      const char *name, const char *text)
+{
+    struct parse_error inside = {0};
+    if (!text || d->with_meta) /* a stored one was checked, perhaps by a newer peal */
+        return OK;
+    struct spot spot = {notify, name, 0, node_get(notify->node, name)};
+    enum status st = message_template_check(text, &inside);
+    if (st != OK)
+        spot_set_inside(d->err, &spot, &inside);
+    return st;
+}
+
+enum status check_notify(const struct decoder *d, const struct spot *root)
+{
+    const struct job_notify *notify = &d->job->notify;
+    struct spot spot = {root, "notify", 0, node_get(root->node, "notify")};
+    enum status st = check_one_template(d, &spot, "title", notify->title);
+    return st == OK ? check_one_template(d, &spot, "text", notify->text) : st;
 }

@@ -11,6 +11,8 @@ enum { EXPECT_PATTERN_MAX = 500, EXPECT_EXITS_MAX = 20 };
 const char *expect_exit_complaint(const char *range);
 const char *expect_newer_complaint(const char *text);
 
+extern const char *const expect_duration_names[]; /* by enum expect_duration; NULL at the end */
+
 bool job_expects_anything(const struct job_expect *expect);
 
 /* Is the exit code one of a success? 0 alone, unless told. */

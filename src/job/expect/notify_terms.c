@@ -67,7 +67,25 @@ struct learned learn_limits(int64_t *durations_ms, size_t count)
     return (struct learned){
         .too_long_ms = half_more > p95 + MORE_MS ? half_more : p95 + MORE_MS,
         .too_short_ms = p5 / 2,
+        .runs = count,
     };
+}
+
+struct length_bounds expected_bounds(const struct job_expect *expect, const struct learned *learned)
+{
+    bool may_learn = expect->duration == EXPECT_DURATION_AUTO;
+    struct length_bounds bounds = {
+        .min_ms = expect->min_s * 1000,
+        .max_ms = expect->max_s * 1000,
+        .min_is_learned =
+            may_learn && !expect->min_s && learned->too_short_ms >= LEARNED_SHORT_MIN_MS,
+        .max_is_learned = may_learn && !expect->max_s && learned->too_long_ms,
+    };
+    if (bounds.min_is_learned)
+        bounds.min_ms = learned->too_short_ms;
+    if (bounds.max_is_learned)
+        bounds.max_ms = learned->too_long_ms;
+    return bounds;
 }
 
 /* ---- not succeeded by ---- */

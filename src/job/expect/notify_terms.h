@@ -1,5 +1,5 @@
-/* Lengths and times that a job's `notify` has: when a run is too long or too short, and by when it
- * must have succeeded. */
+/* Lengths and times that a job's `notify` and `expect` have: when a run is too long or too short,
+ * and by when it must have succeeded. */
 #ifndef PEAL_NOTIFY_TERMS_H
 #define PEAL_NOTIFY_TERMS_H
 
@@ -20,11 +20,22 @@ bool notify_clock_cron(const char *text, char ret[32]);
 enum {
     LEARNED_RUNS = 50, /* of the last good ones */
     LEARNED_MIN = 10,  /* fewer teach nothing */
+    /* A run does not fail for being shorter than this alone, since that says little. */
+    LEARNED_SHORT_MIN_MS = 1000,
 };
 
 struct learned {
     int64_t too_long_ms, too_short_ms; /* 0: not known */
+    size_t runs;                       /* that it was learned from */
 };
+
+/* The bounds of a run that must not be unusual: given, else learned; 0: none. */
+struct length_bounds {
+    int64_t min_ms, max_ms;
+    bool min_is_learned, max_is_learned;
+};
+struct length_bounds expected_bounds(const struct job_expect *expect,
+                                     const struct learned *learned);
 
 /* From the durations of good runs, which are sorted by it: too long is half as long again as the
  * 95th percentile, and at least 30 s more than that; too short is less than half of the fifth. */

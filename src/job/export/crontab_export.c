@@ -38,7 +38,7 @@ static const char *complaint(const struct job *job, bool system)
     return NULL;
 }
 
-/* One line of sh with the job's environment, umask, directory, nice value and command. */
+/* One line of sh with the job's environment, umask, directory, nice values and command. */
 static void add_command(struct strbuf *out, const struct job *job)
 {
     for (size_t i = 0; i < job->env.count; i++) {
@@ -55,7 +55,12 @@ static void add_command(struct strbuf *out, const struct job *job)
     }
     if (job->nice)
         strbuf_addf(out, "nice -n %d ", job->nice);
-    if (job->kind == JOB_SHELL && (job->nice || job->cwd || job->env.count)) {
+    if (job->ionice.class == IONICE_IDLE)
+        strbuf_adds(out, "ionice -c 3 ");
+    if (job->ionice.class == IONICE_BEST_EFFORT)
+        strbuf_addf(out, "ionice -c 2 -n %d ", job->ionice.level);
+    bool has_nice = job->nice || job->ionice.class != IONICE_DEFAULT;
+    if (job->kind == JOB_SHELL && (has_nice || job->cwd || job->env.count)) {
         strbuf_adds(out, "bash -c ");
         size_t length = strcspn(job->script, "\n");
         char *line = strndup(job->script, length);

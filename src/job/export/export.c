@@ -57,12 +57,13 @@ static bool expects(const struct job *job, bool carries_exit)
 {
     const struct job_expect *expect = &job->expect;
     return expect->matches || expect->not_matches || expect->file || expect->min_s ||
-           expect->max_s || (expect->exit && !carries_exit);
+           expect->max_s || expect->duration != EXPECT_DURATION_ANY ||
+           (expect->exit && !carries_exit);
 }
 
 void export_remarks(const struct job *job, const struct export_target *target, struct strbuf *out)
 {
-    static const struct job_limits none = {-1, -1, -1, -1, -1, -1};
+    const struct job_limits none = job_defaults().limits;
     const char *program = target->name;
     bool is_carried = job->overlap == OVERLAP_SKIP ||
                       (job->overlap == OVERLAP_ALLOW && (target->carries & CARRIES_ALLOW)) ||

@@ -3,6 +3,17 @@
 #include <string.h>
 
 #include "definition/selector.h"
+#include "function/run_limits.h"
+
+/* A node that can enforce a limit has a label for it. */
+static void print_limits(const struct job *job, struct strbuf *out)
+{
+    unsigned need = limits_need(&job->limits);
+    for (int i = 0; i < CONTROLLERS; i++)
+        if (need & 1u << i)
+            strbuf_addf(out, "%s%s", out->length ? "," : "",
+                        controller_label((enum run_controller)i));
+}
 
 void eligible_print(const struct job *job, struct strbuf *out)
 {
@@ -10,6 +21,8 @@ void eligible_print(const struct job *job, struct strbuf *out)
         strbuf_addf(out, "@%s%s", job->function.program, job->where ? "," : "");
     if (job->where)
         strbuf_adds(out, job->where);
+    if (job->kind != JOB_FUNCTION)
+        print_limits(job, out);
 }
 
 const char *eligible_program(const char *eligible, size_t *ret_length)
@@ -25,6 +38,17 @@ const char *eligible_where(const char *eligible)
         return eligible;
     const char *comma = strchr(eligible, ',');
     return comma ? comma + 1 : NULL;
+}
+
+bool eligible_has_limits(const char *eligible)
+{
+    const char *at = eligible_where(eligible);
+    for (size_t length; at && *at; at += length + (at[length] == ',')) {
+        length = strcspn(at, ",");
+        if (controller_of_label(at, length) < CONTROLLERS)
+            return true;
+    }
+    return false;
 }
 
 bool eligible_is_kind(const char *eligible, const char *program)

@@ -2,6 +2,7 @@
  *
  *     NULL              agents
  *     zone=eu,!gpu      agents whose labels match (selector.h)
+ *     zone=eu,cgroup/memory  the same, of a job with limits that need a controller (run_limits.h)
  *     @billing          processes of the program billing
  *     @billing,zone=eu  those of them whose labels match
  *
@@ -28,6 +29,9 @@ const char *eligible_program(const char *eligible, size_t *ret_length);
 
 /* The selector; NULL: all labels match. */
 const char *eligible_where(const char *eligible);
+
+/* Has it labels that limits of whole runs need? */
+bool eligible_has_limits(const char *eligible);
 
 /* May the node of this program ("": an agent) run it, whatever its labels are? */
 bool eligible_is_kind(const char *eligible, const char *program);

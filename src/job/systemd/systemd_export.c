@@ -6,6 +6,7 @@
 #include "definition/job_internal.h"
 #include "duration.h"
 #include "export/export.h"
+#include "function/run_limits.h"
 #include "systemd/calendar_print.h"
 #include "systemd/systemd.h"
 #include "systemd/timer_calendar.h"
@@ -95,6 +96,22 @@ static void add_limit(struct strbuf *out, const char *name, int64_t value)
         add_seconds(out, name, value);
 }
 
+/* Of the whole service, and its turn at the disk. */
+static void add_share(struct strbuf *out, const struct job *job)
+{
+    int64_t milli = limit_cpu_milli(&job->limits);
+    add_limit(out, "MemoryMax", job->limits.total_memory_bytes);
+    add_limit(out, "TasksMax", job->limits.total_processes);
+    add_limit(out, "IOWeight", job->limits.io_weight);
+    if (milli)
+        strbuf_addf(out, "CPUQuota=%lld%%\n", (long long)(milli / 10));
+    if (job->ionice.class == IONICE_IDLE)
+        strbuf_adds(out, "IOSchedulingClass=idle\n");
+    if (job->ionice.class == IONICE_BEST_EFFORT)
+        strbuf_addf(out, "IOSchedulingClass=best-effort\nIOSchedulingPriority=%d\n",
+                    job->ionice.level);
+}
+
 static void add_limits(struct strbuf *out, const struct job *job)
 {
     if (job->nice)
@@ -107,6 +124,7 @@ static void add_limits(struct strbuf *out, const struct job *job)
     add_limit(out, "LimitAS", job->limits.memory_bytes);
     add_limit(out, "LimitCPU", job->limits.cpu_s);
     add_limit(out, "LimitFSIZE", job->limits.file_bytes);
+    add_share(out, job);
 }
 
 static void add_success(struct strbuf *out, const struct job *job)

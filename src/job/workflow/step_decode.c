@@ -319,6 +319,8 @@ static enum status check_step(const struct decoder *d, struct job_step *step,
         struct decoder inner = *d;
         inner.job = step->job;
         st = check_expect(&inner, spot);
+        if (st == OK)
+            st = check_run_limits(&inner, spot);
     }
     st = decoder_go_on(d, st, &worst);
     if (st == OK)

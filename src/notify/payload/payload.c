@@ -39,37 +39,51 @@ void payload_title(const struct channel *channel, const struct notice *notice,
                    const struct notice_world *world, struct strbuf *out)
 {
     size_t from = out->length;
-    if (!channel->title || notice_is_group(notice)) {
+    const char *template = notice->title ? notice->title : channel->title;
+    if (!template || notice_is_group(notice)) {
         notice_title(notice, channel->language, out);
         return;
     }
     if (notice->is_sample)
         strbuf_adds(out, channel->language == LANGUAGE_ZH ? "[测试] " : "[test] ");
-    template_fill(channel->title, notice, channel->language, world, out);
+    template_fill(template, notice, channel->language, world, out);
     for (size_t i = from; i < out->length; i++) {
         if ((unsigned char)out->text[i] < ' ')
             out->text[i] = ' ';
     }
 }
 
+/* That of the job, else of the channel; a message that stands for many has none. */
+static const char *text_template(const struct channel *channel, const struct notice *notice)
+{
+    const char *template = notice->text ? notice->text : channel->text;
+    return notice_is_group(notice) ? NULL : template;
+}
+
+bool payload_has_text(const struct channel *channel, const struct notice *notice)
+{
+    return text_template(channel, notice) != NULL;
+}
+
 void payload_facts(const struct channel *channel, const struct notice *notice,
                    const struct notice_world *world, struct strbuf *out)
 {
-    if (channel->text && !notice_is_group(notice))
-        template_fill(channel->text, notice, channel->language, world, out);
+    const char *template = text_template(channel, notice);
+    if (template)
+        template_fill(template, notice, channel->language, world, out);
     else
         notice_facts(notice, channel->language, world, out);
 }
 
 const char *payload_output(const struct channel *channel, const struct notice *notice)
 {
-    return channel->text || notice_is_group(notice) ? NULL : notice->output;
+    return payload_has_text(channel, notice) || notice_is_group(notice) ? NULL : notice->output;
 }
 
 void payload_link(const struct channel *channel, const struct notice *notice,
                   const struct notice_world *world, struct strbuf *out)
 {
-    if (!channel->text || notice_is_group(notice))
+    if (!payload_has_text(channel, notice))
         notice_link(notice, world, out);
 }
 

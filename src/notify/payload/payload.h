@@ -24,6 +24,9 @@ void payload_title(const struct channel *channel, const struct notice *notice,
 void payload_facts(const struct channel *channel, const struct notice *notice,
                    const struct notice_world *world, struct strbuf *out);
 
+/* Is the text of a template? */
+bool payload_has_text(const struct channel *channel, const struct notice *notice);
+
 /* What is shown below the text: of a template nothing, as it says itself where they are. */
 const char *payload_output(const struct channel *channel, const struct notice *notice);
 void payload_link(const struct channel *channel, const struct notice *notice,

@@ -51,7 +51,8 @@ json_t *telegram_body(const struct channel *channel, const struct notice *notice
     payload_facts(channel, notice, world, &part);
     strbuf_addc(&part, '\n');
     payload_link(channel, notice, world, &part);
-    add_part(&text, "", &part, channel->text ? FACTS_MAX + OUTPUT_MAX : FACTS_MAX, "");
+    add_part(&text, "", &part,
+             payload_has_text(channel, notice) ? FACTS_MAX + OUTPUT_MAX : FACTS_MAX, "");
     const char *output = payload_output(channel, notice);
     if (output) {
         strbuf_addf(&text, channel->language == LANGUAGE_ZH ? "\n%s：\n" : "\n%s:\n",

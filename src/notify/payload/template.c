@@ -4,121 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "definition/job_fields.h"
+#include "expect/message_template.h"
 #include "run_words.h"
-
-enum template_field {
-    FILL_OWN_TITLE,
-    FILL_FACTS,
-    FILL_JOB,
-    FILL_EVENT,
-    FILL_STATE,
-    FILL_REASON,
-    FILL_DETAIL,
-    FILL_TICK,
-    FILL_TICKS,
-    FILL_STARTED,
-    FILL_FINISHED,
-    FILL_DURATION,
-    FILL_EXIT_CODE,
-    FILL_SIGNAL,
-    FILL_ATTEMPT,
-    FILL_NODE,
-    FILL_RUN,
-    FILL_OUTPUT,
-    FILL_LINK,
-    FILL_HELD_BACK,
-    FILL_CHANNEL,
-    FILL_FIELDS,
-};
-
-static const char *const names[FILL_FIELDS + 1] = {
-    [FILL_OWN_TITLE] = "title",
-    [FILL_FACTS] = "facts",
-    [FILL_JOB] = "job",
-    [FILL_EVENT] = "event",
-    [FILL_STATE] = "state",
-    [FILL_REASON] = "reason",
-    [FILL_DETAIL] = "detail",
-    [FILL_TICK] = "tick",
-    [FILL_TICKS] = "ticks",
-    [FILL_STARTED] = "started",
-    [FILL_FINISHED] = "finished",
-    [FILL_DURATION] = "duration",
-    [FILL_EXIT_CODE] = "exit_code",
-    [FILL_SIGNAL] = "signal",
-    [FILL_ATTEMPT] = "attempt",
-    [FILL_NODE] = "node",
-    [FILL_RUN] = "run",
-    [FILL_OUTPUT] = "output",
-    [FILL_LINK] = "link",
-    [FILL_HELD_BACK] = "held_back",
-    [FILL_CHANNEL] = "channel",
-};
-
-/* ---- taking it apart ---- */
-
-/* Text up to the next field, and that field; FILL_FIELDS: none follows. */
-struct piece {
-    const char *text;
-    size_t length;
-    enum template_field field;
-    const char *name; /* as it is written */
-    size_t name_length;
-    bool is_open; /* it has no end */
-};
-
-static enum template_field find(const char *name, size_t length)
-{
-    int i = 0;
-    while (i < FILL_FIELDS && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0))
-        i++;
-    return (enum template_field)i;
-}
-
-/* Of "$$" the text is one "$", and nothing else. */
-static const char *take(const char *at, struct piece *ret)
-{
-    *ret = (struct piece){.text = at, .field = FILL_FIELDS};
-    if (at[0] == '$' && at[1] == '$') {
-        ret->length = 1;
-        return at + 2;
-    }
-    if (at[0] == '$' && at[1] == '{') {
-        size_t length = strcspn(at + 2, "}");
-        ret->name = at + 2;
-        ret->name_length = length;
-        ret->is_open = !at[2 + length];
-        ret->field = find(at + 2, length);
-        return at + 2 + length + !ret->is_open;
-    }
-    ret->length = 1 + strcspn(at + 1, "$");
-    return at + ret->length;
-}
-
-bool template_check(const char *template, struct strbuf *why)
-{
-    struct piece piece;
-    while (*template) {
-        template = take(template, &piece);
-        if (!piece.name || (piece.field < FILL_FIELDS && !piece.is_open))
-            continue;
-        char name[40];
-        snprintf(name, sizeof(name), "%.*s", (int)(piece.name_length < 39 ? piece.name_length : 39),
-                 piece.name);
-        const char *near = word_nearest(names, name);
-        if (piece.is_open)
-            strbuf_addf(why, "\"${%s\" has no }", name);
-        else if (near)
-            strbuf_addf(why, "there is no field ${%s}; did you mean ${%s}?", name, near);
-        else
-            strbuf_addf(why, "there is no field ${%s}", name);
-        return false;
-    }
-    return true;
-}
-
-/* ---- filling it in ---- */
 
 struct filling {
     const struct notice *notice;
@@ -153,7 +40,7 @@ static void add_duration(const struct filling *f)
         notice_span(n->finished_ms - n->started_ms, f->language, f->out);
 }
 
-static void add_field(const struct filling *f, enum template_field field)
+static void add_field(const struct filling *f, enum message_field field)
 {
     const struct notice *n = f->notice;
     switch (field) {
@@ -229,9 +116,9 @@ void template_fill(const char *template, const struct notice *notice, enum langu
                    const struct notice_world *world, struct strbuf *out)
 {
     struct filling f = {notice, world, language, out};
-    struct piece piece;
+    struct message_piece piece;
     while (*template) {
-        template = take(template, &piece);
+        template = message_template_take(template, &piece);
         strbuf_add(out, piece.text, piece.length);
         add_field(&f, piece.field);
     }

@@ -102,6 +102,32 @@ run peal channel test words --job db/backup
 expect_status 0
 run tail -n 1 "$got"
 expect_stdout_has '"title":"[test] db/backup: failed!","text":"[test] db/backup: failed!\n1 the first line'
+# A job's own go first: what is wrong with them is said with its place, and a failure has them.
+cat >"$scratch/own.yaml" <<'YAML'
+name: own
+schedule: "@manual"
+command: ["false"]
+notify:
+  to: words
+  title: "${job} needs ${noed}"
+YAML
+run peal apply -f "$scratch/own.yaml"
+expect_status 6
+# shellcheck disable=SC2016 # likewise
+expect_stderr_has 'own.yaml:6:24: notify.title: there is no field ${noed}; did you mean ${node}?'
+sed -i 's/noed/channel/' "$scratch/own.yaml"
+run peal apply -f "$scratch/own.yaml"
+expect_status 0
+run peal channel test words --job own --preview
+expect_stdout '[test] own needs words
+
+1 the first line of its output
+the last line'
+run peal run own --wait
+# shellcheck disable=SC2317 # wait_until calls it
+own_came() { grep -q '"title":"own needs words","text":"own needs words\\n1 "' "$got"; }
+wait_until own_came
+run peal delete own --yes
 run peal channel set words --title '' --text ''
 expect_status 0
 run peal channel show words -o json

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cluster.h"
+#include "function/run_limits.h"
 
 #define MINUTELY(name) "name: " name "\nschedule: '* * * * *'\ncommand: [/bin/true]\n"
 
@@ -321,6 +322,36 @@ static void a_run_that_no_node_may_run_is_missed(void **state)
     cluster_free(cluster);
 }
 
+/* A node says what it can enforce once its spawner has told it, and no longer when another one has
+ * not. Nothing runs without its limits. */
+static void limits_choose_the_node(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(3);
+    struct world *able = cluster->nodes[1];
+    world_add(cluster->nodes[0], "name: a\nschedule: '* * * * *'\ncommand: [x]\n"
+                                 "limits: {total_memory: 64MiB, io_weight: 50}\n");
+    able->enforces = 1u << CONTROLLER_MEMORY; /* a part is not enough */
+    cluster_pass_to(cluster, 30 * 1000);
+    cluster_pass(cluster, 2 * 60 * 1000);
+    assert_int_equal(cluster_starts(cluster, "a"), 0);
+    able->enforces |= 1u << CONTROLLER_IO;
+    cluster_pass(cluster, 5000);
+    const struct peer *peer = &peers_find(engine_peers(cluster->nodes[0]->engine), "node-2")->peer;
+    assert_string_equal(peer->labels, "cgroup/io,cgroup/memory");
+    cluster_pass(cluster, 5 * 60 * 1000);
+    size_t runs = cluster_count(cluster, "a", RUN_OK);
+    assert_in_range(runs, 5, 6); /* perhaps one of before, a little late */
+    assert_int_equal(world_count(able, "a", RUN_OK), runs);
+
+    able->enforces = 0;
+    int64_t before = cluster_passed(cluster, "a", RUN_MISSED, REASON_NO_NODE);
+    cluster_pass(cluster, 3 * 60 * 1000);
+    assert_int_equal(cluster_count(cluster, "a", RUN_OK), runs);
+    assert_true(cluster_passed(cluster, "a", RUN_MISSED, REASON_NO_NODE) >= before + 2);
+    cluster_free(cluster);
+}
+
 /* A node that is drained may run it: later. */
 static void a_run_waits_for_a_drained_node(void **state)
 {
@@ -479,6 +510,7 @@ int main(void)
         cmocka_unit_test(one_wins_a_race),
         cmocka_unit_test(a_manual_run_is_taken_once),
         cmocka_unit_test(labels_choose_the_node),
+        cmocka_unit_test(limits_choose_the_node),
         cmocka_unit_test(no_node_may_run_it),
         cmocka_unit_test(a_run_that_no_node_may_run_is_missed),
         cmocka_unit_test(a_run_waits_for_a_drained_node),

@@ -72,6 +72,66 @@ static void verdicts(void **state)
     }
 }
 
+/* Bounds that are learned, as far as they are not given. */
+static void learned_bounds(void **state)
+{
+    static const struct learned learned = {.too_long_ms = 30000, .too_short_ms = 5000, .runs = 20};
+    static const struct {
+        int line;
+        const char *expect;
+        int64_t duration_ms;
+        struct learned learned;
+        const char *want; /* of its detail; NULL: OK */
+    } cases[] = {
+        {__LINE__, "{duration: auto}", 10 * SECOND, learned, NULL},
+        {__LINE__, "{duration: auto}", 5 * SECOND, learned, NULL},
+        {__LINE__, "{duration: auto}", 4999, learned,
+         "duration: it took 4.999 s, expected at least 5.000 s by its last 20 good runs"},
+        {__LINE__, "{duration: auto}", 30001, learned,
+         "duration: it took 30.001 s, expected at most 30.000 s by its last 20 good runs"},
+        {__LINE__, "{duration: auto}", 1, {0}, NULL}, /* nothing is known yet */
+        {__LINE__, "{duration: auto, max_duration: 1m}", 31 * SECOND, learned, NULL},
+        {__LINE__, "{duration: auto, min_duration: 1s}", 2 * SECOND, learned, NULL},
+        {__LINE__, "{duration: auto, min_duration: 1s}", 31 * SECOND, learned,
+         "duration: it took 31.000 s, expected at most 30.000 s by its last 20 good runs"},
+        {__LINE__, "{duration: any}", 1, learned, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        char yaml[300];
+        snprintf(yaml, sizeof(yaml), JOB("%s"), cases[i].expect);
+        world->learned = cases[i].learned;
+        world->duration_ms = cases[i].duration_ms;
+        world_add(world, yaml);
+        world_pass(world, MINUTE + 40 * SECOND);
+        const struct run *run = only_run(world);
+        const char *got = run->state == RUN_OK ? "" : run->detail;
+        if (strcmp(got, cases[i].want ? cases[i].want : "") != 0)
+            fail_msg("line %d: %s", cases[i].line, got);
+        world_free(world);
+    }
+}
+
+/* The verdict waits for the history; the run goes on meanwhile, also over a restart. */
+static void a_verdict_waits_for_what_is_learned(void **state)
+{
+    struct world *world = *state;
+    world->learned = (struct learned){.too_long_ms = 90000, .too_short_ms = 40000, .runs = 50};
+    world->history_is_slow = true;
+    world->duration_ms = SECOND;
+    world_add(world, JOB("{duration: auto}"));
+    world_pass(world, MINUTE + 5 * SECOND);
+    assert_int_equal(world->run_count, 0);
+    assert_true(world->lessons > 0);
+    world_restart(world);
+    world_pass(world, 5 * SECOND);
+    assert_int_equal(world->run_count, 0);
+    world->history_is_slow = false;
+    world_pass(world, SECOND);
+    assert_int_equal(only_run(world)->reason, REASON_EXPECTATION);
+}
+
 static void other_ends_stay_what_they_are(void **state)
 {
     struct world *world = *state;
@@ -234,6 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(learned_bounds),
+        WITH_WORLD(a_verdict_waits_for_what_is_learned),
         WITH_WORLD(other_ends_stay_what_they_are),
         cmocka_unit_test(the_middle_of_long_output_is_not_looked_at),
         cmocka_unit_test(files),

@@ -93,6 +93,10 @@ struct world {
     bool tell_gone;
     size_t kills; /* that the executor was asked for */
     bool history_away;
+    struct learned learned;    /* of every job ... */
+    bool history_is_slow;      /* ... but not yet */
+    size_t lessons;            /* that were asked for */
+    unsigned enforces;         /* limits of whole runs */
     struct executor_file file; /* of every process, once it can be looked at */
     size_t looks;              /* that the executor was asked for */
     const char *says;          /* the output of all processes, instead of so many zeroes: */

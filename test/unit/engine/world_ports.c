@@ -392,11 +392,17 @@ static int64_t ahead_ms(const struct executor *executor, const struct job *job)
     return of_executor((struct executor *)executor)->ahead_ms;
 }
 
+static unsigned enforces(const struct executor *executor)
+{
+    return of_executor((struct executor *)executor)->enforces;
+}
+
 static const struct executor_ops executor_ops = {.start = start,
                                                  .kill = kill_process,
                                                  .acknowledge = acknowledge,
                                                  .values = values,
                                                  .look = look,
+                                                 .enforces = enforces,
                                                  .next_event = next_event,
                                                  .ahead_ms = ahead_ms};
 

@@ -395,7 +395,7 @@ static void add_part(struct strbuf *out, const char **at, const char *mark,
 
 static void the_reference_has_every_field(void **state)
 {
-    struct shown list[120];
+    struct shown list[160];
     size_t count = list_shown(job_fields, list, sizeof(list) / sizeof(list[0]));
     char *text = read_text(DOCUMENT);
     const char *at = text;
@@ -505,7 +505,7 @@ static void sentences_name_the_fields(void **state)
 
 static void the_form_has_every_field(void **state)
 {
-    struct shown list[120];
+    struct shown list[160];
     size_t count = list_shown(job_fields, list, sizeof(list) / sizeof(list[0]));
     struct strbuf wanted;
     (void)state;

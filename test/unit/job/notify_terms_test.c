@@ -60,6 +60,44 @@ static void test_learning(void **state)
     learned = learn_limits(mixed, 20);
     assert_int_equal(learned.too_long_ms, 19000 + 30000);
     assert_int_equal(learned.too_short_ms, 500);
+    assert_int_equal(learned.runs, 20);
+}
+
+static void test_bounds(void **state)
+{
+    static const struct learned learned = {.too_long_ms = 90000, .too_short_ms = 2500, .runs = 20};
+    static const struct learned nothing;
+    static const struct learned little = {.too_long_ms = 30400, .too_short_ms = 200, .runs = 20};
+    static const struct {
+        int line;
+        struct job_expect expect;
+        const struct learned *learned;
+        struct length_bounds want;
+    } cases[] = {
+        {__LINE__, {.min_s = 1, .max_s = 5}, &learned, {1000, 5000, false, false}},
+        {__LINE__, {.duration = EXPECT_DURATION_AUTO}, &learned, {2500, 90000, true, true}},
+        {__LINE__, {.duration = EXPECT_DURATION_AUTO}, &nothing, {0, 0, false, false}},
+        {__LINE__,
+         {.duration = EXPECT_DURATION_AUTO, .min_s = 1},
+         &learned,
+         {1000, 90000, false, true}},
+        {__LINE__,
+         {.duration = EXPECT_DURATION_AUTO, .max_s = 5},
+         &learned,
+         {2500, 5000, true, false}},
+        /* less than a second says little */
+        {__LINE__, {.duration = EXPECT_DURATION_AUTO}, &little, {0, 30400, false, true}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct length_bounds got = expected_bounds(&cases[i].expect, cases[i].learned);
+        const struct length_bounds *want = &cases[i].want;
+        if (got.min_ms != want->min_ms || got.max_ms != want->max_ms ||
+            got.min_is_learned != want->min_is_learned ||
+            got.max_is_learned != want->max_is_learned)
+            fail_msg("line %d: %lld to %lld", cases[i].line, (long long)got.min_ms,
+                     (long long)got.max_ms);
+    }
 }
 
 static void test_deadlines(void **state)
@@ -106,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_deadlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,9 +299,12 @@ static void what_is_on_disk_is_read_back(void **state)
     notice.held = 7;
     notice.not_before_ms = TICK + 1;
     notice_set_output(&notice, "a\nb", 3, true);
+    notice_set_templates(&notice, &(struct job_notify){.title = (char *)"${job}"});
     json_t *value = notice_encode(&notice);
     assert_non_null(value);
     assert_int_equal(notice_decode(value, &again), OK);
+    assert_string_equal(again.title, "${job}");
+    assert_null(again.text);
     json_t *once_more = notice_encode(&again);
     assert_true(json_equal(value, once_more));
     notice_key(&notice, key);

@@ -50,15 +50,22 @@ static struct notice failure(void)
     return notice;
 }
 
-static struct payload send_to(const char *channel_text)
+/* `notify` is the job's; NULL: it has none. */
+static struct payload send_with(const char *channel_text, const struct job_notify *notify)
 {
     struct payload payload;
     struct channel *channel = make(channel_text);
     struct notice notice = failure();
+    notice_set_templates(&notice, notify);
     assert_int_equal(payload_make(channel, &notice, &nowhere, NOW, &payload), OK);
     notice_release(&notice);
     channel_free(channel);
     return payload;
+}
+
+static struct payload send_to(const char *channel_text)
+{
+    return send_with(channel_text, NULL);
 }
 
 static json_t *body_of(const struct payload *payload)
@@ -125,6 +132,35 @@ static void templates_are_filled_in(void **state)
                  "{'type':'slack','url':'https://s/x','title':'%s','text':'%s'}", cases[i].title,
                  cases[i].text);
         struct payload payload = send_to(channel);
+        json_t *body = body_of(&payload);
+        const char *text = json_string_value(json_object_get(body, "text"));
+        if (strcmp(text, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, text);
+        json_decref(body);
+        payload_release(&payload);
+    }
+}
+
+/* The job's templates go before the channel's, each by itself. */
+static void templates_of_the_job_go_first(void **state)
+{
+    static const struct {
+        int line;
+        const char *title, *text; /* of the job; NULL: none */
+        const char *want;
+    } cases[] = {
+        {__LINE__, NULL, NULL, "*C db/backup*\nc 3"},
+        {__LINE__, "J ${job}", NULL, "*J db/backup*\nc 3"},
+        {__LINE__, NULL, "j ${node} $$", "*C db/backup*\nj web-1 $"},
+        {__LINE__, "J\t${event}", "j", "*J failure*\nj"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct job_notify notify = {.title = (char *)cases[i].title,
+                                          .text = (char *)cases[i].text};
+        struct payload payload = send_with(
+            "{'type':'slack','url':'https://s/x','title':'C ${job}','text':'c ${exit_code}'}",
+            &notify);
         json_t *body = body_of(&payload);
         const char *text = json_string_value(json_object_get(body, "text"));
         if (strcmp(text, cases[i].want) != 0)
@@ -560,6 +596,7 @@ int main(void)
         cmocka_unit_test(a_webhook_has_all_the_facts),
         cmocka_unit_test(slack_text_is_escaped),
         cmocka_unit_test(templates_are_filled_in),
+        cmocka_unit_test(templates_of_the_job_go_first),
         cmocka_unit_test(every_type_takes_templates),
         cmocka_unit_test(pagerduty_gets_an_incident_and_its_end),
         cmocka_unit_test(teams_gets_a_card_of_plain_text),

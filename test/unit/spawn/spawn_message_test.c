@@ -213,6 +213,75 @@ static void a_time_that_is_none_is_refused(void **state)
     }
 }
 
+/* What a run may take of the machine, beside secrets and a time. */
+static void a_start_has_a_share(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        struct spawn_share share;
+        unsigned needs; /* besides SPAWN_KNOWS_SHARE; SPAWN_IS_STOPPING: it is refused */
+    } cases[] = {
+        {__LINE__, {.memory_bytes = 1 << 30}, SPAWN_LIMITS_MEMORY},
+        {__LINE__, {.cpu_milli = 1500}, SPAWN_LIMITS_CPU},
+        {__LINE__, {.processes = 100}, SPAWN_LIMITS_PIDS},
+        {__LINE__, {.io_weight = 10000}, SPAWN_LIMITS_IO},
+        {__LINE__, {.ioprio = 2 << 13 | 7}, 0},
+        {__LINE__, {.ioprio = 3 << 13}, 0},
+        {__LINE__,
+         {.memory_bytes = 1, .processes = 2, .ioprio = 3 << 13},
+         SPAWN_LIMITS_MEMORY | SPAWN_LIMITS_PIDS},
+        {__LINE__, {.ioprio = 1 << 13}, SPAWN_IS_STOPPING}, /* realtime */
+        {__LINE__, {.ioprio = 2 << 13 | 8}, SPAWN_IS_STOPPING},
+        {__LINE__, {.io_weight = 10001}, SPAWN_IS_STOPPING},
+        {__LINE__, {.cpu_milli = 1024001}, SPAWN_IS_STOPPING},
+        {__LINE__, {.memory_bytes = UINT64_MAX}, SPAWN_IS_STOPPING},
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct spawn_request request, got;
+        void *packet, *block;
+        size_t length;
+        bool is_refused = cases[i].needs == SPAWN_IS_STOPPING;
+        make_request(&request);
+        request.share = cases[i].share;
+        request.secret_count = 1;
+        request.at_boot_us = 7;
+        enum status st = spawn_encode_start(&request, &packet, &length);
+        if ((st == OK) == is_refused)
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+        if (is_refused)
+            continue;
+        unsigned needs = SPAWN_KNOWS_SECRETS | SPAWN_KNOWS_SHARE | cases[i].needs;
+        if (spawn_start_needs(&request) != needs)
+            fail_msg("line %d: needs %x", cases[i].line, spawn_start_needs(&request));
+        assert_int_equal(decode_copy(packet, length - 1), E_CORRUPT);
+        assert_int_equal(decode_start(packet, length, &got, &block), OK);
+        assert_memory_equal(&got.share, &cases[i].share, sizeof(got.share));
+        assert_int_equal(got.secret_count, 1);
+        assert_int_equal(got.at_boot_us, 7);
+        assert_string_equal(got.env[1], "B=");
+        free(block);
+        free(packet);
+    }
+    assert_int_equal(spawn_enforced(SPAWN_KNOWS_SHARE | SPAWN_LIMITS_MEMORY | SPAWN_LIMITS_IO), 9);
+    assert_int_equal(spawn_enforced(SPAWN_LIMITS_MEMORY), 0); /* not said by one that knows */
+}
+
+/* One spelling for each start: a share of nothing is none. */
+static void an_empty_share_is_refused(void **state)
+{
+    (void)state;
+    struct spawn_request request;
+    void *packet;
+    size_t length;
+    make_request(&request);
+    request.share.processes = 1;
+    assert_int_equal(spawn_encode_start(&request, &packet, &length), OK);
+    memset((char *)packet + length - sizeof(request.share), 0, sizeof(request.share));
+    assert_int_equal(decode_copy(packet, length), E_CORRUPT);
+    free(packet);
+}
+
 /* It has the two flags that earlier spawners know, and no others. */
 static void a_start_is_made_to_suit_an_earlier_spawner(void **state)
 {
@@ -433,6 +502,8 @@ int main(void)
         cmocka_unit_test(unknown_flags_are_refused),
         cmocka_unit_test(a_start_has_a_time),
         cmocka_unit_test(a_time_that_is_none_is_refused),
+        cmocka_unit_test(a_start_has_a_share),
+        cmocka_unit_test(an_empty_share_is_refused),
         cmocka_unit_test(a_start_is_made_to_suit_an_earlier_spawner),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(oversized_packets_are_refused),

@@ -114,6 +114,13 @@ static const char *version(const struct executor *port)
     return spawn->ops->version(spawn);
 }
 
+static unsigned enforces(const struct executor *port)
+{
+    const struct executor_route *route = (const struct executor_route *)port;
+    const struct executor *spawn = executor_spawn_port(route->spawn);
+    return spawn->ops->enforces(spawn);
+}
+
 /* There is nothing to make ready for a call. */
 static int64_t ahead_ms(const struct executor *port, const struct job *job)
 {
@@ -131,6 +138,7 @@ static const struct executor_ops ops = {.start = start,
                                         .look = look,
                                         .next_event = next_event,
                                         .version = version,
+                                        .enforces = enforces,
                                         .ahead_ms = ahead_ms};
 
 void executor_route_init(struct executor_route *route, struct executor_spawn *spawn,

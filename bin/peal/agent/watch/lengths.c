@@ -11,7 +11,11 @@
 #include "table.h"
 #include "watch/watch.h"
 
-enum { LEARNED_FOR_MS = 3600 * 1000 };
+enum {
+    LEARNED_FOR_MS = 3600 * 1000,
+    UNLEARNED_FOR_MS = 1000, /* too few runs may soon be enough */
+    ASK_MS = 10000,          /* how long a verdict waits for the history */
+};
 
 /* A run of this node that may become too long. */
 struct long_run {
@@ -24,7 +28,10 @@ struct lesson {
     struct id job_uid;
     struct learned learned;
     struct boot_ms read; /* 0: never */
+    struct boot_ms asked;
     bool is_under_way;
+    bool is_awaited;  /* by a verdict */
+    bool is_answered; /* since then */
 };
 
 /* Outlives the lengths if it must. */
@@ -47,15 +54,32 @@ static const struct table_type runs_type = {.key_at = offsetof(struct long_run, 
 static const struct table_type lessons_type = {.key_at = offsetof(struct lesson, job_uid),
                                                .key_size = sizeof(struct id)};
 
+/* When the verdict that has waited longest waits no more, in so many ms; INT64_MAX: none waits. */
+static int64_t awaited_in_ms(const struct lengths *lengths, struct boot_ms now)
+{
+    int64_t first_ms = INT64_MAX;
+    const struct lesson *lesson;
+    for (size_t at = 0; (lesson = table_next(&lengths->lessons, &at));) {
+        int64_t left_ms = lesson->asked.ms + ASK_MS - now.ms;
+        if (lesson->is_awaited && left_ms < first_ms)
+            first_ms = left_ms;
+    }
+    return first_ms;
+}
+
 static void set_timer(struct lengths *lengths)
 {
     int64_t first_ms = INT64_MAX;
+    struct now now = clock_now();
     const struct long_run *run;
     for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
         if (run->due_ms && run->due_ms < first_ms)
             first_ms = run->due_ms;
     }
-    int64_t wait_ms = first_ms - clock_now().wall.ms;
+    int64_t awaited_ms = awaited_in_ms(lengths, now.boot);
+    int64_t wait_ms = first_ms - now.wall.ms;
+    if (awaited_ms != INT64_MAX && (first_ms == INT64_MAX || awaited_ms < wait_ms))
+        first_ms = wait_ms = awaited_ms;
     if (first_ms == INT64_MAX)
         loop_timer_stop(lengths->timer);
     else
@@ -89,7 +113,6 @@ static void take_lesson(struct lengths *lengths, struct question *question)
     if (!lesson)
         return;
     lesson->learned = learn_limits(durations, count);
-    lesson->read = clock_now().boot;
     struct long_run *run;
     for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
         if (run->is_learned && !run->due_ms && id_compare(&run->run.job_uid, &lesson->job_uid) == 0)
@@ -103,39 +126,81 @@ static void answered(struct history_read *read, enum status st)
     struct question *question = read->context;
     struct lengths *lengths = question->lengths;
     struct lesson *lesson = lengths ? table_find(&lengths->lessons, &read->query.job_uid) : NULL;
-    if (lesson)
-        lesson->is_under_way = false;
+    bool is_awaited = lesson && lesson->is_awaited;
+    if (lesson) {
+        lesson->is_under_way = lesson->is_awaited = false;
+        lesson->is_answered = is_awaited;
+        lesson->read = clock_now().boot;
+    }
     if (lengths && st == OK)
         take_lesson(lengths, question);
+    if (is_awaited)
+        lengths->config.wake(lengths->config.wake_context);
     if (lengths)
         LIST_REMOVE(question, link);
     history_read_release(read);
     free(question);
 }
 
-/* Asks the history, at most once an hour for a job. */
-static void learn(struct lengths *lengths, const struct id *job_uid)
+static bool is_fresh(const struct lesson *lesson, struct boot_ms now)
 {
-    struct boot_ms now = clock_now().boot;
+    int64_t for_ms = lesson->learned.too_long_ms ? LEARNED_FOR_MS : UNLEARNED_FOR_MS;
+    return lesson->read.ms && now.ms - lesson->read.ms < for_ms;
+}
+
+static struct lesson *lesson_of(struct lengths *lengths, const struct id *job_uid)
+{
     struct lesson *lesson = table_find(&lengths->lessons, job_uid);
-    if (!lesson)
-        lesson =
-            table_add(&lengths->lessons, &(struct lesson){.job_uid = *job_uid}, sizeof(*lesson));
-    if (!lesson || lesson->is_under_way ||
-        (lesson->read.ms && now.ms - lesson->read.ms < LEARNED_FOR_MS &&
-         lesson->learned.too_long_ms))
-        return;
-    struct question *question = calloc(1, sizeof(*question));
+    return lesson ? lesson
+                  : table_add(&lengths->lessons, &(struct lesson){.job_uid = *job_uid},
+                              sizeof(*lesson));
+}
+
+static void ask(struct lengths *lengths, struct lesson *lesson, struct boot_ms now)
+{
+    struct question *question = lesson->is_under_way ? NULL : calloc(1, sizeof(*question));
     if (!question)
         return;
     question->lengths = lengths;
-    question->read.query =
-        (struct history_query){.job_uid = *job_uid, .states = 1U << RUN_OK, .limit = LEARNED_RUNS};
+    question->read.query = (struct history_query){
+        .job_uid = lesson->job_uid, .states = 1U << RUN_OK, .limit = LEARNED_RUNS};
     question->read.done = answered;
     question->read.context = question;
     LIST_INSERT_HEAD(&lengths->questions, question, link);
     lesson->is_under_way = true;
+    lesson->asked = now;
     history_read(lengths->config.history, &question->read);
+}
+
+/* Asks the history, at most once an hour for a job that has taught something. */
+static void learn(struct lengths *lengths, const struct id *job_uid)
+{
+    struct boot_ms now = clock_now().boot;
+    struct lesson *lesson = lesson_of(lengths, job_uid);
+    if (lesson && !is_fresh(lesson, now))
+        ask(lengths, lesson, now);
+}
+
+/* As long as nothing was learned, each verdict has an answer of its own: the tenth good run may
+ * have ended right before. */
+bool lengths_find(struct lengths *lengths, const struct id *job_uid, struct learned *ret)
+{
+    struct boot_ms now = clock_now().boot;
+    learn(lengths, job_uid);
+    struct lesson *lesson = lesson_of(lengths, job_uid);
+    *ret = (struct learned){0};
+    if (!lesson)
+        return true;
+    if (!lesson->learned.too_long_ms && !lesson->is_answered)
+        ask(lengths, lesson, now);
+    bool is_to_come = !lesson->learned.too_long_ms && !lesson->is_answered &&
+                      lesson->is_under_way && now.ms - lesson->asked.ms < ASK_MS;
+    *ret = lesson->learned;
+    lesson->is_awaited = is_to_come;
+    lesson->is_answered = false;
+    if (is_to_come)
+        set_timer(lengths);
+    return !is_to_come;
 }
 
 /* ---- runs ---- */
@@ -168,7 +233,8 @@ static struct run facts_of(const struct run *run)
 static void begin(struct lengths *lengths, const struct run *run, const struct job *job)
 {
     int64_t limit_ms = notify_limit_ms(job->notify.too_long);
-    if (limit_ms == 0 || notify_limit_ms(job->notify.too_short) == 0)
+    if (limit_ms == 0 || notify_limit_ms(job->notify.too_short) == 0 ||
+        job->expect.duration == EXPECT_DURATION_AUTO) /* known by its end */
         learn(lengths, &run->job_uid);
     if (limit_ms < 0)
         return;
@@ -183,7 +249,7 @@ static void begin(struct lengths *lengths, const struct run *run, const struct j
 /* Could the stored definition have limits? Inside a string its quotes would be escaped. */
 static bool may_have_limits(const struct catalog_job *job)
 {
-    return job && strstr(job->json, "\"too_") != NULL;
+    return job && (strstr(job->json, "\"too_") || strstr(job->json, "\"duration\":\"auto\""));
 }
 
 void lengths_take(struct lengths *lengths, const struct store_change *change)
@@ -244,11 +310,23 @@ static void nothing_waits(void *context)
     (void)context;
 }
 
+/* The history has not answered in time: verdicts go without it. */
+static void end_waits(struct lengths *lengths)
+{
+    struct boot_ms now = clock_now().boot;
+    struct lesson *lesson;
+    for (size_t at = 0; (lesson = table_next(&lengths->lessons, &at));)
+        if (now.ms - lesson->asked.ms >= ASK_MS)
+            lesson->is_awaited = false;
+    lengths->config.wake(lengths->config.wake_context);
+}
+
 static void on_timer(void *context)
 {
     struct lengths *lengths = context;
     int64_t now_ms = clock_now().wall.ms;
     bool has_told = false;
+    bool is_late = awaited_in_ms(lengths, clock_now().boot) <= 0;
     struct long_run *run;
     for (size_t at = 0; (run = table_next(&lengths->runs, &at));) {
         if (!run->due_ms || run->due_ms > now_ms)
@@ -260,6 +338,8 @@ static void on_timer(void *context)
     }
     if (has_told)
         notifier_sync(lengths->config.notifier, nothing_waits, NULL);
+    if (is_late)
+        end_waits(lengths);
     set_timer(lengths);
 }
 

@@ -25,6 +25,11 @@ void watch_take(struct watch *watch, const struct store_change *change)
     overdue_take(watch->overdue, change);
 }
 
+bool watch_find_lesson(struct watch *watch, const struct id *job_uid, struct learned *ret)
+{
+    return lengths_find(watch->lengths, job_uid, ret);
+}
+
 bool watch_is_too_short(const struct watch *watch, const struct run *run, const struct job *job,
                         char ret_text[160])
 {

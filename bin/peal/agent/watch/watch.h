@@ -1,6 +1,7 @@
 /* Runs that take too long, and jobs that have not succeeded in time (the field `notify`). The node
- * of a run looks at its length, the leader at deadlines. Both find again after a restart what they
- * had found before: the notifier, and for deadlines a document of the store, know what was told. */
+ * of a run looks at its length, also for its verdict (`expect.duration`), the leader at deadlines.
+ * Both find again after a restart what they had found before: the notifier, and for deadlines a
+ * document of the store, know what was told. */
 #ifndef PEAL_WATCH_H
 #define PEAL_WATCH_H
 
@@ -23,6 +24,8 @@ struct watch_config { /* all borrowed */
     struct zone_db *zones;
     struct notifier *notifier;
     const char *node;
+    void (*wake)(void *context); /* the engine, when something was learned */
+    void *wake_context;
 };
 
 struct watch;
@@ -39,6 +42,9 @@ void watch_take(struct watch *watch, const struct store_change *change);
 bool watch_is_too_short(const struct watch *watch, const struct run *run, const struct job *job,
                         char ret_text[160]);
 
+/* For the engine (ports.h): what is learned of the lengths of a job's runs. */
+bool watch_find_lesson(struct watch *watch, const struct id *job_uid, struct learned *ret);
+
 /* The definition of the job in the catalog; NULL: it can't be read. The caller frees it. */
 struct job *watch_decode(const struct catalog_job *stored);
 
@@ -50,6 +56,10 @@ void lengths_take(struct lengths *lengths, const struct store_change *change);
 
 /* What was learned of the job; all 0: nothing yet. */
 struct learned lengths_learned(const struct lengths *lengths, const struct id *job_uid);
+
+/* The same for a verdict: false, the history is being asked, and `wake` comes with its answer, or
+ * when that is late. */
+bool lengths_find(struct lengths *lengths, const struct id *job_uid, struct learned *ret);
 
 /* ---- overdue.c ---- */
 

@@ -5,6 +5,7 @@
 #include "cli/when.h"
 #include "client/client.h"
 #include "client/starts.h"
+#include "function/run_limits.h"
 #include "jobs/definition.h"
 #include "jobs/job_options.h"
 #include "jobs/schedule_args.h"
@@ -143,6 +144,16 @@ static bool needs_user(const json_t *definition)
     return !json_object_get(definition, "http") && !json_object_get(definition, "user");
 }
 
+static unsigned limits_of(const json_t *definition)
+{
+    const json_t *limits = json_object_get(definition, "limits");
+    unsigned needs = 0;
+    for (int i = 0; i < CONTROLLERS; i++)
+        if (json_object_get(limits, strchr(controller_limit((enum run_controller)i), '.') + 1))
+            needs |= 1u << i;
+    return needs;
+}
+
 static enum exit_code put(struct client *client, const struct request *request)
 {
     const char *name = request->name;
@@ -168,6 +179,7 @@ static enum exit_code put(struct client *client, const struct request *request)
     if (code == EXIT_OK) {
         print_next(client, request, tr(reply.status == 201 ? TR("created") : TR("replaced")));
         starts_warn(client, needs_user(request->definition));
+        starts_warn_of_limits(client, limits_of(request->definition));
     }
     reply_release(&reply);
     strbuf_release(&path);

@@ -4,6 +4,8 @@
 #include "cli/output.h"
 #include "cli/when.h"
 #include "client/batch/batch_ahead.h"
+#include "client/starts.h"
+#include "function/run_limits.h"
 #include "jobs/check/dependents.h"
 #include "jobs/definition.h"
 #include "text/tr.h"
@@ -69,9 +71,18 @@ static void release_jobs(void *context)
     job_list_release(&input->jobs);
 }
 
+static unsigned needs_of(const struct job_list *jobs)
+{
+    unsigned needs = 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        needs |= job_needs(jobs->items[i]);
+    return needs;
+}
+
 static enum exit_code apply(struct client *client, const struct request *request,
                             struct input *input, struct batch *batch)
 {
+    unsigned needs = needs_of(&input->jobs); /* they are freed before the answer comes */
     const struct batch_idle idle = {release_jobs, input};
     enum exit_code code = batch_complete_applied(batch, client, &input->jobs);
     if (code == EXIT_OK && request->prune)
@@ -82,6 +93,8 @@ static enum exit_code apply(struct client *client, const struct request *request
         code = cli_fail(batch_give_up_jobs(batch));
     if (code == EXIT_OK)
         code = batch_apply(client, batch, request->dry_run, &idle);
+    if (code == EXIT_OK)
+        starts_warn_of_limits(client, needs);
     return code;
 }
 

@@ -214,6 +214,16 @@ export const jobFields: readonly JobField[] = [
         zh: ["Nice", "从 -20（优先级最高）到 19（最低）。"],
     },
     {
+        name: "ionice.class", section: "limits", kind: "choice", choices: ["default", "best-effort", "idle"], defines: true, ofProcess: true, alone: true,
+        en: ["I/O priority", "idle: only when nobody else needs the disk."],
+        zh: ["I/O 优先级", "idle：仅在磁盘空闲时。"],
+    },
+    {
+        name: "ionice.level", section: "limits", kind: "number", sample: "4", defines: true, ofProcess: true,
+        en: ["I/O level", "0 goes first, 7 last."],
+        zh: ["I/O 级别", "0 最先，7 最后。"],
+    },
+    {
         name: "limits.open_files", section: "limits", kind: "number", sample: "256", defines: true, ofProcess: true,
         en: ["Open files", "Open files per process."],
         zh: ["打开文件数", "单个进程可打开的文件数。"],
@@ -242,6 +252,26 @@ export const jobFields: readonly JobField[] = [
         name: "limits.file_size", section: "limits", kind: "number", sample: "10GiB", defines: true, ofProcess: true,
         en: ["File size", "Size of each file that the job writes."],
         zh: ["单个文件大小", "任务写入的每个文件的大小。"],
+    },
+    {
+        name: "limits.total_memory", section: "limits", kind: "number", sample: "512MiB", defines: true, ofProcess: true,
+        en: ["Memory of the run", "Of all its processes together; a run that needs more is ended (oom)."],
+        zh: ["整次运行内存", "全部进程合计；超出则终止（oom）。"],
+    },
+    {
+        name: "limits.cpus", section: "limits", kind: "text", sample: "1.5", defines: true, ofProcess: true,
+        en: ["Processors of the run", "Of all its processes together."],
+        zh: ["整次运行处理器", "全部进程合计。"],
+    },
+    {
+        name: "limits.total_processes", section: "limits", kind: "number", sample: "100", defines: true, ofProcess: true,
+        en: ["Processes of the run", "With their threads."],
+        zh: ["整次运行进程数", "含线程。"],
+    },
+    {
+        name: "limits.io_weight", section: "limits", kind: "number", defines: true, ofProcess: true,
+        en: ["I/O weight of the run", "Others have 100."],
+        zh: ["整次运行 I/O 权重", "其他进程为 100。"],
     },
     {
         name: "overlap.policy", section: "how", kind: "choice", choices: ["skip", "allow", "queue", "replace"], alone: true,
@@ -379,6 +409,11 @@ export const jobFields: readonly JobField[] = [
         zh: ["最长运行时长", "运行长于此时长即不算成功；与 timeout 不同，不会终止运行。"],
     },
     {
+        name: "expect.duration", section: "expect", kind: "choice", choices: ["any", "auto"], defines: true, ofProcess: true,
+        en: ["Usual duration", "auto: both, where not given, are learned from the last 50 good runs."],
+        zh: ["通常时长", "auto：未给出时根据最近 50 次成功运行学习。"],
+    },
+    {
         name: "where", section: "how", kind: "text", sample: "zone=eu,!gpu",
         en: ["Nodes", "Labels that a node must have: zone=eu,!gpu."],
         zh: ["节点要求", "节点必须具有的标签：zone=eu,!gpu。"],
@@ -477,6 +512,16 @@ export const jobFields: readonly JobField[] = [
         name: "notify.success_within", section: "notify", kind: "text", sample: "26h",
         en: ["Success within", "The longest time from one success to the next; then that is told of, once. Adds overdue to the events."],
         zh: ["成功间隔上限", "两次成功之间的最长间隔，超过时通知一次。会把 overdue 加入通知事件。"],
+    },
+    {
+        name: "notify.title", section: "notify", kind: "text",
+        en: ["Title of messages", "A template, instead of the channel's."],
+        zh: ["消息标题", "模板，代替渠道的标题。"],
+    },
+    {
+        name: "notify.text", section: "notify", kind: "text",
+        en: ["Text of messages", "A template, instead of the channel's."],
+        zh: ["消息正文", "模板，代替渠道的正文。"],
     },
     {
         name: "ping", section: "notify", kind: "text", sample: "https://hc-ping.com/UUID", defines: true,
