@@ -421,6 +421,8 @@ void oracle_see_start(struct cluster *cluster, struct child *child);
 
 /* Notes which nodes know of which maintenance. */
 void maintenance_look(struct cluster *cluster);
+/* For how long after a tick its end may be missing since it is in maintenance. */
+int64_t maintenance_gathers_ms(const struct cluster *cluster, const char *job, int64_t tick_ms);
 void maintenance_check_claim(struct cluster *cluster, const struct node *node,
                              const struct run *run);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);

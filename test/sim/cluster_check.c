@@ -83,6 +83,11 @@ static int64_t due_ms(const struct cluster *cluster, const struct known_job *job
     return ledger_is_out(epoch, tick_ms) ? NEVER_MS : tick_ms;
 }
 
+static int64_t jitter_of(const struct ledger_epoch *epoch)
+{
+    return epoch->schedules.count ? schedule_jitter_ms(epoch->schedules.items[0]) : 0;
+}
+
 static void check_due(struct cluster *cluster, const struct known_job *job, bool is_limited)
 {
     if (!job->revision || job->deleted)
@@ -93,10 +98,11 @@ static void check_due(struct cluster *cluster, const struct known_job *job, bool
     const struct ledger_epoch *epoch = &job->epochs[job->epoch_count - 1];
     int64_t tick_ms = due_ms(cluster, job, epoch);
     int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);
-    if (epoch->schedules.count)
-        grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);
+    grace_ms += jitter_of(epoch);
     if (job_is_picky(job->definition)) /* if nobody may run it, that is said after a while */
         grace_ms += 2 * MINUTE;
+    if (tick_ms != NEVER_MS) /* it would start after its jitter */
+        grace_ms += maintenance_gathers_ms(cluster, job->name, tick_ms + jitter_of(epoch));
     if (tick_ms != NEVER_MS && tick_ms + grace_ms < right_ms(cluster) && !is_limited)
         stage_fail(&cluster->stage, "tick %lld of %s is due, and nobody cares",
                    (long long)tick_ms / 1000, job->name);

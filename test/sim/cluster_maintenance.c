@@ -49,6 +49,23 @@ void maintenance_look(struct cluster *cluster)
         look_at(cluster, &cluster->nodes[i]);
 }
 
+/* What it passes over is gathered up to its end, of which a node knows that is there. */
+int64_t maintenance_gathers_ms(const struct cluster *cluster, const char *job, int64_t tick_ms)
+{
+    int64_t longest_ms = 0;
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct node *node = &cluster->nodes[i];
+        const struct maintenance *item;
+        for (size_t at = 0; node_is_up(node) &&
+                            (item = table_next(&engine_catalog(node->engine)->maintenance, &at));) {
+            int64_t ms = item->to_ms ? item->to_ms - tick_ms : INT64_MAX;
+            if (maintenance_covers(item, job, tick_ms) && ms > longest_ms)
+                longest_ms = ms;
+        }
+    }
+    return longest_ms < HOUR ? longest_ms : HOUR;
+}
+
 void maintenance_check_claim(struct cluster *cluster, const struct node *node,
                              const struct run *run)
 {

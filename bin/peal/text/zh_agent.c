@@ -355,6 +355,7 @@ const struct message zh_agent[] = {
      "(--peer-listen)",
      "如果该节点在线：查看其日志和 peal nodes -o wide；它的端口须对其他节点开放（--peer-listen）"},
     {"%s fails on node %s: %s", "%s 在节点 %s 上发送失败：%s"},
+    {"OpenTelemetry", "OpenTelemetry"},
     {"the last request to the collector failed: %s", "对收集器的最近一次请求失败：%s"},
     {"see to the collector, or to otlp.endpoint of the configuration",
      "检查收集器，或配置中的 otlp.endpoint"},

@@ -24,6 +24,8 @@ const struct message parsed_messages[] = {
      "它的文件已被删除，其他进程可能同时持有"},
     /* schedules: fields */
     {"the schedule is empty", "计划为空"},
+    {"expected the URL of a collector, without /v1/traces, like http://127.0.0.1:4318",
+     "应为收集器的 URL，不含 /v1/traces，例如 http://127.0.0.1:4318"},
     {"expected %d fields, found %d", "应有 %s 个字段，实际为 %s 个"},
     {"expected %d %s %d fields, found %d", "应有 %s %s %s 个字段，实际为 %s 个"},
     {"a day of week is missing after '+'", "'+' 之后缺少星期"},
