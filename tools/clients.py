@@ -17,6 +17,7 @@ NAMES = {
     "get /openapi.json": "openapi",
     "get /api/v1/agent": "agent", "post /api/v1/agent/drain": "drain_agent",
     "get /api/v1/nodes": "list_nodes", "get /api/v1/nodes/{id}": "get_node",
+    "get /api/v1/nodes/{id}/load": "node_load", "get /api/v1/cluster/load": "cluster_load",
     "post /api/v1/nodes/{id}/drain": "drain_node", "post /api/v1/nodes/{id}/undrain": "undrain_node",
     "get /api/v1/cluster": "cluster", "post /api/v1/cluster/advance-cursors": "advance_cursors",
     "get /api/v1/auth": "auth", "get /api/v1/me": "me", "post /api/v1/links": "create_link",

@@ -75,6 +75,21 @@ func (c *Client) GetNode(ctx context.Context, id string, headers ...Header) (*No
 	return answer, c.call(ctx, &r, answer)
 }
 
+// NodeLoadOptions are what NodeLoad can be given; what is left out is not sent.
+type NodeLoadOptions struct {
+	Points *int64 `json:"-"`
+}
+
+// NodeLoad: Its load over the last day.
+func (c *Client) NodeLoad(ctx context.Context, id string, options *NodeLoadOptions, headers ...Header) (*NodeLoad, error) {
+	r := request{method: "GET", path: "/api/v1/nodes/" + segment(id) + "/load", headers: headers}
+	if options != nil {
+		r.add("points", options.Points)
+	}
+	answer := new(NodeLoad)
+	return answer, c.call(ctx, &r, answer)
+}
+
 // DrainNode: Let a node start nothing new.
 func (c *Client) DrainNode(ctx context.Context, id string, headers ...Header) (*Node, error) {
 	r := request{method: "POST", path: "/api/v1/nodes/" + segment(id) + "/drain", headers: headers}
@@ -93,6 +108,21 @@ func (c *Client) UndrainNode(ctx context.Context, id string, headers ...Header) 
 func (c *Client) Cluster(ctx context.Context, headers ...Header) (*Cluster, error) {
 	r := request{method: "GET", path: "/api/v1/cluster", headers: headers}
 	answer := new(Cluster)
+	return answer, c.call(ctx, &r, answer)
+}
+
+// ClusterLoadOptions are what ClusterLoad can be given; what is left out is not sent.
+type ClusterLoadOptions struct {
+	Points *int64 `json:"-"`
+}
+
+// ClusterLoad: The load of all nodes over the last day.
+func (c *Client) ClusterLoad(ctx context.Context, options *ClusterLoadOptions, headers ...Header) (*NodeLoads, error) {
+	r := request{method: "GET", path: "/api/v1/cluster/load", headers: headers}
+	if options != nil {
+		r.add("points", options.Points)
+	}
+	answer := new(NodeLoads)
 	return answer, c.call(ctx, &r, answer)
 }
 

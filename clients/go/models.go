@@ -168,22 +168,34 @@ type Calendar struct {
 	Jobs     []string `json:"jobs"`
 	Dates    []string `json:"dates"`
 	Weekdays []string `json:"weekdays"`
+	Windows  []string `json:"windows,omitempty"`
+	Timezone string   `json:"timezone,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
 }
 
-// CalendarDefinition: Dates on which jobs do not run, as in docs/JOBS.md
+// CalendarDefinition: Dates and windows in which jobs do not run, as in docs/JOBS.md
 type CalendarDefinition struct {
 	Name     string   `json:"name,omitempty"`
 	Dates    []string `json:"dates,omitempty"`
 	Weekdays []string `json:"weekdays,omitempty"`
+	Windows  []string `json:"windows,omitempty"`
+	Timezone string   `json:"timezone,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
 }
 
 type CalendarPreview struct {
-	From string               `json:"from"`
-	To   string               `json:"to"`
-	Days []string             `json:"days"`
-	Jobs []CalendarPreviewJob `json:"jobs"`
+	From string   `json:"from"`
+	To   string   `json:"to"`
+	Days []string `json:"days"`
+	// The first 1000; without an offset, by the clock of each job
+	Windows []CalendarPreviewWindow `json:"windows"`
+	Jobs    []CalendarPreviewJob    `json:"jobs"`
+}
+
+type CalendarPreviewWindow struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Window string `json:"window"`
 }
 
 type CalendarPreviewJob struct {
@@ -194,11 +206,17 @@ type CalendarPreviewJob struct {
 	More bool `json:"more"`
 	// The first 20
 	Ticks []CalendarPreviewJobTick `json:"ticks"`
+	Days  []CalendarPreviewJobDay  `json:"days"`
 }
 
 type CalendarPreviewJobTick struct {
 	At    string `json:"at"`
 	Local string `json:"local"`
+}
+
+type CalendarPreviewJobDay struct {
+	Day     string `json:"day"`
+	Skipped int64  `json:"skipped"`
 }
 
 type Calendars struct {
@@ -517,7 +535,10 @@ type Definition struct {
 	// So much of a run's output is kept from its beginning, and at least as much again from its end.
 	OutputLimit any                  `json:"output_limit,omitempty"`
 	Retention   *DefinitionRetention `json:"retention,omitempty"`
-	Notify      any                  `json:"notify,omitempty"`
+	// The job is deleted this long after its last change, once no run of it is under way. It can be restored as
+	// any deleted job.
+	DeleteAfter string `json:"delete_after,omitempty"`
+	Notify      any    `json:"notify,omitempty"`
 	// An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or
 	// with the exit code or /fail behind it. Shown only with the right to define the job.
 	Ping string `json:"ping,omitempty"`
@@ -1226,9 +1247,13 @@ type Group struct {
 	// Limit on all nodes together
 	Cluster *int64 `json:"cluster"`
 	// Limit on each node
-	Node  *int64 `json:"node"`
-	Notes string `json:"notes,omitempty"`
-	// Jobs that name it, and that the caller may see
+	Node *int64 `json:"node"`
+	// Limits on the nodes that have the same value of a label, zone, or one value of it, zone=eu
+	Labels map[string]int64 `json:"labels"`
+	// Of the nodes that are there, for each value of those labels
+	ByLabel []GroupByLabelItem `json:"by_label"`
+	Notes   string             `json:"notes,omitempty"`
+	// Jobs that name it, or of a namespace all in it, that the caller may see
 	JobCount int64    `json:"job_count"`
 	Jobs     []string `json:"jobs"`
 	// Runs that are under way
@@ -1239,6 +1264,14 @@ type Group struct {
 	Holders []GroupHolder `json:"holders"`
 	// The first 50 of those that wait, in their order
 	Queue []GroupQueueItem `json:"queue"`
+}
+
+type GroupByLabelItem struct {
+	// zone=eu; of nodes without the label !zone
+	Label string `json:"label"`
+	Limit int64  `json:"limit"`
+	// Runs that are under way there
+	Held int64 `json:"held"`
 }
 
 type GroupHolder struct {
@@ -1258,16 +1291,25 @@ type GroupQueueItem struct {
 	Priority int64   `json:"priority"`
 	// From 1
 	Place int64 `json:"place"`
+	// The group whose slot it lacks, which may be another one; on_node: the limit of a node
+	WaitsFor *GroupQueueItemWaitsFor `json:"waits_for"`
 }
 
-// GroupDefinition: How many runs may be under way, as in docs/GROUPS.md; cluster, node or both
+type GroupQueueItemWaitsFor struct {
+	Group  string `json:"group"`
+	OnNode bool   `json:"on_node"`
+}
+
+// GroupDefinition: How many runs may be under way, as in docs/GROUPS.md; one limit at least
 type GroupDefinition struct {
 	Name string `json:"name,omitempty"`
 	// On all nodes together
 	Cluster int64 `json:"cluster,omitempty"`
 	// On each node
-	Node  int64  `json:"node,omitempty"`
-	Notes string `json:"notes,omitempty"`
+	Node int64 `json:"node,omitempty"`
+	// On the nodes that have the same value of a label, zone, or one value of it, zone=eu
+	Labels map[string]int64 `json:"labels,omitempty"`
+	Notes  string           `json:"notes,omitempty"`
 }
 
 type Groups struct {
@@ -1288,24 +1330,39 @@ type HealthSetAsideItem struct {
 }
 
 type Herd struct {
-	From      string           `json:"from"`
-	Until     string           `json:"until"`
-	Jobs      int64            `json:"jobs"`
-	AtMost    int64            `json:"at_most"`
-	WithinS   int64            `json:"within_s"`
-	Now       Crowd            `json:"now"`
-	Spread    Crowd            `json:"spread"`
-	Seconds   []HerdSecond     `json:"seconds"`
-	Proposed  int64            `json:"proposed"`
-	Proposals []HerdProposal   `json:"proposals"`
-	Kept      map[string]int64 `json:"kept"`
+	From    string       `json:"from"`
+	Until   string       `json:"until"`
+	Jobs    int64        `json:"jobs"`
+	AtMost  int64        `json:"at_most"`
+	WithinS int64        `json:"within_s"`
+	Now     Crowd        `json:"now"`
+	Spread  Crowd        `json:"spread"`
+	Seconds []HerdSecond `json:"seconds"`
+	// Maintenance and pauses in which jobs would start
+	Maintenance []HerdMaintenanceItem `json:"maintenance"`
+	Proposed    int64                 `json:"proposed"`
+	Proposals   []HerdProposal        `json:"proposals"`
+	Kept        map[string]int64      `json:"kept"`
 }
 
 type HerdSecond struct {
-	At     string   `json:"at"`
-	Starts int64    `json:"starts"`
-	Then   int64    `json:"then"`
-	Jobs   []string `json:"jobs"`
+	At     string `json:"at"`
+	Starts int64  `json:"starts"`
+	Then   int64  `json:"then"`
+	// How many of the starts maintenance skips
+	Skipped int64    `json:"skipped"`
+	Jobs    []string `json:"jobs"`
+}
+
+type HerdMaintenanceItem struct {
+	ID        string  `json:"id"`
+	Kind      string  `json:"kind"`
+	Namespace *string `json:"namespace"`
+	From      string  `json:"from"`
+	To        *string `json:"to"`
+	Reason    *string `json:"reason"`
+	// In it, of all jobs
+	Starts int64 `json:"starts"`
 }
 
 type HerdProposal struct {
@@ -1416,6 +1473,12 @@ type InstancePageItemWaitsFor struct {
 	Group string `json:"group"`
 	// The limit of a node: there may be slots on others
 	OnNode bool `json:"on_node"`
+	// Which limit is reached
+	Limit string `json:"limit"`
+	// Of the nodes that the limit is for: zone=eu, or !zone of those without it
+	Label *string `json:"label"`
+	// How many may be under way by that limit
+	Most int64 `json:"most"`
 	// From 1
 	Place int64 `json:"place"`
 	// How many wait
@@ -1518,7 +1581,10 @@ type Job struct {
 	// So much of a run's output is kept from its beginning, and at least as much again from its end.
 	OutputLimit any           `json:"output_limit,omitempty"`
 	Retention   *JobRetention `json:"retention,omitempty"`
-	Notify      any           `json:"notify,omitempty"`
+	// The job is deleted this long after its last change, once no run of it is under way. It can be restored as
+	// any deleted job.
+	DeleteAfter string `json:"delete_after,omitempty"`
+	Notify      any    `json:"notify,omitempty"`
 	// An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or
 	// with the exit code or /fail behind it. Shown only with the right to define the job.
 	Ping string `json:"ping,omitempty"`
@@ -2118,6 +2184,8 @@ type LeftOut struct {
 	Local    string `json:"local"`
 	Note     string `json:"note,omitempty"`
 	Calendar string `json:"calendar"`
+	// Of that calendar; not there: its whole date
+	Window string `json:"window,omitempty"`
 }
 
 type Log struct {
@@ -2294,6 +2362,8 @@ type Node struct {
 	Capacity       int64          `json:"capacity"`
 	CpuPressure    *int64         `json:"cpu_pressure"`
 	MemoryPressure *int64         `json:"memory_pressure"`
+	CpuLoad        *int64         `json:"cpu_load"`
+	MemoryUsed     *int64         `json:"memory_used"`
 	Free           int64          `json:"free"`
 	Roles          []string       `json:"roles"`
 	Labels         map[string]any `json:"labels"`
@@ -2306,6 +2376,22 @@ type Node struct {
 	StartedAt      *string        `json:"started_at"`
 	WatchLagMS     *int64         `json:"watch_lag_ms"`
 	History        string         `json:"history"`
+}
+
+type NodeLoad struct {
+	StepS   int64       `json:"step_s,omitempty"`
+	Until   *string     `json:"until,omitempty"`
+	Node    string      `json:"node"`
+	Cpu     LoadPoints  `json:"cpu"`
+	Memory  LoadPoints  `json:"memory"`
+	Running *LoadPoints `json:"running"`
+}
+
+type NodeLoads struct {
+	StepS int64      `json:"step_s"`
+	Until *string    `json:"until"`
+	Items []NodeLoad `json:"items"`
+	Next  any        `json:"next"`
 }
 
 type Nodes struct {
@@ -2448,6 +2534,12 @@ type RunWaitsFor struct {
 	Group string `json:"group"`
 	// The limit of a node: there may be slots on others
 	OnNode bool `json:"on_node"`
+	// Which limit is reached
+	Limit string `json:"limit"`
+	// Of the nodes that the limit is for: zone=eu, or !zone of those without it
+	Label *string `json:"label"`
+	// How many may be under way by that limit
+	Most int64 `json:"most"`
 	// From 1
 	Place int64 `json:"place"`
 	// How many wait
@@ -2728,6 +2820,8 @@ type DkronMembers = []DkronMember
 type Done = map[string]any
 
 type Incomplete = []IncompleteItem
+
+type LoadPoints = []*int64
 
 // RunOrEntry is a Run or Entry: what the one lacks is empty.
 type RunOrEntry struct {

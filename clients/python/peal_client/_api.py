@@ -45,6 +45,10 @@ class Api(Transport):
         """One node."""
         return self.call("GET", f"/api/v1/nodes/{segment(id)}")
 
+    def node_load(self, id: str, *, points: Optional[int] = None) -> models.NodeLoad:
+        """Its load over the last day."""
+        return self.call("GET", f"/api/v1/nodes/{segment(id)}/load", query={"points": points})
+
     def drain_node(
         self,
         id: str,
@@ -78,6 +82,10 @@ class Api(Transport):
     def cluster(self) -> models.Cluster:
         """The store, the leader, how the nodes are."""
         return self.call("GET", "/api/v1/cluster")
+
+    def cluster_load(self, *, points: Optional[int] = None) -> models.NodeLoads:
+        """The load of all nodes over the last day."""
+        return self.call("GET", "/api/v1/cluster/load", query={"points": points})
 
     def advance_cursors(
         self,

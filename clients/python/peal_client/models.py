@@ -177,17 +177,23 @@ class _Calendar(TypedDict):
 
 
 class Calendar(_Calendar, total=False):
+    windows: "List[str]"
+    timezone: str
     notes: str
 
 
 class CalendarDefinition(TypedDict, total=False):
-    """Dates on which jobs do not run, as in docs/JOBS.md"""
+    """Dates and windows in which jobs do not run, as in docs/JOBS.md"""
     name: str
     dates: "List[str]"
     weekdays: "List[str]"
+    windows: "List[str]"
+    timezone: str
     notes: str
 
-CalendarPreview = TypedDict("CalendarPreview", {"from": str, "to": str, "days": "List[str]", "jobs": "List[CalendarPreviewJob]"}, total=False)
+CalendarPreview = TypedDict("CalendarPreview", {"from": str, "to": str, "days": "List[str]", "windows": "List[CalendarPreviewWindow]", "jobs": "List[CalendarPreviewJob]"}, total=False)
+
+CalendarPreviewWindow = TypedDict("CalendarPreviewWindow", {"from": str, "to": str, "window": str}, total=False)
 
 
 class CalendarPreviewJob(TypedDict):
@@ -198,11 +204,17 @@ class CalendarPreviewJob(TypedDict):
     more: bool
     # The first 20
     ticks: "List[CalendarPreviewJobTick]"
+    days: "List[CalendarPreviewJobDay]"
 
 
 class CalendarPreviewJobTick(TypedDict):
     at: str
     local: str
+
+
+class CalendarPreviewJobDay(TypedDict):
+    day: str
+    skipped: int
 
 
 class Calendars(TypedDict):
@@ -366,7 +378,7 @@ class Decoded(TypedDict):
     definition: "Dict[str, Any]"
     errors: "List[Mistake]"
 
-Definition = TypedDict("Definition", {"kind": 'Literal["job", "workflow"]', "name": str, "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], DefinitionOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionHttp2]", "function": "Union[str, DefinitionFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, DefinitionParam]", "stdin": str, "umask": str, "nice": int, "limits": "DefinitionLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], DefinitionOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], DefinitionCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, DefinitionRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionExpect", "where": str, "spread": Any, "rolling": "Union[int, DefinitionRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "DefinitionRetention", "notify": "Union[Union[str, List[str]], DefinitionNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[DefinitionStep]", "finally": "List[DefinitionFinallyItem]"}, total=False)
+Definition = TypedDict("Definition", {"kind": 'Literal["job", "workflow"]', "name": str, "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], DefinitionOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionHttp2]", "function": "Union[str, DefinitionFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, DefinitionParam]", "stdin": str, "umask": str, "nice": int, "limits": "DefinitionLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], DefinitionOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], DefinitionCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, DefinitionRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionExpect", "where": str, "spread": Any, "rolling": "Union[int, DefinitionRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "DefinitionRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], DefinitionNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[DefinitionStep]", "finally": "List[DefinitionFinallyItem]"}, total=False)
 
 
 class DefinitionOnlyIf2(TypedDict, total=False):
@@ -883,6 +895,8 @@ class _Group(TypedDict):
     revision: int
     cluster: "Optional[int]"
     node: "Optional[int]"
+    labels: "Optional[Dict[str, int]]"
+    by_label: "Optional[List[GroupByLabelItem]]"
     job_count: int
     jobs: "List[str]"
     held: int
@@ -893,6 +907,14 @@ class _Group(TypedDict):
 
 class Group(_Group, total=False):
     notes: str
+
+
+class GroupByLabelItem(TypedDict):
+    # zone=eu; of nodes without the label !zone
+    label: str
+    limit: int
+    # Runs that are under way there
+    held: int
 
 
 class GroupHolder(TypedDict):
@@ -912,15 +934,24 @@ class GroupQueueItem(TypedDict):
     priority: int
     # From 1
     place: int
+    # The group whose slot it lacks, which may be another one; on_node: the limit of a node
+    waits_for: "Optional[GroupQueueItemWaitsFor]"
+
+
+class GroupQueueItemWaitsFor(TypedDict):
+    group: str
+    on_node: bool
 
 
 class GroupDefinition(TypedDict, total=False):
-    """How many runs may be under way, as in docs/GROUPS.md; cluster, node or both"""
+    """How many runs may be under way, as in docs/GROUPS.md; one limit at least"""
     name: str
     # On all nodes together
     cluster: int
     # On each node
     node: int
+    # On the nodes that have the same value of a label, zone, or one value of it, zone=eu
+    labels: "Dict[str, int]"
     notes: str
 
 
@@ -943,14 +974,18 @@ class HealthSetAsideItem(TypedDict):
     key: str
     why: str
 
-Herd = TypedDict("Herd", {"from": str, "until": str, "jobs": int, "at_most": int, "within_s": int, "now": "Crowd", "spread": "Crowd", "seconds": "List[HerdSecond]", "proposed": int, "proposals": "List[HerdProposal]", "kept": "Dict[str, int]"}, total=False)
+Herd = TypedDict("Herd", {"from": str, "until": str, "jobs": int, "at_most": int, "within_s": int, "now": "Crowd", "spread": "Crowd", "seconds": "List[HerdSecond]", "maintenance": "List[HerdMaintenanceItem]", "proposed": int, "proposals": "List[HerdProposal]", "kept": "Dict[str, int]"}, total=False)
 
 
 class HerdSecond(TypedDict):
     at: str
     starts: int
     then: int
+    # How many of the starts maintenance skips
+    skipped: int
     jobs: "List[str]"
+
+HerdMaintenanceItem = TypedDict("HerdMaintenanceItem", {"id": str, "kind": 'Literal["maintenance", "pause"]', "namespace": "Optional[str]", "from": str, "to": "Optional[str]", "reason": "Optional[str]", "starts": int}, total=False)
 
 
 class HerdProposal(TypedDict):
@@ -1055,12 +1090,18 @@ class InstancePageItemWaitsFor(TypedDict):
     group: str
     # The limit of a node: there may be slots on others
     on_node: bool
+    # Which limit is reached
+    limit: 'Literal["cluster", "node", "label"]'
+    # Of the nodes that the limit is for: zone=eu, or !zone of those without it
+    label: "Optional[str]"
+    # How many may be under way by that limit
+    most: int
     # From 1
     place: int
     # How many wait
     of: int
 
-Job = TypedDict("Job", {"name": str, "uid": str, "revision": int, "created_at": "Optional[str]", "updated_at": "Optional[str]", "applied_at": str, "deleted_at": "Optional[str]", "status": "JobStatus", "kind": 'Literal["job", "workflow"]', "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], JobOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobHttp2]", "function": "Union[str, JobFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, JobParam]", "stdin": str, "umask": str, "nice": int, "limits": "JobLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], JobOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], JobCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, JobRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobExpect", "where": str, "spread": Any, "rolling": "Union[int, JobRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "JobRetention", "notify": "Union[Union[str, List[str]], JobNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[JobStep]", "finally": "List[JobFinallyItem]"}, total=False)
+Job = TypedDict("Job", {"name": str, "uid": str, "revision": int, "created_at": "Optional[str]", "updated_at": "Optional[str]", "applied_at": str, "deleted_at": "Optional[str]", "status": "JobStatus", "kind": 'Literal["job", "workflow"]', "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], JobOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobHttp2]", "function": "Union[str, JobFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, JobParam]", "stdin": str, "umask": str, "nice": int, "limits": "JobLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], JobOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], JobCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, JobRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobExpect", "where": str, "spread": Any, "rolling": "Union[int, JobRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "JobRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], JobNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[JobStep]", "finally": "List[JobFinallyItem]"}, total=False)
 
 
 class JobOnlyIf2(TypedDict, total=False):
@@ -1475,6 +1516,8 @@ class _LeftOut(TypedDict):
 class LeftOut(_LeftOut, total=False):
     """The first of the ticks in a row that a calendar takes out"""
     note: str
+    # Of that calendar; not there: its whole date
+    window: str
 
 
 class _Log(TypedDict):
@@ -1644,6 +1687,8 @@ class Node(TypedDict):
     capacity: int
     cpu_pressure: "Optional[int]"
     memory_pressure: "Optional[int]"
+    cpu_load: "Optional[int]"
+    memory_used: "Optional[int]"
     free: int
     roles: 'List[Literal["api", "worker"]]'
     labels: "Dict[str, Any]"
@@ -1656,6 +1701,25 @@ class Node(TypedDict):
     started_at: "Optional[str]"
     watch_lag_ms: "Optional[int]"
     history: str
+
+
+class _NodeLoad(TypedDict):
+    node: str
+    cpu: "LoadPoints"
+    memory: "LoadPoints"
+    running: "Optional[LoadPoints]"
+
+
+class NodeLoad(_NodeLoad, total=False):
+    step_s: int
+    until: "Optional[str]"
+
+
+class NodeLoads(TypedDict):
+    step_s: int
+    until: "Optional[str]"
+    items: "List[NodeLoad]"
+    next: Any
 
 
 class Nodes(TypedDict):
@@ -1798,6 +1862,12 @@ class RunWaitsFor(TypedDict):
     group: str
     # The limit of a node: there may be slots on others
     on_node: bool
+    # Which limit is reached
+    limit: 'Literal["cluster", "node", "label"]'
+    # Of the nodes that the limit is for: zone=eu, or !zone of those without it
+    label: "Optional[str]"
+    # How many may be under way by that limit
+    most: int
     # From 1
     place: int
     # How many wait
@@ -2049,5 +2119,7 @@ DkronMembers = List[DkronMember]
 Done = Dict[str, Any]
 
 Incomplete = List[IncompleteItem]
+
+LoadPoints = List[Optional[int]]
 
 RunOrEntry = Union[Run, Entry]

@@ -45,6 +45,11 @@ export class Api extends Transport {
     return this.call<models.Node>({ method: "GET", path: `/api/v1/nodes/${segment(id)}` }, request);
   }
 
+  /** Its load over the last day. */
+  nodeLoad(id: string, options: { points?: number } = {}, request: RequestOptions = {}): Promise<models.NodeLoad> {
+    return this.call<models.NodeLoad>({ method: "GET", path: `/api/v1/nodes/${segment(id)}/load`, query: pick(options, ["points"]) }, request);
+  }
+
   /** Let a node start nothing new. */
   drainNode(id: string, request: RequestOptions = {}): Promise<models.Node> {
     return this.call<models.Node>({ method: "POST", path: `/api/v1/nodes/${segment(id)}/drain` }, request);
@@ -58,6 +63,11 @@ export class Api extends Transport {
   /** The store, the leader, how the nodes are. */
   cluster(request: RequestOptions = {}): Promise<models.Cluster> {
     return this.call<models.Cluster>({ method: "GET", path: `/api/v1/cluster` }, request);
+  }
+
+  /** The load of all nodes over the last day. */
+  clusterLoad(options: { points?: number } = {}, request: RequestOptions = {}): Promise<models.NodeLoads> {
+    return this.call<models.NodeLoads>({ method: "GET", path: `/api/v1/cluster/load`, query: pick(options, ["points"]) }, request);
   }
 
   /** Go on with a store that was restored from a backup. */

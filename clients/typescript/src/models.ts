@@ -169,16 +169,20 @@ export interface Calendar {
   jobs: string[];
   dates: string[];
   weekdays: string[];
+  windows?: string[];
+  timezone?: string;
   notes?: string;
 }
 
 /**
- * Dates on which jobs do not run, as in docs/JOBS.md
+ * Dates and windows in which jobs do not run, as in docs/JOBS.md
  */
 export interface CalendarDefinition {
   name?: string;
   dates?: string[];
   weekdays?: string[];
+  windows?: string[];
+  timezone?: string;
   notes?: string;
 }
 
@@ -186,7 +190,15 @@ export interface CalendarPreview {
   from: string;
   to: string;
   days: string[];
+  /** The first 1000; without an offset, by the clock of each job */
+  windows: CalendarPreviewWindow[];
   jobs: CalendarPreviewJob[];
+}
+
+export interface CalendarPreviewWindow {
+  from: string;
+  to: string;
+  window: string;
 }
 
 export interface CalendarPreviewJob {
@@ -197,11 +209,17 @@ export interface CalendarPreviewJob {
   more: boolean;
   /** The first 20 */
   ticks: CalendarPreviewJobTick[];
+  days: CalendarPreviewJobDay[];
 }
 
 export interface CalendarPreviewJobTick {
   at: string;
   local: string;
+}
+
+export interface CalendarPreviewJobDay {
+  day: string;
+  skipped: number;
 }
 
 export interface Calendars {
@@ -552,6 +570,11 @@ export interface Definition {
   /** So much of a run's output is kept from its beginning, and at least as much again from its end. */
   output_limit?: unknown;
   retention?: DefinitionRetention;
+  /**
+   * The job is deleted this long after its last change, once no run of it is under way. It can be restored as any
+   * deleted job.
+   */
+  delete_after?: string;
   notify?: string | string[] | DefinitionNotify2;
   /**
    * An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or with
@@ -1331,8 +1354,12 @@ export interface Group {
   cluster: number | null;
   /** Limit on each node */
   node: number | null;
+  /** Limits on the nodes that have the same value of a label, zone, or one value of it, zone=eu */
+  labels: Record<string, number> | null;
+  /** Of the nodes that are there, for each value of those labels */
+  by_label: GroupByLabelItem[] | null;
   notes?: string;
-  /** Jobs that name it, and that the caller may see */
+  /** Jobs that name it, or of a namespace all in it, that the caller may see */
   job_count: number;
   jobs: string[];
   /** Runs that are under way */
@@ -1343,6 +1370,14 @@ export interface Group {
   holders: GroupHolder[];
   /** The first 50 of those that wait, in their order */
   queue: GroupQueueItem[];
+}
+
+export interface GroupByLabelItem {
+  /** zone=eu; of nodes without the label !zone */
+  label: string;
+  limit: number;
+  /** Runs that are under way there */
+  held: number;
 }
 
 export interface GroupHolder {
@@ -1362,10 +1397,17 @@ export interface GroupQueueItem {
   priority: number;
   /** From 1 */
   place: number;
+  /** The group whose slot it lacks, which may be another one; on_node: the limit of a node */
+  waits_for: GroupQueueItemWaitsFor | null;
+}
+
+export interface GroupQueueItemWaitsFor {
+  group: string;
+  on_node: boolean;
 }
 
 /**
- * How many runs may be under way, as in docs/GROUPS.md; cluster, node or both
+ * How many runs may be under way, as in docs/GROUPS.md; one limit at least
  */
 export interface GroupDefinition {
   name?: string;
@@ -1373,6 +1415,8 @@ export interface GroupDefinition {
   cluster?: number;
   /** On each node */
   node?: number;
+  /** On the nodes that have the same value of a label, zone, or one value of it, zone=eu */
+  labels?: Record<string, number>;
   notes?: string;
 }
 
@@ -1402,6 +1446,8 @@ export interface Herd {
   now: Crowd;
   spread: Crowd;
   seconds: HerdSecond[];
+  /** Maintenance and pauses in which jobs would start */
+  maintenance: HerdMaintenanceItem[];
   proposed: number;
   proposals: HerdProposal[];
   kept: Record<string, number>;
@@ -1411,7 +1457,20 @@ export interface HerdSecond {
   at: string;
   starts: number;
   then: number;
+  /** How many of the starts maintenance skips */
+  skipped: number;
   jobs: string[];
+}
+
+export interface HerdMaintenanceItem {
+  id: string;
+  kind: Word<"maintenance" | "pause">;
+  namespace: string | null;
+  from: string;
+  to: string | null;
+  reason: string | null;
+  /** In it, of all jobs */
+  starts: number;
 }
 
 export interface HerdProposal {
@@ -1531,6 +1590,12 @@ export interface InstancePageItemWaitsFor {
   group: string;
   /** The limit of a node: there may be slots on others */
   on_node: boolean;
+  /** Which limit is reached */
+  limit: Word<"cluster" | "node" | "label">;
+  /** Of the nodes that the limit is for: zone=eu, or !zone of those without it */
+  label: string | null;
+  /** How many may be under way by that limit */
+  most: number;
   /** From 1 */
   place: number;
   /** How many wait */
@@ -1653,6 +1718,11 @@ export interface Job {
   /** So much of a run's output is kept from its beginning, and at least as much again from its end. */
   output_limit?: unknown;
   retention?: JobRetention;
+  /**
+   * The job is deleted this long after its last change, once no run of it is under way. It can be restored as any
+   * deleted job.
+   */
+  delete_after?: string;
   notify?: string | string[] | JobNotify2;
   /**
    * An http:// or https:// address for a service outside that misses runs: POST to it with /start, without, or with
@@ -2324,6 +2394,8 @@ export interface LeftOut {
   local: string;
   note?: string;
   calendar: string;
+  /** Of that calendar; not there: its whole date */
+  window?: string;
 }
 
 export interface Log {
@@ -2504,6 +2576,8 @@ export interface Node {
   capacity: number;
   cpu_pressure: number | null;
   memory_pressure: number | null;
+  cpu_load: number | null;
+  memory_used: number | null;
   free: number;
   roles: (Word<"api" | "worker">)[];
   labels: Record<string, unknown>;
@@ -2516,6 +2590,22 @@ export interface Node {
   started_at: string | null;
   watch_lag_ms: number | null;
   history: string;
+}
+
+export interface NodeLoad {
+  step_s?: number;
+  until?: string | null;
+  node: string;
+  cpu: LoadPoints;
+  memory: LoadPoints;
+  running: LoadPoints | null;
+}
+
+export interface NodeLoads {
+  step_s: number;
+  until: string | null;
+  items: NodeLoad[];
+  next: unknown;
 }
 
 export interface Nodes {
@@ -2667,6 +2757,12 @@ export interface RunWaitsFor {
   group: string;
   /** The limit of a node: there may be slots on others */
   on_node: boolean;
+  /** Which limit is reached */
+  limit: Word<"cluster" | "node" | "label">;
+  /** Of the nodes that the limit is for: zone=eu, or !zone of those without it */
+  label: string | null;
+  /** How many may be under way by that limit */
+  most: number;
   /** From 1 */
   place: number;
   /** How many wait */
@@ -2947,5 +3043,7 @@ export type DkronMembers = DkronMember[];
 export type Done = Record<string, unknown>;
 
 export type Incomplete = IncompleteItem[];
+
+export type LoadPoints = (number | null)[];
 
 export type RunOrEntry = Run | Entry;
