@@ -34,6 +34,8 @@ export default defineConfig({
     server: { proxy: { "/api": proxied, "/livez": proxied, "/readyz": proxied, "/openapi.json": proxied, "/metrics": proxied } },
     build: {
         target: "es2022",
+        minify: "terser", // a hundredth less than esbuild's
+        terserOptions: { compress: { passes: 2 } },
         cssTarget: "esnext",
         cssCodeSplit: false, // together they compress to two thirds
         assetsInlineLimit: 0,

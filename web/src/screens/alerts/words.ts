@@ -46,7 +46,6 @@ export const t = words(
         "tries": "Attempts",
         "answer": "Answer",
         "time": "Time",
-        "next.try": "next attempt {at}",
         "admins": "Only admins can see channels and messages.",
     },
     {
@@ -94,7 +93,6 @@ export const t = words(
         "tries": "尝试次数",
         "answer": "应答",
         "time": "时间",
-        "next.try": "下次尝试 {at}",
         "admins": "通知渠道和消息仅对管理员显示。",
     },
 );
