@@ -84,18 +84,20 @@ enum run_reason {
     REASON_DRAINED,       /* missed: the nodes were drained */
     REASON_CPU_TIME,      /* failed: ended at the limit of its CPU time */
     REASON_OOM,           /* failed: ended by the kernel's OOM killer */
-    REASON_NOT_NEEDED,    /* skipped: the attempt before it has succeeded after all */
+    REASON_NOT_NEEDED,    /* skipped: the previous attempt succeeded after all */
     REASON_HTTP_STATUS,   /* failed: an HTTP status that the job does not expect */
     REASON_HTTP_BODY,     /* failed: a body that the job does not expect */
     REASON_HTTP_ERROR,    /* failed: no HTTP answer, or not a whole one; detail says why */
     REASON_PART_FAILED,   /* skipped: an earlier run of the tick was not OK (rolling); see detail */
-    REASON_UPSTREAM,      /* skipped: the steps that it waits for did not end as it requires */
+    REASON_UPSTREAM,      /* skipped: the upstream steps did not end as required */
     REASON_WHEN,          /* skipped: the step's `when` is false */
     REASON_STEP_FAILED,   /* failed: a step of the workflow, named in detail, was not OK */
-    REASON_STEP_OUTPUT,   /* failed: what the step wrote to PEAL_OUTPUT can't be used; see detail */
-    REASON_EXPECTATION,   /* failed: the run did not show what its job expects; see detail */
+    REASON_STEP_OUTPUT,   /* failed: the text that the step wrote to PEAL_OUTPUT can't be used; see
+                             detail */
+    REASON_EXPECTATION,   /* failed: the run did not meet the expectations of its job (expect); see
+                             detail */
     REASON_MAINTENANCE,   /* skipped: maintenance of the cluster or of a namespace; see detail */
-    REASON_ONLY_IF,       /* skipped: a condition of the job (only_if) did not hold; see detail */
+    REASON_ONLY_IF,       /* skipped: a condition of the job (only_if) was not met; see detail */
     REASONS,
 };
 

@@ -38,9 +38,9 @@ verdict_is all "expectation: file: $scratch/f was last changed before the run, a
 put all "$all" "echo 42 rows; rm -f $scratch/f"
 verdict_is all "expectation: file: $scratch/f: No such file or directory"
 run peal why all
-expect_stdout_has 'the run did not show what its job expects (file: '
+expect_stdout_has 'the run did not meet the expectations of its job (expect) (file: '
 run peal why all --lang zh
-expect_stdout_has '运行未达到任务的预期（file: '
+expect_stdout_has '运行未达到任务的预期（expect）（file: '
 run peal run all --wait
 expect_status 10
 expect_stderr_has 'failed (expectation)'

@@ -26,7 +26,7 @@ wait_until skipped
 run peal runs report --ledger -o json
 expect_stdout_has '"detail": "load: no success since '
 run peal why report
-expect_stdout_has 'a condition of the job (only_if) did not hold (load: no success since'
+expect_stdout_has 'a condition of the job (only_if) was not met (load: no success since'
 expect_stdout_has 'A condition (only_if) does not hold yet: load: no success since'
 
 # what somebody asks for runs

@@ -34,7 +34,7 @@ name: etl/fails
 schedule: "@manual"
 steps:
   - name: first
-    shell: exit 3
+    shell: echo no rows >&2; exit 3
   - name: never
     after: first
     shell: echo never >>$log
@@ -149,6 +149,9 @@ steps_of "$id"
 expect_json '[.steps[] | [.name, .state, .reason]]' \
     '[["first","failed","exit_code"],["never","skipped","upstream"],["alarm","ok",null],["cleanup","ok",null]]'
 expect_json '[.instance.state, .instance.reason]' '["failed","step_failed"]'
+# What people are shown as the cause is what the failed step has printed.
+run curl -sS --unix-socket "$PEAL_DATA/api.sock" 'http://peal/api/v1/jobs:causes?names=etl%2Ffails'
+expect_json '[.items[] | [.name, .run.reason, .run.detail, .line]]' '[["etl/fails","step_failed","first: failed","no rows"]]'
 run cat "$log"
 expect_stdout_has alarm
 expect_stdout_has cleanup

@@ -1,6 +1,7 @@
 /* Why jobs fail, for people who are called at night: of each job whose last run was not OK, that
- * run, the line of its output that most likely has the cause, and for how long it has been so. What
- * a person killed is not a failure, and neither is what a newer run has replaced. */
+ * run, the line of its output that most likely has the cause (of a workflow: of the output of the
+ * step that failed first), and for how long it has been so. What a person killed is not a failure,
+ * and neither is what a newer run has replaced. */
 #include <string.h>
 
 #include "handlers.h"
@@ -18,7 +19,8 @@ enum {
 
 struct causes {
     struct job_names names;
-    struct run run; /* the last one of the current job that failed */
+    struct run run;    /* the last one of the current job that failed */
+    struct id printed; /* whose output is read: of that run, or of a step of it */
     int64_t failures, since_ms;
     bool more; /* it has failed even longer */
     json_t *items;
@@ -56,7 +58,7 @@ static void tail_read(struct call *call);
 static void read_tail(struct call *call, int64_t length)
 {
     struct causes *causes = call->state;
-    call->log.run_id = causes->run.id;
+    call->log.run_id = causes->printed;
     call->log.offset = length > TAIL ? length - TAIL : 0;
     call->log.limit = TAIL;
     call_read_log(call, tail_read);
@@ -74,6 +76,47 @@ static void tail_read(struct call *call)
     if (call->answer == OK && log->found)
         last_line(log->chunks, log->count, line);
     add_cause(call, line);
+}
+
+static void read_output(struct call *call, const struct run *run)
+{
+    struct causes *causes = call->state;
+    causes->printed = run->id;
+    read_tail(call, run->output_bytes);
+}
+
+/* ---- steps ---- */
+
+/* Steps that only end with others, like a workflow within this one, print nothing. */
+static bool has_failed_itself(const struct run *run)
+{
+    return run_is_step(run) && is_failure(run) && run->reason != REASON_STEP_FAILED;
+}
+
+static void steps_read(struct call *call)
+{
+    const struct history_read *read = &call->read;
+    const struct run *first = NULL;
+    call->reads_steps = false;
+    for (size_t i = 0; call->answer == OK && i < read->count; i++) {
+        const struct run *run = &read->rows[i].run;
+        if (has_failed_itself(run) && (!first || run->finished_ms < first->finished_ms))
+            first = run;
+    }
+    if (first)
+        read_output(call, first);
+    else
+        add_cause(call, "");
+}
+
+static void read_steps(struct call *call, const struct run *instance)
+{
+    call->reads_steps = true;
+    call->read.query = (struct history_query){.job_uid = instance->job_uid,
+                                              .since_ms = instance->tick_ms,
+                                              .until_ms = instance->tick_ms + 1,
+                                              .limit = RUNS_MAX};
+    call_read_history(call, steps_read);
 }
 
 /* ---- the runs ---- */
@@ -110,10 +153,12 @@ static void runs_read(struct call *call)
         return;
     }
     causes->more = !is_whole;
-    if (causes->failures)
-        read_tail(call, causes->run.output_bytes);
-    else
+    if (!causes->failures)
         look_at_next(call);
+    else if (causes->run.reason == REASON_STEP_FAILED)
+        read_steps(call, &causes->run);
+    else
+        read_output(call, &causes->run);
 }
 
 /* Names without a job, and jobs that do not fail, are left out. */

@@ -9,7 +9,7 @@ const struct message foreign_messages[] = {
      "应为星期、日期、时间和时区，各最多一次：Mon..Fri *-*-* 09:00 Europe/Berlin"},
     {"expected a date like *-*-01 or *-02~01", "应为 *-*-01 或 *-02~01 这样的日期"},
     {"expected a time like 09:30 or *:0/15:00", "应为 09:30 或 *:0/15:00 这样的时间"},
-    {"expected a number", "应为数字"},
+    {"expected a number", "应为：数字"},
     {"expected a weekday, '..' or ','", "应为星期、'..' 或 ','"},
     {"a range goes from low to high", "范围应从小到大"},
     {"a range has two ends", "范围应有两端"},

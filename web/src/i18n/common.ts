@@ -134,7 +134,7 @@ export const t = words(
         "reason.too_old": "no agent could start it in time, and the tick is older than the catch_up window",
         "reason.too_many": "no agent could start it in time, and more ticks were missed than the catch_up limit",
         "reason.deadline": "the run could not start before its deadline",
-        "reason.start_window": "the process did not start within 5 s, and must not start later",
+        "reason.start_window": "the process did not start within its window of 5 s",
         "reason.node_died": "the node died during the run",
         "reason.spawner_died": "the spawner died; the outcome is unknown",
         "reason.shutdown": "all runs on the node were stopped",
