@@ -20,8 +20,8 @@ enum peer_knowledge {
     PEER_KNOWS_MAINTENANCE = 1,
     PEER_KNOWS_SPACE_LIMITS = 2, /* groups of namespaces (group/group.h) */
     PEER_KNOWS_WINDOWS = 4,      /* and time zones of calendars */
-    PEER_KNOWS = PEER_KNOWS_MAINTENANCE | PEER_KNOWS_SPACE_LIMITS |
-                 PEER_KNOWS_WINDOWS, /* this version */
+    PEER_KNOWS =
+        PEER_KNOWS_MAINTENANCE | PEER_KNOWS_SPACE_LIMITS | PEER_KNOWS_WINDOWS, /* this version */
 };
 
 /* Why a node accepts no new runs: the first reason that applies. */

@@ -131,10 +131,11 @@ struct open_run {
     unsigned ranked;
     TAILQ_ENTRY(open_run) in_groups; /* with groups, while it is open: */
     bool is_grouped;
-    bool is_up;                /* WAITING: it is its turn for a slot of its groups ... */
-    struct boot_ms up_since;   /* ... since then */
-    char lacks_group[GROUP_NAME_MAX + 1]; /* is_overdue: which of its groups had no slot; "": none */
-    struct member member;      /* of a workflow */
+    bool is_up;              /* WAITING: it is its turn for a slot of its groups ... */
+    struct boot_ms up_since; /* ... since then */
+    char
+        lacks_group[GROUP_NAME_MAX + 1]; /* is_overdue: which of its groups had no slot; "": none */
+    struct member member;                /* of a workflow */
     enum step_verdict verdict; /* a step that is DUE: what is to become of it, once that is known */
     char *output;              /* of a step that has ended: what it has written, for its finish */
 };
