@@ -108,12 +108,12 @@ expect_exposure() { # MOST UNIT
 if command -v systemd-analyze >/dev/null; then
     mkdir "$scratch/units"
     sed 's|/usr/bin/peal |/bin/true |' "$unit" >"$scratch/units/peal.service"
-    run systemd-analyze verify --man=no "$scratch/units/peal.service"
+    run verify_unit "$scratch/units/peal.service"
     expect_status 0
     expect_stderr ''
     expect_exposure 79 "$scratch/units/peal.service"
     cat "$unit" "$strict" | sed 's|/usr/bin/peal |/bin/true |' >"$scratch/units/peal-strict.service"
-    run systemd-analyze verify --man=no "$scratch/units/peal-strict.service"
+    run verify_unit "$scratch/units/peal-strict.service"
     expect_status 0
     expect_stderr ''
     expect_exposure 38 "$scratch/units/peal-strict.service"

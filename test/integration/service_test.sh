@@ -195,7 +195,7 @@ if command -v systemd-analyze >/dev/null; then
     for user in '' --user; do
         # shellcheck disable=SC2086 # an option or none
         peal service install --print $user | sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' >"$scratch/peal.service"
-        run systemd-analyze verify --man=no "$scratch/peal.service"
+        run verify_unit "$scratch/peal.service"
         expect_status 0
         expect_stderr ''
     done

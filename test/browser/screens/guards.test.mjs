@@ -100,6 +100,10 @@ describe("what guards a job", () => {
         await dialog.getByRole("button", { name: "Add" }).click();
         await dialog.getByRole("alert").waitFor(); // without a limit
         await dialog.getByRole("spinbutton", { name: "Limit on all nodes together" }).fill("1");
+        await dialog.getByRole("textbox", { name: "Limits by label of the nodes" }).fill("zone");
+        await dialog.getByRole("button", { name: "Add" }).click();
+        await dialog.getByRole("alert").waitFor(); // without a number
+        await dialog.getByRole("textbox", { name: "Limits by label of the nodes" }).fill("zone=5, zone=eu:4");
         await dialog.getByRole("button", { name: "Add" }).click();
         await page.getByRole("heading", { name: "db-backup" }).waitFor();
         await api("PATCH", "/jobs/dump%2Forders", { groups: ["db-backup"] });
@@ -116,6 +120,7 @@ describe("what guards a job", () => {
         await dialog.getByRole("spinbutton", { name: "Limit on all nodes together" }).fill("3");
         await dialog.getByRole("button", { name: "Save" }).click();
         await line.waitFor({ state: "detached" });
+        expect((await api("GET", "/groups/db-backup")).body).toMatchObject({ cluster: 3, labels: { zone: 5, "zone=eu": 4 } });
         await page.getByRole("button", { name: "Delete db-backup?" }).click();
         await dialog.getByRole("button", { name: "Delete" }).click();
         await dialog.getByRole("alert").filter({ hasText: "in use" }).waitFor();

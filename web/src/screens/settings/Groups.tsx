@@ -29,6 +29,8 @@ interface Group {
     revision: number;
     cluster: number | null;
     node: number | null;
+    labels: Record<string, number> | null;
+    by_label: { label: string; limit: number; held: number }[] | null;
     notes?: string;
     job_count: number;
     jobs: string[];
@@ -38,14 +40,27 @@ interface Group {
     queue: Slot[];
 }
 
+// As on the command line: "zone=2" for each value of a label, "zone=eu:4" for one.
+const labelText = ([label, limit]: [string, number]): string => `${label}${label.includes("=") ? ":" : "="}${limit}`;
+
+function labelsOf(text: string): Record<string, number> {
+    const parts = text.split(/[,\s]+/).filter(Boolean);
+    return Object.fromEntries(parts.map((part) => {
+        const [, label, limit] = /^(.*)[:=](\d+)$/.exec(part) ?? [];
+        return [label ?? part, Number(limit ?? 0)]; // the agent says what is wrong with it
+    }));
+}
+
 const pathOf = (name: string): string => `/groups/${encodeURIComponent(name)}`;
 
 function EditDialog({ group, onClose, onDone }: { group: Group | null; onClose: () => void; onDone: () => void }) {
     const [name, setName] = useState(group?.name ?? "");
     const [limits, setLimits] = useState({ cluster: group?.cluster ?? null, node: group?.node ?? null });
+    const [labels, setLabels] = useState(Object.entries(group?.labels ?? {}).map(labelText).join(", "));
     const [notes, setNotes] = useState(group?.notes ?? "");
     const save = async (): Promise<void> => {
-        const given = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit));
+        const given: Record<string, unknown> = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit));
+        if (labels.trim()) given["labels"] = labelsOf(labels);
         await api.put(pathOf(name), { ...given, ...(notes ? { notes } : {}) }, { headers: group ? { "If-Match": `"${group.revision}"` } : { "If-None-Match": "*" } });
         toastDone(words("saved"));
         onDone();
@@ -70,6 +85,10 @@ function EditDialog({ group, onClose, onDone }: { group: Group | null; onClose: 
                     />
                 </label>
             ))}
+            <label>
+                {t("labels")}
+                <input placeholder="zone=2, zone=eu:4" autocomplete="off" value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
+            </label>
             <label>
                 {words("calendar.notes")}
                 <input value={notes} onInput={(event) => setNotes(event.currentTarget.value)} />
@@ -147,6 +166,7 @@ function GroupPanel({ group, onEdit, onDelete }: { group: Group; onEdit: () => v
                     rows={[
                         [t("cluster"), group.cluster ?? "–"],
                         [t("node"), group.node ?? "–"],
+                        group.by_label && [t("labels"), group.by_label.map((row) => `${row.label}: ${row.held}/${row.limit}`).join(", ")],
                         [t("held"), group.held],
                         [t("queue"), group.waiting],
                         group.job_count > 0 && [
