@@ -499,6 +499,7 @@ type Definition struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice    int64             `json:"nice,omitempty"`
+	Ionice  any               `json:"ionice,omitempty"`
 	Limits  *DefinitionLimits `json:"limits,omitempty"`
 	Overlap any               `json:"overlap,omitempty"`
 	CatchUp any               `json:"catch_up,omitempty"`
@@ -612,6 +613,13 @@ type DefinitionParam struct {
 	Help    string `json:"help,omitempty"`
 }
 
+type DefinitionIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type DefinitionLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -625,6 +633,14 @@ type DefinitionLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type DefinitionOverlap2 struct {
@@ -684,6 +700,8 @@ type DefinitionExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type DefinitionRolling2 struct {
@@ -720,6 +738,10 @@ type DefinitionNotify2 struct {
 	SuccessBy string `json:"success_by,omitempty"`
 	// The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
 	SuccessWithin string `json:"success_within,omitempty"`
+	// A template, instead of the channel's.
+	Title string `json:"title,omitempty"`
+	// A template, instead of the channel's.
+	Text string `json:"text,omitempty"`
 }
 
 type DefinitionStep struct {
@@ -762,6 +784,7 @@ type DefinitionStep struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice   int64                 `json:"nice,omitempty"`
+	Ionice any                   `json:"ionice,omitempty"`
 	Limits *DefinitionStepLimits `json:"limits,omitempty"`
 	// A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m.
 	Timeout string `json:"timeout,omitempty"`
@@ -845,6 +868,13 @@ type DefinitionStepFunction2 struct {
 	Version int64 `json:"version,omitempty"`
 }
 
+type DefinitionStepIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type DefinitionStepLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -858,6 +888,14 @@ type DefinitionStepLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type DefinitionStepRetries2 struct {
@@ -899,6 +937,8 @@ type DefinitionStepExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type DefinitionFinallyItem struct {
@@ -941,6 +981,7 @@ type DefinitionFinallyItem struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice   int64                        `json:"nice,omitempty"`
+	Ionice any                          `json:"ionice,omitempty"`
 	Limits *DefinitionFinallyItemLimits `json:"limits,omitempty"`
 	// A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m.
 	Timeout string `json:"timeout,omitempty"`
@@ -1024,6 +1065,13 @@ type DefinitionFinallyItemFunction2 struct {
 	Version int64 `json:"version,omitempty"`
 }
 
+type DefinitionFinallyItemIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type DefinitionFinallyItemLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -1037,6 +1085,14 @@ type DefinitionFinallyItemLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type DefinitionFinallyItemRetries2 struct {
@@ -1078,6 +1134,8 @@ type DefinitionFinallyItemExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type Delivered struct {
@@ -1545,6 +1603,7 @@ type Job struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice    int64      `json:"nice,omitempty"`
+	Ionice  any        `json:"ionice,omitempty"`
 	Limits  *JobLimits `json:"limits,omitempty"`
 	Overlap any        `json:"overlap,omitempty"`
 	CatchUp any        `json:"catch_up,omitempty"`
@@ -1658,6 +1717,13 @@ type JobParam struct {
 	Help    string `json:"help,omitempty"`
 }
 
+type JobIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type JobLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -1671,6 +1737,14 @@ type JobLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type JobOverlap2 struct {
@@ -1730,6 +1804,8 @@ type JobExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type JobRolling2 struct {
@@ -1766,6 +1842,10 @@ type JobNotify2 struct {
 	SuccessBy string `json:"success_by,omitempty"`
 	// The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
 	SuccessWithin string `json:"success_within,omitempty"`
+	// A template, instead of the channel's.
+	Title string `json:"title,omitempty"`
+	// A template, instead of the channel's.
+	Text string `json:"text,omitempty"`
 }
 
 type JobStep struct {
@@ -1808,6 +1888,7 @@ type JobStep struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice   int64          `json:"nice,omitempty"`
+	Ionice any            `json:"ionice,omitempty"`
 	Limits *JobStepLimits `json:"limits,omitempty"`
 	// A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m.
 	Timeout string `json:"timeout,omitempty"`
@@ -1891,6 +1972,13 @@ type JobStepFunction2 struct {
 	Version int64 `json:"version,omitempty"`
 }
 
+type JobStepIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type JobStepLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -1904,6 +1992,14 @@ type JobStepLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type JobStepRetries2 struct {
@@ -1945,6 +2041,8 @@ type JobStepExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type JobFinallyItem struct {
@@ -1987,6 +2085,7 @@ type JobFinallyItem struct {
 	Umask string `json:"umask,omitempty"`
 	// From -20, highest priority, to 19, lowest.
 	Nice   int64                 `json:"nice,omitempty"`
+	Ionice any                   `json:"ionice,omitempty"`
 	Limits *JobFinallyItemLimits `json:"limits,omitempty"`
 	// A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m.
 	Timeout string `json:"timeout,omitempty"`
@@ -2070,6 +2169,13 @@ type JobFinallyItemFunction2 struct {
 	Version int64 `json:"version,omitempty"`
 }
 
+type JobFinallyItemIonice2 struct {
+	// idle: only when nobody else needs the disk.
+	Class string `json:"class,omitempty"`
+	// 0 goes first, 7 last.
+	Level int64 `json:"level,omitempty"`
+}
+
 type JobFinallyItemLimits struct {
 	// Open files per process.
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -2083,6 +2189,14 @@ type JobFinallyItemLimits struct {
 	CpuTime string `json:"cpu_time,omitempty"`
 	// Size of each file that the job writes.
 	FileSize any `json:"file_size,omitempty"`
+	// Of all its processes together; a run that needs more is ended (oom).
+	TotalMemory any `json:"total_memory,omitempty"`
+	// Of all its processes together.
+	Cpus any `json:"cpus,omitempty"`
+	// With their threads.
+	TotalProcesses int64 `json:"total_processes,omitempty"`
+	// Others have 100.
+	IoWeight int64 `json:"io_weight,omitempty"`
 }
 
 type JobFinallyItemRetries2 struct {
@@ -2124,6 +2238,8 @@ type JobFinallyItemExpect struct {
 	MinDuration string `json:"min_duration,omitempty"`
 	// A run that took longer is no success; unlike timeout, it is not ended.
 	MaxDuration string `json:"max_duration,omitempty"`
+	// auto: both, where not given, are learned from the last 50 good runs.
+	Duration string `json:"duration,omitempty"`
 }
 
 type JobGraph struct {

@@ -378,7 +378,7 @@ class Decoded(TypedDict):
     definition: "Dict[str, Any]"
     errors: "List[Mistake]"
 
-Definition = TypedDict("Definition", {"kind": 'Literal["job", "workflow"]', "name": str, "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], DefinitionOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionHttp2]", "function": "Union[str, DefinitionFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, DefinitionParam]", "stdin": str, "umask": str, "nice": int, "limits": "DefinitionLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], DefinitionOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], DefinitionCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, DefinitionRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionExpect", "where": str, "spread": Any, "rolling": "Union[int, DefinitionRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "DefinitionRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], DefinitionNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[DefinitionStep]", "finally": "List[DefinitionFinallyItem]"}, total=False)
+Definition = TypedDict("Definition", {"kind": 'Literal["job", "workflow"]', "name": str, "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], DefinitionOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionHttp2]", "function": "Union[str, DefinitionFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, DefinitionParam]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], DefinitionIonice2]', "limits": "DefinitionLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], DefinitionOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], DefinitionCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, DefinitionRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionExpect", "where": str, "spread": Any, "rolling": "Union[int, DefinitionRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "DefinitionRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], DefinitionNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[DefinitionStep]", "finally": "List[DefinitionFinallyItem]"}, total=False)
 
 
 class DefinitionOnlyIf2(TypedDict, total=False):
@@ -436,6 +436,8 @@ class DefinitionParam(TypedDict, total=False):
     allowed: "List[Any]"
     help: str
 
+DefinitionIonice2 = TypedDict("DefinitionIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class DefinitionLimits(TypedDict, total=False):
     # Open files per process.
@@ -450,6 +452,14 @@ class DefinitionLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class DefinitionOverlap2(TypedDict, total=False):
@@ -507,6 +517,8 @@ class DefinitionExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
 
 class DefinitionRolling2(TypedDict, total=False):
@@ -543,8 +555,12 @@ class DefinitionNotify2(TypedDict, total=False):
     success_by: str
     # The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
     success_within: str
+    # A template, instead of the channel's.
+    title: str
+    # A template, instead of the channel's.
+    text: str
 
-DefinitionStep = TypedDict("DefinitionStep", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], DefinitionStepEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionStepHttp2]", "function": "Union[str, DefinitionStepFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "limits": "DefinitionStepLimits", "timeout": str, "grace": str, "retries": "Union[int, DefinitionStepRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionStepExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
+DefinitionStep = TypedDict("DefinitionStep", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], DefinitionStepEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionStepHttp2]", "function": "Union[str, DefinitionStepFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], DefinitionStepIonice2]', "limits": "DefinitionStepLimits", "timeout": str, "grace": str, "retries": "Union[int, DefinitionStepRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionStepExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
 
 DefinitionStepEach2 = TypedDict("DefinitionStepEach2", {"items": "List[Any]", "of": str, "from": int, "to": int, "by": int, "shards": int, "at_once": int}, total=False)
 
@@ -586,6 +602,8 @@ class DefinitionStepFunction2(TypedDict, total=False):
     # The version of the program that has registered the definition, written by the library.
     version: int
 
+DefinitionStepIonice2 = TypedDict("DefinitionStepIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class DefinitionStepLimits(TypedDict, total=False):
     # Open files per process.
@@ -600,6 +618,14 @@ class DefinitionStepLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class DefinitionStepRetries2(TypedDict, total=False):
@@ -639,8 +665,10 @@ class DefinitionStepExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
-DefinitionFinallyItem = TypedDict("DefinitionFinallyItem", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], DefinitionFinallyItemEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionFinallyItemHttp2]", "function": "Union[str, DefinitionFinallyItemFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "limits": "DefinitionFinallyItemLimits", "timeout": str, "grace": str, "retries": "Union[int, DefinitionFinallyItemRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionFinallyItemExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
+DefinitionFinallyItem = TypedDict("DefinitionFinallyItem", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], DefinitionFinallyItemEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, DefinitionFinallyItemHttp2]", "function": "Union[str, DefinitionFinallyItemFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], DefinitionFinallyItemIonice2]', "limits": "DefinitionFinallyItemLimits", "timeout": str, "grace": str, "retries": "Union[int, DefinitionFinallyItemRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "DefinitionFinallyItemExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
 
 DefinitionFinallyItemEach2 = TypedDict("DefinitionFinallyItemEach2", {"items": "List[Any]", "of": str, "from": int, "to": int, "by": int, "shards": int, "at_once": int}, total=False)
 
@@ -682,6 +710,8 @@ class DefinitionFinallyItemFunction2(TypedDict, total=False):
     # The version of the program that has registered the definition, written by the library.
     version: int
 
+DefinitionFinallyItemIonice2 = TypedDict("DefinitionFinallyItemIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class DefinitionFinallyItemLimits(TypedDict, total=False):
     # Open files per process.
@@ -696,6 +726,14 @@ class DefinitionFinallyItemLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class DefinitionFinallyItemRetries2(TypedDict, total=False):
@@ -735,6 +773,8 @@ class DefinitionFinallyItemExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
 
 class _Delivered(TypedDict):
@@ -1101,7 +1141,7 @@ class InstancePageItemWaitsFor(TypedDict):
     # How many wait
     of: int
 
-Job = TypedDict("Job", {"name": str, "uid": str, "revision": int, "created_at": "Optional[str]", "updated_at": "Optional[str]", "applied_at": str, "deleted_at": "Optional[str]", "status": "JobStatus", "kind": 'Literal["job", "workflow"]', "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], JobOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobHttp2]", "function": "Union[str, JobFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, JobParam]", "stdin": str, "umask": str, "nice": int, "limits": "JobLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], JobOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], JobCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, JobRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobExpect", "where": str, "spread": Any, "rolling": "Union[int, JobRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "JobRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], JobNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[JobStep]", "finally": "List[JobFinallyItem]"}, total=False)
+Job = TypedDict("Job", {"name": str, "uid": str, "revision": int, "created_at": "Optional[str]", "updated_at": "Optional[str]", "applied_at": str, "deleted_at": "Optional[str]", "status": "JobStatus", "kind": 'Literal["job", "workflow"]', "schedule": str, "schedules": "List[str]", "after": Any, "timezone": str, "start": str, "end": str, "jitter": str, "dst": 'Literal["default", "skip", "both"]', "calendars": "List[str]", "only_on": "Union[str, List[str]]", "only_if": "Union[Union[str, List[str]], JobOnlyIf2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobHttp2]", "function": "Union[str, JobFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "params": "Dict[str, JobParam]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], JobIonice2]', "limits": "JobLimits", "overlap": 'Union[Literal["skip", "allow", "queue", "replace"], JobOverlap2]', "catch_up": 'Union[Literal["last", "skip", "all"], JobCatchUp2]', "timeout": str, "grace": str, "deadline": str, "retries": "Union[int, JobRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobExpect", "where": str, "spread": Any, "rolling": "Union[int, JobRolling2]", "place": 'Literal["even", "sticky", "least_loaded"]', "paused": bool, "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any, "retention": "JobRetention", "delete_after": str, "notify": "Union[Union[str, List[str]], JobNotify2]", "ping": str, "labels": "Dict[str, Any]", "owner": str, "notes": str, "steps": "List[JobStep]", "finally": "List[JobFinallyItem]"}, total=False)
 
 
 class JobOnlyIf2(TypedDict, total=False):
@@ -1159,6 +1199,8 @@ class JobParam(TypedDict, total=False):
     allowed: "List[Any]"
     help: str
 
+JobIonice2 = TypedDict("JobIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class JobLimits(TypedDict, total=False):
     # Open files per process.
@@ -1173,6 +1215,14 @@ class JobLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class JobOverlap2(TypedDict, total=False):
@@ -1230,6 +1280,8 @@ class JobExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
 
 class JobRolling2(TypedDict, total=False):
@@ -1266,8 +1318,12 @@ class JobNotify2(TypedDict, total=False):
     success_by: str
     # The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
     success_within: str
+    # A template, instead of the channel's.
+    title: str
+    # A template, instead of the channel's.
+    text: str
 
-JobStep = TypedDict("JobStep", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], JobStepEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobStepHttp2]", "function": "Union[str, JobStepFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "limits": "JobStepLimits", "timeout": str, "grace": str, "retries": "Union[int, JobStepRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobStepExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
+JobStep = TypedDict("JobStep", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], JobStepEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobStepHttp2]", "function": "Union[str, JobStepFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], JobStepIonice2]', "limits": "JobStepLimits", "timeout": str, "grace": str, "retries": "Union[int, JobStepRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobStepExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
 
 JobStepEach2 = TypedDict("JobStepEach2", {"items": "List[Any]", "of": str, "from": int, "to": int, "by": int, "shards": int, "at_once": int}, total=False)
 
@@ -1309,6 +1365,8 @@ class JobStepFunction2(TypedDict, total=False):
     # The version of the program that has registered the definition, written by the library.
     version: int
 
+JobStepIonice2 = TypedDict("JobStepIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class JobStepLimits(TypedDict, total=False):
     # Open files per process.
@@ -1323,6 +1381,14 @@ class JobStepLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class JobStepRetries2(TypedDict, total=False):
@@ -1362,8 +1428,10 @@ class JobStepExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
-JobFinallyItem = TypedDict("JobFinallyItem", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], JobFinallyItemEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobFinallyItemHttp2]", "function": "Union[str, JobFinallyItemFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "limits": "JobFinallyItemLimits", "timeout": str, "grace": str, "retries": "Union[int, JobFinallyItemRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobFinallyItemExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
+JobFinallyItem = TypedDict("JobFinallyItem", {"name": str, "job": str, "workflow": str, "with": "Dict[str, Any]", "after": Any, "join": 'Union[Literal["all", "any"], int]', "when": str, "outputs": "Union[str, List[str]]", "each": "Union[List[Any], JobFinallyItemEach2]", "command": "List[Any]", "shell": str, "http": "Union[str, JobFinallyItemHttp2]", "function": "Union[str, JobFinallyItemFunction2]", "cwd": str, "user": str, "env": "Dict[str, Any]", "secrets": "Union[str, List[str]]", "stdin": str, "umask": str, "nice": int, "ionice": 'Union[Literal["default", "best-effort", "idle"], JobFinallyItemIonice2]', "limits": "JobFinallyItemLimits", "timeout": str, "grace": str, "retries": "Union[int, JobFinallyItemRetries2]", "groups": "Union[str, List[str]]", "priority": int, "expect": "JobFinallyItemExpect", "where": str, "place": 'Literal["even", "sticky", "least_loaded"]', "output": 'Literal["separate", "merged"]', "linger": str, "output_limit": Any}, total=False)
 
 JobFinallyItemEach2 = TypedDict("JobFinallyItemEach2", {"items": "List[Any]", "of": str, "from": int, "to": int, "by": int, "shards": int, "at_once": int}, total=False)
 
@@ -1405,6 +1473,8 @@ class JobFinallyItemFunction2(TypedDict, total=False):
     # The version of the program that has registered the definition, written by the library.
     version: int
 
+JobFinallyItemIonice2 = TypedDict("JobFinallyItemIonice2", {"class": 'Literal["default", "best-effort", "idle"]', "level": int}, total=False)
+
 
 class JobFinallyItemLimits(TypedDict, total=False):
     # Open files per process.
@@ -1419,6 +1489,14 @@ class JobFinallyItemLimits(TypedDict, total=False):
     cpu_time: str
     # Size of each file that the job writes.
     file_size: Any
+    # Of all its processes together; a run that needs more is ended (oom).
+    total_memory: Any
+    # Of all its processes together.
+    cpus: Any
+    # With their threads.
+    total_processes: int
+    # Others have 100.
+    io_weight: int
 
 
 class JobFinallyItemRetries2(TypedDict, total=False):
@@ -1458,6 +1536,8 @@ class JobFinallyItemExpect(TypedDict, total=False):
     min_duration: str
     # A run that took longer is no success; unlike timeout, it is not ended.
     max_duration: str
+    # auto: both, where not given, are learned from the last 50 good runs.
+    duration: 'Literal["any", "auto"]'
 
 
 class JobGraph(TypedDict, total=False):

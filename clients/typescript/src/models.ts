@@ -525,6 +525,7 @@ export interface Definition {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | DefinitionIonice2;
   limits?: DefinitionLimits;
   overlap?: Word<"skip" | "allow" | "queue" | "replace"> | DefinitionOverlap2;
   catch_up?: Word<"last" | "skip" | "all"> | DefinitionCatchUp2;
@@ -658,6 +659,13 @@ export interface DefinitionParam {
   help?: string;
 }
 
+export interface DefinitionIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface DefinitionLimits {
   /** Open files per process. */
   open_files?: number;
@@ -671,6 +679,14 @@ export interface DefinitionLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface DefinitionOverlap2 {
@@ -734,6 +750,8 @@ export interface DefinitionExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface DefinitionRolling2 {
@@ -778,6 +796,10 @@ export interface DefinitionNotify2 {
    * The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
    */
   success_within?: string;
+  /** A template, instead of the channel's. */
+  title?: string;
+  /** A template, instead of the channel's. */
+  text?: string;
 }
 
 export interface DefinitionStep {
@@ -830,6 +852,7 @@ export interface DefinitionStep {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | DefinitionStepIonice2;
   limits?: DefinitionStepLimits;
   /** A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m. */
   timeout?: string;
@@ -923,6 +946,13 @@ export interface DefinitionStepFunction2 {
   version?: number;
 }
 
+export interface DefinitionStepIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface DefinitionStepLimits {
   /** Open files per process. */
   open_files?: number;
@@ -936,6 +966,14 @@ export interface DefinitionStepLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface DefinitionStepRetries2 {
@@ -981,6 +1019,8 @@ export interface DefinitionStepExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface DefinitionFinallyItem {
@@ -1033,6 +1073,7 @@ export interface DefinitionFinallyItem {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | DefinitionFinallyItemIonice2;
   limits?: DefinitionFinallyItemLimits;
   /** A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m. */
   timeout?: string;
@@ -1126,6 +1167,13 @@ export interface DefinitionFinallyItemFunction2 {
   version?: number;
 }
 
+export interface DefinitionFinallyItemIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface DefinitionFinallyItemLimits {
   /** Open files per process. */
   open_files?: number;
@@ -1139,6 +1187,14 @@ export interface DefinitionFinallyItemLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface DefinitionFinallyItemRetries2 {
@@ -1184,6 +1240,8 @@ export interface DefinitionFinallyItemExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface Delivered {
@@ -1673,6 +1731,7 @@ export interface Job {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | JobIonice2;
   limits?: JobLimits;
   overlap?: Word<"skip" | "allow" | "queue" | "replace"> | JobOverlap2;
   catch_up?: Word<"last" | "skip" | "all"> | JobCatchUp2;
@@ -1806,6 +1865,13 @@ export interface JobParam {
   help?: string;
 }
 
+export interface JobIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface JobLimits {
   /** Open files per process. */
   open_files?: number;
@@ -1819,6 +1885,14 @@ export interface JobLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface JobOverlap2 {
@@ -1882,6 +1956,8 @@ export interface JobExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface JobRolling2 {
@@ -1926,6 +2002,10 @@ export interface JobNotify2 {
    * The longest time from one success to the next; then that is told of, once. Adds overdue to the events.
    */
   success_within?: string;
+  /** A template, instead of the channel's. */
+  title?: string;
+  /** A template, instead of the channel's. */
+  text?: string;
 }
 
 export interface JobStep {
@@ -1978,6 +2058,7 @@ export interface JobStep {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | JobStepIonice2;
   limits?: JobStepLimits;
   /** A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m. */
   timeout?: string;
@@ -2071,6 +2152,13 @@ export interface JobStepFunction2 {
   version?: number;
 }
 
+export interface JobStepIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface JobStepLimits {
   /** Open files per process. */
   open_files?: number;
@@ -2084,6 +2172,14 @@ export interface JobStepLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface JobStepRetries2 {
@@ -2129,6 +2225,8 @@ export interface JobStepExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface JobFinallyItem {
@@ -2181,6 +2279,7 @@ export interface JobFinallyItem {
   umask?: string;
   /** From -20, highest priority, to 19, lowest. */
   nice?: number;
+  ionice?: Word<"default" | "best-effort" | "idle"> | JobFinallyItemIonice2;
   limits?: JobFinallyItemLimits;
   /** A run that takes longer gets SIGTERM, and SIGKILL after the grace period: 90s, 1h30m. */
   timeout?: string;
@@ -2274,6 +2373,13 @@ export interface JobFinallyItemFunction2 {
   version?: number;
 }
 
+export interface JobFinallyItemIonice2 {
+  /** idle: only when nobody else needs the disk. */
+  class?: Word<"default" | "best-effort" | "idle">;
+  /** 0 goes first, 7 last. */
+  level?: number;
+}
+
 export interface JobFinallyItemLimits {
   /** Open files per process. */
   open_files?: number;
@@ -2287,6 +2393,14 @@ export interface JobFinallyItemLimits {
   cpu_time?: string;
   /** Size of each file that the job writes. */
   file_size?: unknown;
+  /** Of all its processes together; a run that needs more is ended (oom). */
+  total_memory?: unknown;
+  /** Of all its processes together. */
+  cpus?: unknown;
+  /** With their threads. */
+  total_processes?: number;
+  /** Others have 100. */
+  io_weight?: number;
 }
 
 export interface JobFinallyItemRetries2 {
@@ -2332,6 +2446,8 @@ export interface JobFinallyItemExpect {
   min_duration?: string;
   /** A run that took longer is no success; unlike timeout, it is not ended. */
   max_duration?: string;
+  /** auto: both, where not given, are learned from the last 50 good runs. */
+  duration?: Word<"any" | "auto">;
 }
 
 export interface JobGraph {
