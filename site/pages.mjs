@@ -15,13 +15,13 @@ export const groups = [
   {
     title: 'Operation',
     pages: [
-      'docs/CONSOLE.md', 'docs/CONFIG.md', 'docs/CLUSTER.md', 'docs/SIZING.md', 'docs/OPERATIONS.md', 'docs/HISTORY.md', 'docs/SECURITY.md',
+      'docs/CONSOLE.md', 'docs/CONFIG.md', 'docs/CLUSTER.md', 'docs/SIZING.md', 'docs/OPERATIONS.md', 'docs/HISTORY.md', 'docs/WATCHING.md', 'docs/SECURITY.md',
     ],
   },
   {
     title: 'Programs',
     pages: [
-      'docs/API.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
+      'docs/API.md', 'clients/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
       'bindings/README.md',
     ],
   },
@@ -29,7 +29,7 @@ export const groups = [
   {
     title: 'Inside',
     pages: [
-      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
+      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
       'test/sim/README.md', 'test/reliability/README.md', 'test/nth/README.md',
     ],
   },
@@ -40,7 +40,8 @@ export const names = {
   'README.md': 'What peal is',
   'README.zh-CN.md': '中文',
   'docs/RELIABILITY.md': 'Promises and faults',
-  'docs/reliability-report.md': 'A reliability report',
+  'docs/reliability-report.md': 'Reliability report: etcd',
+  'docs/reliability-report-redis.md': 'Reliability report: Redis',
   'test/sim/README.md': 'The simulation',
   'test/reliability/README.md': 'The fault tests',
   'test/nth/README.md': 'The n-th failure',

@@ -52,7 +52,7 @@ expect_status 2
 expect_stderr_has 'where to? --hook-file F'
 run peal channel set x --type mail --smtp smtp://localhost --from peal@example.com
 expect_status 6
-expect_stderr_has 'mail needs one or more addresses that it goes "to"'
+expect_stderr_has 'a channel of type mail needs one or more receivers: "to"'
 run peal channel set a/b --type slack --hook https://hooks.slack.com/x
 expect_status 6
 run peal channel test opps
