@@ -137,6 +137,7 @@ hurt_promote_behind() { # it lacks the last commits, which were acknowledged
     wait_for 30 takes_writes
     forgets_changes "$behind_ms" "$(($(now_ms) + 1000))"
 }
+mend_promote_behind() { mend_restore; }
 
 # ---- a backup that is put back ----
 

@@ -99,6 +99,20 @@ hurt_promote_behind() {
     start_redis "$hurt_redis"
 }
 
+# Where no node has come to the master while it was alone, the replica lacks nothing, and nobody halts.
+mend_promote_behind() {
+    for _ in {1..40}; do
+        ! is_halted >/dev/null 2>&1 || break
+        sleep 0.5
+    done
+    if is_halted >/dev/null 2>&1; then
+        mend_restore
+    else
+        have_replica
+        is_back etcd
+    fi
+}
+
 # ---- connections, memory, disk ----
 
 end_some() { say "$(master)" CLIENT KILL TYPE normal >/dev/null; }

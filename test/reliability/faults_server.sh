@@ -62,6 +62,3 @@ mend_restore_twice() {
     mend_restore
 }
 
-# ---- a replica that lacks what was acknowledged takes the place of the server ----
-
-mend_promote_behind() { mend_restore; }
