@@ -76,32 +76,33 @@ static void verdicts(void **state)
 static void learned_bounds(void **state)
 {
     static const struct learned learned = {.too_long_ms = 30000, .too_short_ms = 5000, .runs = 20};
+    static const struct learned nothing = {0};
     static const struct {
         int line;
         const char *expect;
         int64_t duration_ms;
-        struct learned learned;
+        const struct learned *learned;
         const char *want; /* of its detail; NULL: OK */
     } cases[] = {
-        {__LINE__, "{duration: auto}", 10 * SECOND, learned, NULL},
-        {__LINE__, "{duration: auto}", 5 * SECOND, learned, NULL},
-        {__LINE__, "{duration: auto}", 4999, learned,
+        {__LINE__, "{duration: auto}", 10 * SECOND, &learned, NULL},
+        {__LINE__, "{duration: auto}", 5 * SECOND, &learned, NULL},
+        {__LINE__, "{duration: auto}", 4999, &learned,
          "duration: it took 4.999 s, expected at least 5.000 s by its last 20 good runs"},
-        {__LINE__, "{duration: auto}", 30001, learned,
+        {__LINE__, "{duration: auto}", 30001, &learned,
          "duration: it took 30.001 s, expected at most 30.000 s by its last 20 good runs"},
-        {__LINE__, "{duration: auto}", 1, {0}, NULL}, /* nothing is known yet */
-        {__LINE__, "{duration: auto, max_duration: 1m}", 31 * SECOND, learned, NULL},
-        {__LINE__, "{duration: auto, min_duration: 1s}", 2 * SECOND, learned, NULL},
-        {__LINE__, "{duration: auto, min_duration: 1s}", 31 * SECOND, learned,
+        {__LINE__, "{duration: auto}", 1, &nothing, NULL}, /* nothing is known yet */
+        {__LINE__, "{duration: auto, max_duration: 1m}", 31 * SECOND, &learned, NULL},
+        {__LINE__, "{duration: auto, min_duration: 1s}", 2 * SECOND, &learned, NULL},
+        {__LINE__, "{duration: auto, min_duration: 1s}", 31 * SECOND, &learned,
          "duration: it took 31.000 s, expected at most 30.000 s by its last 20 good runs"},
-        {__LINE__, "{duration: any}", 1, learned, NULL},
+        {__LINE__, "{duration: any}", 1, &learned, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct world *world = world_new();
         char yaml[300];
         snprintf(yaml, sizeof(yaml), JOB("%s"), cases[i].expect);
-        world->learned = cases[i].learned;
+        world->learned = *cases[i].learned;
         world->duration_ms = cases[i].duration_ms;
         world_add(world, yaml);
         world_pass(world, MINUTE + 40 * SECOND);
