@@ -18,10 +18,10 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball bench site pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball bench bench-report site pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
 	@tools/deps.sh run
@@ -103,6 +103,12 @@ bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/run.sh
+
+bench-report: ## measure peal and all peers that can be had, draw the tables and plots of README.md and docs/BENCHMARKS.md anew
+	@tools/deps.sh build bench report
+	@$(MAKE) build
+	@BENCH_PEERS=all bench/peers/table.sh --anew
+	@BENCH_KILLS=20 bench/failover/run.sh && bench/failover/table.sh --write
 
 site: ## make a static site of the documents, with search, into build/site
 	@tools/deps.sh build

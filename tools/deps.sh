@@ -94,6 +94,10 @@ bench postgresql
 bench redis-server    redis-server
 bench procps          pgrep
 bench wrk             wrk
+report default-jdk-headless javac
+report maven         mvn
+report npm           npm
+report python3-venv
 '
 
 fail()

@@ -7,8 +7,11 @@
 # which records cost, is only shown.
 # usage: bench/peers/run.sh [BUILD_DIR [ROW...]]
 #   ROW               each (100 jobs at each second), thousand, five_thousand (at one instant), sustained
-#                     (10,000 due a second); all unless some are named. Each takes one to four minutes
+#                     (10,000 due a second), jobs (1,000, 10,000 and 100,000 that are not due); all but the last unless
+#                     some are named. Each takes one to four minutes
 #   BENCH_ROUNDS=3    the figures are medians of so many
+#   BENCH_PEERS='gocron robfig'   those of the folders here; all: whatever can be built. Each folder has a build.sh, or a
+#                     go.mod. What it makes takes COUNT each|UNIX_S PROGRAM [ARGUMENT]..., and prints "ready"
 # The figures stay in BUILD_DIR/bench/peers; table.sh makes Markdown of them.
 set -eu
 
@@ -28,7 +31,12 @@ seconds=7         # of a round at 100 jobs each second: 21 s in three rounds
 end_peer() {
     [ -z "$peer" ] || {
         kill "$peer" 2>/dev/null || true
-        wait "$peer" || true
+        for _ in $(seq 50); do
+            kill -0 "$peer" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill -9 "$peer" 2>/dev/null || true
+        wait "$peer" 2>/dev/null || true
     }
     peer=
 }
@@ -37,23 +45,42 @@ trap 'end_peer; stop; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir -p "$results"
 
-# Which are there: "peal bare1 bare2" and the libraries.
+# Which are there: "peal bare1 bare2" and those that can be built.
 skipped=0
 build_peers() {
     everyone='peal bare1 bare2'
-    for name in gocron robfig; do
+    peers=${BENCH_PEERS:-gocron robfig}
+    [ "$peers" != all ] || peers='gocron robfig supercronic cron apscheduler quartz bree'
+    for name in $peers; do
         rm -f "$results/$name"
-        if ! command -v go >/dev/null; then
-            why='go is not installed'
-        elif (cd "$here/$name" && timeout 300 go build -o "$results/$name" .) 2>"$work/go.log"; then
-            everyone="$everyone $name ${name}_output"
+        if build_peer "$name" 2>"$work/why"; then
+            everyone="$everyone $name"
+            [ ! -e "$here/$name/go.mod" ] || everyone="$everyone ${name}_output"
             continue
-        else
-            why=$(tail -n 1 "$work/go.log")
         fi
-        echo "skipped: $name: $why"
+        echo "skipped: $name: $(tail -n 1 "$work/why")"
         skipped=$((skipped + 1))
     done
+}
+
+build_peer() { # NAME
+    if [ -x "$here/$1/build.sh" ]; then
+        "$here/$1/build.sh" "$results" >"$results/$1.version"
+    elif ! command -v go >/dev/null; then
+        echo 'go is not installed' >&2
+        return 1
+    else
+        (cd "$here/$1" && timeout 300 go build -o "$results/$1" .) &&
+            sed -n '/indirect/d; s|^\tgithub.com/.* v\([0-9].*\)|\1|p' "$here/$1/go.mod" >"$results/$1.version"
+    fi
+}
+
+# cron knows minutes only.
+can() { # NAME ROW
+    case $1-$2 in
+    cron-each | cron-sustained) return 1 ;;
+    bare*-jobs | *_output-jobs) return 1 ;;
+    esac
 }
 
 # ---- one measurement each, of COUNT jobs ----
@@ -67,10 +94,14 @@ start_peer() { # NAME COUNT each|UNIX_S
     esac
     "$results/${1%_output}" "$2" "$3" "$tiny" "$noted" >"$work/ready" &
     peer=$!
-    until [ -s "$work/ready" ]; do
-        kill -0 "$peer" # it has said why
+    for _ in $(seq 1200); do # a minute
+        [ ! -s "$work/ready" ] || return 0
+        kill -0 "$peer" 2>/dev/null || break
         sleep 0.05
     done
+    end_peer 2>/dev/null
+    echo "$1: not ready with $2 jobs"
+    return 1
 }
 
 start_one() { # NAME COUNT: peal or a library, with so many jobs that are due at each second
@@ -114,10 +145,11 @@ each_second() { # NAME
         wait $!
         # shellcheck disable=SC2046 # words
         set -- $(cat "$work/bare") "$mb"
+        missed=$((100 * seconds - $1))
         set -- "$2" "$3" "$5" "$6"
         ;;
     *)
-        start_one "$1" 100
+        start_one "$1" 100 || return 0
         sleep 1
         from=$(($(date +%s) + 1))
         # shellcheck disable=SC2046 # words
@@ -131,18 +163,21 @@ each_second() { # NAME
         end_one "$1"
         # shellcheck disable=SC2046 # words
         set -- $("$bench" noted "$noted" $from $seconds)
+        missed=$((100 * seconds - $1))
         set -- "$2" "$3" "$(calculate "$ticks * 1000000 / $(getconf CLK_TCK) / $runs")" "$mb"
         ;;
     esac
     figure p50_ms "$1"
     figure p99_ms "$2"
+    figure missed_each "$missed"
     figure cpu_s "$(calculate "$3 * 6000 / 1000000")"
     figure resident_mb "$4"
 }
 
-# seconds until the last one has started
+# seconds until the last one has started, and how many had not after half a minute
 one_instant() { # NAME COUNT
     count=$2
+    missed=0
     case $1 in
     peal)
         # shellcheck disable=SC2046 # words
@@ -156,18 +191,22 @@ one_instant() { # NAME COUNT
         ;;
     *)
         at=$(($(date +%s) + 3))
-        start_peer "$1" "$2" $at
-        for _ in $(seq 30); do
+        [ "$1" != cron ] || at=$(((at + 3 + 59) / 60 * 60))
+        start_peer "$1" "$2" $at || return 0
+        sleep $((at > $(date +%s) ? at - $(date +%s) : 0))
+        for _ in $(seq 60); do
             sleep 0.5
             runs=$(noted_runs)
             [ "$runs" -lt "$2" ] || break
         done
         end_peer
         [ "$runs" -eq "$2" ] || wrong "$1: $runs runs of $2"
+        missed=$(($2 - runs))
         set -- "$("$bench" noted "$noted" $at 1 | cut -d ' ' -f 4)"
         ;;
     esac
     figure "last_$count" "$1"
+    figure "missed_$count" "$missed"
 }
 
 # starts in a second; MB resident at most
@@ -182,7 +221,7 @@ sustained() { # NAME
         from=$(($(cut -d ' ' -f 1 "$work/from") + 1))
         ;;
     *)
-        start_one "$1" 10000
+        start_one "$1" 10000 || return 0
         from=$(($(date +%s) + 2))
         sleep 7
         mb=$(memory_mb "$1" VmHWM)
@@ -196,6 +235,27 @@ sustained() { # NAME
         set -- $("$bench" rate "$data/history.db" $from $((from + 5)))
         [ $(($2 + $3)) -eq 0 ] || wrong "peal: $2 doubled, $3 failed"
     }
+}
+
+# MB resident with so many jobs of which none is due, and what they cost for a minute
+not_due() { # NAME
+    for count in 1000 10000 100000; do
+        if [ "$1" = peal ]; then
+            fresh $count '@at 2040-01-01T00:00:00Z'
+            start
+        else
+            start_peer "$1" $count "$(date -d 2040-01-01 +%s)" 2>"$work/why" || return 0 # nor with more
+        fi
+        sleep 3
+        # shellcheck disable=SC2046 # words
+        ticks=$(ticks_of $(processes "$1"))
+        sleep 5
+        # shellcheck disable=SC2046 # words
+        ticks=$(($(ticks_of $(processes "$1")) - ticks))
+        figure "mb_$count" "$(memory_mb "$1" VmRSS)"
+        figure "idle_$count" "$(calculate "$ticks * 12 / $(getconf CLK_TCK)")"
+        end_one "$1"
+    done
 }
 
 # ---- rows ----
@@ -244,7 +304,9 @@ about() {
     printf 'about\trounds\t%s\n' "$rounds"
     printf 'about\tpeal\t%s\n' "$(git -C "$here" describe --always --dirty 2>/dev/null || "$peal" --version)"
     printf 'about\tgo\t%s\n' "$(go env GOVERSION 2>/dev/null)"
-    sed -n '/indirect/d; s|^\t\(github.com/.*\) v\([0-9].*\)|about\t\1\t\2|p' "$here"/*/go.mod
+    for name in $everyone; do
+        [ ! -s "$results/$name.version" ] || printf 'about\tversion of %s\t%s\n' "$name" "$(cat "$results/$name.version")"
+    done
 }
 
 measure() { # ROW
@@ -252,6 +314,7 @@ measure() { # ROW
     about >"$work/figures"
     for round in $(seq "$rounds"); do
         for name in $everyone; do
+            can "$name" "$row" || continue
             load=$(load_average)
             settle
             case $row in
@@ -259,6 +322,7 @@ measure() { # ROW
             thousand) one_instant "$name" 1000 ;;
             five_thousand) one_instant "$name" 5000 ;;
             sustained) sustained "$name" ;;
+            jobs) not_due "$name" ;;
             esac
         done
         echo "$row: round $round of $rounds" >&2
@@ -270,7 +334,7 @@ measure() { # ROW
 [ $# -gt 0 ] || set -- each thousand five_thousand sustained
 for row; do
     case $row in
-    each | thousand | five_thousand | sustained) ;;
+    each | thousand | five_thousand | sustained | jobs) ;;
     *)
         echo "bench/peers: no such row: $row" >&2
         exit 2

@@ -3,6 +3,7 @@
 #            the status is 1 where peal is behind a library
 #   long     the same as a table in Markdown
 #   short    one line for each program, in Markdown: the table of the README
+#   values   KEY, WHAT, UNIT, WHO, NUMBER, TEXT of each figure: for plot.awk
 
 BEGIN {
     FS = "\t"
@@ -15,17 +16,29 @@ BEGIN {
     define("rate", "10,000 due a second, starts", "10,000 due a second", "/s", 0, "more", 1)
     define("cpu_s", "100 at each second, CPU in 60 s", "CPU, 100/s for 60 s", "s", 2, "less", 2)
     define("resident_mb", "100 at each second, resident", "resident", "MB", 1, "less", 0)
+    define("missed_each", "100 at each second, missed in 7 s", "missed", "", 0, "less", 0)
+    define("missed_1000", "1,000 at one instant, missed", "missed", "", 0, "less", 0)
+    define("missed_5000", "5,000 at one instant, missed", "missed", "", 0, "less", 0)
+    define("mb_1000", "1,000 jobs, resident", "1,000 jobs", "MB", 1, "less", 0)
+    define("mb_10000", "10,000 jobs, resident", "10,000 jobs", "MB", 1, "less", 0)
+    define("mb_100000", "100,000 jobs, resident", "100,000 jobs", "MB", 1, "less", 0)
+    define("idle_1000", "1,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
+    define("idle_10000", "10,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
+    define("idle_100000", "100,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
     define("most_mb", "10,000 due a second, most resident", "at most", "MB", 1, "less", 0)
     level = 0.95 # what differs by less is the same: so much do rounds differ
-    programs = split("peal gocron gocron_output robfig robfig_output bare1 bare2", names, " ")
+    programs = split("peal gocron gocron_output robfig robfig_output supercronic cron apscheduler quartz bree bare1 bare2", names, " ")
     title["peal"] = "peal"
     title["gocron"] = "gocron"
     title["robfig"] = "robfig/cron"
     title["bare1"] = "bare loop"
     title["bare2"] = "bare loop, 2 processes"
     is_library["gocron"] = is_library["robfig"] = is_library["gocron_output"] = is_library["robfig_output"] = 1
-    version_of["gocron"] = "github.com/go-co-op/gocron/v2"
-    version_of["robfig"] = "github.com/robfig/cron/v3"
+    title["supercronic"] = "supercronic"
+    title["cron"] = "cron of Debian"
+    title["apscheduler"] = "APScheduler"
+    title["quartz"] = "Quartz"
+    title["bree"] = "bree"
 }
 
 $1 == "about" {
@@ -44,12 +57,14 @@ $1 == "about" {
 
 END {
     for (p = 1; p <= programs; p++)
-        if (version_of[names[p]] in about)
-            title[names[p]] = title[names[p]] " " about[version_of[names[p]]]
+        if (("version of " names[p]) in about)
+            title[names[p]] = title[names[p]] " " about["version of " names[p]]
     title["gocron_output"] = title["gocron"] ", outputs read"
     title["robfig_output"] = title["robfig"] ", outputs read"
     if (form == "short")
         short()
+    else if (form == "values")
+        values()
     else
         all_figures()
     exit missed > 0 && form == "text"
@@ -145,7 +160,7 @@ function short(    f, p, line, key) {
     gsub(/[^|]+/, " --- ", line)
     print line " --- |"
     for (p = 1; p <= programs; p++) {
-        if (!(("p50_ms", names[p]) in rounds))
+        if (!is_shown(names[p]))
             continue
         line = "| " title[names[p]] " |"
         for (f = 1; f <= figures; f++)
@@ -154,6 +169,21 @@ function short(    f, p, line, key) {
         print line " " keeps(names[p]) " |"
     }
     summary()
+}
+
+function is_shown(name,    f) {
+    for (f = 1; f <= figures; f++)
+        if (shown(f) && ((keys[f], name) in rounds))
+            return 1
+    return 0
+}
+
+function values(    f, p) {
+    for (f = 1; f <= figures; f++)
+        for (p = 1; p <= programs; p++)
+            if ((keys[f], names[p]) in rounds)
+                printf "%s\t%s\t%s\t%s\t%s\t%s\n", keys[f], what_of[keys[f]], unit_of[keys[f]], title[names[p]],
+                    median(keys[f], names[p]), with_unit(keys[f], median(keys[f], names[p]))
 }
 
 function keeps(name) {
@@ -189,10 +219,15 @@ function compare(is_read,    f, p, key, ratio, least) {
             ratio = times(key, median(key, "peal"), median(key, names[p]))
             least = !least || ratio < least ? ratio : least
         }
-        if (least)
+        if (least && is_compared(key))
             put(least > 1 / level ? "ahead" : least < level ? "behind" : "level",
                 what_of[key] sprintf(" (%.2f x)", least < 1 ? 1 / least : least))
     }
+}
+
+# What is missed, and what jobs that are not due cost, is only shown.
+function is_compared(key) {
+    return key !~ /^(missed|mb|idle)_/
 }
 
 function put(where, what) {
@@ -206,10 +241,12 @@ function say(words, where) {
 
 # p99 shares a column with p50.
 function shown(f) {
-    return keys[f] != "p99_ms" && keys[f] != "most_mb"
+    return keys[f] ~ /^(p50_ms|last_|rate|cpu_s|resident_mb)/
 }
 
 function cell(key, name) {
+    if (!((key, name) in rounds))
+        return "-"
     if (key == "p50_ms")
         return number(key, median(key, name)) ", " with_unit("p99_ms", median("p99_ms", name))
     return with_unit(key, median(key, name))

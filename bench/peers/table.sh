@@ -1,8 +1,9 @@
 #!/bin/bash
 # bench/peers/table.sh [--write | --anew] [BUILD_DIR]
 # What run.sh has measured last, as the table of the README.
-#   --write   puts it into README.md, and all figures into docs/BENCHMARKS.md, between their marks
-#   --anew    measures first, row by row, then does that
+#   --write   puts it into README.md, and all figures into docs/BENCHMARKS.md, between their marks, and draws
+#             docs/pictures/bench-*.svg
+#   --anew    measures first, row by row, then does that; BENCH_PEERS=all: beside everybody
 #   BENCH_THROUGH=COMMAND   runs each row's measurement: one that waits until the machine is quiet
 set -euo pipefail
 
@@ -21,8 +22,10 @@ build=$(cd "${1:-$root/build/release}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# The row of jobs that are not due is there if it was measured.
 files() {
     local row
+    [ ! -f "$build/bench/peers/jobs.tsv" ] || echo "$build/bench/peers/jobs.tsv"
     for row in "${rows[@]}"; do
         [ -f "$build/bench/peers/$row.tsv" ] || {
             echo "table: the row \"$row\" is not measured; run: bench/peers/run.sh $build $row" >&2
@@ -37,15 +40,31 @@ draw() { # FORM
     xargs awk -v form="$1" -f "$here/table.awk" <"$scratch/files"
 }
 
+plot() { # NAME TITLE KEY...
+    local name=$1 title=$2
+    shift 2
+    awk -v title="$title" -v wanted="$*" -f "$here/plot.awk" "$scratch/values" >"$scratch/$name.svg"
+    [ ! -s "$scratch/$name.svg" ] || mv "$scratch/$name.svg" "$root/docs/pictures/bench-$name.svg"
+}
+
+plots() {
+    draw values >"$scratch/values"
+    plot late 'Late, 100 jobs at each second' p50_ms p99_ms
+    plot burst 'The last start of jobs due at one instant' last_1000 last_5000
+    plot rate '10,000 jobs due a second' rate
+    plot cost 'Processor time and memory' cpu_s resident_mb mb_1000 mb_10000 mb_100000
+}
+
 case $task in
 '') draw short ;;
 --write | --anew)
-    [ "$task" = --write ] || for row in "${rows[@]}"; do
+    [ "$task" = --write ] || for row in "${rows[@]}" $([ "${BENCH_PEERS:-}" != all ] || echo jobs); do
         # shellcheck disable=SC2086 # words; behind (1) is no reason to stop, an interruption is one
         ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || [ $? -eq 1 ]
     done
     put_between "$root/README.md" "$begin_mark" "$end_mark" draw short
     put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" draw long
+    plots
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2
