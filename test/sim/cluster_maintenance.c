@@ -71,7 +71,7 @@ void maintenance_check_claim(struct cluster *cluster, const struct node *node,
 {
     const struct maintenance *item;
     bool is_late = run->cause == CAUSE_CATCH_UP;
-    int64_t wall_ms = machine_now(&node->machine).wall.ms;
+    int64_t wall_ms = run->claimed_ms; /* of the plan: the clock may have stepped since */
     if (run->cause != CAUSE_TICK && !is_late)
         return;
     for (size_t at = 0; node_is_up(node) &&
