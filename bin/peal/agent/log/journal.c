@@ -54,7 +54,8 @@ bool journal_send(int journal, const char *event, const char *particulars)
     while (particulars_next(&particulars, &one))
         add_field(&entry, &one);
     bool is_sent = strbuf_status(&entry) == OK &&
-                   send(journal, entry.text, entry.length, MSG_NOSIGNAL) == (ssize_t)entry.length;
+                   send(journal, entry.text, entry.length, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                       (ssize_t)entry.length;
     strbuf_release(&entry);
     return is_sent;
 }
