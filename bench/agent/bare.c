@@ -1,6 +1,5 @@
 /* A loop that only starts a program: the least that any scheduler costs. And one that keeps what
  * peal keeps, in the plainest way: the least that those cost who promise as much. */
-#define _GNU_SOURCE /* pipe2 */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

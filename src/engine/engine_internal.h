@@ -18,7 +18,7 @@
 #include "stages/claimer.h"
 #include "stages/planner.h"
 #include "stages/recorder.h"
-#include "stages/runner.h"
+#include "stages/runner/runner.h"
 #include "stages/sweeper.h"
 #include "state/boot_marks.h"
 #include "state/hindrances.h"
