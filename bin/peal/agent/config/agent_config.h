@@ -104,6 +104,9 @@ MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config
 /* "on" or "off" */
 MUST_CHECK enum status agent_config_set_sandbox(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+/* "Europe/Berlin"; E_INVALID: there is no such zone. */
+MUST_CHECK enum status agent_config_set_timezone(struct agent_config *config, const char *text,
+                                                 struct parse_error *reterr);
 /* "text" or "json" */
 MUST_CHECK enum status agent_config_set_log_format(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);

@@ -14,6 +14,7 @@
 #include "otlp.h"
 #include "peer.h"
 #include "proxy.h"
+#include "zone/zone_db.h"
 
 enum { CAPACITY_MAX = 1000000 };
 
@@ -188,6 +189,20 @@ enum status agent_config_set_proxies(struct agent_config *config, const char *te
         return st;
     proxy_list_release(&list);
     return replace(&config->trusted_proxies, text);
+}
+
+/* Where there is no data of time zones any name is taken: who is to use it says what is missing. */
+enum status agent_config_set_timezone(struct agent_config *config, const char *text,
+                                      struct parse_error *reterr)
+{
+    struct zone_db *zones;
+    const struct zone *zone;
+    enum status st = zone_db_new(getenv("TZDIR"), &zones);
+    if (st != OK)
+        return st;
+    st = zone_db_get(zones, text, &zone, reterr);
+    zone_db_free(zones);
+    return st == E_INVALID || st == E_NOMEM ? st : replace(&config->timezone, text);
 }
 
 enum status agent_config_set_http_allow(struct agent_config *config, const char *text,
