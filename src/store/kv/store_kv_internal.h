@@ -177,6 +177,7 @@ bool nodes_lead(const struct store *base);
 /* Adds compares that hold while this node's key has its last write, or a newer one of its own: not
  * after another agent of its name has shut it out, nor in a restored etcd. */
 void nodes_guard(const struct nodes *nodes, struct kv_txn *txn);
+bool nodes_are_in(const struct nodes *nodes); /* this node is registered; accepts NULL */
 /* The compares failed: finds out why. Accepts NULL. */
 void nodes_look(struct nodes *nodes);
 /* Not OK: this node is not registered, *why explains; E_CONFLICT: another agent has its name.
