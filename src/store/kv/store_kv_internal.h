@@ -137,6 +137,8 @@ struct epoch_asked epoch_ask(const struct store_kv *store);
  * void, and everything is read again. */
 bool epoch_saw(struct store_kv *store, struct epoch_sign sign, const struct epoch_asked *asked,
                bool wrote);
+/* Of the mirror and of the one that was read and is to take its place. */
+enum mirror_past epoch_past(const struct store_kv *store);
 /* The mirror was replaced; its sign is store->loading_sign. */
 void epoch_loaded(struct store_kv *store);
 /* The watch has delivered a halt, or another epoch: the rest of the mirror may be of the etcd
