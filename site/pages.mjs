@@ -29,7 +29,7 @@ export const groups = [
   {
     title: 'Inside',
     pages: [
-      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
+      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-postgresql.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
       'test/sim/README.md', 'test/reliability/README.md', 'test/nth/README.md',
     ],
   },
@@ -41,6 +41,7 @@ export const names = {
   'README.zh-CN.md': '中文',
   'docs/RELIABILITY.md': 'Promises and faults',
   'docs/reliability-report.md': 'Reliability report: etcd',
+  'docs/reliability-report-postgresql.md': 'Reliability report: PostgreSQL',
   'docs/reliability-report-redis.md': 'Reliability report: Redis',
   'test/sim/README.md': 'The simulation',
   'test/reliability/README.md': 'The fault tests',

@@ -93,6 +93,10 @@ struct engine_clock {
 };
 
 struct engine_clock engine_clock(const struct engine *engine);
+
+/* Is the wall clock the cluster's, as far as this node knows at `now`: compared with the others,
+ * not doubted, and not set since the last turn? */
+bool engine_trusts_clock(const struct engine *engine, struct now now);
 const char *engine_doubt_text(enum clock_doubt doubt);
 
 /* Watch lag: how long this node's last heartbeat took to come back through the store's feed, or has

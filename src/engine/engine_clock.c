@@ -325,6 +325,14 @@ int64_t engine_clock_at(const struct engine *engine)
     return at.ms == INT64_MAX ? NEVER_MS : wall_at(engine->now, at);
 }
 
+bool engine_trusts_clock(const struct engine *engine, struct now now)
+{
+    const struct clock_watch *clock = &engine->clock;
+    int64_t step_ms = now.wall.ms - now.boot.ms - clock->last_ms;
+    return clock->is_known && llabs(step_ms) <= STEP_MS && clock->doubt == DOUBT_NONE &&
+           peers_trust_clock(&engine->peers);
+}
+
 struct engine_clock engine_clock(const struct engine *engine)
 {
     const struct clock_watch *clock = &engine->clock;
