@@ -68,6 +68,8 @@ static void drop_down(struct line *line)
 static void free_line(struct line *line)
 {
     struct stage *stage = line->all->stage;
+    if (line->all->ops->gone)
+        line->all->ops->gone(line);
     drop_up(line);
     drop_down(line);
     task_stop(stage, &line->up_task);

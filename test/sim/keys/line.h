@@ -19,6 +19,7 @@ struct line_ops {
     void (*take)(struct line *line, void *command);
     void (*woken)(struct line *line);  /* the time of line_busy has come */
     void (*took)(struct lines *lines); /* after each command */
+    void (*gone)(struct line *line);   /* it is freed; NULL: nothing else is */
     /* At the client: the answer is its own. `paused` follows what came at the same time. It may
      * give its end up in `paused` and in `closed`. */
     void (*opened)(struct line *line);

@@ -20,8 +20,9 @@ struct play_tag {
 };
 
 struct play_lease {
-    int64_t id, ttl_ms, beats, renewed_ms;
-    char place[128]; /* the server, or its timeline, as its owner has compared it last */
+    int64_t id, ttl_ms, beats;
+    int64_t renewed_ms; /* or granted, by play_clock_ms */
+    char place[128];    /* the server, or its timeline, as its owner has compared it last */
 };
 
 struct play {
@@ -32,8 +33,9 @@ struct play {
     struct arena arena;
     struct lines lines;
     int64_t incarnation;
-    int runs;              /* how often it was started */
-    struct play_tag *tags; /* by revision */
+    int64_t clock_ahead_ms; /* its clock; of one that says how old a lease is */
+    int runs;               /* how often it was started */
+    struct play_tag *tags;  /* by revision */
     size_t tag_room;
     struct play_lease *leases;
     size_t lease_count, lease_room;
@@ -68,6 +70,8 @@ void play_tell_oracle(const struct play *play, struct model_version *const *vers
 int64_t play_any_number(struct play *play); /* as kv_random, which is a machine's */
 
 /* ---- play_state.c ---- */
+
+int64_t play_clock_ms(const struct play *play);
 
 void play_note_tag(struct play *play, int64_t before, int64_t tag, const char *branches);
 int64_t play_tag(const struct play *play, int64_t revision); /* 0: there is none */

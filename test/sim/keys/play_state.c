@@ -6,6 +6,11 @@
 
 #include "play.h"
 
+int64_t play_clock_ms(const struct play *play)
+{
+    return play->stage->now_ms + play->clock_ahead_ms;
+}
+
 /* ---- tags ---- */
 
 void play_note_tag(struct play *play, int64_t before, int64_t tag, const char *branches)
@@ -66,7 +71,7 @@ static struct play_lease *need_lease(struct play *play, int64_t id, int64_t ttl_
             abort();
     }
     lease = &play->leases[play->lease_count++];
-    *lease = (struct play_lease){.id = id, .ttl_ms = ttl_ms, .renewed_ms = play->stage->now_ms};
+    *lease = (struct play_lease){.id = id, .ttl_ms = ttl_ms, .renewed_ms = play_clock_ms(play)};
     return lease;
 }
 
@@ -89,7 +94,7 @@ struct play_lease *play_grant(struct play *play, int64_t id, int64_t ttl_ms, con
         (void)etcd_model_grant(play->model, id, ttl_ms / 1000);
     struct play_lease *lease = need_lease(play, id, ttl_ms);
     lease->ttl_ms = ttl_ms;
-    lease->renewed_ms = play->stage->now_ms;
+    lease->renewed_ms = play_clock_ms(play);
     snprintf(lease->place, sizeof(lease->place), "%s", place);
     return lease;
 }
@@ -117,7 +122,7 @@ struct play_lease *play_beat(struct play *play, int64_t id, int machine)
     if (!lease)
         return NULL;
     lease->beats++;
-    lease->renewed_ms = play->stage->now_ms;
+    lease->renewed_ms = play_clock_ms(play);
     etcd_model_lease(play->model, lease->id)->machine = machine;
     return lease;
 }

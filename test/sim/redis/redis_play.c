@@ -67,7 +67,7 @@ static redisReply *do_look(struct play *play)
         reply_add(found, reply_text("%" PRId64, lease->id));
         reply_add(found, reply_text("%" PRId64, lease->ttl_ms));
         reply_add(found, reply_text("%" PRId64, lease->beats));
-        reply_add(found, reply_text("%" PRId64, play->stage->now_ms - lease->renewed_ms));
+        reply_add(found, reply_text("%" PRId64, play_clock_ms(play) - lease->renewed_ms));
     }
     return with_head(play, found);
 }
