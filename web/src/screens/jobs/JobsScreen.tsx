@@ -12,7 +12,7 @@ import { Moment, Relative, ZoneNote } from "../../ui/moments";
 import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useSearchText } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Sparkline } from "../../ui/sparkline";
-import { JobStatus, jobState, toneOf } from "../../ui/status";
+import { JobStatus, jobState, toneOf, warningText } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
 import { BulkBar, useEverything } from "./Bulk";
@@ -55,7 +55,7 @@ function FilterBar({ filters, facets }: { filters: Filters; facets: Facets | nul
                 onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
             >
                 <option value="">{t("status.any")}</option>
-                {(["running", "failed", "ok", "paused", "never", "broken"] as const).map((status) => (
+                {(["running", "failed", "ok", "paused", "never", "warning", "broken"] as const).map((status) => (
                     <option key={status} value={status}>
                         {t(`status.${status}`)}
                         {countOf(facets?.status, status)}
@@ -167,6 +167,16 @@ function Why({ cause }: { cause: Cause }) {
     );
 }
 
+// What is wrong with it, or with what it needs.
+function Wrong({ job }: { job: Job }) {
+    const text = job.status.problem ?? (job.status.warning ? warningText(job.status.warning) : "");
+    return (
+        <span class="job-why" title={text}>
+            {text}
+        </span>
+    );
+}
+
 function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowProps) {
     const { status } = job;
     const p50 = recent?.get(job.name)?.p50_ms;
@@ -202,7 +212,7 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
                         {program}
                     </span>
                 )}
-                {cause && <Why cause={cause} />}
+                {status.problem || status.warning ? <Wrong job={job} /> : cause && <Why cause={cause} />}
             </td>
             {scheduleIn != null && (
                 <td class={`schedule-cell ${scheduleIn}`}>
