@@ -157,12 +157,13 @@ interface RowProps {
     onChange: () => void;
 }
 
-// Why it fails, on a second line below its name.
-function Why({ cause }: { cause: Cause }) {
+// Why it fails, on a second line below its name; `isLone`: no column has its owner.
+function Why({ cause, owner, isLone }: { cause: Cause; owner: string | undefined; isLone: boolean }) {
     const text = [endText(cause.run), streakText(cause)].filter(Boolean).join(" · ");
     return (
         <span class="job-why" title={text}>
             {text} <CauseLine cause={cause} />
+            {owner && <span class={isLone ? "faint" : "faint narrower-only"}> · {owner}</span>}
         </span>
     );
 }
@@ -184,8 +185,9 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
     const mayEdit = may("edit", job.name);
     const program = functionOf(job)?.program;
     const [scheduleIn, recentIn, lastIn, nextIn, p50In, ownerIn, labelsIn] = columns();
+    const hasWhy = status.problem || status.warning || cause;
     return (
-        <tr class={chosen ? "is-chosen" : ""}>
+        <tr class={[chosen && "is-chosen", hasWhy && "has-why"].filter(Boolean).join(" ")}>
             {maySomewhere("operate") && (
                 <td class="check-cell">
                     {mayOperate && (
@@ -212,7 +214,7 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
                         {program}
                     </span>
                 )}
-                {status.problem || status.warning ? <Wrong job={job} /> : cause && <Why cause={cause} />}
+                {status.problem || status.warning ? <Wrong job={job} /> : cause && <Why cause={cause} owner={ownerIn === "" ? undefined : job.owner} isLone={ownerIn === null} />}
             </td>
             {scheduleIn != null && (
                 <td class={`schedule-cell ${scheduleIn}`}>

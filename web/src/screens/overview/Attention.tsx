@@ -134,8 +134,8 @@ function AttentionRow({ row, cause, onChange }: { row: Row; cause: Cause | undef
                         {owner}
                     </a>
                 )}
-                {row.job && row.state !== "late" && !isOfDefinition(row.state) && <Silence job={row.job} onChange={onChange} />}
             </span>
+            {row.job && row.state !== "late" && !isOfDefinition(row.state) && <Silence job={row.job} onChange={onChange} />}
         </li>
     );
 }

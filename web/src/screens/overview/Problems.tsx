@@ -27,7 +27,7 @@ interface Node {
 
 interface Channel {
     name: string;
-    delivery?: { waiting: number; last_sent_at: string | null; last_failed_at: string | null; last_error: string | null };
+    delivery?: { waiting: number; last_sent_at: string | null; last_failed_at: string | null; failing_since?: string | null; last_error: string | null };
 }
 
 interface Starts {
@@ -67,9 +67,9 @@ function Channels({ version }: { version: string }) {
     return (
         <>
             {bad?.map(({ name, delivery }) => (
-                <Alarm key={name}>
+                <Alarm key={name} since={delivery?.failing_since ?? delivery?.last_failed_at} next={t("channel.next")}>
                     <a href={href("/alerts", { channel: name })}>{t("channel", { name })}</a>{" "}
-                    {t("channel.bad", { at: momentText(delivery?.last_failed_at ?? ""), text: delivery?.last_error ?? "", n: delivery?.waiting ?? 0 })}
+                    {t("channel.bad", { text: delivery?.last_error ?? "", n: delivery?.waiting ?? 0 })}
                 </Alarm>
             ))}
         </>

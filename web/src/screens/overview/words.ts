@@ -39,8 +39,9 @@ export const t = words(
         "starts": "This node starts no runs: {text}",
         "node.gone": "is gone; its last heartbeat was at {at}. Start its agent again, or wait: after a day it is forgotten.",
         "channel": "Channel {name}",
-        "channel.bad": "does not deliver: {text} ({at}; {n} messages wait)",
-        "channel.bad#one": "does not deliver: {text} ({at}; one message waits)",
+        "channel.bad": "does not deliver: {text} ({n} messages wait).",
+        "channel.bad#one": "does not deliver: {text} (one message waits).",
+        "channel.next": "Check its address and its receiver, and send a test: what waits is tried again by itself.",
     },
     {
         "title": "总览",
@@ -80,6 +81,7 @@ export const t = words(
         "starts": "此节点不启动任何运行：{text}",
         "node.gone": "已离线，最后一次心跳在 {at}。请重新启动其 agent；一天之后它会从列表中消失。",
         "channel": "通知渠道 {name}",
-        "channel.bad": "无法送达：{text}（{at}；{n} 条消息等待中）",
+        "channel.bad": "无法送达：{text}（{n} 条消息等待中）。",
+        "channel.next": "请检查其地址和接收方，并发送测试消息；等待中的消息会自动重试。",
     },
 );
