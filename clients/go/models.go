@@ -348,6 +348,8 @@ type ChannelDelivery struct {
 	Held         int64   `json:"held"`
 	LastSentAt   *string `json:"last_sent_at"`
 	LastFailedAt *string `json:"last_failed_at"`
+	// The first failed attempt since the last one that was sent
+	FailingSince *string `json:"failing_since"`
 	LastError    *string `json:"last_error"`
 }
 

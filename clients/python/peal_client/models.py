@@ -284,6 +284,8 @@ class ChannelDelivery(TypedDict):
     held: int
     last_sent_at: "Optional[str]"
     last_failed_at: "Optional[str]"
+    # The first failed attempt since the last one that was sent
+    failing_since: "Optional[str]"
     last_error: "Optional[str]"
 
 

@@ -357,6 +357,8 @@ export interface ChannelDelivery {
   held: number;
   last_sent_at: string | null;
   last_failed_at: string | null;
+  /** The first failed attempt since the last one that was sent */
+  failing_since: string | null;
   last_error: string | null;
 }
 
