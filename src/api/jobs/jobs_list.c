@@ -304,7 +304,6 @@ static bool read_page(struct call *call, struct page *page)
     static const char *const orders[] = {"name", "next", "last", NULL};
     int order = BY_NAME;
     page->limit = PAGE;
-    page->filter.is_of_list = true;
     page->fields = query_get(&call->query, "fields");
     if (!param_number(call, "limit", 1, PAGE_MAX, &page->limit) ||
         !param_bool(call, "deleted", &page->deleted) ||

@@ -44,7 +44,8 @@ struct agent_config {
     bool has_store; /* `store` was configured; default: sqlite */
     struct store_url store;
     struct server_access etcd, redis;
-    char *history; /* URL of a shared history; NULL: not configured; "": SQLite */
+    char *history;       /* URL of a shared history; NULL: not configured; "": SQLite */
+    int64_t spool_bytes; /* of what waits for it; 0: the default */
 
     /* Announced to the other nodes. */
     char node_id[64];  /* empty: that of the data folder */
@@ -127,6 +128,9 @@ MUST_CHECK enum status agent_config_set_heartbeat_url(struct agent_config *confi
 MUST_CHECK enum status agent_config_set_heartbeat_every(struct agent_config *config,
                                                         const char *text,
                                                         struct parse_error *reterr);
+/* A size of 1MiB or more. */
+MUST_CHECK enum status agent_config_set_history_spool(struct agent_config *config, const char *text,
+                                                      struct parse_error *reterr);
 /* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);

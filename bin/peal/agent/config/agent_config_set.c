@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_size.h"
 #include "call_address.h"
 #include "config/agent_config.h"
 #include "definition/job_fields.h"
@@ -274,6 +275,12 @@ enum status agent_config_set_heartbeat_every(struct agent_config *config, const 
     if (st == OK)
         config->heartbeat_every_s = every_s;
     return st;
+}
+
+enum status agent_config_set_history_spool(struct agent_config *config, const char *text,
+                                           struct parse_error *reterr)
+{
+    return byte_size_parse(text, 1024 * 1024, INT64_MAX, &config->spool_bytes, reterr);
 }
 
 enum status agent_config_set_facades(struct agent_config *config, const char *text,

@@ -100,6 +100,10 @@ const struct setting settings[] = {
               "mongodb:// (docs/HISTORY.md)",
               "已结束的运行保存在哪里：sqlite 是数据目录中的文件；或 postgresql://、mongodb://"
               "（docs/HISTORY.md）"}},
+    {"history_spool", BY(agent_config_set_history_spool), .initial = "256MiB", .sample = "2GiB",
+     .help = {"what waits in the data folder while that database is away; 1MiB or more "
+              "(docs/HISTORY.md)",
+              "该数据库不可用时在数据目录中最多暂存多少；至少 1MiB（docs/HISTORY.md）"}},
     {"listen", BY(agent_config_set_listen), .option = "listen", .initial = "127.0.0.1:7325",
      .sample = "127.0.0.1:7325",
      .help = {"the API on TCP; several, separated by commas; or none",
