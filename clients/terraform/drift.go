@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -110,10 +111,20 @@ func (f *field) settled(config, state tftypes.Value, want, now any) tftypes.Valu
 		}
 		return tftypes.NewValue(f.tfType(), all)
 	}
-	if want != nil && reflect.DeepEqual(want, now) {
+	if want != nil && reflect.DeepEqual(want, now) && !hides(want) {
 		return state
 	}
 	return config
+}
+
+// hides tells whether a secret is part of the value, of which nobody knows whether it is another one.
+func hides(v any) bool {
+	for _, word := range wordsIn(v) {
+		if strings.Contains(word, asterisks) {
+			return true
+		}
+	}
+	return false
 }
 
 func settledObject(fields []field, config, state tftypes.Value, want, now map[string]any) tftypes.Value {

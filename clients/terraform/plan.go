@@ -28,14 +28,14 @@ func (d *document) ModifyPlan(ctx context.Context, ask resource.ModifyPlanReques
 		d.session.willMake(d.kind.name, name)
 	}
 	isRename := state != nil && textOf(state["name"]) != name // it is planned once more, without a state
-	if !d.kind.isJob || isRename || ask.Plan.Raw.Equal(ask.State.Raw) {
+	if isRename || ask.Plan.Raw.Equal(ask.State.Raw) {
 		return
 	}
 	seen := map[string]any{}
 	if state != nil {
 		seen = seenOf(ctx, ask.Private)
 	}
-	draft := newDraft(ask.Config.Raw, seen)
+	draft := newDraft(d.kind.fields, ask.Config.Raw, seen)
 	want := d.check(ctx, name, draft, &answer.Diagnostics)
 	if want == nil {
 		return
@@ -47,7 +47,7 @@ func (d *document) ModifyPlan(ctx context.Context, ask resource.ModifyPlanReques
 		if state != nil {
 			planned[f.name] = f.settled(config[f.name], state[f.name], want[f.name], seen[f.name])
 		}
-		if f.name == "timezone" && config[f.name].IsNull() {
+		if d.kind.isJob && f.name == "timezone" && config[f.name].IsNull() {
 			planned[f.name] = draft.zone(want)
 		}
 		isSame = isSame && planned[f.name].Equal(state[f.name])
@@ -65,10 +65,10 @@ type draft struct {
 	open    map[string]bool // the fields that are missing, or are not the configuration's
 }
 
-func newDraft(config tftypes.Value, seen map[string]any) *draft {
-	d := &draft{content: body(jobFields, config, false), open: map[string]bool{}}
+func newDraft(fields []field, config tftypes.Value, seen map[string]any) *draft {
+	d := &draft{content: body(fields, config, false), open: map[string]bool{}}
 	for name, value := range members(config) {
-		if !value.IsFullyKnown() && name != "name" {
+		if !value.IsFullyKnown() && findField(fields, name) != nil {
 			d.leaveOut(name, seen[name])
 		}
 	}
@@ -116,6 +116,9 @@ func (d *document) check(ctx context.Context, name string, draft *draft, diags *
 		case !errors.As(err, &refused) || (refused.Status != http.StatusUnprocessableEntity && refused.Status != http.StatusForbidden):
 			tell(diags, d.kind.fields, summary, err)
 			return nil
+		case !d.kind.isJob:
+			d.tellOf(draft, summary, refused, diags)
+			return nil
 		}
 		decoded, err := d.decode(ctx, name, draft)
 		if err != nil {
@@ -136,6 +139,16 @@ func (d *document) check(ctx context.Context, name string, draft *draft, diags *
 			return nil
 		}
 	}
+}
+
+// tellOf tells what is wrong with a group, a calendar or a channel, which refer to nothing.
+func (d *document) tellOf(draft *draft, summary string, refused *peal.Error, diags *diag.Diagnostics) {
+	switch {
+	case refused.Status == http.StatusForbidden:
+		diags.AddWarning(summary, refused.Detail+"\n\nIt was not checked, and to apply it takes more rights.")
+	case len(draft.open) == 0:
+		tell(diags, d.kind.fields, summary, refused)
+	} // else a part is not known yet, and perhaps it is that which is missing
 }
 
 // decode reads the definition by itself, whatever it refers to, and whoever asks.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "handlers.h"
+#include "input.h"
 #include "note.h"
 #include "routes.h"
 #include "server.h"
@@ -172,6 +173,14 @@ void doc_submit(struct call *call)
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, put_done);
 }
 
+/* The document as it would be, with the revision that it has now; 0: it would be new. */
+static void reply_dry_run(struct call *call)
+{
+    struct doc_edit *edit = call->state;
+    edit->put.revision = edit->revision;
+    edit->kind->reply(call, 200);
+}
+
 /* Starts from the document that is stored now. */
 static void prepare(struct call *call)
 {
@@ -191,6 +200,8 @@ static void prepare(struct call *call)
         return;
     if (edit->is_same)
         reply_item(call, kind, item);
+    else if (edit->is_dry_run)
+        reply_dry_run(call);
     else if (kind->ready)
         kind->ready(call);
     else
@@ -207,7 +218,8 @@ static void edit_doc(struct call *call, enum doc_action action)
         return;
     edit->kind = kind;
     edit->action = action;
-    prepare(call);
+    if (param_bool(call, "dry_run", &edit->is_dry_run))
+        prepare(call);
 }
 
 void add_doc(struct call *call)

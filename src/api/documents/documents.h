@@ -61,6 +61,7 @@ struct doc_edit {
     bool is_same;     /* set by `prepare`: the document does not change */
     int64_t revision; /* expected revision; 0: none; `prepare` may set DOC_ANY_REVISION */
     bool is_conditional, is_repeated;
+    bool is_dry_run; /* the edit is checked, and not written */
     struct store_put_doc put;
 };
 
