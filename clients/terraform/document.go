@@ -203,9 +203,10 @@ func (d *document) isAsBefore(values map[string]tftypes.Value, found map[string]
 }
 
 func (d *document) drift(values map[string]tftypes.Value, then, now map[string]any) {
+	isImport := values["revision"].IsNull()
 	for i := range d.kind.fields {
 		f := &d.kind.fields[i]
-		if d.kind.isJob && f.name == "paused" && values[f.name].IsNull() {
+		if d.kind.isJob && f.name == "paused" && values[f.name].IsNull() && !isImport {
 			continue // where no configuration says it, people pause and resume
 		}
 		values[f.name] = f.drifted(values[f.name], then[f.name], now[f.name])

@@ -83,7 +83,10 @@ func (d *draft) leaveOut(name string, instead any) {
 		d.content[name] = instead
 	case name == "schedule" || name == "schedules" || name == "after":
 		d.content["schedule"] = "@manual"
-	case name == "command" || name == "shell" || name == "http" || name == "function" || name == "steps":
+	case name == "steps":
+		d.leaveOut("finally", nil)
+		d.content["command"] = []string{"true"}
+	case name == "command" || name == "shell" || name == "http" || name == "function":
 		d.content["command"] = []string{"true"}
 	}
 }

@@ -169,7 +169,7 @@ func (f *field) normal(v any) any {
 	return fmt.Sprint(v)
 }
 
-// normalObject takes what is no map for the value of the first field.
+// normalObject takes what is no map for the value of the first field, and an empty set for none.
 func normalObject(fields []field, v any) map[string]any {
 	given, isMap := v.(map[string]any)
 	if !isMap {
@@ -177,7 +177,9 @@ func normalObject(fields []field, v any) map[string]any {
 	}
 	all := map[string]any{}
 	for i := range fields {
-		if value := given[fields[i].name]; value != nil {
+		value := given[fields[i].name]
+		isNone := value == nil || (fields[i].shape == textSet && len(listOf(value)) == 0)
+		if !isNone {
 			all[fields[i].name] = fields[i].normal(value)
 		}
 	}

@@ -25,7 +25,7 @@ HTTP = {
 }
 LIMITS = {
     "open_files": [(64,), (1024,)], "processes": [(50,)], "core": [("0",), ("1MiB", "1024KiB")], "memory": SIZE,
-    "cpu_time": SOON, "file_size": SIZE, "total_memory": SIZE, "cpus": [("1.5",), ("2",)], "total_processes": [(100,)],
+    "cpu_time": SOON, "file_size": SIZE, "total_memory": SIZE[:2], "cpus": [("1.5",), ("2",)], "total_processes": [(100,)],
     "io_weight": [(50,)],
 }
 IONICE = {"class": [("best-effort",)], "level": [(7,), (2,)]}
@@ -36,7 +36,6 @@ RETRIES = {
 EXPECT = {
     "matches": [("^[1-9]",)], "not_matches": [("ERROR|FATAL",)], "exit": [(["0", "3-5"],)], "file": [("/srv/a",)],
     "newer_than": [("1h",)], "min_bytes": [("1MiB", "1024KiB"), ("17",)], "min_duration": [("5s",)], "max_duration": SOON[1:],
-    "duration": [("auto",)],
 }
 PROCESS = {  # in a job, and in a step, that runs a process
     "stdin": WORDS, "umask": [("027", "0027"), ("077", "77")], "nice": [(10,), (-5,)], "ionice": IONICE, "limits": LIMITS,
@@ -44,7 +43,7 @@ PROCESS = {  # in a job, and in a step, that runs a process
 }
 STEP = {  # in both
     "grace": SOON[:2], "retries": RETRIES, "groups": [(["${peal_group.g.name}"],)], "priority": [(10,), (-10,)],
-    "place": [("sticky",), ("least_loaded",)], "output_limit": SIZE, "secrets": [(["db-password"],), (["A=b", "c"],)],
+    "place": [("sticky",), ("least_loaded",)], "output_limit": SIZE, "secrets": [(["db-password"],), (["Q=b", "c"],)],
 }
 EITHER = {"where": [("zone=eu",), ("zone=eu,!gpu",)], "timeout": SOON, "env": [({"A": "1"},), ({"B": "x y", "PASSWORD": "q"},)]}
 OF_HOME = {"cwd": [("/srv",), ("/tmp",)], "user": [("nobody",)]}
@@ -67,7 +66,7 @@ ANY = {
 }
 SPREAD = {"spread": [("all",), ("2",), ("shards 4",)], "rolling": {"at_once": [(1,), (2,)], "stop_on_failure": [(True,)]}}
 EACH = [({"items": ["a", "b"]},), ({"from": 1, "to": 9, "by": 2, "at_once": 2},), ({"shards": 3},)]
-MADE_OTHERWISE = ["schedule", "schedules", "command", "shell", "overlap.at_once", "function.digest", "function.version",
+MADE_OTHERWISE = ["expect.duration", "steps.expect.duration", "schedule", "schedules", "command", "shell", "overlap.at_once", "function.digest", "function.version",
                   "steps.workflow", "steps.each.of", "steps.outputs"]
 
 
@@ -96,11 +95,17 @@ class Maker:
                 self.put(job, into[key], {k: v for k, v in values.items() if k != first}, odds, path + key + ".")
             else:
                 self.leaf(job, path + key, into, key, values)
-        for key in ("ionice", "expect"):  # one member needs another
-            if into.get(key) and "newer_than" in into[key]:
-                into[key].setdefault("file", "/srv/b")
-            if into.get(key) and "min_bytes" in into[key]:
-                into[key].setdefault("file", "/srv/b")
+        self.agree(into)
+
+    @staticmethod
+    def agree(into):
+        """Takes out and adds what peal does not take without, or beside, something else."""
+        if {"newer_than", "min_bytes"} & set(into.get("expect", {})):
+            into["expect"].setdefault("file", "/srv/b")
+        if "rolling" in into:
+            into.setdefault("spread", "all")
+        if "secrets" in into:
+            into.get("http", {}).pop("redirects", None)
 
     def process(self, job, into, path):
         if self.random.random() < 0.5:
@@ -158,8 +163,6 @@ class Maker:
             self.process(name, into, "")
             self.put(name, into, {**STEP, **OF_HOME})
             self.put(name, into, SPREAD, 0.2)
-            if "rolling" in into:
-                into.setdefault("spread", "all")
         elif what < 0.7:
             self.call(name, into, "")
             self.put(name, into, STEP)
@@ -213,7 +216,7 @@ def main():
         name = f"j{i}"
         jobs[name] = maker.job(name, list(jobs))
     if how == "change":
-        simple = [leaf for leaf in maker.leaves if len(leaf[4]) > 1]
+        simple = [leaf for leaf in maker.leaves if len(leaf[4]) > 1 and leaf[3] in leaf[2]]
         name, path, holder, key, values, means = simple[maker.spelling.randrange(len(simple))]
         holder[key] = next(value for value in values if value != means)[0]
         print(name, path, file=sys.stderr)
