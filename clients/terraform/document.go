@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -217,7 +218,7 @@ func (d *document) Update(ctx context.Context, ask resource.UpdateRequest, answe
 	values := copied(members(ask.Plan.Raw))
 	name := textOf(values["name"])
 	match := peal.IfMatch(numberOf(members(ask.State.Raw)["revision"]))
-	changed, err := d.write(ctx, name, ask.Plan.Raw, match)
+	changed, err := d.write(ctx, name, ask.Plan.Raw, seenOf(ctx, ask.Private), match)
 	if err != nil {
 		tell(&answer.Diagnostics, d.kind.fields, d.summary("change", name), err)
 		return
@@ -229,14 +230,15 @@ func (d *document) Update(ctx context.Context, ask resource.UpdateRequest, answe
 	answer.Diagnostics.Append(keep(ctx, answer.Private, seen)...)
 }
 
-// write replaces a definition. That of a job is checked as a whole and then patched, so that fields of a newer peal,
-// which this provider does not know, stay as they are.
-func (d *document) write(ctx context.Context, name string, plan tftypes.Value, match peal.Header) (map[string]any, error) {
+// write replaces a definition, of which the normal form was `seen`. That of a job is checked as a whole and then patched,
+// so that fields of a newer peal, which this provider does not know, stay as they are.
+func (d *document) write(ctx context.Context, name string, plan tftypes.Value, seen map[string]any, match peal.Header) (map[string]any, error) {
 	whole := body(d.kind.fields, plan, false)
 	if !d.kind.isJob {
 		return d.call(ctx, http.MethodPut, name, nil, whole, match)
 	}
-	if _, err := d.call(ctx, http.MethodPut, name, url.Values{"dry_run": {"true"}}, whole, match); err != nil {
+	wanted, err := d.call(ctx, http.MethodPut, name, url.Values{"dry_run": {"true"}}, whole, match)
+	if err != nil {
 		return nil, err
 	}
 	patch := body(d.kind.fields, plan, true)
@@ -245,7 +247,23 @@ func (d *document) write(ctx context.Context, name string, plan tftypes.Value, m
 			delete(patch, field)
 		}
 	}
-	return d.call(ctx, http.MethodPatch, name, nil, patch, match)
+	clearKeys(d.kind.fields, patch, seen)
+	changed, err := d.call(ctx, http.MethodPatch, name, nil, patch, match)
+	if err != nil {
+		return nil, err
+	}
+	return changed, d.compare(wanted, changed)
+}
+
+// compare makes sure that a patch has done what it was made for.
+func (d *document) compare(wanted, changed map[string]any) error {
+	want, now := normalObject(d.kind.fields, wanted), normalObject(d.kind.fields, changed)
+	for i := range d.kind.fields {
+		if field := d.kind.fields[i].name; !reflect.DeepEqual(want[field], now[field]) {
+			return fmt.Errorf("%q is not as planned: a mistake of this provider, or of another version of peal", field)
+		}
+	}
+	return nil
 }
 
 // givenOnce are fields of which one replaces the others by itself, and `paused`, which stays as it is unless it is given.

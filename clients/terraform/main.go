@@ -14,7 +14,7 @@ func main() {
 	debug := flag.Bool("debug", false, "wait for a debugger, and print how terraform finds this process")
 	flag.Parse()
 	err := providerserver.Serve(context.Background(), func() provider.Provider { return &pealProvider{} },
-		providerserver.ServeOpts{Address: "registry.terraform.io/peal/peal", Debug: *debug})
+		providerserver.ServeOpts{Address: "peal.internal/peal/peal", Debug: *debug})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,9 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -13,56 +12,25 @@ import (
 	peal "peal/clients/go"
 )
 
-// place is the attribute that a JSON pointer into a definition means; of what the fields do not have, the nearest one
-// above. False: the definition as a whole.
+// place is the attribute that a JSON pointer into a definition goes into; false: none, the definition as a whole. Where
+// in that the mistake is, the message says: of a place within an attribute Terraform would show the resource's first line.
 func place(fields []field, pointer string) (path.Path, bool) {
-	words := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i := range words {
-		words[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(words[i])
-	}
-	f := findField(fields, words[0])
-	if f == nil {
+	name := strings.Split(strings.TrimPrefix(pointer, "/"), "/")[0]
+	if findField(fields, name) == nil {
 		return path.Empty(), false
 	}
-	return within(f, path.Root(f.name), words[1:]), true
-}
-
-// within goes on from the attribute of the field.
-func within(f *field, at path.Path, words []string) path.Path {
-	if len(words) == 0 {
-		return at
-	}
-	index, err := strconv.Atoi(words[0])
-	switch {
-	case f.shape == object:
-		return member(f.fields, at, words)
-	case f.shape == texts && err == nil:
-		return at.AtListIndex(index)
-	case f.shape == objects && err == nil:
-		return member(f.fields, at.AtListIndex(index), words[1:])
-	case f.shape == pairs || f.shape == counts:
-		return at.AtMapKey(words[0])
-	case f.shape == objectMap:
-		return member(f.fields, at.AtMapKey(words[0]), words[1:])
-	}
-	return at
-}
-
-func member(fields []field, at path.Path, words []string) path.Path {
-	if len(words) == 0 {
-		return at
-	}
-	f := findField(fields, words[0])
-	if f == nil {
-		return at
-	}
-	return within(f, at.AtName(f.name), words[1:])
+	return path.Root(name), true
 }
 
 // tell makes diagnostics of an error: of a mistake in a definition, at its attribute.
 func tell(diags *diag.Diagnostics, fields []field, summary string, err error) {
 	var refused *peal.Error
-	if !errors.As(err, &refused) {
+	var unsent *url.Error
+	if !errors.As(err, &refused) && !errors.As(err, &unsent) {
+		diags.AddError(summary, err.Error())
+		return
+	}
+	if refused == nil {
 		diags.AddError(summary, "The agent does not answer: "+err.Error()+"\n\n"+
 			"Is it running there (peal start, peal state), and is the provider's address right?")
 		return
@@ -95,5 +63,3 @@ func advice(status int64) string {
 	}
 	return ""
 }
-
-func quoted(kind, name string) string { return fmt.Sprintf("%s %q", kind, name) }

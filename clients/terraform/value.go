@@ -98,7 +98,7 @@ func (f *field) json(v tftypes.Value, clear bool) any {
 	case objectMap:
 		all := map[string]any{}
 		for name, value := range members(v) {
-			all[name] = body(f.fields, value, false)
+			all[name] = body(f.fields, value, clear)
 		}
 		return all
 	}
@@ -122,6 +122,26 @@ func scalar(v tftypes.Value) any {
 		return json.Number(numberText(v))
 	}
 	return textOf(v)
+}
+
+// clearKeys adds to a patch the names that maps had and have no longer, as null: else they would stay.
+func clearKeys(fields []field, patch, had map[string]any) {
+	for i := range fields {
+		f := &fields[i]
+		now, isThere := patch[f.name].(map[string]any)
+		if !isThere {
+			continue
+		}
+		if f.shape == object {
+			clearKeys(f.fields, now, mapOf(had[f.name]))
+			continue
+		}
+		for key := range mapOf(had[f.name]) {
+			if _, stays := now[key]; !stays {
+				now[key] = nil
+			}
+		}
+	}
 }
 
 // ---- from the API to Terraform ----

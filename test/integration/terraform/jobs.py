@@ -66,7 +66,7 @@ ANY = {
 }
 SPREAD = {"spread": [("all",), ("2",), ("shards 4",)], "rolling": {"at_once": [(1,), (2,)], "stop_on_failure": [(True,)]}}
 EACH = [({"items": ["a", "b"]},), ({"from": 1, "to": 9, "by": 2, "at_once": 2},), ({"shards": 3},)]
-MADE_OTHERWISE = ["expect.duration", "steps.expect.duration", "schedule", "schedules", "command", "shell", "overlap.at_once", "function.digest", "function.version",
+MADE_OTHERWISE = ["finally", "expect.duration", "steps.expect.duration", "schedule", "schedules", "command", "shell", "overlap.at_once", "function.digest", "function.version",
                   "steps.workflow", "steps.each.of", "steps.outputs"]
 
 
@@ -230,7 +230,7 @@ def main():
     if how == "import":
         config["import"] = [{"to": f"peal_job.{name}", "id": job["name"]} for name, job in jobs.items()]
         config["import"] += [{"to": "peal_group.g", "id": "g"}, {"to": "peal_calendar.c", "id": "c"},
-                             {"to": "peal_calendar.d", "id": "d"}]
+                             {"to": "peal_calendar.d", "id": "d"}, {"to": "peal_channel.o", "id": "o"}]
     json.dump(config, sys.stdout, indent=1, ensure_ascii=False)
 
 
