@@ -208,7 +208,7 @@ func (d *document) drift(values map[string]tftypes.Value, then, now map[string]a
 	for i := range d.kind.fields {
 		f := &d.kind.fields[i]
 		if d.kind.isJob && f.name == "paused" && values[f.name].IsNull() && !isImport {
-			continue // where no configuration says it, people pause and resume
+			continue // what no configuration says is people's
 		}
 		values[f.name] = f.drifted(values[f.name], then[f.name], now[f.name])
 	}
@@ -218,7 +218,8 @@ func (d *document) Update(ctx context.Context, ask resource.UpdateRequest, answe
 	values := copied(members(ask.Plan.Raw))
 	name := textOf(values["name"])
 	match := peal.IfMatch(numberOf(members(ask.State.Raw)["revision"]))
-	changed, err := d.write(ctx, name, ask.Plan.Raw, seenOf(ctx, ask.Private), match)
+	isResumed := d.kind.isJob && values["paused"].IsNull() && !members(ask.State.Raw)["paused"].IsNull()
+	changed, err := d.write(ctx, name, ask.Plan.Raw, isResumed, seenOf(ctx, ask.Private), match)
 	if err != nil {
 		tell(&answer.Diagnostics, d.kind.fields, d.summary("change", name), err)
 		return
@@ -231,17 +232,23 @@ func (d *document) Update(ctx context.Context, ask resource.UpdateRequest, answe
 }
 
 // write replaces a definition, of which the normal form was `seen`. That of a job is checked as a whole and then patched,
-// so that fields of a newer peal, which this provider does not know, stay as they are.
-func (d *document) write(ctx context.Context, name string, plan tftypes.Value, seen map[string]any, match peal.Header) (map[string]any, error) {
+// so that fields of a newer peal, which this provider does not know, stay as they are. A job whose configuration says
+// nothing of a pause any more is resumed.
+func (d *document) write(ctx context.Context, name string, plan tftypes.Value, isResumed bool, seen map[string]any,
+	match peal.Header) (map[string]any, error) {
 	whole := body(d.kind.fields, plan, false)
 	if !d.kind.isJob {
 		return d.call(ctx, http.MethodPut, name, nil, whole, match)
+	}
+	if isResumed {
+		whole["paused"] = false
 	}
 	wanted, err := d.call(ctx, http.MethodPut, name, url.Values{"dry_run": {"true"}}, whole, match)
 	if err != nil {
 		return nil, err
 	}
 	patch := body(d.kind.fields, plan, true)
+	patch["paused"] = whole["paused"]
 	for _, field := range givenOnce {
 		if patch[field] == nil {
 			delete(patch, field)

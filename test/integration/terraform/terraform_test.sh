@@ -23,7 +23,7 @@ client=$scratch/clients/terraform
     skip "the modules can't be had: $(tail -n 1 "$scratch/why")"
 home=$scratch/home
 plugins=$home/.terraform.d/plugins/peal.internal/peal/peal/0.1.0/$(go env GOOS)_$(go env GOARCH)
-run sh -c "cd '$client' && gofmt -l . && go vet . && go build -o '$plugins/terraform-provider-peal_v0.1.0' ."
+run sh -c "cd '$client' && gofmt -l . && go vet . && go test . >test.log && go build -o '$plugins/terraform-provider-peal_v0.1.0' ."
 expect_status 0
 expect_stdout ''
 [ $failures -eq 0 ] || finish
@@ -70,8 +70,12 @@ expect_job() { # NAME FILTER JSON
 }
 
 mapfile -t ports < <(free_ports)
+export PEAL_DATA=$scratch/node
+run peal tls init --host localhost
+expect_status 0
 start_agent node --listen "127.0.0.1:${ports[0]}"
-url=http://127.0.0.1:${ports[0]}
+url=https://localhost:${ports[0]}
+authority=$(find "$PEAL_DATA" -name '*.pem' ! -name '*key*' | head -n 1)
 
 # ---- the example of the README ----
 
@@ -90,17 +94,27 @@ expect_status 0
 run peal list -o json
 expect_json '.' '[]'
 
+project more <"$source_dir/examples/terraform/main.tf"
+tf fmt -check
+expect_status 0
+tf apply -auto-approve
+expect_status 0
+expect_stdout_has '4 added, 0 changed, 0 destroyed'
+expect_no_changes
+tf destroy -auto-approve
+expect_status 0
+
 # ---- generated jobs ----
 
 seed=${PEAL_SEED:-$SRANDOM}
 echo "seed $seed (PEAL_SEED repeats it)"
-made=${MADE:-40}
+made=20
 generate() { # [HOW]
     python3 "$here/jobs.py" "$seed" $made "$@" >jobs.tf.json
 }
 
 token=$(peal token create terraform --role admin 2>/dev/null)
-export PEAL_URL=$url PEAL_TOKEN=$token
+export PEAL_URL=$url PEAL_TOKEN=$token PEAL_CA=$authority
 project generated <<<"$head"
 tf providers schema -json
 jq -r '.provider_schemas[].resource_schemas.peal_job.block.attributes
@@ -133,6 +147,12 @@ checks=$((checks + 1))
 [ "$(changes)" = "[{\"name\":\"peal_job.$job\",\"actions\":[\"update\"],\"fields\":[\"${field%%.*}\"]}]" ] ||
     mismatch "expected a change of $field of $job alone, found $(changes)"
 tf apply p
+expect_status 0
+expect_no_changes
+
+# Each job becomes quite another one, and then what it was.
+seed=$((seed + 1)) generate
+tf apply -auto-approve
 expect_status 0
 expect_no_changes
 
@@ -202,7 +222,11 @@ sed -i 's/@daily/@weekly/' main.tf
 tf apply -auto-approve
 expect_status 0
 expect_job team/a '[.paused, .schedule]' '[true,"@weekly"]'
-sed -i 's/  steps .*/  paused = false/' main.tf
+sed -i 's/  steps .*/  paused = true/' main.tf
+tf apply -auto-approve
+expect_status 0
+expect_job team/a .paused true
+sed -i '/  paused/d' main.tf
 tf apply -auto-approve
 expect_status 0
 expect_job team/a .paused null
@@ -287,7 +311,7 @@ expect_mistake '  schedule = "@daily"
   timezone = "Europe/Atlantis"
   command = ["true"]' 'unknown time zone "Europe/Atlantis"' 4
 expect_mistake '  schedule = "@daily"' 'needs a "command"' 1
-expect_mistake '  shedule = "@daily"' 'An argument named "shedule" is not expected here. Did you mean "schedule"?'
+expect_mistake '  shedule = "@daily"' 'An argument named "shedule" is not expected here'
 # ... also where another part of it is known only when it is applied
 expect_mistake '  schedule = "0 25 * * *"
   command = [terraform_data.later.output]
@@ -422,7 +446,29 @@ export PEAL_URL=https://127.0.0.1:${ports[1]}
 tf plan
 expect_status 1
 expect_stderr_has 'The agent does not answer'
-unset PEAL_URL
+unset PEAL_URL PEAL_TOKEN PEAL_CA
+
+# The same by the provider's arguments: over TLS with a token in a file, and by the socket's path.
+echo "$token" >"$scratch/token"
+list_seen() { # ARGUMENTS of the provider
+    printf '%s\nprovider "peal" {\n%s\n}\ndata "peal_jobs" "all" {\n  q = "seen"\n}\noutput "names" {\n  value = data.peal_jobs.all.names\n}\n' \
+        "$head" "$1" >main.tf
+    rm -f terraform.tfstate
+    run env HOME="$home" PEAL_DATA="$scratch/nowhere" "$tool" plan
+}
+list_seen "  address    = \"$url\"
+  token_file = \"$scratch/token\"
+  ca_file    = \"$authority\""
+expect_status 0
+expect_stdout_has '"seen"'
+list_seen "  address = \"unix:$PEAL_DATA/api.sock\""
+expect_status 0
+expect_stdout_has '"seen"'
+list_seen "  address    = \"$url\"
+  token_file = \"$scratch/token\""
+expect_status 1
+expect_stderr_has 'certificate'
+
 peal stop >"$scratch/out" 2>&1
 tf plan
 expect_status 1
