@@ -21,7 +21,7 @@ export const groups = [
   {
     title: 'Programs',
     pages: [
-      'docs/API.md', 'clients/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
+      'docs/API.md', 'clients/README.md', 'clients/terraform/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
       'bindings/README.md',
     ],
   },

@@ -2556,12 +2556,14 @@ type OpenApi struct {
 }
 
 type Problem struct {
-	Type      string        `json:"type"`
-	Title     string        `json:"title"`
-	Status    int64         `json:"status"`
-	Detail    string        `json:"detail"`
-	RequestID string        `json:"request_id"`
-	RunID     string        `json:"run_id,omitempty"`
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int64  `json:"status"`
+	Detail    string `json:"detail"`
+	RequestID string `json:"request_id"`
+	RunID     string `json:"run_id,omitempty"`
+	// Of a job that is not there by this name: its name of today
+	RenamedTo string        `json:"renamed_to,omitempty"`
 	Errors    []Mistake     `json:"errors,omitempty"`
 	Quota     *ProblemQuota `json:"quota,omitempty"`
 }

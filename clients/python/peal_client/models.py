@@ -1857,6 +1857,8 @@ class _Problem(TypedDict):
 
 class Problem(_Problem, total=False):
     run_id: str
+    # Of a job that is not there by this name: its name of today
+    renamed_to: str
     errors: "List[Mistake]"
     quota: "ProblemQuota"
 

@@ -2778,6 +2778,8 @@ export interface Problem {
   detail: string;
   request_id: string;
   run_id?: string;
+  /** Of a job that is not there by this name: its name of today */
+  renamed_to?: string;
   errors?: Mistake[];
   quota?: ProblemQuota;
 }

@@ -6,6 +6,7 @@
 
 #include "confirm.h"
 #include "handlers.h"
+#include "input.h"
 #include "note.h"
 #include "routes.h"
 #include "server.h"
@@ -186,6 +187,14 @@ static void confirmed(struct call *call)
         call_fail(call, 401, "these credentials are not valid; log in again, or use another token");
 }
 
+/* The document as it would be, with the revision that it has now; 0: it would be new. */
+static void reply_dry_run(struct call *call)
+{
+    struct doc_edit *edit = call->state;
+    edit->put.revision = edit->revision;
+    edit->kind->reply(call, 200);
+}
+
 /* Starts from the document that is stored now. */
 static void prepare(struct call *call)
 {
@@ -207,10 +216,12 @@ static void prepare(struct call *call)
         (kind->has_revision &&
          !check_conditions(call, revision, kind->name, &edit->is_conditional)))
         return;
-    if (edit->is_same && !edit->is_confirmed)
+    if (edit->is_same && !edit->is_confirmed && !edit->is_dry_run)
         call_confirm(call, confirmed);
     else if (edit->is_same)
         reply_item(call, kind, item);
+    else if (edit->is_dry_run)
+        reply_dry_run(call);
     else if (kind->ready)
         kind->ready(call);
     else
@@ -227,7 +238,8 @@ static void edit_doc(struct call *call, enum doc_action action)
         return;
     edit->kind = kind;
     edit->action = action;
-    prepare(call);
+    if (param_bool(call, "dry_run", &edit->is_dry_run))
+        prepare(call);
 }
 
 void add_doc(struct call *call)

@@ -63,6 +63,7 @@ struct doc_edit {
     int64_t revision; /* expected revision; 0: none; `prepare` may set DOC_ANY_REVISION */
     bool is_conditional, is_repeated;
     bool is_confirmed; /* the store has confirmed what this node knows, once */
+    bool is_dry_run;   /* the edit is checked, and not written */
     struct store_put_doc put;
 };
 
