@@ -27,6 +27,7 @@ etcd_url=etcd://not.started
 postgres_url=postgresql://not.started
 redis_url=redis://not.started
 left_out=0
+ready= # the document whose agent and files are there
 receiver_pid=
 trap '[ -z "$receiver_pid" ] || kill "$receiver_pid"; end_agents; etcd_stop; servers_stop; rm -rf "$scratch"' EXIT
 set +u # as in a reader's shell
@@ -205,6 +206,14 @@ prepare() { # DOCUMENT
     esac
 }
 
+# Before the first command of a document; many have none.
+make_ready() {
+    [ "$ready" != "$document" ] || return
+    ready=$document
+    make_files "$document"
+    prepare "$document" >"$scratch/out" 2>&1 || fail 0 prepare 'what it needs could not be made'
+}
+
 # An agent that is started while there is one is that of another machine.
 make_way() { # COMMAND
     case $1 in
@@ -266,6 +275,7 @@ try() { # LINE COMMAND [ANSWER]
         return
     fi
     checks=$((checks + 1))
+    [[ $2 == 'make '* ]] || make_ready
     ! rule_of "$document" "$2" status || want_status=$words
     command=$(here "$2")
     case $command in
@@ -400,6 +410,7 @@ try_block() { # LINE LANGUAGE TEXT
     elif rule_of "$document" "$first" steps; then
         try_file "$1" "$(workflow_with "$3")" jobs.yaml peal validate
     elif rule_of "$document" "$first" calendar; then
+        make_ready
         try_file "$1" "$3" calendar.yaml peal calendar set shown --data "$PEAL_DATA" -f
     elif rule_of "$document" "$first" config; then
         try_file "$1" "$3" config.yaml peal config validate
@@ -430,8 +441,6 @@ documents=("$@")
 ! needs 'redis://redis-1' || start_redis
 for document in "${documents[@]}"; do
     read_blocks "$PEAL_SOURCE/$document"
-    make_files "$document"
-    prepare "$document" >"$scratch/out" 2>&1 || fail 0 prepare 'what it needs could not be made'
     for i in "${!block_lines[@]}"; do
         try_block "${block_lines[i]}" "${block_languages[i]}" "${block_texts[i]%$'\n'}"
     done
