@@ -151,7 +151,10 @@ function navigation(current) {
     const mark = source === current.source ? ' aria-current="page"' : '';
     return `<li><a href="${page}"${mark}>${escape(names[source] ?? title)}</a></li>`;
   };
-  return groups.map((group) => `<h2>${group.title}</h2>\n<ul>\n${group.pages.map(entry).join('\n')}\n</ul>`).join('\n');
+  // What is in the reader's language comes first.
+  const isOwn = (group) => isChinese(group.pages[0]) === isChinese(current.source);
+  const ordered = isChinese(current.source) ? [...groups.filter(isOwn), ...groups.filter((group) => !isOwn(group))] : groups;
+  return ordered.map((group) => `<h2>${group.title}</h2>\n<ul>\n${group.pages.map(entry).join('\n')}\n</ul>`).join('\n');
 }
 
 function contents(document) {
