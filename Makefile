@@ -18,7 +18,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball bench bench-report site pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball container kubernetes collector bench bench-report site pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,24 @@ tarball: ## build a folder that runs from anywhere, into build/tarball; test/pac
 	@tools/deps.sh build tarball
 	@$(MAKE) build
 	@tools/tarball.sh
+
+container: ## build the image from the packages, and run it: its first process, its port, its account
+	@tools/deps.sh build deb container
+	@tools/deb.sh
+	@test/packages/container.sh
+
+kubernetes: ## check the chart and exported CronJobs against the schemas of Kubernetes
+	@tools/deps.sh build test
+	@tools/helm.sh >/dev/null
+	@tools/kubeconform.sh >/dev/null
+	@tools/build.sh asan --target peal peal-spawn peal-call
+	@ctest --test-dir build/asan -R '^integration\.(kubernetes|containers)$$' --output-on-failure --no-tests=error
+
+collector: ## send spans and metrics to a real collector of OpenTelemetry (built with Go, some minutes)
+	@tools/deps.sh build test
+	@tools/otelcol.sh >/dev/null
+	@tools/build.sh asan --target peal peal-spawn peal-call
+	@ctest --test-dir build/asan -R '^integration\.collector_real$$' --output-on-failure --no-tests=error
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

@@ -21,7 +21,7 @@ export const groups = [
   {
     title: 'Programs',
     pages: [
-      'docs/API.md', 'clients/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
+      'docs/API.md', 'clients/README.md', 'clients/terraform/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
       'bindings/README.md',
     ],
   },
@@ -29,7 +29,7 @@ export const groups = [
   {
     title: 'Inside',
     pages: [
-      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
+      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-postgresql.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
       'test/sim/README.md', 'test/reliability/README.md', 'test/nth/README.md',
     ],
   },
@@ -45,6 +45,7 @@ export const names = {
   'README.zh-CN.md': 'peal 是什么',
   'docs/RELIABILITY.md': 'Promises and faults',
   'docs/reliability-report.md': 'Reliability report: etcd',
+  'docs/reliability-report-postgresql.md': 'Reliability report: PostgreSQL',
   'docs/reliability-report-redis.md': 'Reliability report: Redis',
   'test/sim/README.md': 'The simulation',
   'test/reliability/README.md': 'The fault tests',

@@ -71,6 +71,10 @@ deb   jq              jq
 rpm   debootstrap     debootstrap
 rpm   rpm             rpmbuild
 rpm   rpmlint         rpmlint
+container buildah     buildah
+container debootstrap debootstrap
+container iproute2    ip
+container procps      pgrep
 tarball binutils      objdump
 tarball patchelf      patchelf
 tarball debootstrap   debootstrap
@@ -129,7 +133,7 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: run build test library deb tarball lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test library deb rpm container tarball lint fuzz bench report"
 
 for group in "$@"; do
     lines_of "$group" >/dev/null || fail "no group is named \"$group\""

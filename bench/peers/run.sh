@@ -1,6 +1,7 @@
 #!/bin/sh
 # peal beside those who only start processes, on the same work with the same tiny program: two libraries
-# for Go, and bare loops of timerfd and posix_spawn in one and in two processes. The libraries are measured
+# for Go, and bare loops of timerfd and posix_spawn in one and in two processes, and one that reads outputs and
+# keeps records on disk, as peal does: what the promises cost whoever makes them. The libraries are measured
 # twice: as they start programs in the cheapest way, and reading both outputs of each, as peal does. All
 # come one after the other in each round of a row. What can't be built is named, with the reason, and left
 # out. Fails where peal is behind a library; in processor time only where that reads the outputs, too. Memory,
@@ -45,10 +46,10 @@ trap 'end_peer; stop; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir -p "$results"
 
-# Which are there: "peal bare1 bare2" and those that can be built.
+# Which are there: peal, the bare loops, and those that can be built.
 skipped=0
 build_peers() {
-    everyone='peal bare1 bare2'
+    everyone='peal bare1 bare2 bare_kept'
     peers=${BENCH_PEERS:-gocron robfig}
     [ "$peers" != all ] || peers='gocron robfig supercronic cron apscheduler quartz bree'
     for name in $peers; do
@@ -79,7 +80,7 @@ build_peer() { # NAME
 can() { # NAME ROW
     case $1-$2 in
     cron-each | cron-sustained) return 1 ;;
-    bare*-jobs | *_output-jobs) return 1 ;;
+    bare*-jobs | bare_kept-sustained | *_output-jobs) return 1 ;;
     esac
 }
 
@@ -120,7 +121,7 @@ end_one() { # NAME
 processes() { # NAME
     case $1 in
     peal) agent && spawner ;;
-    bare*) pgrep -f "^$bench bare " ;;
+    bare*) pgrep -f "^$bench (bare|kept) " ;;
     *) echo "$peer" ;;
     esac
 }

@@ -27,12 +27,13 @@ BEGIN {
     define("idle_100000", "100,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
     define("most_mb", "10,000 due a second, most resident", "at most", "MB", 1, "less", 0)
     level = 0.95 # what differs by less is the same: so much do rounds differ
-    programs = split("peal gocron gocron_output robfig robfig_output supercronic cron apscheduler quartz bree bare1 bare2", names, " ")
+    programs = split("peal gocron gocron_output robfig robfig_output supercronic cron apscheduler quartz bree bare1 bare2 bare_kept", names, " ")
     title["peal"] = "peal"
     title["gocron"] = "gocron"
     title["robfig"] = "robfig/cron"
     title["bare1"] = "bare loop"
     title["bare2"] = "bare loop, 2 processes"
+    title["bare_kept"] = "bare loop, outputs and records kept"
     is_library["gocron"] = is_library["robfig"] = is_library["gocron_output"] = is_library["robfig_output"] = 1
     title["supercronic"] = "supercronic"
     title["cron"] = "cron of Debian"

@@ -271,9 +271,17 @@ func (c *Client) GetChannel(ctx context.Context, name string, headers ...Header)
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutChannelOptions are what PutChannel can be given; what is left out is not sent.
+type PutChannelOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutChannel: Make a channel, or replace it; asterisks keep a secret as it is.
-func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefinition, headers ...Header) (*Channel, error) {
+func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefinition, options *PutChannelOptions, headers ...Header) (*Channel, error) {
 	r := request{method: "PUT", path: "/api/v1/channels/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
@@ -1062,9 +1070,17 @@ func (c *Client) GetCalendar(ctx context.Context, name string, headers ...Header
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutCalendarOptions are what PutCalendar can be given; what is left out is not sent.
+type PutCalendarOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutCalendar: Create a calendar, or replace it.
-func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefinition, headers ...Header) (*Calendar, error) {
+func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefinition, options *PutCalendarOptions, headers ...Header) (*Calendar, error) {
 	r := request{method: "PUT", path: "/api/v1/calendars/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
@@ -1144,9 +1160,17 @@ func (c *Client) GetGroup(ctx context.Context, name string, headers ...Header) (
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutGroupOptions are what PutGroup can be given; what is left out is not sent.
+type PutGroupOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutGroup: Create a group, or replace its limits.
-func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition, headers ...Header) (*Group, error) {
+func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition, options *PutGroupOptions, headers ...Header) (*Group, error) {
 	r := request{method: "PUT", path: "/api/v1/groups/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)

@@ -21,7 +21,7 @@ endfunction()
 
 # ---- the engine, and what a store does for it ----
 
-peal_sim_mistake(no_window memory races engine/stages/runner.c
+peal_sim_mistake(no_window memory races engine/stages/runner/runner.c
     "if (now.boot.ms >= deadline.ms)" "if (0)"
     "a start after the window of its begin: P1")
 peal_sim_mistake(cursor_stays memory races store/rules/rules_run.c
@@ -33,7 +33,7 @@ peal_sim_mistake(begin_without_nonce memory races store/rules/rules_run.c
 peal_sim_mistake(late_window memory races engine/engine_feed.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window counts from a begin that came too late: P1")
-peal_sim_mistake(repeat_is_new memory races engine/stages/runner.c
+peal_sim_mistake(repeat_is_new memory races engine/stages/runner/runner.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window of a begin whose answer was lost counts from its repetition: P1")
 peal_sim_mistake(two_of_one memory races engine/stages/claimer.c
@@ -111,7 +111,7 @@ peal_sim_mistake(boot_mark_apart memory boots store/rules/rules_run.c
 peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer_take.c
     "if (only)" "if (0)"
     "a run of a boot is taken over by another node")
-peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
+peal_sim_mistake(boot_is_over memory boots engine/stages/runner/runner.c
     "if (is_of_earlier_boot(runner, now, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
@@ -182,7 +182,7 @@ peal_sim_mistake(function_that_nobody_has memory races engine/engine_nodes.c
 peal_sim_mistake(function_asked_for_in_vain memory races engine/stages/sweeper.c
     "!placement_has_node(sweeper->placement, job->where, function," "!placement_has_node(sweeper->placement, job->where, NULL,"
     "a run that was asked for waits for ever for a process that has its function: P2")
-peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
+peal_sim_mistake(function_was_never_started memory races engine/stages/runner/runner_watch.c
     "bool is_function = peer_is_program(runner->self);" "bool is_function = false;"
     "a function that ended with its process is said to have never been started: P2")
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c

@@ -215,11 +215,19 @@ class Api(Transport):
         name: str,
         body: models.ChannelDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Make a channel, or replace it; asterisks keep a secret as it is."""
-        return self.call("PUT", f"/api/v1/channels/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/channels/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_channel(
         self,
@@ -922,11 +930,19 @@ class Api(Transport):
         name: str,
         body: models.CalendarDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Create a calendar, or replace it."""
-        return self.call("PUT", f"/api/v1/calendars/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/calendars/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_calendar(
         self,
@@ -993,11 +1009,19 @@ class Api(Transport):
         name: str,
         body: models.GroupDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Create a group, or replace its limits."""
-        return self.call("PUT", f"/api/v1/groups/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/groups/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_group(
         self,

@@ -151,8 +151,13 @@ export class Api extends Transport {
   }
 
   /** Make a channel, or replace it; asterisks keep a secret as it is. */
-  putChannel(name: string, body: models.ChannelDefinition, request: RequestOptions = {}): Promise<models.Channel> {
-    return this.call<models.Channel>({ method: "PUT", path: `/api/v1/channels/${segment(name)}`, body }, request);
+  putChannel(
+    name: string,
+    body: models.ChannelDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Channel> {
+    return this.call<models.Channel>({ method: "PUT", path: `/api/v1/channels/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a channel that no job names. */
@@ -553,8 +558,13 @@ export class Api extends Transport {
   }
 
   /** Create a calendar, or replace it. */
-  putCalendar(name: string, body: models.CalendarDefinition, request: RequestOptions = {}): Promise<models.Calendar> {
-    return this.call<models.Calendar>({ method: "PUT", path: `/api/v1/calendars/${segment(name)}`, body }, request);
+  putCalendar(
+    name: string,
+    body: models.CalendarDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Calendar> {
+    return this.call<models.Calendar>({ method: "PUT", path: `/api/v1/calendars/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a calendar that no job names. */
@@ -600,8 +610,13 @@ export class Api extends Transport {
   }
 
   /** Create a group, or replace its limits. */
-  putGroup(name: string, body: models.GroupDefinition, request: RequestOptions = {}): Promise<models.Group> {
-    return this.call<models.Group>({ method: "PUT", path: `/api/v1/groups/${segment(name)}`, body }, request);
+  putGroup(
+    name: string,
+    body: models.GroupDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Group> {
+    return this.call<models.Group>({ method: "PUT", path: `/api/v1/groups/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a group that no job names. */

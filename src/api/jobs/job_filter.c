@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "definition/after_check.h"
+#include "definition/job_warning.h"
 #include "server.h"
 #include "text/json_text.h"
 
@@ -71,6 +72,11 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
             member_has(definition, "notes", filter->q));
 }
 
+static bool is_broken(const struct job_filter *filter, const struct catalog_job *job)
+{
+    return job->broken || after_missing(engine_catalog(filter->engine), job);
+}
+
 bool job_has_status(const struct job_filter *filter, const struct catalog_job *job,
                     enum job_status status)
 {
@@ -89,8 +95,9 @@ bool job_has_status(const struct job_filter *filter, const struct catalog_job *j
     case IS_PAUSED:
         return job->paused;
     case IS_BROKEN:
-        return job->broken || after_missing(engine_catalog(filter->engine), job) ||
-               (filter->is_of_list && !engine_has_node(filter->engine, job));
+        return is_broken(filter, job);
+    case IS_WARNING: /* as it is shown: what is broken has no warning */
+        return job_warning_reason(filter->engine, job) && !is_broken(filter, job);
     }
     return false;
 }
@@ -124,16 +131,16 @@ bool param_choice(const struct call *call, const char *name, const char *const *
     return !text;
 }
 
-const char *const job_status_names[] = {"",        "ok",     "failed", "never",
-                                        "running", "paused", "broken", NULL};
+const char *const job_status_names[] = {"",       "ok",     "failed",  "never", "running",
+                                        "paused", "broken", "warning", NULL};
 
 static bool read_status(struct call *call, struct job_filter *filter)
 {
     int status = STATUS_ANY;
     if (!param_choice(call, "status", job_status_names, &status)) {
         call_fail_word(call, "?status", query_get(&call->query, "status"),
-                       "ok,failed,never,running,paused,broken",
-                       "status: expected ok, failed, never, running, paused or broken");
+                       "ok,failed,never,running,paused,broken,warning",
+                       "status: expected ok, failed, never, running, paused, broken or warning");
         return false;
     }
     filter->status = (enum job_status)status;

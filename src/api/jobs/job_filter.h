@@ -4,7 +4,16 @@
 
 #include "call.h"
 
-enum job_status { STATUS_ANY, IS_OK, IS_FAILED, IS_NEVER, IS_RUNNING, IS_PAUSED, IS_BROKEN };
+enum job_status {
+    STATUS_ANY,
+    IS_OK,
+    IS_FAILED,
+    IS_NEVER,
+    IS_RUNNING,
+    IS_PAUSED,
+    IS_BROKEN,
+    IS_WARNING
+};
 
 /* By enum job_status, then NULL; that of STATUS_ANY is empty. */
 extern const char *const job_status_names[];
@@ -16,8 +25,6 @@ struct job_filter {
     const char *folder;  /* likewise: names that begin with it and a slash */
     enum job_status status;
     struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */
-    bool is_of_list;       /* a job without an eligible node counts as broken; not for an action on
-                              all broken ones: the node may be back in a moment */
 };
 
 /* From the parameters of the call; false: the call has failed. */

@@ -191,7 +191,7 @@ static enum exit_code compare_agent(struct client *client, const struct request 
 {
     json_t *digests = NULL, *there = NULL, *names = json_array();
     struct others others = {input, plan, request->prune};
-    enum exit_code code = names ? digests_get(client, &digests) : cli_fail(E_NOMEM);
+    enum exit_code code = names ? digests_get(client, DIGESTS_SHOWN, &digests) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = cli_fail(differing(input, digests, names));
     if (code == EXIT_OK)

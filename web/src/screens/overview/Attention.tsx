@@ -12,7 +12,7 @@ import { t as muteWord } from "../../ui/mute_words";
 import { Empty, Failure, Menu, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
-import { reasonText, Status, type Shown } from "../../ui/status";
+import { reasonText, Status, warningText, type Shown } from "../../ui/status";
 import { t } from "./words";
 
 const SHOWN = 8;
@@ -34,11 +34,17 @@ interface Attention {
     failed: number; // jobs, also those that are not shown
 }
 
+// Told of the job, not of its last run.
+function isOfDefinition(state: Row["state"]): boolean {
+    return state === "broken" || state === "warning";
+}
+
 async function readRows(signal: AbortSignal): Promise<Attention> {
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
     const list = (query: Record<string, string>) => api.get<Page<Job>>("/jobs", { ...query, limit: SHOWN, fields: FIELDS }, signal);
-    const [broken, failed, due, lost] = await Promise.all([
+    const [broken, warned, failed, due, lost] = await Promise.all([
         list({ status: "broken" }),
+        list({ status: "warning" }).catch(() => ({ items: [] as Job[] })), // an older agent has none
         list({ status: "failed", sort: "last" }),
         list({ sort: "next" }),
         api.get<Page<Run>>("/runs", { state: "lost", since: dayAgo, limit: SHOWN }, signal),
@@ -49,13 +55,14 @@ async function readRows(signal: AbortSignal): Promise<Attention> {
         key: `${state} ${job.name}`,
         name: job.name,
         job,
-        href: state !== "late" && job.status.last && state !== "broken" ? hrefs.run(job.status.last.run_id) : hrefs.job(job.name),
+        href: state !== "late" && job.status.last && !isOfDefinition(state) ? hrefs.run(job.status.last.run_id) : hrefs.job(job.name),
         state,
         text,
         at,
     });
     const rows = [
         ...broken.items.map((job) => ofJob(job, "broken", job.status.problem, null)),
+        ...warned.items.flatMap((job) => (job.status.warning ? [ofJob(job, "warning", warningText(job.status.warning), null)] : [])),
         ...late.map((job) => ofJob(job, "late", t("late.text", { span: spanText(Date.now() - Date.parse(job.status.next_at ?? "")) }), null)),
         ...failed.items.map((job) => ofJob(job, job.status.last?.state ?? "failed", null, job.status.last?.finished_at ?? null)),
         ...lost.items.map((run): Row => ({
@@ -127,8 +134,8 @@ function AttentionRow({ row, cause, onChange }: { row: Row; cause: Cause | undef
                         {owner}
                     </a>
                 )}
-                {row.job && row.state !== "late" && row.state !== "broken" && <Silence job={row.job} onChange={onChange} />}
             </span>
+            {row.job && row.state !== "late" && !isOfDefinition(row.state) && <Silence job={row.job} onChange={onChange} />}
         </li>
     );
 }
@@ -143,7 +150,7 @@ export function AttentionPanel({ version }: { version: string }) {
             {found.data && !rows.length && <Empty icon="check" title={t("attention.none")} />}
             <ul class="lines attention">
                 {rows.map((row) => (
-                    <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
+                    <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || isOfDefinition(row.state) ? undefined : causes.get(row.name)} />
                 ))}
             </ul>
         </Panel>

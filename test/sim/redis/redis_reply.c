@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "play.h"
+#include "redis_play.h"
 
 static redisReply *make(int type)
 {

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "play.h"
+#include "redis_play.h"
 
 static const int64_t NEVER_MS = INT64_MAX / 2;
 
 enum {
-    LATENCY_MS = 10, /* at most, to a server with a replica: see play_replica_begin */
+    LATENCY_MS = 10, /* at most, to a server with a replica: see replica_begin */
     LAG_MS = 30,     /* of most changes */
     AWAY_MS = 3000,  /* until the former master follows */
     AWAY_MORE_MS = 8000,
@@ -24,38 +24,39 @@ struct play_pending {
     TAILQ_ENTRY(play_pending) entry;
 };
 
-static struct play *play_of_due(struct task *task)
+static struct redis_play *play_of_due(struct task *task)
 {
-    return (struct play *)((char *)task - offsetof(struct play, replica_task));
+    return (struct redis_play *)((char *)task - offsetof(struct redis_play, replica_task));
 }
 
 /* ---- what is on its way to it ---- */
 
 /* Whoever counts replicas once a second has counted this one, and waits for it: until then nobody
  * can rely on what it has, and it is not promoted. */
-static bool is_known_to_all(const struct play *play)
+static bool is_known_to_all(const struct redis_play *play)
 {
-    const struct play_conn *conn;
-    TAILQ_FOREACH (conn, &play->conns, entry)
-        if (conn->wire && !conn->is_ended && !conn->reads_feed &&
-            conn->waited_ms < play->replica_since_ms)
+    const struct line *line;
+    TAILQ_FOREACH (line, &play->base.lines.list, entry)
+        if (line->near && !line->is_ended && !line->reads_feed &&
+            ((const struct redis_conn *)line)->waited_ms < play->replica_since_ms)
             return false;
     return true;
 }
 
 /* When it has what the server does now; in order. */
-static int64_t arrival_ms(struct play *play)
+static int64_t arrival_ms(struct redis_play *play)
 {
     if (play->is_replica_frozen)
         return NEVER_MS;
-    int64_t lag_ms = play->net->lag_ms[0] > LAG_MS ? play->net->lag_ms[0] : play->replica_lag_ms;
-    int64_t at_ms = play->stage->now_ms + stage_below(play->stage, lag_ms + 1);
+    int64_t lag_ms =
+        play->base.net->lag_ms[0] > LAG_MS ? play->base.net->lag_ms[0] : play->replica_lag_ms;
+    int64_t at_ms = play->base.stage->now_ms + stage_below(play->base.stage, lag_ms + 1);
     if (at_ms > play->replica_at_ms)
         play->replica_at_ms = at_ms;
     return play->replica_at_ms;
 }
 
-static void drop(struct play *play, struct play_pending *pending)
+static void drop(struct redis_play *play, struct play_pending *pending)
 {
     TAILQ_REMOVE(&play->pending, pending, entry);
     for (size_t i = 0; i < pending->count; i++)
@@ -64,7 +65,7 @@ static void drop(struct play *play, struct play_pending *pending)
     free(pending);
 }
 
-static void drop_all(struct play *play)
+static void drop_all(struct redis_play *play)
 {
     struct play_pending *pending, *next;
     for (pending = TAILQ_FIRST(&play->pending); pending; pending = next) {
@@ -73,30 +74,22 @@ static void drop_all(struct play *play)
     }
 }
 
-static void tell_oracle(const struct play *play, struct model_version *const *versions,
-                        size_t count)
-{
-    const struct etcd_serve *serve = play->serve;
-    if (serve->changed)
-        serve->changed(serve->context, versions, count);
-}
-
 /* It has all that was due by then. */
-static void take_until(struct play *play, int64_t ms)
+static void take_until(struct redis_play *play, int64_t ms)
 {
     struct play_pending *first;
     while ((first = TAILQ_FIRST(&play->pending)) && first->due_ms <= ms) {
-        tell_oracle(play, first->versions, first->count);
+        play_tell_oracle(&play->base, first->versions, first->count);
         drop(play, first);
     }
     if (first && first->due_ms < NEVER_MS)
-        task_at(play->stage, &play->replica_task, first->due_ms);
+        task_at(play->base.stage, &play->replica_task, first->due_ms);
 }
 
 static void on_due(struct task *task)
 {
-    struct play *play = play_of_due(task);
-    take_until(play, play->stage->now_ms);
+    struct redis_play *play = play_of_due(task);
+    take_until(play, play->base.stage->now_ms);
 }
 
 static struct model_version *copy(const struct model_version *version)
@@ -109,11 +102,11 @@ static struct model_version *copy(const struct model_version *version)
     return ret;
 }
 
-void play_replica_changed(struct play *play, struct model_version *const *versions, size_t count)
+void replica_changed(struct redis_play *play, struct model_version *const *versions, size_t count)
 {
     if (!play->has_replica || !is_known_to_all(play)) {
-        play_replica_catch_up(play);
-        tell_oracle(play, versions, count);
+        replica_catch_up(play);
+        play_tell_oracle(&play->base, versions, count);
         return;
     }
     struct play_pending *pending = calloc(1, sizeof(*pending));
@@ -122,32 +115,33 @@ void play_replica_changed(struct play *play, struct model_version *const *versio
     for (size_t i = 0; i < count; i++)
         pending->versions[i] = copy(versions[i]);
     pending->count = count;
-    pending->rev = play->model->revision;
+    pending->rev = play->base.model->revision;
     pending->due_ms = arrival_ms(play);
     TAILQ_INSERT_TAIL(&play->pending, pending, entry);
     if (!task_is_set(&play->replica_task) && pending->due_ms < NEVER_MS)
-        task_at(play->stage, &play->replica_task, pending->due_ms);
+        task_at(play->base.stage, &play->replica_task, pending->due_ms);
 }
 
 /* ---- WAIT ---- */
 
-void play_replica_wait(struct play_conn *conn, int64_t timeout_ms)
+void replica_wait(struct redis_conn *conn, int64_t timeout_ms)
 {
-    struct play *play = conn->play;
-    int64_t now_ms = play->stage->now_ms;
+    struct redis_play *play = (struct redis_play *)play_of(conn->line.loop->net);
+    int64_t now_ms = play->base.stage->now_ms;
     int64_t due_ms = play->has_replica ? arrival_ms(play) : INT64_MAX;
     bool is_late = !play->has_replica || due_ms > now_ms + timeout_ms;
-    conn->is_blocked = conn->is_in_wait = true;
+    conn->is_in_wait = true;
     conn->waited_ms = now_ms;
     conn->waited_for = is_late ? 0 : 1;
-    task_at(play->stage, &conn->block_task, is_late ? now_ms + timeout_ms : due_ms);
+    line_busy(&conn->line, is_late ? now_ms + timeout_ms : due_ms);
 }
 
-redisReply *play_replica_waited(struct play_conn *conn)
+redisReply *replica_waited(struct redis_conn *conn)
 {
     conn->is_in_wait = false;
     if (conn->waited_for)
-        take_until(conn->play, conn->play->stage->now_ms);
+        take_until((struct redis_play *)play_of(conn->line.loop->net),
+                   conn->line.loop->stage->now_ms);
     return reply_int(conn->waited_for);
 }
 
@@ -155,44 +149,45 @@ redisReply *play_replica_waited(struct play_conn *conn)
 
 static void on_back(struct task *task)
 {
-    struct play *play = (struct play *)((char *)task - offsetof(struct play, back_task));
+    struct redis_play *play =
+        (struct redis_play *)((char *)task - offsetof(struct redis_play, back_task));
     play->has_replica = true;
     play->histories++; /* as of a master that had none before */
-    play->replica_since_ms = play->stage->now_ms;
-    stage_log(play->stage, "a replica follows");
+    play->replica_since_ms = play->base.stage->now_ms;
+    stage_log(play->base.stage, "a replica follows");
 }
 
-bool play_replica_promote(struct play *play)
+bool replica_promote(struct redis_play *play)
 {
-    struct etcd_model *model = play->model;
+    struct etcd_model *model = play->base.model;
     struct play_pending *first = TAILQ_FIRST(&play->pending);
     if (!play->has_replica || !is_known_to_all(play) || (first && first->rev <= model->compacted))
         return false;
     if (first) {
-        stage_log(play->stage, "the replica that takes its place lacks %" PRId64 " changes",
+        stage_log(play->base.stage, "the replica that takes its place lacks %" PRId64 " changes",
                   model->revision - first->rev + 1);
         etcd_model_restore(model, first->rev - 1, true);
     }
     drop_all(play);
     play->has_replica = false;
-    task_at(play->stage, &play->back_task,
-            play->stage->now_ms + AWAY_MS + stage_below(play->stage, AWAY_MORE_MS));
+    task_at(play->base.stage, &play->back_task,
+            play->base.stage->now_ms + AWAY_MS + stage_below(play->base.stage, AWAY_MORE_MS));
     return true;
 }
 
-void play_replica_catch_up(struct play *play)
+void replica_catch_up(struct redis_play *play)
 {
     take_until(play, INT64_MAX);
 }
 
-void play_replica_freeze(struct play *play, bool is_frozen)
+void replica_freeze(struct redis_play *play, bool is_frozen)
 {
     if (play->is_replica_frozen && !is_frozen)
-        play_replica_catch_up(play);
+        replica_catch_up(play);
     play->is_replica_frozen = is_frozen;
 }
 
-void play_replica_init(struct play *play)
+void replica_init(struct redis_play *play)
 {
     TAILQ_INIT(&play->pending);
     task_init(&play->replica_task, NULL, on_due);
@@ -201,15 +196,15 @@ void play_replica_init(struct play *play)
 
 /* What is told waits for the replica and makes the way to the server three times: at some hundred
  * milliseconds each, news of other clocks are so old that nobody starts anything. */
-void play_replica_begin(struct play *play, int64_t latency_ms)
+void replica_begin(struct redis_play *play, int64_t latency_ms)
 {
-    play->has_replica = latency_ms <= LATENCY_MS && stage_chance(play->stage, 700);
-    play->replica_lag_ms = stage_below(play->stage, LAG_MS) + 1;
+    play->has_replica = latency_ms <= LATENCY_MS && stage_chance(play->base.stage, 700);
+    play->replica_lag_ms = stage_below(play->base.stage, LAG_MS) + 1;
 }
 
-void play_replica_release(struct play *play)
+void replica_release(struct redis_play *play)
 {
     drop_all(play);
-    task_stop(play->stage, &play->replica_task);
-    task_stop(play->stage, &play->back_task);
+    task_stop(play->base.stage, &play->replica_task);
+    task_stop(play->base.stage, &play->back_task);
 }

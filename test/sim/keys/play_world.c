@@ -1,48 +1,42 @@
 /* What the world of etcd (wire_world.c, wire_restore.c) asks of its network and of its servers,
- * done to the Redis that is played: net.h and etcd_serve.h, and the client that nodes open. */
+ * done to the server that is played: net.h and etcd_serve.h, and the client that nodes open. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "etcd.h"
 #include "play.h"
-#include "redis.h"
 
 enum { START_MS = 500, START_MORE_MS = 1500 };
 
-static struct play *play_of(const struct net *net)
+struct play *play_of(const struct net *net)
 {
     return net->context;
 }
 
-/* As kv_random, which is a machine's. */
-static int64_t any_number(struct stage *stage)
+int64_t play_any_number(struct play *play)
 {
-    return (int64_t)(stage_random(stage) >> 12) + 1;
+    return (int64_t)(stage_random(play->stage) >> 12) + 1;
 }
 
 /* ---- the network ---- */
 
 void net_init(struct net *net, struct stage *stage)
 {
-    struct play *play = calloc(1, sizeof(*play));
+    struct play *play = calloc(1, play_server.size);
     if (!play)
         abort();
     *net = (struct net){.stage = stage, .context = play};
-    *play = (struct play){.stage = stage, .net = net, .runs = 1};
-    TAILQ_INIT(&play->conns);
+    *play = (struct play){.stage = stage, .net = net, .incarnation = 1, .runs = 1};
+    lines_init(&play->lines, stage, net, play_server.lines);
     arena_init(&play->arena);
-    play_replica_init(play);
+    play_server.init(play);
 }
 
 void net_release(struct net *net)
 {
     struct play *play = play_of(net);
-    play_conns_release(play);
-    play_replica_release(play);
-    for (size_t i = 0; i < play->tag_room; i++)
-        free(play->tags[i].branches);
-    free(play->tags);
-    free(play->leases);
+    lines_release(&play->lines);
+    play_server.release(play);
+    play_state_release(play);
     arena_release(&play->arena);
     free(play);
 }
@@ -54,27 +48,28 @@ void net_set_cuts(struct net *net, int machine, int member, unsigned cuts)
 
 void net_reset(struct net *net, int machine)
 {
-    struct play *play = play_of(net);
-    struct play_conn *conn, *next;
-    for (conn = TAILQ_FIRST(&play->conns); conn; conn = next) {
-        next = TAILQ_NEXT(conn, entry);
-        if (conn->machine == machine)
-            play_conn_end(conn, "Connection reset by peer");
-    }
+    lines_reset(&play_of(net)->lines, machine, "Connection reset by peer");
 }
 
 void net_forget(struct net *net, const struct loop *machine)
 {
     (void)net;
-    (void)machine; /* what it has sent may arrive: see redis_wire_free */
+    (void)machine; /* what it has sent may arrive: see line_leave */
 }
 
 /* ---- the server ---- */
 
+void play_tell_oracle(const struct play *play, struct model_version *const *versions, size_t count)
+{
+    const struct etcd_serve *serve = play->serve;
+    if (serve->changed)
+        serve->changed(serve->context, versions, count);
+}
+
 static void on_changed(void *context, struct model_version *const *versions, size_t count)
 {
     const struct etcd_serve *serve = context;
-    play_replica_changed(play_of(serve->net), versions, count);
+    play_server.changed(play_of(serve->net), versions, count);
 }
 
 void etcd_serve_init(struct etcd_serve *serve, struct stage *stage, struct net *net)
@@ -86,7 +81,7 @@ void etcd_serve_init(struct etcd_serve *serve, struct stage *stage, struct net *
     serve->model.context = serve;
     play->serve = serve;
     play->model = &serve->model;
-    play_set_incarnation(play, 1);
+    play_server.made(play);
 }
 
 void etcd_serve_release(struct etcd_serve *serve)
@@ -103,31 +98,30 @@ void etcd_serve_set_progress(struct etcd_serve *serve, int64_t every_ms)
 /* A server that is frozen: what it is told meanwhile is done late. */
 void etcd_serve_lose_leader(struct etcd_serve *serve, int64_t ms)
 {
-    struct play *play = play_of(serve->net);
+    struct lines *lines = &play_of(serve->net)->lines;
     int64_t until_ms = serve->stage->now_ms + ms;
-    if (until_ms > play->frozen_until_ms)
-        play->frozen_until_ms = until_ms;
+    if (until_ms > lines->frozen_until_ms)
+        lines->frozen_until_ms = until_ms;
 }
 
 static void start_again(struct play *play)
 {
     play->runs++;
-    play->frozen_until_ms = 0;
-    play->down_until_ms = play->stage->now_ms + START_MS + stage_below(play->stage, START_MORE_MS);
+    play->lines.frozen_until_ms = 0;
+    play->lines.down_until_ms =
+        play->stage->now_ms + START_MS + stage_below(play->stage, START_MORE_MS);
 }
 
 /* It is killed, or started: with all that it has acknowledged. Its replica may take its place. */
 void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down)
 {
     struct play *play = play_of(serve->net);
-    bool was_up = play_is_up(play);
-    serve->net->is_down[member] = is_down;
-    play_replica_freeze(play, play->net->is_down[1] || play->net->is_down[2]);
-    if (was_up && !play_is_up(play)) {
-        bool is_promoted = stage_chance(play->stage, 700) && play_replica_promote(play);
-        play_conns_end(play, "the server closed the connection");
-        if (!is_promoted)
-            play_replica_catch_up(play);
+    struct net *net = serve->net;
+    bool was_up = lines_are_served(&play->lines);
+    net->is_down[member] = is_down;
+    play_server.froze(play, net->is_down[1] || net->is_down[2]);
+    if (was_up && !lines_are_served(&play->lines)) {
+        play_server.killed(play);
         start_again(play);
     }
 }
@@ -135,11 +129,8 @@ void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down)
 void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_id)
 {
     struct play *play = play_of(serve->net);
-    play_conns_end(play, "the server closed the connection");
-    play_replica_catch_up(play);
-    etcd_model_restore(&serve->model, revision, true);
-    if (!keeps_id)
-        play_set_incarnation(play, any_number(play->stage));
+    lines_end(&play->lines, play_server.lost);
+    play_server.restored(play, revision, keeps_id);
     start_again(play);
 }
 
@@ -147,16 +138,14 @@ void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_i
 void etcd_serve_expire(struct etcd_serve *serve, int64_t lease)
 {
     struct play *play = play_of(serve->net);
-    play_note_tag(play, play->model->revision, any_number(play->stage), "");
+    play_note_tag(play, play->model->revision, play_any_number(play), "");
     (void)etcd_model_revoke(&serve->model, lease);
-    play_tell(play);
+    play_server.told(play);
 }
 
 void etcd_serve_stick(struct etcd_serve *serve, int machine)
 {
-    struct play_conn *conn;
-    TAILQ_FOREACH (conn, &play_of(serve->net)->conns, entry)
-        conn->is_stuck |= conn->machine == machine && conn->reads_feed;
+    lines_stick(&play_of(serve->net)->lines, machine);
 }
 
 /* ---- the client ---- */
@@ -164,7 +153,6 @@ void etcd_serve_stick(struct etcd_serve *serve, int machine)
 enum status etcd_client_new(struct loop *loop, const struct etcd_client_config *config,
                             struct kv_client **ret, struct parse_error *reterr)
 {
-    const struct kv_server server = {.url = "redis://127.0.0.1",
-                                     .deadline_ms = config->deadline_ms};
-    return redis_client_new(loop, &server, ret, reterr);
+    const struct kv_server server = {.url = play_server.url, .deadline_ms = config->deadline_ms};
+    return play_server.open_client(loop, &server, ret, reterr);
 }
