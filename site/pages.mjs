@@ -1,9 +1,9 @@
-// The pages of the site: groups in the order of its navigation, each with its documents. A document of docs/
+// The pages of the site: groups in the order of its navigation, each with its documents. A document of docs/ or docs/zh/
 // that is in no group makes the build fail.
 export const groups = [
   {
     title: 'Start',
-    pages: ['README.md', 'docs/GUIDE.md', 'docs/CONCEPTS.md', 'docs/INSTALL.md', 'docs/FAQ.md', 'README.zh-CN.md'],
+    pages: ['README.md', 'docs/GUIDE.md', 'docs/CONCEPTS.md', 'docs/INSTALL.md', 'docs/FAQ.md', 'docs/COMPARISON.md'],
   },
   {
     title: 'Jobs',
@@ -33,12 +33,16 @@ export const groups = [
       'test/sim/README.md', 'test/reliability/README.md', 'test/nth/README.md',
     ],
   },
+  {
+    title: '中文',
+    pages: ['README.zh-CN.md', 'docs/zh/GUIDE.md', 'docs/zh/CONCEPTS.md', 'docs/zh/FAQ.md', 'docs/zh/COMPARISON.md'],
+  },
 ];
 
 // Shorter than their headings, in the navigation only.
 export const names = {
   'README.md': 'What peal is',
-  'README.zh-CN.md': '中文',
+  'README.zh-CN.md': 'peal 是什么',
   'docs/RELIABILITY.md': 'Promises and faults',
   'docs/reliability-report.md': 'Reliability report: etcd',
   'docs/reliability-report-postgresql.md': 'Reliability report: PostgreSQL',
