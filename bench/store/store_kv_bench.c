@@ -11,8 +11,9 @@
  *                                  claims alone, BATCH at a time, COUNT requests in flight: ours
  *                                  and the bare client's a second, as two words
  *     store_kv_bench etcd|postgres|redis count ours|bare claims|runs MANY
- *                                  so many, 100 at a time, 8 in flight, and nothing else: for
- *                                  callgrind, which counts the same whoever else is busy. What
+ *                                  so many, 100 at a time, 8 in flight, and nothing else: what one
+ *                                  takes of a processor in the client and in the server. Also for
+ *                                  callgrind, which counts the same whoever else is busy: what
  *                                  twice as many take more is what these have taken */
 #include <ctype.h>
 #include <dirent.h>
@@ -392,16 +393,20 @@ static void run_claims(struct lanes *lanes, struct bare *bare, pid_t server, cha
     printf("%.0f %.0f\n", rates.ours, rates.limit);
 }
 
-static void run_count(struct lanes *lanes, struct bare *bare, char **argv)
+static void run_count(struct lanes *lanes, struct bare *bare, pid_t server, char **argv)
 {
     enum { BATCH = 100, COUNT = 8 };
     bool is_ours = strcmp(argv[0], "ours") == 0;
     int steps = strcmp(argv[1], "runs") == 0 ? LANE_STEPS : 1;
     const struct lanes_end end = {3600, atoll(argv[2])};
+    struct cpu before = cpu_now(server);
     if (is_ours)
         lanes_measure(lanes, BATCH, COUNT, steps, end);
     else
         measure_bare(bare, BATCH, IN_FLIGHT, steps, end);
+    struct cpu after = cpu_now(server);
+    printf("CPU %.2f + %.2f us\n", (after.client_s - before.client_s) * 1e6 / (double)end.runs,
+           (after.server_s - before.server_s) * 1e6 / (double)end.runs);
 }
 
 int main(int argc, char **argv)
@@ -430,7 +435,7 @@ int main(int argc, char **argv)
     if (only_claims)
         run_claims(&lanes, &bare, pid, argv + 3);
     else if (only_count)
-        run_count(&lanes, &bare, argv + 3);
+        run_count(&lanes, &bare, pid, argv + 3);
     else
         run_table(&lanes, &bare, pid);
     lanes_release(&lanes);
