@@ -220,6 +220,19 @@ static redisReply *do_xread(struct play_conn *conn, const struct play_text *argv
     return NULL;
 }
 
+/* XRANGE key (id + COUNT n, between MULTI and EXEC */
+static redisReply *queue_xrange(struct play_conn *conn, const struct play_text *argv)
+{
+    conn->queued_after = strtoll(argv[2].bytes + 1, NULL, 10);
+    conn->queued_most = strtoul(argv[5].bytes, NULL, 10);
+    return reply_status("QUEUED");
+}
+
+static redisReply *do_exec(const struct play_conn *conn)
+{
+    return with_head(conn->play, read_changes(conn->play, conn->queued_after, conn->queued_most));
+}
+
 void play_tell(struct play *play)
 {
     struct play_conn *conn, *next;
@@ -342,11 +355,12 @@ static redisReply *do_client(struct play_conn *conn, const struct play_command *
         return reply_int(conn->id);
     bool is_kill = strcmp(what, "KILL") == 0;
     struct play_conn *other = find_conn(conn->play, command->argv[is_kill ? 3 : 2].bytes);
-    bool is_done = other && (is_kill || (other->is_blocked && !other->is_in_wait));
+    bool is_done = other && (is_kill || other->is_blocked);
     if (is_done && is_kill) {
         play_conn_end(other, "the server closed the connection");
-    } else if (is_done) {
-        play_answer(other, reply_nil());
+    } else if (is_done) { /* a WAIT, too: then nobody has it yet */
+        play_answer(other, other->is_in_wait ? reply_int(0) : reply_nil());
+        other->is_in_wait = false;
         play_conn_unblock(other);
     }
     return reply_int(is_done);
@@ -393,6 +407,12 @@ redisReply *play_do(struct play_conn *conn, const struct play_command *command)
         reply = do_script(conn, command);
     else if (strcmp(what, "XREAD") == 0)
         reply = do_xread(conn, command->argv);
+    else if (strcmp(what, "XRANGE") == 0)
+        reply = queue_xrange(conn, command->argv);
+    else if (strcmp(what, "EXEC") == 0)
+        reply = do_exec(conn);
+    else if (strcmp(what, "INCR") == 0)
+        reply = reply_int(1);
     else if (strcmp(what, "WAIT") == 0)
         reply = do_wait(conn, command);
     else if (strcmp(what, "CLIENT") == 0)

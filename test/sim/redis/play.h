@@ -64,6 +64,8 @@ struct play_conn {
     bool is_ended, is_stuck, reads_feed;
     bool is_blocked; /* in an XREAD, after: */
     int64_t blocked_after;
+    int64_t queued_after; /* of the XRANGE in a MULTI, and how many at most */
+    size_t queued_most;
     bool is_in_wait; /* or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
     int64_t waited_ms; /* when it last began to */
