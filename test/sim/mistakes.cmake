@@ -333,8 +333,8 @@ peal_sim_mistake(run_not_compared etcd races store/kv/store_kv_plan.c
     "return (void)run, plan_run_key(plan, id), OK"
     "a step of a run that has gone on: P1")
 peal_sim_mistake(relist_not_told etcd store store/kv/store_kv_load.c
-    "mirror_feed_difference(before, &store->loading, &store->feed)"
-    "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
+    "mirror_feed_difference(before, &store->loading, epoch_past(store), &store->feed)"
+    "if (!before) mirror_feed_difference(before, &store->loading, epoch_past(store), &store->feed)"
     "what changed while a watch was gone is not told: P6")
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
