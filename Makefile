@@ -8,7 +8,7 @@ SECONDS   ?= 60# per fuzzer
 HOURS     ?= 1000
 SEEDS     ?=
 FIRST_SEED ?=
-WORLD     ?= memory etcd redis
+WORLD     ?= memory etcd redis postgresql
 DURATION  ?= 10m
 SUITE     ?=
 STORE     ?= etcd
@@ -43,8 +43,8 @@ check: ## build, and run in two minutes what a change is seen by first: unit tes
 	@tools/deps.sh build test lint
 	@tools/check.sh
 
-sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd|redis]
-	$(if $(filter-out memory etcd redis,$(WORLD)),$(error WORLD=$(WORLD): there are memory, etcd and redis))
+sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd|redis|postgresql]
+	$(if $(filter-out memory etcd redis postgresql,$(WORLD)),$(error WORLD=$(WORLD): there are memory, etcd, redis and postgresql))
 	@tools/deps.sh build test
 	@tools/build.sh sim --target sim_drive $(WORLD:%=sim_%_test)
 	@build/sim/test/sim_drive $(if $(SEEDS),--seeds $(SEEDS),--hours $(HOURS)) \

@@ -1,22 +1,34 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
 # be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
-# drills with this mix of faults, in the worlds `etcd` and `redis` within 2,000: most of them in seconds, the rarest in minutes.
+# drills with this mix of faults, in the others within 2,000: most of them in seconds, the rarest in minutes.
+# A file of SQL becomes a text of the program, as it is in the product.
 function(peal_sim_mistake name world mix file from to breaks)
-    set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
+    get_filename_component(kind ${file} LAST_EXT)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}${kind})
     set(target sim_mistake_${name})
     add_custom_command(OUTPUT ${copy}
         COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/src/${file} -DOUT=${copy}
                 "-DFROM=${from}" "-DTO=${to}" -P ${CMAKE_CURRENT_SOURCE_DIR}/plant.cmake
         DEPENDS ${CMAKE_SOURCE_DIR}/src/${file} plant.cmake
         VERBATIM)
+    if(kind STREQUAL .sql)
+        get_filename_component(text ${file} NAME_WE)
+        add_custom_command(OUTPUT ${copy}.c
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${copy} -DOUTPUT=${copy}.c -DNAME=${text}_sql
+                    -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+            DEPENDS ${copy} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+            VERBATIM)
+        set(copy ${copy}.c)
+    endif()
     cmake_language(CALL peal_plain_${world} ${target} ${copy})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
-    set(drills_memory 8000)
-    set(drills_etcd 2000)
-    set(drills_redis 2000)
+    set(drills 2000)
+    if(world STREQUAL memory)
+        set(drills 8000)
+    endif()
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
-                $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
+                $<TARGET_FILE:${target}> ${mix} ${drills} ${name} "${breaks}")
 endfunction()
 
 # ---- the engine, and what a store does for it ----
@@ -405,3 +417,34 @@ peal_sim_mistake(feed_before_replica redis store redis/redis_link.c
     "queue_push(&link->held, job);"
     "link->is_for_calls ? queue_push(&link->held, job) : finish(job, false);"
     "nodes are told of a change that a promoted replica lacks")
+peal_sim_mistake(replica_not_counted redis store redis/redis_replicas.c
+    "if (link->facts.replicas < replicas)" "if (false)"
+    "what a replica lacks that came later was acknowledged, and is gone when it is promoted: P1")
+
+# ---- the client of PostgreSQL, and the functions of its schema ----
+
+peal_sim_mistake(revision_without_lock postgresql store pg/pg_schema_1.sql
+    "FROM kv_feed f WHERE f.one FOR UPDATE;" "FROM kv_feed f WHERE f.one;"
+    "a change is seen after one with a higher revision, and is passed over: P6")
+peal_sim_mistake(cursor_of_the_newest postgresql store pg/pg_feed.c
+    "pg_write_int8(client->cursor_bytes, kv_feed_begin(&client->feed));"
+    "(void)kv_feed_begin(&client->feed), client->feed.asked = client->newest, pg_write_int8(client->cursor_bytes, client->newest);"
+    "the feed goes on from the highest revision that was seen, on any connection: P6")
+peal_sim_mistake(page_taken_for_all postgresql store pg/pg_feed.c
+    "if (client->feed.cursor >= rev)" "if (is_any || client->feed.cursor >= rev)"
+    "changes behind the first that are read at once are passed over: P6")
+peal_sim_mistake(reconnect_not_read_up postgresql store kv/kv_feed.c
+    "if (!watch->base.next_revision)" "if (true)"
+    "what changed between two connections is not told: P6")
+peal_sim_mistake(compacted_taken_for_read postgresql store pg/pg_feed.c
+    "if (!is_any && client->feed.cursor < rev)" "if (false)"
+    "what was compacted before it was read is not told: P6")
+peal_sim_mistake(queued_twice postgresql races pg/pg_link.c
+    "queue_move(&link->waiting, &lost);" "(void)0;"
+    "a node no longer looks at leases: runs of one that died are never lost: P3")
+peal_sim_mistake(tag_not_compared postgresql store pg/pg_opening.c
+    "pg_int8_at(rows, 0, 0) == mark->tag" "true"
+    "nobody notices that a replica was promoted that lacks commits: P1")
+peal_sim_mistake(unknown_is_not_done postgresql races pg/pg_call.c
+    "request->may_be_done ? call->seen : -1" "-1"
+    "a transaction that was done is done again, as its tag is not looked for")

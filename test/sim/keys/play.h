@@ -66,7 +66,7 @@ extern const struct play_server {
 /* ---- play_world.c ---- */
 
 struct play *play_of(const struct net *net);
-void play_tell_oracle(const struct play *play, struct model_version *const *versions, size_t count);
+void play_tell_oracle(struct play *play, struct model_version *const *versions, size_t count);
 int64_t play_any_number(struct play *play); /* as kv_random, which is a machine's */
 
 /* ---- play_state.c ---- */

@@ -59,7 +59,7 @@ void net_forget(struct net *net, const struct loop *machine)
 
 /* ---- the server ---- */
 
-void play_tell_oracle(const struct play *play, struct model_version *const *versions, size_t count)
+void play_tell_oracle(struct play *play, struct model_version *const *versions, size_t count)
 {
     const struct etcd_serve *serve = play->serve;
     if (serve->changed)
