@@ -68,7 +68,18 @@ type draft struct {
 func newDraft(fields []field, config tftypes.Value, seen map[string]any) *draft {
 	d := &draft{content: body(fields, config, false), open: map[string]bool{}}
 	for name, value := range members(config) {
-		if !value.IsFullyKnown() && findField(fields, name) != nil {
+		f := findField(fields, name)
+		switch {
+		case f == nil || value.IsFullyKnown():
+		case f.shape == pairs && value.IsKnown(): // its names are known, and others may refer to them
+			names := map[string]any{}
+			for key, text := range members(value) {
+				if names[key] = "unknown"; text.IsFullyKnown() {
+					names[key] = scalar(text)
+				}
+			}
+			d.content[name] = names
+		default:
 			d.leaveOut(name, seen[name])
 		}
 	}
@@ -89,6 +100,25 @@ func (d *draft) leaveOut(name string, instead any) {
 	case name == "command" || name == "shell" || name == "http" || name == "function":
 		d.content["command"] = []string{"true"}
 	}
+}
+
+// isUnsure tells whether a mistake may be one only because of what is missing: ${NAME} in what runs can be a variable, a
+// secret or a parameter.
+func (d *draft) isUnsure(mistakes []peal.Mistake) bool {
+	if len(d.open) == 0 || len(mistakes) == 0 {
+		return false
+	}
+	field := fieldOf(mistakes[0].Pointer)
+	switch field {
+	case "http", "command", "shell", "steps", "finally":
+		return d.open[field] || d.open["env"] || d.open["secrets"] || d.open["params"]
+	}
+	return field == "" || d.open[field]
+}
+
+// fieldOf is the field that a JSON pointer goes into.
+func fieldOf(pointer string) string {
+	return strings.Split(strings.TrimPrefix(pointer, "/"), "/")[0]
 }
 
 // zone is the time zone that the agent gives a job without one; a job without schedules has none.
@@ -137,6 +167,9 @@ func (d *document) check(ctx context.Context, name string, draft *draft, diags *
 		if !isRight && refused.Status == http.StatusForbidden {
 			refused.Errors = decoded.Errors
 		}
+		if draft.isUnsure(refused.Errors) {
+			return nil
+		}
 		if !isRight || !d.leaveOutMissing(summary, draft, refused, diags) {
 			tell(diags, d.kind.fields, summary, refused)
 			return nil
@@ -175,7 +208,7 @@ func (d *document) leaveOutMissing(summary string, draft *draft, refused *peal.E
 	}
 	mistake := refused.Errors[0]
 	at, isPlaced := place(d.kind.fields, mistake.Pointer)
-	field := strings.Split(strings.TrimPrefix(mistake.Pointer, "/"), "/")[0]
+	field := fieldOf(mistake.Pointer)
 	if !isPlaced || draft.open[field] {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -15,7 +14,7 @@ import (
 // place is the attribute that a JSON pointer into a definition goes into; false: none, the definition as a whole. Where
 // in that the mistake is, the message says: of a place within an attribute Terraform would show the resource's first line.
 func place(fields []field, pointer string) (path.Path, bool) {
-	name := strings.Split(strings.TrimPrefix(pointer, "/"), "/")[0]
+	name := fieldOf(pointer)
 	if findField(fields, name) == nil {
 		return path.Empty(), false
 	}

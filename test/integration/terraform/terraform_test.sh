@@ -108,7 +108,7 @@ expect_status 0
 
 seed=${PEAL_SEED:-$SRANDOM}
 echo "seed $seed (PEAL_SEED repeats it)"
-made=20
+made=15
 generate() { # [HOW]
     python3 "$here/jobs.py" "$seed" $made "$@" >jobs.tf.json
 }
@@ -375,6 +375,25 @@ resource "peal_job" "z" {
   notes = terraform_data.later.output
   limits = { io_weight = 5 }
 }
+resource "peal_job" "call" {
+  name     = "call"
+  schedule = "@daily"
+  env      = { TOKEN = terraform_data.later.output }
+  http     = { url = "https://example.com/", headers = { Authorization = "Bearer \$\${TOKEN}" } }
+}
+resource "peal_job" "param" {
+  name     = "param"
+  schedule = "@manual"
+  params   = { day = { default = terraform_data.later.output } }
+  http     = { url = "https://example.com/\$\${day}" }
+}
+resource "peal_job" "flow" {
+  name     = "flow"
+  schedule = "@daily"
+  jitter   = "5m"
+  steps    = [{ name = "a", command = ["echo", terraform_data.later.output] }]
+  finally  = [{ name = "b", command = ["true"] }]
+}
 END
 tf plan
 expect_status 0
@@ -385,6 +404,9 @@ sed -i 's/"nowhere"/peal_calendar.here.name/' main.tf
 tf apply -auto-approve
 expect_status 0
 expect_job z '[.notes, .timezone]' '["later",null]'
+expect_job call .env.TOKEN '"later"'
+expect_job param .params.day.default '"later"'
+expect_job flow '[.steps[0].command[1], .timezone]' '["later","UTC"]'
 expect_no_changes
 
 # ---- a channel's secrets, data sources ----
