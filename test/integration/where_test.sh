@@ -38,6 +38,10 @@ run ask '/api/v1/jobs?status=warning&fields=name'
 expect_json '.items' '[{"name":"render"}]'
 run ask '/api/v1/jobs?status=broken&fields=name'
 expect_json '.items' '[]'
+run ask '/api/v1/jobs?words=ER+rend&fields=name' # parts of names, in any order
+expect_json '.items' '[{"name":"render"}]'
+run ask '/api/v1/jobs?words=render+plain&fields=name'
+expect_json '.items' '[]'
 run ask /api/v1/jobs:facets
 expect_json '.status | map(select(.value == "warning" or .value == "broken"))' '[{"value":"warning","count":1}]'
 run ask /metrics

@@ -1,5 +1,6 @@
 #include "jobs/job_filter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,10 +109,27 @@ static bool is_in_folder(const char *folder, const char *name)
     return strncmp(name, folder, length) == 0 && name[length] == '/';
 }
 
+/* Every word, in any order. */
+static bool has_words(const char *words, const char *name)
+{
+    char word[JOB_NAME_SIZE];
+    for (const char *at = words + strspn(words, " "); *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (length >= sizeof(word))
+            return false;
+        snprintf(word, sizeof(word), "%.*s", (int)length, at);
+        if (!strcasestr(name, word))
+            return false;
+        at += length;
+    }
+    return true;
+}
+
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job)
 {
     return job_has_status(filter, job, filter->status) &&
            (!filter->folder || is_in_folder(filter->folder, job->name)) &&
+           (!filter->words || has_words(filter->words, job->name)) &&
            (!filter->owner || has_owner(filter, job->json)) &&
            (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
@@ -189,6 +207,7 @@ bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
     filter->folder = query_get(&call->query, "folder");
+    filter->words = query_get(&call->query, "words");
     filter->engine = call->api->ports.engine;
     return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
 }

@@ -1,4 +1,4 @@
-/* The filter of a list of jobs: q, label, owner, status, folder. */
+/* The filter of a list of jobs: q, words, label, owner, status, folder. */
 #ifndef PEAL_JOB_FILTER_H
 #define PEAL_JOB_FILTER_H
 
@@ -22,6 +22,7 @@ struct job_filter {
     char *q, *q_in_json; /* the second escaped as in JSON text */
     char *label, *value; /* value NULL: any */
     const char *owner;   /* the call's */
+    const char *words;   /* likewise: parts of names, with blanks between; NULL: none */
     const char *folder;  /* likewise: names that begin with it and a slash */
     enum job_status status;
     struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */

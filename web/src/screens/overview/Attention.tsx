@@ -16,6 +16,7 @@ import { reasonText, Status, warningText, type Shown } from "../../ui/status";
 import { t } from "./words";
 
 const SHOWN = 8;
+const WARNINGS = 3; // failures come first
 const LATE_MS = 10_000; // a job that has just become due is about to start
 const FIELDS = "name,status,owner";
 
@@ -32,6 +33,7 @@ interface Row {
 interface Attention {
     rows: Row[];
     failed: number; // jobs, also those that are not shown
+    warned: boolean; // more jobs have a warning than are shown
 }
 
 // Told of the job, not of its last run.
@@ -44,13 +46,13 @@ async function readRows(signal: AbortSignal): Promise<Attention> {
     const list = (query: Record<string, string>) => api.get<Page<Job>>("/jobs", { ...query, limit: SHOWN, fields: FIELDS }, signal);
     const [broken, warned, failed, due, lost] = await Promise.all([
         list({ status: "broken" }),
-        list({ status: "warning" }).catch(() => ({ items: [] as Job[] })), // an older agent has none
+        list({ status: "warning" }).catch((): Page<Job> => ({ items: [], next: null })), // an older agent has none
         list({ status: "failed", sort: "last" }),
         list({ sort: "next" }),
         api.get<Page<Run>>("/runs", { state: "lost", since: dayAgo, limit: SHOWN }, signal),
     ]);
     const counts = failed.next ? await api.optional<{ matched: number }>("/jobs:facets", { status: "failed" }, signal) : null;
-    const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused);
+    const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused && !job.status.warning);
     const ofJob = (job: Job, state: Shown | "late", text: string | null, at: string | null): Row => ({
         key: `${state} ${job.name}`,
         name: job.name,
@@ -62,7 +64,6 @@ async function readRows(signal: AbortSignal): Promise<Attention> {
     });
     const rows = [
         ...broken.items.map((job) => ofJob(job, "broken", job.status.problem, null)),
-        ...warned.items.flatMap((job) => (job.status.warning ? [ofJob(job, "warning", warningText(job.status.warning), null)] : [])),
         ...late.map((job) => ofJob(job, "late", t("late.text", { span: spanText(Date.now() - Date.parse(job.status.next_at ?? "")) }), null)),
         ...failed.items.map((job) => ofJob(job, job.status.last?.state ?? "failed", null, job.status.last?.finished_at ?? null)),
         ...lost.items.map((run): Row => ({
@@ -74,8 +75,13 @@ async function readRows(signal: AbortSignal): Promise<Attention> {
             text: reasonText(run.reason) ?? t("lost.text"),
             at: run.finished_at ?? run.started_at,
         })),
+        ...warned.items.slice(0, WARNINGS).flatMap((job) => (job.status.warning ? [ofJob(job, "warning", warningText(job.status.warning), null)] : [])),
     ];
-    return { rows: rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i), failed: counts?.matched ?? failed.items.length };
+    return {
+        rows: rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i),
+        failed: counts?.matched ?? failed.items.length,
+        warned: warned.items.length > WARNINGS,
+    };
 }
 
 function LateStatus() {
@@ -152,6 +158,11 @@ export function AttentionPanel({ version }: { version: string }) {
                 {rows.map((row) => (
                     <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || isOfDefinition(row.state) ? undefined : causes.get(row.name)} />
                 ))}
+                {found.data?.warned && (
+                    <li>
+                        <a href="#/jobs?status=warning">{t("attention.warned")}</a>
+                    </li>
+                )}
             </ul>
         </Panel>
     );
