@@ -90,7 +90,9 @@ lint  shellcheck      shellcheck
 fuzz  clang
 fuzz  libclang-rt-14-dev
 bench etcd-server     etcd
+bench curl            curl
 bench golang-go       go
+bench jq              jq
 bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
 bench nginx-light     nginx

@@ -175,7 +175,9 @@ static bool feed_rows(struct pg_job *job, PGresult *result)
         if (!take_change(client, result, row, floor))
             pg_link_lose(&client->stream, "a change can't be read");
     pg_learn(client, &client->stream, rev, incarnation, 0);
-    if (client->feed.cursor >= rev || !is_any)
+    if (!is_any && client->feed.cursor < rev)
+        kv_feed_compacted(&client->feed, rev, floor);
+    if (client->feed.cursor >= rev)
         kv_feed_told(&client->feed, rev);
     else
         client->must_read_feed = true; /* there is more */

@@ -42,6 +42,14 @@ static struct pg_job *queue_pop(struct pg_queue *queue)
     return job;
 }
 
+/* What is in `from` goes to the end of `to`. */
+static void queue_move(struct pg_queue *from, struct pg_queue *to)
+{
+    struct pg_job *job;
+    while ((job = queue_pop(from)))
+        queue_push(to, job);
+}
+
 static void finish(struct pg_job *job, bool is_lost)
 {
     if (job->is_dropped)
@@ -52,20 +60,23 @@ static void finish(struct pg_job *job, bool is_lost)
 
 /* ---- closing ---- */
 
+/* What waits for the stream is asked anew on the next one, by those whose it is: sent there as
+ * well, it would be in the queue twice. What waits for the calls was not sent, and is sent then. */
 static void close_wire(struct pg_link *link)
 {
-    struct pg_queue sent = link->sent;
+    struct pg_queue lost;
     struct pg_job *job;
     bool was_open = link->wire != NULL;
     link->wire = pg_wire_free(link->wire);
-    if (!sent.first)
-        sent.end = &sent.first;
-    queue_init(&link->sent);
+    queue_init(&lost);
+    queue_move(&link->sent, &lost);
+    if (link->role == PG_STREAM)
+        queue_move(&link->waiting, &lost);
     if (was_open && link->role == PG_STREAM) {
         pg_leases_broken(link->client);
         pg_feed_broken(link->client, link->why.length ? link->why.text : "the connection is lost");
     }
-    while ((job = queue_pop(&sent)))
+    while ((job = queue_pop(&lost)))
         finish(job, true);
 }
 

@@ -395,14 +395,13 @@ peal_sim_mistake(renewals_unseen redis races kv/kv_observer.c
     "if (lease->beats != beats)" "if (0)"
     "leases of those who live are ended")
 peal_sim_mistake(replica_not_waited_for redis store redis/redis_link.c
-    "link->is_for_calls && link->facts.replicas > 0" "false"
+    "queue_push(&link->held, job);"
+    "link->is_for_calls ? finish(job, false) : queue_push(&link->held, job);"
     "what a replica lacks was acknowledged, and is gone when it is promoted: P1")
 peal_sim_mistake(short_wait_counts redis store redis/redis_link.c
     "finish_all(&link->held, have < link->facts.replicas);" "finish_all(&link->held, false);"
     "what too few replicas have counts: P1")
-peal_sim_mistake(feed_before_replica redis store redis/redis_feed.c
-    "if (client->stream.facts.replicas > 0)" "if (false)"
+peal_sim_mistake(feed_before_replica redis store redis/redis_link.c
+    "queue_push(&link->held, job);"
+    "link->is_for_calls ? queue_push(&link->held, job) : finish(job, false);"
     "nodes are told of a change that a promoted replica lacks")
-peal_sim_mistake(history_of_one_connection redis store redis/redis_link.c
-    "redis_link_lose(&client->calls, why);" "(void)0;"
-    "a node whose two connections are of different histories of a server hears nothing more: P6")

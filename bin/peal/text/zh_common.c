@@ -142,7 +142,6 @@ const struct message zh_common[] = {
     {"running", "运行中"},
     {"paused", "已暂停"},
     {"problem", "异常"},
-    {"warning", "警告"},
     {"queued", "排队中"},
 
     /* runs */

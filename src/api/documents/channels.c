@@ -96,7 +96,8 @@ static json_t *encode_stats(const struct call *call, const char *name)
                      (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
                      (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "last_sent_at",
                      json_time(stats.sent_ms), "last_failed_at", json_time(stats.failed_ms),
-                     "failing_since", json_time(stats.failing_ms), "last_error", json_words_or_null(stats.error));
+                     "failing_since", json_time(stats.failing_ms), "last_error",
+                     json_words_or_null(stats.error));
 }
 
 /* Removes what only admins may see, such as addresses. */

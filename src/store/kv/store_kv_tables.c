@@ -163,6 +163,8 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     enum status st = first_run(plan, job_uid, &run);
     if (st != OK)
         return st;
+    if (run && run->job->last_tick_ms < tick_ms) /* as that of most claims */
+        return E_NOT_FOUND;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
         if (run_row_is(&run->row, tick_ms, attempt, part)) {
             *ret = run->row.run.id;

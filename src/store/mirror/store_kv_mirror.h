@@ -32,6 +32,7 @@ struct mirror_job {
     int64_t cursor_revision;                   /* of its cursor; 0: none */
     bool is_definition_aside, is_cursor_aside; /* exists, but can't be decoded */
     struct mirror_runs runs;
+    int64_t last_tick_ms; /* none of them is of a later tick */
 };
 
 /* Its definition exists, and all its values can be decoded: only then the job is fed. */

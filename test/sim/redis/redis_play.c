@@ -141,6 +141,19 @@ static redisReply *do_xread(struct redis_conn *conn, const struct redis_text *ar
     return NULL;
 }
 
+/* XRANGE key (id + COUNT n, between MULTI and EXEC */
+static redisReply *queue_xrange(struct redis_conn *conn, const struct redis_text *argv)
+{
+    conn->queued_after = strtoll(argv[2].bytes + 1, NULL, 10);
+    conn->queued_most = strtoul(argv[5].bytes, NULL, 10);
+    return reply_status("QUEUED");
+}
+
+static redisReply *do_exec(const struct redis_conn *conn, struct play *play)
+{
+    return with_head(play, read_changes(play, conn->queued_after, conn->queued_most));
+}
+
 void redis_tell(struct play *play)
 {
     struct line *line, *next;
@@ -256,12 +269,13 @@ static redisReply *do_client(const struct redis_conn *conn, const struct redis_w
     bool is_kill = strcmp(what, "KILL") == 0;
     struct line *other =
         lines_find(&play->lines, strtoll(words->argv[is_kill ? 3 : 2].bytes, NULL, 10));
-    bool is_done =
-        other && (is_kill || (other->is_busy && !((struct redis_conn *)other)->is_in_wait));
+    bool is_done = other && (is_kill || other->is_busy);
     if (is_done && is_kill) {
         line_end(other, play_server.lost);
-    } else if (is_done) {
-        line_answer(other, reply_nil());
+    } else if (is_done) { /* a WAIT, too: then nobody has it yet */
+        struct redis_conn *waiting = (struct redis_conn *)other;
+        line_answer(other, waiting->is_in_wait ? reply_int(0) : reply_nil());
+        waiting->is_in_wait = false;
         line_go_on(other);
     }
     return reply_int(is_done);
@@ -309,6 +323,12 @@ redisReply *redis_do(struct redis_conn *conn, const struct redis_words *words)
         reply = do_script(conn, words);
     else if (strcmp(what, "XREAD") == 0)
         reply = do_xread(conn, words->argv);
+    else if (strcmp(what, "XRANGE") == 0)
+        reply = queue_xrange(conn, words->argv);
+    else if (strcmp(what, "EXEC") == 0)
+        reply = do_exec(conn, play);
+    else if (strcmp(what, "INCR") == 0)
+        reply = reply_int(1);
     else if (strcmp(what, "WAIT") == 0)
         reply = do_wait(conn, words);
     else if (strcmp(what, "CLIENT") == 0)

@@ -28,7 +28,9 @@ struct redis_words {
 struct redis_conn {
     struct line line;      /* first; busy: in an XREAD, ... */
     int64_t blocked_after; /* ... which waits for what comes after that, ... */
-    bool is_in_wait;       /* ... or in a WAIT, which then finds that so many replicas have it: */
+    int64_t queued_after;  /* of the XRANGE in a MULTI, and how many at most */
+    size_t queued_most;
+    bool is_in_wait; /* ... or in a WAIT, which then finds that so many replicas have it: */
     int waited_for;
     int64_t waited_ms; /* when it last began to */
 };

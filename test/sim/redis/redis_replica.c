@@ -194,7 +194,7 @@ void replica_init(struct redis_play *play)
     task_init(&play->back_task, NULL, on_back);
 }
 
-/* What is told waits for the replica and makes the way to the server three times: at some hundred
+/* What is told waits for the replica and makes the way to the server twice: at some hundred
  * milliseconds each, news of other clocks are so old that nobody starts anything. */
 void replica_begin(struct redis_play *play, int64_t latency_ms)
 {

@@ -34,32 +34,55 @@ static uint64_t take_big_endian(struct unpacker *from, int bytes)
     return number;
 }
 
+static struct item take_bytes(struct unpacker *from, size_t length)
+{
+    if ((size_t)(from->end - from->at) < length)
+        abort();
+    struct item item = {.kind = ITEM_BYTES, .text = {length, (char *)from->at}};
+    from->at += length;
+    return item;
+}
+
+static struct item take_item(struct unpacker *from);
+
+static struct item take_array(struct unpacker *from, size_t count)
+{
+    struct item item = {.kind = ITEM_ARRAY, .count = count};
+    item.items = arena_array(from->arena, count, sizeof(*item.items));
+    for (size_t i = 0; i < count; i++)
+        item.items[i] = take_item(from);
+    return item;
+}
+
 static struct item take_item(struct unpacker *from)
 {
-    struct item item = {.kind = ITEM_NUMBER};
     uint8_t type = (uint8_t)take_big_endian(from, 1);
-    if (type < 0x80) {
-        item.number = type;
-    } else if (type == 0xd3) {
-        item.number = (int64_t)take_big_endian(from, 8);
-    } else if (type == 0xc2 || type == 0xc3) {
-        item.kind = ITEM_BOOL;
-        item.number = type == 0xc3;
-    } else if (type == 0xdb) {
-        item.kind = ITEM_BYTES;
-        item.text.length = take_big_endian(from, 4);
-        item.text.bytes = (char *)from->at;
-        from->at += item.text.length;
-    } else if (type == 0xdd || type == 0x92) {
-        item.kind = ITEM_ARRAY;
-        item.count = type == 0x92 ? 2 : take_big_endian(from, 4);
-        item.items = arena_array(from->arena, item.count, sizeof(*item.items));
-        for (size_t i = 0; i < item.count; i++)
-            item.items[i] = take_item(from);
-    } else {
+    if (type < 0x80)
+        return (struct item){.kind = ITEM_NUMBER, .number = type};
+    if (type < 0xa0)
+        return take_array(from, type & 0xf);
+    if (type < 0xc0)
+        return take_bytes(from, type & 0x1f);
+    switch (type) {
+    case 0xc2:
+    case 0xc3:
+        return (struct item){.kind = ITEM_BOOL, .number = type == 0xc3};
+    case 0xcc:
+    case 0xcd:
+    case 0xce:
+        return (struct item){.number = (int64_t)take_big_endian(from, 1 << (type - 0xcc))};
+    case 0xd3:
+        return (struct item){.number = (int64_t)take_big_endian(from, 8)};
+    case 0xd9:
+    case 0xda:
+    case 0xdb:
+        return take_bytes(from, take_big_endian(from, 1 << (type - 0xd9)));
+    case 0xdc:
+    case 0xdd:
+        return take_array(from, take_big_endian(from, 2 << (type - 0xdc)));
+    default:
         abort();
     }
-    return item;
 }
 
 /* ---- entries ---- */

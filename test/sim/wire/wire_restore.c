@@ -207,7 +207,7 @@ void wire_restore_behind(struct cluster *cluster, int64_t incarnation)
     int64_t revision = marked_by_all(cluster, incarnation) - 1 - stage_below(stage, 3);
     if (oldest < world->etcd.model.compacted)
         oldest = world->etcd.model.compacted;
-    if (!world->is_to_advance && world->first_backup && revision > oldest)
+    if (cluster->may_lose && !world->is_to_advance && world->first_backup && revision > oldest)
         go_back_to(cluster, revision, true);
 }
 

@@ -7,10 +7,10 @@
 #include "array.h"
 #include "cli/listing.h"
 #include "client/batch/batch.h"
-#include "jobs/shadow/shadow_report.h"
 #include "crontab/crontab.h"
 #include "definition/selector.h"
 #include "jobs/foreign/crontab_file.h"
+#include "jobs/shadow/shadow_report.h"
 #include "text/tr.h"
 
 static const char marker[] = "#peal# "; /* of a line that peal has taken over */
@@ -408,13 +408,15 @@ static enum exit_code change_text(struct client *client, const struct request *r
     for (const char *at = before->text; (at = strchr(at, '\n')); at++)
         count++;
     struct lines lines = {.is_taken = calloc(count + 1, sizeof(bool))};
+    if (!lines.is_taken)
+        return cli_fail(E_NOMEM);
     strbuf_init(&plain);
     job_list_init(&lines.jobs);
     if (change->takes)
         strbuf_add(&plain, before->text, before->length);
     else
         unmark(before, &plain);
-    enum exit_code code = lines.is_taken && !plain.failed ? EXIT_OK : cli_fail(E_NOMEM);
+    enum exit_code code = cli_fail(strbuf_status(&plain));
     if (code == EXIT_OK)
         code = find_lines(request, reading, &plain, change, all, &lines);
     if (code == EXIT_OK && !lines.count) {

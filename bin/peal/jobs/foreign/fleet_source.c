@@ -268,19 +268,26 @@ void fleet_lines_release(struct fleet_lines *lines)
     fleet_lines_init(lines);
 }
 
+static enum status note_hosts(const struct fleet *fleet, struct fleet_lines *ret)
+{
+    ret->hosts = calloc(ret->jobs.count + 1, sizeof(char *));
+    if (!ret->hosts)
+        return E_NOMEM;
+    for (size_t i = 0; i < ret->jobs.count; i++) {
+        ret->hosts[i] = strdup(fleet_hosts_of(fleet, i));
+        if (!ret->hosts[i])
+            return E_NOMEM;
+    }
+    return OK;
+}
+
 enum exit_code fleet_source_lines(const char *folder, const struct reading *reading,
                                   struct fleet_lines *ret)
 {
     struct source source = {.reading = reading, .folder = folder, .is_quiet = true};
     enum exit_code code = read_hosts(&source, NULL, &ret->jobs);
-    if (code == EXIT_OK) {
-        ret->hosts = calloc(ret->jobs.count + 1, sizeof(char *));
-        code = cli_fail(ret->hosts ? OK : E_NOMEM);
-    }
-    for (size_t i = 0; i < ret->jobs.count && code == EXIT_OK; i++) {
-        ret->hosts[i] = strdup(fleet_hosts_of(&source.fleet, i));
-        code = cli_fail(ret->hosts[i] ? OK : E_NOMEM);
-    }
+    if (code == EXIT_OK)
+        code = cli_fail(note_hosts(&source.fleet, ret));
     release(&source);
     return code;
 }

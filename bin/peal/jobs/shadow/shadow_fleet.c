@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli/listing.h"
-#include "jobs/shadow/shadow_report.h"
 #include "jobs/foreign/fleet_source.h"
+#include "jobs/shadow/shadow_report.h"
 #include "text/tr.h"
 #include "timestamp.h"
 
@@ -145,11 +145,9 @@ static enum exit_code add_strange(struct host *host, const struct cron_start *st
             : json_pack("{s:s, s:s%, s:s%, s:s, s:s%}", "at", at.text, "user", start->user,
                         strlen(start->user), "command", start->command, strlen(start->command),
                         "only", "cron", "why", why.text, why.length);
-    if (!row)
-        st = E_NOMEM;
-    else if (host->report->is_table)
+    if (row && host->report->is_table)
         st = add_difference(host->report, host->name, "-", row);
-    else if (json_object_del(row, "only") != 0 || json_object_del(row, "why") != 0 ||
+    else if (!row || json_object_del(row, "only") != 0 || json_object_del(row, "why") != 0 ||
              json_array_append(host->others, row) != 0)
         st = E_NOMEM;
     json_decref(row);
