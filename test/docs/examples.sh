@@ -35,6 +35,12 @@ set +u # as in a reader's shell
 # ---- this machine in the place of others ----
 
 here() { # COMMAND
+    local instance='' run='' node=''
+    if [[ $1 == *01K9ZQ3V7C* ]]; then
+        instance=$(newest_instance)
+        run=$(newest_run report)
+    fi
+    [[ $1 != *web-[12]* ]] || node=$(node_name)
     sed -E -e "s#etcd://(etcd-1,etcd-2,etcd-3|etcd-1,etcd-2|10.0.0.1,10.0.0.2,10.0.0.3)#$etcd_url#" \
         -e "s#postgresql://peal@db-1,db-2/jobs\?sslmode=require#$postgres_url#" \
         -e "s#redis://redis-1#$redis_url#" \
@@ -55,11 +61,11 @@ here() { # COMMAND
         -e "s#^journalctl [^|]*\|#cat $scratch/cron.log |#" \
         -e "s#^peal (user add|login) .*#& --password-file $scratch/password#" \
         -e "s#^peal (delete|(webhook|group|calendar) delete) .*#& --yes#" \
-        -e "s#^peal workflow retry 01K9ZQ3V7C\$#peal workflow retry $(instance) --all --wait#" \
-        -e "s#^peal (run|runs) (--again )?01K9ZQ3V7C#peal \1 \2$(newest_run report)#" \
-        -e "s#^(peal [^|]*)01K9ZQ3V7C#\1$(instance)#" \
-        -e "s#^peal (drain|undrain) web-1#peal \1 $(node_name)#" \
-        -e "s#--on web-2#--on $(node_name)#" \
+        -e "s#^peal workflow retry 01K9ZQ3V7C\$#peal workflow retry $instance --all --wait#" \
+        -e "s#^peal (run|runs) (--again )?01K9ZQ3V7C#peal \1 \2$run#" \
+        -e "s#^(peal [^|]*)01K9ZQ3V7C#\1$instance#" \
+        -e "s#^peal (drain|undrain) web-1#peal \1 $node#" \
+        -e "s#--on web-2#--on $node#" \
         -e "s#^peal (why|run) JOB#peal \1 backup#; s#peal logs JOB#peal logs backup#" \
         -e "s#'20(27-01-0[23]) #'20$(($(date +%y) + 1))-\1 #g; s#('20[0-9]*-)27-#\1#g" \
         -e "s#^peal logs -f 01(.*)#peal logs 01\1#" \
@@ -73,7 +79,7 @@ node_name() {
 }
 
 # The newest instance of the workflow that the document shows, which was good: all of it is run again.
-instance() {
+newest_instance() {
     peal workflow runs etl/nightly -o name 2>/dev/null | head -n 1
 }
 
