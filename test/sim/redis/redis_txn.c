@@ -49,6 +49,8 @@ static struct item take_array(struct unpacker *from, size_t count)
 {
     struct item item = {.kind = ITEM_ARRAY, .count = count};
     item.items = arena_array(from->arena, count, sizeof(*item.items));
+    if (!item.items)
+        abort();
     for (size_t i = 0; i < count; i++)
         item.items[i] = take_item(from);
     return item;
