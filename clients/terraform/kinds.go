@@ -6,7 +6,7 @@ type kind struct {
 	plural string // in the API's paths
 	about  string
 	fields []field
-	isJob  bool // has a uid, can be checked before it is written, and be patched
+	isJob  bool // has a uid, refers to other things, and can be patched
 }
 
 var kinds = []kind{

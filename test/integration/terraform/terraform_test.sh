@@ -125,6 +125,18 @@ python3 "$here/jobs.py" fields >"$scratch/made"
 run diff "$scratch/fields" "$scratch/made"
 expect_stdout ''
 
+# The other definitions have tables of their own, which are to have all fields, too.
+tf providers schema -json
+jq -r '.provider_schemas[].resource_schemas | to_entries[] | select(.key != "peal_job")
+    | .key as $kind | .value.block.attributes | keys[] | select(. != "revision") | $kind + "." + .' "$scratch/out" | sort >"$scratch/fields"
+curl -sS --unix-socket "$PEAL_DATA/api.sock" http://peal/openapi.json | jq -r '.components.schemas | to_entries[]
+    | select(.key == "GroupDefinition" or .key == "CalendarDefinition" or .key == "ChannelDefinition")
+    | .key as $kind | .value.properties + {name: 0} | keys[] | "peal_" + ($kind[:-10] | ascii_downcase) + "." + .' | sort >"$scratch/made"
+run diff "$scratch/fields" "$scratch/made"
+expect_stdout ''
+run cat "$scratch/fields"
+expect_stdout_has peal_channel.secret
+
 generate
 tf apply -auto-approve
 expect_status 0
