@@ -271,17 +271,33 @@ func (c *Client) GetChannel(ctx context.Context, name string, headers ...Header)
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutChannelOptions are what PutChannel can be given; what is left out is not sent.
+type PutChannelOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutChannel: Make a channel, or replace it; asterisks keep a secret as it is.
-func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefinition, headers ...Header) (*Channel, error) {
+func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefinition, options *PutChannelOptions, headers ...Header) (*Channel, error) {
 	r := request{method: "PUT", path: "/api/v1/channels/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteChannelOptions are what DeleteChannel can be given; what is left out is not sent.
+type DeleteChannelOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteChannel: Delete a channel that no job names.
-func (c *Client) DeleteChannel(ctx context.Context, name string, headers ...Header) (*Channel, error) {
+func (c *Client) DeleteChannel(ctx context.Context, name string, options *DeleteChannelOptions, headers ...Header) (*Channel, error) {
 	r := request{method: "DELETE", path: "/api/v1/channels/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -494,12 +510,13 @@ func (c *Client) CreateJob(ctx context.Context, body Definition, options *Create
 
 // BatchJobsOptions are what BatchJobs can be given; what is left out is not sent.
 type BatchJobsOptions struct {
-	Applied *bool        `json:"-"`
-	Keep    *bool        `json:"-"`
-	Kept    string       `json:"-"`
-	Put     []Definition `json:"put,omitempty"`
-	Delete  []string     `json:"delete,omitempty"`
-	DryRun  *bool        `json:"dry_run,omitempty"`
+	Applied *bool            `json:"-"`
+	Keep    *bool            `json:"-"`
+	Kept    string           `json:"-"`
+	Put     []Definition     `json:"put,omitempty"`
+	Delete  []string         `json:"delete,omitempty"`
+	DryRun  *bool            `json:"dry_run,omitempty"`
+	Assume  *BatchJobsAssume `json:"assume,omitempty"`
 }
 
 // BatchJobs: Put and delete many jobs: all are checked before any is written.
@@ -1062,17 +1079,33 @@ func (c *Client) GetCalendar(ctx context.Context, name string, headers ...Header
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutCalendarOptions are what PutCalendar can be given; what is left out is not sent.
+type PutCalendarOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutCalendar: Create a calendar, or replace it.
-func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefinition, headers ...Header) (*Calendar, error) {
+func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefinition, options *PutCalendarOptions, headers ...Header) (*Calendar, error) {
 	r := request{method: "PUT", path: "/api/v1/calendars/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteCalendarOptions are what DeleteCalendar can be given; what is left out is not sent.
+type DeleteCalendarOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteCalendar: Delete a calendar that no job names.
-func (c *Client) DeleteCalendar(ctx context.Context, name string, headers ...Header) (*Calendar, error) {
+func (c *Client) DeleteCalendar(ctx context.Context, name string, options *DeleteCalendarOptions, headers ...Header) (*Calendar, error) {
 	r := request{method: "DELETE", path: "/api/v1/calendars/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -1106,6 +1139,7 @@ func (c *Client) ListMaintenance(ctx context.Context, headers ...Header) (*Maint
 
 // CreateMaintenanceOptions are what CreateMaintenance can be given; what is left out is not sent.
 type CreateMaintenanceOptions struct {
+	DryRun    *bool  `json:"-"`
 	Namespace string `json:"namespace,omitempty"`
 	From      string `json:"from,omitempty"`
 	To        string `json:"to,omitempty"`
@@ -1117,6 +1151,7 @@ type CreateMaintenanceOptions struct {
 func (c *Client) CreateMaintenance(ctx context.Context, options *CreateMaintenanceOptions, headers ...Header) (*Maintenance, error) {
 	r := request{method: "POST", path: "/api/v1/maintenance", headers: headers}
 	if options != nil {
+		r.add("dry_run", options.DryRun)
 		r.body = options
 	}
 	answer := new(Maintenance)
@@ -1144,17 +1179,33 @@ func (c *Client) GetGroup(ctx context.Context, name string, headers ...Header) (
 	return answer, c.call(ctx, &r, answer)
 }
 
+// PutGroupOptions are what PutGroup can be given; what is left out is not sent.
+type PutGroupOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // PutGroup: Create a group, or replace its limits.
-func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition, headers ...Header) (*Group, error) {
+func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition, options *PutGroupOptions, headers ...Header) (*Group, error) {
 	r := request{method: "PUT", path: "/api/v1/groups/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	r.body = body
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteGroupOptions are what DeleteGroup can be given; what is left out is not sent.
+type DeleteGroupOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteGroup: Delete a group that no job names.
-func (c *Client) DeleteGroup(ctx context.Context, name string, headers ...Header) (*Group, error) {
+func (c *Client) DeleteGroup(ctx context.Context, name string, options *DeleteGroupOptions, headers ...Header) (*Group, error) {
 	r := request{method: "DELETE", path: "/api/v1/groups/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)
 }

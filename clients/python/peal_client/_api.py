@@ -215,21 +215,36 @@ class Api(Transport):
         name: str,
         body: models.ChannelDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Make a channel, or replace it; asterisks keep a secret as it is."""
-        return self.call("PUT", f"/api/v1/channels/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/channels/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_channel(
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Delete a channel that no job names."""
-        return self.call("DELETE", f"/api/v1/channels/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/channels/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_channel_messages(
         self,
@@ -417,6 +432,7 @@ class Api(Transport):
         put: Optional[List[models.Definition]] = None,
         delete: Optional[List[str]] = None,
         dry_run: Optional[bool] = None,
+        assume: Optional[models.BatchJobsAssume] = None,
         idempotency_key: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.BatchResults:
@@ -425,7 +441,7 @@ class Api(Transport):
             "POST",
             "/api/v1/jobs:batch",
             query={"applied": applied, "keep": keep, "kept": kept},
-            body=given({"put": put, "delete": delete, "dry_run": dry_run}),
+            body=given({"put": put, "delete": delete, "dry_run": dry_run, "assume": assume}),
             idempotency_key=idempotency_key,
             headers=headers,
         )
@@ -922,21 +938,36 @@ class Api(Transport):
         name: str,
         body: models.CalendarDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Create a calendar, or replace it."""
-        return self.call("PUT", f"/api/v1/calendars/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/calendars/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_calendar(
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Delete a calendar that no job names."""
-        return self.call("DELETE", f"/api/v1/calendars/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/calendars/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def preview_calendar(
         self,
@@ -960,6 +991,7 @@ class Api(Transport):
     def create_maintenance(
         self,
         *,
+        dry_run: Optional[bool] = None,
         namespace: Optional[str] = None,
         from_: Optional[str] = None,
         to: Optional[str] = None,
@@ -971,6 +1003,7 @@ class Api(Transport):
         return self.call(
             "POST",
             "/api/v1/maintenance",
+            query={"dry_run": dry_run},
             body=given({"namespace": namespace, "from": from_, "to": to, "reason": reason}),
             idempotency_key=idempotency_key,
             headers=headers,
@@ -993,21 +1026,36 @@ class Api(Transport):
         name: str,
         body: models.GroupDefinition,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Create a group, or replace its limits."""
-        return self.call("PUT", f"/api/v1/groups/{segment(name)}", body=body, if_match=if_match, headers=headers)
+        return self.call(
+            "PUT",
+            f"/api/v1/groups/{segment(name)}",
+            query={"dry_run": dry_run},
+            body=body,
+            if_match=if_match,
+            headers=headers,
+        )
 
     def delete_group(
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Delete a group that no job names."""
-        return self.call("DELETE", f"/api/v1/groups/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/groups/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_runs(
         self,

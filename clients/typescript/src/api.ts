@@ -151,13 +151,22 @@ export class Api extends Transport {
   }
 
   /** Make a channel, or replace it; asterisks keep a secret as it is. */
-  putChannel(name: string, body: models.ChannelDefinition, request: RequestOptions = {}): Promise<models.Channel> {
-    return this.call<models.Channel>({ method: "PUT", path: `/api/v1/channels/${segment(name)}`, body }, request);
+  putChannel(
+    name: string,
+    body: models.ChannelDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Channel> {
+    return this.call<models.Channel>({ method: "PUT", path: `/api/v1/channels/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a channel that no job names. */
-  deleteChannel(name: string, request: RequestOptions = {}): Promise<models.Channel> {
-    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}` }, request);
+  deleteChannel(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Channel> {
+    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** What became of its messages: those that wait, and the last ones of each node. */
@@ -260,10 +269,10 @@ export class Api extends Transport {
 
   /** Put and delete many jobs: all are checked before any is written. */
   batchJobs(
-    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean } = {},
+    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean; assume?: models.BatchJobsAssume } = {},
     request: RequestOptions = {},
   ): Promise<models.BatchResults> {
-    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run"]) }, request);
+    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run", "assume"]) }, request);
   }
 
   /** Run, pause, resume, kill, label or delete all jobs that a filter takes. */
@@ -553,13 +562,22 @@ export class Api extends Transport {
   }
 
   /** Create a calendar, or replace it. */
-  putCalendar(name: string, body: models.CalendarDefinition, request: RequestOptions = {}): Promise<models.Calendar> {
-    return this.call<models.Calendar>({ method: "PUT", path: `/api/v1/calendars/${segment(name)}`, body }, request);
+  putCalendar(
+    name: string,
+    body: models.CalendarDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Calendar> {
+    return this.call<models.Calendar>({ method: "PUT", path: `/api/v1/calendars/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a calendar that no job names. */
-  deleteCalendar(name: string, request: RequestOptions = {}): Promise<models.Calendar> {
-    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}` }, request);
+  deleteCalendar(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Calendar> {
+    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** Its dates in a span, and the ticks that it takes out. */
@@ -578,10 +596,10 @@ export class Api extends Transport {
 
   /** Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended. */
   createMaintenance(
-    options: { namespace?: string; from?: string; to?: string; reason?: string } = {},
+    options: { dry_run?: boolean; namespace?: string; from?: string; to?: string; reason?: string } = {},
     request: RequestOptions = {},
   ): Promise<models.Maintenance> {
-    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
+    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, query: pick(options, ["dry_run"]), body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
   }
 
   /** End maintenance or a pause now; what has not begun is removed. */
@@ -600,13 +618,22 @@ export class Api extends Transport {
   }
 
   /** Create a group, or replace its limits. */
-  putGroup(name: string, body: models.GroupDefinition, request: RequestOptions = {}): Promise<models.Group> {
-    return this.call<models.Group>({ method: "PUT", path: `/api/v1/groups/${segment(name)}`, body }, request);
+  putGroup(
+    name: string,
+    body: models.GroupDefinition,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Group> {
+    return this.call<models.Group>({ method: "PUT", path: `/api/v1/groups/${segment(name)}`, query: pick(options, ["dry_run"]), body }, request);
   }
 
   /** Delete a group that no job names. */
-  deleteGroup(name: string, request: RequestOptions = {}): Promise<models.Group> {
-    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}` }, request);
+  deleteGroup(
+    name: string,
+    options: { dry_run?: boolean } = {},
+    request: RequestOptions = {},
+  ): Promise<models.Group> {
+    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
   }
 
   /** Runs, newest first. */

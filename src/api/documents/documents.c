@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "handlers.h"
+#include "input.h"
 #include "note.h"
 #include "routes.h"
 #include "server.h"
@@ -160,6 +161,21 @@ static void put_done(struct call *call)
     }
 }
 
+/* Adds what a dry run is asked for: what the edit would do to the document. */
+static json_t *add_result(struct call *call, int *status, json_t *native)
+{
+    const struct doc_edit *edit = call->state;
+    const char *result = edit->action == DOC_DELETE ? "deleted"
+                         : edit->is_same            ? "unchanged"
+                         : edit->revision           ? "changed"
+                                                    : "created";
+    (void)status;
+    if (!native || json_object_set_new(native, "result", json_string(result)) == 0)
+        return native;
+    json_decref(native);
+    return NULL;
+}
+
 void doc_submit(struct call *call)
 {
     struct doc_edit *edit = call->state;
@@ -169,6 +185,11 @@ void doc_submit(struct call *call)
     }
     edit->put = (struct store_put_doc){.json = edit->json, .expected_revision = edit->revision};
     doc_name(&edit->put, edit->kind->name, call->argument);
+    if (edit->is_dry_run) {
+        edit->put.revision = edit->revision;
+        reply_edit(call);
+        return;
+    }
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, put_done);
 }
 
@@ -207,6 +228,10 @@ static void edit_doc(struct call *call, enum doc_action action)
         return;
     edit->kind = kind;
     edit->action = action;
+    if (!param_bool(call, "dry_run", &edit->is_dry_run))
+        return;
+    if (edit->is_dry_run)
+        call->shape = add_result;
     prepare(call);
 }
 
