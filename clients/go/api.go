@@ -287,9 +287,17 @@ func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefini
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteChannelOptions are what DeleteChannel can be given; what is left out is not sent.
+type DeleteChannelOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteChannel: Delete a channel that no job names.
-func (c *Client) DeleteChannel(ctx context.Context, name string, headers ...Header) (*Channel, error) {
+func (c *Client) DeleteChannel(ctx context.Context, name string, options *DeleteChannelOptions, headers ...Header) (*Channel, error) {
 	r := request{method: "DELETE", path: "/api/v1/channels/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -504,12 +512,13 @@ func (c *Client) CreateJob(ctx context.Context, body Definition, options *Create
 
 // BatchJobsOptions are what BatchJobs can be given; what is left out is not sent.
 type BatchJobsOptions struct {
-	Applied *bool        `json:"-"`
-	Keep    *bool        `json:"-"`
-	Kept    string       `json:"-"`
-	Put     []Definition `json:"put,omitempty"`
-	Delete  []string     `json:"delete,omitempty"`
-	DryRun  *bool        `json:"dry_run,omitempty"`
+	Applied *bool            `json:"-"`
+	Keep    *bool            `json:"-"`
+	Kept    string           `json:"-"`
+	Put     []Definition     `json:"put,omitempty"`
+	Delete  []string         `json:"delete,omitempty"`
+	DryRun  *bool            `json:"dry_run,omitempty"`
+	Assume  *BatchJobsAssume `json:"assume,omitempty"`
 }
 
 // BatchJobs: Put and delete many jobs: all are checked before any is written.
@@ -1088,9 +1097,17 @@ func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefi
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteCalendarOptions are what DeleteCalendar can be given; what is left out is not sent.
+type DeleteCalendarOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteCalendar: Delete a calendar that no job names.
-func (c *Client) DeleteCalendar(ctx context.Context, name string, headers ...Header) (*Calendar, error) {
+func (c *Client) DeleteCalendar(ctx context.Context, name string, options *DeleteCalendarOptions, headers ...Header) (*Calendar, error) {
 	r := request{method: "DELETE", path: "/api/v1/calendars/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -1124,6 +1141,7 @@ func (c *Client) ListMaintenance(ctx context.Context, headers ...Header) (*Maint
 
 // CreateMaintenanceOptions are what CreateMaintenance can be given; what is left out is not sent.
 type CreateMaintenanceOptions struct {
+	DryRun    *bool  `json:"-"`
 	Namespace string `json:"namespace,omitempty"`
 	From      string `json:"from,omitempty"`
 	To        string `json:"to,omitempty"`
@@ -1135,6 +1153,7 @@ type CreateMaintenanceOptions struct {
 func (c *Client) CreateMaintenance(ctx context.Context, options *CreateMaintenanceOptions, headers ...Header) (*Maintenance, error) {
 	r := request{method: "POST", path: "/api/v1/maintenance", headers: headers}
 	if options != nil {
+		r.add("dry_run", options.DryRun)
 		r.body = options
 	}
 	answer := new(Maintenance)
@@ -1178,9 +1197,17 @@ func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition
 	return answer, c.call(ctx, &r, answer)
 }
 
+// DeleteGroupOptions are what DeleteGroup can be given; what is left out is not sent.
+type DeleteGroupOptions struct {
+	DryRun *bool `json:"-"`
+}
+
 // DeleteGroup: Delete a group that no job names.
-func (c *Client) DeleteGroup(ctx context.Context, name string, headers ...Header) (*Group, error) {
+func (c *Client) DeleteGroup(ctx context.Context, name string, options *DeleteGroupOptions, headers ...Header) (*Group, error) {
 	r := request{method: "DELETE", path: "/api/v1/groups/" + segment(name), headers: headers}
+	if options != nil {
+		r.add("dry_run", options.DryRun)
+	}
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)
 }

@@ -27,6 +27,17 @@ struct id call_make_id(const struct call *call)
     return made_id_next(&api->last_made, &api->ports.entropy, call->now_ms);
 }
 
+bool call_assumes(const struct call *call, const char *kind, const char *name)
+{
+    const json_t *each;
+    size_t i;
+    json_array_foreach (json_object_get(call->assumed, kind), i, each) {
+        if (strcmp(json_string_value(each), name) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *call_input(const struct call *call, const char *name)
 {
     return call->request ? http_field(call->request, name) : NULL;

@@ -69,6 +69,8 @@ struct call {
     int64_t now_ms;                /* when the request was complete */
     struct idempotent *repeatable; /* the entry of its Idempotency-Key; NULL: none */
     int64_t revision;              /* of the answer, for the ETag; 0: none */
+    const json_t
+        *assumed; /* documents that a dry run takes to be there, {"groups":["NAME"]}; NULL: none */
 
     /* What it waits for. */
     struct store_request store;
@@ -123,6 +125,9 @@ bool call_name(struct call *call, const char *name);
 /* A new id, of the moment when the call came. Those of one millisecond, such as of all jobs of a
  * batch, follow each other, so that the databases add them at the ends of their indexes. */
 struct id call_make_id(const struct call *call);
+
+/* Is the document of this kind, "groups", taken to be there by this dry run? */
+bool call_assumes(const struct call *call, const char *kind, const char *name);
 
 /* A header of the request; NULL: none. */
 const char *call_input(const struct call *call, const char *name);

@@ -100,8 +100,8 @@ calendar set|See: peal calendar set --help
 calendar list --weekday sat|--weekday is for peal calendar set
 cluster status --from x|--from is for peal cluster import
 tls|expected: peal tls init
-import csv|peal import is crontab, fleet, gocron, dkron, kubernetes, systemd or xxl-job, not "csv"
-import|what to import? peal import crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job
+import csv|peal import is crontab, fleet, gocron, dkron, kubernetes, systemd, yaml or xxl-job, not "csv"
+import|what to import? peal import yaml, crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job
 rollback a 0|REVISION is a number from 1 to
 completion tcsh|the shell is bash, zsh, fish or man, not "tcsh"
 TABLE

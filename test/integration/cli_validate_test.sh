@@ -142,7 +142,7 @@ shell: "true"
 YAML
 run peal validate refs.yaml jobs/a.yaml
 expect_status 0
-expect_stderr_has 'note: calendars, channels and jobs that are in no file were not checked'
+expect_stderr_has 'note: groups, calendars, channels and jobs that are in no file were not checked'
 start_agent agent --listen none
 peal calendar set holidays 12-25 2>/dev/null
 peal channel set ops --type webhook --hook http://127.0.0.1:9/ --unencrypted 2>/dev/null

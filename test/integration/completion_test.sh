@@ -30,7 +30,8 @@ expect_stdout report
 complete_line peal run --data "$scratch/nowhere" ba
 expect_stdout ''
 complete_line peal apply --p
-expect_stdout --prune
+expect_stdout '--prune
+--prune-documents'
 complete_line peal list -o ''
 expect_stdout "json
 name

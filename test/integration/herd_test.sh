@@ -93,4 +93,42 @@ expect_json '[.seconds[] | select(.skipped > 0)] | length' 1
 run peal herd
 expect_status 0
 expect_stdout_has "3 of them fall in maintenance of namespace shop: ${day}T09:00:00Z to ${day}T11:00:00Z (disks)"
+
+# Groups of which more runs start in one second than may be under way: by what the nodes that there are let run.
+run peal group set both --cluster 2
+run peal group set alone --node 1
+run peal group set wide --cluster 9
+for i in 1 2 3; do
+    run peal add "limited/$i" '0 11 * * *' --tz UTC --group both --group alone --group wide -- true
+    expect_status 0
+done
+cat >"$scratch/flow.yaml" <<'END'
+name: limited/flow
+schedule: 0 11 * * *
+timezone: UTC
+steps:
+- {name: a, command: [x], groups: [both]}
+- {name: b, job: limited/1}
+- {name: c, command: [x], groups: [both], after: [a]}
+END
+run peal apply -f "$scratch/flow.yaml"
+expect_status 0
+run peal herd -o json --horizon 2d
+expect_json '[.groups[] | [.group, .where, .most, .starts, .seconds, .waiting]]' '[["alone",null,1,4,2,6],["both",null,2,5,2,6]]'
+run peal herd
+expect_stdout_has 'group both: at most 2 at once, and up to 5 start in one second ('
+cat "$scratch/flow.yaml" - >"$scratch/file.yaml" <<'END'
+---
+kind: group
+name: both
+cluster: 1
+---
+name: limited/1
+schedule: 0 11 * * *
+timezone: UTC
+command: [x]
+groups: [both]
+END
+run peal herd -f "$scratch/file.yaml" -o json --horizon 1d
+expect_json '[.groups[] | [.group, .most, .starts, .seconds, .waiting]]' '[["both",1,3,1,2]]'
 finish

@@ -121,7 +121,7 @@ expect_status 2
 expect_stdout_has 'starts in one second with 29 others'
 
 # With an agent.
-start_agent data
+start_agent data --label zone=eu
 run peal plan -f old
 expect_status 2
 expect_stdout_has '3 to create, 0 to change, 0 to delete; 0 stay as they are'
@@ -164,10 +164,102 @@ run peal plan -f gates
 expect_status 2
 expect_stdout_has "skipped    2 ticks fall in maintenance of namespace shop: ${day}T04:00:00Z to ${next}T04:30:00Z (new disks)"
 expect_stdout_has 'skipped    365 ticks fall in the pause of namespace store: '
-expect_stdout_has 'groups     4 jobs of db start in one second, of which 2 may run: '
+expect_stdout_has 'groups     4 runs of db start in one second, of which 2 may run: '
 run peal plan -f gates -o markdown
 expect_status 2
 expect_stdout_has '2 ticks fall in maintenance of namespace shop'
+# Limits by node and by label: of the nodes that there are, and of those that a job may run on. Steps that begin with
+# their workflow count, each item of a fan-out, and those that name a job; groups of the files are those of the agent then.
+mkdir limits
+cat >limits/jobs.yaml <<'END'
+kind: group
+name: by-node
+node: 2
+---
+kind: group
+name: by-label
+labels: {zone: 3, "zone=eu": 1}
+---
+kind: group
+name: elsewhere
+labels: {zone: 1}
+---
+name: nightly
+schedule: 0 6 * * *
+timezone: UTC
+steps:
+- {name: one, command: [a], groups: [by-node]}
+- {name: many, command: [a], groups: [by-label], each: {items: [a, b, c]}}
+- {name: refers, job: referred}
+- {name: later, command: [a], groups: [by-node], after: [one]}
+---
+name: referred
+schedule: "@manual"
+command: [a]
+groups: [by-node]
+---
+name: other
+schedule: 0 6 * * *
+timezone: UTC
+command: [a]
+groups: [by-node]
+---
+name: far
+schedule: 0 6 * * *
+timezone: UTC
+command: [a]
+where: zone=us
+groups: [elsewhere]
+END
+run peal plan -f limits -o json
+expect_status 2
+expect_json '.jobs[] | select(.name == "nightly") | [.groups[] | [.group, .where, .most, .starts]]' '[["by-label",null,1,3],["by-node",null,2,3]]'
+expect_json '.jobs[] | select(.name == "other") | [.groups[] | [.group, .most, .starts]]' '[["by-node",2,3]]'
+expect_json '.jobs[] | select(.name == "far") | .groups' '[]'
+expect_json '[.documents[] | [.kind, .name, .action]]' '[["group","by-label","create"],["group","by-node","create"],["group","elsewhere","create"]]'
+run peal plan -f limits
+expect_stdout_has 'groups     3 runs of by-label start in one second, of which 1 may run: '
+expect_stdout_has '+ group by-node   limits/jobs.yaml:2:7'
+expect_stdout_has 'beside jobs 3 to create, 0 to change, 0 to delete; 0 stay as they are'
+
+# A calendar of the files moves ticks of jobs that stay as they are, in the files and elsewhere.
+mkdir dates
+cat >dates/jobs.yaml <<'END'
+kind: calendar
+name: closed
+dates: [12-25, 12-26]
+---
+name: mine
+schedule: 0 7 * * *
+timezone: UTC
+command: [a]
+calendars: [closed]
+END
+run peal apply -f dates
+expect_status 0
+run peal add theirs '0 8 * * *' --tz UTC --calendar closed -- a
+sed -i 's/, 12-26//' dates/jobs.yaml
+run peal plan -f dates -o json
+expect_status 2
+expect_json '[.documents[] | [.kind, .action, .fields[0].place.line]]' '[["calendar","change",3]]'
+expect_json '[.jobs[] | [.name, .action, .ticks.gained, .ticks.lost]]' '[["mine","move",1,0],["theirs","move",1,0]]'
+run peal plan -f dates
+expect_stdout_has '* theirs'
+run peal plan -f dates -o markdown
+expect_stdout_has '#### other ticks of theirs'
+expect_stdout_has '#### change calendar closed'
+# The same between files.
+mkdir dates-old
+sed 's/12-25/12-24/' dates/jobs.yaml >dates-old/jobs.yaml
+run peal plan -f dates --against dates-old -o json
+expect_status 2
+expect_json '[.jobs[] | [.name, .action, .ticks.moved]]' '[["mine","move",1]]'
+rm dates-old/jobs.yaml
+sed -n '/^name: mine/,$p' dates/jobs.yaml >dates-old/jobs.yaml
+run peal plan -f dates-old --against dates
+expect_status 2
+expect_stdout_has '- calendar closed'
+
 run peal apply -f gates
 run peal plan -f gates # nothing changes, whatever is in maintenance
 expect_status 0

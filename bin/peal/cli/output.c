@@ -85,13 +85,20 @@ static bool emit_value(yaml_emitter_t *emitter, const json_t *value)
     return emit_scalar(emitter, "null", false);
 }
 
-static enum status print_yaml(const json_t *value)
+static int append(void *context, unsigned char *bytes, size_t size)
+{
+    struct strbuf *out = context;
+    strbuf_add(out, (const char *)bytes, size);
+    return !out->failed;
+}
+
+enum status output_yaml(const json_t *value, struct strbuf *out)
 {
     yaml_emitter_t emitter;
     yaml_event_t event;
     if (!yaml_emitter_initialize(&emitter))
         return E_NOMEM;
-    yaml_emitter_set_output_file(&emitter, stdout);
+    yaml_emitter_set_output(&emitter, append, out);
     yaml_emitter_set_unicode(&emitter, 1);
     yaml_emitter_set_width(&emitter, -1);
     bool good = yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
@@ -102,7 +109,19 @@ static enum status print_yaml(const json_t *value)
                 yaml_emitter_emit(&emitter, &event) && yaml_stream_end_event_initialize(&event) &&
                 yaml_emitter_emit(&emitter, &event);
     yaml_emitter_delete(&emitter);
-    return good || ferror(stdout) ? OK : E_NOMEM; /* cli_finish tells of a failed write */
+    return good ? strbuf_status(out) : E_NOMEM;
+}
+
+/* A failed write is told by cli_finish. */
+static enum status print_yaml(const json_t *value)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    enum status st = output_yaml(value, &text);
+    if (st == OK)
+        fputs(text.text, stdout);
+    strbuf_release(&text);
+    return st;
 }
 
 enum exit_code output_print(const json_t *value, enum output output)

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "strbuf.h"
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
@@ -14,6 +15,9 @@ extern const char *const output_words[];
     OPTION_CHOICE(of, member, 'o', "output", "F", output_words, text)
 #define OUTPUT_SHORT_TEXT "table (default), json or yaml"
 #define OUTPUT_TEXT       "table (default), wide, json, yaml or name"
+
+/* Appends a value as a document of YAML. */
+MUST_CHECK enum status output_yaml(const json_t *value, struct strbuf *out);
 
 /* Prints a value as JSON or YAML. */
 MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);

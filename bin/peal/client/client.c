@@ -371,7 +371,7 @@ static void print_errors(const json_t *errors, const char *detail)
     }
 }
 
-static enum exit_code exit_code_of(long status)
+enum exit_code client_code_of(long status)
 {
     switch (status) {
     case 404:
@@ -428,7 +428,7 @@ enum exit_code client_report(struct client *client, enum status st, const struct
         fprintf(stderr, tr("Log in: peal login --url %s"), client->remote.url.text);
         fputc('\n', stderr);
     }
-    return exit_code_of(reply->status);
+    return client_code_of(reply->status);
 }
 
 enum exit_code client_call(struct client *client, const struct client_request *request,

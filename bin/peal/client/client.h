@@ -68,6 +68,9 @@ MUST_CHECK enum exit_code client_post(struct client *client, const char *path, c
 /* Tells which nodes an answer lacks; once per command, however many pages it reads. */
 void client_tell_incomplete(struct client *client, const json_t *body);
 
+/* The exit code of an answer with this HTTP status. */
+enum exit_code client_code_of(long status);
+
 /* Reports the result of client_try; returns its exit code. */
 enum exit_code client_report(struct client *client, enum status st, const struct reply *reply);
 

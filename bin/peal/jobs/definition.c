@@ -45,6 +45,7 @@ void reading_release(struct reading *reading)
     zone_db_free(reading->zones);
     strbuf_release(&reading->default_tz);
     table_release(&reading->names);
+    file_docs_release(&reading->docs);
     *reading = (struct reading){0};
 }
 
@@ -92,8 +93,14 @@ static enum exit_code read_text(struct reading *reading, const char *name, struc
     struct job_errors errors;
     job_list_init(&list);
     job_errors_init(&errors);
+    struct doc_reading docs = {.docs = &reading->docs,
+                               .file = name,
+                               .from = reading->docs.count,
+                               .zones = reading->zones,
+                               .has_secrets = !reading->hides_secrets};
+    const struct document_reader reader = doc_reader_of(&docs);
     enum status st = jobs_decode_file(text->text, text->length, reading->default_tz.text,
-                                      reading->zones, &reading->observer, &list, &errors);
+                                      reading->zones, &reading->observer, &reader, &list, &errors);
     bool is_wrong = st == E_INVALID || st == E_TOO_LARGE;
     enum exit_code code = is_wrong ? tell_errors(name, text->text, &errors) : cli_fail(st);
     if (is_wrong || st == OK)
@@ -158,6 +165,13 @@ static enum exit_code read_folder(struct reading *reading, const char *path, str
     return worst;
 }
 
+static enum exit_code settle_docs(struct reading *reading, const struct job_sources *sources,
+                                  enum exit_code worst)
+{
+    enum status st = file_docs_settle(&reading->docs, sources);
+    return st == OK ? worst : st == E_INVALID ? EXIT_INVALID : cli_fail(st);
+}
+
 enum exit_code definitions_read(struct reading *reading, const char *const *paths, size_t count,
                                 struct job_list *jobs, struct job_sources *sources)
 {
@@ -171,11 +185,11 @@ enum exit_code definitions_read(struct reading *reading, const char *const *path
         if (code != EXIT_OK)
             worst = code;
     }
-    if (worst == EXIT_OK && jobs->count == 0) {
+    if (worst == EXIT_OK && jobs->count + reading->docs.count == 0) {
         cli_error("there are no jobs in %s", paths[0]);
         worst = EXIT_INVALID;
     }
-    return worst;
+    return settle_docs(reading, sources, worst);
 }
 
 /* ---- files of a git revision ---- */
@@ -203,7 +217,7 @@ enum exit_code definitions_read_git(struct reading *reading, const char *revisio
         if (code != EXIT_OK)
             worst = code;
     }
-    return worst;
+    return settle_docs(reading, sources, worst);
 }
 
 /* ---- jobs of the API ---- */

@@ -5,6 +5,7 @@
 #include "client/client.h"
 #include "definition/job_codec.h"
 #include "jobs/check/job_sources.h"
+#include "jobs/documents/file_docs.h"
 #include "table.h"
 
 /* Context for decoding definitions: the zones, and the default zone of jobs, which is the
@@ -14,6 +15,8 @@ struct reading {
     struct strbuf default_tz;
     struct table names;           /* of the jobs that were read, which their list owns */
     struct job_observer observer; /* of the jobs on their way to the list; zero: none */
+    struct file_docs docs;        /* what the files have beside jobs */
+    bool hides_secrets; /* values of channels are not looked up where files refer to them */
 };
 
 /* Release it in any case. `client` NULL: the zone of this machine. */
@@ -21,8 +24,9 @@ MUST_CHECK enum exit_code reading_init(struct reading *reading, struct client *c
 void reading_release(struct reading *reading);
 
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
- * them to *jobs, and their texts to *sources. Every mistake is reported with its place; duplicate
- * names are mistakes, and so is an empty set of jobs. EXIT_INVALID: *jobs are those without. */
+ * them to *jobs, their texts to *sources, and what else they define to reading->docs. Every mistake
+ * is reported with its place; duplicate names are mistakes, and so are files that define nothing.
+ * EXIT_INVALID: *jobs are those without. */
 MUST_CHECK enum exit_code definitions_read(struct reading *reading, const char *const *paths,
                                            size_t count, struct job_list *jobs,
                                            struct job_sources *sources);

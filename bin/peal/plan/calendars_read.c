@@ -88,7 +88,9 @@ static enum exit_code read_file(struct calendar_book *book, const char *folder, 
     if (code == EXIT_OK) {
         enum status st =
             calendar_decode_text(text.text, text.length, name.text, zones, &definition, &error);
-        if (st == OK)
+        if (st == OK && calendar_book_has(book, name.text)) /* which other files have */
+            calendar_definition_release(&definition);
+        else if (st == OK)
             st = calendar_book_add(book, name.text, &definition);
         code = st == E_INVALID ? EXIT_INVALID : cli_fail(st);
     }

@@ -52,6 +52,25 @@ static void print_windows(const json_t *windows)
     }
 }
 
+/* Limits of groups that make some of the starts wait. */
+static void print_groups(const json_t *groups)
+{
+    const json_t *group;
+    size_t i;
+    json_array_foreach (groups, i, group) {
+        const char *where = answer_text(group, "where");
+        printf(tr("group %s: at most %" PRId64 " at once, and up to %" PRId64
+                  " start in one second (%s); in %" PRId64 " seconds some wait, %" PRId64
+                  " in all"),
+               answer_text(group, "group"), answer_int(group, "most", 0),
+               answer_int(group, "starts", 0), answer_text(group, "at"),
+               answer_int(group, "seconds", 0), answer_int(group, "waiting", 0));
+        if (*where)
+            printf(tr("; on nodes with %s"), where);
+        putchar('\n');
+    }
+}
+
 /* "a, b, ..." */
 static void add_names(const json_t *names, int64_t starts, struct strbuf *out)
 {
@@ -207,6 +226,7 @@ enum status herd_print(const json_t *herd, const struct herd_room *room, size_t 
     int64_t proposed = answer_int(herd, "proposed", 0), worst = answer_int(now, "worst", 0);
     print_summary(herd, room);
     print_windows(json_object_get(herd, "maintenance"));
+    print_groups(json_object_get(herd, "groups"));
     enum status st = print_seconds(json_object_get(herd, "seconds"));
     if (st == OK)
         st = print_classes(now, spread);

@@ -7,18 +7,9 @@
 
 #include "herd/calendar_book.h"
 #include "jobs/check/job_sources.h"
+#include "plan/plan_docs.h"
 #include "plan/plan_gates.h"
 #include "plan/plan_ticks.h"
-
-enum plan_action { PLAN_CREATE, PLAN_CHANGE, PLAN_DELETE };
-extern const char *const plan_action_names[]; /* "create" */
-
-/* One field: "pointer", "before", "after" of the API, secrets masked, and where it stands. */
-struct plan_field {
-    const char *pointer;
-    const json_t *before, *after; /* null: not given */
-    struct source_place place;
-};
 
 struct plan_item {
     const char *name;
@@ -41,21 +32,27 @@ struct job_plan {
     int64_t from_s, until_s;
     struct plan_item *items;
     size_t count, same;
-    size_t counts[3];                   /* by action */
+    size_t counts[4];                   /* by action */
     uint64_t kept, gained, lost, moved; /* ticks of the jobs whose ticks change */
     int64_t together_until_s;           /* how far starts in one second are counted */
     struct plan_clock clock;
-    struct calendar_book book;
-    struct plan_gates gates; /* of the agent; empty without one */
+    struct plan_docs docs;
+    struct calendar_book book;  /* of before */
+    struct calendar_book after; /* lies over it */
+    struct plan_gates gates;    /* of the agent; empty without one */
 };
 
 void job_plan_init(struct job_plan *plan, struct zone_db *zones, int64_t from_s, int64_t until_s);
 void job_plan_release(struct job_plan *plan);
 
 /* Adds a change; `before` or `after` may be NULL, and both outlive the plan, as do `sources`. Jobs
- * that are equal are counted as same. */
+ * that are equal are counted as same, unless a calendar of theirs changes: plan->docs is complete.
+ */
 MUST_CHECK enum status job_plan_add(struct job_plan *plan, const struct job *before,
                                     const struct job *after, const struct job_sources *sources);
+
+/* Adds a job that stays as it is, if a calendar of it changes. */
+MUST_CHECK enum status job_plan_touch(struct job_plan *plan, const struct job *job);
 
 /* To be called when all were added: how their ticks change, which start together with others, and
  * what keeps them from starting. `after` and `others` are all jobs that there will be. E_INVALID: a

@@ -11,11 +11,18 @@
 
 enum { WINDOW_TICKS = 1000 * 1000 }; /* of one job in one window */
 
+void plan_gates_init(struct plan_gates *gates)
+{
+    *gates = (struct plan_gates){.window_count = 0};
+    herd_limits_init(&gates->groups);
+}
+
 void plan_gates_release(struct plan_gates *gates)
 {
     free(gates->windows);
-    free(gates->groups);
-    *gates = (struct plan_gates){.window_count = 0};
+    herd_limits_release(&gates->groups);
+    free(gates->nodes);
+    plan_gates_init(gates);
 }
 
 /* ---- of the agent ---- */
@@ -23,11 +30,12 @@ void plan_gates_release(struct plan_gates *gates)
 static enum status add_window(struct plan_gates *gates, const json_t *item)
 {
     int64_t to_ms = answer_time(item, "to");
-    struct maintenance window = {.from_ms = answer_time(item, "from")};
+    int64_t from_ms = answer_time(item, "from");
+    struct maintenance window = {.from_ms = from_ms == NO_TIME ? 0 : from_ms};
     if (strcmp(answer_text(item, "state"), "over") == 0)
         return OK;
     window.to_ms = to_ms == NO_TIME ? 0 : to_ms;
-    window.is_pause = strcmp(answer_text(item, "kind"), "pause") == 0;
+    window.is_pause = window.to_ms == 0;
     snprintf(window.id, sizeof(window.id), "%s", answer_text(item, "id"));
     snprintf(window.space, sizeof(window.space), "%s", answer_text(item, "namespace"));
     snprintf(window.reason, sizeof(window.reason), "%s", answer_text(item, "reason"));
@@ -37,16 +45,41 @@ static enum status add_window(struct plan_gates *gates, const json_t *item)
     return st;
 }
 
-static enum status add_group(struct plan_gates *gates, const json_t *item)
+/* Of a newer peal: it is none that is known here. */
+static enum status add_group(struct plan_gates *gates, const char *name, const json_t *shown)
 {
-    struct plan_group group = {.most = (int)answer_int(item, "cluster", 0)};
-    if (!group.most)
-        return OK;
-    snprintf(group.name, sizeof(group.name), "%s", answer_text(item, "name"));
-    enum status st = array_grow(&gates->groups, gates->group_count, sizeof(group));
-    if (st == OK)
-        gates->groups[gates->group_count++] = group;
+    struct group group;
+    struct job_error error = {0};
+    enum status st = group_decode_json(shown, name, &group, &error);
+    if (st != OK)
+        return st == E_INVALID ? OK : st;
+    st = herd_limits_add_group(&gates->groups, name, &group.limits);
+    group_release(&group);
     return st;
+}
+
+/* "disk=ssd,zone=eu" */
+static enum status add_node(struct plan_gates *gates, const json_t *item)
+{
+    const char *name, *text;
+    json_t *value;
+    bool takes_runs =
+        strcmp(answer_text(item, "state"), "ready") == 0 && !*answer_text(item, "program");
+    enum status st =
+        takes_runs ? array_grow(&gates->nodes, gates->groups.node_count, sizeof(*gates->nodes))
+                   : OK;
+    if (!takes_runs || st != OK)
+        return st;
+    char *labels = gates->nodes[gates->groups.node_count++];
+    labels[0] = '\0';
+    json_object_foreach (json_object_get(item, "labels"), name, value) {
+        size_t length = strlen(labels);
+        text = json_string_value(value);
+        snprintf(labels + length, sizeof(*gates->nodes) - length, "%s%s%s%s", length ? "," : "",
+                 name, text && *text ? "=" : "", text ? text : "");
+    }
+    gates->groups.labels = gates->nodes;
+    return OK;
 }
 
 static enum exit_code read_list(struct plan_gates *gates, struct client *client, const char *path,
@@ -65,23 +98,62 @@ static enum exit_code read_list(struct plan_gates *gates, struct client *client,
     return st == OK ? code : cli_fail(st);
 }
 
-enum exit_code plan_gates_read(struct plan_gates *gates, struct client *client)
+enum status plan_gates_of_files(struct plan_gates *gates, const struct file_docs *docs)
+{
+    enum status st = OK;
+    for (size_t i = 0; i < docs->count && st == OK; i++) {
+        const struct file_doc *doc = &docs->items[i];
+        if (doc->type == DOC_GROUP)
+            st = add_group(gates, doc->name, doc->shown);
+        else if (doc->type == DOC_MAINTENANCE)
+            st = add_window(gates, doc->shown);
+    }
+    return st;
+}
+
+/* As they are to be. */
+static enum status add_planned(struct plan_gates *gates, const struct plan_docs *docs)
+{
+    enum status st = OK;
+    for (size_t i = 0; i < docs->count && st == OK; i++) {
+        const struct plan_doc *item = &docs->items[i];
+        if (item->doc && item->type == DOC_GROUP)
+            st = add_group(gates, item->name, item->doc->shown);
+        else if (item->doc && item->type == DOC_MAINTENANCE)
+            st = add_window(gates, item->doc->shown);
+    }
+    return st;
+}
+
+/* Those that the plan changes come with it. */
+static enum exit_code read_groups(struct plan_gates *gates, struct client *client,
+                                  const struct plan_docs *docs)
+{
+    struct agent_docs groups = {NULL, 0};
+    enum exit_code code = agent_docs_read(client, 1u << DOC_GROUP, NULL, &groups);
+    for (size_t i = 0; i < groups.count && code == EXIT_OK; i++) {
+        const struct agent_doc *group = &groups.items[i];
+        if (group->shown && !plan_docs_change(docs, DOC_GROUP, group->name))
+            code = cli_fail(add_group(gates, group->name, group->shown));
+    }
+    agent_docs_release(&groups);
+    return code;
+}
+
+enum exit_code plan_gates_read(struct plan_gates *gates, struct client *client,
+                               const struct plan_docs *docs)
 {
     enum exit_code code = read_list(gates, client, "/maintenance", add_window);
-    return code == EXIT_OK ? read_list(gates, client, "/groups", add_group) : code;
+    if (code == EXIT_OK)
+        code = read_groups(gates, client, docs);
+    if (code == EXIT_OK)
+        code = cli_fail(add_planned(gates, docs));
+    return code == EXIT_OK && gates->groups.group_count
+               ? read_list(gates, client, "/nodes", add_node)
+               : code;
 }
 
 /* ---- what they do ---- */
-
-bool plan_group_has(const struct plan_group *group, const struct job *job)
-{
-    if (group_is_space(group->name))
-        return job->kind != JOB_WORKFLOW && group_space_has(group->name, job->name);
-    for (char **name = job->groups; name && *name; name++)
-        if (strcmp(*name, group->name) == 0)
-            return true;
-    return false;
-}
 
 /* The first whole second that is not before it. */
 static int64_t second_from(int64_t ms)

@@ -1,5 +1,6 @@
 /* The shape is documented in docs/CLI.md, and only grows. */
 #include "cli/json_out.h"
+#include "jobs/documents/doc_types.h"
 #include "plan/plan.h"
 #include "timestamp.h"
 
@@ -27,11 +28,11 @@ static json_t *place_json(const struct source_place *place)
                      "column", place->column);
 }
 
-static json_t *fields_json(const struct plan_item *item)
+static json_t *fields_json(const struct plan_field *fields, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < item->field_count; i++) {
-        const struct plan_field *field = &item->fields[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct plan_field *field = &fields[i];
         json_t *one =
             json_pack("{s:s, s:O?, s:O?, s:o}", "pointer", field->pointer, "before", field->before,
                       "after", field->after, "place", place_json(&field->place));
@@ -121,8 +122,9 @@ static json_t *window_json(const struct plan_skipped *skipped)
 
 static json_t *group_json(const struct plan_crowded *crowded)
 {
-    return json_pack("{s:s, s:i, s:I, s:o}", "group", crowded->group->name, "most",
-                     crowded->group->most, "starts", (json_int_t)crowded->starts, "at",
+    return json_pack("{s:s, s:o, s:i, s:I, s:o}", "group", crowded->group, "where",
+                     *crowded->where ? json_text(crowded->where) : json_null(), "most",
+                     crowded->most, "starts", (json_int_t)crowded->starts, "at",
                      instant(crowded->at_s));
 }
 
@@ -152,10 +154,29 @@ static json_t *item_json(const struct plan_item *item, bool detail)
 {
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(item->name),
                      "action", plan_action_names[item->action], "place", place_json(&item->place),
-                     "fields", fields_json(item), "ticks",
+                     "fields", fields_json(item->fields, item->field_count), "ticks",
                      item->ticks ? ticks_json(item->ticks, detail) : json_null(), "together",
                      together_json(item), "maintenance", skipped_json(item), "groups",
                      crowded_json(item));
+}
+
+static json_t *doc_json(const struct plan_doc *doc)
+{
+    return json_pack("{s:s, s:o, s:s, s:o, s:o}", "kind", doc_type_rows[doc->type].kind, "name",
+                     json_text(doc->name), "action", plan_action_names[doc->action], "place",
+                     place_json(&doc->place), "fields", fields_json(doc->fields, doc->field_count));
+}
+
+/* NULL: out of memory. */
+static json_t *docs_json(const struct plan_docs *docs)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < docs->count; i++)
+        if (json_array_append_new(list, doc_json(&docs->items[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
 }
 
 enum status job_plan_print_json(const struct job_plan *plan, bool detail)
@@ -177,8 +198,10 @@ enum status job_plan_print_json(const struct job_plan *plan, bool detail)
                              "ticks", "kept", (json_int_t)plan->kept, "gained",
                              (json_int_t)plan->gained, "lost", (json_int_t)plan->lost, "moved",
                              (json_int_t)plan->moved, "jobs", jobs);
+    if (st == OK && (!root || json_object_set_new(root, "documents", docs_json(&plan->docs)) != 0))
+        st = E_NOMEM;
     if (st == OK)
-        st = root ? json_print(root) : E_NOMEM;
+        st = json_print(root);
     json_decref(root);
     json_decref(jobs);
     return st;

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jobs/documents/doc_types.h"
 #include "plan/plan_words.h"
 #include "text/tr.h"
 
@@ -31,13 +32,14 @@ static void bullet(const char *label, struct strbuf *words, struct strbuf *out)
     strbuf_truncate(words, 0);
 }
 
-static void add_fields(const struct plan_item *item, bool detail, struct strbuf *out)
+static void add_fields(const struct plan_field *fields, size_t count, bool detail,
+                       struct strbuf *out)
 {
     size_t most = detail ? 0 : VALUE_MOST;
     struct strbuf words;
     strbuf_init(&words);
-    for (size_t i = 0; i < item->field_count; i++) {
-        const struct plan_field *field = &item->fields[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct plan_field *field = &fields[i];
         strbuf_addf(&words, "%s: ", field->pointer + (*field->pointer == '/'));
         plan_words_value(field->before, most, &words);
         strbuf_adds(&words, " -> ");
@@ -82,29 +84,48 @@ static void add_ticks(const struct job_plan *plan, const struct plan_item *item,
     strbuf_release(&words);
 }
 
-static void add_item(const struct job_plan *plan, const struct plan_item *item, bool detail,
+/* "#### change backup", and its place. */
+static void add_head(enum plan_action action, const char *what, const struct source_place *where,
                      struct strbuf *out)
 {
     static const char *const titles[] = {
         [PLAN_CREATE] = TR("create"),
         [PLAN_CHANGE] = TR("change"),
         [PLAN_DELETE] = TR("delete"),
+        [PLAN_MOVE] = TR("other ticks of"),
     };
     struct strbuf name, place;
     strbuf_init(&name);
     strbuf_init(&place);
-    escape(item->name, &name);
+    escape(what, &name);
     strbuf_adds(out, "\n#### ");
-    strbuf_addf(out, "%s %s", tr(titles[item->action]), name.text);
+    strbuf_addf(out, "%s %s", tr(titles[action]), name.text);
     strbuf_adds(out, "\n\n");
-    plan_words_place(&item->place, &place);
+    plan_words_place(where, &place);
     bullet("", &place, out);
-    add_fields(item, detail, out);
-    if (item->ticks)
-        add_ticks(plan, item, detail, out);
     out->failed |= name.failed;
     strbuf_release(&place);
     strbuf_release(&name);
+}
+
+static void add_doc(const struct plan_doc *doc, bool detail, struct strbuf *out)
+{
+    struct strbuf words;
+    strbuf_init(&words);
+    doc_words(doc->type, doc->name, &words);
+    out->failed |= words.failed;
+    add_head(doc->action, words.text, &doc->place, out);
+    add_fields(doc->fields, doc->field_count, detail, out);
+    strbuf_release(&words);
+}
+
+static void add_item(const struct job_plan *plan, const struct plan_item *item, bool detail,
+                     struct strbuf *out)
+{
+    add_head(item->action, item->name, &item->place, out);
+    add_fields(item->fields, item->field_count, detail, out);
+    if (item->ticks)
+        add_ticks(plan, item, detail, out);
 }
 
 enum status job_plan_print_markdown(const struct job_plan *plan, bool detail)
@@ -114,6 +135,13 @@ enum status job_plan_print_markdown(const struct job_plan *plan, bool detail)
     strbuf_adds(&out, "**peal plan**: ");
     plan_words_summary(plan, &out);
     strbuf_addc(&out, '\n');
+    if (plan->docs.count + plan->docs.same) {
+        strbuf_addc(&out, '\n');
+        plan_words_docs(plan, &out);
+        strbuf_addc(&out, '\n');
+    }
+    for (size_t i = 0; i < plan->docs.count; i++)
+        add_doc(&plan->docs.items[i], detail, &out);
     for (size_t i = 0; i < plan->count; i++)
         add_item(plan, &plan->items[i], detail, &out);
     enum status st = strbuf_status(&out);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/terminal.h"
+#include "jobs/documents/doc_types.h"
 #include "plan/plan_words.h"
 #include "text/tr.h"
 
@@ -18,12 +19,13 @@ static enum status print_words(const char *label, struct strbuf *words)
     return st;
 }
 
-static enum status print_fields(const struct plan_item *item, bool detail, struct strbuf *words)
+static enum status print_fields(const struct plan_field *fields, size_t count, bool detail,
+                                struct strbuf *words)
 {
     size_t most = detail ? 0 : VALUE_MOST;
     enum status st = OK;
-    for (size_t i = 0; i < item->field_count && st == OK; i++) {
-        const struct plan_field *field = &item->fields[i];
+    for (size_t i = 0; i < count && st == OK; i++) {
+        const struct plan_field *field = &fields[i];
         plan_words_value(field->before, most, words);
         strbuf_adds(words, " -> ");
         plan_words_value(field->after, most, words);
@@ -101,8 +103,8 @@ static enum status print_ticks(const struct job_plan *plan, const struct plan_it
     return st;
 }
 
-static enum status print_item(const struct job_plan *plan, const struct plan_item *item,
-                              bool detail)
+/* "~ backup   new/jobs.yaml:1:7" */
+static void print_head(enum plan_action action, const char *name, const struct source_place *place)
 {
     static const struct {
         char mark;
@@ -111,17 +113,41 @@ static enum status print_item(const struct job_plan *plan, const struct plan_ite
         [PLAN_CREATE] = {'+', "\033[32m"},
         [PLAN_CHANGE] = {'~', "\033[33m"},
         [PLAN_DELETE] = {'-', "\033[31m"},
+        [PLAN_MOVE] = {'*', "\033[33m"},
     };
     bool colour = terminal_of(stdout).colour;
     struct strbuf words;
     strbuf_init(&words);
-    plan_words_place(&item->place, &words);
-    printf("%s%c %s%s%s%s\n", colour ? marks[item->action].colour : "", marks[item->action].mark,
-           item->name, colour ? "\033[0m" : "", words.length ? "   " : "", words.text);
+    plan_words_place(place, &words);
+    printf("%s%c %s%s%s%s\n", colour ? marks[action].colour : "", marks[action].mark, name,
+           colour ? "\033[0m" : "", words.length ? "   " : "", words.text);
+    strbuf_release(&words);
+}
+
+static enum status print_doc(const struct plan_doc *doc, bool detail)
+{
+    struct strbuf words;
+    strbuf_init(&words);
+    doc_words(doc->type, doc->name, &words);
+    enum status st = strbuf_status(&words);
+    if (st == OK)
+        print_head(doc->action, words.text, &doc->place);
     strbuf_truncate(&words, 0);
-    enum status st = item->action == PLAN_CHANGE
-                         ? print_fields(item, detail, &words)
-                         : print_schedules(item->after ? item->after : item->before, &words);
+    if (st == OK)
+        st = print_fields(doc->fields, doc->field_count, detail, &words);
+    strbuf_release(&words);
+    return st;
+}
+
+static enum status print_item(const struct job_plan *plan, const struct plan_item *item,
+                              bool detail)
+{
+    struct strbuf words;
+    strbuf_init(&words);
+    print_head(item->action, item->name, &item->place);
+    bool is_same = item->action == PLAN_CHANGE || item->action == PLAN_MOVE;
+    enum status st = is_same ? print_fields(item->fields, item->field_count, detail, &words)
+                             : print_schedules(item->after ? item->after : item->before, &words);
     if (st == OK && item->ticks)
         st = print_ticks(plan, item, detail, &words);
     strbuf_release(&words);
@@ -132,15 +158,20 @@ enum status job_plan_print_text(const struct job_plan *plan, bool detail)
 {
     struct strbuf words;
     enum status st = OK;
+    for (size_t i = 0; i < plan->docs.count && st == OK; i++)
+        st = print_doc(&plan->docs.items[i], detail);
     for (size_t i = 0; i < plan->count && st == OK; i++)
         st = print_item(plan, &plan->items[i], detail);
     if (st != OK)
         return st;
     strbuf_init(&words);
+    plan_words_docs(plan, &words);
+    if (words.length)
+        strbuf_addc(&words, '\n');
     plan_words_summary(plan, &words);
     st = strbuf_status(&words);
     if (st == OK)
-        printf("%s%s\n", plan->count ? "\n" : "", words.text);
+        printf("%s%s\n", plan->count + plan->docs.count ? "\n" : "", words.text);
     strbuf_release(&words);
     return st;
 }

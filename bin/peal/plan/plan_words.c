@@ -15,6 +15,17 @@ void plan_words_summary(const struct job_plan *plan, struct strbuf *out)
                 plan->same);
 }
 
+void plan_words_docs(const struct job_plan *plan, struct strbuf *out)
+{
+    const struct plan_docs *docs = &plan->docs;
+    if (docs->count + docs->same)
+        strbuf_addf(out,
+                    tr("beside jobs %zu to create, %zu to change, %zu to delete; %zu stay as they "
+                       "are"),
+                    docs->counts[PLAN_CREATE], docs->counts[PLAN_CHANGE], docs->counts[PLAN_DELETE],
+                    docs->same);
+}
+
 static void add_shift(int64_t shift_s, struct strbuf *out)
 {
     strbuf_addc(out, shift_s < 0 ? '-' : '+');
@@ -155,12 +166,17 @@ void plan_words_skipped(const struct plan_item *item, const struct plan_skipped 
 void plan_words_crowded(const struct plan_item *item, const struct plan_crowded *crowded,
                         struct strbuf *out)
 {
-    const char *name = crowded->group->name;
     struct strbuf at;
     strbuf_init(&at);
     timestamp_print_local(crowded->at_s, item->ticks->zone, &at);
-    strbuf_addf(out, tr("%zu jobs of %s start in one second, of which %d may run: %s"),
-                crowded->starts, name, crowded->group->most, at.text);
+    if (*crowded->where)
+        strbuf_addf(out,
+                    tr("%zu runs of %s on nodes with %s start in one second, of which %d may run: "
+                       "%s"),
+                    crowded->starts, crowded->group, crowded->where, crowded->most, at.text);
+    else
+        strbuf_addf(out, tr("%zu runs of %s start in one second, of which %d may run: %s"),
+                    crowded->starts, crowded->group, crowded->most, at.text);
     out->failed |= at.failed;
     strbuf_release(&at);
 }

@@ -10,6 +10,9 @@ enum { PLAN_MANY_TOGETHER = 10 }; /* others in one second that are worth a line 
 /* "1 to create, 2 to change, 1 to delete; 96 stay as they are" */
 void plan_words_summary(const struct job_plan *plan, struct strbuf *out);
 
+/* The same of groups, calendars, channels and maintenance; nothing if the files have none. */
+void plan_words_docs(const struct job_plan *plan, struct strbuf *out);
+
 /* "365 -> 365: 365 moved by +5m" */
 void plan_words_ticks(const struct plan_ticks *ticks, struct strbuf *out);
 

@@ -90,19 +90,25 @@ const struct message zh_jobs[] = {
      "显示 `peal apply` 将做的变更，以及未来一年的触发时间"},
     {"without an agent", "不需要 agent"},
     {"for a pull request", "用于合并请求"},
-    {"Compares the jobs of files with those of the agent, or, without an agent, with other files: "
-     "--against, or --git, which reads a revision of the files' repository. Shows each field that "
-     "changes, with its file and line, and of each job whose ticks change how many of a year's are "
-     "gained, lost or moved, what the clock's changes and calendars do to them, and with how many "
-     "other jobs they start in one second; of an agent also which fall in maintenance, and where "
-     "more jobs of a group start than may run. Secrets are masked.\n"
+    {"Compares the jobs of files, and their groups, calendars, channels and maintenance, with "
+     "those "
+     "of the agent, or, without an agent, with other files: --against, or --git, which reads a "
+     "revision of the files' repository. Shows each field that changes, with its file and line, "
+     "and "
+     "of each job whose ticks change how many of a year's are gained, lost or moved, what the "
+     "clock's changes and calendars do to them, and with how many other jobs they start in one "
+     "second; of an agent also which fall in maintenance, and where more runs of a group start "
+     "than "
+     "may run. Secrets are masked.\n"
      "Exit status: 0 nothing changes, 2 something does, 1 an error.",
-     "把文件中的任务与 agent 的任务比较；不用 agent 时与其他文件比较：--against，或 "
-     "--git（读取文件所在"
-     "仓库的某个版本）。显示每个变更的字段及其文件和行号；对触发时间有变的任务，显示一年中增加、减"
-     "少、移动"
-     "了多少次触发，夏令时和日历对它们的影响，以及与多少其他任务在同一秒启动；对 agent "
-     "还显示哪些落在维护期内，以及哪里同一并发组的启动数超过上限。机密值显示为星号。\n"
+     "把文件中的任务、并发组、日历、通知渠道和维护与 agent 的比较；不用 agent "
+     "时与其他文件比较：--against，或 "
+     "--git（读取文件所在仓库的某个版本）。显示每个变更的字段及其文件和"
+     "行号；对触发时间有变的任务，显示一年中增加、减少、移动了多少次触发，夏令时和日历对它们的影响"
+     "，以及"
+     "与多少其他任务在同一秒启动；对 agent "
+     "还显示哪些落在维护期内，以及哪里同一并发组的启动数超过上限。"
+     "机密值显示为星号。\n"
      "退出状态：0 没有变更，2 有变更，1 出错。"},
     {"compare with the jobs of this file or folder; may repeat",
      "与此文件或目录中的任务比较；可重复"},
@@ -144,8 +150,18 @@ const struct message zh_jobs[] = {
     {"%" PRId64 " of them fall in maintenance of ", "其中 %" PRId64 " 次落在维护期内："},
     {"%zu ticks fall in maintenance of ", "%zu 次触发落在维护期内："},
     {"%zu ticks fall in the pause of ", "%zu 次触发落在暂停期内："},
-    {"%zu jobs of %s start in one second, of which %d may run: %s",
-     "并发组内 %zu 个任务（%s）在同一秒启动，其中 %d 个可以运行：%s"},
+    {"%zu runs of %s start in one second, of which %d may run: %s",
+     "%zu 个运行（并发组 %s）在同一秒启动，其中 %d 个可以运行：%s"},
+    {"%zu runs of %s on nodes with %s start in one second, of which %d may run: %s",
+     "%zu 个运行（并发组 %s，节点 %s）在同一秒启动，其中 %d 个可以运行：%s"},
+    {"beside jobs %zu to create, %zu to change, %zu to delete; %zu stay as they are",
+     "任务以外：新增 %zu 个，修改 %zu 个，删除 %zu 个；%zu 个不变"},
+    {"other ticks of", "触发有变："},
+    {"group %s: at most %" PRId64 " at once, and up to %" PRId64
+     " start in one second (%s); in %" PRId64 " seconds some wait, %" PRId64 " in all",
+     "并发组 %s：同时最多 %" PRId64 " 个，而同一秒最多启动 %" PRId64 " 个（%s）；有 %" PRId64
+     " 秒需要等待，共 %" PRId64 " 次启动"},
+    {"; on nodes with %s", "；节点：%s"},
     {"schedule", "计划"},
     {"calendars", "日历"},
     {"calendar %s is not known here: its dates are not left out",
@@ -155,30 +171,51 @@ const struct message zh_jobs[] = {
     {"git has no revision \"%s\" in %s", "git 中没有版本“%s”（%s）"},
 
     /* apply, diff */
-    {"create and change jobs from files", "根据文件创建和修改任务"},
+    {"create and change jobs from files, and what they name",
+     "根据文件创建和修改任务及其引用的内容"},
     {"jobs that left the folder are deleted", "删除目录中已不存在的任务"},
-    {"In a folder, *.yaml, *.yml and *.json are read. All files are checked before any job is "
-     "changed. Prints one line per job. Jobs that were applied are marked (applied_at); --prune "
-     "deletes those of them that are in no file, never jobs that were made by peal add, the "
-     "console or the API. A job that exists is adopted by the first file that defines it.",
-     "读取目录中的 *.yaml、*.yml 和 *.json。所有文件检查无误后才修改任务，每个任务输出一行。通过 "
-     "apply 写入的任务带有标记（applied_at）；--prune 删除其中不在任何文件里的任务，绝不删除由 "
-     "peal add、控制台或 API 创建的任务。已有的任务由首个定义它的文件接管。"},
+    {"In a folder, *.yaml, *.yml and *.json are read. Beside jobs they may have groups, calendars, "
+     "channels and maintenance, each with its `kind` (docs/JOBS.md). All of it is checked before "
+     "anything is changed, and what jobs name is written before them. Prints one line for each. "
+     "Jobs that were applied are marked (applied_at); --prune deletes those of them that are in no "
+     "file, never jobs that were made by peal add, the console or the API. A job that exists is "
+     "adopted by the first file that defines it. --prune never deletes anything but jobs; "
+     "--prune-documents does, whoever has made it.",
+     "读取目录中的 *.yaml、*.yml 和 "
+     "*.json。除任务外，文件中还可以有并发组、日历、通知渠道和维护，各自"
+     "标明 `kind`（见 "
+     "docs/JOBS.md）。全部检查无误后才做修改，任务引用的内容先于任务写入，每项输出一行。"
+     "通过 apply 写入的任务带有标记（applied_at）；--prune "
+     "删除其中不在任何文件里的任务，绝不删除由 "
+     "peal add、控制台或 API 创建的任务。已有的任务由首个定义它的文件接管。--prune "
+     "只删除任务；其他内容"
+     "由 --prune-documents 删除，无论是谁创建的。"},
     {"unexpected \"%s\"; files go with -f", "多余的参数“%s”；文件用 -f 给出"},
     {"a file, a folder, or - for stdin; may repeat", "文件、目录，或 - 表示标准输入；可重复"},
     {"only print what would change", "只显示将发生的变更"},
     {"list and delete the jobs that were applied and are not in the files any more",
      "列出并删除通过 apply 写入、但文件中已没有的任务"},
-    {"not in the files any more, and to be deleted:", "以下任务在文件中已不存在，将被删除："},
+    {"not in the files any more, and to be deleted:", "以下各项在文件中已不存在，将被删除："},
+    {"Delete these %zu?", "删除这 %zu 项？"},
+    {"list and delete groups, calendars and channels that no file has and no job needs",
+     "列出并删除文件中没有、也没有任务需要的并发组、日历和通知渠道"},
+    {"also show groups, calendars and channels that no file has and no job needs",
+     "同时显示文件中没有、也没有任务需要的并发组、日历和通知渠道"},
+    {"--prune-documents is for what an agent has", "--prune-documents 用于 agent 中的内容"},
+    {"%s is not compared: only an admin sees all of it", "未比较%s：只有管理员能看到全部内容"},
     {"Delete %zu job%s?", "删除 %zu 个任务%.0s？"},
     {"which file? Give it with -f", "请用 -f 指定文件"},
     {"what `peal apply` would change", "显示 `peal apply` 将产生的变更"},
     {"the changes since that revision", "该版本之后的变更"},
-    {"A unified diff of each job's YAML, from the agent's definition to that in the files; or of "
-     "one job, from one of its revisions (peal versions JOB) to another, or to the current one. "
-     "Exit status like diff: 0 no difference, 1 differences, 2 and more errors.",
-     "逐个任务比较 agent 中的定义与文件中的定义，以 unified diff 显示其 YAML "
-     "的差异；或比较一个任务的某个版本（peal versions JOB）与另一版本或当前版本。退出状态与 diff "
+    {"A unified diff of each job's YAML, and of each group, calendar and channel that the files "
+     "have, from the agent's definition to that in the files; or of one job, from one of its "
+     "revisions (peal versions JOB) to another, or to the current one. Whether a secret of a "
+     "channel is another one can't be seen. Exit status like diff: 0 no difference, 1 differences, "
+     "2 and more errors.",
+     "逐个比较 agent 中的定义与文件中的定义（任务，以及文件中的并发组、日历和通知渠道），以 "
+     "unified "
+     "diff 显示其 YAML 的差异；或比较一个任务的某个版本（peal versions "
+     "JOB）与另一版本或当前版本。看不出通知渠道的机密值是否不同。退出状态与 diff "
      "相同：0 无差异，1 有差异，2 及以上表示出错。"},
     {"also show jobs that were applied and are in no file any more",
      "同时显示通过 apply 写入、但文件中已没有的任务"},
@@ -481,9 +518,22 @@ const struct message zh_jobs[] = {
      "以 YAML、JSON、crontab、systemd 定时器或 CronJob 格式导出定义"},
     {"All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no syntax "
      "for become comments; a job that can't be one is left out, with the reason. The ticks of a "
-     "timer or a CronJob are compared with those of the job for a year.",
+     "timer or a CronJob are compared with those of the job for a year. YAML and JSON have the "
+     "groups, calendars and channels of the jobs in front of them, and the jobs that named ones "
+     "wait for or run as steps; without names all there is, maintenance to come included. "
+     "Passwords "
+     "and tokens are never in it: channels refer to environment variables, and keep what the agent "
+     "has where those are not set (docs/NOTIFY.md).",
      "未给出名称时导出所有任务。crontab、定时器或 CronJob 无法表示的字段写为注释；无法导出的任务"
-     "会略过并说明原因。定时器和 CronJob 的触发时间会与任务比较一年。"},
+     "会略过并说明原因。定时器和 CronJob 的触发时间会与任务比较一年。YAML 和 JSON "
+     "在任务之前还有它们的"
+     "并发组、日历和通知渠道，以及所给任务等待的或作为步骤运行的任务；未给出名称时导出全部内容，包"
+     "括尚未结束"
+     "的维护。其中绝没有密码和令牌：通知渠道引用环境变量，未设置时保留 agent 已有的值（见 "
+     "docs/NOTIFY.md）。"},
+    {"only the jobs, without the groups, calendars and channels they need",
+     "仅任务，不含其所需的并发组、日历和通知渠道"},
+    {"--bare is for yaml and json", "--bare 用于 yaml 和 json"},
     {"which format? crontab, systemd, kubernetes, yaml or json",
      "请指定格式：crontab、systemd、kubernetes、yaml 或 json"},
     {"a .timer and a .service for each job", "每个任务一个 .timer 和一个 .service"},
@@ -535,8 +585,9 @@ const struct message zh_jobs[] = {
      "目录相同。其他程序的列表为 "
      "JSON、Kubernetes 的 YAML，或 SQL、CSV 格式的表；各字段的转换见 docs/FROM-OTHERS.md。退出状态 "
      "6：部分行或任务无法读取。"},
-    {"what to import? peal import crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job",
-     "导入什么？peal import crontab、fleet、systemd、kubernetes、dkron、gocron 或 xxl-job"},
+    {"what to import? peal import yaml, crontab, fleet, systemd, kubernetes, dkron, gocron or "
+     "xxl-job",
+     "导入什么？peal import yaml、crontab、fleet、systemd、kubernetes、dkron、gocron 或 xxl-job"},
     {"show the jobs of CronJobs, or add them", "显示或添加 CronJob 中的任务"},
     {"which file? What `kubectl get cronjobs -o yaml` prints, or - for stdin",
      "请指定文件：kubectl get cronjobs -o yaml 的输出，- 表示标准输入"},
@@ -654,14 +705,15 @@ const struct message zh_jobs[] = {
      "one is invalid. JOBS are files that end in .yaml, .yml or .json, or folders of them, with "
      "jobs as in docs/JOBS.md: all mistakes are listed as FILE:LINE:COLUMN, also jobs that wait "
      "for themselves by way of others. If there is an agent, that of this machine or the one that "
-     "is named, calendars, channels and jobs that it does not have are mistakes, too, and a note "
-     "lists jobs without a user if it does not start such jobs.",
+     "is named, groups, calendars, channels and jobs that it does not have are mistakes, too, and "
+     "a note lists jobs without a user if it does not start such jobs.",
      "SPEC 是加引号的计划，含有空白或以 @ 开头。FILE 每行一个计划；空行和以 # "
      "开头的行会被忽略。有效的计划以规范形式输出，无效的输出 FILE:LINE:COLUMN: 和原因。退出状态 "
      "6：至少有一个无效。JOBS 是以 .yaml、.yml 或 .json 结尾的文件，或含有这些文件的目录，内容是 "
      "docs/JOBS.md 所述的任务：所有错误以 FILE:LINE:COLUMN "
      "列出，包括经由其他任务等待自身的任务。如果有 "
-     "agent（本机的或指定的），其中不存在的日历、通知渠道和任务也是错误；若它不启动未指定用户的任务"
+     "agent（本机的或指定的），其中不存在的并发组、日历、通知渠道和任务也是错误；若它不启动未指定用"
+     "户的任务"
      "，会提示此类任务的数量。"},
     {"validate what? A schedule in quotes, a file, or - for stdin",
      "检查什么？请给出加引号的计划、文件，或 - 表示标准输入"},
@@ -734,8 +786,9 @@ const struct message zh_jobs[] = {
     {"%s: there is no %s \"%s\"; did you mean \"%s\"?", "%s：没有%s“%s”；是否指“%s”？"},
     {"job \"%s\" is defined twice: in %s, too", "任务“%s”重复定义：%s 中也有"},
     {"%s: and %zu more jobs that are defined twice", "%s：以及另外 %zu 个重复定义的任务"},
-    {"calendars, channels and jobs that are in no file were not checked: there is no agent here",
-     "未检查文件中没有的日历、通知渠道和任务：此处没有 agent"},
+    {"groups, calendars, channels and jobs that are in no file were not checked: there is no agent "
+     "here",
+     "未检查文件中没有的并发组、日历、通知渠道和任务：此处没有 agent"},
 
     /* import into a cluster */
     {"still open: %s of %s (%s)", "尚未结束：运行 %s（任务 %s，%s）"},

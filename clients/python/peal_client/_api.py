@@ -233,11 +233,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Delete a channel that no job names."""
-        return self.call("DELETE", f"/api/v1/channels/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/channels/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_channel_messages(
         self,
@@ -427,6 +434,7 @@ class Api(Transport):
         put: Optional[List[models.Definition]] = None,
         delete: Optional[List[str]] = None,
         dry_run: Optional[bool] = None,
+        assume: Optional[models.BatchJobsAssume] = None,
         idempotency_key: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.BatchResults:
@@ -435,7 +443,7 @@ class Api(Transport):
             "POST",
             "/api/v1/jobs:batch",
             query={"applied": applied, "keep": keep, "kept": kept},
-            body=given({"put": put, "delete": delete, "dry_run": dry_run}),
+            body=given({"put": put, "delete": delete, "dry_run": dry_run, "assume": assume}),
             idempotency_key=idempotency_key,
             headers=headers,
         )
@@ -950,11 +958,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Delete a calendar that no job names."""
-        return self.call("DELETE", f"/api/v1/calendars/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/calendars/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def preview_calendar(
         self,
@@ -978,6 +993,7 @@ class Api(Transport):
     def create_maintenance(
         self,
         *,
+        dry_run: Optional[bool] = None,
         namespace: Optional[str] = None,
         from_: Optional[str] = None,
         to: Optional[str] = None,
@@ -989,6 +1005,7 @@ class Api(Transport):
         return self.call(
             "POST",
             "/api/v1/maintenance",
+            query={"dry_run": dry_run},
             body=given({"namespace": namespace, "from": from_, "to": to, "reason": reason}),
             idempotency_key=idempotency_key,
             headers=headers,
@@ -1029,11 +1046,18 @@ class Api(Transport):
         self,
         name: str,
         *,
+        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Delete a group that no job names."""
-        return self.call("DELETE", f"/api/v1/groups/{segment(name)}", if_match=if_match, headers=headers)
+        return self.call(
+            "DELETE",
+            f"/api/v1/groups/{segment(name)}",
+            query={"dry_run": dry_run},
+            if_match=if_match,
+            headers=headers,
+        )
 
     def list_runs(
         self,

@@ -108,7 +108,10 @@ static enum batch_part skip_value(struct batch_scan *scan, enum batch_part part)
 static const struct {
     const char *name;
     enum batch_part part;
-} fields[] = {{"put", BATCH_PUT}, {"delete", BATCH_DELETE}, {"dry_run", BATCH_DRY_RUN}};
+} fields[] = {{"put", BATCH_PUT},
+              {"delete", BATCH_DELETE},
+              {"dry_run", BATCH_DRY_RUN},
+              {"assume", BATCH_ASSUME}};
 
 /* The name of the field at [from, at), which is in its quotes. */
 static enum batch_part which_field(const struct batch_scan *scan)
@@ -149,7 +152,7 @@ static enum batch_part next_member(struct batch_scan *scan)
         return bad(scan, "a colon is expected here");
     skip_blanks(scan);
     scan->state = BATCH_BEHIND;
-    if (part == BATCH_DRY_RUN)
+    if (part == BATCH_DRY_RUN || part == BATCH_ASSUME)
         return skip_value(scan, part);
     scan->list = part;
     if (!take(scan, '['))

@@ -1,7 +1,7 @@
-/* Splits the body of a batch, {"put":[...],"delete":[...],"dry_run":...}, into its items without
- * building a tree: the text around the items is parsed strictly, and the end of an item is found by
- * its quotes and brackets. The decoder checks each item; if all are valid JSON, and BATCH_END was
- * reached, the whole body is. */
+/* Splits the body of a batch, {"put":[...],"delete":[...],"dry_run":...,"assume":{...}}, into its
+ * items without building a tree: the text around the items is parsed strictly, and the end of an
+ * item is found by its quotes and brackets. The decoder checks each item; if all are valid JSON,
+ * and BATCH_END was reached, the whole body is. */
 #ifndef PEAL_BATCH_SCAN_H
 #define PEAL_BATCH_SCAN_H
 
@@ -14,6 +14,7 @@ enum batch_part {
     BATCH_PUT,     /* an element of "put" */
     BATCH_DELETE,  /* of "delete" */
     BATCH_DRY_RUN, /* the value of "dry_run" */
+    BATCH_ASSUME,  /* the value of "assume" */
     BATCH_END,     /* the end of the body */
     BATCH_BAD,     /* not JSON: `mistake`, at `at` */
     BATCH_UNKNOWN, /* an unknown field: the string at [from, at) */

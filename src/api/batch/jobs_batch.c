@@ -48,6 +48,7 @@ static void release_batch(void *state)
     table_release(&batch->names);
     after_check_release(&batch->after);
     json_decref(batch->errors);
+    json_decref(batch->assumed);
     strbuf_release(&batch->answer);
     strbuf_release(&batch->item);
     for (int i = 0; i < BATCH_CHUNKS; i++) {
@@ -375,6 +376,55 @@ static bool read_dry_run(struct call *call)
     return is_bool;
 }
 
+/* {"groups":[...],"calendars":[...],"channels":[...]}, each as one likes. */
+static bool are_lists(const json_t *value)
+{
+    static const char *const kinds[] = {"groups", "calendars", "channels"};
+    size_t known = 0, i;
+    const json_t *name;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        const json_t *names = json_object_get(value, kinds[k]);
+        if (names && !json_is_array(names))
+            return false;
+        known += names != NULL;
+        json_array_foreach (names, i, name) {
+            if (!json_is_string(name))
+                return false;
+        }
+    }
+    return json_is_object(value) && json_object_size(value) == known;
+}
+
+static bool read_assumed(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    struct jobs_batch_item value = {.from = batch->scan.from,
+                                    .length = batch->scan.at - batch->scan.from};
+    batch->assumed = read_item(call, &value);
+    if (!batch->assumed)
+        return false;
+    if (!are_lists(batch->assumed)) {
+        call_fail_at(call, "/assume",
+                     "assume: expected lists of names: {\"groups\":[],\"calendars\":[],"
+                     "\"channels\":[]}");
+        return false;
+    }
+    call->assumed = batch->assumed;
+    return true;
+}
+
+/* The whole body was split: its items are looked at. */
+static void begin_checks(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    if (batch->assumed && !batch->dry_run) {
+        call_fail_at(call, "/assume", "assume: is for a dry run; write those documents first");
+        return;
+    }
+    batch->keep = batch->keep && !batch->assumed; /* what is kept is written as it was checked */
+    call_later(call, check_slice);
+}
+
 static void fail_body(struct call *call)
 {
     const struct batch_scan *scan = &((struct jobs_batch *)call->state)->scan;
@@ -417,6 +467,8 @@ static bool take_part(struct call *call)
         return add_item(call, true);
     case BATCH_DRY_RUN:
         return read_dry_run(call);
+    case BATCH_ASSUME:
+        return read_assumed(call);
     case BATCH_UNKNOWN:
         fail_field(call);
         return false;
@@ -429,7 +481,7 @@ static bool take_part(struct call *call)
     case BATCH_END:
         break;
     }
-    call_later(call, check_slice);
+    begin_checks(call);
     return false;
 }
 

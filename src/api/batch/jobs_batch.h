@@ -52,6 +52,7 @@ struct jobs_batch {
     bool dry_run;
     bool is_applied;         /* the definitions are from files */
     bool keep;               /* a dry run after which they are to be written */
+    json_t *assumed;         /* of a dry run: documents that are taken to be there; NULL: none */
     uint64_t docs;           /* kept_batches.docs when the check began */
     struct kept_batch *kept; /* the items are those of an earlier dry run; NULL: of the body */
     const char *refused;     /* name of a job that the caller may not change, since they lack: */

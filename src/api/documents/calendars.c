@@ -160,15 +160,20 @@ static enum status tell_missing(const struct call *call, const char *field, size
     return E_INVALID;
 }
 
+static bool is_known(const struct call *call, const char *name)
+{
+    return find(call, name) || call_assumes(call, "calendars", name);
+}
+
 enum status calendars_check(const struct call *call, const struct job *job,
                             struct job_error *reterr)
 {
     for (size_t i = 0; i < job->calendar_count; i++) {
-        if (!find(call, job->calendars[i]))
+        if (!is_known(call, job->calendars[i]))
             return tell_missing(call, "calendars", i, job->calendars[i], reterr);
     }
     for (size_t i = 0; job->only_on && job->only_on[i]; i++) {
-        if (!find(call, job->only_on[i]))
+        if (!is_known(call, job->only_on[i]))
             return tell_missing(call, "only_on", i, job->only_on[i], reterr);
     }
     return OK;

@@ -162,6 +162,22 @@ static void put_done(struct call *call)
     }
 }
 
+/* Adds what a dry run is asked for: what the edit would do to the document.
+   NOLINTNEXTLINE(readability-non-const-parameter): a call_shape */
+static json_t *add_result(struct call *call, int *status, json_t *native)
+{
+    const struct doc_edit *edit = call->state;
+    const char *result = edit->action == DOC_DELETE ? "deleted"
+                         : edit->is_same            ? "unchanged"
+                         : edit->revision           ? "changed"
+                                                    : "created";
+    (void)status;
+    if (!native || json_object_set_new(native, "result", json_string(result)) == 0)
+        return native;
+    json_decref(native);
+    return NULL;
+}
+
 void doc_submit(struct call *call)
 {
     struct doc_edit *edit = call->state;
@@ -171,6 +187,11 @@ void doc_submit(struct call *call)
     }
     edit->put = (struct store_put_doc){.json = edit->json, .expected_revision = edit->revision};
     doc_name(&edit->put, edit->kind->name, call->argument);
+    if (edit->is_dry_run) { /* as it would be, with the revision that it has now; 0: it is new */
+        edit->put.revision = edit->revision;
+        edit->kind->reply(call, 200);
+        return;
+    }
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, put_done);
 }
 
@@ -185,14 +206,6 @@ static void confirmed(struct call *call)
         prepare(call);
     else
         call_fail(call, 401, "these credentials are not valid; log in again, or use another token");
-}
-
-/* The document as it would be, with the revision that it has now; 0: it would be new. */
-static void reply_dry_run(struct call *call)
-{
-    struct doc_edit *edit = call->state;
-    edit->put.revision = edit->revision;
-    edit->kind->reply(call, 200);
 }
 
 /* Starts from the document that is stored now. */
@@ -220,8 +233,6 @@ static void prepare(struct call *call)
         call_confirm(call, confirmed);
     else if (edit->is_same)
         reply_item(call, kind, item);
-    else if (edit->is_dry_run)
-        reply_dry_run(call);
     else if (kind->ready)
         kind->ready(call);
     else
@@ -238,8 +249,11 @@ static void edit_doc(struct call *call, enum doc_action action)
         return;
     edit->kind = kind;
     edit->action = action;
-    if (param_bool(call, "dry_run", &edit->is_dry_run))
-        prepare(call);
+    if (!param_bool(call, "dry_run", &edit->is_dry_run))
+        return;
+    if (edit->is_dry_run)
+        call->shape = add_result;
+    prepare(call);
 }
 
 void add_doc(struct call *call)

@@ -60,10 +60,10 @@ struct doc_edit {
     char *before;     /* set by `prepare` for the audit trail if the kind is recorded whole */
     char *detail;     /* set by `prepare` for the audit trail; NULL: none */
     bool is_same;     /* set by `prepare`: the document does not change */
+    bool is_dry_run;  /* only says what would be done: nothing is written */
     int64_t revision; /* expected revision; 0: none; `prepare` may set DOC_ANY_REVISION */
     bool is_conditional, is_repeated;
     bool is_confirmed; /* the store has confirmed what this node knows, once */
-    bool is_dry_run;   /* the edit is checked, and not written */
     struct store_put_doc put;
 };
 

@@ -195,7 +195,8 @@ static bool prepare_new(struct call *call)
         !read_text(call, "reason", item->reason, sizeof(item->reason)) || !read_times(call, item) ||
         !is_new(call, item) || !all_know(call))
         return false;
-    remove_old(call);
+    if (!edit->doc.is_dry_run)
+        remove_old(call);
     id_format(&id, item->id);
     snprintf(item->by, sizeof(item->by), "%s", call->principal.name);
     edit->doc.json = maintenance_encode(item);

@@ -156,13 +156,38 @@ static json_t *windows_json(const struct herd *herd)
     return NULL;
 }
 
+static json_t *limit_json(const struct herd *herd, const struct herd_limit *limit)
+{
+    const char *where = herd->limits->nodes[limit->nodes].where;
+    return json_pack(
+        "{s:s, s:o, s:i, s:I, s:o, s:I, s:I}", "group", limit->group->name, "where",
+        json_words_or_null(where), "most", limit->most, "starts",
+        (json_int_t)limit->excess.worst.starts, "at", instant(limit->excess.worst.at_s), "seconds",
+        (json_int_t)limit->excess.seconds, "waiting", (json_int_t)limit->excess.waiting);
+}
+
+/* Those that make something wait. */
+static json_t *limits_json(const struct herd *herd)
+{
+    json_t *list = json_array();
+    bool fits = list != NULL;
+    for (size_t i = 0; herd->limits && i < herd->limits->count && fits; i++)
+        if (herd->limits->items[i].excess.seconds)
+            fits = append(list, limit_json(herd, &herd->limits->items[i]));
+    if (fits)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *herd_json(const struct herd *herd, const struct herd_view *view)
 {
-    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "from",
+    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "from",
                      instant(herd->groups.from_s), "until", instant(herd->groups.until_s), "jobs",
                      (json_int_t)herd->count, "at_most", (json_int_t)view->wish.at_most, "within_s",
                      (json_int_t)view->wish.within_s, "now", crowd_json(&herd->now), "spread",
                      crowd_json(&herd->then), "seconds", seconds_json(herd, view), "maintenance",
-                     windows_json(herd), "proposed", (json_int_t)herd->proposed, "proposals",
-                     proposals_json(herd, view), "kept", kept_json(herd, view));
+                     windows_json(herd), "groups", limits_json(herd), "proposed",
+                     (json_int_t)herd->proposed, "proposals", proposals_json(herd, view), "kept",
+                     kept_json(herd, view));
 }

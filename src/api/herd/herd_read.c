@@ -1,5 +1,6 @@
 /* Counts over all jobs that the caller sees. A slice of a millisecond at a time, so that due jobs
  * are not delayed; jobs may come and go meanwhile. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,10 @@ enum {
     AT_ONCE = 8, /* jobs between two clock reads */
 };
 
-enum { WINDOWS_MAX = 200 };
+enum {
+    WINDOWS_MAX = 200,
+    REFERRED_MAX = 1000, /* jobs that steps name, which are kept */
+};
 
 struct reading {
     struct call *call;
@@ -29,6 +33,10 @@ struct reading {
     struct maintenance items[WINDOWS_MAX]; /* as they were at the start */
     struct herd_window windows[WINDOWS_MAX];
     size_t window_count;
+    struct herd_limits limits;
+    char (*labels)[512];   /* of the nodes that take runs */
+    struct table referred; /* jobs that steps name, by name */
+    size_t limit;          /* the next one to be counted */
     struct calendar_book calendars;
     struct herd_view view;
     int64_t from_s, horizon_ms;
@@ -43,8 +51,15 @@ struct reading {
 static void release_reading(void *state)
 {
     struct reading *reading = state;
+    struct job *job;
+    size_t at = 0;
+    herd_limits_release(&reading->limits);
     herd_release(&reading->herd);
     calendar_book_release(&reading->calendars);
+    while ((job = table_next(&reading->referred, &at)))
+        job_free(job);
+    table_release(&reading->referred);
+    free(reading->labels);
     reading->call->api->counts_herd = false;
 }
 
@@ -57,6 +72,8 @@ static void start(struct reading *reading)
         reading->windows[i].starts = 0;
     reading->herd.windows = reading->windows;
     reading->herd.window_count = reading->window_count;
+    herd_limits_clear(&reading->limits);
+    reading->herd.limits = &reading->limits;
     reading->looks = 0;
     reading->has_last = false;
     reading->st = OK;
@@ -76,6 +93,62 @@ static void take_windows(struct reading *reading)
         reading->windows[reading->window_count].item = &reading->items[reading->window_count];
         reading->window_count++;
     }
+}
+
+/* ---- groups ---- */
+
+static const struct table_type referred_type = {.key_at = offsetof(struct job, name),
+                                                .is_pointer = true};
+
+/* A job that a step runs; of very many, only the first are looked at. */
+static const struct job *find_job(void *context, const char *name)
+{
+    struct reading *reading = context;
+    const struct catalog *catalog = engine_catalog(reading->call->api->ports.engine);
+    struct job *job = table_find(&reading->referred, name);
+    const struct catalog_job *known = job ? NULL : catalog_by_name(catalog, name);
+    struct job_error error;
+    if (job || !known || known->broken || reading->referred.count >= REFERRED_MAX ||
+        job_decode_stored(known->json, NULL, &job, &error) != OK)
+        return job;
+    if (table_insert(&reading->referred, job) == OK)
+        return job;
+    job_free(job);
+    return NULL;
+}
+
+static bool sees_group(const struct call *call, const char *name)
+{
+    char space[GROUP_NAME_MAX + 1];
+    if (!group_is_space(name))
+        return true;
+    snprintf(space, sizeof(space), "%.*s", (int)strlen(name) - 1, name);
+    return call_sees_space(call, space);
+}
+
+/* Groups that the caller sees, and the labels of the nodes that take runs. */
+static enum status take_groups(struct reading *reading)
+{
+    const struct call *call = reading->call;
+    const struct table *peers = &engine_peers(call->api->ports.engine)->by_name;
+    const struct table *groups = &engine_catalog(call->api->ports.engine)->groups;
+    const struct known_group *group;
+    enum status st = OK;
+    reading->limits.find = find_job;
+    reading->limits.context = reading;
+    reading->labels = calloc(peers->count + 1, sizeof(*reading->labels));
+    if (!reading->labels)
+        return E_NOMEM;
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(peers, &at));)
+        if (known->peer.is_alive && peer_runs_jobs(&known->peer) && !peer_is_program(&known->peer))
+            memcpy(reading->labels[reading->limits.node_count++], known->peer.labels,
+                   sizeof(*reading->labels));
+    reading->limits.labels = reading->labels;
+    for (at = 0; st == OK && (group = table_next(groups, &at));)
+        if (sees_group(call, group->name))
+            st = herd_limits_add_group(&reading->limits, group->name, &group->limits);
+    return st;
 }
 
 static void fail(struct reading *reading, enum status st)
@@ -103,6 +176,21 @@ static void propose(struct call *call)
         call_later(call, propose);
     else
         call_reply(call, 200, herd_json(&reading->herd, &reading->view));
+}
+
+/* One limit at a time: each takes as long as all seconds of the span. */
+static void count_limits(struct call *call)
+{
+    struct reading *reading = call->state;
+    const struct tick_groups *span = &reading->herd.groups;
+    enum status st = OK;
+    if (reading->limit < reading->limits.count)
+        st = herd_limit_count(&reading->limits.items[reading->limit++], &reading->limits,
+                              span->from_s, span->until_s);
+    if (st != OK)
+        fail(reading, st);
+    else
+        call_later(call, reading->limit < reading->limits.count ? count_limits : propose);
 }
 
 /* ---- the jobs ---- */
@@ -193,7 +281,9 @@ static void look(struct call *call)
     if (st == OK)
         st = herd_count(&reading->herd);
     if (st == OK)
-        call_later(call, propose);
+        st = herd_limits_settle(&reading->limits);
+    if (st == OK)
+        call_later(call, count_limits);
     else
         fail(reading, st);
 }
@@ -239,8 +329,14 @@ void get_herd(struct call *call)
         return;
     call->api->counts_herd = true;
     calendar_book_init(&reading->calendars);
+    herd_limits_init(&reading->limits);
+    table_init(&reading->referred, &referred_type);
     call->release = release_reading;
     take_windows(reading);
+    if (take_groups(reading) != OK) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
     start(reading);
     look(call);
 }

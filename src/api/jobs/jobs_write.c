@@ -231,7 +231,7 @@ enum status job_write_prepare(const struct call *call, const struct node *defini
     if (st == OK)
         st = groups_check(call, write.job, reterr);
     if (st == OK)
-        st = channels_check(api, definition, write.job, reterr);
+        st = channels_check(call, definition, write.job, reterr);
     if (st == OK)
         st = lay_over(call, &write, sent, author, node_get(definition, "paused") != NULL, reterr);
     if (st == OK && write.waits_anew)

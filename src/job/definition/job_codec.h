@@ -50,11 +50,26 @@ struct job_observer {
     void *context;
 };
 
+/* Takes the documents of a file that are no jobs: maps whose `kind` is neither "job" nor
+ * "workflow". OK: taken, or its mistakes are in *errors; E_NOMEM. `forgotten`: those of this file
+ * are read again. */
+struct node;
+struct document_reader {
+    enum status (*read)(void *context, const struct node *document, struct job_errors *errors);
+    void (*forgotten)(void *context);
+    void *context;
+};
+
+/* Is it such a document? */
+bool job_file_is_document(const struct node *node);
+
 /* The same, with every mistake: E_INVALID, with *ret the jobs that have none, and at least one
- * error in *errors, which the caller has initialised. */
+ * error in *errors, which the caller has initialised. `reader` NULL: other documents are mistakes.
+ */
 MUST_CHECK enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
                                         struct zone_db *zones, const struct job_observer *observer,
-                                        struct job_list *ret, struct job_errors *errors);
+                                        const struct document_reader *reader, struct job_list *ret,
+                                        struct job_errors *errors);
 
 /* Reads the text of one job for an editor. *ret is its JSON value, even if the job is invalid:
  * *reterr then has the error, and otherwise an empty message. Plain scalars other than true, false,

@@ -31,11 +31,27 @@ struct collector {
     struct job_list jobs;
     struct name_place *places; /* of their names */
     struct job_error *err;
-    struct job_errors *all;              /* NULL: stop at the first error */
-    bool is_wrong;                       /* there are some */
-    enum status st;                      /* not OK: the end */
-    const struct job_observer *observer; /* NULL: none */
+    struct job_errors *all;               /* NULL: stop at the first error */
+    bool is_wrong;                        /* there are some */
+    enum status st;                       /* not OK: the end */
+    const struct job_observer *observer;  /* NULL: none */
+    const struct document_reader *reader; /* NULL: a file has jobs alone */
 };
+
+bool job_file_is_document(const struct node *node)
+{
+    const struct node *kind = node->kind == NODE_MAP ? node_get(node, "kind") : NULL;
+    return kind && kind->kind == NODE_SCALAR && strcmp(kind->text, "job") != 0 &&
+           strcmp(kind->text, "workflow") != 0;
+}
+
+static enum status collect_other(struct collector *c, const struct node *node)
+{
+    size_t before = c->all->count + c->all->more;
+    enum status st = c->reader->read(c->reader->context, node, c->all);
+    c->is_wrong |= c->all->count + c->all->more > before;
+    return st;
+}
 
 static enum status collect_job(struct collector *c, const struct node *node)
 {
@@ -62,15 +78,20 @@ static enum status collect_job(struct collector *c, const struct node *node)
     return OK;
 }
 
-/* A document is a job, a list of jobs, or nothing. */
+static enum status collect_value(struct collector *c, const struct node *node)
+{
+    return c->reader && job_file_is_document(node) ? collect_other(c, node) : collect_job(c, node);
+}
+
+/* A document is a job or another definition, a list of them, or nothing. */
 static enum status collect_document(struct collector *c, const struct node *document)
 {
     if (document->kind == NODE_NULL)
         return OK;
     if (document->kind != NODE_LIST)
-        return collect_job(c, document);
+        return collect_value(c, document);
     for (const struct entry *entry = document->entries; entry; entry = entry->next) {
-        enum status st = collect_job(c, entry->value);
+        enum status st = collect_value(c, entry->value);
         if (st != OK)
             return st;
     }
@@ -170,6 +191,8 @@ static void restart(void *context)
     struct collector *c = context;
     if (c->observer && c->observer->added && c->jobs.count)
         c->observer->forgotten(c->observer->context);
+    if (c->reader)
+        c->reader->forgotten(c->reader->context);
     job_list_release(&c->jobs);
     free(c->places);
     c->places = NULL;
@@ -217,14 +240,16 @@ static int compare_places(const void *a, const void *b)
 
 enum status jobs_decode_file(const char *text, size_t length, const char *default_tz,
                              struct zone_db *zones, const struct job_observer *observer,
-                             struct job_list *ret, struct job_errors *errors)
+                             const struct document_reader *reader, struct job_list *ret,
+                             struct job_errors *errors)
 {
     struct job_error error = {0};
     struct collector c = {.default_tz = default_tz,
                           .zones = zones,
                           .err = &error,
                           .all = errors,
-                          .observer = observer};
+                          .observer = observer,
+                          .reader = reader};
     enum status st = collect(&c, text, length);
     if (st != OK && st != E_NOMEM && job_errors_take(errors, &error) != OK)
         st = E_NOMEM;

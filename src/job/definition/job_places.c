@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "definition/job_codec.h"
 #include "document/node.h"
 #include "table.h"
 
@@ -26,7 +27,7 @@ static const struct table_type names_type = {.key_at = offsetof(struct placed_jo
 static enum status add_job(struct job_places *places, const struct node *job)
 {
     const struct node *name = job->kind == NODE_MAP ? node_get(job, "name") : NULL;
-    if (!name || name->kind != NODE_SCALAR)
+    if (!name || name->kind != NODE_SCALAR || job_file_is_document(job))
         return OK;
     enum status st = array_grow(&places->jobs, places->count, sizeof(*places->jobs));
     if (st == OK)

@@ -83,17 +83,25 @@ enum status calendar_book_add(struct calendar_book *book, const char *name,
     return add(book, name, definition, true);
 }
 
+enum status calendar_book_hide(struct calendar_book *book, const char *name)
+{
+    struct calendar_definition none;
+    calendar_definition_init(&none);
+    return add(book, name, &none, false);
+}
+
+/* Books lie over each other one or two deep. NOLINTNEXTLINE(misc-no-recursion) */
 static enum status find(struct calendar_book *book, const char *name, const struct calendar **ret)
 {
     const struct named_calendar *found = table_find(&book->calendars, name);
     *ret = found && found->is_there ? &found->definition.calendar : NULL;
     if (found)
         return OK;
-    struct calendar_definition none;
-    calendar_definition_init(&none);
+    if (book->base)
+        return find(book->base, name, ret);
     if (book->missing)
         book->missing(name);
-    return add(book, name, &none, false);
+    return calendar_book_hide(book, name);
 }
 
 static size_t count_of(char *const *names)

@@ -138,6 +138,8 @@ static enum status add(struct herd *herd, const struct job *job, const struct sc
     new.later_s = schedule_jitter_ms(set->items[0]) / 1000;
     new.name = strdup(job->name);
     st = new.name ? array_grow(&herd->jobs, herd->count, sizeof(*herd->jobs)) : E_NOMEM;
+    if (st == OK && herd->limits)
+        st = herd_limits_add_job(herd->limits, job, new.ticks, new.later_s);
     if (st == OK && new.keep == HERD_FREE)
         st = copy_when(job, calendars, &new.when);
     if (st != OK) {

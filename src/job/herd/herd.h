@@ -8,6 +8,7 @@
 
 #include "forecast/crowd.h"
 #include "gates/maintenance.h"
+#include "herd/herd_limits.h"
 #include "herd/tick_groups.h"
 #include "job.h"
 
@@ -59,7 +60,8 @@ struct herd_window {
 struct herd {
     struct herd_window *windows; /* of the caller; herd_add counts */
     size_t window_count;
-    struct crowd now, then; /* after herd_count; as it would be, after herd_propose */
+    struct herd_limits *limits; /* of the caller, which herd_add adds jobs to; NULL: none */
+    struct crowd now, then;     /* after herd_count; as it would be, after herd_propose */
     struct tick_groups groups;
     struct zone_db *zones;
     struct herd_job *jobs;

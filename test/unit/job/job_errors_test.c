@@ -353,7 +353,7 @@ static bool is_among_all(const char *text, const struct job_error *err)
     job_list_init(&jobs);
     job_errors_init(&errors);
     enum status st =
-        jobs_decode_file(text, strlen(text), "Europe/Berlin", zones, NULL, &jobs, &errors);
+        jobs_decode_file(text, strlen(text), "Europe/Berlin", zones, NULL, NULL, &jobs, &errors);
     for (size_t i = 0; i < errors.count; i++)
         found =
             found || (errors.items[i].line == err->line && errors.items[i].column == err->column &&

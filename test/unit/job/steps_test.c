@@ -421,7 +421,7 @@ static void add_errors(const char *text, struct strbuf *out)
     struct job_errors errors;
     job_list_init(&jobs);
     job_errors_init(&errors);
-    assert_int_equal(jobs_decode_file(text, strlen(text), "UTC", zones, NULL, &jobs, &errors),
+    assert_int_equal(jobs_decode_file(text, strlen(text), "UTC", zones, NULL, NULL, &jobs, &errors),
                      E_INVALID);
     for (size_t i = 0; i < errors.count; i++)
         strbuf_addf(out, "%d:%d %s %s\n", errors.items[i].line, errors.items[i].column,

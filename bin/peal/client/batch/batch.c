@@ -117,6 +117,7 @@ void batch_release(struct batch *batch)
     free(batch->parts);
     json_decref(batch->delete);
     json_decref(batch->digests);
+    json_decref(batch->assumed);
 }
 
 /* ---- results ---- */

@@ -17,10 +17,11 @@ struct batch {
     size_t same;     /* definitions that the agent has already, and which are not sent */
     bool is_applied; /* the definitions are from files, which define the jobs from now on */
     const struct job_sources *sources; /* the files, for errors; NULL: none */
-    size_t seen;                       /* jobs that were added, or are the same */
-    json_t *digests;                   /* of what the agent has; NULL: not asked for */
-    struct batch_ahead *ahead;         /* calls that are checked while files are read; NULL: none */
-    json_t *checked_ahead;             /* their answers, by part; null: none */
+    json_t *assumed;           /* of a dry run: documents that will be there by then; NULL: none */
+    size_t seen;               /* jobs that were added, or are the same */
+    json_t *digests;           /* of what the agent has; NULL: not asked for */
+    struct batch_ahead *ahead; /* calls that are checked while files are read; NULL: none */
+    json_t *checked_ahead;     /* their answers, by part; null: none */
 };
 
 /* For jobs that are added one by one; to be released in any case. */

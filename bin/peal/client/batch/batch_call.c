@@ -32,6 +32,14 @@ static const char *deleted_name(const struct batch_call *call, size_t i)
     return json_string_value(json_array_get(call->batch->delete, call->deletes.from + i));
 }
 
+static void add_assumed(const json_t *assumed, struct strbuf *out)
+{
+    char *text = json_dumps(assumed, JSON_COMPACT);
+    strbuf_addf(out, ",\"assume\":%s", text ? text : "");
+    out->failed |= !text;
+    free(text);
+}
+
 char *batch_call_body(const struct batch_call *call, enum batch_phase phase)
 {
     struct strbuf out;
@@ -49,7 +57,10 @@ char *batch_call_body(const struct batch_call *call, enum batch_phase phase)
             strbuf_addc(&out, ',');
         out.failed |= !json_quote(&out, deleted_name(call, i));
     }
-    strbuf_adds(&out, phase == PHASE_WRITE ? "],\"dry_run\":false}" : "],\"dry_run\":true}");
+    strbuf_addf(&out, "],\"dry_run\":%s", phase == PHASE_WRITE ? "false" : "true");
+    if (phase != PHASE_WRITE && call->batch->assumed)
+        add_assumed(call->batch->assumed, &out);
+    strbuf_addc(&out, '}');
     return strbuf_detach(&out);
 }
 

@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/output.h"
 #include "cli/when.h"
 #include "client/batch/digests.h"
 #include "jobs/definition.h"
+#include "jobs/documents/agent_docs.h"
+#include "jobs/documents/doc_types.h"
 #include "print/diff_print.h"
 #include "text/tr.h"
 #include "text_diff.h"
@@ -52,6 +55,63 @@ static enum exit_code diff_job(const struct reading *reading, const json_t *ther
         code = show(wanted->name, old.text, new.text, differs);
     strbuf_release(&old);
     strbuf_release(&new);
+    return code;
+}
+
+/* ---- groups, calendars, channels ---- */
+
+/* Takes the document over. */
+static enum status doc_text(json_t *document, struct strbuf *out)
+{
+    enum status st = document ? output_yaml(document, out) : E_NOMEM;
+    json_decref(document);
+    return st;
+}
+
+static enum exit_code diff_doc(const struct file_doc *doc, const struct agent_doc *agent,
+                               bool *differs)
+{
+    struct strbuf old, new, name;
+    enum doc_state state = doc_state_of(doc, agent, now_ms());
+    if (state == DOC_IS_OVER || state == DOC_IS_SAME ||
+        (agent && doc->type == DOC_MAINTENANCE)) /* which is as it was made */
+        return EXIT_OK;
+    strbuf_init(&old);
+    strbuf_init(&new);
+    strbuf_init(&name);
+    doc_words(doc->type, doc->name, &name);
+    if (state == DOC_IS_HIDDEN)
+        cli_note("%s is not compared: only an admin sees all of it", name.text);
+    bool is_there = agent && agent->shown;
+    enum status st =
+        is_there ? doc_text(doc_document(doc->type, doc->name, agent->shown), &old) : OK;
+    if (st == OK)
+        st = doc_text(is_there ? doc_document(doc->type, doc->name, doc->shown)
+                               : file_doc_document(doc),
+                      &new);
+    enum exit_code code = cli_fail(st == OK ? strbuf_status(&name) : st);
+    if (code == EXIT_OK && state != DOC_IS_HIDDEN)
+        code = show(name.text, old.text, new.text, differs);
+    strbuf_release(&old);
+    strbuf_release(&new);
+    strbuf_release(&name);
+    return code;
+}
+
+static enum exit_code diff_docs(struct client *client, struct reading *reading, bool *differs)
+{
+    struct agent_docs agent = {NULL, 0};
+    struct file_docs *docs = &reading->docs;
+    if (docs->count == 0)
+        return EXIT_OK;
+    enum exit_code code = agent_docs_read(client, file_docs_types(docs), reading->zones, &agent);
+    if (code == EXIT_OK)
+        code = cli_fail(file_docs_meet(docs, &agent, now_ms()));
+    for (size_t i = 0; i < docs->count && code == EXIT_OK; i++) {
+        const struct file_doc *doc = &docs->items[i];
+        code = diff_doc(doc, agent_docs_find(&agent, doc->type, doc->name), differs);
+    }
+    agent_docs_release(&agent);
     return code;
 }
 
@@ -132,11 +192,14 @@ static enum exit_code diff(struct client *client, const struct request *request)
     job_list_init(&wanted);
     job_sources_init(&sources);
     enum exit_code code = reading_init(&reading, client);
+    reading.hides_secrets = true;
     if (code == EXIT_OK)
         code = definitions_read(&reading, request->files.items, request->files.count, &wanted,
                                 &sources);
     if (code == EXIT_OK)
         code = get_there(client, &reading, request->prune, &there, &digests);
+    if (code == EXIT_OK)
+        code = diff_docs(client, &reading, &differs);
     if (code == EXIT_OK)
         code = diff_all(&reading, there, digests, &wanted, &differs);
     if (code == EXIT_OK && request->prune)
@@ -209,9 +272,11 @@ const struct command cmd_diff = {
     .usage = "-f FILE|DIR|- [-f ...] [options]\n"
              "JOB --revision N [--to N]",
     .notes =
-        "A unified diff of each job's YAML, from the agent's definition to that in the files; or "
+        "A unified diff of each job's YAML, and of each group, calendar and channel that the files "
+        "have, from the agent's definition to that in the files; or "
         "of one job, from one of its revisions (peal versions JOB) to another, or to the current "
-        "one. Exit status like diff: 0 no difference, 1 differences, 2 and more errors.",
+        "one. Whether a secret of a channel is another one can't be seen. Exit status like diff: 0 "
+        "no difference, 1 differences, 2 and more errors.",
     .arguments =
         ROWS(ARGUMENTS(request, jobs, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = ROWS(

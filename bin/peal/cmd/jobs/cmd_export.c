@@ -6,9 +6,11 @@
 #include <time.h>
 
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "export/crontab_export.h"
 #include "foreign/cronjob_export.h"
 #include "jobs/definition.h"
+#include "jobs/documents/docs_export.h"
 #include "jobs/foreign/systemd_files.h"
 #include "table.h"
 #include "text/tr.h"
@@ -19,7 +21,7 @@ struct request {
     struct request_base base;
     enum form form;
     struct words names;
-    bool system;
+    bool system, bare;
     const char *folder;        /* of FORM_SYSTEMD; NULL: stdout */
     const char *image, *space; /* of FORM_KUBERNETES */
 };
@@ -64,9 +66,10 @@ static enum exit_code decode_all(const struct reading *reading, const json_t *fo
     return EXIT_OK;
 }
 
-static enum status print_json(const struct job_list *jobs)
+/* `docs` NULL: none. */
+static enum status print_json(const json_t *docs, const struct job_list *jobs)
 {
-    json_t *list = json_array();
+    json_t *list = docs ? json_copy((json_t *)docs) : json_array();
     enum status st = list ? OK : E_NOMEM;
     for (size_t i = 0; i < jobs->count && st == OK; i++) {
         if (json_array_append_new(list, job_encode_json(jobs->items[i], false)) != 0)
@@ -78,18 +81,32 @@ static enum status print_json(const struct job_list *jobs)
     return st;
 }
 
-static enum status print_text(const struct reading *reading, const struct job_list *jobs,
-                              enum form form, bool system)
+static enum status add_yaml(const json_t *docs, const struct job_list *jobs, struct strbuf *out)
+{
+    enum status st = OK;
+    const json_t *doc;
+    size_t i;
+    json_array_foreach (docs, i, doc) {
+        strbuf_adds(out, out->length ? "---\n" : "");
+        if (st == OK)
+            st = output_yaml(doc, out);
+    }
+    for (i = 0; i < jobs->count && st == OK; i++) {
+        strbuf_adds(out, out->length ? "---\n" : "");
+        st = job_encode_yaml(jobs->items[i], out);
+    }
+    return st;
+}
+
+static enum status print_text(const struct reading *reading, const json_t *docs,
+                              const struct job_list *jobs, const struct request *request)
 {
     struct strbuf text;
     strbuf_init(&text);
-    enum status st = OK;
-    if (form == FORM_CRONTAB)
-        st = crontab_export(jobs->items, jobs->count, system, reading->zones, &text);
-    for (size_t i = 0; form == FORM_YAML && i < jobs->count && st == OK; i++) {
-        strbuf_adds(&text, i ? "---\n" : "");
-        st = job_encode_yaml(jobs->items[i], &text);
-    }
+    enum status st =
+        request->form == FORM_CRONTAB
+            ? crontab_export(jobs->items, jobs->count, request->system, reading->zones, &text)
+            : add_yaml(docs, jobs, &text);
     if (st == OK)
         fputs(text.text, stdout);
     strbuf_release(&text);
@@ -189,11 +206,11 @@ static enum status print_cronjobs(const struct reading *reading, const struct jo
 }
 
 static enum exit_code print_jobs(const struct request *request, const struct reading *reading,
-                                 const struct job_list *jobs)
+                                 const json_t *docs, const struct job_list *jobs)
 {
     switch (request->form) {
     case FORM_JSON:
-        return cli_fail(print_json(jobs));
+        return cli_fail(print_json(docs, jobs));
     case FORM_SYSTEMD:
         return systemd_files_write(jobs, reading, request->folder);
     case FORM_KUBERNETES:
@@ -202,7 +219,12 @@ static enum exit_code print_jobs(const struct request *request, const struct rea
     case FORM_YAML:
         break;
     }
-    return cli_fail(print_text(reading, jobs, request->form, request->system));
+    return cli_fail(print_text(reading, docs, jobs, request));
+}
+
+static bool has_documents(enum form form)
+{
+    return form == FORM_YAML || form == FORM_JSON;
 }
 
 /* An option of another form would be ignored. */
@@ -212,7 +234,25 @@ static enum exit_code check_options(const struct request *request)
         return cli_usage(request->base.command, "--dir is for systemd");
     if ((request->image || request->space) && request->form != FORM_KUBERNETES)
         return cli_usage(request->base.command, "--image and --namespace are for kubernetes");
+    if (request->bare && !has_documents(request->form))
+        return cli_usage(request->base.command, "--bare is for yaml and json");
     return EXIT_OK;
+}
+
+/* What the jobs need, so that an agent that has nothing takes the file. */
+static enum exit_code add_needed(struct client *client, const struct request *request,
+                                 const struct reading *reading, struct job_list *jobs,
+                                 json_t **ret_docs)
+{
+    bool all = request->names.count == 0;
+    if (request->bare || !has_documents(request->form))
+        return EXIT_OK;
+    enum exit_code code = all ? EXIT_OK : docs_export_add_jobs(client, reading, jobs);
+    if (code == EXIT_OK)
+        code = docs_export(client, jobs, all, reading->zones, ret_docs);
+    if (code == EXIT_OK)
+        docs_export_tell_secrets(jobs);
+    return code;
 }
 
 static enum exit_code export_jobs(struct client *client, void *place)
@@ -220,7 +260,7 @@ static enum exit_code export_jobs(struct client *client, void *place)
     const struct request *request = place;
     struct reading reading;
     struct job_list jobs;
-    json_t *found = NULL;
+    json_t *found = NULL, *docs = NULL;
     job_list_init(&jobs);
     enum exit_code code = check_options(request);
     if (code != EXIT_OK)
@@ -231,8 +271,11 @@ static enum exit_code export_jobs(struct client *client, void *place)
     if (code == EXIT_OK)
         code = decode_all(&reading, found, &jobs);
     if (code == EXIT_OK)
-        code = print_jobs(request, &reading, &jobs);
+        code = add_needed(client, request, &reading, &jobs, &docs);
+    if (code == EXIT_OK)
+        code = print_jobs(request, &reading, docs, &jobs);
     json_decref(found);
+    json_decref(docs);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;
@@ -252,7 +295,12 @@ const struct command cmd_export = {
     .notes =
         "All jobs, unless names are given. Fields that a crontab, a timer or a CronJob has no "
         "syntax for become comments; a job that can't be one is left out, with the reason. The "
-        "ticks of a timer or a CronJob are compared with those of the job for a year.",
+        "ticks of a timer or a CronJob are compared with those of the job for a year. YAML and "
+        "JSON "
+        "have the groups, calendars and channels of the jobs in front of them, and the jobs that "
+        "named ones wait for or run as steps; without names all there is, maintenance to come "
+        "included. Passwords and tokens are never in it: channels refer to environment variables, "
+        "and keep what the agent has where those are not set (docs/NOTIFY.md).",
     .arguments =
         ROWS({.name = "FORM",
               .value = TR("the form"),
@@ -263,6 +311,8 @@ const struct command cmd_export = {
     .options =
         ROWS(OPTION_FLAG(request, system, 0, "system",
                          "a crontab with a user in every line, like /etc/crontab"),
+             OPTION_FLAG(request, bare, 0, "bare",
+                         "only the jobs, without the groups, calendars and channels they need"),
              OPTION_TEXT(request, folder, 0, "dir", "DIR",
                          "write the units of systemd into this folder", .complete = COMPLETE_FILES),
              OPTION_TEXT(request, image, 0, "image", "IMAGE",

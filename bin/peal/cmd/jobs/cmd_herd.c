@@ -10,6 +10,8 @@
 #include "jobs/definition.h"
 #include "plan/calendars_read.h"
 #include "plan/herd_print.h"
+#include "plan/plan_calendars.h"
+#include "plan/plan_gates.h"
 #include "text/tr.h"
 
 enum {
@@ -39,8 +41,11 @@ static enum exit_code read_files(const struct request *request, struct reading *
                                  struct calendar_book *book)
 {
     enum exit_code code = reading_init(reading, NULL);
+    reading->hides_secrets = true;
     if (code == EXIT_OK)
         code = definitions_read(reading, request->files.items, request->files.count, jobs, sources);
+    if (code == EXIT_OK)
+        code = cli_fail(calendars_of_files(book, &reading->docs, reading->zones));
     return code == EXIT_OK ? calendars_of_folder(book, request->calendars, reading->zones) : code;
 }
 
@@ -84,8 +89,24 @@ static enum status add_all(struct herd *herd, const struct job_list *jobs,
     return st;
 }
 
+static const struct job *find_job(void *context, const char *name)
+{
+    return definitions_find(context, name);
+}
+
+/* Without an agent there are no nodes: only limits for all of them together count. */
+static enum status count_limits(struct herd *herd)
+{
+    struct herd_limits *limits = herd->limits;
+    enum status st = herd_limits_settle(limits);
+    for (size_t i = 0; i < limits->count && st == OK; i++)
+        st = herd_limit_count(&limits->items[i], limits, herd->groups.from_s, herd->groups.until_s);
+    return st;
+}
+
 static enum status count_all(const struct request *request, const struct job_list *jobs,
-                             struct zone_db *zones, struct calendar_book *book, json_t **ret)
+                             const struct reading *reading, struct calendar_book *book,
+                             json_t **ret)
 {
     const struct herd_view view = {
         .wish = {.at_most = (uint32_t)request->at_most, .within_s = request->within_s},
@@ -94,17 +115,27 @@ static enum status count_all(const struct request *request, const struct job_lis
     };
     int64_t from_s = now_ms() / 1000;
     struct herd herd;
+    struct plan_gates gates;
     bool is_done;
-    herd_init(&herd, zones, from_s, from_s + request->horizon_s, TICKS_MAX);
-    enum status st = add_all(&herd, jobs, book);
+    plan_gates_init(&gates);
+    gates.groups.find = find_job;
+    gates.groups.context = (void *)reading;
+    herd_init(&herd, reading->zones, from_s, from_s + request->horizon_s, TICKS_MAX);
+    herd.limits = &gates.groups;
+    enum status st = plan_gates_of_files(&gates, &reading->docs);
+    if (st == OK)
+        st = add_all(&herd, jobs, book);
     if (st == OK)
         st = herd_count(&herd);
+    if (st == OK)
+        st = count_limits(&herd);
     if (st == OK)
         st = herd_propose(&herd, &view.wish, herd.count, &is_done);
     if (st == OK) {
         *ret = herd_json(&herd, &view);
         st = *ret ? OK : E_NOMEM;
     }
+    plan_gates_release(&gates);
     herd_release(&herd);
     return st;
 }
@@ -120,7 +151,7 @@ static enum exit_code herd_of_files(const struct request *request, json_t **ret)
     calendar_book_init(&book);
     enum exit_code code = read_files(request, &reading, &jobs, &sources, &book);
     if (code == EXIT_OK) {
-        enum status st = count_all(request, &jobs, reading.zones, &book, ret);
+        enum status st = count_all(request, &jobs, &reading, &book, ret);
         if (st == E_TOO_LARGE)
             cli_error("there are too many ticks to count; give a shorter --horizon");
         code = st == E_TOO_LARGE ? EXIT_INVALID : cli_fail(st);

@@ -9,6 +9,7 @@
 #include "facade/facade_dkron_import.h"
 #include "foreign/cronjob.h"
 #include "foreign/xxl.h"
+#include "jobs/documents/files_import.h"
 #include "jobs/foreign/crontab_source.h"
 #include "jobs/foreign/fleet_source.h"
 #include "jobs/foreign/foreign_source.h"
@@ -244,6 +245,19 @@ static enum exit_code import_fleet(void *place)
     return import_from(place, &origin);
 }
 
+/* What `peal export` has written; names stay as they are, since others name them. */
+static enum exit_code import_yaml(void *place)
+{
+    const struct request *request = place;
+    struct client *client = NULL;
+    enum exit_code code = request->apply ? client_open(request->base.data, &client) : EXIT_OK;
+    const struct files_import import = {request->from.file, client, request->replace};
+    if (code == EXIT_OK)
+        code = files_import(&import);
+    client_close(client);
+    return code;
+}
+
 static const struct option_row import_options[] = {
     OPTION_TEXT(request, from.prefix, 0, "prefix", "TEXT",
                 "put in front of the names of the jobs, like team/"),
@@ -330,6 +344,22 @@ static const struct command subcommands[] = {
         .run = import_timers,
     },
     {
+        .name = "import yaml",
+        .summary = "show what a file of peal export defines, or add it",
+        .notes = "Jobs, groups, calendars, channels and maintenance of a file, a folder or stdin, "
+                 "YAML or JSON, as peal export writes them. --apply adds all of it, or nothing: "
+                 "what is there already and is another one is left alone, unless --replace is "
+                 "given. Jobs are not marked as those of peal apply are.",
+        .arguments = ROWS(ARGUMENT(request, from.file, "FILE|DIR|-", .complete = COMPLETE_FILES)),
+        .options = ROWS(OPTION_FLAG(request, apply, 0, "apply", "add it"),
+                        OPTION_FLAG(request, replace, 0, "replace",
+                                    "replace what has the same name and is another one"),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "which file? One that peal export yaml has written, or - for stdin",
+        .too_many = "one file at a time",
+        .run = import_yaml,
+    },
+    {
         .name = "import xxl-job",
         .summary = "show the jobs of XXL-JOB's tables, or add them",
         .arguments = LISTING,
@@ -368,7 +398,8 @@ const struct command cmd_import = {
              "some lines, or tasks, could not be read.",
     .options = client_options,
     .too_few =
-        "what to import? peal import crontab, fleet, systemd, kubernetes, dkron, gocron or xxl-job",
+        "what to import? peal import yaml, crontab, fleet, systemd, kubernetes, dkron, gocron or "
+        "xxl-job",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

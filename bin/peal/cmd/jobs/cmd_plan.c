@@ -5,8 +5,10 @@
 #include "cli/when.h"
 #include "client/batch/digests.h"
 #include "jobs/definition.h"
+#include "jobs/documents/docs_prune.h"
 #include "plan/calendars_read.h"
 #include "plan/plan.h"
+#include "plan/plan_calendars.h"
 
 enum { DAYS = 365, DAYS_MAX = 3660 };
 enum form { FORM_TEXT, FORM_JSON, FORM_MARKDOWN };
@@ -17,7 +19,7 @@ struct request {
     const char *revision, *calendars, *tz;
     int64_t days;
     enum form form;
-    bool prune, detail;
+    bool prune, prune_documents, detail;
 };
 
 /* Both sides. The jobs of a folder or a revision are read like those of the files. */
@@ -25,6 +27,8 @@ struct input {
     struct reading reading, old_reading;
     struct job_list jobs, old, others; /* `others`: of the agent, that no file has */
     struct job_sources sources, old_sources;
+    struct agent_docs docs;  /* before */
+    struct docs_prune prune; /* of those, what is deleted */
 };
 
 static void input_init(struct input *input)
@@ -46,6 +50,20 @@ static void input_release(struct input *input)
     job_list_release(&input->others);
     reading_release(&input->reading);
     reading_release(&input->old_reading);
+    agent_docs_release(&input->docs);
+    docs_prune_release(&input->prune);
+}
+
+/* What becomes of the documents that input->docs are, and of the calendars among them. */
+static enum exit_code plan_docs(struct input *input, bool removes, struct job_plan *plan)
+{
+    struct file_docs *after = &input->reading.docs;
+    enum status st = file_docs_meet(after, &input->docs, now_ms());
+    if (st == OK)
+        st = plan_docs_compare(&plan->docs, after, &input->docs, removes, now_ms());
+    if (st == OK)
+        st = plan_calendars_lay(&plan->after, &plan->book, &plan->docs, input->reading.zones);
+    return cli_fail(st);
 }
 
 /* ---- against files ---- */
@@ -79,10 +97,19 @@ static enum exit_code compare_files(const struct request *request, struct input 
 {
     enum status st = OK;
     enum exit_code code = init_reading(&input->old_reading, request);
+    input->old_reading.hides_secrets = true;
     if (code == EXIT_OK)
         code = read_old(request, input);
     if (code == EXIT_OK)
+        st = agent_docs_of_files(&input->old_reading.docs, &input->docs);
+    if (code == EXIT_OK && st == OK)
+        st = calendars_of_files(&plan->book, &input->old_reading.docs, input->reading.zones);
+    if (code == EXIT_OK && st == OK)
+        code = plan_docs(input, true, plan);
+    if (code == EXIT_OK && st == OK)
         code = calendars_of_folder(&plan->book, request->calendars, input->reading.zones);
+    if (code == EXIT_OK && st == OK)
+        st = plan_gates_of_files(&plan->gates, &input->reading.docs);
     for (size_t i = 0; code == EXIT_OK && st == OK && i < input->jobs.count; i++) {
         const struct job *after = input->jobs.items[i];
         st = job_plan_add(plan, definitions_find(&input->old_reading, after->name), after,
@@ -140,8 +167,10 @@ static enum exit_code compare_one(struct input *input, const json_t *there, stru
     return cli_fail(st);
 }
 
-/* Names of the jobs that differ by their digests, and of all if digests are not known. */
-static enum status differing(const struct input *input, const json_t *digests, json_t *names)
+/* Names of the jobs that differ by their digests, or whose calendars change, and of all if digests
+ * are not known. */
+static enum status differing(const struct input *input, const struct job_plan *plan,
+                             const json_t *digests, json_t *names)
 {
     enum status st = OK;
     for (size_t i = 0; i < input->jobs.count && st == OK; i++) {
@@ -150,6 +179,7 @@ static enum status differing(const struct input *input, const json_t *digests, j
         if (!json_object_get(digests, job->name))
             continue;
         st = digests_have(digests, job, DIGEST_ANY, &is_same);
+        is_same = is_same && !plan_calendars_touch(&plan->docs, job);
         if (st == OK && !is_same && json_array_append_new(names, json_string(job->name)) != 0)
             st = E_NOMEM;
     }
@@ -178,6 +208,8 @@ static enum exit_code take_others(void *context, const json_t *items, bool is_la
         enum status st = take_job(input, item, is_pruned ? &input->old : &input->others, &job);
         if (st == OK && is_pruned)
             st = job_plan_add(others->plan, job, NULL, &input->sources);
+        else if (st == OK)
+            st = job_plan_touch(others->plan, job);
         if (st == E_INVALID)
             continue; /* of another version; told */
         if (st != OK)
@@ -186,14 +218,41 @@ static enum exit_code take_others(void *context, const json_t *items, bool is_la
     return EXIT_OK;
 }
 
+static enum exit_code add_pruned_docs(struct client *client, struct input *input,
+                                      struct job_plan *plan)
+{
+    json_t *deleted = json_array();
+    enum status st = deleted ? OK : E_NOMEM;
+    for (size_t i = 0; i < plan->count && st == OK; i++) {
+        if (plan->items[i].action == PLAN_DELETE &&
+            json_array_append_new(deleted, json_string(plan->items[i].name)) != 0)
+            st = E_NOMEM;
+    }
+    input->prune.client = client;
+    enum exit_code code = cli_fail(st);
+    if (code == EXIT_OK)
+        code = docs_prune_find(&input->prune, &input->reading, &input->jobs, deleted);
+    for (size_t i = 0; i < input->prune.docs.count && code == EXIT_OK; i++)
+        code = cli_fail(plan_docs_delete(&plan->docs, &input->prune.docs.items[i]));
+    json_decref(deleted);
+    return code;
+}
+
 static enum exit_code compare_agent(struct client *client, const struct request *request,
                                     struct input *input, struct job_plan *plan)
 {
     json_t *digests = NULL, *there = NULL, *names = json_array();
     struct others others = {input, plan, request->prune};
-    enum exit_code code = names ? digests_get(client, DIGESTS_SHOWN, &digests) : cli_fail(E_NOMEM);
+    enum exit_code code = names ? EXIT_OK : cli_fail(E_NOMEM);
+    if (code == EXIT_OK && input->reading.docs.count)
+        code = agent_docs_read(client, file_docs_types(&input->reading.docs), input->reading.zones,
+                               &input->docs);
     if (code == EXIT_OK)
-        code = cli_fail(differing(input, digests, names));
+        code = plan_docs(input, false, plan);
+    if (code == EXIT_OK)
+        code = digests_get(client, DIGESTS_SHOWN, &digests);
+    if (code == EXIT_OK)
+        code = cli_fail(differing(input, plan, digests, names));
     if (code == EXIT_OK)
         code = jobs_by_name(client, names, &there);
     for (size_t i = 0; i < input->jobs.count && code == EXIT_OK; i++) {
@@ -203,12 +262,14 @@ static enum exit_code compare_agent(struct client *client, const struct request 
         else
             code = compare_one(input, there, job, plan);
     }
-    if (code == EXIT_OK && (plan->count || request->prune))
+    if (code == EXIT_OK && (plan->count || plan->docs.count || request->prune))
         code = client_pages(client, "/jobs?", 0, take_others, &others);
+    if (code == EXIT_OK && request->prune_documents)
+        code = add_pruned_docs(client, input, plan);
     if (code == EXIT_OK && plan->count)
         code = calendars_of_agent(&plan->book, client, input->reading.zones);
     if (code == EXIT_OK && plan->count)
-        code = plan_gates_read(&plan->gates, client);
+        code = plan_gates_read(&plan->gates, client, &plan->docs);
     json_decref(names);
     json_decref(there);
     json_decref(digests);
@@ -225,6 +286,8 @@ static enum exit_code check(const struct request *request)
         return cli_usage(self, "which file? Give it with -f");
     if (is_offline && request->prune)
         return cli_usage(self, "--prune is for the jobs of an agent");
+    if (is_offline && request->prune_documents)
+        return cli_usage(self, "--prune-documents is for what an agent has");
     if (!is_offline && request->calendars)
         return cli_usage(self, "--calendars is for --against and --git; an agent has calendars");
     if (!is_offline && request->tz)
@@ -246,6 +309,7 @@ static enum exit_code make(struct client *client, const struct request *request,
 {
     enum exit_code code =
         client ? reading_init(&input->reading, client) : init_reading(&input->reading, request);
+    input->reading.hides_secrets = true; /* which no plan shows */
     if (code == EXIT_OK)
         code = definitions_read(&input->reading, request->files.items, request->files.count,
                                 &input->jobs, &input->sources);
@@ -274,7 +338,7 @@ static enum exit_code run(void *place)
     input_init(&input);
     if (code == EXIT_OK)
         code = make(client, request, &input, &plan);
-    bool differs = plan.count > 0;
+    bool differs = plan.count + plan.docs.count > 0;
     job_plan_release(&plan);
     input_release(&input);
     client_close(client);
@@ -292,12 +356,13 @@ const struct command cmd_plan = {
                  {"peal plan -f jobs.d --git main -o markdown", "for a pull request"}),
     .usage = "-f FILE|DIR|- [-f ...] [options]",
     .notes =
-        "Compares the jobs of files with those of the agent, or, without an agent, with other "
+        "Compares the jobs of files, and their groups, calendars, channels and maintenance, with "
+        "those of the agent, or, without an agent, with other "
         "files: --against, or --git, which reads a revision of the files' repository. Shows each "
         "field that changes, with its file and line, and of each job whose ticks change how many "
         "of a year's are gained, lost or moved, what the clock's changes and calendars do to them, "
         "and with how many other jobs they start in one second; of an agent also which fall in "
-        "maintenance, and where more jobs of a group start than may run. Secrets are masked.\n"
+        "maintenance, and where more runs of a group start than may run. Secrets are masked.\n"
         "Exit status: 0 nothing changes, 2 something does, 1 an error.",
     .options = ROWS(
         OPTION_LIST(request, files, 'f', "file", "F",
@@ -316,6 +381,8 @@ const struct command cmd_plan = {
         OPTION_NUMBER(request, days, 0, "days", 1, DAYS_MAX, "how far ahead (default: 365)"),
         OPTION_FLAG(request, prune, 0, "prune",
                     "also show jobs that were applied and are in no file any more"),
+        OPTION_FLAG(request, prune_documents, 0, "prune-documents",
+                    "also show groups, calendars and channels that no file has and no job needs"),
         OPTION_FLAG(request, detail, 0, "detail", "single ticks, and values in full"),
         OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default), json or markdown"),
         OPTION_GROUP(request, base, client_options)),

@@ -13,6 +13,7 @@
 #include "data_folder.h"
 #include "jobs/check/job_check.h"
 #include "jobs/definition.h"
+#include "jobs/documents/doc_types.h"
 #include "jobs/input_file.h"
 #include "jobs/schedule_args.h"
 #include "text/tr.h"
@@ -205,6 +206,23 @@ static enum status report_job(const struct check *check, const struct job *job)
     return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
 }
 
+static enum status report_doc(const struct check *check, const struct file_doc *doc)
+{
+    if (!check->results) {
+        struct strbuf words;
+        strbuf_init(&words);
+        doc_words(doc->type, doc->name, &words);
+        printf(tr("%sok %s"), "", words.text);
+        putchar('\n');
+        enum status st = strbuf_status(&words);
+        strbuf_release(&words);
+        return st;
+    }
+    json_t *result = json_pack("{s:s, s:s, s:b}", "kind", doc_type_rows[doc->type].kind, "name",
+                               doc->name, "ok", true);
+    return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
+}
+
 /* Are all of them files of jobs? A shell pattern may give many. */
 static bool all_hold_jobs(const struct words *words)
 {
@@ -266,13 +284,14 @@ static void warn_of_user(const struct job_list *jobs, const json_t *agent)
 
 /* Mistakes of one job are no reason to be silent about those of the others. */
 static enum exit_code check_together(const struct request *request, const struct job_list *jobs,
+                                     const struct file_docs *docs,
                                      const struct job_sources *sources)
 {
     struct client *client = NULL;
     json_t *agent = NULL;
     enum exit_code code = find_agent(request, &client, &agent);
     if (code == EXIT_OK)
-        code = job_check(client, jobs, sources);
+        code = job_check(client, jobs, docs, sources);
     if (code == EXIT_OK && agent)
         warn_of_user(jobs, agent);
     json_decref(agent);
@@ -290,13 +309,16 @@ static enum exit_code check_jobs(const struct check *check, const struct request
     job_list_init(&jobs);
     job_sources_init(&sources);
     enum exit_code code = reading_init(&reading, NULL);
+    reading.hides_secrets = true;
     if (code == EXIT_OK)
         code = definitions_read(&reading, (const char *const *)files->items, (size_t)files->count,
                                 &jobs, &sources);
     if (code == EXIT_OK || code == EXIT_INVALID) {
-        enum exit_code more = check_together(request, &jobs, &sources);
+        enum exit_code more = check_together(request, &jobs, &reading.docs, &sources);
         code = more == EXIT_OK ? code : more;
     }
+    for (size_t i = 0; code == EXIT_OK && st == OK && i < reading.docs.count; i++)
+        st = report_doc(check, &reading.docs.items[i]);
     for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
         st = report_job(check, jobs.items[i]);
     if (code == EXIT_OK && st == OK && check->results)
@@ -353,7 +375,7 @@ const struct command cmd_validate = {
              "reason. Exit status 6: at least one is invalid. JOBS are files that end in .yaml, "
              ".yml or .json, or folders of them, with jobs as in docs/JOBS.md: all mistakes are "
              "listed as FILE:LINE:COLUMN, also jobs that wait for themselves by way of others. If "
-             "there is an agent, that of this machine or the one that is named, calendars, "
+             "there is an agent, that of this machine or the one that is named, groups, calendars, "
              "channels and jobs that it does not have are mistakes, too, and a note lists jobs "
              "without a user if it does not start such jobs.",
     .arguments = ROWS(ARGUMENTS(request, words, "SPEC|FILE", .complete = COMPLETE_FILES)),

@@ -8,6 +8,7 @@
 #include "cli/suggest.h"
 #include "cli/when.h"
 #include "jobs/check/output_check.h"
+#include "jobs/documents/doc_types.h"
 #include "text/tr.h"
 #include "workflow/steps.h"
 
@@ -15,10 +16,10 @@ struct check {
     const struct job_list *jobs;
     const struct job_sources *sources;
     bool has_agent;
-    json_t *waits;                /* by the name of a job: those that it waits for */
-    json_t *contained;            /* by the name of a workflow: those that are its steps */
-    json_t *kinds;                /* by the name of a job: is it a workflow? */
-    json_t *calendars, *channels; /* their names */
+    json_t *waits;            /* by the name of a job: those that it waits for */
+    json_t *contained;        /* by the name of a workflow: those that are its steps */
+    json_t *kinds;            /* by the name of a job: is it a workflow? */
+    json_t *names[DOC_TYPES]; /* of groups, calendars and channels */
     bool is_wrong, is_unsure;
 };
 
@@ -111,6 +112,16 @@ static enum exit_code read_names(struct client *client, const char *path, json_t
     return code;
 }
 
+/* The documents of the files. */
+static enum status add_docs(struct check *check, const struct file_docs *docs)
+{
+    int failed = 0;
+    for (size_t i = 0; i < docs->count; i++)
+        failed |= json_object_set_new(check->names[docs->items[i].type], docs->items[i].name,
+                                      json_true());
+    return failed ? E_NOMEM : OK;
+}
+
 /* The jobs of the files take precedence over those of the agent. */
 static enum status add_own(struct check *check)
 {
@@ -148,23 +159,43 @@ static bool has_references(const struct job *job)
     return false;
 }
 
+static bool has_groups(const struct job *job)
+{
+    bool has_some = job->groups != NULL;
+    for (size_t i = 0; i < job->step_count && !has_some; i++)
+        has_some = job->steps[i].job && job->steps[i].job->groups;
+    return has_some;
+}
+
+/* Which types of documents the jobs name, as 1 << type. */
+static unsigned named_types(const struct job_list *jobs)
+{
+    unsigned types = 0;
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct job *job = jobs->items[i];
+        types |= (unsigned)has_groups(job) << DOC_GROUP;
+        types |= (unsigned)(job->calendar_count || job->only_on) << DOC_CALENDAR;
+        types |= (unsigned)(job->notify.to != NULL) << DOC_CHANNEL;
+    }
+    return types;
+}
+
 static enum exit_code read_all(struct client *client, struct check *check)
 {
-    bool waits = false, refers = false, has_calendars = false, has_channels = false;
+    bool waits = false, refers = false;
+    unsigned types = named_types(check->jobs);
     enum exit_code code = EXIT_OK;
     for (size_t i = 0; i < check->jobs->count; i++) {
         const struct job *job = check->jobs->items[i];
         waits = waits || job_depends(job);
         refers = refers || has_references(job);
-        has_calendars = has_calendars || job->calendar_count || job->only_on;
-        has_channels = has_channels || job->notify.to;
     }
     if (client && (waits || refers))
         code = read_jobs(client, check, refers);
-    if (client && has_calendars && code == EXIT_OK)
-        code = read_names(client, "/calendars", check->calendars);
-    if (client && has_channels && code == EXIT_OK)
-        code = read_names(client, "/channels", check->channels);
+    for (int type = 0; type < DOC_TYPES && code == EXIT_OK; type++) {
+        if (client && types & 1u << type)
+            code = read_names(client, doc_type_rows[type].path, check->names[type]);
+    }
     return code == EXIT_OK ? cli_fail(add_own(check)) : code;
 }
 
@@ -211,6 +242,9 @@ static void check_step(struct check *check, const struct job *job, const struct 
     const char *name = name_in(step);
     struct step_place place = step_place(job, step, step->ref ? "job" : "workflow");
     const json_t *is_workflow = name ? json_object_get(check->kinds, name) : NULL;
+    for (char **group = step->job ? step->job->groups : NULL; group && *group; group++)
+        check_name(check, job, step_place(job, step, "groups"), TR("group"), *group,
+                   check->names[DOC_GROUP]);
     if (!name || (!is_workflow && job_sources_have(check->sources, name)))
         return;
     if (!is_workflow) {
@@ -232,13 +266,15 @@ static void check_names(struct check *check, const struct job *job)
 {
     for (size_t i = 0; i < job->calendar_count; i++)
         check_name(check, job, field_place("calendars"), TR("calendar"), job->calendars[i],
-                   check->calendars);
+                   check->names[DOC_CALENDAR]);
     for (size_t i = 0; job->only_on && job->only_on[i]; i++)
         check_name(check, job, field_place("only_on"), TR("calendar"), job->only_on[i],
-                   check->calendars);
+                   check->names[DOC_CALENDAR]);
     for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
         check_name(check, job, field_place("notify"), TR("channel"), job->notify.to[i],
-                   check->channels);
+                   check->names[DOC_CHANNEL]);
+    for (char **name = job->groups; name && *name; name++)
+        check_name(check, job, field_place("groups"), TR("group"), *name, check->names[DOC_GROUP]);
     for (size_t i = 0; i < job->after_count; i++) {
         const char *name = job->after[i].job;
         if (!json_object_get(check->waits, name) && !job_sources_have(check->sources, name))
@@ -386,19 +422,20 @@ static enum status find_cycles(struct check *check, enum relation relation)
 }
 
 enum exit_code job_check(struct client *client, const struct job_list *jobs,
-                         const struct job_sources *sources)
+                         const struct file_docs *docs, const struct job_sources *sources)
 {
     struct check check = {.jobs = jobs,
                           .sources = sources,
                           .has_agent = client != NULL,
                           .waits = json_object(),
                           .contained = json_object(),
-                          .kinds = json_object(),
-                          .calendars = json_object(),
-                          .channels = json_object()};
-    bool is_ready =
-        check.waits && check.contained && check.kinds && check.calendars && check.channels;
-    enum exit_code code = cli_fail(is_ready ? OK : E_NOMEM);
+                          .kinds = json_object()};
+    bool is_ready = check.waits && check.contained && check.kinds;
+    for (int type = 0; type < DOC_TYPES; type++) {
+        check.names[type] = json_object();
+        is_ready = is_ready && check.names[type];
+    }
+    enum exit_code code = cli_fail(is_ready ? add_docs(&check, docs) : E_NOMEM);
     if (code == EXIT_OK)
         code = read_all(client, &check);
     for (size_t i = 0; code == EXIT_OK && i < jobs->count; i++)
@@ -412,12 +449,12 @@ enum exit_code job_check(struct client *client, const struct job_list *jobs,
     if (code == EXIT_OK)
         code = cli_fail(check_outputs(&check));
     if (code == EXIT_OK && check.is_unsure)
-        cli_note("calendars, channels and jobs that are in no file were not checked: there is no "
-                 "agent here");
+        cli_note("groups, calendars, channels and jobs that are in no file were not checked: there "
+                 "is no agent here");
     json_decref(check.waits);
     json_decref(check.contained);
     json_decref(check.kinds);
-    json_decref(check.calendars);
-    json_decref(check.channels);
+    for (int type = 0; type < DOC_TYPES; type++)
+        json_decref(check.names[type]);
     return code == EXIT_OK && check.is_wrong ? EXIT_INVALID : code;
 }

@@ -4,12 +4,14 @@
 
 #include "client/client.h"
 #include "jobs/check/job_sources.h"
+#include "jobs/documents/file_docs.h"
 
 /* Reports jobs that wait for themselves by way of others, workflows that contain themselves, and,
- * with an agent (`client` is not NULL), names of jobs, calendars and channels that neither the
- * files nor the agent have. EXIT_INVALID: there are some. Warns of steps that can never run.
+ * with an agent (`client` is not NULL), names of jobs, groups, calendars and channels that neither
+ * the files nor the agent have. EXIT_INVALID: there are some. Warns of steps that can never run.
  * Without an agent, a note says what was not checked. */
 MUST_CHECK enum exit_code job_check(struct client *client, const struct job_list *jobs,
+                                    const struct file_docs *docs,
                                     const struct job_sources *sources);
 
 #endif

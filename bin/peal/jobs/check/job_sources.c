@@ -82,6 +82,17 @@ void job_sources_tell(const struct job_sources *sources, const struct job_mistak
     cli_error("%s: %s", mistake->job, mistake->message);
 }
 
+void job_sources_show(const struct job_sources *sources, const char *file,
+                      const struct job_error *err)
+{
+    const char *text = "";
+    for (size_t i = 0; i < sources->count; i++) {
+        if (strcmp(sources->items[i].name, file) == 0)
+            text = sources->items[i].text.text;
+    }
+    job_error_tell(file, text, err);
+}
+
 static struct job_source *source_of(const struct job_sources *sources, const char *job)
 {
     const struct named *named = table_find(&sources->names, job);

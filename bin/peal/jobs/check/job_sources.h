@@ -32,6 +32,10 @@ struct job_mistake {
 };
 void job_sources_tell(const struct job_sources *sources, const struct job_mistake *mistake);
 
+/* A mistake with its place in this file. */
+void job_sources_show(const struct job_sources *sources, const char *file,
+                      const struct job_error *err);
+
 /* Where the field of a job stands, or its name if `field` is NULL or the file does not have it. */
 struct source_place {
     const char *file; /* NULL: no file has the job */
