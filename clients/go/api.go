@@ -287,17 +287,9 @@ func (c *Client) PutChannel(ctx context.Context, name string, body ChannelDefini
 	return answer, c.call(ctx, &r, answer)
 }
 
-// DeleteChannelOptions are what DeleteChannel can be given; what is left out is not sent.
-type DeleteChannelOptions struct {
-	DryRun *bool `json:"-"`
-}
-
 // DeleteChannel: Delete a channel that no job names.
-func (c *Client) DeleteChannel(ctx context.Context, name string, options *DeleteChannelOptions, headers ...Header) (*Channel, error) {
+func (c *Client) DeleteChannel(ctx context.Context, name string, headers ...Header) (*Channel, error) {
 	r := request{method: "DELETE", path: "/api/v1/channels/" + segment(name), headers: headers}
-	if options != nil {
-		r.add("dry_run", options.DryRun)
-	}
 	answer := new(Channel)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -438,17 +430,18 @@ func (c *Client) Herd(ctx context.Context, options *HerdOptions, headers ...Head
 
 // ListJobsOptions are what ListJobs can be given; what is left out is not sent.
 type ListJobsOptions struct {
-	Limit   *int64 `json:"-"`
-	Cursor  string `json:"-"`
-	Q       string `json:"-"`
-	Words   string `json:"-"`
-	Label   string `json:"-"`
-	Owner   string `json:"-"`
-	Status  string `json:"-"`
-	Folder  string `json:"-"`
-	Sort    string `json:"-"`
-	Fields  string `json:"-"`
-	Deleted *bool  `json:"-"`
+	Limit     *int64 `json:"-"`
+	Cursor    string `json:"-"`
+	Q         string `json:"-"`
+	Words     string `json:"-"`
+	Label     string `json:"-"`
+	Owner     string `json:"-"`
+	Status    string `json:"-"`
+	Folder    string `json:"-"`
+	Sort      string `json:"-"`
+	Fields    string `json:"-"`
+	Deleted   *bool  `json:"-"`
+	Confirmed *bool  `json:"-"`
 }
 
 // ListJobs: Jobs, by name.
@@ -466,6 +459,7 @@ func (c *Client) ListJobs(ctx context.Context, options *ListJobsOptions, headers
 		r.add("sort", options.Sort)
 		r.add("fields", options.Fields)
 		r.add("deleted", options.Deleted)
+		r.add("confirmed", options.Confirmed)
 	}
 	answer := new(JobPage)
 	return answer, c.call(ctx, &r, answer)
@@ -512,13 +506,12 @@ func (c *Client) CreateJob(ctx context.Context, body Definition, options *Create
 
 // BatchJobsOptions are what BatchJobs can be given; what is left out is not sent.
 type BatchJobsOptions struct {
-	Applied *bool            `json:"-"`
-	Keep    *bool            `json:"-"`
-	Kept    string           `json:"-"`
-	Put     []Definition     `json:"put,omitempty"`
-	Delete  []string         `json:"delete,omitempty"`
-	DryRun  *bool            `json:"dry_run,omitempty"`
-	Assume  *BatchJobsAssume `json:"assume,omitempty"`
+	Applied *bool        `json:"-"`
+	Keep    *bool        `json:"-"`
+	Kept    string       `json:"-"`
+	Put     []Definition `json:"put,omitempty"`
+	Delete  []string     `json:"delete,omitempty"`
+	DryRun  *bool        `json:"dry_run,omitempty"`
 }
 
 // BatchJobs: Put and delete many jobs: all are checked before any is written.
@@ -1097,17 +1090,9 @@ func (c *Client) PutCalendar(ctx context.Context, name string, body CalendarDefi
 	return answer, c.call(ctx, &r, answer)
 }
 
-// DeleteCalendarOptions are what DeleteCalendar can be given; what is left out is not sent.
-type DeleteCalendarOptions struct {
-	DryRun *bool `json:"-"`
-}
-
 // DeleteCalendar: Delete a calendar that no job names.
-func (c *Client) DeleteCalendar(ctx context.Context, name string, options *DeleteCalendarOptions, headers ...Header) (*Calendar, error) {
+func (c *Client) DeleteCalendar(ctx context.Context, name string, headers ...Header) (*Calendar, error) {
 	r := request{method: "DELETE", path: "/api/v1/calendars/" + segment(name), headers: headers}
-	if options != nil {
-		r.add("dry_run", options.DryRun)
-	}
 	answer := new(Calendar)
 	return answer, c.call(ctx, &r, answer)
 }
@@ -1141,7 +1126,6 @@ func (c *Client) ListMaintenance(ctx context.Context, headers ...Header) (*Maint
 
 // CreateMaintenanceOptions are what CreateMaintenance can be given; what is left out is not sent.
 type CreateMaintenanceOptions struct {
-	DryRun    *bool  `json:"-"`
 	Namespace string `json:"namespace,omitempty"`
 	From      string `json:"from,omitempty"`
 	To        string `json:"to,omitempty"`
@@ -1153,7 +1137,6 @@ type CreateMaintenanceOptions struct {
 func (c *Client) CreateMaintenance(ctx context.Context, options *CreateMaintenanceOptions, headers ...Header) (*Maintenance, error) {
 	r := request{method: "POST", path: "/api/v1/maintenance", headers: headers}
 	if options != nil {
-		r.add("dry_run", options.DryRun)
 		r.body = options
 	}
 	answer := new(Maintenance)
@@ -1197,17 +1180,9 @@ func (c *Client) PutGroup(ctx context.Context, name string, body GroupDefinition
 	return answer, c.call(ctx, &r, answer)
 }
 
-// DeleteGroupOptions are what DeleteGroup can be given; what is left out is not sent.
-type DeleteGroupOptions struct {
-	DryRun *bool `json:"-"`
-}
-
 // DeleteGroup: Delete a group that no job names.
-func (c *Client) DeleteGroup(ctx context.Context, name string, options *DeleteGroupOptions, headers ...Header) (*Group, error) {
+func (c *Client) DeleteGroup(ctx context.Context, name string, headers ...Header) (*Group, error) {
 	r := request{method: "DELETE", path: "/api/v1/groups/" + segment(name), headers: headers}
-	if options != nil {
-		r.add("dry_run", options.DryRun)
-	}
 	answer := new(Group)
 	return answer, c.call(ctx, &r, answer)
 }

@@ -233,18 +233,11 @@ class Api(Transport):
         self,
         name: str,
         *,
-        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Channel:
         """Delete a channel that no job names."""
-        return self.call(
-            "DELETE",
-            f"/api/v1/channels/{segment(name)}",
-            query={"dry_run": dry_run},
-            if_match=if_match,
-            headers=headers,
-        )
+        return self.call("DELETE", f"/api/v1/channels/{segment(name)}", if_match=if_match, headers=headers)
 
     def list_channel_messages(
         self,
@@ -376,12 +369,13 @@ class Api(Transport):
         sort: Optional[Literal["name", "next", "last"]] = None,
         fields: Optional[str] = None,
         deleted: Optional[bool] = None,
+        confirmed: Optional[bool] = None,
     ) -> models.JobPage:
         """Jobs, by name."""
         return self.call(
             "GET",
             "/api/v1/jobs",
-            query={"limit": limit, "cursor": cursor, "q": q, "words": words, "label": label, "owner": owner, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted},
+            query={"limit": limit, "cursor": cursor, "q": q, "words": words, "label": label, "owner": owner, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted, "confirmed": confirmed},
         )
 
     def each_job(
@@ -397,11 +391,12 @@ class Api(Transport):
         sort: Optional[Literal["name", "next", "last"]] = None,
         fields: Optional[str] = None,
         deleted: Optional[bool] = None,
+        confirmed: Optional[bool] = None,
     ) -> Iterator[models.Job]:
         """Jobs, by name. All pages."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_jobs(limit=limit, q=q, words=words, label=label, owner=owner, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, cursor=cursor)
+            page = self.list_jobs(limit=limit, q=q, words=words, label=label, owner=owner, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, confirmed=confirmed, cursor=cursor)
             yield from page["items"]
             cursor = page["next"]
             if cursor is None:
@@ -434,7 +429,6 @@ class Api(Transport):
         put: Optional[List[models.Definition]] = None,
         delete: Optional[List[str]] = None,
         dry_run: Optional[bool] = None,
-        assume: Optional[models.BatchJobsAssume] = None,
         idempotency_key: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.BatchResults:
@@ -443,7 +437,7 @@ class Api(Transport):
             "POST",
             "/api/v1/jobs:batch",
             query={"applied": applied, "keep": keep, "kept": kept},
-            body=given({"put": put, "delete": delete, "dry_run": dry_run, "assume": assume}),
+            body=given({"put": put, "delete": delete, "dry_run": dry_run}),
             idempotency_key=idempotency_key,
             headers=headers,
         )
@@ -958,18 +952,11 @@ class Api(Transport):
         self,
         name: str,
         *,
-        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Calendar:
         """Delete a calendar that no job names."""
-        return self.call(
-            "DELETE",
-            f"/api/v1/calendars/{segment(name)}",
-            query={"dry_run": dry_run},
-            if_match=if_match,
-            headers=headers,
-        )
+        return self.call("DELETE", f"/api/v1/calendars/{segment(name)}", if_match=if_match, headers=headers)
 
     def preview_calendar(
         self,
@@ -993,7 +980,6 @@ class Api(Transport):
     def create_maintenance(
         self,
         *,
-        dry_run: Optional[bool] = None,
         namespace: Optional[str] = None,
         from_: Optional[str] = None,
         to: Optional[str] = None,
@@ -1005,7 +991,6 @@ class Api(Transport):
         return self.call(
             "POST",
             "/api/v1/maintenance",
-            query={"dry_run": dry_run},
             body=given({"namespace": namespace, "from": from_, "to": to, "reason": reason}),
             idempotency_key=idempotency_key,
             headers=headers,
@@ -1046,18 +1031,11 @@ class Api(Transport):
         self,
         name: str,
         *,
-        dry_run: Optional[bool] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> models.Group:
         """Delete a group that no job names."""
-        return self.call(
-            "DELETE",
-            f"/api/v1/groups/{segment(name)}",
-            query={"dry_run": dry_run},
-            if_match=if_match,
-            headers=headers,
-        )
+        return self.call("DELETE", f"/api/v1/groups/{segment(name)}", if_match=if_match, headers=headers)
 
     def list_runs(
         self,

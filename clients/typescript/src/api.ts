@@ -161,12 +161,8 @@ export class Api extends Transport {
   }
 
   /** Delete a channel that no job names. */
-  deleteChannel(
-    name: string,
-    options: { dry_run?: boolean } = {},
-    request: RequestOptions = {},
-  ): Promise<models.Channel> {
-    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
+  deleteChannel(name: string, request: RequestOptions = {}): Promise<models.Channel> {
+    return this.call<models.Channel>({ method: "DELETE", path: `/api/v1/channels/${segment(name)}` }, request);
   }
 
   /** What became of its messages: those that wait, and the last ones of each node. */
@@ -239,15 +235,15 @@ export class Api extends Transport {
 
   /** Jobs, by name. */
   listJobs(
-    options: { limit?: number; cursor?: string; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
+    options: { limit?: number; cursor?: string; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
     request: RequestOptions = {},
   ): Promise<models.JobPage> {
-    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "words", "label", "owner", "status", "folder", "sort", "fields", "deleted"]) }, request);
+    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "words", "label", "owner", "status", "folder", "sort", "fields", "deleted", "confirmed"]) }, request);
   }
 
   /** Jobs, by name. All pages. */
   async *eachJob(
-    options: { limit?: number; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
+    options: { limit?: number; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean; confirmed?: boolean } = {},
     request: RequestOptions = {},
   ): AsyncGenerator<models.Job> {
     let cursor: string | null | undefined;
@@ -269,10 +265,10 @@ export class Api extends Transport {
 
   /** Put and delete many jobs: all are checked before any is written. */
   batchJobs(
-    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean; assume?: models.BatchJobsAssume } = {},
+    options: { applied?: boolean; keep?: boolean; kept?: string; put?: models.Definition[]; delete?: string[]; dry_run?: boolean } = {},
     request: RequestOptions = {},
   ): Promise<models.BatchResults> {
-    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run", "assume"]) }, request);
+    return this.call<models.BatchResults>({ method: "POST", path: `/api/v1/jobs:batch`, query: pick(options, ["applied", "keep", "kept"]), body: pick(options, ["put", "delete", "dry_run"]) }, request);
   }
 
   /** Run, pause, resume, kill, label or delete all jobs that a filter takes. */
@@ -572,12 +568,8 @@ export class Api extends Transport {
   }
 
   /** Delete a calendar that no job names. */
-  deleteCalendar(
-    name: string,
-    options: { dry_run?: boolean } = {},
-    request: RequestOptions = {},
-  ): Promise<models.Calendar> {
-    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
+  deleteCalendar(name: string, request: RequestOptions = {}): Promise<models.Calendar> {
+    return this.call<models.Calendar>({ method: "DELETE", path: `/api/v1/calendars/${segment(name)}` }, request);
   }
 
   /** Its dates in a span, and the ticks that it takes out. */
@@ -596,10 +588,10 @@ export class Api extends Transport {
 
   /** Start nothing by its schedule for a while, in the cluster or in a namespace; without `to`, until it is ended. */
   createMaintenance(
-    options: { dry_run?: boolean; namespace?: string; from?: string; to?: string; reason?: string } = {},
+    options: { namespace?: string; from?: string; to?: string; reason?: string } = {},
     request: RequestOptions = {},
   ): Promise<models.Maintenance> {
-    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, query: pick(options, ["dry_run"]), body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
+    return this.call<models.Maintenance>({ method: "POST", path: `/api/v1/maintenance`, body: pick(options, ["namespace", "from", "to", "reason"]) }, request);
   }
 
   /** End maintenance or a pause now; what has not begun is removed. */
@@ -628,12 +620,8 @@ export class Api extends Transport {
   }
 
   /** Delete a group that no job names. */
-  deleteGroup(
-    name: string,
-    options: { dry_run?: boolean } = {},
-    request: RequestOptions = {},
-  ): Promise<models.Group> {
-    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}`, query: pick(options, ["dry_run"]) }, request);
+  deleteGroup(name: string, request: RequestOptions = {}): Promise<models.Group> {
+    return this.call<models.Group>({ method: "DELETE", path: `/api/v1/groups/${segment(name)}` }, request);
   }
 
   /** Runs, newest first. */

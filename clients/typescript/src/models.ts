@@ -172,8 +172,6 @@ export interface Calendar {
   windows?: string[];
   timezone?: string;
   notes?: string;
-  /** Of a dry run alone: what the request would do */
-  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 /**
@@ -306,8 +304,6 @@ export interface Channel {
   text?: string;
   notes?: string;
   delivery?: ChannelDelivery;
-  /** Of a dry run alone: what the request would do */
-  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 /**
@@ -1438,8 +1434,6 @@ export interface Group {
   holders: GroupHolder[];
   /** The first 50 of those that wait, in their order */
   queue: GroupQueueItem[];
-  /** Of a dry run alone: what the request would do */
-  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 export interface GroupByLabelItem {
@@ -1518,8 +1512,6 @@ export interface Herd {
   seconds: HerdSecond[];
   /** Maintenance and pauses in which jobs would start */
   maintenance: HerdMaintenanceItem[];
-  /** Limits of groups that are lower than what starts in one second */
-  groups: HerdGroup[];
   proposed: number;
   proposals: HerdProposal[];
   kept: Record<string, number>;
@@ -1543,21 +1535,6 @@ export interface HerdMaintenanceItem {
   reason: string | null;
   /** In it, of all jobs */
   starts: number;
-}
-
-export interface HerdGroup {
-  group: string;
-  /** The selector of the jobs that it is for; null: of all */
-  where: string | null;
-  /** Runs that fit on the nodes that there are */
-  most: number;
-  /** In the most crowded second */
-  starts: number;
-  at: string;
-  /** How many seconds have more */
-  seconds: number;
-  /** Starts that are too many, in all */
-  waiting: number;
 }
 
 export interface HerdProposal {
@@ -2598,8 +2575,6 @@ export interface Maintenance {
   reason: string | null;
   set_by: string | null;
   set_at: string;
-  /** Of a dry run alone: what the request would do */
-  result?: Word<"created" | "changed" | "unchanged" | "deleted">;
 }
 
 export interface MaintenanceList {
@@ -3210,12 +3185,6 @@ export interface WhyInstanceStep {
   state: string;
   run_id: string | null;
   text: string;
-}
-
-export interface BatchJobsAssume {
-  groups?: string[];
-  calendars?: string[];
-  channels?: string[];
 }
 
 export type DkronExecutions = DkronExecution[];
