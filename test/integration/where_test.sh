@@ -12,7 +12,7 @@ run peal add render @manual --where zone=eu,gpu -- true
 expect_status 0
 run peal add plain @manual -- true
 expect_status 0
-words='no node that takes runs has the labels of its where: zone=eu,gpu; none has gpu'
+told='no node that takes runs has the labels of its where: zone=eu,gpu; none has gpu'
 ask() { # PATH [LANGUAGE]
     curl -s --unix-socket "$PEAL_DATA/api.sock" -H "Accept-Language: ${2:-en}" "http://localhost$1"
 }
@@ -21,17 +21,17 @@ run peal list
 grep -q '^render .*warning' "$scratch/out" || mismatch 'render has no warning'
 checks=$((checks + 1))
 run peal list -o wide
-expect_stdout_has "$words"
+expect_stdout_has "$told"
 run peal list -o wide --lang zh
 expect_stdout_has '警告'
 expect_stdout_has '没有可接受运行的节点具有 where 要求的标签：zone=eu,gpu；没有节点具有 gpu'
 run peal describe render
-expect_stdout_has "Warning     $words"
+expect_stdout_has "Warning     $told"
 expect_stdout_has 'Since       '
 run ask /api/v1/jobs/render
 changed=$(jq -r .updated_at "$scratch/out")
 expect_json '[.status.problem, .status.warning.reason, .status.warning.detail, .status.warning.since]' \
-    "[null,\"no_node\",\"$words\",\"$changed\"]"
+    "[null,\"no_node\",\"$told\",\"$changed\"]"
 run ask /api/v1/jobs/render zh
 expect_json '.status.warning.detail' '"没有可接受运行的节点具有 where 要求的标签：zone=eu,gpu；没有节点具有 gpu"'
 run ask '/api/v1/jobs?status=warning&fields=name'
@@ -51,7 +51,8 @@ expect_stdout_lacks 'peal_job_warning{job="plain"'
 run peal run render
 expect_status 0
 run peal why render
-expect_stdout_has 'It is due, but no node has the labels of its where: zone=eu,gpu. See `peal nodes`. None has gpu. That is so since '
+expect_stdout_has 'It is due, but no node has the labels of its where: zone=eu,gpu.'
+expect_stdout_has 'None has gpu. That is so since '
 run peal why render --lang zh
 expect_stdout_has '没有节点具有 gpu。自 '
 

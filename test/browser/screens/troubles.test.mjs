@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-    expect(world?.problems ?? []).toEqual([]);
     await world?.stop();
     postgres?.stop();
     clock?.remove();
+    expect(world?.problems ?? []).toEqual([]);
 });
 
 const alarm = (text) => page.getByRole("alert").filter({ hasText: text });
