@@ -78,9 +78,9 @@ static void note_label(void *context, const char *label, const char *hosts)
 
 static void what_is_alike_is_one_job(void **state)
 {
-    static const char *const want[] = {"x/fleet/a fleet-1 all", "x/h1/b host=h1 -",
-                                       "x/fleet/c fleet-2 all", "x/h1/a-2 host=h1 -",
-                                       "x/fleet/d fleet-1 all", "x/h2/b host=h2 -"};
+    static const char *const want[] = {"x/fleet/a fleet-1 all h1,h2", "x/h1/b host=h1 - h1",
+                                       "x/fleet/c fleet-2 all h1,h3", "x/h1/a-2 host=h1 - h1",
+                                       "x/fleet/d fleet-1 all h1,h2", "x/h2/b host=h2 - h2"};
     struct fleet fleet;
     struct job_list jobs;
     struct strbuf labels;
@@ -100,8 +100,8 @@ static void what_is_alike_is_one_job(void **state)
     for (size_t i = 0; i < jobs.count; i++) {
         char got[100];
         const struct job *job = jobs.items[i];
-        snprintf(got, sizeof(got), "%s %s %s", job->name, job->where,
-                 job->spread ? job->spread : "-");
+        snprintf(got, sizeof(got), "%s %s %s %s", job->name, job->where,
+                 job->spread ? job->spread : "-", fleet_hosts_of(&fleet, i));
         if (strcmp(got, want[i]) != 0)
             fail_msg("job %zu is %s, not %s", i, got, want[i]);
     }

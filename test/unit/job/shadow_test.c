@@ -101,6 +101,44 @@ static const struct {
     {__LINE__, "SHELL=/bin/zsh\n0 4 * * * a", "03:00:00 b,04:00:01 a", "1 0 0"},
 };
 
+static struct job *import_line(struct crontab *crontab, const char *text)
+{
+    const struct crontab_options options = {.system = true, .default_tz = "UTC"};
+    struct parse_error err = {0};
+    crontab_init(crontab);
+    assert_int_equal(crontab_import(text, strlen(text), &options, zones, crontab, &err), OK);
+    assert_int_equal(crontab->jobs.count, 1);
+    return crontab->jobs.items[0];
+}
+
+static void a_job_is_a_line(void **state)
+{
+    static const struct {
+        int line;
+        const char *job, *of;
+        bool want;
+    } rows[] = {
+        {__LINE__, "1 * * * * root a b", "1 * * * * root a b", true},
+        {__LINE__, "1 * * * * root a b", "X=1\n1 * * * * root a b", true},
+        {__LINE__, "SHELL=/bin/zsh\n1 * * * * root a", "SHELL=/usr/bin/zsh\n1 * * * * root a",
+         true},
+        {__LINE__, "SHELL=/bin/zsh\n1 * * * * root a", "SHELL=/bin/zsh\n1 * * * * root b", false},
+        {__LINE__, "SHELL=/bin/zsh\n1 * * * * root a", "1 * * * * root a", false},
+        {__LINE__, "1 * * * * root a b", "1 * * * * root a", false},
+        {__LINE__, "1 * * * * root a b", "1 * * * * www a b", false},
+        {__LINE__, "1 * * * * root a b", "2 * * * * root a b", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct crontab job, line;
+        bool got = shadow_is_line(import_line(&job, rows[i].job), import_line(&line, rows[i].of));
+        if (got != rows[i].want)
+            fail_msg("line %d: %s", rows[i].line, got ? "it is" : "it is not");
+        crontab_release(&job);
+        crontab_release(&line);
+    }
+}
+
 static void read_starts(const char *text, struct cron_log *log)
 {
     struct strbuf lines_of_log;
@@ -197,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_a_start),
+        cmocka_unit_test(a_job_is_a_line),
         cmocka_unit_test(ticks_are_compared),
         cmocka_unit_test(any_text_is_read),
     };
