@@ -446,6 +446,9 @@ peal_sim_mistake(queued_twice postgresql races pg/pg_link.c
 peal_sim_mistake(tag_not_compared postgresql store pg/pg_opening.c
     "pg_int8_at(rows, 0, 0) == mark->tag" "true"
     "nobody notices that a replica was promoted that lacks commits: P1")
-peal_sim_mistake(unknown_is_not_done postgresql races pg/pg_call.c
+peal_sim_mistake(copy_without_its_tag postgresql races pg/pg_call.c
     "request->may_be_done ? call->seen : -1" "-1"
     "a transaction that was done is done again, as its tag is not looked for")
+peal_sim_mistake(unknown_is_not_done postgresql races kv/kv_request.c
+    "is_sent || request->may_be_done ? E_UNKNOWN : E_UNREACHABLE" "E_UNREACHABLE"
+    "a transaction whose outcome is not known is taken for one that was not done, and done again")
