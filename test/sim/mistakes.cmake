@@ -436,15 +436,12 @@ peal_sim_mistake(page_taken_for_all postgresql store pg/pg_feed.c
 peal_sim_mistake(reconnect_not_read_up postgresql store kv/kv_feed.c
     "if (!watch->base.next_revision)" "if (true)"
     "what changed between two connections is not told: P6")
-peal_sim_mistake(compacted_taken_for_read postgresql store pg/pg_feed.c
-    "if (!is_any && client->feed.cursor < rev)" "if (false)"
-    "what was compacted before it was read is not told: P6")
 peal_sim_mistake(queued_twice postgresql races pg/pg_link.c
     "queue_move(&link->waiting, &lost);" "(void)0;"
     "a node no longer looks at leases: runs of one that died are never lost: P3")
 peal_sim_mistake(tag_not_compared postgresql store pg/pg_opening.c
     "pg_int8_at(rows, 0, 0) == mark->tag" "true"
     "nobody notices that a replica was promoted that lacks commits: P1")
-peal_sim_mistake(unknown_is_not_done postgresql races pg/pg_call.c
-    "request->may_be_done ? call->seen : -1" "-1"
-    "a transaction that was done is done again, as its tag is not looked for")
+peal_sim_mistake(unknown_is_not_done postgresql races kv/kv_request.c
+    "is_sent || request->may_be_done ? E_UNKNOWN : E_UNREACHABLE" "E_UNREACHABLE"
+    "a transaction whose outcome is not known is taken for one that was not done, and done again")

@@ -265,6 +265,11 @@ static void made(struct play *play)
     set_incarnation((struct pg_play *)play, play->incarnation);
 }
 
+static void changed(struct play *play, struct model_version *const *versions, size_t count)
+{
+    play_tell_oracle(play, versions, count);
+}
+
 static void froze(struct play *play, bool is_replica_frozen)
 {
     (void)play;
@@ -308,7 +313,7 @@ const struct play_server play_server = {.size = sizeof(struct pg_play),
                                         .init = init,
                                         .release = release,
                                         .made = made,
-                                        .changed = play_tell_oracle,
+                                        .changed = changed,
                                         .told = pg_notify,
                                         .froze = froze,
                                         .killed = killed,
