@@ -343,7 +343,16 @@ static void old_changes_are_removed(void **state)
 
 /* ---- replicas ---- */
 
-/* What a replica lacks is neither answered nor told. */
+static int64_t told_number(const char *command, const char *before)
+{
+    char text[256];
+    redis_server_tell(&redis_lab, command, text);
+    const char *at = strstr(text, before);
+    return at ? strtoll(at + strlen(before), NULL, 10) : -1;
+}
+
+/* What a replica lacks is neither answered nor told; and who follows waits for it at the same time
+ * as who has written, not after that. */
 static void a_change_counts_when_the_replicas_have_it(void **state)
 {
     struct redis_server replica = {.port = 0};
@@ -361,8 +370,11 @@ static void a_change_counts_when_the_replicas_have_it(void **state)
     put(client, "both/1");
     struct kv_watch *own = watch(client, "both/", 0, &seen);
     wait_for(seen.cluster_id);
+    int64_t rev = told_number("HGET {peal}:meta rev", "");
     redis_server_pause(&replica);
     begin_put(client, "both/2", &answer);
+    wait_for(told_number("HGET {peal}:meta rev", "") > rev);
+    wait_for(told_number("INFO clients", "blocked_clients:") == 2); /* each in a WAIT */
     const struct kv_reply reply = {.done = on_answer, .context = &look};
     const struct kv_range range = {.key = kv_text("both/2")};
     assert_int_equal(kv_range(client, &range, &reply, NULL), OK);
