@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "batch/jobs_batch.h"
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "note.h"
 #include "server.h"
 #include "text/json_text.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "handlers.h"
 #include "input.h"
 #include "note.h"

@@ -5,7 +5,7 @@
 
 #include "array.h"
 #include "auth/visible.h"
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "facade/facade.h"
 #include "facade/facade_dkron_job.h"
 #include "handlers.h"

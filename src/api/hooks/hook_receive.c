@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "handlers.h"
 #include "hooks/hooks.h"
 #include "http.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "handlers.h"
 #include "hash.h"
 #include "jobs/jobs_act.h"

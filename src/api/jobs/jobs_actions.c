@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/confirm.h"
 #include "conditions.h"
-#include "confirm.h"
 #include "definition/after_check.h"
 #include "handlers.h"
 #include "input.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
-#include "confirm.h"
+#include "cluster/confirm.h"
 #include "definition/job_fields.h"
 #include "definition/job_text.h"
 #include "handlers.h"

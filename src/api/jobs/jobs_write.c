@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "auth/visible.h"
+#include "cluster/confirm.h"
 #include "conditions.h"
-#include "confirm.h"
 #include "definition/after_check.h"
 #include "definition/definition_diff.h"
 #include "definition/job_decode.h"

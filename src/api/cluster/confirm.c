@@ -1,4 +1,4 @@
-#include "confirm.h"
+#include "cluster/confirm.h"
 
 #include "live/health.h"
 #include "server.h"
