@@ -45,7 +45,8 @@ static void check_all(const char *text, size_t size, struct zone_db *zones, enum
     int line = 0, column = 0;
     job_list_init(&jobs);
     job_errors_init(&errors);
-    enum status st = jobs_decode_file(text, size, "Europe/Berlin", zones, NULL, NULL, &jobs, &errors);
+    enum status st =
+        jobs_decode_file(text, size, "Europe/Berlin", zones, NULL, NULL, &jobs, &errors);
     require((st == OK) == (first == OK) && (errors.count > 0) == (first != OK));
     if (job_places_new(text, size, &places) == OK) {
         for (size_t i = 0; i < jobs.count; i++)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2317 # what wait_until calls
 # What one agent exports another one takes, whatever its store is: from one machine to two nodes on etcd, and back.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/file_docs_lib.sh"

@@ -1,5 +1,5 @@
 # Sourced by the tests of files that have groups, calendars, channels and maintenance beside jobs.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # variables of lib.sh
 
 # The secrets of the channels that fill_agent makes, as an exported file refers to them.
 export_secrets() {

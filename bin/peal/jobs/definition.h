@@ -16,7 +16,7 @@ struct reading {
     struct table names;           /* of the jobs that were read, which their list owns */
     struct job_observer observer; /* of the jobs on their way to the list; zero: none */
     struct file_docs docs;        /* what the files have beside jobs */
-    bool hides_secrets;           /* values of channels are not looked up where files refer to them */
+    bool hides_secrets; /* values of channels are not looked up where files refer to them */
 };
 
 /* Release it in any case. `client` NULL: the zone of this machine. */

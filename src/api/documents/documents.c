@@ -161,7 +161,8 @@ static void put_done(struct call *call)
     }
 }
 
-/* Adds what a dry run is asked for: what the edit would do to the document. */
+/* Adds what a dry run is asked for: what the edit would do to the document.
+   NOLINTNEXTLINE(readability-non-const-parameter): a call_shape */
 static json_t *add_result(struct call *call, int *status, json_t *native)
 {
     const struct doc_edit *edit = call->state;

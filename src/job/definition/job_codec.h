@@ -50,9 +50,9 @@ struct job_observer {
     void *context;
 };
 
-/* Takes the documents of a file that are no jobs: maps whose `kind` is neither "job" nor "workflow".
- * OK: taken, or its mistakes are in *errors; E_NOMEM. `forgotten`: those of this file are read
- * again. */
+/* Takes the documents of a file that are no jobs: maps whose `kind` is neither "job" nor
+ * "workflow". OK: taken, or its mistakes are in *errors; E_NOMEM. `forgotten`: those of this file
+ * are read again. */
 struct node;
 struct document_reader {
     enum status (*read)(void *context, const struct node *document, struct job_errors *errors);

@@ -31,10 +31,10 @@ struct collector {
     struct job_list jobs;
     struct name_place *places; /* of their names */
     struct job_error *err;
-    struct job_errors *all;              /* NULL: stop at the first error */
-    bool is_wrong;                       /* there are some */
-    enum status st;                      /* not OK: the end */
-    const struct job_observer *observer; /* NULL: none */
+    struct job_errors *all;               /* NULL: stop at the first error */
+    bool is_wrong;                        /* there are some */
+    enum status st;                       /* not OK: the end */
+    const struct job_observer *observer;  /* NULL: none */
     const struct document_reader *reader; /* NULL: a file has jobs alone */
 };
 

@@ -7,9 +7,9 @@
 
 struct agent_doc {
     enum doc_type type;
-    char *name;      /* as file_doc.name */
-    json_t *shown;   /* as file_doc.shown; NULL: the caller may not see it whole, or this version
-                        can't read it */
+    char *name;       /* as file_doc.name */
+    json_t *shown;    /* as file_doc.shown; NULL: the caller may not see it whole, or this version
+                         can't read it */
     int64_t revision; /* 0: it has none */
 };
 

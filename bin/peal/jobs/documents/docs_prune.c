@@ -23,17 +23,17 @@ static void keep(struct agent_docs *docs,
                  bool (*is_kept)(const void *context, const struct agent_doc *doc),
                  const void *context)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < docs->count; i++) {
+    for (size_t i = 0; i < docs->count;) {
         struct agent_doc *doc = &docs->items[i];
-        if (is_kept(context, doc)) {
-            free(doc->name);
-            json_decref(doc->shown);
-        } else {
-            docs->items[count++] = *doc;
+        if (!is_kept(context, doc)) {
+            i++;
+            continue;
         }
+        free(doc->name);
+        json_decref(doc->shown);
+        docs->count--;
+        memmove(doc, doc + 1, (docs->count - i) * sizeof(*doc));
     }
-    docs->count = count;
 }
 
 static bool is_in_files(const void *context, const struct agent_doc *doc)
