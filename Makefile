@@ -8,7 +8,7 @@ SECONDS   ?= 60# per fuzzer
 HOURS     ?= 1000
 SEEDS     ?=
 FIRST_SEED ?=
-WORLD     ?= memory etcd redis
+WORLD     ?= memory etcd redis postgresql
 DURATION  ?= 10m
 SUITE     ?=
 STORE     ?= etcd
@@ -18,7 +18,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball bench bench-report site pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak versions compat tsan library deb rpm packages tarball container kubernetes collector bench bench-report site pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,8 +43,8 @@ check: ## build, and run in two minutes what a change is seen by first: unit tes
 	@tools/deps.sh build test lint
 	@tools/check.sh
 
-sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd|redis]
-	$(if $(filter-out memory etcd redis,$(WORLD)),$(error WORLD=$(WORLD): there are memory, etcd and redis))
+sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd|redis|postgresql]
+	$(if $(filter-out memory etcd redis postgresql,$(WORLD)),$(error WORLD=$(WORLD): there are memory, etcd, redis and postgresql))
 	@tools/deps.sh build test
 	@tools/build.sh sim --target sim_drive $(WORLD:%=sim_%_test)
 	@build/sim/test/sim_drive $(if $(SEEDS),--seeds $(SEEDS),--hours $(HOURS)) \
@@ -98,6 +98,24 @@ tarball: ## build a folder that runs from anywhere, into build/tarball; test/pac
 	@tools/deps.sh build tarball
 	@$(MAKE) build
 	@tools/tarball.sh
+
+container: ## build the image from the packages, and run it: its first process, its port, its account
+	@tools/deps.sh build deb container
+	@tools/deb.sh
+	@test/packages/container.sh
+
+kubernetes: ## check the chart and exported CronJobs against the schemas of Kubernetes
+	@tools/deps.sh build test
+	@tools/helm.sh >/dev/null
+	@tools/kubeconform.sh >/dev/null
+	@tools/build.sh asan --target peal peal-spawn peal-call
+	@ctest --test-dir build/asan -R '^integration\.(kubernetes|containers)$$' --output-on-failure --no-tests=error
+
+collector: ## send spans and metrics to a real collector of OpenTelemetry (built with Go, some minutes)
+	@tools/deps.sh build test
+	@tools/otelcol.sh >/dev/null
+	@tools/build.sh asan --target peal peal-spawn peal-call
+	@ctest --test-dir build/asan -R '^integration\.collector_real$$' --output-on-failure --no-tests=error
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

@@ -86,12 +86,16 @@ ticks_of() { # PID...
     done | awk '{ sum += $1 } END { print sum }'
 }
 
-# A bare starter of so many processes; leaves its words in `$work/bare`: how many ran, p50, p99, the
-# latest, the processor time of each.
-bare() { # PROCESSES COUNT SECONDS
+# A bare starter of so many processes, or one that keeps records and outputs; leaves its words in
+# `$work/bare`: how many ran, p50, p99, the latest, the processor time of each.
+bare() { # PROCESSES|_kept COUNT SECONDS
     : >"$noted"
+    case $1 in
     # shellcheck disable=SC2046 # words
-    set -- "$3" $("$bench" bare "$1" "$2" "$3" "$tiny $noted")
+    _kept) set -- "$3" $("$bench" kept "$2" "$3" "$tiny $noted" "$work/records") ;;
+    # shellcheck disable=SC2046 # words
+    *) set -- "$3" $("$bench" bare "$1" "$2" "$3" "$tiny $noted") ;;
+    esac
     echo "$("$bench" noted "$noted" "$2" "$1") $3" >"$work/bare"
 }
 

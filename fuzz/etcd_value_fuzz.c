@@ -81,7 +81,8 @@ static void check_mirror(const char *key, const struct kv_pair *value, struct fe
     kv.key = (struct kv_bytes){key, strlen(key)};
     enum status st = mirror_put(&mirror, &kv, feed);
     require(st == OK || strcmp(key, "/peal/epoch") == 0);
-    mirror_feed_difference(&before, &mirror, feed);
+    mirror_feed_difference(&before, &mirror, SAME_PAST, feed);
+    mirror_feed_difference(&mirror, &mirror, OTHER_PAST, feed);
     require(mirror_delete(&mirror, kv.key, feed) == OK);
     require(mirror.asides.count == 0 && mirror.runs.count == 0 && mirror.entries.count == 0);
     while (feed_next(feed, &held, &change))

@@ -17,5 +17,6 @@ cp packaging/peal.default "$root/etc/default/peal"
 mv "$root/usr/share/doc/peal/peal.yaml" "$root/etc/peal/"
 rm "$root/usr/share/doc/peal/LICENSE" # which packages have in a place of its own
 cp docs/*.md CHANGELOG.md "$root/usr/share/doc/peal/"
+cp -r docs/zh "$root/usr/share/doc/peal/"
 mkdir -p "$root/usr/share/bash-completion/completions"
 "$root/usr/bin/peal" completion bash >"$root/usr/share/bash-completion/completions/peal"

@@ -59,8 +59,34 @@ function read(source) {
 }
 
 const documents = new Map(sources.map((source) => [source, read(source)]));
-for (const file of readdirSync(join(root, 'docs')))
-  if (file.endsWith('.md') && !documents.has(`docs/${file}`)) problems.push(`site/pages.mjs: docs/${file} is in no group`);
+for (const folder of ['docs', 'docs/zh'].filter((folder) => existsSync(join(root, folder))))
+  for (const file of readdirSync(join(root, folder)))
+    if (file.endsWith('.md') && !documents.has(`${folder}/${file}`)) problems.push(`site/pages.mjs: ${folder}/${file} is in no group`);
+
+// ---- languages ----
+
+const isChinese = (source) => /\.zh-CN\.md$|\/zh\//.test(source);
+
+// The same document in the other language, if there is one.
+function otherLanguage(source) {
+  const name = source.startsWith('docs/')
+    ? isChinese(source) ? source.replace('docs/zh/', 'docs/') : source.replace('docs/', 'docs/zh/')
+    : isChinese(source) ? source.replace('.zh-CN.md', '.md') : source.replace('.md', '.zh-CN.md');
+  return documents.get(name);
+}
+
+// What the frame of a page says, beside the document.
+const words = {
+  en: {
+    contents: 'On this page', documents: 'Documents', neighbours: 'Neighbours', skip: 'Skip to the text', anchor: 'Link to this section', search: 'Search  ( / )',
+    label: 'Search the documents', results: 'Results', nothing: 'Nothing was found for “{words}”.', other: '中文', otherCode: 'zh-CN',
+  },
+  'zh-CN': {
+    contents: '本页内容', documents: '文档', neighbours: '上一页和下一页', skip: '跳到正文', anchor: '本节链接', search: '搜索  ( / )',
+    label: '搜索文档', results: '搜索结果', nothing: '没有找到“{words}”。', other: 'English', otherCode: 'en',
+  },
+};
+const languageOf = (document) => (isChinese(document.source) ? 'zh-CN' : 'en');
 
 // ---- links ----
 
@@ -76,7 +102,7 @@ function copy(file) {
 // Where a link of a document leads in the site; null: the text alone stays.
 function resolve(document, href) {
   if (/^[a-z]+:/.test(href)) return href;
-  const [path, anchor] = href.split('#');
+  const [path, anchor] = decodeURIComponent(href).split('#'); // markdown-it encodes what is not Latin
   const lacks = (what) => problems.push(`${document.source}: ${href}: ${what}`);
   if (!path) {
     if (!document.ids.has(anchor)) lacks('no such heading');
@@ -125,36 +151,47 @@ function navigation(current) {
     const mark = source === current.source ? ' aria-current="page"' : '';
     return `<li><a href="${page}"${mark}>${escape(names[source] ?? title)}</a></li>`;
   };
-  return groups.map((group) => `<h2>${group.title}</h2>\n<ul>\n${group.pages.map(entry).join('\n')}\n</ul>`).join('\n');
+  // What is in the reader's language comes first.
+  const isOwn = (group) => isChinese(group.pages[0]) === isChinese(current.source);
+  const ordered = isChinese(current.source) ? [...groups.filter(isOwn), ...groups.filter((group) => !isOwn(group))] : groups;
+  return ordered.map((group) => `<h2>${group.title}</h2>\n<ul>\n${group.pages.map(entry).join('\n')}\n</ul>`).join('\n');
 }
 
 function contents(document) {
   const items = document.headings.filter((heading) => heading.level === 2 || heading.level === 3);
   if (items.length < 3) return '';
   const lines = items.map((h) => `<li class="level${h.level}"><a href="#${h.slug}">${escape(h.text)}</a></li>`);
-  return `<details class="contents"><summary>On this page</summary><ul>\n${lines.join('\n')}\n</ul></details>`;
+  return `<details class="contents"><summary>${words[languageOf(document)].contents}</summary><ul>\n${lines.join('\n')}\n</ul></details>`;
 }
 
 function neighbours(document) {
   const at = sources.indexOf(document.source);
   const link = (source, words) =>
     source ? `<a href="${documents.get(source).page}">${words} ${escape(names[source] ?? documents.get(source).title)}</a>` : '<span></span>';
-  return `<nav class="neighbours" aria-label="Neighbours">${link(sources[at - 1], '←')}${link(sources[at + 1], '→')}</nav>`;
+  return `<nav class="neighbours" aria-label="${words[languageOf(document)].neighbours}">${link(sources[at - 1], '←')}${link(sources[at + 1], '→')}</nav>`;
+}
+
+// To the same page in the other language; else to the first one there.
+function languageSwitch(document) {
+  const said = words[languageOf(document)];
+  const { page } = otherLanguage(document.source) ?? documents.get(isChinese(document.source) ? 'README.md' : 'README.zh-CN.md') ?? document;
+  return `<a class="language" href="${page}" lang="${said.otherCode}" hreflang="${said.otherCode}">${said.other}</a>`;
 }
 
 function render(document) {
   rewrite(document, document.tokens);
   const { markdown } = document;
+  const language = languageOf(document);
+  const said = words[language];
   markdown.renderer.rules.table_open = () => '<div class="table"><table>\n';
   markdown.renderer.rules.table_close = () => '</table></div>\n';
   markdown.renderer.rules.heading_close = (tokens, i) => {
     const slug = tokens[i - 2].attrGet('id');
-    return ` <a class="anchor" href="#${slug}" aria-label="Link to this section">#</a></${tokens[i].tag}>\n`;
+    return ` <a class="anchor" href="#${slug}" aria-label="${said.anchor}">#</a></${tokens[i].tag}>\n`;
   };
   const body = markdown.renderer
     .render(document.tokens, markdown.options, {})
     .replace('</h1>', `</h1>\n${contents(document)}`);
-  const language = document.source.includes('zh-CN') ? 'zh-CN' : 'en';
   const title = document.source === 'README.md' ? 'peal' : `${document.title} · peal`;
   return `<!doctype html>
 <html lang="${language}">
@@ -166,14 +203,15 @@ function render(document) {
 <script src="search.js" defer></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the text</a>
+<a class="skip" href="#content">${said.skip}</a>
 <header>
 <a class="name" href="index.html">peal</a>
-<form role="search" id="search"><input type="search" id="query" placeholder="Search  ( / )" aria-label="Search the documents" autocomplete="off"></form>
+<form role="search" id="search"><input type="search" id="query" placeholder="${said.search}" aria-label="${said.label}" data-nothing="${said.nothing}" autocomplete="off"></form>
+${languageSwitch(document)}
 </header>
-<div id="results" role="region" aria-label="Results" aria-live="polite" hidden></div>
+<div id="results" role="region" aria-label="${said.results}" aria-live="polite" hidden></div>
 <div class="page">
-<nav class="pages" aria-label="Documents"><details id="menu"><summary>Documents</summary>
+<nav class="pages" aria-label="${said.documents}"><details id="menu"><summary>${said.documents}</summary>
 ${navigation(document)}
 </details></nav>
 <main id="content" lang="${language}">

@@ -1,9 +1,9 @@
-// The pages of the site: groups in the order of its navigation, each with its documents. A document of docs/
+// The pages of the site: groups in the order of its navigation, each with its documents. A document of docs/ or docs/zh/
 // that is in no group makes the build fail.
 export const groups = [
   {
     title: 'Start',
-    pages: ['README.md', 'docs/GUIDE.md', 'docs/CONCEPTS.md', 'docs/INSTALL.md', 'docs/FAQ.md', 'README.zh-CN.md'],
+    pages: ['README.md', 'docs/GUIDE.md', 'docs/CONCEPTS.md', 'docs/INSTALL.md', 'docs/FAQ.md', 'docs/COMPARISON.md'],
   },
   {
     title: 'Jobs',
@@ -21,7 +21,7 @@ export const groups = [
   {
     title: 'Programs',
     pages: [
-      'docs/API.md', 'clients/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
+      'docs/API.md', 'clients/README.md', 'clients/terraform/README.md', 'docs/LIBRARY.md', 'docs/LIBRARY-REFERENCE.md', 'docs/COORDINATION.md', 'docs/FROM-LIBRARIES.md',
       'bindings/README.md',
     ],
   },
@@ -29,18 +29,23 @@ export const groups = [
   {
     title: 'Inside',
     pages: [
-      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
+      'docs/RELIABILITY.md', 'docs/reliability-report.md', 'docs/reliability-report-postgresql.md', 'docs/reliability-report-redis.md', 'docs/BENCHMARKS.md', 'docs/ARCHITECTURE.md', 'CONTRIBUTING.md',
       'test/sim/README.md', 'test/reliability/README.md', 'test/nth/README.md',
     ],
+  },
+  {
+    title: '中文',
+    pages: ['README.zh-CN.md', 'docs/zh/GUIDE.md', 'docs/zh/CONCEPTS.md', 'docs/zh/FAQ.md', 'docs/zh/COMPARISON.md'],
   },
 ];
 
 // Shorter than their headings, in the navigation only.
 export const names = {
   'README.md': 'What peal is',
-  'README.zh-CN.md': '中文',
+  'README.zh-CN.md': 'peal 是什么',
   'docs/RELIABILITY.md': 'Promises and faults',
   'docs/reliability-report.md': 'Reliability report: etcd',
+  'docs/reliability-report-postgresql.md': 'Reliability report: PostgreSQL',
   'docs/reliability-report-redis.md': 'Reliability report: Redis',
   'test/sim/README.md': 'The simulation',
   'test/reliability/README.md': 'The fault tests',

@@ -1,26 +1,38 @@
-// Finds sections of the documents by words: all have to be there, as beginnings of words or, for
-// scripts without blanks, anywhere. What stands in a heading comes first.
+// Finds sections of the documents by words: all have to be there, as beginnings of words or, in Chinese,
+// anywhere. What stands in a heading comes first.
 'use strict';
 
 /* exported find, excerpt */
 
-function find(index, query, most = 20) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+// Pages in LANGUAGE ("en", "zh-CN") come before equal ones in the other.
+function find(index, query, language, most = 20) {
+  const words = query.toLowerCase().match(/\p{Script=Han}+|[^\s\p{Script=Han}]+/gu) ?? [];
+  let found = sectionsWith(index, words, words.length);
+  // Chinese has no blanks between its words: of a question that is nowhere as it stands, a third of the pairs of characters will do.
+  const pairs = words.flatMap(pairsOf);
+  if (!found.length && pairs.length > words.length) found = sectionsWith(index, pairs, Math.ceil(pairs.length / 3));
+  const rank = (hit) => (language && hit.page.startsWith('zh-') === (language === 'zh-CN') ? hit.score * 1.5 : hit.score);
+  return found.sort((a, b) => rank(b) - rank(a)).slice(0, most);
+}
+
+function pairsOf(word) {
+  if (!/^\p{Script=Han}{3,}$/u.test(word)) return [word];
+  const characters = [...word];
+  return characters.slice(1).map((character, i) => characters[i] + character);
+}
+
+// Those that have at least so many of the words.
+function sectionsWith(index, words, least) {
   if (!words.length) return [];
   const found = [];
   for (const [page, title, heading, text] of index) {
-    let score = 0;
-    for (const word of words) {
-      const one = scoreOf(word, heading, 12) + scoreOf(word, title, 4) + scoreOf(word, text, 1);
-      if (!one) {
-        score = 0;
-        break;
-      }
-      score += one;
-    }
-    if (score) found.push({ page, title, heading, text, score, words });
+    const scores = words.map((word) => scoreOf(word, heading, 12) + scoreOf(word, title, 4) + scoreOf(word, text, 1)).filter(Boolean);
+    if (scores.length < least) continue;
+    // Of many words, to have one more counts more than to have one in a heading.
+    const score = scores.reduce((sum, one) => sum + one, 0) * (scores.length / words.length) ** 4;
+    found.push({ page, title, heading, text, score, words });
   }
-  return found.sort((a, b) => b.score - a.score).slice(0, most);
+  return found;
 }
 
 // More for a whole word than for a beginning; many in one section count little more than a few.
@@ -72,7 +84,7 @@ if (typeof document !== 'undefined') {
     const text = query.value.trim();
     const index = text ? await load() : [];
     if (query.value.trim() !== text) return;
-    const found = find(index, text);
+    const found = find(index, text, document.documentElement.lang);
     results.hidden = !text;
     const rows = found.map((hit) => {
       const link = element('a', '', element('strong', '', hit.heading));
@@ -81,7 +93,7 @@ if (typeof document !== 'undefined') {
       link.append(element('span', '', ...excerpt(hit).map(([piece, isFound]) => (isFound ? element('mark', '', piece) : piece))));
       return element('li', '', link);
     });
-    results.replaceChildren(rows.length ? element('ol', '', ...rows) : element('p', '', `Nothing was found for “${text}”.`));
+    results.replaceChildren(rows.length ? element('ol', '', ...rows) : element('p', '', query.dataset.nothing.replace('{words}', text)));
   };
 
   query.addEventListener('input', show);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/clients.sh [--write] [FOLDER]
-# Whether clients/ is what tools/clients.py makes of the API's OpenAPI document as the built peal serves it ($PEAL_BIN
+# Whether clients/ is what tools/clients.py and tools/terraform.py make of the API's OpenAPI document as the built peal serves it ($PEAL_BIN
 # has the programs; else build/asan/bin); --write makes it so. With a FOLDER the outcome is left there.
 set -eu
 
@@ -19,17 +19,19 @@ if [ -n "$write" ]; then
     out=$here/clients
 fi
 python3 "$here/tools/clients.py" "$work/openapi.json" "$out"
+mkdir -p "$out/terraform"
+python3 "$here/tools/terraform.py" "$work/openapi.json" "$out/terraform/job_fields.go"
 if command -v gofmt >/dev/null; then
-    gofmt -w "$out"/go/models.go "$out"/go/api.go
+    gofmt -w "$out"/go/models.go "$out"/go/api.go "$out/terraform/job_fields.go"
 fi
 status=0
 for file in python/peal_client/models.py python/peal_client/_api.py typescript/src/models.ts typescript/src/api.ts \
-    go/models.go go/api.go; do
+    go/models.go go/api.go terraform/job_fields.go; do
     case $file in
-    go/*) command -v gofmt >/dev/null || continue ;;
+    go/* | terraform/*) command -v gofmt >/dev/null || continue ;;
     esac
     cmp -s "$out/$file" "$here/clients/$file" || {
-        echo "clients/$file is not what tools/clients.py makes of the API: tools/clients.sh --write"
+        echo "clients/$file is not what tools/clients.py and tools/terraform.py make of the API: tools/clients.sh --write"
         status=1
     }
 done

@@ -71,6 +71,10 @@ deb   jq              jq
 rpm   debootstrap     debootstrap
 rpm   rpm             rpmbuild
 rpm   rpmlint         rpmlint
+container buildah     buildah
+container debootstrap debootstrap
+container iproute2    ip
+container procps      pgrep
 tarball binutils      objdump
 tarball patchelf      patchelf
 tarball debootstrap   debootstrap
@@ -86,7 +90,9 @@ lint  shellcheck      shellcheck
 fuzz  clang
 fuzz  libclang-rt-14-dev
 bench etcd-server     etcd
+bench curl            curl
 bench golang-go       go
+bench jq              jq
 bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
 bench nginx-light     nginx
@@ -129,7 +135,7 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: run build test library deb tarball lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test library deb rpm container tarball lint fuzz bench report"
 
 for group in "$@"; do
     lines_of "$group" >/dev/null || fail "no group is named \"$group\""

@@ -28,6 +28,7 @@ rm -r installed
 mkdir -p "$name/lib/peal" "$name/share/bash-completion/completions"
 "$name/bin/peal" completion bash >"$name/share/bash-completion/completions/peal"
 cp ../../docs/*.md ../../CHANGELOG.md "$name/share/doc/peal/"
+cp -r ../../docs/zh "$name/share/doc/peal/"
 
 # ---- libraries ----
 

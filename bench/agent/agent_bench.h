@@ -20,14 +20,20 @@ int make_jobs(char **argv);
 
 /* machine.c: what the machine itself can do.
  *   timer SECONDS    p50 and p99 in ms by which a timerfd wakes late, 100 times a second
- *   read FILE        seconds to read every job out of a store's database
- *   bare PROCESSES COUNT SECONDS COMMAND
- *                    starts the command COUNT times at each of so many full seconds, with a timerfd
- *                    and posix_spawn in each of the processes, which share the work; prints the
- *                    first of these seconds, and the processor time of a run in microseconds */
+ *   read FILE        seconds to read every job out of a store's database */
 int measure_timer(char **argv);
 int measure_read(char **argv);
+void sleep_until(int timer_fd, double at_s); /* of the wall clock, as the agent does */
+
+/* bare.c: both print the first of these seconds, and the processor time of a run in microseconds.
+ *   bare PROCESSES COUNT SECONDS COMMAND
+ *                    starts the command COUNT times at each of so many full seconds, with a timerfd
+ *                    and posix_spawn in each of the processes, which share the work
+ *   kept COUNT SECONDS COMMAND FILE
+ *                    the same in one process, which also reads both outputs of each, and has a record
+ *                    of each on disk, in the file, before it starts and after its end */
 int measure_bare(char **argv);
+int measure_kept(char **argv);
 
 /* noted.c: what the tiny jobs (tiny.c) have noted.
  *   noted FILE FROM_S SECONDS       of the runs that were due at FROM_S, or at each of so many full

@@ -1,20 +1,16 @@
 /* What the machine itself can do, with nothing of peal in the way. */
-#include <spawn.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent_bench.h"
 
-enum { PER_SECOND = 100, AHEAD_S = 2 };
+enum { PER_SECOND = 100 };
 
-/* Sleeps until `at_s` of the wall clock, as the agent does. */
-static void sleep_until(int timer_fd, double at_s)
+void sleep_until(int timer_fd, double at_s)
 {
     struct itimerspec when = {0};
     uint64_t times;
@@ -47,61 +43,6 @@ int measure_timer(char **argv)
     }
     close(timer_fd);
     print_lateness(late_ms, count);
-    return 0;
-}
-
-/* One process of the bare starter: its share of the runs at each second. */
-static void start_share(double start_s, int seconds, long count, char **command)
-{
-    static char *const no_variables[] = {NULL};
-    int timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
-    pid_t pid;
-    if (timer_fd < 0)
-        die("timerfd");
-    for (int second = 0; second < seconds; second++) {
-        sleep_until(timer_fd, start_s + second);
-        for (long i = 0; i < count; i++) {
-            if (posix_spawn(&pid, command[0], NULL, NULL, command, no_variables) != 0)
-                die("posix_spawn");
-            while (waitpid(-1, NULL, WNOHANG) > 0)
-                ;
-        }
-    }
-    while (wait(NULL) > 0)
-        ;
-    close(timer_fd);
-}
-
-static double seconds_in(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
-int measure_bare(char **argv)
-{
-    long processes = atol(argv[0]), count = atol(argv[1]);
-    int seconds = atoi(argv[2]);
-    char **command = split_words(argv[3]);
-    double start_s = (double)(time_t)wall_s() + AHEAD_S;
-    struct rusage usage;
-    if (processes <= 0 || count <= 0 || seconds <= 0)
-        die("bare");
-    for (long i = 0; i < processes; i++) {
-        pid_t pid = fork();
-        if (pid < 0)
-            die("fork");
-        if (pid == 0) {
-            start_share(start_s, seconds, count / processes, command);
-            _exit(0);
-        }
-    }
-    while (wait(NULL) > 0)
-        ;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    printf("%.0f %.1f\n", start_s,
-           (seconds_in(usage.ru_utime) + seconds_in(usage.ru_stime)) * 1e6 /
-               (double)(count * seconds));
-    free(command);
     return 0;
 }
 

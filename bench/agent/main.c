@@ -16,7 +16,7 @@ static const struct {
     {"noted", 3, measure_noted}, {"noted_rate", 3, measure_noted_rate},
     {"pages", 3, measure_pages}, {"starts", 3, measure_starts},
     {"rate", 3, measure_rate},   {"creates", 3, measure_creates},
-    {"puts", 3, measure_puts},
+    {"puts", 3, measure_puts},   {"kept", 4, measure_kept},
 };
 
 _Noreturn void die(const char *what)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # One cluster of bench/failover: an etcd of one member whose writes reach the disk, three agents, and jobs that are due
-# every second. Its input is a list of kills, "PHASE NODE" in a line each, which it makes one after the other; for
+# every second. Its input is a list of kills, "PHASE NODE" in a line each (NODE "leader": whoever that is), which it makes one after the other; for
 # each it prints what became of the ticks since. run.sh has several of these run side by side.
 # usage: bench/failover/cluster.sh CLUSTER_BENCH PEAL FOLDER <KILLS >WAITS
 #   FOLDER   an empty one. The file `ready` in it says that all is up; kills begin when there is one called `go`
@@ -74,8 +74,9 @@ has_run() { # NODE SINCE: it has started something since then
 }
 
 # Of the jobs that the dead node had started last: a line for each tick that was due since, up to three
-# seconds later: PHASE STATE WAIT TIMES. What waits for its start is the job: a tick that has none, because its
-# run was begun by the node that died, waits for the next one's. STATE: claimed (or due), begun, skipped.
+# seconds later: PHASE STATE WAIT TIMES GAP. What waits for its start is the job: a tick that has none, because its
+# run was begun by the node that died, waits for the next one's. STATE: claimed (or due), begun, skipped. GAP: of the first of these
+# ticks, from the death to that start; else "-".
 waits() { # PHASE NODE AT
     awk -v phase="$1" -v dead="$2" -v at="$3" '
         {
@@ -93,7 +94,8 @@ waits() { # PHASE NODE AT
                     for (next_one = tick; next_one < tick + 9 && !((job, next_one) in start);) next_one++
                     wait = next_one < tick + 9 ? start[job, next_one] - tick : 9
                     state = (job, tick) in start ? "claimed" : tick == first ? "begun" : "skipped"
-                    print phase, state, wait, (count[job, tick] > 1 ? "doubled" : "once")
+                    gap = tick == first && wait < 9 ? sprintf("%.3f", tick + wait - at) : "-"
+                    print phase, state, wait, (count[job, tick] > 1 ? "doubled" : "once"), gap
                 }
             }
         }' "$trace"
@@ -131,6 +133,11 @@ sleep 5
 until [ -e "$work/go" ]; do
     sleep 0.1
 done
+leader() {
+    "$peal" nodes --data "$work/node-a" -o json 3>&- | jq -r '.[] | select(.leader) | .node'
+}
+
 while read -r phase node; do
+    [ "$node" != leader ] || node=$(leader)
     one_kill "$phase" "$node" </dev/null
 done

@@ -32,7 +32,7 @@ skip() { # WHY
 
 start() { # NUMBER
     setsid "$dkron" agent --server --bootstrap-expect=3 --node-name="dkron-$1" --data-dir="$work/$1" \
-        --bind-addr="$network.$1:8946" --http-addr="$network.$1:8080" --log-level=error \
+        --bind-addr="$network.$1:8946" --advertise-addr="$network.$1:8946" --http-addr="$network.$1:8080" --log-level=error \
         --retry-join="$network.1:8946" --retry-join="$network.2:8946" --retry-join="$network.3:8946" \
         >>"$work/log" 2>&1 4>&- &
     servers[$1]=$!
@@ -62,6 +62,7 @@ first_start() { # SINCE
 : >"$trace"
 for server in 1 2 3; do
     start $server
+    sleep 6 # servers of the same second may never elect a leader
 done
 wait_for 60 leader || skip "no leader after a minute: $(tail -n 1 "$work/log")"
 for i in $(seq "$jobs"); do

@@ -45,17 +45,24 @@ function draw(key,    n, scale, length_of, name, kind, is_cut) {
         length_of = is_cut ? wide : scale > 0 ? wide * number[key, n] / scale : 0
         body = body sprintf("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>", left - 8, y + 13, name)
         body = body sprintf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"14\" rx=\"2\"/>", kind, left, y + 2, length_of)
-        body = body sprintf("<text x=\"%.1f\" y=\"%d\">%s%s</text>\n", left + length_of + 6, y + 13, is_cut ? "\342\206\222 " : "", text[key, n])
+        body = body sprintf("<text x=\"%.1f\" y=\"%d\">%s%s</text>\n", left + length_of + 6, y + 13, is_cut ? "\342\206\222 " : "", escaped(text[key, n]))
         y += step
     }
     y += 10
 }
 
+function escaped(words) {
+    gsub(/&/, "\\&amp;", words)
+    gsub(/</, "\\&lt;", words)
+    return words
+}
+
 # Twice the middle one, at least what peal has; if nothing is far beyond that, the largest.
-function scale_of(key,    i, j, n, kept, sorted, largest, own) {
-    n = count[key]
-    for (i = 1; i <= n; i++) {
-        sorted[i] = number[key, i]
+function scale_of(key,    i, n, j, kept, sorted, largest, own) {
+    for (i = 1; i <= count[key]; i++) {
+        if (text[key, i] ~ /^(did not survive|not ready)/)
+            continue
+        sorted[++n] = number[key, i]
         if (who[key, i] == "peal")
             own = number[key, i]
         largest = number[key, i] > largest ? number[key, i] : largest

@@ -25,25 +25,47 @@ BEGIN {
     define("idle_1000", "1,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
     define("idle_10000", "10,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
     define("idle_100000", "100,000 jobs, CPU in 60 s, none due", "idle", "s", 2, "less", 0)
+    define("list_1000", "1,000 jobs, GET of 50", "GET of 50 of 1,000", "ms", 2, "less", 0)
+    define("list_10000", "10,000 jobs, GET of 50", "of 10,000", "ms", 2, "less", 0)
+    define("list_100000", "100,000 jobs, GET of 50", "of 100,000", "ms", 2, "less", 0)
+    define("gap_s", "killed, until the next start", "gap", "s", 2, "less", 0)
+    define("gone_missed", "killed, ticks missed in a round", "missed", "", 0, "less", 0)
+    define("gone_doubled", "killed, ticks started twice in a round", "twice", "", 0, "less", 0)
     define("most_mb", "10,000 due a second, most resident", "at most", "MB", 1, "less", 0)
     level = 0.95 # what differs by less is the same: so much do rounds differ
-    programs = split("peal gocron gocron_output robfig robfig_output supercronic cron apscheduler quartz bree bare1 bare2", names, " ")
+    programs = split("peal peal3 gocron gocron_output robfig robfig_output supercronic cron apscheduler quartz bree dkron bare1 bare2 bare_kept", names, " ")
     title["peal"] = "peal"
     title["gocron"] = "gocron"
     title["robfig"] = "robfig/cron"
     title["bare1"] = "bare loop"
     title["bare2"] = "bare loop, 2 processes"
+    title["bare_kept"] = "bare loop, outputs and records kept"
     is_library["gocron"] = is_library["robfig"] = is_library["gocron_output"] = is_library["robfig_output"] = 1
     title["supercronic"] = "supercronic"
     title["cron"] = "cron of Debian"
     title["apscheduler"] = "APScheduler"
     title["quartz"] = "Quartz"
     title["bree"] = "bree"
+    title["dkron"] = "dkron"
+    title["peal3"] = "peal, leader of three nodes"
 }
 
 $1 == "about" {
     if (!seen[$2, $3]++)
         about[$2] = about[$2] (about[$2] == "" ? "" : ", ") $3
+    next
+}
+
+# It has died of the work: the reason of the last time.
+$1 == "died" {
+    deaths[$2, $3]++
+    reason[$2, $3] = $4
+    next
+}
+
+# It has nothing like that.
+$1 == "none" {
+    has_none[$2, $3] = 1
     next
 }
 
@@ -112,6 +134,15 @@ function compared(ratio) {
     return sprintf("%.2f x %s", ratio < 1 ? 1 / ratio : ratio, ratio < 1 ? "worse" : "better")
 }
 
+# It was alive, and not ready.
+function is_late(key, name) {
+    return reason[key, name] ~ /^not ready/
+}
+
+function outcome(key, name) {
+    return is_late(key, name) ? reason[key, name] : "did not survive"
+}
+
 # Does peal have to be ahead of it in this figure?
 function is_rival(name, key) {
     return is_library[name] && (has_budget[key] == 1 || (has_budget[key] == 2 && name ~ /_output$/))
@@ -121,7 +152,7 @@ function row(what, who, figure, between, at, others, ratio) {
     if (form == "long")
         printf "| %s | %s | %s | %s | %s | %s | %s |\n", what, who, figure, between, at, others, ratio
     else
-        printf "%-36s %-33s %10s %17s %6s %6s  %s\n", what, who, figure, between, at, others, ratio
+        printf "%-39s %-33s %10s %17s %6s %6s  %s\n", what, who, figure, between, at, others, ratio
 }
 
 function all_figures(    f, p, key, name, ours, theirs, count, ratio) {
@@ -136,14 +167,20 @@ function all_figures(    f, p, key, name, ours, theirs, count, ratio) {
         for (p = 1; p <= programs; p++) {
             name = names[p]
             count = rounds[key, name]
+            if (!count && (key, name) in deaths)
+                row(what_of[key], title[name], outcome(key, name), is_late(key, name) ? "" : reason[key, name], "", "", "")
+            else if (!count && (key, name) in has_none)
+                row(what_of[key], title[name], "-", "", "", "", "")
             if (!count)
                 continue
             theirs = median(key, name)
-            ratio = name == "peal" ? "" : compared(times(key, ours, theirs))
+            ratio = name == "peal" || ours <= 0 || theirs <= 0 ? "" : compared(times(key, ours, theirs))
             if (is_rival(name, key) && times(key, ours, theirs) < level) {
                 missed++
                 ratio = ratio (form == "text" ? " MISSED" : "")
             }
+            if ((key, name) in deaths)
+                ratio = ratio (ratio ? "; " : "") outcome(key, name) ", " deaths[key, name] " times: " reason[key, name]
             row(what_of[key], title[name], with_unit(key, theirs),
                 number(key, value[key, name, 1]) " to " number(key, value[key, name, count]),
                 sprintf("%.2f", load[key, name] / count), sprintf("%.2f", busy[key, name] / count), ratio)
@@ -173,7 +210,7 @@ function short(    f, p, line, key) {
 
 function is_shown(name,    f) {
     for (f = 1; f <= figures; f++)
-        if (shown(f) && ((keys[f], name) in rounds))
+        if (shown(f) && ((keys[f], name) in rounds || (keys[f], name) in deaths))
             return 1
     return 0
 }
@@ -184,6 +221,9 @@ function values(    f, p) {
             if ((keys[f], names[p]) in rounds)
                 printf "%s\t%s\t%s\t%s\t%s\t%s\n", keys[f], what_of[keys[f]], unit_of[keys[f]], title[names[p]],
                     median(keys[f], names[p]), with_unit(keys[f], median(keys[f], names[p]))
+            else if ((keys[f], names[p]) in deaths)
+                printf "%s\t%s\t%s\t%s\t0\t%s\n", keys[f], what_of[keys[f]], unit_of[keys[f]], title[names[p]],
+                    outcome(keys[f], names[p]) (is_late(keys[f], names[p]) ? "" : ": " reason[keys[f], names[p]])
 }
 
 function keeps(name) {
@@ -225,9 +265,9 @@ function compare(is_read,    f, p, key, ratio, least) {
     }
 }
 
-# What is missed, and what jobs that are not due cost, is only shown.
+# What is missed, what a kill does, how long a list takes, and what jobs that are not due cost, is only shown.
 function is_compared(key) {
-    return key !~ /^(missed|mb|idle)_/
+    return key !~ /^(missed|mb|idle|list|gap|gone)_/
 }
 
 function put(where, what) {
@@ -246,7 +286,7 @@ function shown(f) {
 
 function cell(key, name) {
     if (!((key, name) in rounds))
-        return "-"
+        return (key, name) in deaths ? outcome(key, name) : "-"
     if (key == "p50_ms")
         return number(key, median(key, name)) ", " with_unit("p99_ms", median("p99_ms", name))
     return with_unit(key, median(key, name))

@@ -22,10 +22,13 @@ build=$(cd "${1:-$root/build/release}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The row of jobs that are not due is there if it was measured.
+# These are there if they were measured.
+more=(jobs list gone)
 files() {
     local row
-    [ ! -f "$build/bench/peers/jobs.tsv" ] || echo "$build/bench/peers/jobs.tsv"
+    for row in "${more[@]}"; do
+        [ ! -f "$build/bench/peers/$row.tsv" ] || echo "$build/bench/peers/$row.tsv"
+    done
     for row in "${rows[@]}"; do
         [ -f "$build/bench/peers/$row.tsv" ] || {
             echo "table: the row \"$row\" is not measured; run: bench/peers/run.sh $build $row" >&2
@@ -53,18 +56,30 @@ plots() {
     plot burst 'The last start of jobs due at one instant' last_1000 last_5000
     plot rate '10,000 jobs due a second' rate
     plot cost 'Processor time and memory' cpu_s resident_mb mb_1000 mb_10000 mb_100000
+    plot list 'The first 50 jobs over HTTP' list_1000 list_10000 list_100000
+    plot gone 'Killed, and started again' gap_s gone_missed gone_doubled
+}
+
+# With the pictures of rows that need not be measured.
+draw_long() {
+    draw long || return 1
+    local picture
+    for picture in 'list|The first 50 jobs over HTTP' 'gone|Killed, and started again'; do
+        [ ! -f "$root/docs/pictures/bench-${picture%%|*}.svg" ] ||
+            printf '\n![%s](pictures/bench-%s.svg)\n' "${picture#*|}" "${picture%%|*}"
+    done
 }
 
 case $task in
 '') draw short ;;
 --write | --anew)
-    [ "$task" = --write ] || for row in "${rows[@]}" $([ "${BENCH_PEERS:-}" != all ] || echo jobs); do
+    [ "$task" = --write ] || for row in "${rows[@]}" $([ "${BENCH_PEERS:-}" != all ] || echo "${more[@]}"); do
         # shellcheck disable=SC2086 # words; behind (1) is no reason to stop, an interruption is one
         ${BENCH_THROUGH-} "$here/run.sh" "$build" "$row" || [ $? -eq 1 ]
     done
-    put_between "$root/README.md" "$begin_mark" "$end_mark" draw short
-    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" draw long
     plots
+    put_between "$root/README.md" "$begin_mark" "$end_mark" draw short
+    put_between "$root/docs/BENCHMARKS.md" "$begin_mark" "$end_mark" draw_long
     ;;
 *)
     sed -n '2s/^# /usage: /p' "$0" >&2

@@ -149,7 +149,7 @@ static void on_step(struct store_request *request, enum status st)
         submit_step(lane);
 }
 
-double lanes_measure(struct lanes *lanes, int batch, int count, int steps, double seconds)
+double lanes_measure(struct lanes *lanes, int batch, int count, int steps, struct lanes_end end)
 {
     struct lane all[LANES_MAX] = {0};
     int64_t runs = 0;
@@ -172,7 +172,7 @@ double lanes_measure(struct lanes *lanes, int batch, int count, int steps, doubl
         turn(lanes);
         idle = 0;
         for (int i = 0; i < count; i++) {
-            all[i].stop = now_s() - start > seconds;
+            all[i].stop = now_s() - start > end.seconds || all[i].runs >= end.runs / count;
             idle += all[i].idle;
         }
     }

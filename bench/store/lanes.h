@@ -19,9 +19,15 @@ struct lanes {
 void lanes_put_jobs(struct lanes *lanes, int count);
 void lanes_release(struct lanes *lanes);
 
-/* Runs per second, with `batch` jobs in each of `count` lanes, for that long. With one step of the
+/* Whichever comes first; what is under way then is finished. */
+struct lanes_end {
+    double seconds;
+    int64_t runs;
+};
+
+/* Runs per second, with `batch` jobs in each of `count` lanes, until then. With one step of the
  * four they are only claimed, and the runs stay. */
-double lanes_measure(struct lanes *lanes, int batch, int count, int steps, double seconds);
+double lanes_measure(struct lanes *lanes, int batch, int count, int steps, struct lanes_end end);
 
 double now_s(void);
 _Noreturn void die(const char *what);

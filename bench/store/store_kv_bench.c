@@ -9,7 +9,12 @@
  *                                  a table
  *     store_kv_bench etcd|postgres|redis claims BATCH COUNT
  *                                  claims alone, BATCH at a time, COUNT requests in flight: ours
- * and the bare client's a second, as two words */
+ *                                  and the bare client's a second, as two words
+ *     store_kv_bench etcd|postgres|redis count ours|bare claims|runs MANY
+ *                                  so many, 100 at a time, 8 in flight, and nothing else: what one
+ *                                  takes of a processor in the client and in the server. Also for
+ *                                  callgrind, which counts the same whoever else is busy: what
+ *                                  twice as many take more is what these have taken */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
@@ -29,9 +34,9 @@
 #include "redis.h"
 #include "redis_server.h"
 
-enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
+enum { JOBS = 40000, JOBS_COUNTED = 8000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
 
-#define ROUND_S 1.0
+static const struct lanes_end round_end = {1.0, INT64_MAX};
 
 /* ---- bare ---- */
 
@@ -42,8 +47,9 @@ struct bare {
     int steps; /* 1: claims alone */
     uint64_t nested;
     double until_s;
+    int64_t most;     /* that are begun */
     size_t in_flight; /* now */
-    int64_t done;
+    int64_t done, begun;
 };
 
 /* Some runs, taken one step further at a time. */
@@ -95,7 +101,7 @@ static void on_sent(void *context, const struct kv_result *result)
     lane->step = (lane->step + 1) % bare->steps;
     if (lane->step == 0)
         bare->done += (int64_t)bare->nested;
-    if (lane->step > 0 || now_s() < bare->until_s)
+    if (lane->step > 0 || (bare->begun < bare->most && now_s() < bare->until_s))
         send_step(lane);
 }
 
@@ -105,6 +111,7 @@ static void send_step(struct bare_lane *lane)
     if (lane->step == 0) {
         lane->first = next_number;
         next_number += bare->nested;
+        bare->begun += (int64_t)bare->nested;
     }
     kv_txn_reset(bare->txn);
     for (uint64_t i = 0; i < bare->nested; i++)
@@ -114,14 +121,16 @@ static void send_step(struct bare_lane *lane)
     bare->in_flight++;
 }
 
-static double measure_bare(struct bare *bare, uint64_t nested, int in_flight, int steps)
+static double measure_bare(struct bare *bare, uint64_t nested, int in_flight, int steps,
+                           struct lanes_end end)
 {
     struct bare_lane lanes[IN_FLIGHT];
     double start = now_s();
     bare->steps = steps;
     bare->nested = nested;
-    bare->done = 0;
-    bare->until_s = start + ROUND_S;
+    bare->done = bare->begun = 0;
+    bare->until_s = start + end.seconds;
+    bare->most = end.runs;
     for (int i = 0; i < in_flight; i++) {
         lanes[i] = (struct bare_lane){.bare = bare};
         send_step(&lanes[i]);
@@ -340,12 +349,12 @@ static struct rates measure(struct lanes *lanes, struct bare *bare, pid_t server
         struct cpu start = cpu_now(server);
         double at_s = now_s();
         double rate = measure_bare(bare, batch < 100 ? (uint64_t)batch : 100,
-                                   count < IN_FLIGHT ? count : IN_FLIGHT, steps);
+                                   count < IN_FLIGHT ? count : IN_FLIGHT, steps, round_end);
         struct cpu between = cpu_now(server);
         double between_s = now_s();
         rates.limit += rate / ROUNDS;
         add_cost(&rates.limit_cost, start, between, rate * (between_s - at_s));
-        rate = lanes_measure(lanes, batch, count, steps, ROUND_S);
+        rate = lanes_measure(lanes, batch, count, steps, round_end);
         rates.ours += rate / ROUNDS;
         add_cost(&rates.our_cost, between, cpu_now(server), rate * (now_s() - between_s));
     }
@@ -384,14 +393,32 @@ static void run_claims(struct lanes *lanes, struct bare *bare, pid_t server, cha
     printf("%.0f %.0f\n", rates.ours, rates.limit);
 }
 
+static void run_count(struct lanes *lanes, struct bare *bare, pid_t server, char **argv)
+{
+    enum { BATCH = 100, COUNT = 8 };
+    bool is_ours = strcmp(argv[0], "ours") == 0;
+    int steps = strcmp(argv[1], "runs") == 0 ? LANE_STEPS : 1;
+    const struct lanes_end end = {3600, atoll(argv[2])};
+    struct cpu before = cpu_now(server);
+    if (is_ours)
+        lanes_measure(lanes, BATCH, COUNT, steps, end);
+    else
+        measure_bare(bare, BATCH, IN_FLIGHT, steps, end);
+    struct cpu after = cpu_now(server);
+    printf("CPU %.2f + %.2f us\n", (after.client_s - before.client_s) * 1e6 / (double)end.runs,
+           (after.server_s - before.server_s) * 1e6 / (double)end.runs);
+}
+
 int main(int argc, char **argv)
 {
     struct server server = {.etcd = {.count = 1, .is_durable = true},
                             .postgres = {.is_durable = true}};
     bool only_claims = argc == 5 && strcmp(argv[2], "claims") == 0;
+    bool only_count = argc == 6 && strcmp(argv[2], "count") == 0;
     server.kind = argc > 1 ? find_kind(argv[1]) : NULL;
-    if ((argc != 2 && !only_claims) || !server.kind)
-        die("usage: store_kv_bench etcd|postgres|redis [claims BATCH COUNT]");
+    if ((argc != 2 && !only_claims && !only_count) || !server.kind)
+        die("usage: store_kv_bench etcd|postgres|redis [claims BATCH COUNT | count ours|bare "
+            "claims|runs MANY]");
     signal(SIGPIPE, SIG_IGN);
     if (!server.kind->start(&server)) {
         printf("not available: there is no %s here\n", argv[1]);
@@ -403,10 +430,12 @@ int main(int argc, char **argv)
     bare.client = new_client(&server, bare.loop);
     struct store *store = open_store(bare.loop, &server);
     struct lanes lanes = {.store = store, .wait = run_loop, .context = bare.loop};
-    lanes_put_jobs(&lanes, JOBS);
+    lanes_put_jobs(&lanes, only_count ? JOBS_COUNTED : JOBS);
     pid_t pid = server.kind->pid(&server);
     if (only_claims)
         run_claims(&lanes, &bare, pid, argv + 3);
+    else if (only_count)
+        run_count(&lanes, &bare, pid, argv + 3);
     else
         run_table(&lanes, &bare, pid);
     lanes_release(&lanes);

@@ -441,6 +441,7 @@ type ListJobsOptions struct {
 	Limit   *int64 `json:"-"`
 	Cursor  string `json:"-"`
 	Q       string `json:"-"`
+	Words   string `json:"-"`
 	Label   string `json:"-"`
 	Owner   string `json:"-"`
 	Status  string `json:"-"`
@@ -457,6 +458,7 @@ func (c *Client) ListJobs(ctx context.Context, options *ListJobsOptions, headers
 		r.add("limit", options.Limit)
 		r.add("cursor", options.Cursor)
 		r.add("q", options.Q)
+		r.add("words", options.Words)
 		r.add("label", options.Label)
 		r.add("owner", options.Owner)
 		r.add("status", options.Status)

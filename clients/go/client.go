@@ -63,19 +63,28 @@ func NewFromEnvironment() (*Client, error) {
 	}
 	client := &Client{URL: address, Token: os.Getenv("PEAL_TOKEN")}
 	if file := os.Getenv("PEAL_CA"); file != "" {
-		pem, err := os.ReadFile(file)
+		transport, err := Trusting(file)
 		if err != nil {
 			return nil, err
 		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("peal: %s has no certificate", file)
-		}
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 		client.HTTP = &http.Client{Transport: transport}
 	}
 	return client, nil
+}
+
+// Trusting is a transport to agents whose certificates the authorities in this file, in PEM, have signed.
+func Trusting(file string) (*http.Transport, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("peal: %s has no certificate", file)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return transport, nil
 }
 
 // Header is a header of one request.
@@ -225,4 +234,11 @@ func (c *Client) call(ctx context.Context, r *request, answer any) error {
 		return err
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// Call makes a request for which there is no method here, or whose JSON is to be seen as it is: path is like
+// "/api/v1/jobs/db%2Fbackup", with url.PathEscape for names; body is sent as JSON unless it is nil, and answer takes
+// what comes back, as json.Unmarshal does.
+func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body, answer any, headers ...Header) error {
+	return c.call(ctx, &request{method: method, path: path, query: query, body: body, headers: headers}, answer)
 }

@@ -42,7 +42,7 @@ type Agent struct {
 	Jobs      int64          `json:"jobs,omitempty"`
 	Running   int64          `json:"running,omitempty"`
 	Store     Health         `json:"store"`
-	History   Health         `json:"history"`
+	History   HistoryHealth  `json:"history"`
 	Clock     Clock          `json:"clock"`
 	JobsUser  *AgentJobsUser `json:"jobs_user,omitempty"`
 	Sandbox   *AgentSandbox  `json:"sandbox,omitempty"`
@@ -352,6 +352,8 @@ type ChannelDelivery struct {
 	Held         int64   `json:"held"`
 	LastSentAt   *string `json:"last_sent_at"`
 	LastFailedAt *string `json:"last_failed_at"`
+	// The first failed attempt since the last one that was sent
+	FailingSince *string `json:"failing_since"`
 	LastError    *string `json:"last_error"`
 }
 
@@ -394,9 +396,13 @@ type Chunk struct {
 
 // Clock: The wall clock of the node that is asked
 type Clock struct {
-	Ok         bool    `json:"ok"`
-	Detail     *string `json:"detail"`
-	Doubt      *string `json:"doubt"`
+	Ok     bool    `json:"ok"`
+	Detail *string `json:"detail"`
+	Doubt  *string `json:"doubt"`
+	// By the clock that was right before
+	Since *string `json:"since"`
+	// Until it is trusted at the latest
+	LeftS      int64   `json:"left_s"`
 	BelievedAt *string `json:"believed_at"`
 	Steps      int64   `json:"steps"`
 	StepMS     int64   `json:"step_ms"`
@@ -406,7 +412,7 @@ type Clock struct {
 
 type Cluster struct {
 	Store    ClusterStore   `json:"store"`
-	History  Health         `json:"history"`
+	History  HistoryHealth  `json:"history"`
 	Clock    Clock          `json:"clock"`
 	Node     string         `json:"node"`
 	Leader   *string        `json:"leader"`
@@ -1455,6 +1461,23 @@ type HerdProposal struct {
 	Then     int64   `json:"then"`
 }
 
+type HistoryHealth struct {
+	Ok     bool    `json:"ok"`
+	Detail *string `json:"detail"`
+	Since  *string `json:"since"`
+	// What waits on this node's disk for the database
+	Spool *HistoryHealthSpool `json:"spool"`
+}
+
+type HistoryHealthSpool struct {
+	State        string  `json:"state,omitempty"`
+	Since        *string `json:"since,omitempty"`
+	Records      int64   `json:"records,omitempty"`
+	Bytes        int64   `json:"bytes,omitempty"`
+	MaxBytes     int64   `json:"max_bytes,omitempty"`
+	DroppedBytes int64   `json:"dropped_bytes,omitempty"`
+}
+
 type Imported struct {
 	Items []map[string]any `json:"items"`
 	Notes []ImportedNote   `json:"notes"`
@@ -2306,8 +2329,18 @@ type JobStatus struct {
 	// When a run last ended well, be it the last one or one before
 	SucceededAt *string `json:"succeeded_at"`
 	Paused      bool    `json:"paused"`
-	Problem     *string `json:"problem"`
-	Mute        Mute    `json:"mute"`
+	// Why it can't run before its definition is changed
+	Problem *string    `json:"problem"`
+	Warning JobWarning `json:"warning"`
+	Mute    Mute       `json:"mute"`
+}
+
+// JobWarning: What keeps it from running for the moment; null: nothing
+type JobWarning struct {
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+	// null: not known
+	Since *string `json:"since"`
 }
 
 type LastRun struct {
@@ -2548,12 +2581,14 @@ type OpenApi struct {
 }
 
 type Problem struct {
-	Type      string        `json:"type"`
-	Title     string        `json:"title"`
-	Status    int64         `json:"status"`
-	Detail    string        `json:"detail"`
-	RequestID string        `json:"request_id"`
-	RunID     string        `json:"run_id,omitempty"`
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int64  `json:"status"`
+	Detail    string `json:"detail"`
+	RequestID string `json:"request_id"`
+	RunID     string `json:"run_id,omitempty"`
+	// Of a job that is not there by this name: its name of today
+	RenamedTo string        `json:"renamed_to,omitempty"`
 	Errors    []Mistake     `json:"errors,omitempty"`
 	Quota     *ProblemQuota `json:"quota,omitempty"`
 }

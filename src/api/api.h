@@ -71,11 +71,18 @@ struct api_config {
     struct rate unknown_rate;    /* ... per address without one; 0: the default */
 };
 
+/* Since when the history has the trouble that it has; 0: it has none. */
+struct history_trouble {
+    int64_t unwell_ms;
+    int64_t full_ms; /* what waits for it fills this node's spool, or can't be written there */
+};
+
 struct api_ports {
     struct loop *loop;
     struct engine *engine;
     struct store *store;
     struct history *history;
+    const struct history_trouble *history_trouble; /* as it is now; NULL: nobody looks */
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;

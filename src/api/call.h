@@ -99,8 +99,10 @@ struct call {
     void *state; /* the handler's */
     void (*release)(void *state);
 
-    TAILQ_ENTRY(call) link, in_ready, in_trail;
+    TAILQ_ENTRY(call) link, in_ready, in_trail, in_confirm;
 };
+
+TAILQ_HEAD(call_list, call);
 
 /* Made with the head of a request, which it owns. NULL: out of memory. */
 struct call *call_new(struct listener *listener, struct http_request *request);

@@ -95,7 +95,7 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM | ROUTE_SCOPED, "topics last_event_id", "", get_events,
      "What happens, as server-sent events"},
 
-    {HTTP_GET, V1 "/jobs", RIGHT_VIEW, ROUTE_SCOPED, "limit cursor q label owner status folder sort fields deleted", "", list_jobs,
+    {HTTP_GET, V1 "/jobs", RIGHT_VIEW, ROUTE_SCOPED, "limit cursor q words label owner status folder sort fields deleted confirmed", "", list_jobs,
      "Jobs, by name"},
     {HTTP_POST, V1 "/jobs", RIGHT_EDIT, ROUTE_SCOPED, "dry_run", ANY_BODY, post_job,
      "Create a job that its definition names"},

@@ -327,6 +327,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     api->hidden = ROUTE_FACADES & ~config->facades;
     TAILQ_INIT(&api->calls);
     TAILQ_INIT(&api->ready);
+    confirms_init(&api->confirms);
     idempotency_init(&api->idempotency);
     metrics_init(&api->metrics);
     accounts_init(&api->accounts);

@@ -14,6 +14,7 @@
 #include "batch/batch_keep.h"
 #include "call.h"
 #include "cluster/node_loads.h"
+#include "confirm.h"
 #include "definition/undecoded.h"
 #include "hooks/webhook.h"
 #include "idempotency.h"
@@ -24,8 +25,6 @@
 
 struct events;
 struct http_server;
-
-TAILQ_HEAD(call_list, call);
 
 /* The UNIX socket, or one address. */
 struct listener {
@@ -58,6 +57,7 @@ struct api {
     size_t large_bytes;       /* of large bodies that calls hold */
     struct call_list ready;   /* answered by store or history: to continue in the next turn */
     struct loop_timer *later; /* fires in that turn */
+    struct confirms confirms;
     struct idempotency idempotency;
     struct kept_batches kept;
     bool counts_herd; /* a call of herd/herd_read.c is under way */

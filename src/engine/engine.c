@@ -483,6 +483,11 @@ void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, ch
     placement_tell_nobody(&engine->placement, job->where, catalog_job_function(job), ret, size);
 }
 
+void engine_tell_unmatched(const struct engine *engine, const char *where, char *ret, size_t size)
+{
+    placement_tell_unmatched(&engine->placement, where, ret, size);
+}
+
 enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t until_ms,
                         enum run_reason reason, struct ledger_entry **ret, size_t *ret_count)
 {

@@ -83,7 +83,10 @@ enum clock_doubt {
 struct engine_clock {
     enum clock_doubt doubt;
     int64_t until_ms; /* wall time at which the doubt ends; 0: no doubt */
+    int64_t left_ms;  /* until then, by the boot clock */
     bool is_skewed;   /* too far from the other nodes' clocks */
+    int64_t since_ms; /* when the doubt or the skew began, by the clock that was trusted: the one
+                         before the step, or that of the cluster; 0: neither */
     int64_t skew_ms;
     uint64_t steps;     /* of more than a second */
     int64_t step_ms;    /* the last one: ahead, or back (negative) */
@@ -93,6 +96,10 @@ struct engine_clock {
 };
 
 struct engine_clock engine_clock(const struct engine *engine);
+
+/* Is the wall clock the cluster's, as far as this node knows at `now`: compared with the others,
+ * not doubted, and not set since the last turn? */
+bool engine_trusts_clock(const struct engine *engine, struct now now);
 const char *engine_doubt_text(enum clock_doubt doubt);
 
 /* Watch lag: how long this node's last heartbeat took to come back through the store's feed, or has
@@ -113,6 +120,13 @@ bool engine_has_node(struct engine *engine, const struct catalog_job *job);
 /* The definition that says where the run may run: its job, or what its step runs. NULL: not known
  * yet. Valid until the next turn. */
 const struct catalog_job *engine_terms(struct engine *engine, const struct run *run);
+
+/* When the last node that matched `where` (eligible.h) went, as far as this one knows: gone nodes
+ * are known for a day. 0: none did. */
+int64_t engine_last_node_gone_ms(const struct engine *engine, const char *where);
+
+/* placement_tell_unmatched. */
+void engine_tell_unmatched(const struct engine *engine, const char *where, char *ret, size_t size);
 
 /* A message that there is none. */
 void engine_tell_nobody(struct engine *engine, const struct catalog_job *job, char *ret,

@@ -325,6 +325,25 @@ int64_t engine_clock_at(const struct engine *engine)
     return at.ms == INT64_MAX ? NEVER_MS : wall_at(engine->now, at);
 }
 
+bool engine_trusts_clock(const struct engine *engine, struct now now)
+{
+    const struct clock_watch *clock = &engine->clock;
+    int64_t step_ms = now.wall.ms - now.boot.ms - clock->last_ms;
+    return clock->is_known && llabs(step_ms) <= STEP_MS && clock->doubt == DOUBT_NONE &&
+           peers_trust_clock(&engine->peers);
+}
+
+/* A doubted clock says nothing of when: the one before its step does. */
+static int64_t troubled_since_ms(const struct engine *engine)
+{
+    const struct clock_watch *clock = &engine->clock;
+    if (clock->doubt != DOUBT_NONE)
+        return clock->doubt_since.ms + clock->believed_ms;
+    if (engine->peers.is_skewed)
+        return wall_at(engine->now, engine->skewed_since) - engine->peers.skew_ms;
+    return 0;
+}
+
 struct engine_clock engine_clock(const struct engine *engine)
 {
     const struct clock_watch *clock = &engine->clock;
@@ -334,7 +353,11 @@ struct engine_clock engine_clock(const struct engine *engine)
             clock->doubt == DOUBT_NONE
                 ? 0
                 : wall_at(engine->now, (struct boot_ms){clock->doubt_since.ms + BELIEVE_AFTER_MS}),
+        .left_ms = clock->doubt == DOUBT_NONE
+                       ? 0
+                       : clock->doubt_since.ms + BELIEVE_AFTER_MS - engine->now.boot.ms,
         .is_skewed = engine->peers.is_skewed,
+        .since_ms = troubled_since_ms(engine),
         .skew_ms = engine->peers.skew_ms,
         .steps = clock->steps,
         .step_ms = clock->step_ms,

@@ -58,6 +58,17 @@ static bool another_can(const struct peers *peers, const char *where, bool *ret_
     return false;
 }
 
+int64_t engine_last_node_gone_ms(const struct engine *engine, const char *where)
+{
+    struct boot_ms last = {0};
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(&engine->peers.by_name, &at));) {
+        if (known->gone.ms > last.ms && peer_runs_jobs(&known->peer) && fits(where, &known->peer))
+            last = known->gone;
+    }
+    return last.ms ? wall_at(engine->now, last) : 0;
+}
+
 enum run_reason engine_hindrance(const struct engine *engine, const char *where)
 {
     bool is_another_drained;

@@ -18,7 +18,7 @@
 #include "stages/claimer.h"
 #include "stages/planner.h"
 #include "stages/recorder.h"
-#include "stages/runner.h"
+#include "stages/runner/runner.h"
 #include "stages/sweeper.h"
 #include "state/boot_marks.h"
 #include "state/hindrances.h"
@@ -118,6 +118,7 @@ struct engine {
     struct boot_ms
         unheard_since; /* when the heartbeat was sent that has not come back through the feed yet */
     bool was_skewed;   /* and it was logged */
+    struct boot_ms skewed_since; /* or no longer skewed */
 };
 
 /* ---- engine.c ---- */

@@ -250,6 +250,7 @@ static void compare_clocks(struct engine *engine)
               is_skewed ? " what=\"nothing is started here until it agrees with the other nodes'\""
                         : "");
     engine->was_skewed = is_skewed;
+    engine->skewed_since = engine->now.boot;
     marks_sweep(&engine->marks);
 }
 

@@ -62,9 +62,9 @@ static void gather_dispatch(struct history *history)
     history_queue_done(&gather->answered);
 }
 
-static int64_t gather_waiting(struct history *history)
+static void gather_backlog(struct history *history, struct history_backlog *ret)
 {
-    return history_waiting(gather_of(history)->place.own);
+    *ret = history_backlog(gather_of(history)->place.own);
 }
 
 static enum status gather_health(struct history *history, struct strbuf *why)
@@ -93,7 +93,7 @@ static const struct history_ops gather_ops = {
     .submit = gather_submit,
     .dispatch = gather_dispatch,
     .health = gather_health,
-    .waiting = gather_waiting,
+    .backlog = gather_backlog,
     .free = gather_free,
 };
 

@@ -262,12 +262,20 @@ struct history_prune {
     struct history_request request;
 };
 
+/* What waits on this node's disk for a database: nobody else can read it. */
+struct history_backlog {
+    int64_t records, bytes;
+    int64_t max_bytes;     /* 0: nothing ever waits */
+    int64_t dropped_bytes; /* of output, to make room, since the agent's start */
+    enum status disk;      /* of the last write: OK; E_TOO_LARGE: it is full; E_IO: it failed */
+};
+
 struct history_ops {
     void (*submit)(struct history *history, struct history_request *request);
     void (*dispatch)(struct history *history);
     enum status (*health)(struct history *history, struct strbuf *why);
     struct history *(*free)(struct history *history);
-    int64_t (*waiting)(struct history *history); /* NULL: none ever wait */
+    void (*backlog)(struct history *history, struct history_backlog *ret); /* NULL: none ever is */
 };
 
 /* Backends embed this as their first member. */
@@ -335,10 +343,18 @@ static inline enum status history_health(struct history *history, struct strbuf 
     return history->ops->health(history, why);
 }
 
-/* Records that wait on this node's disk for a database: nobody else can read them. */
+static inline struct history_backlog history_backlog(struct history *history)
+{
+    struct history_backlog ret = {0};
+    if (history->ops->backlog)
+        history->ops->backlog(history, &ret);
+    return ret;
+}
+
+/* Records that wait on this node's disk for a database. */
 static inline int64_t history_waiting(struct history *history)
 {
-    return history->ops->waiting ? history->ops->waiting(history) : 0;
+    return history_backlog(history).records;
 }
 
 /* Waits for the appends that were submitted. Every other pending request, and every request that a

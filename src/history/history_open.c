@@ -85,6 +85,13 @@ static bool has_spool(const char *dir)
 enum status history_open(const char *url, const char *dir, struct history_wake wake,
                          struct history **ret, struct strbuf *why)
 {
+    return history_open_limited(url, dir, 0, wake, ret, why);
+}
+
+enum status history_open_limited(const char *url, const char *dir, int64_t spool_bytes,
+                                 struct history_wake wake, struct history **ret, struct strbuf *why)
+{
+    const struct history_spool_limits limits = {.max_bytes = spool_bytes};
     struct history *history = NULL;
     bool is_remote = url && url[0];
     const struct kind *kind = is_remote ? find_kind(url) : NULL;
@@ -95,7 +102,7 @@ enum status history_open(const char *url, const char *dir, struct history_wake w
     if (st != OK)
         return st;
     if (is_remote || has_spool(dir))
-        return history_spool_open(dir, NULL, history, wake, ret, why);
+        return history_spool_open(dir, &limits, history, wake, ret, why);
     *ret = history;
     return OK;
 }

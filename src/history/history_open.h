@@ -16,6 +16,11 @@
 MUST_CHECK enum status history_open(const char *url, const char *dir, struct history_wake wake,
                                     struct history **ret, struct strbuf *why);
 
+/* The same, with a limit for DIR/spool; 0: that of history_spool.h. */
+MUST_CHECK enum status history_open_limited(const char *url, const char *dir, int64_t spool_bytes,
+                                            struct history_wake wake, struct history **ret,
+                                            struct strbuf *why);
+
 /* Whether the URL has the scheme of a backend. */
 bool history_is_known(const char *url);
 

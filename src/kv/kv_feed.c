@@ -178,6 +178,13 @@ void kv_feed_change(struct kv_feed *feed, int64_t rev, int64_t floor, const stru
     free(all);
 }
 
+void kv_feed_compacted(struct kv_feed *feed, int64_t rev, int64_t floor)
+{
+    end_late_ones(feed, rev + 1, floor);
+    if (feed->cursor < rev)
+        feed->cursor = rev;
+}
+
 void kv_feed_told(struct kv_feed *feed, int64_t rev)
 {
     for (struct kv_feed_watch *watch = feed->watches; watch; watch = watch->next)

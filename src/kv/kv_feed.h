@@ -7,7 +7,7 @@
  *     PENDING -> LIVE -> ENDED (compacted)
  *        ^--------'  the connection is lost
  *
- * One reading: begin, and when its answer is there: head, change for each, told. */
+ * One reading: begin, and when its answer is there: head, change for each (or compacted), told. */
 #ifndef PEAL_KV_FEED_H
 #define PEAL_KV_FEED_H
 
@@ -42,6 +42,8 @@ void kv_feed_head(struct kv_feed *feed, int64_t rev, int64_t floor, uint64_t clu
 /* A change. What lies between the cursor and it was compacted: who wanted that is ended. */
 void kv_feed_change(struct kv_feed *feed, int64_t rev, int64_t floor, const struct kv_event *events,
                     size_t count);
+/* There is none above the cursor though the feed stands at `rev`: all of them were compacted. */
+void kv_feed_compacted(struct kv_feed *feed, int64_t rev, int64_t floor);
 /* All changes up to `rev` were read. */
 void kv_feed_told(struct kv_feed *feed, int64_t rev);
 

@@ -204,7 +204,7 @@ static void refuse(struct notifier *notifier, struct lane *lane, const struct no
 {
     struct waiting refused = {.notice = *notice};
     lane->stats.given_up++;
-    lane->stats.failed_ms = notice->made_ms;
+    channel_note_failure(&lane->stats, notice->made_ms);
     past_add(lane, &refused, false, why, notice->made_ms); /* in memory alone, as there are many */
     snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
     notifier_log(notifier, "notification_given_up", "channel=%s job=%s of=%s error=\"%s\"",
@@ -452,6 +452,13 @@ const struct channel *notifier_next_channel(const struct notifier *notifier, con
             return lane->channel;
     }
     return NULL;
+}
+
+void channel_note_failure(struct channel_stats *stats, int64_t at_ms)
+{
+    stats->failed_ms = at_ms;
+    if (!stats->failing_ms)
+        stats->failing_ms = at_ms;
 }
 
 const char *channel_state(const struct channel_stats *stats)

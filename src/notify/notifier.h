@@ -46,8 +46,11 @@ struct channel_stats {
     size_t held;       /* by `quiet` */
     int64_t sent_ms;   /* time of the last one; 0: none */
     int64_t failed_ms;
-    char error[240]; /* of the last failed attempt */
+    int64_t failing_ms; /* of the first failed attempt since the last one that was sent; 0: none */
+    char error[240];    /* of the last failed attempt */
 };
+
+void channel_note_failure(struct channel_stats *stats, int64_t at_ms);
 
 /* "failing": the last attempt failed. "ok": it was sent. "idle": there was none yet. */
 const char *channel_state(const struct channel_stats *stats);

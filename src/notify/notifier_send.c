@@ -42,7 +42,7 @@ static void note_failure(struct lane *lane, struct waiting *waiting, const char 
     free(waiting->answer);
     waiting->answer = strdup(why); /* NULL, out of memory: it is not shown */
     lane->stats.failed++;
-    lane->stats.failed_ms = now_ms;
+    channel_note_failure(&lane->stats, now_ms);
     snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
 }
 
@@ -76,6 +76,7 @@ static void sent(void *context, const struct outcome *outcome)
     if (outcome->verdict == VERDICT_SENT) {
         lane->stats.sent++;
         lane->stats.sent_ms = now.wall.ms;
+        lane->stats.failing_ms = 0;
         lane->troubles = 0;
         waiting->tries++;
         notifier_end(notifier, lane, waiting, true, outcome->answer, now.wall.ms);

@@ -60,9 +60,9 @@ static bool withdraw(struct kv_request *request)
 static bool is_away(const struct kv_request *request, struct strbuf *why)
 {
     const struct pg_link *link = ((const struct pg_call *)request)->link;
-    if (!link->conn)
+    if (!link->wire)
         strbuf_adds(why, link->why.length ? link->why.text : "no connection yet");
-    return !link->conn;
+    return !link->wire;
 }
 
 static const struct kv_request_ops request_ops = {
@@ -106,10 +106,10 @@ void pg_unblock(struct pg_client *client)
     pg_link_submit(&client->stream, job);
 }
 
-static bool unblock_result(struct pg_job *job, PGresult *result)
+static bool unblock_rows(struct pg_job *job, PGresult *rows)
 {
     (void)job;
-    (void)result;
+    (void)rows;
     return false;
 }
 
@@ -125,22 +125,22 @@ static void unblock_free(struct pg_job *job)
 }
 
 static const struct pg_job_type unblock_type = {
-    .result = unblock_result, .over = unblock_over, .free = unblock_free};
+    .rows = unblock_rows, .over = unblock_over, .free = unblock_free};
 
-static void take_error(struct pg_call *call, const PGresult *result)
+static void call_error(struct pg_job *job, const struct pg_error *error)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    enum pg_verdict verdict = pg_judge(state ? state : "08000", &call->status);
+    struct pg_call *call = call_of(job);
+    const char *state = error->state[0] ? error->state : "08000";
+    enum pg_verdict verdict = pg_judge(state, &call->status);
     strbuf_reset(&call->request.message);
-    strbuf_adds(&call->request.message, message ? message : "no message");
+    strbuf_adds(&call->request.message, error->message);
     call->is_again = verdict != PG_REFUSED;
     if (verdict == PG_MUTE)
         client_of(call)->mute_until_ms = kv_now_ms() + MUTE_MS;
     if (verdict == PG_BLOCKED)
         pg_unblock(client_of(call));
     if (verdict == PG_LOST)
-        call->link->must_close = true;
+        pg_link_lose(call->link, "the server ended the session");
 }
 
 static void take_lease(struct pg_call *call, int64_t rev, int64_t incarnation)
@@ -202,16 +202,11 @@ static enum status take_rows(struct pg_call *call)
     return OK;
 }
 
-static bool call_result(struct pg_job *job, PGresult *result)
+static bool call_rows(struct pg_job *job, PGresult *rows)
 {
     struct pg_call *call = call_of(job);
-    ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_TUPLES_OK) {
-        take_error(call, result);
-        return false;
-    }
     PQclear(call->rows);
-    call->rows = result;
+    call->rows = rows;
     call->status = OK;
     return true;
 }
@@ -247,7 +242,7 @@ static void call_over(struct pg_job *job, bool is_lost)
 }
 
 static const struct pg_job_type call_type = {
-    .result = call_result, .over = call_over, .free = free_job};
+    .rows = call_rows, .error = call_error, .over = call_over, .free = free_job};
 
 /* ---- requests ---- */
 

@@ -23,7 +23,7 @@ static void poll_later(struct pg_client *client)
 
 void pg_feed_read(struct pg_client *client)
 {
-    if (!client->stream.conn)
+    if (!client->stream.wire)
         return;
     client->must_read_feed = client->is_feed_asked;
     if (client->is_feed_asked)
@@ -149,29 +149,35 @@ static void compact(struct pg_client *client, int64_t rev)
     pg_link_submit(&client->stream, &client->compact_job);
 }
 
-static bool feed_result(struct pg_job *job, PGresult *result)
+static struct pg_client *reader(struct pg_job *job)
 {
-    struct pg_client *client =
-        (struct pg_client *)((char *)job - offsetof(struct pg_client, feed_job));
+    return (struct pg_client *)((char *)job - offsetof(struct pg_client, feed_job));
+}
+
+static bool feed_rows(struct pg_job *job, PGresult *result)
+{
+    struct pg_client *client = reader(job);
     int count = PQntuples(result);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || count == 0 || PQnfields(result) != COLUMNS) {
-        client->stream.must_close = true;
+    if (count == 0 || PQnfields(result) != COLUMNS) {
+        pg_link_lose(&client->stream, "the feed can't be read");
         return false;
     }
     int64_t rev = pg_int8_at(result, 0, FEED_REV), floor = pg_int8_at(result, 0, FLOOR);
     int64_t incarnation = pg_int8_at(result, 0, INCARNATION);
-    if (incarnation != client->stream.facts.incarnation) { /* commits were lost: all watches begin
-                                                              anew, with the other cluster id */
-        client->stream.must_close = true;
+    if (incarnation != client->stream.facts.incarnation) { /* all watches begin anew, with the other
+                                                              cluster id */
+        pg_link_lose(&client->stream, "commits were lost");
         return false;
     }
     bool is_any = !PQgetisnull(result, 0, REV);
     kv_feed_head(&client->feed, rev, floor, pg_cluster_id(&client->stream.facts, incarnation));
     for (int row = 0; is_any && row < count; row++)
         if (!take_change(client, result, row, floor))
-            client->stream.must_close = true;
+            pg_link_lose(&client->stream, "a change can't be read");
     pg_learn(client, &client->stream, rev, incarnation, 0);
-    if (client->feed.cursor >= rev || !is_any)
+    if (!is_any && client->feed.cursor < rev)
+        kv_feed_compacted(&client->feed, rev, floor);
+    if (client->feed.cursor >= rev)
         kv_feed_told(&client->feed, rev);
     else
         client->must_read_feed = true; /* there is more */
@@ -179,10 +185,14 @@ static bool feed_result(struct pg_job *job, PGresult *result)
     return false;
 }
 
+static void feed_error(struct pg_job *job, const struct pg_error *error)
+{
+    pg_link_lose(&reader(job)->stream, error->words);
+}
+
 static void feed_over(struct pg_job *job, bool is_lost)
 {
-    struct pg_client *client =
-        (struct pg_client *)((char *)job - offsetof(struct pg_client, feed_job));
+    struct pg_client *client = reader(job);
     client->is_feed_asked = false;
     if (!is_lost && (client->must_read_feed || kv_feed_is_behind(&client->feed)))
         pg_feed_read(client);
@@ -194,12 +204,12 @@ static void feed_free(struct pg_job *job)
 }
 
 static const struct pg_job_type feed_type = {
-    .result = feed_result, .over = feed_over, .free = feed_free};
+    .rows = feed_rows, .error = feed_error, .over = feed_over, .free = feed_free};
 
-static bool compact_result(struct pg_job *job, PGresult *result)
+static bool compact_rows(struct pg_job *job, PGresult *rows)
 {
     (void)job;
-    (void)result;
+    (void)rows;
     return false;
 }
 
@@ -211,7 +221,7 @@ static void compact_over(struct pg_job *job, bool is_lost)
 }
 
 static const struct pg_job_type compact_type = {
-    .result = compact_result, .over = compact_over, .free = feed_free};
+    .rows = compact_rows, .over = compact_over, .free = feed_free};
 
 /* ---- the connection ---- */
 

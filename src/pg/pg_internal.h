@@ -2,8 +2,11 @@
  *
  *     pg_client.c     made and freed; which connection a request goes to
  *     pg_address.c    the URL
- *     pg_connect.c    a thread that opens one connection, up to the point where it can be used
- *     pg_link.c       one connection on the loop: jobs in a pipeline
+ *     pg_wire.c       one connection over libpq (pg_wire.h: the border to the server)
+ *     pg_connect.c    a thread that opens it
+ *     pg_statements.c what is prepared on it
+ *     pg_opening.c    what it is asked first: has the server kept what was seen before?
+ *     pg_link.c       a connection that is kept up: jobs in a pipeline
  *     pg_call.c       a request: sent, sent again, answered
  *     pg_encode.c     a transaction as arrays
  *     pg_decode.c     rows as a result
@@ -14,18 +17,16 @@
 #ifndef PEAL_PG_INTERNAL_H
 #define PEAL_PG_INTERNAL_H
 
-#include <libpq-fe.h>
-#include <pthread.h>
-
 #include "kv_feed.h"
 #include "kv_observer.h"
 #include "kv_request.h"
 #include "kv_shape.h"
 #include "pg.h"
-#include "pg_address.h"
+#include "pg_wire.h"
+#include "pg_words.h"
 #include "strbuf.h"
 
-enum { PG_FORMAT = 2, PG_OWN_LEASES_MAX = 8 };
+enum { PG_OWN_LEASES_MAX = 8 };
 
 /* ---- opening a connection ---- */
 
@@ -42,42 +43,27 @@ struct pg_facts {
     char timeline[16];
 };
 
-struct pg_opening; /* a thread */
-
-/* What the thread is to compare: copied. */
+/* What it is to compare: copied. */
 struct pg_memory {
     struct kv_mark mark;
     char timeline[16];   /* of the connection before; "": none */
     int old_backend_pid; /* to be ended; 0: none */
-    uint64_t client_id;  /* part of the application's name */
     int64_t own_leases[PG_OWN_LEASES_MAX];
     size_t own_lease_count;
 };
 
-/* The descriptor is readable when it is over. */
-MUST_CHECK enum status pg_opening_new(const struct pg_address *address, enum pg_role role,
-                                      const struct pg_memory *memory, struct pg_opening **ret,
-                                      int *ret_fd);
-/* To be called then, once. Not OK: *why says why; E_VERSION and E_INVALID do not pass. */
-enum status pg_opening_take(struct pg_opening *opening, PGconn **ret, struct pg_facts *facts,
-                            struct strbuf *why);
-struct pg_opening *pg_opening_free(struct pg_opening *opening); /* ends the thread; accepts NULL */
+struct pg_opening;
+struct pg_client;
 
-/* The statements that are prepared on each connection, and their names. */
-enum pg_statement {
-    PG_READ,
-    PG_TXN,
-    PG_LIST,
-    PG_GRANT,
-    PG_REVOKE,
-    PG_CHANGES,
-    PG_BEAT,
-    PG_LEASES,
-    PG_COMPACT,
-    PG_UNBLOCK,
-    PG_STATEMENTS,
-};
-const char *pg_statement_name(enum pg_statement statement);
+/* It is ready, or it failed; from the loop, once. E_VERSION and E_INVALID do not pass. */
+typedef void pg_opened(void *context, enum status st, const char *why);
+
+MUST_CHECK enum status pg_opening_new(struct pg_client *client, enum pg_role role,
+                                      const struct pg_memory *memory, pg_opened *over,
+                                      void *context, struct pg_opening **ret);
+/* Once it is ready: the connection, which is the caller's, and what is known of it. */
+struct pg_wire *pg_opening_take(struct pg_opening *opening, struct pg_facts *ret);
+struct pg_opening *pg_opening_free(struct pg_opening *opening); /* accepts NULL */
 
 /* ---- one connection on the loop ---- */
 
@@ -93,19 +79,15 @@ struct pg_job {
 };
 
 struct pg_job_type {
-    /* Every result of the statement; an error is one. True: the result is the job's now. */
-    bool (*result)(struct pg_job *job, PGresult *result);
-    /* After its Sync, or the connection is lost and the outcome unknown; then it is off the link.
-     */
+    /* What the statement has found. True: the rows are the job's now. */
+    bool (*rows)(struct pg_job *job, PGresult *rows);
+    /* It was not done; NULL: that is no matter. */
+    void (*error)(struct pg_job *job, const struct pg_error *error);
+    /* It is committed or undone, or the connection is lost and the outcome unknown; then it is off
+     * the link. */
     void (*over)(struct pg_job *job, bool is_lost);
     /* One that is dropped, when it is off the link; any, when the link is freed. */
     void (*free)(struct pg_job *job);
-};
-
-struct pg_params {
-    int count;
-    const char *values[32];
-    int lengths[32];
 };
 
 struct pg_queue {
@@ -113,17 +95,13 @@ struct pg_queue {
     size_t count;
 };
 
-struct pg_client;
-
 struct pg_link {
     struct pg_client *client;
     enum pg_role role;
-    PGconn *conn; /* NULL: not open */
-    struct loop_fd *fd;
+    struct pg_wire *wire;       /* NULL: not open */
     struct pg_opening *opening; /* NULL: none */
-    struct loop_fd *opening_fd;
-    struct loop_timer *timer; /* the next attempt; or the next look at a silent server */
-    struct pg_facts facts;    /* of the connection, or of the last one */
+    struct loop_timer *timer;   /* the next attempt; or the next look at a silent server */
+    struct pg_facts facts;      /* of the connection, or of the last one */
     struct pg_queue waiting, sent;
     struct strbuf why; /* the last failure */
     enum status status;
@@ -139,7 +117,8 @@ void pg_link_release(struct pg_link *link);
 void pg_link_submit(struct pg_link *link, struct pg_job *job);
 /* Takes a waiting job off; false: it was sent, or is not there. */
 bool pg_link_withdraw(struct pg_link *link, struct pg_job *job);
-/* Closes the connection and opens another: jobs that were sent are lost. */
+/* Closes the connection and opens another: jobs that were sent are lost. While results are being
+ * handled, that waits until they are. */
 void pg_link_lose(struct pg_link *link, const char *why);
 
 /* ---- requests ---- */
@@ -270,17 +249,5 @@ void pg_leases_opened(struct pg_client *client);
 void pg_leases_broken(struct pg_client *client);
 void pg_leases_saw(struct pg_client *client, const PGresult *rows); /* of PG_LEASES */
 void pg_lease_end(struct pg_client *client, const struct kv_observed *lease);
-
-/* ---- words ---- */
-
-enum pg_verdict {
-    PG_AGAIN,   /* nothing was done, and the same may succeed at once */
-    PG_MUTE,    /* the same, without NOTIFY */
-    PG_BLOCKED, /* the same; somebody holds the lock for too long */
-    PG_LOST,    /* nothing was done; the connection is of no more use */
-    PG_REFUSED, /* nothing was done */
-};
-enum pg_verdict pg_judge(const char *sqlstate, enum status *ret);
-void pg_explain(const struct pg_address *address, const char *message, struct strbuf *why);
 
 #endif

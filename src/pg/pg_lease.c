@@ -23,7 +23,7 @@ struct beat {
 bool pg_lease_renew(struct kv_client *base, int64_t id)
 {
     struct pg_client *client = (struct pg_client *)base;
-    struct beat *beat = client->stream.conn ? calloc(1, sizeof(*beat)) : NULL;
+    struct beat *beat = client->stream.wire ? calloc(1, sizeof(*beat)) : NULL;
     if (!beat)
         return false;
     beat->job = (struct pg_job){.type = &beat_type, .statement = PG_BEAT, .params = &beat->params};
@@ -35,15 +35,16 @@ bool pg_lease_renew(struct kv_client *base, int64_t id)
     return true;
 }
 
-static bool beat_result(struct pg_job *job, PGresult *result)
+static bool beat_rows(struct pg_job *job, PGresult *rows)
 {
     struct beat *beat = (struct beat *)job;
-    if (PQresultStatus(result) == PGRES_TUPLES_OK)
-        kv_lease_renewed(&beat->client->base, beat->id,
-                         PQntuples(result) ? pg_int8_at(result, 0, 1) : 0);
-    else
-        beat->client->stream.must_close = true;
+    kv_lease_renewed(&beat->client->base, beat->id, PQntuples(rows) ? pg_int8_at(rows, 0, 1) : 0);
     return false;
+}
+
+static void beat_error(struct pg_job *job, const struct pg_error *error)
+{
+    pg_link_lose(&((struct beat *)job)->client->stream, error->words);
 }
 
 static void beat_over(struct pg_job *job, bool is_lost)
@@ -58,7 +59,7 @@ static void beat_free(struct pg_job *job)
 }
 
 static const struct pg_job_type beat_type = {
-    .result = beat_result, .over = beat_over, .free = beat_free};
+    .rows = beat_rows, .error = beat_error, .over = beat_over, .free = beat_free};
 
 void pg_leases_want(struct kv_client *client, bool are_any)
 {
@@ -79,15 +80,14 @@ struct end {
     char bytes[28];
 };
 
-static bool nothing(struct pg_job *job, PGresult *result)
+static bool nothing(struct pg_job *job, PGresult *rows)
 {
     (void)job;
-    (void)result;
+    (void)rows;
     return false;
 }
 
-static const struct pg_job_type end_type = {
-    .result = nothing, .over = beat_over, .free = beat_free};
+static const struct pg_job_type end_type = {.rows = nothing, .over = beat_over, .free = beat_free};
 
 /* Unless it has beaten since: the counter is compared. */
 void pg_lease_end(struct pg_client *client, const struct kv_observed *lease)
@@ -127,7 +127,7 @@ void pg_leases_saw(struct pg_client *client, const PGresult *rows)
 
 static void look(struct pg_client *client)
 {
-    if (!client->stream.conn || client->is_looked)
+    if (!client->stream.wire || client->is_looked)
         return;
     client->is_looked = true;
     client->look_job =
@@ -140,19 +140,23 @@ static struct pg_client *looker(struct pg_job *job)
     return (struct pg_client *)((char *)job - offsetof(struct pg_client, look_job));
 }
 
-static bool look_result(struct pg_job *job, PGresult *result)
+static bool look_rows(struct pg_job *job, PGresult *rows)
 {
     struct pg_client *client = looker(job);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) == 0 ||
-        pg_int8_at(result, 0, 1) != client->stream.facts.incarnation) {
-        client->stream.must_close = true;
+    if (PQntuples(rows) == 0 || pg_int8_at(rows, 0, 1) != client->stream.facts.incarnation) {
+        pg_link_lose(&client->stream, "commits were lost");
         return false;
     }
-    pg_leases_saw(client, result);
+    pg_leases_saw(client, rows);
     kv_observer_each_over(&client->observer, kv_now_ms(), end_lease, client);
-    if (pg_int8_at(result, 0, 0) > client->feed.cursor) /* a wake-up was lost, or is on its way */
+    if (pg_int8_at(rows, 0, 0) > client->feed.cursor) /* a wake-up was lost, or is on its way */
         pg_feed_read(client);
     return false;
+}
+
+static void look_error(struct pg_job *job, const struct pg_error *error)
+{
+    pg_link_lose(&looker(job)->stream, error->words);
 }
 
 static void look_over(struct pg_job *job, bool is_lost)
@@ -169,7 +173,7 @@ static void look_free(struct pg_job *job)
 }
 
 static const struct pg_job_type look_type = {
-    .result = look_result, .over = look_over, .free = look_free};
+    .rows = look_rows, .error = look_error, .over = look_over, .free = look_free};
 
 static void on_timer(void *context)
 {

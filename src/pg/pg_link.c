@@ -1,12 +1,11 @@
-/* One connection on the loop. Jobs are sent in a pipeline, each with a Sync of its own, so that
- * each is a transaction of its own; results come in their order.
+/* A connection that is kept up. Jobs are sent in a pipeline, each a transaction of its own; results
+ * come in their order.
  *
- *     closed -> opening (a thread) -> open -> closed ...
+ *     closed -> opening -> open -> closed ...
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pg_internal.h"
 
@@ -15,9 +14,6 @@ enum {
     RETRY_LAST_MS = 1000,
     SILENT_MS = 5000, /* jobs are under way, and nothing comes: the server is gone, or frozen */
 };
-
-static void open_now(void *context);
-static void flush(struct pg_link *link);
 
 /* ---- queues ---- */
 
@@ -46,6 +42,14 @@ static struct pg_job *queue_pop(struct pg_queue *queue)
     return job;
 }
 
+/* What is in `from` goes to the end of `to`. */
+static void queue_move(struct pg_queue *from, struct pg_queue *to)
+{
+    struct pg_job *job;
+    while ((job = queue_pop(from)))
+        queue_push(to, job);
+}
+
 static void finish(struct pg_job *job, bool is_lost)
 {
     if (job->is_dropped)
@@ -56,22 +60,23 @@ static void finish(struct pg_job *job, bool is_lost)
 
 /* ---- closing ---- */
 
-static void close_conn(struct pg_link *link)
+/* What waits for the stream is asked anew on the next one, by those whose it is: sent there as
+ * well, it would be in the queue twice. What waits for the calls was not sent, and is sent then. */
+static void close_wire(struct pg_link *link)
 {
-    struct pg_queue sent = link->sent;
+    struct pg_queue lost;
     struct pg_job *job;
-    bool was_open = link->conn != NULL;
-    link->fd = loop_fd_free(link->fd);
-    PQfinish(link->conn);
-    link->conn = NULL;
-    if (!sent.first)
-        sent.end = &sent.first;
-    queue_init(&link->sent);
+    bool was_open = link->wire != NULL;
+    link->wire = pg_wire_free(link->wire);
+    queue_init(&lost);
+    queue_move(&link->sent, &lost);
+    if (link->role == PG_STREAM)
+        queue_move(&link->waiting, &lost);
     if (was_open && link->role == PG_STREAM) {
         pg_leases_broken(link->client);
         pg_feed_broken(link->client, link->why.length ? link->why.text : "the connection is lost");
     }
-    while ((job = queue_pop(&sent)))
+    while ((job = queue_pop(&lost)))
         finish(job, true);
 }
 
@@ -86,60 +91,43 @@ static void retry_later(struct pg_link *link)
 
 void pg_link_lose(struct pg_link *link, const char *why)
 {
-    if (!link->conn)
+    if (!link->wire)
         return;
     strbuf_reset(&link->why);
     pg_explain(&link->client->address, why, &link->why);
+    link->must_close = link->is_working;
+    if (link->is_working)
+        return;
     link->status = E_UNREACHABLE;
-    close_conn(link);
+    close_wire(link);
     retry_later(link);
 }
 
 /* ---- sending ---- */
 
-static bool send_job(struct pg_link *link, struct pg_job *job)
-{
-    static const int formats[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    const struct pg_params *params = job->params;
-    return PQsendQueryPrepared(link->conn, pg_statement_name(job->statement), params->count,
-                               params->values, params->lengths, formats, 1) &&
-           PQpipelineSync(link->conn);
-}
-
-static void want(struct pg_link *link)
-{
-    int unsent = PQflush(link->conn);
-    if (unsent < 0)
-        pg_link_lose(link, PQerrorMessage(link->conn));
-    else
-        loop_fd_want(link->fd, LOOP_READ | (unsent ? LOOP_WRITE : 0));
-}
-
 static void flush(struct pg_link *link)
 {
     struct pg_job *job;
-    if (!link->conn || !link->waiting.first)
+    bool is_fine = true;
+    if (!link->wire || !link->waiting.first)
         return;
     if (!link->sent.first) {
         link->heard_ms = kv_now_ms();
         loop_timer_set(link->timer, SILENT_MS);
     }
-    while (link->conn && (job = queue_pop(&link->waiting))) {
+    while (is_fine && (job = queue_pop(&link->waiting))) {
         queue_push(&link->sent, job);
-        if (!send_job(link, job)) {
-            pg_link_lose(link, PQerrorMessage(link->conn));
-            return;
-        }
+        is_fine = pg_wire_send(link->wire, job->statement, job->params) == OK;
     }
-    want(link);
+    if (!is_fine || pg_wire_flush(link->wire) != OK)
+        pg_link_lose(link, pg_wire_why(link->wire));
 }
 
 void pg_link_submit(struct pg_link *link, struct pg_job *job)
 {
     job->is_dropped = false;
     queue_push(&link->waiting, job);
-    if (link->conn && !link->is_working)
+    if (link->wire && !link->is_working)
         flush(link);
 }
 
@@ -159,79 +147,82 @@ bool pg_link_withdraw(struct pg_link *link, struct pg_job *job)
 
 /* ---- results ---- */
 
-/* Nobody waits for this answer any more, but the next request would meet the same lock. */
-static void take_unwanted(struct pg_link *link, const PGresult *result)
+static void on_rows(void *context, PGresult *rows)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    struct pg_link *link = context;
+    struct pg_job *job = link->sent.first;
+    link->is_working = true;
+    if (!job || job->is_dropped || !job->type->rows(job, rows))
+        PQclear(rows);
+}
+
+/* Nobody waits for the answer of a dropped one any more, but the next request would meet the same
+ * lock. */
+static void on_error(void *context, const struct pg_error *error)
+{
+    struct pg_link *link = context;
+    struct pg_job *job = link->sent.first;
     enum status st;
-    if (state && pg_judge(state, &st) == PG_BLOCKED)
+    link->is_working = true;
+    if (job && !job->is_dropped && job->type->error)
+        job->type->error(job, error);
+    else if (job && job->is_dropped && pg_judge(error->state, &st) == PG_BLOCKED)
         pg_unblock(link->client);
 }
 
-/* Takes in all that has come; false: the connection is lost. */
-static bool read_results(struct pg_link *link)
-{
-    while (link->conn && link->sent.first && !PQisBusy(link->conn)) {
-        PGresult *result = PQgetResult(link->conn);
-        struct pg_job *job = link->sent.first;
-        if (!result) {
-            if (PQstatus(link->conn) == CONNECTION_BAD)
-                return false;
-            continue; /* the end of a statement's results */
-        }
-        ExecStatusType status = PQresultStatus(result);
-        if (status == PGRES_PIPELINE_SYNC)
-            finish(queue_pop(&link->sent), false);
-        else if (job->is_dropped)
-            take_unwanted(link, result);
-        else if (status != PGRES_PIPELINE_ABORTED && job->type->result(job, result))
-            result = NULL;
-        PQclear(result);
-    }
-    return link->conn != NULL;
-}
-
-static void take_notifies(struct pg_link *link)
-{
-    PGnotify *notify;
-    bool is_any = false;
-    while (link->conn && (notify = PQnotifies(link->conn))) {
-        is_any = true;
-        PQfreemem(notify);
-    }
-    if (is_any)
-        pg_feed_read(link->client);
-}
-
-static void on_ready(void *context, unsigned events)
+static void on_over(void *context)
 {
     struct pg_link *link = context;
-    (void)events;
-    if (!PQconsumeInput(link->conn)) {
-        pg_link_lose(link, PQerrorMessage(link->conn));
-        return;
-    }
-    link->heard_ms = kv_now_ms();
+    struct pg_job *job = queue_pop(&link->sent);
     link->is_working = true;
-    bool is_there = read_results(link);
+    if (job)
+        finish(job, false);
+}
+
+static void on_notified(void *context)
+{
+    struct pg_link *link = context;
+    link->is_working = true;
+    pg_feed_read(link->client);
+}
+
+static void on_paused(void *context)
+{
+    struct pg_link *link = context;
     link->is_working = false;
-    if (!is_there) {
-        if (link->conn)
-            pg_link_lose(link, PQerrorMessage(link->conn));
-        return;
-    }
+    link->heard_ms = kv_now_ms();
     if (link->must_close) {
         link->must_close = false;
-        pg_link_lose(link, "the server ended the session");
+        link->status = E_UNREACHABLE;
+        close_wire(link);
+        retry_later(link);
         return;
     }
-    take_notifies(link);
-    if (!link->conn)
-        return;
     flush(link);
-    if (link->conn)
-        want(link);
 }
+
+static void on_closed(void *context, const char *why)
+{
+    struct pg_link *link = context;
+    link->is_working = false;
+    link->must_close = false;
+    pg_link_lose(link, why);
+}
+
+static void on_connected_again(void *context, enum status st, const char *why)
+{
+    (void)context; /* a wire is handed over when it is open */
+    (void)st;
+    (void)why;
+}
+
+static const struct pg_wire_events wire_events = {.opened = on_connected_again,
+                                                  .rows = on_rows,
+                                                  .error = on_error,
+                                                  .over = on_over,
+                                                  .notified = on_notified,
+                                                  .paused = on_paused,
+                                                  .closed = on_closed};
 
 /* ---- opening ---- */
 
@@ -240,9 +231,8 @@ static void take_memory(const struct pg_link *link, struct pg_memory *ret)
     const struct pg_client *client = link->client;
     const struct table *leases = &client->base.leases;
     const int64_t *id;
-    *ret = (struct pg_memory){.mark = client->base.mark,
-                              .old_backend_pid = link->facts.backend_pid,
-                              .client_id = client->client_id};
+    *ret =
+        (struct pg_memory){.mark = client->base.mark, .old_backend_pid = link->facts.backend_pid};
     memcpy(ret->timeline, link->facts.timeline, sizeof(ret->timeline));
     for (size_t at = 0; ret->own_lease_count < PG_OWN_LEASES_MAX;) {
         const char *lease = table_next(leases, &at);
@@ -259,13 +249,9 @@ static void opened(struct pg_link *link)
     link->failures = 0;
     link->status = OK;
     link->heard_ms = kv_now_ms();
+    link->must_close = link->is_working = false;
     if (client->base.mark.incarnation != link->facts.incarnation) /* what was seen is no more */
         client->base.mark = (struct kv_mark){.incarnation = link->facts.incarnation};
-    if (loop_fd_new(client->base.loop, PQsocket(link->conn), on_ready, link, &link->fd) != OK) {
-        pg_link_lose(link, "out of memory");
-        return;
-    }
-    loop_fd_want(link->fd, LOOP_READ);
     if (link->role == PG_STREAM) {
         pg_leases_opened(client);
         pg_feed_opened(client);
@@ -273,51 +259,42 @@ static void opened(struct pg_link *link)
     flush(link);
 }
 
-static void on_opened(void *context, unsigned events)
+static void on_opened(void *context, enum status st, const char *why)
 {
     struct pg_link *link = context;
     struct pg_client *client = link->client;
-    struct pg_facts facts = link->facts;
-    (void)events;
-    link->opening_fd = loop_fd_free(link->opening_fd);
-    link->status = pg_opening_take(link->opening, &link->conn, &facts, &link->why);
-    link->opening = pg_opening_free(link->opening);
-    if (link->status == OK) {
-        link->facts = facts;
+    link->status = st;
+    strbuf_reset(&link->why);
+    strbuf_adds(&link->why, why);
+    if (st == OK) {
+        link->wire = pg_opening_take(link->opening, &link->facts);
+        pg_wire_bind(link->wire, &wire_events, link);
+        link->opening = pg_opening_free(link->opening);
         opened(link);
         return;
     }
+    link->opening = pg_opening_free(link->opening);
     retry_later(link);
     kv_client_is_away(&client->base, link->why.text ? link->why.text : "");
-    if (link->status == E_INVALID || link->status == E_VERSION)
-        kv_requests_refuse(&client->requests, link->status, link->why.text ? link->why.text : "");
+    if (st == E_INVALID || st == E_VERSION)
+        kv_requests_refuse(&client->requests, st, link->why.text ? link->why.text : "");
 }
 
-static void open_now(void *context)
+static void open_now(struct pg_link *link)
 {
-    struct pg_link *link = context;
     struct pg_memory memory;
-    int fd = -1;
-    if (link->conn || link->opening)
+    if (link->wire || link->opening)
         return;
     take_memory(link, &memory);
-    if (pg_opening_new(&link->client->address, link->role, &memory, &link->opening, &fd) != OK) {
+    if (pg_opening_new(link->client, link->role, &memory, on_opened, link, &link->opening) != OK)
         retry_later(link);
-        return;
-    }
-    if (loop_fd_new(link->client->base.loop, fd, on_opened, link, &link->opening_fd) != OK) {
-        link->opening = pg_opening_free(link->opening);
-        retry_later(link);
-        return;
-    }
-    loop_fd_want(link->opening_fd, LOOP_READ);
 }
 
 /* The next attempt to open it; of one that is open, a look whether the server still answers. */
 static void on_timer(void *context)
 {
     struct pg_link *link = context;
-    if (!link->conn) {
+    if (!link->wire) {
         open_now(link);
         return;
     }
@@ -345,11 +322,8 @@ void pg_link_release(struct pg_link *link)
     struct pg_job *job;
     if (!link->client)
         return;
-    link->opening_fd = loop_fd_free(link->opening_fd);
     link->opening = pg_opening_free(link->opening);
-    link->fd = loop_fd_free(link->fd);
-    PQfinish(link->conn);
-    link->conn = NULL;
+    link->wire = pg_wire_free(link->wire);
     while ((job = queue_pop(&link->sent)) || (job = queue_pop(&link->waiting)))
         job->type->free(job);
     link->timer = loop_timer_free(link->timer);

@@ -68,12 +68,9 @@ static void fail(struct pg_list *list, enum status st, const char *message)
     strbuf_release(&words);
 }
 
-static bool list_result(struct pg_job *job, PGresult *result)
+static bool list_rows(struct pg_job *job, PGresult *rows)
 {
-    struct pg_list *list = list_of(job);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        return false;
-    list->rows = result;
+    list_of(job)->rows = rows;
     return true;
 }
 
@@ -90,7 +87,7 @@ static void list_over(struct pg_job *job, bool is_lost)
 }
 
 static const struct pg_job_type list_type = {
-    .result = list_result, .over = list_over, .free = free_job};
+    .rows = list_rows, .over = list_over, .free = free_job};
 
 static void give_page(struct pg_list *list)
 {
@@ -146,7 +143,7 @@ static void on_timer(void *context)
     if (list->is_off_link)
         give_page(list);
     else
-        fail(list, link->conn ? E_UNKNOWN : E_UNREACHABLE,
+        fail(list, link->wire ? E_UNKNOWN : E_UNREACHABLE,
              link->why.length ? link->why.text : "it did not answer in time");
 }
 

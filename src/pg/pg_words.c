@@ -1,7 +1,6 @@
-/* What an error of the server means for a request, and what a person can do. */
-#include <string.h>
+#include "pg_words.h"
 
-#include "pg_internal.h"
+#include <string.h>
 
 /* By the first letters of SQLSTATE, the more precise ones first. */
 static const struct {

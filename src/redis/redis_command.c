@@ -15,10 +15,18 @@ static const char *const first_lines[REDIS_SCRIPTS] = {
 /* In the order in which the script takes them. */
 #define KEY_COUNT "11"
 _Static_assert(REDIS_DATA_KEYS == 11, "as a text");
-enum { TAGS = 4, GUARD = 10 };
 static const char *const key_names[REDIS_DATA_KEYS] = {
-    "meta",  "keys",  "order",   "feed",  [TAGS] = "tags",   "leases",
-    "beats", "seats", "renewed", "bound", [GUARD] = "guard",
+    [REDIS_KEY_META] = "meta",
+    "keys",
+    "order",
+    [REDIS_KEY_FEED] = "feed",
+    [REDIS_KEY_TAGS] = "tags",
+    "leases",
+    "beats",
+    "seats",
+    "renewed",
+    "bound",
+    [REDIS_KEY_GUARD] = "guard",
 };
 
 char *redis_script_text(enum redis_script script)
@@ -33,16 +41,6 @@ void redis_keys_init(struct redis_keys *keys, const char *prefix)
     *keys = (struct redis_keys){.shas = {""}};
     for (int i = 0; i < REDIS_DATA_KEYS; i++)
         snprintf(keys->text[i], sizeof(keys->text[i]), "{%s}:%s", prefix, key_names[i]);
-}
-
-const char *redis_guard_key(const struct redis_keys *keys)
-{
-    return keys->text[GUARD];
-}
-
-const char *redis_tags_key(const struct redis_keys *keys)
-{
-    return keys->text[TAGS];
 }
 
 void redis_add(struct redis_command *command, const void *bytes, size_t length)

@@ -1,5 +1,6 @@
 /* What the script answers, taken apart. It comes from a stranger's server: everything is checked.
  */
+#include <endian.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,10 +73,9 @@ uint64_t redis_cluster_id(int64_t incarnation)
 
 static int64_t int8_at(const char *bytes)
 {
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number = number << 8 | (uint8_t)bytes[i];
-    return (int64_t)(number & INT64_MAX);
+    uint64_t number;
+    memcpy(&number, bytes, sizeof(number));
+    return (int64_t)(be64toh(number) & INT64_MAX);
 }
 
 bool redis_read_pair(struct kv_bytes key, struct kv_bytes entry, struct kv_pair *ret)
@@ -103,11 +103,12 @@ struct cursor {
 /* Four bytes of length, and as many bytes. */
 static bool next_bytes(struct cursor *from, struct kv_bytes *ret)
 {
-    size_t length = 0;
-    if (from->end - from->at < 4)
+    uint32_t length;
+    if (from->end - from->at < (ptrdiff_t)sizeof(length))
         return false;
-    for (int i = 0; i < 4; i++)
-        length = length << 8 | (uint8_t)*from->at++;
+    memcpy(&length, from->at, sizeof(length));
+    length = be32toh(length);
+    from->at += sizeof(length);
     if (length > (size_t)(from->end - from->at))
         return false;
     *ret = (struct kv_bytes){from->at, length};

@@ -20,39 +20,56 @@ struct encoder {
 
 /* ---- MessagePack ---- */
 
-static void add_big_endian(struct strbuf *to, uint64_t number, int bytes)
+/* A first byte, and a number of so many bytes behind it. */
+static void add_head(struct strbuf *to, int first, uint64_t number, size_t bytes)
 {
-    for (int i = bytes - 1; i >= 0; i--)
-        strbuf_addc(to, (char)(number >> (8 * i)));
+    char head[1 + sizeof(number)] = {(char)first};
+    for (size_t i = bytes; i > 0; i--, number >>= 8)
+        head[i] = (char)number;
+    strbuf_add(to, head, 1 + bytes);
 }
 
+/* The shortest form each: the script's server hashes what it unpacks byte by byte. */
 static void add_array(struct strbuf *to, size_t count)
 {
-    strbuf_addc(to, (char)0xdd);
-    add_big_endian(to, count, 4);
+    if (count < 16)
+        add_head(to, 0x90 | (int)count, 0, 0);
+    else if (count <= UINT16_MAX)
+        add_head(to, 0xdc, count, 2);
+    else
+        add_head(to, 0xdd, count, 4);
 }
 
 static void add_number(struct strbuf *to, int64_t number)
 {
-    if (number >= 0 && number < 128) {
-        strbuf_addc(to, (char)number);
-        return;
-    }
-    strbuf_addc(to, (char)0xd3);
-    add_big_endian(to, (uint64_t)number, 8);
+    if (number >= 0 && number < 128)
+        add_head(to, (int)number, 0, 0);
+    else if (number >= 0 && number <= UINT8_MAX)
+        add_head(to, 0xcc, (uint64_t)number, 1);
+    else if (number >= 0 && number <= UINT16_MAX)
+        add_head(to, 0xcd, (uint64_t)number, 2);
+    else if (number >= 0 && number <= UINT32_MAX)
+        add_head(to, 0xce, (uint64_t)number, 4);
+    else
+        add_head(to, 0xd3, (uint64_t)number, 8);
 }
 
 static void add_bool(struct strbuf *to, bool is_true)
 {
-    strbuf_addc(to, (char)(is_true ? 0xc3 : 0xc2));
+    add_head(to, is_true ? 0xc3 : 0xc2, 0, 0);
 }
 
 static void add_bytes(struct strbuf *to, struct kv_bytes bytes)
 {
-    strbuf_addc(to, (char)0xdb);
-    add_big_endian(to, bytes.length, 4);
-    if (bytes.length)
-        strbuf_add(to, bytes.data, bytes.length);
+    if (bytes.length < 32)
+        add_head(to, 0xa0 | (int)bytes.length, 0, 0);
+    else if (bytes.length <= UINT8_MAX)
+        add_head(to, 0xd9, bytes.length, 1);
+    else if (bytes.length <= UINT16_MAX)
+        add_head(to, 0xda, bytes.length, 2);
+    else
+        add_head(to, 0xdb, bytes.length, 4);
+    strbuf_add(to, bytes.data, bytes.length);
 }
 
 /* ---- keys ---- */
@@ -200,27 +217,29 @@ static void add_level(struct encoder *to, const struct kv_branches *txn)
 
 /* ---- arguments ---- */
 
+static char *append(char *at, const struct strbuf *part)
+{
+    memcpy(at, part->text, part->length);
+    return at + part->length;
+}
+
 static enum status finish(struct encoder *to)
 {
     struct redis_call *call = to->call;
-    size_t length = 6 + to->keys.length + to->tree.length;
-    struct strbuf whole;
-    if (strbuf_status(&to->keys) != OK || strbuf_status(&to->tree) != OK)
-        return E_NOMEM;
-    if (length > BYTES_MAX)
-        return E_TOO_LARGE;
-    strbuf_init(&whole);
-    strbuf_reserve(&whole, length);
-    strbuf_addc(&whole, (char)0x92);
-    add_array(&whole, to->key_count);
-    strbuf_add(&whole, to->keys.text, to->keys.length);
-    strbuf_add(&whole, to->tree.text, to->tree.length);
-    char *bytes = strbuf_status(&whole) == OK ? arena_alloc(&call->request.arena, length) : NULL;
+    struct strbuf head;
+    strbuf_init(&head);
+    add_array(&head, 2);
+    add_array(&head, to->key_count);
+    size_t length = head.length + to->keys.length + to->tree.length;
+    bool is_whole = strbuf_status(&head) == OK && strbuf_status(&to->keys) == OK &&
+                    strbuf_status(&to->tree) == OK;
+    char *bytes =
+        is_whole && length <= BYTES_MAX ? arena_alloc(&call->request.arena, length) : NULL;
     if (bytes)
-        memcpy(bytes, whole.text, length);
-    strbuf_release(&whole);
+        append(append(append(bytes, &head), &to->keys), &to->tree);
+    strbuf_release(&head);
     if (!bytes)
-        return E_NOMEM;
+        return is_whole && length > BYTES_MAX ? E_TOO_LARGE : E_NOMEM;
     redis_adds(&call->job.command, "txn");
     redis_add(&call->job.command, bytes, length);
     redis_adds(&call->job.command, call->tag_text);

@@ -2,11 +2,14 @@
  * behind it the changes, with the revision, which shows whether something is missing. Each change
  * has a tag, which is small: what is read to wait is thrown away. A blocking read is answered with
  * the first of those that the server makes together; what is behind it is done after all of them,
- * and before their fsync. Where replicas must have a change, nobody is
- * told of it before they have: on the connection for calls, whose jobs end with a WAIT, a job is
- * sent after the reading.
+ * and before their fsync. The changes are read by plain commands in one transaction: a script would
+ * turn each into text of its own, once for each node that reads it.
  *
- *     asked (XREAD, changes) -> confirmed (with replicas) -> told -> asked ...
+ *     asked (XREAD, MULTI, HMGET, XRANGE, EXEC [, WAIT]) -> told -> asked ...
+ *
+ * Where replicas must have a change, nobody is told of it before they have: as all that a link
+ * sends, a reading is followed by a WAIT, which thus begins as soon as the change is made. When too
+ * few of them have it, it is read again.
  *
  * A watch that begins further back unblocks the reading, to begin it anew. */
 #include <inttypes.h>
@@ -73,6 +76,10 @@ static void compact(struct redis_client *client, int64_t rev)
 
 /* ---- an answer ---- */
 
+/* The commands of a reading, in their order. */
+enum { WAITING, MULTI, HEAD, ITEMS, EXEC };
+_Static_assert(EXEC + 1 == REDIS_READING, "all of them");
+
 static bool take_change(struct redis_client *client, const struct redisReply *item, int64_t floor)
 {
     struct kv_bytes change;
@@ -99,13 +106,14 @@ static bool take_items(struct redis_client *client, const struct redisReply *ite
 /* False: it can't be read, or is of other data: the connection is of no more use. */
 static bool take_reading(struct redis_client *client)
 {
-    const struct redisReply *reply = client->changes_job.reply, *items = redis_at(reply, 1);
+    const struct redisReply *reply = client->reading[EXEC].reply, *items = redis_at(reply, 1);
     const struct redis_link *stream = &client->stream;
     struct redis_head head;
-    if (client->feed_job.reply->type == REDIS_REPLY_ERROR || !items ||
-        !redis_read_head(redis_at(reply, 0), &head) ||
+    if (!items || !redis_read_head(redis_at(reply, 0), &head) ||
         head.incarnation != stream->facts.head.incarnation || head.rev < stream->facts.head.rev)
         return false;
+    if (head.rev > client->feed.asked && items->elements == 0)
+        return false; /* the newest ones are kept in any case */
     kv_feed_head(&client->feed, head.rev, head.floor, redis_cluster_id(head.incarnation));
     if (!take_items(client, items, head.floor))
         return false;
@@ -116,104 +124,75 @@ static bool take_reading(struct redis_client *client)
     return true;
 }
 
-static void tell(struct redis_client *client)
+static void forget_reading(struct redis_client *client)
 {
-    bool is_fine = take_reading(client);
-    redis_job_drop_reply(&client->feed_job);
-    redis_job_drop_reply(&client->changes_job);
+    for (int i = 0; i < REDIS_READING; i++) {
+        (void)redis_link_withdraw(&client->stream, &client->reading[i]);
+        redis_job_drop_reply(&client->reading[i]);
+    }
     client->is_feed_asked = false;
+}
+
+/* ---- reading ---- */
+
+/* What is behind it tells what there is. An error, as of a server that is no longer the master,
+ * ends the connection. */
+static void step_over(struct redis_job *job, bool is_lost)
+{
+    struct redis_client *client = job->context;
+    if (!is_lost && job->reply->type == REDIS_REPLY_ERROR)
+        redis_link_lose(&client->stream, job->reply->str);
+    redis_job_drop_reply(job);
+}
+
+static void exec_over(struct redis_job *job, bool is_lost)
+{
+    struct redis_client *client = job->context;
+    bool is_fine = is_lost || client->stream.must_close || take_reading(client);
+    forget_reading(client);
     if (!is_fine)
         redis_link_lose(&client->stream, "the feed can't be followed");
     else
         ask(client);
 }
 
-/* ---- with replicas ---- */
+static const struct redis_job_type step_type = {.over = step_over, .free = keep_memory};
+static const struct redis_job_type exec_type = {.over = exec_over, .free = keep_memory};
 
-static void confirm(struct redis_client *client);
-
-static void confirm_over(struct redis_job *job, bool is_lost)
+static void submit(struct redis_client *client, int step, const char *const words[], int count)
 {
-    struct redis_client *client =
-        (struct redis_client *)((char *)job - offsetof(struct redis_client, confirm_job));
-    redis_job_drop_reply(job);
-    client->is_confirming = false;
-    if (!client->feed_job.reply || !client->changes_job.reply)
-        return; /* the reading was lost meanwhile */
-    if (is_lost || client->must_confirm)
-        confirm(client);
-    else if (strcmp(client->stream.facts.server.seat, client->calls.facts.server.seat) != 0)
-        redis_links_lose(client, "it is no longer the master, or has begun another history");
-    else
-        tell(client);
+    struct redis_job *job = &client->reading[step];
+    *job = (struct redis_job){.type = step == EXEC ? &exec_type : &step_type,
+                              .context = client,
+                              .command.script = REDIS_NO_SCRIPT};
+    for (int i = 0; i < count; i++)
+        redis_adds(&job->command, words[i]);
+    redis_link_submit(&client->stream, job);
 }
-
-static const struct redis_job_type confirm_type = {.over = confirm_over, .free = keep_memory};
-
-static void confirm(struct redis_client *client)
-{
-    client->must_confirm = client->is_confirming; /* one that was sent for a reading before */
-    if (client->is_confirming)
-        return;
-    client->is_confirming = true;
-    client->confirm_job =
-        (struct redis_job){.type = &confirm_type, .command.script = REDIS_NO_SCRIPT};
-    redis_adds(&client->confirm_job.command, "PING");
-    redis_link_submit(&client->calls, &client->confirm_job);
-}
-
-/* ---- reading ---- */
-
-static void feed_over(struct redis_job *job, bool is_lost)
-{
-    (void)job;
-    (void)is_lost; /* the changes are behind it */
-}
-
-static const struct redis_job_type feed_type = {.over = feed_over, .free = keep_memory};
-
-static void changes_over(struct redis_job *job, bool is_lost)
-{
-    struct redis_client *client =
-        (struct redis_client *)((char *)job - offsetof(struct redis_client, changes_job));
-    if (is_lost || !client->feed_job.reply)
-        return;
-    if (client->stream.facts.replicas > 0)
-        confirm(client);
-    else
-        tell(client);
-}
-
-static const struct redis_job_type changes_type = {.over = changes_over, .free = keep_memory};
 
 static void ask(struct redis_client *client)
 {
-    if (!client->stream.wire || client->is_feed_asked)
-        return;
+    const struct redis_link *stream = &client->stream;
     const char *patience = client->must_read_feed ? "1" : "1000";
+    const char *meta = stream->keys.text[REDIS_KEY_META];
+    const char *feed = stream->keys.text[REDIS_KEY_FEED];
+    const char *tags = stream->keys.text[REDIS_KEY_TAGS];
+    if (!stream->wire || stream->must_close || client->is_feed_asked)
+        return;
     client->is_feed_asked = true;
     client->must_read_feed = false;
-    client->feed_job = (struct redis_job){.type = &feed_type, .command.script = REDIS_NO_SCRIPT};
-    client->changes_job =
-        (struct redis_job){.type = &changes_type, .command.script = REDIS_MAY_NOT_GROW};
     int64_t after = kv_feed_begin(&client->feed);
     snprintf(client->feed_id, sizeof(client->feed_id), "%" PRId64 "-0", after);
-    snprintf(client->after_text, sizeof(client->after_text), "%" PRId64, after);
-    const char *const words[] = {"XREAD",
-                                 "BLOCK",
-                                 patience,
-                                 "COUNT",
-                                 "1",
-                                 "STREAMS",
-                                 redis_tags_key(&client->stream.keys),
-                                 client->feed_id};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        redis_adds(&client->feed_job.command, words[i]);
-    redis_adds(&client->changes_job.command, "changes");
-    redis_adds(&client->changes_job.command, client->after_text);
-    redis_adds(&client->changes_job.command, READ_CHANGES);
-    redis_link_submit(&client->stream, &client->feed_job);
-    redis_link_submit(&client->stream, &client->changes_job);
+    snprintf(client->after_id, sizeof(client->after_id), "(%" PRId64 "-0", after);
+    submit(client, WAITING,
+           (const char *[]){"XREAD", "BLOCK", patience, "COUNT", "1", "STREAMS", tags,
+                            client->feed_id},
+           8);
+    submit(client, MULTI, (const char *[]){"MULTI"}, 1);
+    submit(client, HEAD, (const char *[]){"HMGET", meta, "rev", "inc", "tag", "floor"}, 6);
+    submit(client, ITEMS,
+           (const char *[]){"XRANGE", feed, client->after_id, "+", "COUNT", READ_CHANGES}, 6);
+    submit(client, EXEC, (const char *[]){"EXEC"}, 1);
 }
 
 /* ---- a reading that waits for changes, while a watch waits for what is there ---- */
@@ -255,13 +234,6 @@ static void unblock(struct redis_client *client)
 }
 
 /* ---- the connection ---- */
-
-static void forget_reading(struct redis_client *client)
-{
-    redis_job_drop_reply(&client->feed_job);
-    redis_job_drop_reply(&client->changes_job);
-    client->is_feed_asked = false;
-}
 
 void redis_feed_opened(struct redis_client *client)
 {

@@ -60,8 +60,13 @@ struct redis_keys {
 };
 
 void redis_keys_init(struct redis_keys *keys, const char *prefix);
-const char *redis_guard_key(const struct redis_keys *keys); /* what is written before a WAIT */
-const char *redis_tags_key(const struct redis_keys *keys);
+/* Those that are used by plain commands, too: their places in the script's list. */
+enum redis_key {
+    REDIS_KEY_META = 0,
+    REDIS_KEY_FEED = 3,
+    REDIS_KEY_TAGS = 4,
+    REDIS_KEY_GUARD = 10, /* what is written before a WAIT */
+};
 MUST_CHECK enum status redis_send(struct redis_wire *wire, const struct redis_keys *keys,
                                   const struct redis_command *command);
 /* The text of a script; from malloc. NULL: out of memory. */
@@ -138,9 +143,12 @@ struct redis_link;
 struct redis_job {
     const struct redis_job_type *type;
     struct redis_job *next;
+    void *context; /* of the type; NULL: it needs none */
     struct redis_command command;
     struct redisReply *reply; /* for `over`, which frees it or keeps it */
     bool is_dropped;          /* nobody waits for it any more */
+    int replicas;             /* that the WAIT behind it waits for; 0: there is none */
+    bool is_last;             /* of those that were sent before that WAIT */
 };
 
 struct redis_job_type {
@@ -161,11 +169,12 @@ struct redis_link {
     struct redis_wire *wire; /* NULL: not open */
     struct redis_opening *opening;
     struct loop_timer *timer; /* the next attempt; or the next look at a silent server */
+    struct loop_timer *soon;  /* sends what has come in this turn */
     struct redis_facts facts; /* of the connection, or of the last one */
     struct redis_keys keys;
-    struct redis_queue waiting, sent, held; /* held: answered, until WAIT is */
-    bool is_wait_sent;
-    int skip;          /* replies that are nobody's: of the write before a WAIT */
+    struct redis_queue waiting, sent, held; /* held: answered, until the WAIT behind them is */
+    int waits;                              /* that are under way */
+    int marks; /* replies to come before the next of `sent`: the one before a WAIT, its own */
     struct strbuf why; /* the last failure */
     enum status status;
     int failures;
@@ -216,6 +225,8 @@ struct redis_call {
 
 struct redis_list;
 
+enum { REDIS_READING = 5 }; /* commands of a reading of the feed */
+
 /* Asks Sentinels, one after the other, and goes on asking the one that answers. */
 struct redis_sentinel {
     struct redis_wire *wire; /* NULL: between two attempts */
@@ -242,9 +253,9 @@ struct redis_client {
     int64_t newest; /* the highest revision of any answer */
 
     struct kv_feed feed;
-    bool is_feed_asked, must_read_feed, is_unblocking, is_confirming, must_confirm;
-    struct redis_job feed_job, changes_job, confirm_job, unblock_job, compact_job;
-    char feed_id[32], after_text[24], blocked_id[24];
+    bool is_feed_asked, must_read_feed, is_unblocking;
+    struct redis_job reading[REDIS_READING], unblock_job, compact_job;
+    char feed_id[32], after_id[32], blocked_id[24];
     bool is_compacting;
     int64_t compacted;   /* the revision at which that was last thought of */
     uint64_t feed_bytes; /* that were read since */

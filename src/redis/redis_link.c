@@ -2,10 +2,11 @@
  *
  *     closed -> opening -> open -> closed ...
  *
- * With replicas, what was sent together is followed by a WAIT: only when enough of them have it,
- * the jobs are over. A WAIT waits for the last write of its connection, so one is made before it,
- * for answers that show what others have written. Jobs that come meanwhile are sent together next.
- */
+ * With replicas, what is sent in one turn is followed by a WAIT, in the same write: only when
+ * enough of them have it, the jobs are over. A WAIT waits for the last write of its connection, so
+ * one is made before it, for answers that show what others have written. The server does what is
+ * behind a WAIT when that is answered, so one more turn is sent meanwhile; what comes later is sent
+ * together next. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ enum {
     RETRY_LAST_MS = 320,
     SILENT_MS = 5000, /* jobs are under way, and nothing comes: the server is gone, or frozen */
     WAIT_MS = 1000,   /* for replicas, before the jobs are sent once more */
+    WAITS = 2,        /* under way at once */
+    MARKS = 2,        /* replies of the write before a WAIT, and of the WAIT */
 };
 #define WAIT_TEXT "1000"
 _Static_assert(WAIT_MS == 1000, "as a text");
@@ -90,8 +93,7 @@ static void close_wire(struct redis_link *link)
     struct redis_queue lost;
     bool was_open = link->wire != NULL;
     link->wire = redis_wire_free(link->wire);
-    link->is_wait_sent = false;
-    link->skip = 0;
+    link->waits = link->marks = 0;
     queue_init(&lost);
     queue_move(&link->held, &lost);
     queue_move(&link->sent, &lost);
@@ -148,41 +150,55 @@ static bool send_wait(struct redis_link *link)
     char replicas[16];
     snprintf(replicas, sizeof(replicas), "%d", link->facts.replicas);
     redis_adds(&write, "INCR");
-    redis_adds(&write, redis_guard_key(&link->keys));
+    redis_adds(&write, link->keys.text[REDIS_KEY_GUARD]);
     redis_adds(&wait, "WAIT");
     redis_adds(&wait, replicas);
     redis_adds(&wait, WAIT_TEXT);
-    link->is_wait_sent = true;
-    link->skip = 1;
+    link->waits++;
     return redis_send(link->wire, &link->keys, &write) == OK &&
            redis_send(link->wire, &link->keys, &wait) == OK;
 }
 
 static void flush(struct redis_link *link)
 {
-    struct redis_job *job;
-    bool needs_wait = link->is_for_calls && link->facts.replicas > 0, is_fine = true;
-    if (!link->wire || !link->waiting.first || link->is_wait_sent)
+    struct redis_job *job = NULL;
+    int replicas = link->facts.replicas;
+    bool is_fine = true;
+    if (!link->wire || !link->waiting.first || (replicas > 0 && link->waits == WAITS))
         return;
     if (!link->sent.first) {
         link->heard_ms = kv_now_ms();
         loop_timer_set(link->timer, SILENT_MS);
     }
-    while (is_fine && (job = queue_pop(&link->waiting))) {
+    while (is_fine && link->waiting.first) {
+        job = queue_pop(&link->waiting);
+        job->replicas = replicas;
+        job->is_last = replicas > 0 && !link->waiting.first;
         queue_push(&link->sent, job);
         is_fine = redis_send(link->wire, &link->keys, &job->command) == OK;
     }
-    if (is_fine && needs_wait)
+    if (is_fine && replicas > 0)
         is_fine = send_wait(link);
     if (!is_fine)
         redis_link_lose(link, "out of memory");
+}
+
+static void on_soon(void *context)
+{
+    struct redis_link *link = context;
+    if (!link->is_working)
+        flush(link);
 }
 
 void redis_link_submit(struct redis_link *link, struct redis_job *job)
 {
     job->is_dropped = false;
     queue_push(&link->waiting, job);
-    if (link->wire && !link->is_working)
+    if (!link->wire || link->is_working)
+        return;
+    if (link->facts.replicas > 0) /* one WAIT for all of this turn */
+        loop_timer_set(link->soon, 0);
+    else
         flush(link);
 }
 
@@ -201,16 +217,10 @@ bool redis_link_withdraw(struct redis_link *link, struct redis_job *job)
 
 /* ---- replies ---- */
 
-static void take_wait(struct redis_link *link, const struct redisReply *reply)
+static void take_wait(struct redis_link *link, int64_t have)
 {
     char text[96];
-    int64_t have = 0;
-    link->is_wait_sent = false;
-    if (reply->type == REDIS_REPLY_ERROR || !redis_read_number(reply, &have)) {
-        redis_link_lose(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "no answer to WAIT");
-        finish_all(&link->held, true);
-        return;
-    }
+    link->waits--;
     if (have < link->facts.replicas) {
         snprintf(text, sizeof(text), "only %d of %d replicas have the change", (int)have,
                  link->facts.replicas);
@@ -220,24 +230,42 @@ static void take_wait(struct redis_link *link, const struct redisReply *reply)
     finish_all(&link->held, have < link->facts.replicas);
 }
 
+static void take_mark(struct redis_link *link, const struct redisReply *reply)
+{
+    int64_t number;
+    if (reply->type == REDIS_REPLY_ERROR || !redis_read_number(reply, &number)) {
+        redis_link_lose(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "no answer to WAIT");
+        finish_all(&link->held, true);
+    } else if (--link->marks == 0) {
+        take_wait(link, number);
+    }
+}
+
+/* A job that was sent before a replica was counted counts for nothing now. */
+static void take_answer(struct redis_link *link, struct redis_job *job, struct redisReply *reply)
+{
+    job->reply = reply;
+    if (!job->replicas) {
+        finish(job, link->facts.replicas > 0);
+        return;
+    }
+    if (job->is_last)
+        link->marks = MARKS;
+    queue_push(&link->held, job);
+}
+
 static void on_reply(void *context, struct redisReply *reply)
 {
     struct redis_link *link = context;
-    struct redis_job *job = queue_pop(&link->sent);
+    struct redis_job *job = link->marks ? NULL : queue_pop(&link->sent);
     link->is_working = true;
     link->heard_ms = kv_now_ms();
     if (job) {
-        job->reply = reply;
-        if (link->is_wait_sent)
-            queue_push(&link->held, job);
-        else
-            finish(job, false);
+        take_answer(link, job, reply);
         return;
     }
-    if (link->skip && reply->type != REDIS_REPLY_ERROR)
-        link->skip--;
-    else if (link->is_wait_sent && !link->skip)
-        take_wait(link, reply);
+    if (link->marks)
+        take_mark(link, reply);
     else
         redis_link_lose(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "a stray answer");
     freeReplyObject(reply);
@@ -357,7 +385,7 @@ static void on_timer(void *context)
         open_now(link);
         return;
     }
-    bool is_busy = link->sent.first || link->is_wait_sent;
+    bool is_busy = link->sent.first || link->marks;
     int64_t silent_ms = kv_now_ms() - link->heard_ms;
     if (is_busy && silent_ms >= SILENT_MS)
         redis_link_lose(link, "it does not answer");
@@ -374,6 +402,8 @@ enum status redis_link_init(struct redis_link *link, struct redis_client *client
     queue_init(&link->held);
     strbuf_init(&link->why);
     enum status st = loop_timer_new(client->base.loop, on_timer, link, &link->timer);
+    if (st == OK)
+        st = loop_timer_new(client->base.loop, on_soon, link, &link->soon);
     if (st == OK)
         loop_timer_set(link->timer, 0);
     return st;
@@ -392,5 +422,6 @@ void redis_link_release(struct redis_link *link)
         job->type->free(job);
     }
     link->timer = loop_timer_free(link->timer);
+    link->soon = loop_timer_free(link->soon);
     strbuf_release(&link->why);
 }

@@ -39,10 +39,22 @@ local function fields(keys)
     return found
 end
 
--- Of an entry, or of a key that is not there (false). Targets: 0 version, 1 changed, 2 lease.
-local AT = {[0] = 17, 9, 25}
-local function number_of(entry, target)
-    return entry and (unpack_('>I8', entry, AT[target])) or 0
+-- The numbers of the entries of keys, each by the key's number; 0 where there is none (false).
+local function numbers(entries, count)
+    local made, changed, version, lease = {}, {}, {}, {}
+    for i = 1, count do
+        if entries[i] then
+            made[i], changed[i], version[i], lease[i] = unpack_('>I8I8I8I8', entries[i])
+        else
+            made[i], changed[i], version[i], lease[i] = 0, 0, 0, 0
+        end
+    end
+    return {made = made, changed = changed, version = version, lease = lease,
+            [0] = version, changed, lease} -- the targets of a compare
+end
+
+local function lease_of(entry)
+    return (unpack_('>I8', entry, 25))
 end
 
 local function meta()
@@ -77,33 +89,41 @@ local function size_of(text)
     return size
 end
 
--- changes: {key, the entry from now on or false, the entry before or false}
+-- A change: {key, the entry from now on or false, whether there was one, the lease from now on, the
+-- lease before}. What is refused, is so before the first write; then it returns the refusal.
 local function write(m, changes, tag, branches)
-    local blob, size, at = {}, 0, 0
+    local blob, size, at, seen = {}, 0, 0, {}
     local set, gone, made, bind, unbind = {}, {}, {}, {}, {}
+    local set_at, made_at = 0, 0
     local rev = m.rev + 1
     for i = 1, #changes do
         local change = changes[i]
-        local key, entry, old = change[1], change[2], change[3]
-        local lease, old_lease = number_of(entry, 2), number_of(old, 2)
+        local key, entry, lease, old_lease = change[1], change[2], change[4], change[5]
+        if seen[key] then
+            return refuse('TWICE')
+        end
+        seen[key] = true
         if entry then
-            set[#set + 1] = key
-            set[#set + 1] = entry
-            if not old then
-                made[#made + 1] = 0
-                made[#made + 1] = key
+            set[set_at + 1], set[set_at + 2] = key, entry
+            set_at = set_at + 2
+            if not change[3] then
+                made[made_at + 1], made[made_at + 2] = 0, key
+                made_at = made_at + 2
             end
         else
             gone[#gone + 1] = key
+            entry = ''
         end
         if lease ~= old_lease and old_lease ~= 0 then
             unbind[#unbind + 1] = pack('>I8', old_lease) .. key
+        end
+        if lease ~= 0 and call('HEXISTS', LEASES, string.format('%.0f', lease)) == 0 then
+            return refuse('NOLEASE')
         end
         if lease ~= old_lease and lease ~= 0 then
             bind[#bind + 1] = 0
             bind[#bind + 1] = pack('>I8', lease) .. key
         end
-        entry = entry or ''
         blob[at + 1], blob[at + 2], blob[at + 3], blob[at + 4] = size_of(key), key, size_of(entry), entry
         at = at + 4
         size = size + #key + #entry + 8
@@ -111,7 +131,7 @@ local function write(m, changes, tag, branches)
     local id = string.format('%.0f-0', rev)
     call('XADD', FEED, id, 'c', table.concat(blob)) -- refused unless the id is a new one
     call('XADD', TAGS, id, 't', tag, 'b', branches)
-    m.count = m.count + #made / 2 - #gone
+    m.count = m.count + made_at / 2 - #gone
     call('HSET', META, 'rev', string.format('%.0f', rev), 'tag', tag, 'count', m.count,
          'bytes', string.format('%.0f', m.bytes + size + 64))
     call_many('HSET', KEYS_, set, 2)
@@ -126,46 +146,29 @@ end
 -- ---- transactions ----
 
 -- Below the level `node` = {compares, operations, operations else}; an operation on an inner level is
--- {3, node}. Compares are {key's number, target, relation, number, ...}. Branches go into `taken`.
-local function judge(node, entries, taken, is_reached)
-    local at, holds = #taken + 1, true
-    local compares = node[1]
-    taken[at] = '0'
+-- {3, node}. Compares are {key's number, target, relation, number, ...}. Branches go into `taken`, and
+-- the operations that are carried out, in their order, into `ops`.
+local function judge(node, known, taken, ops, is_reached)
+    local compares, holds = node[1], true
     for i = 1, is_reached and #compares or 0, 4 do
-        local is, relation, wanted = number_of(entries[compares[i]], compares[i + 1]),
-                                     compares[i + 2], compares[i + 3]
+        local is, relation, wanted = known[compares[i + 1]][compares[i]], compares[i + 2], compares[i + 3]
         if (relation == 0 and is ~= wanted) or (relation == 1 and is <= wanted) or
            (relation == 2 and is >= wanted) or (relation == 3 and is == wanted) then
             holds = false
         end
     end
-    if is_reached then
-        taken[at] = holds and '1' or '2'
-    end
+    taken[#taken + 1] = not is_reached and '0' or holds and '1' or '2'
     for branch = 2, 3 do
-        for _, op in ipairs(node[branch]) do
+        local list, is_taken = node[branch], is_reached and holds == (branch == 2)
+        for i = 1, #list do
+            local op = list[i]
             if op[1] == 3 then
-                judge(op[2], entries, taken, is_reached and holds == (branch == 2))
-            end
-        end
-    end
-end
-
--- The operations that are carried out, in their order.
-local function gather(node, taken, at, ops)
-    local mine = taken[at]
-    local next_at = at + 1
-    for branch = 2, 3 do
-        local is_taken = mine == (branch == 2 and '1' or '2')
-        for _, op in ipairs(node[branch]) do
-            if op[1] == 3 then
-                next_at = gather(op[2], taken, next_at, ops)
+                judge(op[2], known, taken, ops, is_taken)
             elseif is_taken then
                 ops[#ops + 1] = op
             end
         end
     end
-    return next_at
 end
 
 local function span(low, high)
@@ -237,15 +240,16 @@ local function single(op, keys, entries)
     return {op[2], 1, keys[op[3]], op[4] and entry:sub(1, HEAD) or entry}
 end
 
--- A put: {1, number, key's number, value, lease, wants the previous}; nil: it has found nothing, as most.
-local function put(op, keys, entries, rev, changes)
-    local key, old = keys[op[3]], entries[op[3]]
-    local made, version = rev, 1
-    if old then
-        made, version = unpack_('>I8', old, 1), number_of(old, 0) + 1
+-- A put: {1, number, key's number, value, lease, wants the previous}; nil: it has found nothing, as
+-- most. `fresh` is how the entry of a key begins that was not there, and gets no lease.
+local function put(op, keys, entries, known, rev, fresh)
+    local at, lease = op[3], op[5]
+    local key, old = keys[at], entries[at]
+    if not old then
+        return {key, (lease == 0 and fresh or pack('>I8I8I8I8', rev, rev, 1, lease)) .. op[4], false, lease, 0}
     end
-    changes[#changes + 1] = {key, pack('>I8I8I8I8', made, rev, version, op[5]) .. op[4], old}
-    return op[6] and old and {op[2], 0, key, old} or nil
+    local entry = pack('>I8I8I8I8', known.made[at], rev, known.version[at] + 1, lease) .. op[4]
+    return {key, entry, true, lease, known.lease[at]}, op[6] and {op[2], 0, key, old} or nil
 end
 
 -- A delete: {2, number, low, high, wants the previous}, {5, number, key's number, wants it}
@@ -261,7 +265,7 @@ local function remove(op, keys, entries, changes)
     for i, key in ipairs(doomed) do
         if olds[i] then
             result[2] = result[2] + 1
-            changes[#changes + 1] = {key, false, olds[i]}
+            changes[#changes + 1] = {key, false, true, 0, lease_of(olds[i])}
             if wants then
                 result[#result + 1] = key
                 result[#result + 1] = olds[i]
@@ -302,36 +306,26 @@ local function txn(m)
         return again
     end
     local entries, taken, ops, changes, results = fields(keys), {}, {}, {}, {}
-    judge(tree, entries, taken, true)
-    gather(tree, taken, 1, ops)
-    for _, op in ipairs(ops) do
+    local known, rev = numbers(entries, #keys), m.rev + 1
+    local fresh = pack('>I8I8I8I8', rev, rev, 1, 0)
+    judge(tree, known, taken, ops, true)
+    for i = 1, #ops do
+        local op = ops[i]
         local kind, result = op[1], nil
-        if kind == 0 then
+        if kind == 1 then
+            changes[#changes + 1], result = put(op, keys, entries, known, rev, fresh)
+        elseif kind == 0 then
             result = range(op)
         elseif kind == 4 then
             result = single(op, keys, entries)
-        elseif kind == 1 then
-            result = put(op, keys, entries, m.rev + 1, changes)
         else
             result = remove(op, keys, entries, changes)
         end
         results[#results + 1] = result
     end
-    local branches, written = table.concat(taken), {}
-    for _, change in ipairs(changes) do
-        local lease = number_of(change[2], 2)
-        if written[change[1]] then
-            return refuse('TWICE')
-        end
-        written[change[1]] = true
-        if lease ~= 0 and call('HEXISTS', LEASES, string.format('%.0f', lease)) == 0 then
-            return refuse('NOLEASE')
-        end
-    end
-    if #changes > 0 then
-        write(m, changes, ARGV[3], branches)
-    end
-    return {head(m), branches, #changes > 0 and 1 or 0, results}
+    local branches = table.concat(taken)
+    local refusal = #changes > 0 and write(m, changes, ARGV[3], branches)
+    return refusal or {head(m), branches, #changes > 0 and 1 or 0, results}
 end
 
 -- ---- lists and the feed ----
@@ -421,7 +415,7 @@ local function revoke(m)
     local entries = fields(keys)
     for i, key in ipairs(keys) do
         if entries[i] then
-            changes[#changes + 1] = {key, false, entries[i]}
+            changes[#changes + 1] = {key, false, true, 0, lease_of(entries[i])}
         end
     end
     if #changes > 0 then

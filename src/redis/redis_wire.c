@@ -18,6 +18,10 @@ enum {
     REPLY_BYTES_MAX = 256 * 1024 * 1024,
     REPLY_ELEMENTS_MAX = 4 * 1024 * 1024, /* of an array */
     READER_KEEP = 1024 * 1024,            /* of its buffer, when it is empty */
+    SEND_NOW = 4096,       /* a command that is larger is sent while the next one is made */
+    READ_FIRST = 4096,     /* libevent reads no more at once ... */
+    READ_REST = 32 * 1024, /* ... so the rest is read in pieces of this size, ... */
+    READ_PIECES = 8,       /* ... and so many of them, before others have their turn */
 };
 
 struct redis_wire {
@@ -166,14 +170,27 @@ bool redis_wire_is_open(const struct redis_wire *wire)
 
 /* ---- bytes ---- */
 
+/* How much of a command was sent at once. A socket that can't take it, or has failed, is left to
+ * libevent. */
+static size_t send_now(const struct redis_wire *wire, const char *command, size_t length)
+{
+    struct evbuffer *output = bufferevent_get_output(wire->socket);
+    if (wire->tls || !wire->is_open || length < SEND_NOW || evbuffer_get_length(output) > 0)
+        return 0;
+    ssize_t sent =
+        send(bufferevent_getfd(wire->socket), command, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent > 0 ? (size_t)sent : 0;
+}
+
 enum status redis_wire_send(struct redis_wire *wire, int argc, const char **argv,
                             const size_t *lengths)
 {
     char *command;
-    long long length = redisFormatCommandArgv(&command, argc, argv, lengths);
-    if (length < 0)
+    long long formatted = redisFormatCommandArgv(&command, argc, argv, lengths);
+    if (formatted < 0)
         return E_NOMEM;
-    int failed = bufferevent_write(wire->socket, command, (size_t)length);
+    size_t length = (size_t)formatted, sent = send_now(wire, command, length);
+    int failed = sent < length ? bufferevent_write(wire->socket, command + sent, length - sent) : 0;
     free(command);
     return failed ? E_NOMEM : OK;
 }
@@ -193,19 +210,44 @@ static bool take_replies(struct redis_wire *wire)
     return false;
 }
 
+/* False: no more of them can be taken. */
+static bool take_bytes(struct redis_wire *wire, const void *bytes, size_t length)
+{
+    if (wire->reader->len + length <= REPLY_BYTES_MAX &&
+        redisReaderFeed(wire->reader, bytes, length) == REDIS_OK)
+        return take_replies(wire);
+    fail(wire, "its answer is too large");
+    return false;
+}
+
+/* What libevent has left in a plain socket. An end, or an error, is found by libevent, too. */
+static bool read_rest(struct redis_wire *wire)
+{
+    char bytes[READ_REST];
+    bool is_fine = true;
+    for (int i = 0; is_fine && i < READ_PIECES; i++) {
+        ssize_t length = recv(bufferevent_getfd(wire->socket), bytes, sizeof(bytes), MSG_DONTWAIT);
+        if (length <= 0)
+            break;
+        is_fine = take_bytes(wire, bytes, (size_t)length);
+        if (length < (ssize_t)sizeof(bytes))
+            break;
+    }
+    return is_fine;
+}
+
 static void read_input(struct redis_wire *wire)
 {
     struct evbuffer *input = bufferevent_get_input(wire->socket);
     struct evbuffer_iovec piece;
     bool is_fine = !wire->failure[0];
+    bool has_more = !wire->tls && evbuffer_get_length(input) >= READ_FIRST;
     while (is_fine && evbuffer_peek(input, -1, NULL, &piece, 1) > 0 && piece.iov_len > 0) {
-        is_fine = wire->reader->len + piece.iov_len <= REPLY_BYTES_MAX &&
-                  redisReaderFeed(wire->reader, piece.iov_base, piece.iov_len) == REDIS_OK;
+        is_fine = take_bytes(wire, piece.iov_base, piece.iov_len);
         evbuffer_drain(input, piece.iov_len);
-        if (!is_fine)
-            fail(wire, "its answer is too large");
-        is_fine = is_fine && take_replies(wire);
     }
+    if (is_fine && has_more)
+        is_fine = read_rest(wire);
     if (is_fine)
         wire->events->paused(wire->context);
 }

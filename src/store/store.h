@@ -42,6 +42,7 @@ enum store_op {
     STORE_DRAIN,    /* begin or end the drain of a node */
     STORE_PUT_DOC,  /* create, change or delete a document */
     STORE_REWIND,   /* move a cursor back after the clock was set back */
+    STORE_CONFIRM,  /* is what the feed has told all that there is? Of one item, without members */
 };
 
 enum claim_result {
@@ -467,6 +468,12 @@ struct store_put_doc {
 #define RECORDS_DOC "changes"
 enum { RECORD_MAX = DOC_JSON_MAX - 2 };
 
+/* STORE_CONFIRM changes nothing. Answered OK: when the request was submitted, or later, the store
+ * was the one whose changes the feed has told, not halted, and the feed has all that it had then.
+ * So whoever looks at what the feed has told may say that something is so already, or is not there;
+ * without it they only know what was so once: others may have changed it since, the store may be
+ * away, or was restored from a backup. E_UNKNOWN means no more than E_UNREACHABLE. E_CONFLICT: this
+ * node's own key in the store is not as it has written it. */
 struct store_request {
     enum store_op op;
     size_t count;

@@ -150,9 +150,9 @@ expect_stdout_has 'no node has the labels of its where: zone=mars'
 run on a list
 expect_status 0
 checks=$((checks + 1))
-grep -q '^mars .*problem' "$scratch/out" || mismatch "mars is not a problem"
-run curl -s --unix-socket "$scratch/a/api.sock" 'http://localhost/api/v1/jobs?status=broken'
-expect_json '.items | map(select(.name == "mars") | .status.problem)' '["no node that takes runs has the labels of its where: zone=mars"]'
+grep -q '^mars .*warning' "$scratch/out" || mismatch "mars has no warning"
+run curl -s --unix-socket "$scratch/a/api.sock" 'http://localhost/api/v1/jobs?status=warning'
+expect_json '.items | map(select(.name == "mars") | .status.warning | [.reason, .detail, (.since | type)])' '[["no_node","no node that takes runs has the labels of its where: zone=mars","string"]]'
 run timeout 60 "${PEAL_BIN:-$source_dir/build/asan/bin}/peal" run mars --wait --data "$scratch/api"
 expect_status 4 # the first one still waits
 mars_is_missed() { # NODE

@@ -212,6 +212,7 @@ static void check_refused(struct world *world, struct id job)
     assert_words(world->store, "advance-cursors");
     assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), E_ROLLED_BACK);
     assert_int_equal(world_do(world, STORE_PUT_JOB, &put, 1), E_ROLLED_BACK);
+    assert_int_equal(world_do(world, STORE_CONFIRM, NULL, 1), E_ROLLED_BACK);
 }
 
 /* `restarted`: the agent is not running while etcd is restored. */

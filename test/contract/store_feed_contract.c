@@ -57,6 +57,41 @@ static void answers_come_in_the_order_of_submission(struct world *world)
         assert_int_equal(note.answers[i], i);
 }
 
+/* Whatever others had written when it was asked has been fed when it is answered. */
+static void a_confirmation_is_behind_what_others_wrote(struct world *world)
+{
+    struct world *other = world_open_other(world);
+    if (!other)
+        return;
+    struct id job = make_job(other, "backup");
+    for (int64_t revision = 2; revision < 20; revision++) {
+        struct store_put_job put = a_put(job, "backup", revision - 1);
+        world_do_one(other, STORE_PUT_JOB, &put);
+        assert_int_equal(world_do(world, STORE_CONFIRM, NULL, 1), OK);
+        assert_int_equal(see_job(world, job)->revision, revision);
+    }
+    world_free(other);
+}
+
+/* It is nobody's news. */
+static void a_confirmation_changes_nothing(struct world *world)
+{
+    struct note note = {.world = world};
+    struct noted noted[8];
+    make_job(world, "backup");
+    world_read_feed(world);
+    world_mark(world);
+    for (int i = 0; i < 8; i++)
+        submit(&note, &noted[i], i, STORE_CONFIRM, NULL, 1);
+    while (note.count < 8)
+        world_wait(world);
+    assert_int_equal(note.status, OK);
+    world_read_feed(world);
+    for (int kind = 0; kind < STORE_CHANGE_LOADED; kind++)
+        assert_int_equal(world->picture.changes[kind], 0);
+    world_reopen(world);
+}
+
 static void nothing_is_answered_before_dispatch(struct world *world)
 {
     struct note note = {.world = world};
@@ -267,6 +302,8 @@ static void a_hundred_thousand_jobs(struct world *world)
 
 const struct contract_test feed_tests[] = {
     CONTRACT_TEST(answers_come_in_the_order_of_submission),
+    CONTRACT_TEST(a_confirmation_is_behind_what_others_wrote),
+    CONTRACT_TEST(a_confirmation_changes_nothing),
     CONTRACT_TEST(nothing_is_answered_before_dispatch),
     CONTRACT_TEST(done_may_submit),
     CONTRACT_TEST(free_answers_what_waits),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the documents of the library show is compiled: each C and C++ block is a program of its own, whose
+# What documents show of the library is compiled: each C and C++ block is a program of its own, whose
 # functions the library has. Blocks of other languages are parsed where there is something that parses them.
 # usage: library.sh LIBRARY
 set -euo pipefail
@@ -40,7 +40,7 @@ has_functions() {
     done
 }
 
-for document in docs/LIBRARY.md docs/FROM-LIBRARIES.md; do
+for document in README.md README.zh-CN.md docs/LIBRARY.md docs/FROM-LIBRARIES.md docs/COORDINATION.md; do
     split "$document"
     for file in "$scratch"/[0-9]*; do
         rm -f "$scratch/block.o"

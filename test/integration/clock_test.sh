@@ -47,7 +47,7 @@ expect_status 1
 expect_stdout_has "FAIL  agent's clock: the clock is not trusted"
 expect_stdout_has 'FAIL  starts: nothing can start (clock_doubted): the clock is not trusted'
 run peal list -o wide
-expect_stdout_has 'problem'
+expect_stdout_has 'warning'
 expect_stdout_has 'the clock is not trusted: nothing is started until'
 run peal why second
 expect_stdout_has 'The clock of this node is not trusted'
@@ -76,7 +76,7 @@ now=$(date -u +%Y-%m-%dT%H:%M:%S)
 wait_until goes_on second "$now"
 wait_until goes_on often "$now"
 run peal list -o json
-expect_json 'map(.status.problem)' '[null,null]'
+expect_json 'map(.status.warning)' '[null,null]'
 
 # ---- ten minutes back: what has started does not start again, rhythms go on ----
 

@@ -195,6 +195,15 @@ again=$!
 wait_until has_line "$log" 'again 5'
 kill -9 $again
 wait $again 2>/dev/null
+# ... also one that does: a service is stopped by SIGTERM.
+peal elect f --id again --again --on-win "echo begun >>$log; exec sleep 60" 2>/dev/null &
+again=$!
+wait_until has_line "$log" begun
+kill -TERM $again
+status=0
+wait $again || status=$?
+ran='peal elect --again, ended by SIGTERM'
+expect_status 143
 
 # One of all that ask, for a while.
 run peal select s --hold 1h --id web-1

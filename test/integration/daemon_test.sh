@@ -222,7 +222,7 @@ done <<'TABLE'
 timezome: UTC|1:1: unknown key "timezome"; did you mean timezone?
 retention: {run: 1}|1:13: unknown key "run"; did you mean runs?
 retention: 5|1:12: a map of keys and values is expected here, not a number
-max_running: many|1:14: max_running is a number, 0 or more, not "many"
+max_running: many|1:14: max_running is a number from 0 to 2147483647, not "many"
 log: peal.log|1:6: log must be an absolute path, not "peal.log"
 retention: {bytes: lots}|1:20: bytes: "lots" is not a size like 65536, 512KiB, 1MiB or 2GiB
 retention: {age: soon}|1:18: age: a duration is numbers with units, like 90s or 1h30m

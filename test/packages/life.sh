@@ -30,7 +30,7 @@ check_start() {
     check 'the configuration is right' in_root peal config validate /etc/peal/peal.yaml
     check 'completion and pages are there' in_root sh -c \
         'test -s /usr/share/bash-completion/completions/peal && ls /usr/share/man/man1/peal-add.1* /usr/share/man/man5/peal-job.5*'
-    check 'the agent starts' in_root peal start -d --data /var/lib/peal --default-user peal-job
+    check 'the agent starts' in_root peal start -d --data /var/lib/peal --listen 127.0.0.1:0 --default-user peal-job
     check 'a job runs as peal-job' in_root sh -c 'peal add who @manual -- id -un && peal run who --follow | grep -x peal-job'
     check 'the module of MongoDB is loaded' mongo_is_loaded
 }

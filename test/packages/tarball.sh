@@ -41,9 +41,9 @@ for suite; do
     check 'only the C library and OpenSSL are the machine'\''s' in_root sh -c \
         'ldd /opt/here/bin/peal* 2>/dev/null | awk "\$3 ~ /^\// && \$3 !~ /^\/opt\// { print \$1 }" | sort -u | grep -v -e "^lib[cm].so" -e "^libresolv" -e "^libgcc_s" -e "^libssl" -e "^libcrypto" -e "^libz" && exit 1 || exit 0'
     check 'it says its version' in_root $peal version
-    check 'the agent starts' in_root PEAL_HTTP_ALLOW=127.0.0.1 $peal start -d --data /tmp/data --listen 127.0.0.1:7399 --default-user nobody
+    check 'the agent starts' in_root PEAL_HTTP_ALLOW=127.0.0.1 $peal start -d --data /tmp/data --listen 127.0.0.1:0 --default-user nobody
     check 'a job runs' in_root sh -c "$peal add who --data /tmp/data @manual -- id -un && $peal run who --data /tmp/data --follow | grep -x nobody"
-    check 'an HTTP call is made' in_root sh -c "$peal add call --data /tmp/data @manual --http http://127.0.0.1:7399/livez && $peal run call --data /tmp/data --follow | grep '^HTTP/1.1 200'"
+    check 'an HTTP call is made' in_root sh -c "$peal add call --data /tmp/data @manual --http http://127.0.0.1:\$(head -n 1 /tmp/data/ports)/livez && $peal run call --data /tmp/data --follow | grep '^HTTP/1.1 200'"
     check 'a schedule is read' in_root sh -c "$peal next '0 8 * * *' --tz UTC -n 1"
     check 'the agent stops' in_root $peal stop --data /tmp/data
     in_root mv /opt/here /srv/there

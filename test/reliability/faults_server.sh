@@ -35,16 +35,11 @@ hurt_restore() {
     goes_away etcd
     put_back
 }
-# Right after it a node may still show what the server has lost: what is applied as it was is
-# answered as unchanged, which acknowledges nothing.
 mend_restore() {
-    local from_ms
     wait_for 30 is_halted
-    from_ms=$(now_ms)
     wait_for 30 go_on # the one help it needs
     have_replica
     is_back etcd
-    forgets_changes "$from_ms" "$(($(now_ms) + 1000))"
 }
 
 # Once more while nobody, some or all have noticed the first one, or right after going on from it.

@@ -229,6 +229,7 @@ struct cluster {
     int64_t space_since_ms[NODES_MAX]; /* that a node has known that of the namespace; 0: it does
                                           not */
     bool has_boots;                    /* many of its jobs run when a node boots */
+    bool may_lose;                     /* a replica that lacks commits may be promoted */
     bool has_workflows;                /* some of its jobs are workflows */
     bool has_places;                   /* some of its jobs choose the node that goes first */
     bool is_dense;     /* its jobs are due every few seconds, rather than every few minutes */

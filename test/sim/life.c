@@ -153,6 +153,15 @@ static bool wants_groups(const struct life *life)
     return life->is_wanted ? life->mix == MIX_GROUPS : any_chance(&random, 33);
 }
 
+/* In drills that leave the clocks alone: the oracle does not know which notes of clocks that were
+ * set a restored store has forgotten. */
+static bool may_lose(const struct life *life)
+{
+    return life->kind == LIFE_DRILL &&
+           (life->mix == MIX_STORE || life->mix == MIX_RESTORES || life->mix == MIX_RACES ||
+            life->mix == MIX_LEADERS || life->mix == MIX_PIECES);
+}
+
 static void cluster_init(struct cluster *cluster, const struct life *life)
 {
     stage_init(&cluster->stage, life->seed);
@@ -168,6 +177,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->wants_groups = wants_groups(life);
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
     cluster->has_boots = has_boots(cluster, life);
+    cluster->may_lose = may_lose(life);
     programs_init(cluster, life->seed);
     cluster->has_workflows &= cluster->first_program > 0;
     cluster->refuses_strangers = stage_chance(&cluster->stage, 500);

@@ -1,27 +1,39 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
 # be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
-# drills with this mix of faults, in the worlds `etcd` and `redis` within 2,000: most of them in seconds, the rarest in minutes.
+# drills with this mix of faults, in the others within 2,000: most of them in seconds, the rarest in minutes.
+# A file of SQL becomes a text of the program, as it is in the product.
 function(peal_sim_mistake name world mix file from to breaks)
-    set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
+    get_filename_component(kind ${file} LAST_EXT)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}${kind})
     set(target sim_mistake_${name})
     add_custom_command(OUTPUT ${copy}
         COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/src/${file} -DOUT=${copy}
                 "-DFROM=${from}" "-DTO=${to}" -P ${CMAKE_CURRENT_SOURCE_DIR}/plant.cmake
         DEPENDS ${CMAKE_SOURCE_DIR}/src/${file} plant.cmake
         VERBATIM)
+    if(kind STREQUAL .sql)
+        get_filename_component(text ${file} NAME_WE)
+        add_custom_command(OUTPUT ${copy}.c
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${copy} -DOUTPUT=${copy}.c -DNAME=${text}_sql
+                    -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+            DEPENDS ${copy} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+            VERBATIM)
+        set(copy ${copy}.c)
+    endif()
     cmake_language(CALL peal_plain_${world} ${target} ${copy})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
-    set(drills_memory 8000)
-    set(drills_etcd 2000)
-    set(drills_redis 2000)
+    set(drills 2000)
+    if(world STREQUAL memory)
+        set(drills 8000)
+    endif()
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
-                $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
+                $<TARGET_FILE:${target}> ${mix} ${drills} ${name} "${breaks}")
 endfunction()
 
 # ---- the engine, and what a store does for it ----
 
-peal_sim_mistake(no_window memory races engine/stages/runner.c
+peal_sim_mistake(no_window memory races engine/stages/runner/runner.c
     "if (now.boot.ms >= deadline.ms)" "if (0)"
     "a start after the window of its begin: P1")
 peal_sim_mistake(cursor_stays memory races store/rules/rules_run.c
@@ -33,7 +45,7 @@ peal_sim_mistake(begin_without_nonce memory races store/rules/rules_run.c
 peal_sim_mistake(late_window memory races engine/engine_feed.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window counts from a begin that came too late: P1")
-peal_sim_mistake(repeat_is_new memory races engine/stages/runner.c
+peal_sim_mistake(repeat_is_new memory races engine/stages/runner/runner.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window of a begin whose answer was lost counts from its repetition: P1")
 peal_sim_mistake(two_of_one memory races engine/stages/claimer.c
@@ -111,7 +123,7 @@ peal_sim_mistake(boot_mark_apart memory boots store/rules/rules_run.c
 peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer_take.c
     "if (only)" "if (0)"
     "a run of a boot is taken over by another node")
-peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
+peal_sim_mistake(boot_is_over memory boots engine/stages/runner/runner.c
     "if (is_of_earlier_boot(runner, now, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
@@ -182,7 +194,7 @@ peal_sim_mistake(function_that_nobody_has memory races engine/engine_nodes.c
 peal_sim_mistake(function_asked_for_in_vain memory races engine/stages/sweeper.c
     "!placement_has_node(sweeper->placement, job->where, function," "!placement_has_node(sweeper->placement, job->where, NULL,"
     "a run that was asked for waits for ever for a process that has its function: P2")
-peal_sim_mistake(function_was_never_started memory races engine/stages/runner.c
+peal_sim_mistake(function_was_never_started memory races engine/stages/runner/runner_watch.c
     "bool is_function = peer_is_program(runner->self);" "bool is_function = false;"
     "a function that ended with its process is said to have never been started: P2")
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
@@ -333,8 +345,8 @@ peal_sim_mistake(run_not_compared etcd races store/kv/store_kv_plan.c
     "return (void)run, plan_run_key(plan, id), OK"
     "a step of a run that has gone on: P1")
 peal_sim_mistake(relist_not_told etcd store store/kv/store_kv_load.c
-    "mirror_feed_difference(before, &store->loading, &store->feed)"
-    "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
+    "mirror_feed_difference(before, &store->loading, epoch_past(store), &store->feed)"
+    "if (!before) mirror_feed_difference(before, &store->loading, epoch_past(store), &store->feed)"
     "what changed while a watch was gone is not told: P6")
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
@@ -395,14 +407,44 @@ peal_sim_mistake(renewals_unseen redis races kv/kv_observer.c
     "if (lease->beats != beats)" "if (0)"
     "leases of those who live are ended")
 peal_sim_mistake(replica_not_waited_for redis store redis/redis_link.c
-    "link->is_for_calls && link->facts.replicas > 0" "false"
+    "queue_push(&link->held, job);"
+    "link->is_for_calls ? finish(job, false) : queue_push(&link->held, job);"
     "what a replica lacks was acknowledged, and is gone when it is promoted: P1")
 peal_sim_mistake(short_wait_counts redis store redis/redis_link.c
     "finish_all(&link->held, have < link->facts.replicas);" "finish_all(&link->held, false);"
     "what too few replicas have counts: P1")
-peal_sim_mistake(feed_before_replica redis store redis/redis_feed.c
-    "if (client->stream.facts.replicas > 0)" "if (false)"
+peal_sim_mistake(feed_before_replica redis store redis/redis_link.c
+    "queue_push(&link->held, job);"
+    "link->is_for_calls ? queue_push(&link->held, job) : finish(job, false);"
     "nodes are told of a change that a promoted replica lacks")
-peal_sim_mistake(history_of_one_connection redis store redis/redis_link.c
-    "redis_link_lose(&client->calls, why);" "(void)0;"
-    "a node whose two connections are of different histories of a server hears nothing more: P6")
+peal_sim_mistake(replica_not_counted redis store redis/redis_replicas.c
+    "if (link->facts.replicas < replicas)" "if (false)"
+    "what a replica lacks that came later was acknowledged, and is gone when it is promoted: P1")
+
+# ---- the client of PostgreSQL, and the functions of its schema ----
+
+peal_sim_mistake(revision_without_lock postgresql store pg/pg_schema_1.sql
+    "FROM kv_feed f WHERE f.one FOR UPDATE;" "FROM kv_feed f WHERE f.one;"
+    "a change is seen after one with a higher revision, and is passed over: P6")
+peal_sim_mistake(cursor_of_the_newest postgresql store pg/pg_feed.c
+    "pg_write_int8(client->cursor_bytes, kv_feed_begin(&client->feed));"
+    "(void)kv_feed_begin(&client->feed), client->feed.asked = client->newest, pg_write_int8(client->cursor_bytes, client->newest);"
+    "the feed goes on from the highest revision that was seen, on any connection: P6")
+peal_sim_mistake(page_taken_for_all postgresql store pg/pg_feed.c
+    "if (client->feed.cursor >= rev)" "if (is_any || client->feed.cursor >= rev)"
+    "changes behind the first that are read at once are passed over: P6")
+peal_sim_mistake(reconnect_not_read_up postgresql store kv/kv_feed.c
+    "if (!watch->base.next_revision)" "if (true)"
+    "what changed between two connections is not told: P6")
+peal_sim_mistake(compacted_taken_for_read postgresql store pg/pg_feed.c
+    "if (!is_any && client->feed.cursor < rev)" "if (false)"
+    "what was compacted before it was read is not told: P6")
+peal_sim_mistake(queued_twice postgresql races pg/pg_link.c
+    "queue_move(&link->waiting, &lost);" "(void)0;"
+    "a node no longer looks at leases: runs of one that died are never lost: P3")
+peal_sim_mistake(tag_not_compared postgresql store pg/pg_opening.c
+    "pg_int8_at(rows, 0, 0) == mark->tag" "true"
+    "nobody notices that a replica was promoted that lacks commits: P1")
+peal_sim_mistake(unknown_is_not_done postgresql races pg/pg_call.c
+    "request->may_be_done ? call->seen : -1" "-1"
+    "a transaction that was done is done again, as its tag is not looked for")

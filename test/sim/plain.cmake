@@ -3,6 +3,8 @@
 # sanitizers (sim_memory, sim_etcd).
 
 find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
 
 # peal_plain(NAME...): of each target a twin, plain_NAME; those that it uses come before it.
 function(peal_plain)
@@ -28,10 +30,11 @@ endfunction()
 
 peal_plain(peal_base peal_schedule peal_job peal_loop peal_engine peal_store peal_store_memory
            peal_kv peal_etcd_messages peal_etcd peal_store_kv sim_stage sim sim_memory sim_etcd sim_wire
-           peal_redis_place peal_redis sim_redis sim_redis_wire)
+           peal_redis_place peal_redis sim_redis sim_redis_wire
+           peal_pg_address peal_pg sim_pg sim_pg_wire)
 
-# peal_plain_memory(TARGET source...), peal_plain_etcd and peal_plain_redis: as peal_sim_memory and so
-# on.
+# peal_plain_memory(TARGET source...), peal_plain_etcd, peal_plain_redis and peal_plain_postgresql: as
+# peal_sim_memory and so on.
 function(peal_plain_program target)
     add_executable(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_stage> $<TARGET_OBJECTS:plain_sim>)
     set_target_properties(${target} PROPERTIES
@@ -55,4 +58,10 @@ function(peal_plain_redis target)
         $<TARGET_OBJECTS:plain_sim_redis>)
     target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_kv plain_peal_store
                           plain_peal_redis plain_peal_etcd plain_peal_kv plain_peal_loop plain_peal_base)
+endfunction()
+function(peal_plain_postgresql target)
+    peal_plain_program(${target} ${ARGN} $<TARGET_OBJECTS:plain_sim_pg_wire>
+        $<TARGET_OBJECTS:plain_sim_pg>)
+    target_link_libraries(${target} PRIVATE plain_peal_engine plain_peal_store_kv plain_peal_store
+                          plain_peal_pg plain_peal_etcd plain_peal_kv plain_peal_loop plain_peal_base)
 endfunction()

@@ -1,8 +1,9 @@
-/* What the nodes share, and the way to it: the store. It is played twice, and a program is linked
- * with one of the two:
+/* What the nodes share, and the way to it: the store. It is played more than once, and a program is
+ * linked with one of them:
  *
  *   wire/           the product's store in etcd and its etcd client, over a network and an etcd
  *                   that are played: all of the product is there
+ *   redis/, pg/     the same over the product's clients of Redis and PostgreSQL
  *   memory_world.c  the store in memory, behind lines that are slow, are cut and lose answers: what
  *                   the engine may meet of any store, some four times as fast */
 #ifndef PEAL_SIM_WORLD_H

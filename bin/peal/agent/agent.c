@@ -135,17 +135,27 @@ static void go_live(struct agent *agent)
     loop_stop(agent->loop);
 }
 
-/* One line when the history does not answer any more, and one when it does again; it causes a turn
- * for both. */
+/* One line when a trouble begins, and one when it is over. */
+static void note_trouble(const struct agent *agent, int64_t *since_ms, bool is_now,
+                         const char *begins, const char *ends, const char *why)
+{
+    if (is_now == (*since_ms != 0))
+        return;
+    agent_log_event(agent->log, is_now ? begins : ends, "why=\"%s\"", why);
+    *since_ms = is_now ? clock_now().wall.ms : 0;
+}
+
+/* When the history does not answer any more, and when it does again; when no more fits into its
+ * spool, and when it does again. It causes a turn for each. */
 static void look_at_history(struct agent *agent)
 {
+    struct history_trouble *trouble = &agent->history_trouble;
     struct strbuf why;
     strbuf_init(&why);
-    bool is_away = history_health(agent->data.history, &why) != OK;
-    if (is_away != agent->history_is_away)
-        agent_log_event(agent->log, is_away ? "history_unwell" : "history_well", "why=\"%s\"",
-                        why.text);
-    agent->history_is_away = is_away;
+    bool is_unwell = history_health(agent->data.history, &why) != OK;
+    bool is_full = history_backlog(agent->data.history).disk != OK;
+    note_trouble(agent, &trouble->unwell_ms, is_unwell, "history_unwell", "history_well", why.text);
+    note_trouble(agent, &trouble->full_ms, is_full, "spool_full", "spool_has_room", why.text);
     strbuf_release(&why);
     engine_set_has_history(agent->engine, agent_gather_has_history(agent->config, &agent->data));
 }

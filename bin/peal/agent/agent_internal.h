@@ -54,9 +54,9 @@ struct agent {
     struct boot_ms joining_since; /* since when it could have been registered; 0: not yet */
     bool is_set_up;               /* else no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
-    bool history_is_away; /* as it was logged */
-    enum status failed;   /* why the agent ends, and ... */
-    struct strbuf *why;   /* ... the message */
+    struct history_trouble history_trouble; /* as it was logged */
+    enum status failed;                     /* why the agent ends, and ... */
+    struct strbuf *why;                     /* ... the message */
     void (*ready)(void *context);
     void *ready_context;
 };

@@ -257,6 +257,7 @@ static struct api_ports api_ports(struct agent *agent)
         .engine = agent->engine,
         .store = agent->data.store,
         .history = agent->data.history,
+        .history_trouble = &agent->history_trouble,
         .zones = agent->zones,
         .entropy = {machine_random, NULL},
         .log = {agent_log_write, agent->log},

@@ -134,17 +134,19 @@ static void reap(struct running *running)
 
 /* ---- what comes from outside ---- */
 
-/* The terminal sends its signals to the command, too. */
+/* The terminal sends its signals to the command, too. All ask for an end but a SIGHUP of another
+ * process, which many commands take as a word to read their configuration again. */
 static void take_signal(struct running *running, const struct signalfd_siginfo *info)
 {
     int number = (int)info->ssi_signo;
+    if (number != SIGCHLD && (number != SIGHUP || info->ssi_code == SI_KERNEL || !running->child))
+        running->run->signal = number;
     if (number == SIGCHLD) {
         reap(running);
     } else if (running->child) {
         if (info->ssi_code != SI_KERNEL)
             kill(running->child, number);
     } else if (running->state == HELD_QUEUED) {
-        running->run->signal = number;
         running->code = (enum exit_code)(SIGNALED + number);
         leave(running);
     } else if (running->state == HELD_LEAVING) {

@@ -27,7 +27,7 @@ struct held_run {
     /* Afterwards: */
     int64_t fence; /* 0: it was never held */
     bool was_lost;
-    int signal; /* that ended it before the command ran; 0: none */
+    int signal; /* that asked for its end, before or while the command ran; 0: none */
 };
 
 /* The status of the command, or EXIT_NOT_GOT, EXIT_LOST and so on, which was reported. */

@@ -15,7 +15,8 @@ const struct option_row match_arguments[] = {
     {0},
 };
 
-static const char *const states[] = {"ok", "failed", "never", "running", "paused", "broken", NULL};
+static const char *const states[] = {"ok",     "failed", "never",   "running",
+                                     "paused", "broken", "warning", NULL};
 
 const struct option_row match_options[] = {
     OPTION_TEXT(match_request, match.query, 'q', "query", "TEXT",
@@ -26,7 +27,7 @@ const struct option_row match_options[] = {
     OPTION_TEXT(match_request, match.owner, 0, "owner", "WHO", "jobs with this owner",
                 .field = "owner"),
     OPTION_TEXT(match_request, match.status, 0, "status", "S",
-                "jobs with this status: ok, failed, never, running, paused or broken",
+                "jobs with this status: ok, failed, never, running, paused, broken or warning",
                 .field = "status", .choices = states),
     OPTION_FLAG(match_request, match.all, 0, "all", "every job"),
     OPTION_FLAG(match_request, match.dry_run, 0, "dry-run",

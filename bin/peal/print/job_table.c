@@ -19,6 +19,8 @@ const char *job_status_word(const json_t *api_job)
         return tr("paused");
     if (*answer_text(status, "problem"))
         return tr("problem");
+    if (*answer_text(json_object_get(status, "warning"), "reason"))
+        return tr("warning");
     if (answer_int(status, "retrying", 0) > 0)
         return tr("retrying");
     if (answer_int(status, "queued", 0) > 0)
@@ -54,6 +56,16 @@ static void print_status(const json_t *job, struct strbuf *out)
         strbuf_addf(out, " (%s)", tr(is_ack ? TR("acknowledged") : TR("muted")));
 }
 
+/* What is wrong with it, or with what it needs. */
+static void print_problem(const json_t *job, struct strbuf *out)
+{
+    const json_t *status = json_object_get(job, "status");
+    const char *problem = answer_text(status, "problem");
+    if (!*problem)
+        problem = answer_text(json_object_get(status, "warning"), "detail");
+    strbuf_adds(out, *problem ? problem : "-");
+}
+
 static enum exit_code print_definitions(struct client *client, const json_t *jobs)
 {
     struct reading reading;
@@ -83,7 +95,7 @@ static const struct list_column columns[] = {
     COLUMN("LEFT", "status.next_at", .form = COLUMN_LEFT, .goes = 7),
     COLUMN("LAST", "status.last.started_at", .form = COLUMN_LEFT, .goes = 4),
     COLUMN_BY("STATUS", print_status),
-    COLUMN("PROBLEM", "status.problem", .is_wide = true, .goes = 8),
+    COLUMN_BY("PROBLEM", print_problem, .is_wide = true, .goes = 8),
     COLUMN_BY("PROGRAM", print_program, .is_wide = true, .goes = 9),
     COLUMN("OWNER", "owner", .is_wide = true, .goes = 3),
     COLUMN("ZONE", "timezone", .is_wide = true, .goes = 2),

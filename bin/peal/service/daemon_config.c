@@ -64,17 +64,10 @@ static enum exit_code use_variable(struct agent_config *config, const struct set
     enum status st = agent_config_take_variable(config, setting, &found, &err);
     if (st == E_INVALID) {
         tr_parsed(err.message, sizeof(err.message));
-        cli_parse_error(found.variable, found.text ? found.text : "", &err);
+        cli_parse_error(found.variable, found.text && !setting->is_secret ? found.text : "", &err);
     }
     free(found.text);
     return st == E_INVALID ? EXIT_INVALID : cli_fail(st);
-}
-
-/* $PEAL_DEFAULT_USER is meant for an agent of root. The folder was found before. */
-static bool is_for(const struct setting *setting)
-{
-    return strcmp(setting->name, "data") != 0 &&
-           (strcmp(setting->name, "default_user") != 0 || geteuid() == 0);
 }
 
 static bool is_of_store(const struct setting *setting)
@@ -88,7 +81,7 @@ static enum exit_code take_variables(struct agent_config *config, bool store_onl
 {
     enum exit_code code = EXIT_OK;
     for (const struct setting *each = settings; each->name && code == EXIT_OK; each++) {
-        if (is_for(each) && (is_of_store(each) || !store_only))
+        if (is_of_store(each) || !store_only)
             code = use_variable(config, each);
     }
     return code;

@@ -49,11 +49,13 @@ const struct message zh_coord[] = {
     {"the leader's id", "领导者的 id"},
     {"and each change", "以及每次变化"},
     {"Waits until it leads, runs COMMAND with /bin/sh, and resigns when COMMAND has ended. "
-     "$PEAL_FENCE, signals and a loss are as for peal lock.\n"
+     "$PEAL_FENCE, signals and a loss are as for peal lock; SIGTERM, SIGINT and SIGQUIT also "
+     "end --again.\n"
      "Exit status: that of COMMAND; 12 the lead was lost, 5 the store can't be reached. With "
      "--who: 3 nobody leads.",
      "等到成为领导者后，用 /bin/sh 运行 COMMAND，COMMAND 结束后退位。$PEAL_FENCE、"
-     "信号和失去领导权时的处理与 peal lock 相同。\n"
+     "信号和失去领导权时的处理与 peal lock 相同；收到 SIGTERM、SIGINT 或 SIGQUIT 后，"
+     "--again 不再参选。\n"
      "退出状态：与 COMMAND 相同；12 已失去领导权，5 无法连接存储。使用 --who 时：3 没有领导者。"},
     {"what the leader runs", "领导者运行的命令"},
     {"what is run when the lead was lost, after the leader's command was stopped",

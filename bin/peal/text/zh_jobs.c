@@ -362,8 +362,8 @@ const struct message zh_jobs[] = {
     {"jobs with this label; several filters select the jobs that match all of them",
      "具有此标签的任务；有多个筛选条件时须全部符合"},
     {"jobs with this owner", "属于此负责人的任务"},
-    {"jobs with this status: ok, failed, never, running, paused or broken",
-     "处于此状态的任务：ok、failed、never、running、paused 或 broken"},
+    {"jobs with this status: ok, failed, never, running, paused, broken or warning",
+     "处于此状态的任务：ok、failed、never、running、paused、broken 或 warning"},
     {"every job", "所有任务"},
     {"only print which jobs would change, and which not and why",
      "只显示哪些任务会改变、哪些不会及其原因"},
@@ -392,6 +392,8 @@ const struct message zh_jobs[] = {
     {"Time zone", "时区"},
     {"Status", "状态"},
     {"Problem", "问题"},
+    {"Warning", "警告"},
+    {"Since", "自"},
     {"Uid", "UID"},
     {"Created", "创建时间"},
     {"Changed", "修改时间"},
@@ -446,13 +448,42 @@ const struct message zh_jobs[] = {
     {"the jobs are scheduled, and nothing is started", "任务按计划触发，但不启动"},
     {"from now on peal runs them", "从此由 peal 运行"},
     {"the way back", "退回"},
-    {"The jobs of `peal import crontab --shadow` are paused, and have the label shadow=cron: each "
-     "tick is recorded as skipped. The report compares their ticks with what cron has logged, from "
-     "the first of its lines to the last. Exit status 1: there are differences.",
-     "peal import crontab --shadow 导入的任务处于暂停状态，带标签 "
+    {"The jobs of `peal import crontab --shadow` and `peal import fleet --shadow` are paused, and "
+     "have the label shadow=cron: each tick is recorded as skipped. The report compares their "
+     "ticks "
+     "with what cron has logged, from the first of its lines to the last. Exit status 1: there are "
+     "differences, or hosts that could not be compared.",
+     "peal import crontab --shadow 和 peal import fleet --shadow 导入的任务处于暂停状态，带标签 "
      "shadow=cron：每次触发都记录为已跳过。report 将其触发时间与 cron "
      "日志从第一行到最后一行进行比较。"
-     "退出状态 1：有差异。"},
+     "退出状态 1：有差异，或有主机无法比较。"},
+    {"OTHERS", "其他"},
+    {"NO JOB FOR", "没有任务的行"},
+    {"HOSTS", "主机"},
+    {"in all", "合计"},
+    {"no cron.log", "没有 cron.log"},
+    {"no line of cron in cron.log", "cron.log 中没有 cron 的记录"},
+    {"no job has the command of %s: %s", "没有任务对应 %s 的命令：%s"},
+    {"no job is a shadow of a crontab: peal import fleet %s --shadow --apply",
+     "没有与 crontab 并行的任务：peal import fleet %s --shadow --apply"},
+    {"%zu jobs of anacron are not compared: cron's log does not have them",
+     "%zu 个 anacron 的任务未比较：cron 日志中没有它们"},
+    {"%s would also run on the node %s, whose crontab has its line still: give a node the label %s "
+     "after the take-over on its host",
+     "%1$s 也会在节点 %2$s 上运行，而其 crontab 中仍有对应的行：请在该主机接管之后再给节点加上标签 "
+     "%3$s"},
+    {"%s runs on each node with the label %s: this one can have it now",
+     "%s 在带有标签 %s 的每个节点上运行：现在可以给本节点加上该标签"},
+    {"%s is paused for all of its hosts: give the lines of the others back, too",
+     "%s 已在其全部主机上暂停：请将其他主机的行也交还 cron"},
+    {"--log and --fleet exclude each other", "--log 与 --fleet 不能同时使用"},
+    {"of many machines, one by one and in all", "多台机器，逐台及合计"},
+    {"the crontabs and logs of many machines, as collect-crontabs --log gathers them",
+     "多台机器的 crontab 和日志，由 collect-crontabs --log 收集"},
+    {"the host of these lines, in a fleet (default: this machine's name)",
+     "在多台机器中，这些行所属的主机（默认为本机名称）"},
+    {"paused, and compared with the logs of cron by peal shadow",
+     "暂停，并由 peal shadow 与各主机的 cron 日志比较"},
     {"which command? peal shadow report, takeover or back",
      "哪个命令？peal shadow report、takeover 或 back"},
     {"has cron started what the jobs would have started?", "cron 是否启动了任务本应启动的命令？"},
@@ -462,7 +493,8 @@ const struct message zh_jobs[] = {
     {"comment the lines out in the crontab, and resume their jobs",
      "在 crontab 中注释对应的行，并恢复任务"},
     {"pause the jobs, and give the lines back to cron", "暂停任务，并将对应的行交还 cron"},
-    {"which log? --log FILE, or - for stdin", "哪个日志？--log FILE，- 表示标准输入"},
+    {"which log? --log FILE, or - for stdin; or --fleet DIR",
+     "哪个日志？--log FILE，- 表示标准输入；或 --fleet DIR"},
     {"not a tick of the job's schedule", "不是任务计划中的触发"},
     {"a boot, which peal counts by itself", "系统启动，由 peal 自行计算"},
     {"cron has logged nothing then", "此时 cron 没有任何记录"},

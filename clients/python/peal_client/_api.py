@@ -368,6 +368,7 @@ class Api(Transport):
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
         q: Optional[str] = None,
+        words: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
         status: Optional[str] = None,
@@ -380,7 +381,7 @@ class Api(Transport):
         return self.call(
             "GET",
             "/api/v1/jobs",
-            query={"limit": limit, "cursor": cursor, "q": q, "label": label, "owner": owner, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted},
+            query={"limit": limit, "cursor": cursor, "q": q, "words": words, "label": label, "owner": owner, "status": status, "folder": folder, "sort": sort, "fields": fields, "deleted": deleted},
         )
 
     def each_job(
@@ -388,6 +389,7 @@ class Api(Transport):
         *,
         limit: Optional[int] = None,
         q: Optional[str] = None,
+        words: Optional[str] = None,
         label: Optional[str] = None,
         owner: Optional[str] = None,
         status: Optional[str] = None,
@@ -399,7 +401,7 @@ class Api(Transport):
         """Jobs, by name. All pages."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_jobs(limit=limit, q=q, label=label, owner=owner, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, cursor=cursor)
+            page = self.list_jobs(limit=limit, q=q, words=words, label=label, owner=owner, status=status, folder=folder, sort=sort, fields=fields, deleted=deleted, cursor=cursor)
             yield from page["items"]
             cursor = page["next"]
             if cursor is None:

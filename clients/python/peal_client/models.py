@@ -37,7 +37,7 @@ class _Agent(TypedDict):
     version: str
     state: 'Literal["running", "draining", "shut_out", "loading"]'
     store: "Health"
-    history: "Health"
+    history: "HistoryHealth"
     clock: "Clock"
     maintenance: "List[Maintenance]"
 
@@ -286,6 +286,8 @@ class ChannelDelivery(TypedDict):
     held: int
     last_sent_at: "Optional[str]"
     last_failed_at: "Optional[str]"
+    # The first failed attempt since the last one that was sent
+    failing_since: "Optional[str]"
     last_error: "Optional[str]"
 
 
@@ -334,6 +336,10 @@ class Clock(TypedDict):
     ok: bool
     detail: "Optional[str]"
     doubt: 'Optional[Literal["ahead", "back", "start"]]'
+    # By the clock that was right before
+    since: "Optional[str]"
+    # Until it is trusted at the latest
+    left_s: int
     believed_at: "Optional[str]"
     steps: int
     step_ms: int
@@ -343,7 +349,7 @@ class Clock(TypedDict):
 
 class Cluster(TypedDict):
     store: "ClusterStore"
-    history: "Health"
+    history: "HistoryHealth"
     clock: "Clock"
     node: str
     leader: "Optional[str]"
@@ -1056,6 +1062,23 @@ class HerdProposal(TypedDict):
     then: int
 
 
+class HistoryHealth(TypedDict):
+    ok: bool
+    detail: "Optional[str]"
+    since: "Optional[str]"
+    # What waits on this node's disk for the database
+    spool: "Optional[HistoryHealthSpool]"
+
+
+class HistoryHealthSpool(TypedDict, total=False):
+    state: 'Literal["ok", "full", "failed"]'
+    since: "Optional[str]"
+    records: int
+    bytes: int
+    max_bytes: int
+    dropped_bytes: int
+
+
 class Imported(TypedDict):
     items: "List[Dict[str, Any]]"
     notes: "List[ImportedNote]"
@@ -1595,8 +1618,18 @@ class JobStatus(TypedDict):
     # When a run last ended well, be it the last one or one before
     succeeded_at: "Optional[str]"
     paused: bool
+    # Why it can't run before its definition is changed
     problem: "Optional[str]"
+    warning: "JobWarning"
     mute: "Mute"
+
+
+class JobWarning(TypedDict):
+    """What keeps it from running for the moment; null: nothing"""
+    reason: 'Literal["no_node", "calendar", "clock"]'
+    detail: str
+    # null: not known
+    since: "Optional[str]"
 
 
 class LastRun(TypedDict, total=False):
@@ -1843,6 +1876,8 @@ class _Problem(TypedDict):
 
 class Problem(_Problem, total=False):
     run_id: str
+    # Of a job that is not there by this name: its name of today
+    renamed_to: str
     errors: "List[Mistake]"
     quota: "ProblemQuota"
 

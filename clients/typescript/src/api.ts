@@ -239,15 +239,15 @@ export class Api extends Transport {
 
   /** Jobs, by name. */
   listJobs(
-    options: { limit?: number; cursor?: string; q?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
+    options: { limit?: number; cursor?: string; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
     request: RequestOptions = {},
   ): Promise<models.JobPage> {
-    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "label", "owner", "status", "folder", "sort", "fields", "deleted"]) }, request);
+    return this.call<models.JobPage>({ method: "GET", path: `/api/v1/jobs`, query: pick(options, ["limit", "cursor", "q", "words", "label", "owner", "status", "folder", "sort", "fields", "deleted"]) }, request);
   }
 
   /** Jobs, by name. All pages. */
   async *eachJob(
-    options: { limit?: number; q?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
+    options: { limit?: number; q?: string; words?: string; label?: string; owner?: string; status?: string; folder?: string; sort?: models.Word<"name" | "next" | "last">; fields?: string; deleted?: boolean } = {},
     request: RequestOptions = {},
   ): AsyncGenerator<models.Job> {
     let cursor: string | null | undefined;

@@ -43,7 +43,7 @@ export interface Agent {
   jobs?: number;
   running?: number;
   store: Health;
-  history: Health;
+  history: HistoryHealth;
   clock: Clock;
   jobs_user?: AgentJobsUser | null;
   sandbox?: AgentSandbox | null;
@@ -361,6 +361,8 @@ export interface ChannelDelivery {
   held: number;
   last_sent_at: string | null;
   last_failed_at: string | null;
+  /** The first failed attempt since the last one that was sent */
+  failing_since: string | null;
   last_error: string | null;
 }
 
@@ -410,6 +412,10 @@ export interface Clock {
   ok: boolean;
   detail: string | null;
   doubt: Word<"ahead" | "back" | "start"> | null;
+  /** By the clock that was right before */
+  since: string | null;
+  /** Until it is trusted at the latest */
+  left_s: number;
   believed_at: string | null;
   steps: number;
   step_ms: number;
@@ -419,7 +425,7 @@ export interface Clock {
 
 export interface Cluster {
   store: ClusterStore;
-  history: Health;
+  history: HistoryHealth;
   clock: Clock;
   node: string;
   leader: string | null;
@@ -1563,6 +1569,23 @@ export interface HerdProposal {
   then: number;
 }
 
+export interface HistoryHealth {
+  ok: boolean;
+  detail: string | null;
+  since: string | null;
+  /** What waits on this node's disk for the database */
+  spool: HistoryHealthSpool | null;
+}
+
+export interface HistoryHealthSpool {
+  state?: Word<"ok" | "full" | "failed">;
+  since?: string | null;
+  records?: number;
+  bytes?: number;
+  max_bytes?: number;
+  dropped_bytes?: number;
+}
+
 export interface Imported {
   items: Record<string, unknown>[];
   notes: ImportedNote[];
@@ -2514,8 +2537,20 @@ export interface JobStatus {
   /** When a run last ended well, be it the last one or one before */
   succeeded_at: string | null;
   paused: boolean;
+  /** Why it can't run before its definition is changed */
   problem: string | null;
+  warning: JobWarning;
   mute: Mute;
+}
+
+/**
+ * What keeps it from running for the moment; null: nothing
+ */
+export interface JobWarning {
+  reason: Word<"no_node" | "calendar" | "clock">;
+  detail: string;
+  /** null: not known */
+  since: string | null;
 }
 
 export interface LastRun {
@@ -2768,6 +2803,8 @@ export interface Problem {
   detail: string;
   request_id: string;
   run_id?: string;
+  /** Of a job that is not there by this name: its name of today */
+  renamed_to?: string;
   errors?: Mistake[];
   quota?: ProblemQuota;
 }

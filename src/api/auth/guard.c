@@ -8,6 +8,7 @@
 
 #include "auth/origin.h"
 #include "auth/visible.h"
+#include "engine.h"
 #include "http.h"
 #include "server.h"
 
@@ -98,12 +99,15 @@ static bool check_cookie_origin(struct call *call)
 
 enum { USED_EVERY_MS = 3600 * 1000 }; /* resolution of a token's last use */
 
+/* A clock that is not trusted renews none: once it is corrected, they would be of the future, and
+ * whoever watched would be logged out. */
 static void by_session(struct call *call, const struct session *session)
 {
     struct session renewed = *session;
     char text[SESSION_TEXT];
     renewed.seen_s = call->now_ms / 1000;
-    if (renewed.seen_s - session->seen_s < SESSION_RENEW_S)
+    if (renewed.seen_s - session->seen_s < SESSION_RENEW_S ||
+        engine_clock(call->api->ports.engine).doubt != DOUBT_NONE)
         return;
     session_print(&renewed, call->api->accounts.secret.bytes, text);
     set_session_cookie(call, text, session_ends_s(&renewed) - renewed.seen_s);

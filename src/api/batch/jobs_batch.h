@@ -61,6 +61,7 @@ struct jobs_batch {
     struct jobs_batch_item **order; /* items to be written; deletes first, which free quota */
     struct store_put_job *puts;
     size_t put_count, planned;
+    size_t looked; /* items, whether they are still as they were: of those that stay */
     struct jobs_batch_chunk chunks[BATCH_CHUNKS]; /* a ring */
     size_t chunk_count;                           /* in flight */
     size_t first_chunk;                           /* the oldest of them */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch/jobs_batch.h"
+#include "confirm.h"
 #include "note.h"
 #include "server.h"
 #include "text/json_text.h"
@@ -16,6 +17,7 @@ enum {
 };
 
 static const char rights_ended[] = "the rights to do it have ended meanwhile";
+static const char changed_meanwhile[] = "somebody else changed it meanwhile; try again";
 
 /* ---- results ---- */
 
@@ -155,7 +157,7 @@ static void take_result(struct call *call, struct jobs_batch_item *item)
         break;
     case PUT_CONFLICT:
     case PUT_MISSING:
-        item->error = "somebody else changed it meanwhile; try again";
+        item->error = changed_meanwhile;
         break;
     }
     job_write_release(&item->write);
@@ -352,6 +354,50 @@ static void add_puts(const struct call *call, bool deletes)
     }
 }
 
+static void plan(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    if (!batch->dry_run) {
+        batch->trail = &call->api->trail;
+        trail_begin_batch(batch->trail);
+    }
+    plan_slice(call);
+}
+
+/* ---- what stays as it is ---- */
+
+static bool is_still_so(const struct call *call, const struct jobs_batch_item *item)
+{
+    const struct job_write *write = &item->write;
+    const struct catalog_job *job =
+        catalog_by_name(engine_catalog(call->api->ports.engine), item->name);
+    return job && id_compare(&job->uid, &write->uid) == 0 && job->revision == write->revision &&
+           strcmp(job->json, write->before) == 0;
+}
+
+static void look_slice(struct call *call)
+{
+    struct jobs_batch *batch = call->state;
+    struct batch_slice slice = batch_slice_begin();
+    for (; batch->looked < batch->count && !batch_slice_is_over(&slice, 0); batch->looked++) {
+        struct jobs_batch_item *item = &batch->items[batch->looked];
+        if (item->kind == WRITE_NOTHING && !is_still_so(call, item))
+            item->error = changed_meanwhile;
+    }
+    if (batch->looked < batch->count)
+        call_later(call, look_slice);
+    else
+        plan(call);
+}
+
+static void confirmed(struct call *call)
+{
+    if (call->answer == OK)
+        look_slice(call);
+    else
+        call_fail_unconfirmed(call);
+}
+
 void batch_write(struct call *call)
 {
     struct jobs_batch *batch = call->state;
@@ -363,9 +409,8 @@ void batch_write(struct call *call)
     }
     add_puts(call, true);
     add_puts(call, false);
-    if (!batch->dry_run) {
-        batch->trail = &call->api->trail;
-        trail_begin_batch(batch->trail);
-    }
-    plan_slice(call);
+    if (batch->put_count < batch->count && !batch->dry_run)
+        call_confirm(call, confirmed);
+    else
+        plan(call);
 }

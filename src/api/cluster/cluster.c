@@ -144,9 +144,46 @@ static void advanced(struct call *call)
     }
 }
 
+static bool is_halted(const struct call *call)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(call->api->ports.store, &why);
+    strbuf_release(&why);
+    return st == E_ROLLED_BACK;
+}
+
+/* All jobs go on from this node's time: behind that of the others what has run would run again,
+ * ahead of it nothing would run until then. False: the call has failed. */
+static bool has_time(struct call *call)
+{
+    const struct engine *engine = call->api->ports.engine;
+    const struct engine_clock clock = engine_clock(engine);
+    if (engine_trusts_clock(engine, clock_now()))
+        return true;
+    if (clock.is_skewed)
+        call_fail(
+            call, 409,
+            "all jobs would go on from this node's time, and its clock differs from the other "
+            "nodes' by %+lld ms: do it on another node, or set this clock first",
+            (long long)clock.skew_ms);
+    else if (clock.doubt != DOUBT_NONE)
+        call_fail(call, 409,
+                  "all jobs would go on from this node's time, and its clock is not trusted (%s): "
+                  "do it on another node, or set this clock first",
+                  message_in(call->language, engine_doubt_text(clock.doubt)));
+    else
+        call_fail(call, 409,
+                  "all jobs would go on from this node's time, and its clock is still being "
+                  "compared with the other nodes': try again in a few seconds");
+    return false;
+}
+
 void advance_cursors(struct call *call)
 {
     const struct api_ports *ports = &call->api->ports;
+    if (is_halted(call) && !has_time(call))
+        return;
     enum status st = ports->advance
                          ? ports->advance(ports->context, call->principal.name, call_answer, call)
                          : E_NOT_FOUND;

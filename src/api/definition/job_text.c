@@ -161,6 +161,19 @@ static void write_mute(struct strbuf *out, const struct catalog_job *job,
     json_decref(value);
 }
 
+static void write_warning(struct strbuf *out, const struct job_view *view)
+{
+    if (!view->warning) {
+        strbuf_adds(out, "null");
+        return;
+    }
+    strbuf_addf(out, "{\"reason\":\"%s\",\"detail\":", view->warning);
+    json_text_quote(out, view->warning_text);
+    strbuf_adds(out, ",\"since\":");
+    add_time(out, view->warning_ms);
+    strbuf_addc(out, '}');
+}
+
 static void write_status(struct strbuf *out, const struct catalog_job *job,
                          const struct job_view *view)
 {
@@ -184,6 +197,8 @@ static void write_status(struct strbuf *out, const struct catalog_job *job,
         json_text_quote(out, problem);
     else
         strbuf_adds(out, "null");
+    strbuf_adds(out, ",\"warning\":");
+    write_warning(out, view);
     strbuf_adds(out, ",\"mute\":");
     write_mute(out, job, view);
     strbuf_addc(out, '}');

@@ -20,7 +20,10 @@ struct job_load {
 struct job_view {
     struct job_load load;
     const char *problem; /* why the job can't be planned; NULL: none */
-    const char *fields;  /* names of the members to show, separated by commas; NULL: all */
+    const char *warning; /* the reason of its warning (job_warning.h); NULL: none */
+    const char *warning_text;
+    int64_t warning_ms; /* since when; 0: not known */
+    const char *fields; /* names of the members to show, separated by commas; NULL: all */
     enum secrets secrets;
     const struct mute *mute; /* NULL: none */
     int64_t now_ms;          /* for the mute alone */

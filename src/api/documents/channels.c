@@ -90,13 +90,14 @@ static json_t *encode_stats(const struct call *call, const char *name)
 {
     struct channel_stats stats;
     notifier_stats(call->api->ports.notifier, name, &stats);
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "node",
                      call->api->node, "state", channel_state(&stats), "sent",
                      (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
                      (json_int_t)stats.given_up, "muted", (json_int_t)stats.muted, "waiting",
                      (json_int_t)stats.waiting, "held", (json_int_t)stats.held, "last_sent_at",
                      json_time(stats.sent_ms), "last_failed_at", json_time(stats.failed_ms),
-                     "last_error", json_words_or_null(stats.error));
+                     "failing_since", json_time(stats.failing_ms), "last_error",
+                     json_words_or_null(stats.error));
 }
 
 /* Removes what only admins may see, such as addresses. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confirm.h"
 #include "handlers.h"
 #include "input.h"
 #include "note.h"
@@ -186,12 +187,25 @@ void doc_submit(struct call *call)
     }
     edit->put = (struct store_put_doc){.json = edit->json, .expected_revision = edit->revision};
     doc_name(&edit->put, edit->kind->name, call->argument);
-    if (edit->is_dry_run) {
+    if (edit->is_dry_run) { /* as it would be, with the revision that it has now; 0: it is new */
         edit->put.revision = edit->revision;
-        reply_edit(call);
+        edit->kind->reply(call, 200);
         return;
     }
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, put_done);
+}
+
+/* Of what this node knows nothing would be written: only if the store has nothing else. */
+static void confirmed(struct call *call)
+{
+    struct doc_edit *edit = call->state;
+    edit->is_confirmed = true;
+    if (call->answer != OK)
+        call_fail_unconfirmed(call);
+    else if (accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms))
+        prepare(call);
+    else
+        call_fail(call, 401, "these credentials are not valid; log in again, or use another token");
 }
 
 /* Starts from the document that is stored now. */
@@ -201,6 +215,10 @@ static void prepare(struct call *call)
     const struct doc_kind *kind = edit->kind;
     const void *item = edit->action == DOC_CREATE ? NULL : find(call, kind);
     int64_t revision = revision_of(kind, item);
+    if (!item && edit->action == DOC_DELETE && !edit->is_confirmed) {
+        call_confirm(call, confirmed);
+        return;
+    }
     if (!item && (edit->action == DOC_CHANGE || edit->action == DOC_DELETE)) {
         fail_missing(call, 404, kind->name);
         return;
@@ -211,7 +229,9 @@ static void prepare(struct call *call)
         (kind->has_revision &&
          !check_conditions(call, revision, kind->name, &edit->is_conditional)))
         return;
-    if (edit->is_same)
+    if (edit->is_same && !edit->is_confirmed && !edit->is_dry_run)
+        call_confirm(call, confirmed);
+    else if (edit->is_same)
         reply_item(call, kind, item);
     else if (kind->ready)
         kind->ready(call);

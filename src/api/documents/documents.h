@@ -6,7 +6,8 @@
  *                +--------- write conflict, no condition ---------+  (once)
  *
  * The write is a compare-and-set on the revision that was read. After a conflict the edit is
- * prepared again from the current document; with If-Match or If-None-Match it is a 412. */
+ * prepared again from the current document; with If-Match or If-None-Match it is a 412. An edit
+ * that would write nothing is prepared again when the store has confirmed what this node knows. */
 #ifndef PEAL_API_DOCUMENTS_H
 #define PEAL_API_DOCUMENTS_H
 
@@ -62,6 +63,7 @@ struct doc_edit {
     bool is_dry_run;  /* only says what would be done: nothing is written */
     int64_t revision; /* expected revision; 0: none; `prepare` may set DOC_ANY_REVISION */
     bool is_conditional, is_repeated;
+    bool is_confirmed; /* the store has confirmed what this node knows, once */
     struct store_put_doc put;
 };
 

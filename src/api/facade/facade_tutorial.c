@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "auth/visible.h"
+#include "confirm.h"
 #include "facade/facade.h"
 #include "facade/facade_dkron_job.h"
 #include "handlers.h"
@@ -130,6 +131,17 @@ static bool name_from(struct call *call, const struct query *query)
 }
 
 /* Deleting a missing job is no error. */
+static void absence_confirmed(struct call *call)
+{
+    keep_old_job(call, call->argument);
+    if (call->answer != OK)
+        call_fail_unconfirmed(call);
+    else if (call->before)
+        delete_job(call);
+    else
+        call_reply(call, 200, json_null());
+}
+
 void tutorial_delete_job(struct call *call)
 {
     if (!name_from(call, &call->form))
@@ -138,7 +150,7 @@ void tutorial_delete_job(struct call *call)
     if (call->before)
         delete_job(call);
     else
-        call_reply(call, 200, json_null());
+        call_confirm(call, absence_confirmed);
 }
 
 static void reply_jobs(struct call *call, json_t *items, int64_t total)
@@ -196,6 +208,32 @@ static void killed(struct call *call)
         note_write(call, reply_nothing);
 }
 
+/* `if_none`: what to do when no run is open. */
+static void kill_open(struct call *call, call_then *if_none)
+{
+    struct kill *kill = call->state;
+    call_each_open_run(call, add_order, kill);
+    if (kill->failed)
+        call_fail(call, 500, "out of memory");
+    else if (kill->count)
+        call_submit(call, STORE_ORDER, kill->orders, kill->count, killed);
+    else
+        if_none(call);
+}
+
+static void idleness_confirmed(struct call *call)
+{
+    if (call->answer == OK)
+        kill_open(call, reply_nothing);
+    else
+        call_fail_unconfirmed(call);
+}
+
+static void confirm_idleness(struct call *call)
+{
+    call_confirm(call, idleness_confirmed);
+}
+
 /* Kills all open runs of the job, on all nodes. */
 void tutorial_kill_job(struct call *call)
 {
@@ -204,13 +242,7 @@ void tutorial_kill_job(struct call *call)
         return;
     kill->call = call;
     call->shape = shape_data;
-    call_each_open_run(call, add_order, kill);
-    if (kill->failed)
-        call_fail(call, 500, "out of memory");
-    else if (kill->count)
-        call_submit(call, STORE_ORDER, kill->orders, kill->count, killed);
-    else
-        reply_nothing(call);
+    kill_open(call, confirm_idleness);
 }
 
 /* ---- logs ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confirm.h"
 #include "handlers.h"
 #include "hooks/hooks.h"
 #include "http.h"
@@ -191,7 +192,36 @@ static void start_run(struct call *call, const struct webhook *hook, const struc
     job_free(definition);
 }
 
-/* A delivery that is known already costs the store nothing. */
+/* ---- a delivery that has come before ---- */
+
+struct repeat {
+    char delivery[DELIVERY_NAME_SIZE];
+};
+
+/* The sender comes again. */
+static void repeat_confirmed(struct call *call)
+{
+    const struct repeat *repeat = call->state;
+    if (call->answer != OK)
+        call_fail_unconfirmed(call);
+    else if (webhooks_delivery(&call->api->webhooks, repeat->delivery))
+        reply_repeat(call, repeat->delivery);
+    else
+        call_fail(call, 503, "the store has no such delivery any more; send it again");
+}
+
+/* The store may have been restored since, and know neither of the delivery nor of its run. */
+static void confirm_repeat(struct call *call, const char *name)
+{
+    struct repeat *repeat = call_state(call, sizeof(*repeat), NULL);
+    if (!repeat)
+        return;
+    memcpy(repeat->delivery, name, sizeof(repeat->delivery));
+    call_confirm(call, repeat_confirmed);
+}
+
+/* ---- requests ---- */
+
 static void take(struct call *call, struct webhook *hook, const struct catalog_job *job,
                  const struct hook_request *request)
 {
@@ -208,7 +238,7 @@ static void take(struct call *call, struct webhook *hook, const struct catalog_j
         return;
     delivery_name(hook->uid, id, name);
     if (webhooks_delivery(&call->api->webhooks, name))
-        reply_repeat(call, name);
+        confirm_repeat(call, name);
     else if (webhooks_count(&call->api->webhooks, hook->uid) >= DELIVERIES_MAX)
         call_fail_later(call, INT64_C(3600) * 1000, "too many requests of this webhook in a day");
     else

@@ -1,9 +1,11 @@
 #include "jobs/job_filter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "definition/after_check.h"
+#include "definition/job_warning.h"
 #include "server.h"
 #include "text/json_text.h"
 
@@ -71,6 +73,11 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
             member_has(definition, "notes", filter->q));
 }
 
+static bool is_broken(const struct job_filter *filter, const struct catalog_job *job)
+{
+    return job->broken || after_missing(engine_catalog(filter->engine), job);
+}
+
 bool job_has_status(const struct job_filter *filter, const struct catalog_job *job,
                     enum job_status status)
 {
@@ -89,8 +96,9 @@ bool job_has_status(const struct job_filter *filter, const struct catalog_job *j
     case IS_PAUSED:
         return job->paused;
     case IS_BROKEN:
-        return job->broken || after_missing(engine_catalog(filter->engine), job) ||
-               (filter->is_of_list && !engine_has_node(filter->engine, job));
+        return is_broken(filter, job);
+    case IS_WARNING: /* as it is shown: what is broken has no warning */
+        return job_warning_reason(filter->engine, job) && !is_broken(filter, job);
     }
     return false;
 }
@@ -101,10 +109,27 @@ static bool is_in_folder(const char *folder, const char *name)
     return strncmp(name, folder, length) == 0 && name[length] == '/';
 }
 
+/* Every word, in any order. */
+static bool has_words(const char *words, const char *name)
+{
+    char word[JOB_NAME_SIZE];
+    for (const char *at = words + strspn(words, " "); *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (length >= sizeof(word))
+            return false;
+        snprintf(word, sizeof(word), "%.*s", (int)length, at);
+        if (!strcasestr(name, word))
+            return false;
+        at += length;
+    }
+    return true;
+}
+
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job)
 {
     return job_has_status(filter, job, filter->status) &&
            (!filter->folder || is_in_folder(filter->folder, job->name)) &&
+           (!filter->words || has_words(filter->words, job->name)) &&
            (!filter->owner || has_owner(filter, job->json)) &&
            (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
@@ -124,16 +149,16 @@ bool param_choice(const struct call *call, const char *name, const char *const *
     return !text;
 }
 
-const char *const job_status_names[] = {"",        "ok",     "failed", "never",
-                                        "running", "paused", "broken", NULL};
+const char *const job_status_names[] = {"",       "ok",     "failed",  "never", "running",
+                                        "paused", "broken", "warning", NULL};
 
 static bool read_status(struct call *call, struct job_filter *filter)
 {
     int status = STATUS_ANY;
     if (!param_choice(call, "status", job_status_names, &status)) {
         call_fail_word(call, "?status", query_get(&call->query, "status"),
-                       "ok,failed,never,running,paused,broken",
-                       "status: expected ok, failed, never, running, paused or broken");
+                       "ok,failed,never,running,paused,broken,warning",
+                       "status: expected ok, failed, never, running, paused, broken or warning");
         return false;
     }
     filter->status = (enum job_status)status;
@@ -182,6 +207,7 @@ bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
     filter->folder = query_get(&call->query, "folder");
+    filter->words = query_get(&call->query, "words");
     filter->engine = call->api->ports.engine;
     return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
 }

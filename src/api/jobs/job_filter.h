@@ -1,10 +1,19 @@
-/* The filter of a list of jobs: q, label, owner, status, folder. */
+/* The filter of a list of jobs: q, words, label, owner, status, folder. */
 #ifndef PEAL_JOB_FILTER_H
 #define PEAL_JOB_FILTER_H
 
 #include "call.h"
 
-enum job_status { STATUS_ANY, IS_OK, IS_FAILED, IS_NEVER, IS_RUNNING, IS_PAUSED, IS_BROKEN };
+enum job_status {
+    STATUS_ANY,
+    IS_OK,
+    IS_FAILED,
+    IS_NEVER,
+    IS_RUNNING,
+    IS_PAUSED,
+    IS_BROKEN,
+    IS_WARNING
+};
 
 /* By enum job_status, then NULL; that of STATUS_ANY is empty. */
 extern const char *const job_status_names[];
@@ -13,11 +22,10 @@ struct job_filter {
     char *q, *q_in_json; /* the second escaped as in JSON text */
     char *label, *value; /* value NULL: any */
     const char *owner;   /* the call's */
+    const char *words;   /* likewise: parts of names, with blanks between; NULL: none */
     const char *folder;  /* likewise: names that begin with it and a slash */
     enum job_status status;
     struct engine *engine; /* to find dependencies on missing jobs, and eligible nodes */
-    bool is_of_list;       /* a job without an eligible node counts as broken; not for an action on
-                              all broken ones: the node may be back in a moment */
 };
 
 /* From the parameters of the call; false: the call has failed. */

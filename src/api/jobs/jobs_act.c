@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
+#include "confirm.h"
 #include "handlers.h"
 #include "hash.h"
 #include "jobs/jobs_act.h"
@@ -322,6 +323,16 @@ void job_act_do(struct call *call)
         call_fail(call, 500, "out of memory");
 }
 
+/* From here on what is left out, as it is so already, is so in the store; a dry run that has found
+ * nothing to do is the last that the client asks. */
+static void confirmed(struct call *call)
+{
+    if (call->answer == OK)
+        job_act_look(call);
+    else
+        call_fail_unconfirmed(call);
+}
+
 void act_on_jobs(struct call *call)
 {
     struct job_act *act = call_state(call, sizeof(*act), job_act_release);
@@ -336,7 +347,7 @@ void act_on_jobs(struct call *call)
         has_all &= act->left[i].names != NULL;
     }
     if (has_all)
-        job_act_look(call);
+        call_confirm(call, confirmed);
     else
         call_fail(call, 500, "out of memory");
 }

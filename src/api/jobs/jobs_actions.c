@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "confirm.h"
 #include "definition/after_check.h"
 #include "handlers.h"
 #include "input.h"
@@ -30,6 +31,7 @@ struct edit {
     int64_t cursor_ms; /* -1: it stays */
     int64_t wanted;    /* revision of If-Match */
     bool repeated;
+    bool is_confirmed; /* the store has confirmed what this node knows, once */
     struct store_put_job put;
     struct passes passes; /* of a delete */
     struct job *definition;
@@ -143,6 +145,16 @@ static void submit_edit(struct call *call, struct catalog_job *job)
         call_fail_put(call, st, &excess);
 }
 
+static void confirmed(struct call *call)
+{
+    struct edit *edit = call->state;
+    edit->is_confirmed = true;
+    if (call->answer == OK)
+        make_edit(call);
+    else
+        call_fail_unconfirmed(call);
+}
+
 /* Makes the edit from the current catalog. */
 static void make_edit(struct call *call)
 {
@@ -168,7 +180,10 @@ static void make_edit(struct call *call)
         submit_edit(call, job);
         return;
     case EDIT_NOTHING:
-        reply_edited(call);
+        if (edit->is_confirmed)
+            reply_edited(call);
+        else
+            call_confirm(call, confirmed);
         return;
     case EDIT_FAILED:
         return;
@@ -295,13 +310,30 @@ static enum edit_result edit_delete(struct call *call, const struct catalog_job 
     return EDITED;
 }
 
-void delete_job(struct call *call)
+static void delete_known(struct call *call)
 {
     struct edit *edit = new_edit(call, path_job(call), edit_delete, CHANGE_DELETE);
     if (!edit)
         return;
     edit->is_delete = true;
     make_edit(call);
+}
+
+static void absence_confirmed(struct call *call)
+{
+    if (call->answer == OK)
+        delete_known(call);
+    else
+        call_fail_unconfirmed(call);
+}
+
+/* Whoever deletes a job takes a 404 for its end: only if the store has no such job. */
+void delete_job(struct call *call)
+{
+    if (catalog_by_name(engine_catalog(call->api->ports.engine), call->argument))
+        delete_known(call);
+    else
+        call_confirm(call, absence_confirmed);
 }
 
 static enum edit_result edit_undelete(struct call *call, const struct catalog_job *job,

@@ -193,7 +193,6 @@ void get_facets(struct call *call)
     struct facets *facets = call_state(call, sizeof(*facets), release_facets);
     if (!facets)
         return;
-    facets->filter.is_of_list = true;
     for (size_t i = 0; i < FACETS; i++) {
         facets->counts[i] = json_object();
         facets->no_memory |= !facets->counts[i];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
+#include "confirm.h"
 #include "definition/job_fields.h"
 #include "definition/job_text.h"
 #include "handlers.h"
@@ -52,6 +53,7 @@ struct page {
 
     enum job_order order;
     bool has_after, deleted;
+    bool confirmed;           /* the store is asked first */
     bool has_last;            /* the name in `last` */
     char last[JOB_NAME_SIZE]; /* the last name that was checked */
     bool is_cut;              /* the slice is over, the page is not */
@@ -302,10 +304,10 @@ static bool read_page(struct call *call, struct page *page)
     static const char *const orders[] = {"name", "next", "last", NULL};
     int order = BY_NAME;
     page->limit = PAGE;
-    page->filter.is_of_list = true;
     page->fields = query_get(&call->query, "fields");
     if (!param_number(call, "limit", 1, PAGE_MAX, &page->limit) ||
-        !param_bool(call, "deleted", &page->deleted) || !job_filter_read(call, &page->filter) ||
+        !param_bool(call, "deleted", &page->deleted) ||
+        !param_bool(call, "confirmed", &page->confirmed) || !job_filter_read(call, &page->filter) ||
         !check_fields(call, page->fields))
         return false;
     if (!param_choice(call, "sort", orders, &order)) {
@@ -315,6 +317,14 @@ static bool read_page(struct call *call, struct page *page)
     }
     page->order = (enum job_order)order;
     return read_cursor(call, page);
+}
+
+static void confirmed(struct call *call)
+{
+    if (call->answer == OK)
+        look(call);
+    else
+        call_fail_unconfirmed(call);
 }
 
 void list_jobs(struct call *call)
@@ -328,8 +338,10 @@ void list_jobs(struct call *call)
     if (!read_page(call, page))
         return;
     page->found = calloc((size_t)page->limit, sizeof(*page->found));
-    if (page->found)
-        look(call);
-    else
+    if (!page->found)
         call_fail(call, 500, "out of memory");
+    else if (page->confirmed)
+        call_confirm(call, confirmed);
+    else
+        look(call);
 }

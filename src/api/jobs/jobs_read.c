@@ -4,8 +4,8 @@
 #include "auth/visible.h"
 #include "definition/after_check.h"
 #include "definition/job_text.h"
+#include "definition/job_warning.h"
 #include "documents/mutes.h"
-#include "function/eligible.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -42,84 +42,50 @@ static struct job_load job_load(const struct call *call, const struct catalog_jo
     return search.load;
 }
 
-/* The clock keeps the job from running: its cursor is ahead of the clock, or the clock of the only
- * node is doubted. */
-static bool waits_for_clock(const struct call *call, const struct catalog_job *job, char text[160])
+/* Why the job can't be planned, in *text or elsewhere; NULL: it can. */
+static const char *find_problem(const struct call *call, const struct catalog_job *job,
+                                struct job_error *error, char text[160])
 {
-    const struct engine *engine = call->api->ports.engine;
-    struct engine_clock clock = engine_clock(engine);
-    bool is_ahead = job->schedule_count && job->cursor_ms > call->now_ms + STORE_AHEAD_MS;
-    bool is_alone = engine_peers(engine)->alive_count <= 1;
-    char at[TIME_TEXT];
-    time_format(is_ahead ? job->cursor_ms : clock.until_ms, at);
-    if (is_ahead)
-        snprintf(text, 160,
-                 "ahead of the clock: went up to %s; continues from now once the clock is "
-                 "trusted",
-                 at);
-    else if (clock.doubt != DOUBT_NONE && is_alone && job->schedule_count)
-        snprintf(text, 160,
-                 "the clock is not trusted: nothing is started until %s, or until it is "
-                 "corrected",
-                 at);
-    else
-        return false;
-    return true;
-}
-
-static void tell_no_node(const struct call *call, const struct catalog_job *job, char *ret,
-                         size_t size)
-{
-    if (eligible_is_program(job->where))
-        engine_tell_nobody(call->api->ports.engine, job, ret, size);
-    else if (eligible_has_limits(job->where))
-        snprintf(ret, size, "no node that takes runs has the labels that its limits need: %.80s",
-                 job->where);
-    else
-        snprintf(ret, size, "no node that takes runs has the labels of its where: %.80s",
-                 job->where ? job->where : "");
+    struct job *definition = NULL;
+    if (job->broken) {
+        enum status st = job_decode_stored(job->json, call->api->ports.zones, &definition, error);
+        job_free(definition);
+        return st != OK ? error->message : "its schedule can't be read";
+    }
+    const char *awaited = after_missing(engine_catalog(call->api->ports.engine), job);
+    if (awaited)
+        snprintf(text, 160, "%s: there is no job \"%s\"", job->waits ? "after" : "only_if",
+                 awaited);
+    return awaited ? text : NULL;
 }
 
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
                struct strbuf *out)
 {
     struct job_error error = {0};
-    const char *problem = job->broken ? "its schedule can't be read" : NULL;
-    struct job *definition = NULL;
-    if (job->broken &&
-        job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
-        problem = error.message;
-    job_free(definition);
     char missing[160];
-    if (!problem && catalog_job_missing_calendar(job)) {
-        snprintf(missing, sizeof(missing), "calendar \"%s\" is not there; it runs as without it",
-                 catalog_job_missing_calendar(job));
-        problem = missing;
-    }
-    const char *awaited = after_missing(engine_catalog(call->api->ports.engine), job);
-    if (!problem && awaited) {
-        snprintf(missing, sizeof(missing), "%s: there is no job \"%s\"",
-                 job->waits ? "after" : "only_if", awaited);
-        problem = missing;
-    }
-    if (!problem && !engine_has_node(call->api->ports.engine, job)) {
-        tell_no_node(call, job, missing, sizeof(missing));
-        problem = missing;
-    }
-    char ahead[160];
-    if (!problem && waits_for_clock(call, job, ahead))
-        problem = ahead;
-    struct strbuf told;
+    const char *problem = find_problem(call, job, &error, missing);
+    struct job_warning warning = {0};
+    struct strbuf told, warned;
+    if (!problem && !job->deleted)
+        warning = job_warning(call->api->ports.engine, job, call->now_ms);
     strbuf_init(&told);
+    strbuf_init(&warned);
     if (problem)
         message_translate(call->language, problem, &told);
+    if (warning.reason)
+        message_translate(call->language, warning.detail, &warned);
     struct job_view view = {.load = job_load(call, job),
                             .problem = problem ? told.text : NULL,
+                            .warning = warning.reason,
+                            .warning_text = warned.text,
+                            .warning_ms = warning.since_ms,
                             .fields = fields,
                             .secrets = call_secrets(call, job->name),
                             .mute = mute_of(call->api, job, call->now_ms),
                             .now_ms = call->now_ms};
     job_text_write(out, job, &view);
+    strbuf_release(&warned);
     strbuf_release(&told);
 }
 

@@ -3,6 +3,7 @@
 
 #include "auth/visible.h"
 #include "conditions.h"
+#include "confirm.h"
 #include "definition/after_check.h"
 #include "definition/definition_diff.h"
 #include "definition/job_decode.h"
@@ -560,6 +561,20 @@ static void reply_dry_run(struct call *call)
         call_fail_quota(call, "", &excess);
 }
 
+/* Of what this node knew the job had this definition: only if the store has nothing else. */
+static void put_confirmed(struct call *call)
+{
+    const struct put_state *state = call->state;
+    if (call->answer != OK)
+        call_fail_unconfirmed(call);
+    else if (!prepare_put(call))
+        return;
+    else if (state->write.kind == WRITE_NOTHING)
+        reply_job(call, 200, path_job(call));
+    else
+        submit_put(call);
+}
+
 static void put_definition(struct call *call, bool dry_run)
 {
     struct put_state *state = call->state;
@@ -568,7 +583,7 @@ static void put_definition(struct call *call, bool dry_run)
     if (dry_run)
         reply_dry_run(call);
     else if (state->write.kind == WRITE_NOTHING)
-        reply_job(call, 200, path_job(call));
+        call_confirm(call, put_confirmed);
     else
         submit_put(call);
 }

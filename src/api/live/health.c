@@ -2,17 +2,21 @@
 
 #include "runs/encode.h"
 #include "text/message.h"
+#include "text/parsed.h"
 #include "timestamp.h"
 
 enum { SPAWNER_MS = 5000 }; /* after the agent's start its spawner may not be there yet */
 
-/* Appends *words, which may be empty, and releases them. */
+/* Appends *words, which are English and may be empty, and releases them. */
 static enum status tell(enum status st, enum language language, struct strbuf *words,
                         struct strbuf *why)
 {
-    if (st != OK)
-        strbuf_addf(why, "%s%s", why->length ? " " : "",
-                    words->length ? words->text : message_in(language, status_text(st)));
+    if (st != OK && why->length)
+        strbuf_addc(why, ' ');
+    if (st != OK && words->length)
+        (void)message_translate(language, words->text, why);
+    else if (st != OK)
+        strbuf_adds(why, message_in(language, status_text(st)));
     strbuf_release(words);
     return st;
 }
@@ -174,9 +178,10 @@ json_t *encode_clock_health(const struct call *call)
     strbuf_init(&why);
     bool ok = health_of_clock(call->api, call->language, &why);
     json_t *value = json_pack(
-        "{s:b, s:o, s:o, s:o, s:I, s:I, s:o, s:I}", "ok", ok, "detail",
+        "{s:b, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:I}", "ok", ok, "detail",
         ok ? json_null() : json_words(why.text), "doubt",
-        json_words_or_null(doubt_name(clock.doubt)), "believed_at", json_time(clock.until_ms),
+        json_words_or_null(doubt_name(clock.doubt)), "since", json_time(clock.since_ms), "left_s",
+        (json_int_t)((clock.left_ms + 999) / 1000), "believed_at", json_time(clock.until_ms),
         "steps", (json_int_t)clock.steps, "step_ms", (json_int_t)clock.step_ms, "stepped_at",
         json_time(clock.stepped_ms), "jobs_ahead", (json_int_t)clock.jobs_ahead);
     strbuf_release(&why);
@@ -209,9 +214,27 @@ json_t *encode_store_health(const struct call *call)
     return encode(call, health_of_store);
 }
 
+/* null: nothing ever waits on this node's disk. */
+static json_t *encode_spool(const struct call *call)
+{
+    struct history_backlog backlog = history_backlog(call->api->ports.history);
+    const struct history_trouble *trouble = call->api->ports.history_trouble;
+    const char *state = backlog.disk == OK ? "ok" : backlog.disk == E_TOO_LARGE ? "full" : "failed";
+    if (!backlog.max_bytes)
+        return json_null();
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I}", "state", state, "since",
+                     json_time(trouble ? trouble->full_ms : 0), "records",
+                     (json_int_t)backlog.records, "bytes", (json_int_t)backlog.bytes, "max_bytes",
+                     (json_int_t)backlog.max_bytes, "dropped_bytes",
+                     (json_int_t)backlog.dropped_bytes);
+}
+
 json_t *encode_history_health(const struct call *call)
 {
-    return encode(call, health_of_history);
+    const struct history_trouble *trouble = call->api->ports.history_trouble;
+    json_t *of_spool = json_pack("{s:o, s:o}", "since", json_time(trouble ? trouble->unwell_ms : 0),
+                                 "spool", encode_spool(call));
+    return json_joined(encode(call, health_of_history), of_spool);
 }
 
 json_t *encode_starts(const struct call *call)

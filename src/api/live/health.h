@@ -1,6 +1,6 @@
 /* Health of store, history and clock, in the same words everywhere: GET /agent, GET /cluster, GET
- * /readyz, and so peal state, peal cluster status and peal doctor. What the store and the history
- * say themselves is English in each language. */
+ * /readyz, and so peal state, peal cluster status and peal doctor. What the stores say themselves,
+ * and what a server of the history said, is English in each language. */
 #ifndef PEAL_API_HEALTH_H
 #define PEAL_API_HEALTH_H
 
@@ -27,12 +27,15 @@ void health_explain_shut_out(const struct api *api, enum language language, stru
 
 /* {"ok", "detail"}, as far as the caller may see it; a new value; NULL: out of memory. */
 json_t *encode_store_health(const struct call *call);
+/* The same, with {"since", "spool": {"state", "since", "records", "bytes", "max_bytes",
+ * "dropped_bytes"}}. */
 json_t *encode_history_health(const struct call *call);
 
 /* {"ok", "reason", "detail"}, of health_of_starts. */
 json_t *encode_starts(const struct call *call);
 
-/* {"ok", "detail", "doubt", "believed_at", "steps", "step_ms", "stepped_at", "jobs_ahead"}. */
+/* {"ok", "detail", "doubt", "since", "left_s", "believed_at", "steps", "step_ms", "stepped_at",
+ * "jobs_ahead"}. */
 json_t *encode_clock_health(const struct call *call);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
+#include "definition/job_warning.h"
 #include "documents/channels.h"
 #include "documents/mutes.h"
 #include "handlers.h"
@@ -102,13 +103,22 @@ void get_events(struct call *call)
 
 /* ---- metrics ---- */
 
-enum job_number { NEXT_RUN, LAST_SUCCESS, LAST_RUN_OK };
+enum job_number { NEXT_RUN, LAST_SUCCESS, LAST_RUN_OK, WARNING };
 
 struct job_print {
+    struct engine *engine;
     struct strbuf *out;
     enum job_number number;
     size_t count;
 };
+
+static void print_warning(const struct job_print *print, const struct catalog_job *job)
+{
+    const char *reason = job->broken ? NULL : job_warning_reason(print->engine, job);
+    if (reason)
+        strbuf_addf(print->out, "peal_job_warning{job=\"%s\",reason=\"%s\"} 1\n", job->name,
+                    reason);
+}
 
 static bool print_one(void *context, const struct catalog_job *job)
 {
@@ -124,6 +134,9 @@ static bool print_one(void *context, const struct catalog_job *job)
         if (job->last.succeeded_ms)
             strbuf_addf(print->out, "peal_job_last_success_timestamp_seconds{job=\"%s\"} %.3f\n",
                         job->name, (double)job->last.succeeded_ms / 1000);
+        break;
+    case WARNING:
+        print_warning(print, job);
         break;
     case LAST_RUN_OK:
         if (has_run)
@@ -145,9 +158,12 @@ static void print_jobs(const struct api *api, const struct call *call, struct st
         {LAST_SUCCESS, "peal_job_last_success_timestamp_seconds",
          "When a run of it last ended well."},
         {LAST_RUN_OK, "peal_job_last_run_ok", "Whether its last run was ok."},
+        {WARNING, "peal_job_warning",
+         "1: no node may run it (no_node), or a calendar that it names is not there (calendar)."},
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-        struct job_print print = {.out = out, .number = metrics[i].number};
+        struct job_print print = {
+            .engine = api->ports.engine, .out = out, .number = metrics[i].number};
         strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
                     metrics[i].name);
         if (call)
@@ -232,6 +248,12 @@ static void print_now(const struct api *api, struct strbuf *out)
     metrics_print_gauge(out, "peal_history_waiting_records",
                         "Records that wait on this node's disk for the history's database.",
                         (double)history_waiting(api->ports.history));
+    struct history_backlog backlog = history_backlog(api->ports.history);
+    metrics_print_gauge(out, "peal_history_spool_bytes", "Their size, with their output.",
+                        (double)backlog.bytes);
+    metrics_print_gauge(out, "peal_history_spool_full",
+                        "1: no more records fit there, or its disk can't be written.",
+                        backlog.disk != OK);
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",
                         (double)api_connections(api));
     metrics_print_gauge(out, "peal_api_subscribers", "Of them, subscribers to events.",

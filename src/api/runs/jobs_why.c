@@ -6,6 +6,7 @@
 
 #include "auth/visible.h"
 #include "cluster/nodes.h"
+#include "definition/job_warning.h"
 #include "function/eligible.h"
 #include "function/lacks.h"
 #include "groups/slots.h"
@@ -148,7 +149,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     facts.draining = engine_is_draining(engine);
     facts.hindrance = engine_hindrance(engine, facts.job->where);
     facts.nobody = !engine_has_node(engine, facts.job);
-    facts.lacking = "";
+    facts.lacking = facts.unmatched = "";
     facts.any_tick = why->any_tick;
     struct engine_clock clock = engine_clock(engine);
     facts.doubt = clock.doubt == DOUBT_NONE ? NULL : engine_doubt_text(clock.doubt);
@@ -248,6 +249,15 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     strbuf_init(&lacking);
     list_lacking(call, facts.job, &lacking);
     facts.lacking = lacking.text;
+    char unmatched[80];
+    struct job_warning warning = {0};
+    if (facts.nobody) {
+        warning = job_warning(call->api->ports.engine, facts.job, call->now_ms);
+        engine_tell_unmatched(call->api->ports.engine, facts.job->where, unmatched,
+                              sizeof(unmatched));
+        facts.nobody_ms = warning.since_ms;
+        facts.unmatched = unmatched;
+    }
     bool is_well = health_of_store(call->api, call->language, &trouble) == OK;
     facts.trouble = is_well ? message_in(call->language, "it does not answer") : trouble.text;
     struct conditions_look look;

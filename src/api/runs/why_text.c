@@ -201,7 +201,16 @@ static struct program_text program_text(const char *where)
     return text;
 }
 
-void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
+/* Which label is missing, and since when. */
+static void tell_lack(const struct why_facts *facts, struct why_answer *answer)
+{
+    if (facts->unmatched && *facts->unmatched)
+        tell(answer, " None has %s.", facts->unmatched);
+    if (facts->nobody_ms)
+        tell(answer, " That is so since %s.", time_text(facts->nobody_ms).text);
+}
+
+static void tell_nobody(const struct why_facts *facts, struct why_answer *answer)
 {
     const char *where = facts->job->where;
     answer->reason = REASON_NO_NODE;
@@ -223,6 +232,12 @@ void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
     else
         tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
              where);
+}
+
+void why_tell_nobody(const struct why_facts *facts, struct why_answer *answer)
+{
+    tell_nobody(facts, answer);
+    tell_lack(facts, answer);
 }
 
 void why_tell_function(const struct job *definition, const struct run *run, int64_t now_ms,
@@ -446,6 +461,7 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
         else
             tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
                  facts->job->where);
+        tell_lack(facts, answer);
     } else if (facts->draining) {
         tell(answer, "It is due in %s, but this agent is draining and starts nothing.", span.text);
     } else if (facts->doubt) {

@@ -44,10 +44,12 @@ struct why_facts {
     enum run_reason hindrance; /* why no node can start runs; NONE: no reason is known */
     const char *trouble;       /* the store's own message about its trouble */
     bool nobody;               /* no node matches the job's `where`, or has the function */
-    const char *lacking;       /* nodes of its program that have not the function; "": none */
-    const char *doubt;         /* why the clock is doubted; NULL: it is not */
-    int64_t believed_ms;       /* when the doubt ends */
-    struct calendar_out out;   /* the calendar that excludes the tick */
+    int64_t nobody_ms;         /* since when; 0: not known */
+    const char *unmatched;   /* the terms of `where` that no node matches, if others are matched */
+    const char *lacking;     /* nodes of its program that have not the function; "": none */
+    const char *doubt;       /* why the clock is doubted; NULL: it is not */
+    int64_t believed_ms;     /* when the doubt ends */
+    struct calendar_out out; /* the calendar that excludes the tick */
     const struct maintenance *maintenance; /* in which it would start; NULL: none */
     const struct conditions_look *look;    /* at the conditions of the tick; NULL: it has none */
     const char *missing;                   /* a missing calendar of the job; NULL: none */

@@ -193,8 +193,8 @@ const struct message messages[] = {
      "输出过大，无法一次返回；请使用 Range 分段读取"},
     {"spec: is missing: a schedule like \"30 2 * * *\"",
      "spec：缺少参数：例如 \"30 2 * * *\" 的计划"},
-    {"status: expected ok, failed, never, running, paused or broken",
-     "status：应为 ok、failed、never、running、paused 或 broken"},
+    {"status: expected ok, failed, never, running, paused, broken or warning",
+     "status：应为 ok、failed、never、running、paused、broken 或 warning"},
     {"fields: a job has no field \"%s\"; known: %s", "fields：任务没有字段“%s”；可用字段：%s"},
     {"sort: expected name, next or last", "sort：应为 name、next 或 last"},
     {"there are more than %d jobs, too many to sort", "任务超过 %d 个，无法排序"},
@@ -301,6 +301,17 @@ const struct message messages[] = {
     {"there is nothing to advance: the store was not restored from a backup",
      "无需继续：存储并未从备份恢复"},
     {"it is under way already; see GET /cluster", "操作已在进行中；见 GET /cluster"},
+    {"all jobs would go on from this node's time, and its clock differs from the other nodes' by "
+     "%+lld ms: do it on another node, or set this clock first",
+     "所有任务将从本节点的时间继续，而其时钟与其他节点相差 %+lld "
+     "ms：请在其他节点上执行，或先校准本节点的时钟"},
+    {"all jobs would go on from this node's time, and its clock is not trusted (%s): do it on "
+     "another node, or set this clock first",
+     "所有任务将从本节点的时间继续，而其时钟不可信（%"
+     "s）：请在其他节点上执行，或先校准本节点的时钟"},
+    {"all jobs would go on from this node's time, and its clock is still being compared with the "
+     "other nodes': try again in a few seconds",
+     "所有任务将从本节点的时间继续，而其时钟仍在与其他节点比较：请几秒后重试"},
     {"\"%s\" no longer exists", "“%s”已不存在"},
     {"\"%s\" was changed meanwhile; read it again", "“%s”在此期间已被修改；请重新读取"},
     {"\"%s\" is being changed by others; try again", "“%s”正被他人修改；请重试"},
@@ -538,6 +549,12 @@ const struct message messages[] = {
     {"written by a newer peal", "由更新版本的 peal 写入"},
     {"damaged, or not peal's", "已损坏，或不是 peal 的数据"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
+    {"the store does not confirm what this node shows, and may have something else by now: %s",
+     "存储无法确认本节点显示的内容，其中的数据可能已经不同：%s"},
+    {"the store has no such delivery any more; send it again", "存储中已没有这次投递；请重新发送"},
+    {"the store did not confirm what this node shows, and may have something else by now; try "
+     "again",
+     "存储未确认本节点显示的内容，其中的数据可能已经不同；请重试"},
     {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
     {"this version can't read it, at %.120s", "此版本无法读取，位于 %.120s"},
     {"this version can't read it", "此版本无法读取"},

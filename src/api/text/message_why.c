@@ -42,6 +42,8 @@ const struct message why_messages[] = {
     {"It has been running on %s for %s.", "正在 %s 上运行，已历时 %s。"},
     {"It is due, but no node has the labels of its where: %s. See `peal nodes`.",
      "已到触发时间，但没有节点具有任务 where 要求的标签：%s。请查看 `peal nodes`。"},
+    {" None has %s.", "没有节点具有 %s。"},
+    {" That is so since %s.", "自 %s 起一直如此。"},
     {"It is due, but no node has the labels that its limits need: %s. See `peal nodes`.",
      "已到触发时间，但没有节点具有任务 limits 所需的标签：%s。请查看 `peal nodes`。"},
     {"It is due, but no agent that runs jobs is there. See `peal nodes`.",

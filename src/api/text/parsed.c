@@ -227,6 +227,8 @@ static bool translate(struct span text, bool is_part, struct strbuf *out)
     row = started ? started : row;
     const struct message *foreign = find_row(foreign_messages, text, &literals, pieces);
     row = foreign ? foreign : row;
+    const struct message *history = find_row(history_messages, text, &literals, pieces);
+    row = history ? history : row;
     const struct message *word = is_part ? find_row(parsed_words, text, &literals, pieces) : NULL;
     row = word ? word : row;
     if (!row)

@@ -15,6 +15,7 @@ extern const struct message parsed_wrappings[]; /* around another message */
 extern const struct message parsed_messages[];
 extern const struct message started_messages[];
 extern const struct message foreign_messages[];
+extern const struct message history_messages[];
 extern const struct message parsed_complaints[]; /* a name, and a message about it */
 extern const struct message parsed_words[];      /* only as a part of a message */
 

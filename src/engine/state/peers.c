@@ -195,16 +195,19 @@ static bool may_be_old(const struct peers *peers, const struct peer *news, struc
     return behind_ms > WELL_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
 }
 
-/* A repeated heartbeat, or one from before this node was live, says nothing about the clocks. */
+/* A repeated heartbeat, one that a restored store has from its backup, or one from before this node
+ * was live, says nothing about the clocks. */
 static void hear(const struct peers *peers, struct known_peer *known, const struct peer *news,
                  struct now now)
 {
     bool same_life = id_compare(&known->peer.instance, &news->instance) == 0;
     bool same_news = same_life && known->heard.ms && news->boot_ms == known->peer.boot_ms &&
                      news->wall_ms == known->peer.wall_ms;
+    bool is_from_backup =
+        same_life && known->heard.ms && news->boot_ms < known->peer.boot_ms; /* it only grows */
     if (!same_life)
         known->heard_count = 0;
-    if (same_news)
+    if (same_news || is_from_backup)
         return;
     known->heard = now.boot;
     if (!peers->is_live)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/selector.h"
 #include "function/eligible.h"
 #include "function/lacks.h"
 #include "hash.h"
@@ -321,4 +322,36 @@ void placement_tell_nobody(struct placement *placement, const char *where, const
                  (int)length, program, labels);
     else
         snprintf(ret, size, "no process of the program %.*s is there", (int)length, program);
+}
+
+static bool is_matched(const struct placement *placement, const char *where, const char *term)
+{
+    for (size_t i = 0; i < placement->count; i++) {
+        const struct placement_node *node = &placement->nodes[i];
+        if (eligible_is_kind(where, node->program) && selector_matches(term, node->labels))
+            return true;
+    }
+    return false;
+}
+
+void placement_tell_unmatched(const struct placement *placement, const char *where, char *ret,
+                              size_t size)
+{
+    const char *labels = eligible_where(where);
+    bool has_matched = false;
+    size_t length = 0;
+    char term[512];
+    *ret = '\0';
+    while (labels && *labels) {
+        size_t span = strcspn(labels, ",");
+        snprintf(term, sizeof(term), "%.*s", (int)span, labels);
+        labels += span + (labels[span] == ',');
+        if (is_matched(placement, where, term))
+            has_matched = true;
+        else if (length < size)
+            length +=
+                (size_t)snprintf(ret + length, size - length, "%s%s", length ? "," : "", term);
+    }
+    if (!has_matched)
+        *ret = '\0';
 }

@@ -97,6 +97,12 @@ bool placement_has_node(struct placement *placement, const char *where, const ch
 void placement_tell_nobody(struct placement *placement, const char *where, const char *function,
                            char *ret, size_t size);
 
+/* The terms of the selector that no node of its kind matches, with commas between: "gpu" of
+ * "zone=eu,gpu". *ret is empty if these are all of its terms, or none: then no node has all of them
+ * at once. */
+void placement_tell_unmatched(const struct placement *placement, const char *where, char *ret,
+                              size_t size);
+
 /* The node with the largest score has rank 0. `weight`: its share among all is that of the ids for
  * which it has. */
 double placement_score(uint64_t name_hash, uint64_t id_hash, double weight);

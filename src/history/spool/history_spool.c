@@ -292,11 +292,18 @@ static enum status spool_health(struct history *history, struct strbuf *why)
     return st;
 }
 
-static int64_t spool_waiting(struct history *history)
+static void spool_backlog(struct history *history, struct history_backlog *ret)
 {
-    struct history_spool_stats stats;
-    history_spool_stats(history, &stats);
-    return stats.waiting_records;
+    struct history_spool *spool = of(history);
+    pthread_mutex_lock(&spool->lock);
+    *ret = (struct history_backlog){
+        .records = spool->stats.waiting_records,
+        .bytes = spool->stats.waiting_bytes,
+        .max_bytes = spool->limits.max_bytes,
+        .dropped_bytes = spool->stats.dropped_bytes,
+        .disk = spool->disk,
+    };
+    pthread_mutex_unlock(&spool->lock);
 }
 
 void history_spool_stats(struct history *history, struct history_spool_stats *ret)
@@ -348,7 +355,7 @@ static const struct history_ops spool_ops = {
     .submit = spool_submit,
     .dispatch = spool_dispatch,
     .health = spool_health,
-    .waiting = spool_waiting,
+    .backlog = spool_backlog,
     .free = spool_free,
 };
 

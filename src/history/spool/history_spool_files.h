@@ -71,6 +71,7 @@ struct spool_files {
     struct segment_mark synced_states, synced_outputs;
     bool sync_failed; /* the fsync of a full segment failed: unsynced records are not on disk */
     int64_t unsynced_records;
+    int64_t lacking_bytes; /* of the last append that did not fit, as far as it was tried */
     struct history_spool_stats stats;
 };
 
@@ -108,6 +109,8 @@ void spool_files_close(struct spool_files *files);
 MUST_CHECK enum status spool_files_write(struct spool_files *files,
                                          const struct history_append *append);
 MUST_CHECK enum status spool_files_sync(struct spool_files *files);
+/* Would the last append that did not fit still not fit? */
+bool spool_files_are_full(const struct spool_files *files);
 /* Checks whether the disk can be written, with a file that is removed again. E_IO: see errno. */
 MUST_CHECK enum status spool_files_try(const struct spool_files *files);
 

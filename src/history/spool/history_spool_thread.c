@@ -23,6 +23,13 @@ void history_spool_note_files(struct history_spool *spool)
     spool->stats = spool->files.stats;
 }
 
+/* Small records still fit where a larger one does not: it is full until that would fit, too. */
+static enum status disk_after(const struct history_spool *spool, enum status written)
+{
+    bool is_full = spool->disk == E_TOO_LARGE && spool_files_are_full(&spool->files);
+    return written == OK && is_full ? E_TOO_LARGE : written;
+}
+
 /* Writes all appends of the queue, with one sync for all. The queue is local to the thread. */
 static void write_appends(struct history_spool *spool, struct history_queue *queue)
 {
@@ -51,7 +58,7 @@ static void write_appends(struct history_spool *spool, struct history_queue *que
         history_queue_push(&spool->answered, request);
     }
     spool->writing -= count;
-    spool->disk = worst;
+    spool->disk = disk_after(spool, worst);
     spool->disk_errno = reason;
     spool->trial_at_ms = now_ms() + TRIAL_MS;
     history_spool_note_files(spool);
@@ -103,6 +110,8 @@ static void end_delivery(struct history_spool *spool, enum status st)
     history_spool_note_files(spool);
     if (!spool->stats.waiting_records)
         spool->disk = OK; /* the spool is empty: there is room */
+    else if (spool->disk == E_TOO_LARGE)
+        spool->disk = disk_after(spool, OK);
     pthread_mutex_unlock(&spool->lock);
     history_spool_wake_owner(spool);
 }

@@ -91,8 +91,11 @@ static enum status write_record(struct spool_files *files, const struct history_
     strbuf_init(&payload);
     payload_of_state(record, &ref, &payload);
     st = strbuf_status(&payload);
-    if (st == OK && !make_room(files, (int64_t)payload.length + FRAME_HEAD + FILE_HEAD))
+    int64_t needed = (int64_t)payload.length + FRAME_HEAD + FILE_HEAD;
+    if (st == OK && !make_room(files, needed)) {
+        files->lacking_bytes = files->stats.waiting_bytes + needed;
         st = E_TOO_LARGE;
+    }
     if (st == OK)
         st = segments_ensure(files, &files->states);
     if (st == OK)
@@ -137,11 +140,19 @@ enum status spool_files_write(struct spool_files *files, const struct history_ap
         undo(files, &files->states, states);
         undo(files, &files->outputs, outputs);
         files->stats.waiting_records = records;
+        if (st == E_TOO_LARGE)
+            files->lacking_bytes -= files->stats.waiting_bytes;
         errno = reason;
         return st;
     }
     files->unsynced_records += (int64_t)append->count;
     return OK;
+}
+
+bool spool_files_are_full(const struct spool_files *files)
+{
+    return files->lacking_bytes > 0 &&
+           files->stats.waiting_bytes + files->lacking_bytes > files->max_bytes;
 }
 
 /* Syncs the last segment. A rollback has closed it, but it may hold earlier unsynced records. */

@@ -217,6 +217,11 @@ enum status fleet_finish(struct fleet *fleet, const char *prefix, struct job_lis
     return st;
 }
 
+const char *fleet_hosts_of(const struct fleet *fleet, size_t index)
+{
+    return fleet->items[index]->hosts.text;
+}
+
 /* ---- anacron ---- */
 
 enum { FIRST_HOUR = 3, MINUTES_MAX = 20 * 60 };

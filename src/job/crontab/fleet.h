@@ -29,6 +29,9 @@ typedef void fleet_label(void *context, const char *label, const char *hosts);
 MUST_CHECK enum status fleet_finish(struct fleet *fleet, const char *prefix, struct job_list *jobs,
                                     fleet_label *tell, void *context);
 
+/* "db-1,web-1": the hosts of the job at this index of *jobs; the fleet's, after fleet_finish. */
+const char *fleet_hosts_of(const struct fleet *fleet, size_t index);
+
 /* Appends an anacrontab as a system's crontab, line by line: a job of every day runs at the first
  * of START_HOURS_RANGE, plus its delay. Lines that are neither stay as they are, for the reader of
  * crontabs to refuse. */

@@ -37,6 +37,29 @@ bool shadow_is_start(const struct job *job, const struct cron_start *start, cons
     return logged >= CUT_AT && logged < length && strncmp(command, start->command, logged) == 0;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+/* "sh", "-c" and the command of cron, whose first word may be another path. */
+static bool is_same_command(const struct job *job, const struct job *line)
+{
+    if (job->script || line->script)
+        return is_same_text(job->script, line->script);
+    if (!job->command || !line->command || !job->command[0] || !line->command[0])
+        return false;
+    return is_same_text(job->command[1], line->command[1]) &&
+           is_same_text(job->command[1] ? job->command[2] : NULL,
+                        line->command[1] ? line->command[2] : NULL);
+}
+
+bool shadow_is_line(const struct job *job, const struct job *line)
+{
+    return job->schedule_count && line->schedule_count && is_same_text(job->user, line->user) &&
+           strcmp(job->schedules[0], line->schedules[0]) == 0 && is_same_command(job, line);
+}
+
 static void add(struct shadow_report *report, int64_t at_s, bool is_cron, enum shadow_why why)
 {
     report->only_cron += is_cron;

@@ -35,6 +35,9 @@ struct shadow_report {
 /* Is this start of cron's the job's? `user`: that of jobs without one; NULL: any. */
 bool shadow_is_start(const struct job *job, const struct cron_start *start, const char *user);
 
+/* Is the job what this line of a crontab was imported as: same user, schedule and command? */
+bool shadow_is_line(const struct job *job, const struct job *line);
+
 /* Compares the job's ticks in [from_s, until_s] with its starts in the log, which is sorted. */
 void shadow_compare(const struct job *job, const struct schedule_set *schedules,
                     const struct cron_log *log, const char *user, int64_t from_s, int64_t until_s,

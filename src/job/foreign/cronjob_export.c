@@ -13,12 +13,12 @@ static const struct export_target target = {"Kubernetes", CARRIES_TIMEOUT | CARR
                                                               CARRIES_RETRIES | CARRIES_REPLACE |
                                                               CARRIES_ALLOW};
 
-enum { NAME_MAX_K8S = 48, GRACE_DEFAULT_S = 30 };
+enum { GRACE_DEFAULT_S = 30 };
 
 void cronjob_name(const char *job, struct strbuf *out)
 {
     size_t begin = out->length;
-    for (; *job && out->length - begin < NAME_MAX_K8S; job++) {
+    for (; *job && out->length - begin < CRONJOB_NAME_MAX; job++) {
         unsigned char c = (unsigned char)*job;
         bool is_good = c < 0x80 && isalnum(c);
         if (is_good)

@@ -17,7 +17,9 @@ struct cronjob_options {
 MUST_CHECK enum status cronjob_export(const struct job *job, const char *name,
                                       const struct cronjob_options *options, struct strbuf *out);
 
-/* Appends a name that Kubernetes takes: small letters, digits and '-', 48 at most. */
+/* Appends a name that Kubernetes takes: small letters, digits and '-', CRONJOB_NAME_MAX at most: a
+ * CronJob's has 52, and numbers may come behind it. */
+enum { CRONJOB_NAME_MAX = 48 };
 void cronjob_name(const char *job, struct strbuf *out);
 
 #endif

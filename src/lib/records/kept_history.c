@@ -144,9 +144,9 @@ static enum status kept_health(struct history *history, struct strbuf *why)
     return st == E_UNREACHABLE ? OK : st;
 }
 
-static int64_t kept_waiting(struct history *history)
+static void kept_backlog(struct history *history, struct history_backlog *ret)
 {
-    return history_waiting(of(history)->spool);
+    *ret = history_backlog(of(history)->spool);
 }
 
 static struct history *kept_free(struct history *history)
@@ -165,7 +165,7 @@ static const struct history_ops kept_ops = {
     .submit = kept_submit,
     .dispatch = kept_dispatch,
     .health = kept_health,
-    .waiting = kept_waiting,
+    .backlog = kept_backlog,
     .free = kept_free,
 };
 

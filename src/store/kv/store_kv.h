@@ -35,10 +35,11 @@ MUST_CHECK enum status store_kv_open(struct loop *loop, const struct store_kv_co
  * `by` decided. Open runs end as LOST, each job's cursor moves to `now_ms` with an entry MISSED of
  * unknown count, fences continue above all earlier ones, and all nodes work again. It begins when
  * the leases of before have expired, some 5 s after the restore was noticed; `now_ms` moves
- * on by that wait. `done` comes from store_dispatch or the loop; E_CONFLICT: another node was
- * faster; E_UNREACHABLE: it was restored again. An interrupted advance can be started again, on
- * any node. Not OK: `done` is not called. E_NOT_FOUND: there is no halt; E_BUSY: one is under way;
- * E_UNREACHABLE, E_NOMEM. */
+ * on by that wait. It must be by a clock that is right to some seconds: what ran after it, before
+ * the halt, runs again, and until it comes nothing runs. `done` comes from store_dispatch or the
+ * loop; E_CONFLICT: another node was faster; E_UNREACHABLE: it was restored again. An interrupted
+ * advance can be started again, on any node. Not OK: `done` is not called. E_NOT_FOUND: there is no
+ * halt; E_BUSY: one is under way; E_UNREACHABLE, E_NOMEM. */
 typedef void store_kv_advanced(void *context, enum status st);
 MUST_CHECK enum status store_kv_advance(struct store *store, int64_t now_ms, const char *by,
                                         store_kv_advanced *done, void *context);

@@ -79,11 +79,14 @@ static void guard_all(struct store_kv *store)
                            store->mirror.epoch.mod_revision);
 }
 
-/* A registered node makes or begins runs only while its key is unchanged. */
+/* A registered node makes or begins runs only while its key is unchanged; nor does it say that its
+ * mirror is right. Who is not in, and may be in soon, may ask that all the same. */
 static bool is_guarded(const struct store_kv *store, const struct store_request *request)
 {
     bool is_a_start =
         request->op == STORE_CLAIM || request->op == STORE_TAKE || request->op == STORE_BEGIN;
+    if (request->op == STORE_CONFIRM)
+        return nodes_are_in(store->nodes);
     return is_a_start && store->nodes && !advance_owns(store, request);
 }
 
@@ -169,7 +172,7 @@ static size_t plan_chain(struct store_batch *batch, const struct item *first, si
 static bool knows_itself(enum store_op op)
 {
     return op == STORE_CLAIM || op == STORE_TAKE || op == STORE_BEGIN || op == STORE_FINISH ||
-           op == STORE_FORGET;
+           op == STORE_FORGET || op == STORE_CONFIRM;
 }
 
 static void take_items(struct store_batch *batch, const struct item *first, size_t count,

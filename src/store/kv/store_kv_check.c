@@ -108,7 +108,7 @@ static void compare(struct store_kv *store)
     struct feed difference = {.place = store->feed.place};
     enum status st = do_notes(check);
     if (st == OK)
-        mirror_feed_difference(&store->mirror, &check->read, &difference);
+        mirror_feed_difference(&store->mirror, &check->read, SAME_PAST, &difference);
     if (st != OK || difference.failed) {
         feed_release(&difference);
         stop(store);

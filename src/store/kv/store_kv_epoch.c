@@ -304,6 +304,21 @@ static bool is_restored(const struct store_kv *store, struct epoch_sign sign, st
     return why->length > 0;
 }
 
+/* Whoever goes on after a restore writes another epoch; until then there is a halt, or its signs.
+ */
+enum mirror_past epoch_past(const struct store_kv *store)
+{
+    const struct epoch_memory *memory = &store->epoch;
+    const struct epoch *before = &store->mirror.epoch, *now = &store->loading.epoch;
+    bool is_other_epoch = id_compare(&before->lineage, &now->lineage) != 0 ||
+                          before->generation != now->generation || before->stamp != now->stamp;
+    bool is_halted = epoch_is_halted(store) || store->loading.halt;
+    return is_other_epoch || is_halted || is_other_cluster(memory, store->loading_sign) ||
+                   store->loading_sign.revision < memory->seen.revision
+               ? OTHER_PAST
+               : SAME_PAST;
+}
+
 /* memory->why begins with the reason. */
 static void halt(struct store_kv *store)
 {

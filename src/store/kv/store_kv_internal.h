@@ -137,6 +137,8 @@ struct epoch_asked epoch_ask(const struct store_kv *store);
  * void, and everything is read again. */
 bool epoch_saw(struct store_kv *store, struct epoch_sign sign, const struct epoch_asked *asked,
                bool wrote);
+/* Of the mirror and of the one that was read and is to take its place. */
+enum mirror_past epoch_past(const struct store_kv *store);
 /* The mirror was replaced; its sign is store->loading_sign. */
 void epoch_loaded(struct store_kv *store);
 /* The watch has delivered a halt, or another epoch: the rest of the mirror may be of the etcd
@@ -177,6 +179,7 @@ bool nodes_lead(const struct store *base);
 /* Adds compares that hold while this node's key has its last write, or a newer one of its own: not
  * after another agent of its name has shut it out, nor in a restored etcd. */
 void nodes_guard(const struct nodes *nodes, struct kv_txn *txn);
+bool nodes_are_in(const struct nodes *nodes); /* this node is registered; accepts NULL */
 /* The compares failed: finds out why. Accepts NULL. */
 void nodes_look(struct nodes *nodes);
 /* Not OK: this node is not registered, *why explains; E_CONFLICT: another agent has its name.

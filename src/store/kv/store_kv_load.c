@@ -119,7 +119,7 @@ static void finish_load(struct store_kv *store)
     feed_at(store, &store->loading.epoch, store->loading_sign.revision);
     if (!before)
         feed_move(&store->feed, &store->loading.metas);
-    mirror_feed_difference(before, &store->loading, &store->feed);
+    mirror_feed_difference(before, &store->loading, epoch_past(store), &store->feed);
     if (!before)
         feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
     if (store->feed.failed) {

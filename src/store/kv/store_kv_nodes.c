@@ -520,9 +520,14 @@ void nodes_guard(const struct nodes *nodes, struct kv_txn *txn)
     kv_txn_if_mod_revision(txn, key, KV_GREATER, nodes->key_revision - 1);
 }
 
+bool nodes_are_in(const struct nodes *nodes)
+{
+    return nodes && nodes->membership == NODE_IN;
+}
+
 void nodes_look(struct nodes *nodes)
 {
-    if (nodes && nodes->membership == NODE_IN)
+    if (nodes_are_in(nodes))
         write_self(nodes);
 }
 

@@ -392,10 +392,12 @@ static struct store_request single(const struct store_request *request, size_t i
         [STORE_DRAIN] = sizeof(struct store_drain),
         [STORE_PUT_DOC] = sizeof(struct store_put_doc),
         [STORE_REWIND] = sizeof(struct store_rewind),
+        [STORE_CONFIRM] = 0,
     };
     char *items = (char *)request->items.claims;
+    size_t at = i * sizes[request->op];
     return (struct store_request){
-        .op = request->op, .count = 1, .items.claims = (void *)(items + i * sizes[request->op])};
+        .op = request->op, .count = 1, .items.claims = (void *)(at ? items + at : items)};
 }
 
 enum status plan_add(struct store_plan *plan, const struct store_request *request, size_t i,

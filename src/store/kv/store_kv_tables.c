@@ -163,6 +163,8 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     enum status st = first_run(plan, job_uid, &run);
     if (st != OK)
         return st;
+    if (run && run->job->last_tick_ms < tick_ms) /* as that of most claims */
+        return E_NOT_FOUND;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
         if (run_row_is(&run->row, tick_ms, attempt, part)) {
             *ret = run->row.run.id;
@@ -505,4 +507,15 @@ static enum status guard_group(struct tables *tables, const char *group)
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-const struct tables_ops plan_tables_ops = TABLES_OPS(hold_job, NULL, find_row, guard_group);
+/* A write, which the watch tells behind all that was written before it. The value is for people. */
+static enum status confirm(struct tables *tables)
+{
+    struct store_plan *plan = (struct store_plan *)tables;
+    struct plan_key key = plan_key(plan, "confirm", "last");
+    size_t value_at = plan->bytes.length;
+    strbuf_adds(&plan->bytes, plan->mirror->node);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+const struct tables_ops plan_tables_ops =
+    TABLES_OPS(hold_job, NULL, find_row, guard_group, confirm);

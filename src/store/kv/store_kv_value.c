@@ -51,9 +51,12 @@ int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 static void write_number(struct strbuf *to, int64_t number)
 {
     uint64_t bits = (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0); /* zigzag */
+    char bytes[10];
+    size_t length = 0;
     for (; bits >= 0x80; bits >>= 7)
-        strbuf_addc(to, (char)(bits | 0x80));
-    strbuf_addc(to, (char)bits);
+        bytes[length++] = (char)(bits | 0x80);
+    bytes[length++] = (char)bits;
+    strbuf_add(to, bytes, length);
 }
 
 static void write_text(struct strbuf *to, const char *text)

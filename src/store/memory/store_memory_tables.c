@@ -342,7 +342,7 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return doc->json ? add_doc(data, doc) : OK;
 }
 
-static const struct tables_ops tables_ops = TABLES_OPS(get_job, NULL, NULL, NULL);
+static const struct tables_ops tables_ops = TABLES_OPS(get_job, NULL, NULL, NULL, NULL);
 
 struct memory_data *memory_data_new(void)
 {

@@ -32,6 +32,7 @@ struct mirror_job {
     int64_t cursor_revision;                   /* of its cursor; 0: none */
     bool is_definition_aside, is_cursor_aside; /* exists, but can't be decoded */
     struct mirror_runs runs;
+    int64_t last_tick_ms; /* none of them is of a later tick */
 };
 
 /* Its definition exists, and all its values can be decoded: only then the job is fed. */
@@ -81,9 +82,13 @@ struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *r
 void mirror_remove_run(struct mirror *mirror, struct mirror_run *run);
 void mirror_set_run(struct mirror *mirror, struct mirror_run *run, const struct run_row *row);
 
+/* Do the revisions of both mirrors tell what differs? Not when the store was exchanged in between:
+ * what is counted anew may come to the same number with something else. */
+enum mirror_past { SAME_PAST, OTHER_PAST };
+
 /* Feeds the differences between two mirrors; `before` NULL: feeds everything, at the start. */
 void mirror_feed_difference(const struct mirror *before, const struct mirror *now,
-                            struct feed *feed);
+                            enum mirror_past past, struct feed *feed);
 
 /* NULL: none. A job that is found may have no definition (mod_revision 0). */
 struct mirror_job *mirror_find_job(const struct mirror *mirror, const struct id *uid);

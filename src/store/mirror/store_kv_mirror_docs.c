@@ -92,12 +92,15 @@ void mirror_delete_doc(struct table *docs, const char *rest, struct feed *feed)
 /* ---- all of them ---- */
 
 void mirror_docs_feed_difference(const struct table *before, const struct table *now,
-                                 struct feed *feed)
+                                 bool by_content, struct feed *feed)
 {
     const struct mirror_doc *doc, *old;
     for (size_t at = 0; (doc = table_next(now, &at));) {
         old = before ? find_same(before, &doc->doc) : NULL;
-        if (!old || old->mod_revision != doc->mod_revision)
+        bool is_other =
+            old && by_content &&
+            (old->doc.revision != doc->doc.revision || strcmp(old->doc.json, doc->doc.json) != 0);
+        if (!old || old->mod_revision != doc->mod_revision || is_other)
             feed_doc(feed, &doc->doc);
     }
     for (size_t at = 0; before && (doc = table_next(before, &at));)

@@ -20,9 +20,9 @@ MUST_CHECK enum status mirror_put_doc(struct table *docs, const char *rest,
                                       const struct kv_pair *kv, struct feed *feed);
 void mirror_delete_doc(struct table *docs, const char *rest, struct feed *feed);
 
-/* As mirror_feed_difference. */
+/* As mirror_feed_difference. `by_content`: of those with the same revision as well. */
 void mirror_docs_feed_difference(const struct table *before, const struct table *now,
-                                 struct feed *feed);
+                                 bool by_content, struct feed *feed);
 
 struct mirror_doc *mirror_find_doc(const struct table *docs, const char *kind, const char *name);
 

@@ -258,9 +258,16 @@ static void list_grouped(struct mirror *mirror, struct mirror_run *run)
     run->is_grouped = true;
 }
 
+static void note_tick(const struct mirror_run *run)
+{
+    if (run->job->last_tick_ms < run->row.run.tick_ms)
+        run->job->last_tick_ms = run->row.run.tick_ms;
+}
+
 void mirror_set_run(struct mirror *mirror, struct mirror_run *run, const struct run_row *row)
 {
     run->row = *row;
+    note_tick(run);
     list_grouped(mirror, run);
 }
 
@@ -276,6 +283,7 @@ struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *r
     if (!run)
         return NULL;
     insert_in_order(job, run);
+    note_tick(run);
     list_grouped(mirror, run);
     return run;
 }
@@ -308,6 +316,8 @@ void mirror_remove_run(struct mirror *mirror, struct mirror_run *run)
     table_remove(&mirror->runs, run);
     unlist_grouped(mirror, run);
     TAILQ_REMOVE(&run->job->runs, run, of_job);
+    if (TAILQ_EMPTY(&run->job->runs))
+        run->job->last_tick_ms = 0;
     drop_unneeded_job(mirror, run->job);
     free(run);
 }

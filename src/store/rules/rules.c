@@ -330,6 +330,8 @@ static enum status apply_item(struct rules *rules, struct store_request *request
         return rules_put_doc(rules, &request->items.docs[i]);
     case STORE_REWIND:
         return rules_rewind(rules, &request->items.rewinds[i]);
+    case STORE_CONFIRM:
+        return rules->ops->confirm ? rules->ops->confirm(rules->tables) : OK;
     }
     return E_INVALID;
 }

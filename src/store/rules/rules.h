@@ -85,6 +85,9 @@ struct tables_ops {
     enum status (*next_fence)(struct tables *tables, int64_t *ret);
     enum status (*set_meta)(struct tables *tables, const struct store_set_meta *meta);
     enum status (*set_drain)(struct tables *tables, const struct store_drain *drain);
+    /* Makes the transaction one whose answer proves that the tables are those of the store. NULL:
+     * they are read in it. */
+    enum status (*confirm)(struct tables *tables);
 
     enum status (*get_doc)(struct tables *tables, const char *kind, const char *name,
                            int64_t *ret_revision);
@@ -93,8 +96,9 @@ struct tables_ops {
 };
 
 /* The operations of a backend whose functions have their names; `hold` is its hold_job, `add` its
- * add_job or NULL, `find` its find_row or NULL, and `guard` its guard_group or NULL. */
-#define TABLES_OPS(hold, add, find, guard)                                                         \
+ * add_job or NULL, `find` its find_row or NULL, `guard` its guard_group or NULL, and `prove` its
+ * confirm or NULL. */
+#define TABLES_OPS(hold, add, find, guard, prove)                                                  \
     {                                                                                              \
         .get_job = get_job, .hold_job = (hold), .find_name = find_name, .put_job = put_job,        \
         .move_job = move_job, .remove_job = remove_job, .get_run = get_run, .find_run = find_run,  \
@@ -103,7 +107,7 @@ struct tables_ops {
         .remove_ended_run = remove_ended_run, .add_entry = add_entry,                              \
         .remove_entry = remove_entry, .next_fence = next_fence, .set_meta = set_meta,              \
         .set_drain = set_drain, .get_doc = get_doc, .put_doc = put_doc, .add_job = (add),          \
-        .find_row = (find), .guard_group = (guard),                                                \
+        .find_row = (find), .guard_group = (guard), .confirm = (prove),                            \
     }
 
 /* Backends embed this. */

@@ -420,4 +420,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_tables_ops.put_doc(tables, doc);
 }
 
-const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job, add_job, NULL, NULL);
+const struct tables_ops sqlite_cached_ops = TABLES_OPS(get_job, add_job, NULL, NULL, NULL);

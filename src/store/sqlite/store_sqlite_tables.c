@@ -304,4 +304,4 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return sqlite_finish(t, which);
 }
 
-const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job, add_job, NULL, NULL);
+const struct tables_ops sqlite_tables_ops = TABLES_OPS(get_job, add_job, NULL, NULL, NULL);

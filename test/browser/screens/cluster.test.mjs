@@ -49,6 +49,8 @@ describe("a cluster", () => {
         await page.goto("/#/nodes");
         await row.getByText("Gone").waitFor();
         expect(await row.innerText()).toContain("has not been heard of for");
+        await page.goto("/");
+        await page.getByRole("alert").filter({ hasText: /there is gone; its last heartbeat was at .*\d:\d\d.*\. Start its agent again/ }).waitFor();
         expect(world.problems).toEqual([]);
         await page.context().close();
     });

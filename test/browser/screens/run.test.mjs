@@ -42,6 +42,23 @@ describe("a run", () => {
         await page.context().close();
     });
 
+    test("that was watched while it waited shows its output, however soon it has ended", async () => {
+        const { world } = holder;
+        const shell = `mkdir ${world.agent.data}/first 2>/dev/null && sleep 2; echo "at last: $(ls -d ${world.agent.data}/first)"`;
+        await world.agent.api("PUT", "/jobs/queued", { schedule: "@manual", overlap: "queue", shell });
+        await world.run("queued");
+        const { run_id: id } = (await world.agent.api("POST", "/jobs/queued/run")).body;
+        const page = await world.page();
+        // It hears of the end before it hears of any output.
+        await page.route("**/api/v1/events**", (route) => route.abort());
+        await page.route(`**/api/v1/runs/${id}/log?offset=65536**`, () => undefined);
+        await page.goto(`/#/runs/${id}`);
+        await page.locator(".status-big", { hasText: "Queued" }).waitFor();
+        await page.locator(".status-big", { hasText: "OK" }).waitFor();
+        await page.locator(".log-row", { hasText: "at last" }).waitFor();
+        await page.context().close();
+    });
+
     test("has an output that goes on after the stream broke", async () => {
         const { world } = holder;
         const id = await world.run("long");

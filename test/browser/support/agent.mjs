@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const binaries = process.env.PEAL_BIN ?? join(new URL(".", import.meta.url).pathname, "../../../build/asan/bin");
+export const binaries = process.env.PEAL_BIN ?? join(new URL(".", import.meta.url).pathname, "../../../build/asan/bin");
 
 export async function until(what, condition, seconds = 60) {
     const end = Date.now() + seconds * 1000;
@@ -41,13 +41,13 @@ async function endRuns(api) {
     await until("the runs to end", async () => (await running()).every((run) => !/^(long|big|huge)$/.test(run.job)), 20);
 }
 
-// `more`: options of `peal start`.
-export async function startAgent(more = []) {
+// `more`: options of `peal start`; `env`: more of its environment.
+export async function startAgent(more = [], env = {}) {
     const data = mkdtempSync(join(tmpdir(), "peal-browser-"));
     const socket = join(data, "api.sock");
     const child = spawn(join(binaries, "peal"), ["start", "--data", data, "--listen", "127.0.0.1:0", ...more], {
         stdio: ["ignore", "ignore", "pipe"],
-        env: { ...process.env, TZ: "UTC", PEAL_DEFAULT_USER: userInfo().username },
+        env: { ...process.env, TZ: "UTC", PEAL_DEFAULT_USER: userInfo().username, ...env },
     });
     let said = "";
     child.stderr.on("data", (part) => (said += part));

@@ -37,9 +37,10 @@ function listen(context, problems) {
     });
 }
 
-// `jobs`: other jobs than those of jobs.mjs; `agent`: options of its agent.
+// `jobs`: other jobs than those of jobs.mjs; `agent`: options of its agent; `env`: more of its
+// environment.
 export async function startWorld(options = {}) {
-    const agent = await startAgent(options.agent);
+    const agent = await startAgent(options.agent, options.env);
     await putJobs(agent, options.jobs ?? jobs);
     const browser = await chromium.launch({
         executablePath: process.env.PEAL_CHROMIUM,

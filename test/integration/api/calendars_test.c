@@ -36,6 +36,12 @@ static void test_the_way_of_a_calendar(void **state)
     assert_string_equal(member_text(list, "items.0.name"), "b");
     json_decref(list);
 
+    /* a dry run answers what it would be, with the revision that it has */
+    json_t *dry = EXPECT(world, 200, "PUT /calendars/b?dry_run=true", "{\"dates\":[\"01-01\"]}");
+    assert_string_equal(member_text(dry, "dates.0"), "01-01");
+    assert_int_equal(member_number(dry, "revision"), 1);
+    json_decref(dry);
+
     /* the same again is no change */
     json_t *same = EXPECT(world, 200, "PUT /calendars/b", "{\"dates\":[],\"name\":\"b\"}");
     assert_int_equal(member_number(same, "revision"), 1);
@@ -61,10 +67,16 @@ static void test_conditions(void **state)
         {__LINE__, 412, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{}"},
         {__LINE__, 412, "PUT /calendars/c", "If-Match: *\r\n", "{}"},
         {__LINE__, 428, "PUT /calendars/c?require_match=true", "", "{}"},
+        {__LINE__, 200, "PUT /calendars/c?dry_run=true", "If-None-Match: *\r\n", "{}"},
+        {__LINE__, 404, "GET /calendars/c", "", NULL}, /* it was a dry run */
+        {__LINE__, 422, "PUT /calendars/c?dry_run=true", "", "{\"dates\":[\"13-01\"]}"},
+        {__LINE__, 422, "PUT /calendars/c?dry_run=yes", "", "{}"},
         {__LINE__, 201, "PUT /calendars/c", "If-None-Match: *\r\n", "{}"},
         {__LINE__, 412, "PUT /calendars/c", "If-None-Match: *\r\n", "{\"dates\":[\"01-01\"]}"},
         {__LINE__, 200, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{\"dates\":[\"01-01\"]}"},
         {__LINE__, 412, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{\"dates\":[\"01-02\"]}"},
+        {__LINE__, 412, "PUT /calendars/c?dry_run=true", "If-Match: \"1\"\r\n", "{}"},
+        {__LINE__, 200, "PUT /calendars/c?dry_run=true", "If-Match: \"2\"\r\n", "{}"},
         {__LINE__, 200, "PUT /calendars/c", "If-Match: *\r\n", "{\"dates\":[\"01-03\"]}"},
         {__LINE__, 412, "DELETE /calendars/c", "If-Match: \"1\"\r\n", NULL},
         {__LINE__, 200, "DELETE /calendars/c", "If-Match: \"3\"\r\n", NULL},

@@ -30,6 +30,9 @@ struct etcd_serve {
     void (*changed)(void *context, struct model_version *const *versions, size_t count);
     /* A machine revokes the lease of another one; NULL: nobody is told. */
     void (*revoking)(void *context, int machine);
+    /* Of a server that a replica takes the place of: the replica may lack the last commits. It is
+     * restored without them, if what the nodes remember allows it; NULL: it lacks nothing. */
+    void (*fall_behind)(void *context, int64_t incarnation);
     void *context;
 };
 

@@ -276,6 +276,11 @@ static void on_revoking(void *context, int machine)
     oracle_see_suspected(context, machine);
 }
 
+static void on_fall_behind(void *context, int64_t incarnation)
+{
+    wire_restore_behind(context, incarnation);
+}
+
 void wire_oracle_init(struct cluster *cluster)
 {
     struct world *world = cluster->world;
@@ -284,6 +289,7 @@ void wire_oracle_init(struct cluster *cluster)
         abort();
     world->etcd.changed = on_changed;
     world->etcd.revoking = on_revoking;
+    world->etcd.fall_behind = on_fall_behind;
     world->etcd.context = cluster;
 }
 

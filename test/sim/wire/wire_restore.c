@@ -156,13 +156,11 @@ static bool is_known_by_all(const struct cluster *cluster, int64_t revision)
     return true;
 }
 
-static void go_back(struct cluster *cluster, int64_t revision)
+static void go_back_to(struct cluster *cluster, int64_t revision, bool keeps_id)
 {
     struct world *world = cluster->world;
     struct stage *stage = &cluster->stage;
     const struct etcd_model *model = &world->etcd.model;
-    bool keeps_id = !world->is_to_advance && revision >= world->lifted &&
-                    is_known_by_all(cluster, revision) && stage_chance(stage, 400);
     stage_log(stage, "etcd is restored from a backup, %lld revisions old%s",
               (long long)(model->revision - revision), keeps_id ? ", under the same id" : "");
     etcd_serve_restore(&world->etcd, revision, keeps_id);
@@ -176,6 +174,41 @@ static void go_back(struct cluster *cluster, int64_t revision)
     world->is_told = true; /* or never will be, of the lift before */
     world->is_well = false;
     task_at(stage, &world->operate, stage->now_ms + stage_below(stage, 40 * SECOND));
+}
+
+static void go_back(struct cluster *cluster, int64_t revision)
+{
+    const struct world *world = cluster->world;
+    bool keeps_id = !world->is_to_advance && revision >= world->lifted &&
+                    is_known_by_all(cluster, revision) && stage_chance(&cluster->stage, 400);
+    go_back_to(cluster, revision, keeps_id);
+}
+
+/* The last change that every node has on its disk, by its tag; 0: one has none of this data. */
+static int64_t marked_by_all(const struct cluster *cluster, int64_t incarnation)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct remembered *remembered = &cluster->world->remembered[i];
+        const struct kv_mark *mark = &remembered->record.mark;
+        if (!remembered->is_there || mark->incarnation != incarnation)
+            return 0;
+        if (mark->revision < least)
+            least = mark->revision;
+    }
+    return least;
+}
+
+void wire_restore_behind(struct cluster *cluster, int64_t incarnation)
+{
+    const struct world *world = cluster->world;
+    struct stage *stage = &cluster->stage;
+    int64_t oldest = world->lifted > world->first_backup ? world->lifted : world->first_backup;
+    int64_t revision = marked_by_all(cluster, incarnation) - 1 - stage_below(stage, 3);
+    if (oldest < world->etcd.model.compacted)
+        oldest = world->etcd.model.compacted;
+    if (cluster->may_lose && !world->is_to_advance && world->first_backup && revision > oldest)
+        go_back_to(cluster, revision, true);
 }
 
 static bool is_claim(const struct world *world, const struct model_version *version)

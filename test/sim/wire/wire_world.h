@@ -55,6 +55,9 @@ void wire_restore_begin(struct cluster *cluster, struct node *node, uint64_t *ra
 void wire_restore_taken(struct cluster *cluster);
 /* From a backup that is some revisions old; and after a while somebody lets all go on. */
 void wire_restore(struct cluster *cluster);
+/* A replica takes the server's place, without the last commits. Each node has one of them on its
+ * disk, so that each can tell, also one that is killed before it has compared. */
+void wire_restore_behind(struct cluster *cluster, int64_t incarnation);
 /* It is gone on with: what is in etcd says so. */
 void wire_restore_lifted(struct cluster *cluster);
 /* It is about to be. */

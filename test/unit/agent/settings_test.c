@@ -28,18 +28,10 @@ static void every_row_is_whole(void **state)
 /* Variables that mean something else: of the command line, and of runs. */
 static void a_variable_is_of_one_thing(void **state)
 {
-    static const char *const others[] = {
-        "PEAL_CONFIG",   "PEAL_URL",    "PEAL_CA",     "PEAL_TOKEN",     "PEAL_TOKEN_FILE",
-        "PEAL_LANG",     "PEAL_JOB",    "PEAL_RUN_ID", "PEAL_TICK",      "PEAL_ATTEMPT",
-        "PEAL_FENCE",    "PEAL_NODE",   "PEAL_GRACE",  "PEAL_PART",      "PEAL_PARTS",
-        "PEAL_SHARD",    "PEAL_SHARDS", "PEAL_OUTPUT", "PEAL_STEP",      "PEAL_WORKFLOW",
-        "PEAL_INSTANCE", "PEAL_ITEM",   "PEAL_INDEX",  "PEAL_LOCK",      "PEAL_ELECTION",
-        "PEAL_OPTIONS",  "PEAL_BIN",    "PEAL_SOURCE", "PEAL_AFTER_JOB",
-    };
     char variable[SETTING_VARIABLE_SIZE];
     (void)state;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        assert_null(setting_of_variable(others[i]));
+    for (const char *const *other = variables_besides; *other; other++)
+        assert_null(setting_of_variable(*other));
     for (const struct setting *each = settings; each->name; each++) {
         setting_variable(each, variable);
         if (setting_of_variable(variable) != each)

@@ -10,7 +10,7 @@
 
 #include "cluster.h"
 #include "function/lacks.h"
-#include "stages/runner.h"
+#include "stages/runner/runner.h"
 
 #define REFUND(name)                                                                               \
     "name: " name "\nschedule: '* * * * *'\nfunction: {program: billing, name: refund}\n"

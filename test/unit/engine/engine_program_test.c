@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cluster.h"
-#include "stages/runner.h"
+#include "stages/runner/runner.h"
 
 #define MINUTELY(name) "name: " name "\nschedule: '* * * * *'\ncommand: [/bin/true]\n"
 #define FUNCTION(name) "name: " name "\nschedule: '* * * * *'\nfunction: billing\n"

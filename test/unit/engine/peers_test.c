@@ -167,6 +167,29 @@ static void test_delays(void **state)
     peers_release(&peers);
 }
 
+/* What a store that was restored has of a node is older than what it has said before, though it
+ * comes now, and again after the node was gone. */
+static void test_backup(void **state)
+{
+    (void)state;
+    struct peers peers;
+    peers_init(&peers, &this_node);
+    peers_go_live(&peers, at_ms(0));
+    struct peer old = saying("other", 1, 0, 0), last = saying("other", 1, 30000, 0);
+    tell(&peers, &old, at_ms(0));
+    for (int64_t ms = 1000; ms <= 30000; ms += 1000)
+        peers_reckon(&peers, at_ms(ms));
+    tell(&peers, &last, at_ms(30000));
+    for (int again = 0; again < 2; again++) {
+        tell(&peers, &old, at_ms(31000 + again));
+        peers_reckon(&peers, at_ms(31000 + again));
+        assert_false(peers.is_skewed);
+        tell(&peers, &last, at_ms(31000 + again));
+        leave(&peers, "other", at_ms(31000 + again));
+    }
+    peers_release(&peers);
+}
+
 /* News that lay there while this node slept is no sign of a wrong clock, also if it is read with
  * the second turn after the sleep. */
 static void test_sleep(void **state)
@@ -397,11 +420,12 @@ static void test_who_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),     cmocka_unit_test(test_far_clocks),
-        cmocka_unit_test(test_who_counts), cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_sleep),      cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_settling),   cmocka_unit_test(test_who_is_there),
-        cmocka_unit_test(test_lives),      cmocka_unit_test(test_shut_out),
+        cmocka_unit_test(test_median),       cmocka_unit_test(test_far_clocks),
+        cmocka_unit_test(test_who_counts),   cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_backup),       cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_steps),        cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_who_is_there), cmocka_unit_test(test_lives),
+        cmocka_unit_test(test_shut_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

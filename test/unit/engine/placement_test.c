@@ -421,6 +421,38 @@ static void test_programs(void **state)
                         "no process of the program billing has the labels of its where: zone=mars");
 }
 
+/* Of a selector that no node matches: the terms that none matches, if there are others. */
+static void test_unmatched_terms(void **state)
+{
+    struct cluster *cluster = *state;
+    static const struct {
+        int line;
+        const char *where, *unmatched;
+    } cases[] = {
+        {__LINE__, "@billing,zone=eu,gpu", "gpu"},
+        {__LINE__, "@billing,gpu,zone=eu,arch=arm", "gpu,arch=arm"},
+        {__LINE__, "@billing,zone=eu,!zone", "!zone"},
+        {__LINE__, "@billing,zone=mars,gpu", ""},   /* all of them */
+        {__LINE__, "@billing,zone=eu,zone=us", ""}, /* no node has both */
+        {__LINE__, "@billing", ""},
+        {__LINE__, "@bill,zone=eu", ""},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct peer *node = &cluster->nodes[i];
+        node->roles = 0;
+        snprintf(node->program, sizeof(node->program), "billing");
+        snprintf(node->labels, sizeof(node->labels), "zone=%s", i ? "us" : "eu");
+        tell(cluster, i);
+    }
+    look(cluster);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[80];
+        placement_tell_unmatched(&cluster->views[4], cases[i].where, text, sizeof(text));
+        if (strcmp(text, cases[i].unmatched) != 0)
+            fail_msg("line %d: %s", cases[i].line, text);
+    }
+}
+
 /* What a process lacks it is not ranked for; but it knows itself. */
 static void test_functions(void **state)
 {
@@ -486,6 +518,7 @@ int main(void)
         IN_CLUSTER(test_labels_and_refusals),
         IN_CLUSTER(test_parts_go_round),
         IN_CLUSTER(test_programs),
+        IN_CLUSTER(test_unmatched_terms),
         IN_CLUSTER(test_functions),
         IN_CLUSTER(test_sticky_keeps_its_node),
         IN_CLUSTER(test_sticky_moves_on),

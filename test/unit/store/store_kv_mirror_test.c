@@ -48,13 +48,32 @@ static void put(struct world *world, const char *kind, const struct id *id, cons
     assert_int_equal(mirror_put(&world->mirror, &kv, &world->feed), OK);
 }
 
-static void put_job(struct world *world)
+static void put_definition(struct world *world, const char *json)
 {
     struct job_row row = {.revision = 1};
     struct strbuf value;
     strbuf_init(&value);
-    value_write_job(&value, &row, "a", "{}");
+    value_write_job(&value, &row, "a", json);
     put(world, "jobs", &uid, value.text, value.length);
+    strbuf_release(&value);
+}
+
+static void put_job(struct world *world)
+{
+    put_definition(world, "{}");
+}
+
+static void put_doc(struct world *world, const char *json)
+{
+    const char key[] = "/peal/docs/group/db";
+    struct store_doc doc = {.json = json, .revision = 1};
+    struct strbuf value;
+    strbuf_init(&value);
+    value_write_doc(&value, &doc);
+    struct kv_pair kv = {.key = {key, strlen(key)},
+                         .value = {value.text, value.length},
+                         .mod_revision = ++world->revision};
+    assert_int_equal(mirror_put(&world->mirror, &kv, &world->feed), OK);
     strbuf_release(&value);
 }
 
@@ -91,6 +110,7 @@ static void expect(struct world *world, int line, const char *want)
                        : change.kind == STORE_CHANGE_CURSOR ? 'c'
                        : change.kind == STORE_CHANGE_RUN    ? 'r'
                        : change.kind == STORE_CHANGE_FORGET ? 'f'
+                       : change.kind == STORE_CHANGE_DOC    ? 'o'
                        : change.kind != STORE_CHANGE_ASIDE  ? '?'
                        : change.aside.why == OK             ? '+'
                                                             : '-';
@@ -168,13 +188,45 @@ static void the_difference_is_told(void **state)
     put_cursor(&now, 60, 1000000);
     put_job(&now);
     expect(&now, __LINE__, "-");
-    mirror_feed_difference(NULL, &now.mirror, &now.feed);
+    mirror_feed_difference(NULL, &now.mirror, SAME_PAST, &now.feed);
     expect(&now, __LINE__, "-");
-    mirror_feed_difference(&before.mirror, &now.mirror, &now.feed);
+    mirror_feed_difference(&before.mirror, &now.mirror, SAME_PAST, &now.feed);
     expect(&now, __LINE__, "-d");
-    mirror_feed_difference(&now.mirror, &before.mirror, &now.feed);
+    mirror_feed_difference(&now.mirror, &before.mirror, SAME_PAST, &now.feed);
     expect(&now, __LINE__, "+j");
     close_world(&before);
+    close_world(&now);
+}
+
+/* A store that was restored counts on from the backup, and comes to the same revisions with
+ * something else. */
+static void what_another_past_has_under_the_same_revision(void **state)
+{
+    struct world lost, now;
+    (void)state;
+    open_world(&lost);
+    open_world(&now);
+    for (int i = 0; i < 2; i++) {
+        struct world *world = i ? &now : &lost;
+        put_cursor(world, i ? 60 : 90, RUN_OK);
+        put_definition(world, i ? "{\"a\":1}" : "{\"a\":2}");
+        put_run(world, i ? REASON_USER : REASON_DELETED);
+        put_doc(world, i ? "{\"limit\":1}" : "{\"limit\":2}");
+        expect(world, __LINE__, "jro");
+    }
+    mirror_feed_difference(&lost.mirror, &now.mirror, SAME_PAST, &now.feed);
+    expect(&now, __LINE__, "");
+    mirror_feed_difference(&lost.mirror, &now.mirror, OTHER_PAST, &now.feed);
+    expect(&now, __LINE__, "ojr");
+    put_definition(&lost, "{\"a\":1}"); /* only the cursor is another one */
+    put_definition(&now, "{\"a\":1}");
+    expect(&lost, __LINE__, "j");
+    expect(&now, __LINE__, "j");
+    mirror_feed_difference(&lost.mirror, &now.mirror, OTHER_PAST, &now.feed);
+    expect(&now, __LINE__, "ocr");
+    mirror_feed_difference(&now.mirror, &now.mirror, OTHER_PAST, &now.feed);
+    expect(&now, __LINE__, "");
+    close_world(&lost);
     close_world(&now);
 }
 
@@ -185,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_definition_is_set_aside),
         cmocka_unit_test(a_run_is_set_aside),
         cmocka_unit_test(the_difference_is_told),
+        cmocka_unit_test(what_another_past_has_under_the_same_revision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,9 @@
 
 #include "sources.h"
 
-static const struct message *const tables[] = {parsed_wrappings, parsed_complaints, parsed_messages,
-                                               started_messages, foreign_messages,  parsed_words};
+static const struct message *const tables[] = {
+    parsed_wrappings, parsed_complaints, parsed_messages, started_messages,
+    foreign_messages, history_messages,  parsed_words};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 static void translates_to(const char *english, const char *chinese, int line)
@@ -63,6 +64,16 @@ static void a_message_is_translated(void **state)
          "租约在其 10 秒的 TTL 内没有任何应答"},
         {__LINE__, "url: a channel of type slack has a URL that starts with https:// or http://",
          "url：slack类型的渠道的 URL 应以 https:// 或 http:// 开头"},
+        {__LINE__,
+         "PostgreSQL at peal@db/peal is away: Connection refused. Start it, or check host and port "
+         "in the history's address. peal tries again by itself; what is to be recorded waits "
+         "meanwhile. 1,204 records wait on disk for the database. To make room, 12 bytes of output "
+         "were dropped. /d/spool is full: what ends now is kept by the store until there is room.",
+         "peal@db/peal 处的 PostgreSQL 不可用：连接被拒绝。请启动它，或检查历史地址中的主机和端口。"
+         "peal 会自行重试；待记录的内容会在此期间等待。1,204 条记录在磁盘上等待写入数据库。"
+         "为腾出空间，已丢弃 12 字节的输出。/d/spool 已满：此后结束的运行由存储保留，直到有空间。"},
+        {__LINE__, "no node that takes runs has the labels of its where: gpu,ssd; none has ssd",
+         "没有可接受运行的节点具有 where 要求的标签：gpu,ssd；没有节点具有 ssd"},
         {__LINE__, "no node that takes runs has the labels of its where: gpu",
          "没有可接受运行的节点具有 where 要求的标签：gpu"},
         {__LINE__, "after: there is no job \"x\"", "after：没有任务“x”"},
@@ -306,6 +317,9 @@ static const char *const built[] = {
     "its schedule can't be read",
     "calendar \"%s\" is not there; it runs as without it",
     "no node that takes runs has the labels of its where: %s",
+    "no node that takes runs has the labels of its where: %s; none has %s",
+    "no node that takes runs has the labels that its limits need: %s",
+    "no node that takes runs has the labels that its limits need: %s; none has %s",
     "no agent that runs jobs is there; processes of programs run functions",
     "no node has the labels of its where: %s",
     "no process of the program %s that is running has the function %s",
@@ -362,6 +376,68 @@ static const char *const built[] = {
      "puts "
      "it there"),
     "peal's part for %s can't be loaded: %s. Install what it names",
+    /* of the histories in a server: put together from tables in their *_words.c */
+    ("PostgreSQL at %s is away: %s. peal tries again by itself; what is to be recorded waits "
+     "meanwhile.%s"),
+    ("PostgreSQL at %s is away: %s. %s peal tries again by itself; what is to be recorded waits "
+     "meanwhile.%s"),
+    ("PostgreSQL at %s: %s. %s peal tries again by itself; what is to be recorded waits "
+     "meanwhile.%s"),
+    ("MongoDB at %s is away: %s. %s peal tries again by itself; what is to be recorded waits "
+     "meanwhile.%s"),
+    ("MongoDB at %s: %s. %s peal tries again by itself; what is to be recorded waits meanwhile.%s"),
+    (" %s record waits on disk for the database."),
+    (" %s records wait on disk for the database."),
+    (" %s records wait on disk for the database. To make room, %s bytes of output were dropped."),
+    (" %s records wait on disk for the database. %s is full: what ends now is kept by the store "
+     "until there is room."),
+    (" %s records wait on disk for the database. To make room, %s bytes of output were dropped. %s "
+     "is full: what ends now is kept by the store until there is room."),
+    (" %s records wait on disk for the database. %s cannot be written: %s. Check the room on its "
+     "disk; what ends now is kept by the store until then."),
+    (" %s records wait on disk for the database. To make room, %s bytes of output were dropped. %s "
+     "cannot be written: %s. Check the room on its disk; what ends now is kept by the store until "
+     "then."),
+    (" %s is full: what ends now is kept by the store until there is room."),
+    (" %s cannot be written: %s. Check the room on its disk; what ends now is kept by the store "
+     "until then."),
+    ("Put the right password into ~/.pgpass, PGPASSWORD or the history's address, or change it: "
+     "ALTER ROLE ... PASSWORD ..."),
+    ("Put the password into ~/.pgpass, PGPASSWORD or the history's address."),
+    ("Let this machine and user in, in the server's pg_hba.conf."),
+    ("Make the role: CREATE ROLE ... LOGIN."),
+    ("Make the database: CREATE DATABASE ...; or name another one in the history's address."),
+    ("Grant it: GRANT CONNECT ON DATABASE ..."),
+    ("Raise max_connections of the server: each node of peal takes two."),
+    ("Check sslmode and sslrootcert in the history's address."),
+    ("Check the host in the history's address."),
+    ("Start it, or check host and port in the history's address."),
+    ("Its disk is full: make room there."),
+    ("The server lacks a resource: see its log."),
+    ("It is read-only: name the primary in the history's address (several hosts and "
+     "target_session_attrs=read-write find it), or unset default_transaction_read_only."),
+    ("Grant the rights on the schema and its tables to peal's role."),
+    ("It took too long: see what else keeps the server busy."),
+    ("Another session holds a lock on peal's tables: end it."),
+    ("Others were in the way."),
+    ("A partition is missing."),
+    ("Its data are damaged: restore a backup."),
+    ("An index is damaged: REINDEX it."),
+    ("See the server's log."),
+    ("Check tls=true, tlsCAFile and the server's certificate in the history's address."),
+    ("Check tlsCAFile in the history's address."),
+    ("Check the name in the history's address, and its SRV record in the DNS."),
+    ("See what keeps it from answering."),
+    ("Put the right user and password into the history's address or its password_file, and "
+     "authSource=admin if the user was made there."),
+    ("Grant peal's user the role readWrite on the database."),
+    ("It is a secondary, which is read-only: name all members and replicaSet=NAME in the history's "
+     "address, without directConnection."),
+    ("The primary has changed."),
+    ("It is shutting down."),
+    ("The user's quota is used up: make room there."),
+    ("Most members of the replica set have not confirmed it in time: see which are down."),
+    ("Too few members of the replica set are up: see which are down."),
 };
 
 static const char *const folders[] = {

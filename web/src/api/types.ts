@@ -101,6 +101,13 @@ export interface Mute {
     reason: string | null;
 }
 
+// What keeps a job from running for the moment; `clock` is that of the only node.
+export interface JobWarning {
+    reason: "no_node" | "calendar" | "clock";
+    detail: string;
+    since: string | null;
+}
+
 export interface JobStatus {
     next_at: string | null;
     running: number;
@@ -109,6 +116,7 @@ export interface JobStatus {
     last: { run_id: string; state: RunState; started_at: string | null; finished_at: string | null } | null;
     paused: boolean;
     problem: string | null;
+    warning?: JobWarning | null; // an older agent calls it a problem
     mute?: Mute | null; // an older agent knows of none
 }
 

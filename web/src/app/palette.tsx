@@ -109,12 +109,13 @@ export function PaletteList() {
     const list = useRef<HTMLDivElement>(null);
     const { verb, rest } = verbOf(text.trim().toLowerCase());
     const words = rest.split(/\s+/).filter(Boolean);
-    const longest = words.reduce((a, b) => (b.length > a.length ? b : a), "");
-    const query = useDelayed(longest, 120);
-    const jobs = useResource(`palette ${query}`, (signal) =>
-        collect((cursor) => api.get<Page<Job>>("/jobs", { q: query, limit: ASKED, fields: "name,status", cursor }, signal), ASKED),
-    );
-    const isFresh = query === longest && !jobs.loading && words.length < 2;
+    const typed = words.join(" ");
+    const query = useDelayed(typed, 120);
+    const jobs = useResource(`palette ${query}`, (signal) => {
+        const filter = query.includes(" ") ? { words: query } : { q: query };
+        return collect((cursor) => api.get<Page<Job>>("/jobs", { ...filter, limit: ASKED, fields: "name,status", cursor }, signal), ASKED);
+    });
+    const isFresh = query === typed && !jobs.loading && words.length < 2;
     const choices = useMemo((): Choice[] => {
         const wanted = words.length > 0 || verb !== null;
         // Until the server has answered, the results are of the text typed before.

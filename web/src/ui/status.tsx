@@ -1,9 +1,10 @@
 // The state of a run or a job: a word and an icon, and a colour only on top.
-import type { Job, RunState } from "../api/types";
+import type { Job, JobWarning, RunState } from "../api/types";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
+import { momentText } from "./moments";
 
-export type Shown = RunState | "retrying" | "paused" | "broken" | "never" | "waiting" | "unreached";
+export type Shown = RunState | "retrying" | "paused" | "broken" | "warning" | "never" | "waiting" | "unreached";
 export type Tone = "good" | "bad" | "busy" | "warn" | "calm";
 
 const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
@@ -22,6 +23,7 @@ const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
     missed: { icon: "missed", tone: "warn" },
     paused: { icon: "pause", tone: "warn" },
     broken: { icon: "warning", tone: "bad" },
+    warning: { icon: "warning", tone: "warn" },
     never: { icon: "circle", tone: "calm" },
     waiting: { icon: "dots", tone: "calm" },
     unreached: { icon: "circle", tone: "calm" },
@@ -51,25 +53,32 @@ export function jobState(job: Pick<Job, "status">): Shown {
     if (status.problem) return "broken";
     if (status.running > 0) return "running";
     if (status.paused) return "paused";
+    if (status.warning) return "warning";
     if (status.retrying > 0) return "retrying";
     if (status.queued > 0) return "queued";
     return status.last ? status.last.state : "never";
 }
 
-// The status of a job in a list or a head: that it is paused is told beside what still runs.
+// The status of a job in a list or a head: that it is paused, or has a warning, is told beside what
+// still runs.
 export function JobStatus({ job, big }: { job: Pick<Job, "status">; big?: boolean }) {
     const state = jobState(job);
+    const more = (["paused", "warning"] as const).filter((also) => job.status[also] && state !== also);
     return (
         <>
-            <Status state={state} {...(big ? { big } : {})} />
-            {job.status.paused && state !== "paused" && (
+            {[state, ...more].map((shown, i) => (
                 <>
-                    {" "}
-                    <Status state="paused" {...(big ? { big } : {})} />
+                    {i > 0 && " "}
+                    <Status key={shown} state={shown} {...(big ? { big } : {})} />
                 </>
-            )}
+            ))}
         </>
     );
+}
+
+// "no node has the labels of its where: gpu (since 03:11 CET)"
+export function warningText(warning: JobWarning): string {
+    return warning.since ? t("warning.since", { text: warning.detail, at: momentText(warning.since) }) : warning.detail;
 }
 
 export function reasonText(reason: string | null): string | null {

@@ -1,10 +1,12 @@
 #include "config/agent_config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "byte_size.h"
 #include "duration.h"
@@ -109,8 +111,9 @@ static enum status take_number(const char *name, const char *text, int64_t *ret,
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || value < 0 || value > INT32_MAX)
-        return parse_fail(reterr, 0, "%s is a number, 0 or more, not \"%s\"", name, text);
+    if (errno || !isdigit((unsigned char)*text) || *end || value > INT32_MAX)
+        return parse_fail(reterr, 0, "%s is a number from 0 to %d, not \"%.60s\"", name, INT32_MAX,
+                          text);
     *ret = value;
     return OK;
 }
@@ -227,7 +230,19 @@ const char *agent_config_value(const struct agent_config *config, const struct s
 
 /* ---- the environment ---- */
 
-/* The first line of a file, without blanks around it. */
+static enum status check_line(const char *line, const char *path, struct parse_error *reterr)
+{
+    size_t length = strcspn(line, "\r\n");
+    if (!length)
+        return parse_fail(reterr, 0, "can't read a value from %s: %s", path,
+                          "its first line is empty");
+    if (length + 1 == LINE_BYTES_MAX)
+        return parse_fail(reterr, 0, "can't read a value from %s: %s", path,
+                          "its first line is too long");
+    return OK;
+}
+
+/* The first line of a file, without its end. */
 static enum status read_line(const char *path, char **ret, struct parse_error *reterr)
 {
     char *line = malloc(LINE_BYTES_MAX);
@@ -236,6 +251,8 @@ static enum status read_line(const char *path, char **ret, struct parse_error *r
     if (line && (!file || !fgets(line, LINE_BYTES_MAX, file)))
         st = parse_fail(reterr, 0, "can't read a value from %s: %s", path,
                         file && !ferror(file) ? "it is empty" : strerror(errno));
+    else if (line)
+        st = check_line(line, path, reterr);
     if (file)
         fclose(file);
     if (st == OK) {
@@ -270,11 +287,19 @@ static enum status find_variable(const struct setting *setting, struct setting_f
     return ret->text ? OK : E_NOMEM;
 }
 
+/* $PEAL_DEFAULT_USER is meant for an agent of root. $PEAL_DATA may be relative, and the folder is
+ * found by data_folder_find. */
+static bool has_variable(const struct setting *setting)
+{
+    return strcmp(setting->name, "data") != 0 &&
+           (strcmp(setting->name, "default_user") != 0 || geteuid() == 0);
+}
+
 enum status agent_config_take_variable(struct agent_config *config, const struct setting *setting,
                                        struct setting_found *ret, struct parse_error *reterr)
 {
     *ret = (struct setting_found){0};
-    if (agent_config_origin(config, setting))
+    if (agent_config_origin(config, setting) || !has_variable(setting))
         return OK;
     enum status st = find_variable(setting, ret, reterr);
     if (st == OK && ret->text)
@@ -291,10 +316,27 @@ static bool is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool is_of_file(const struct agent_config *config, const struct setting *setting)
+/* Where the files and the variables say nothing, the next start finds the folder, and its store and
+ * history, as this one has. */
+static bool is_found_again(const struct agent_config *old, const struct setting *setting)
 {
-    const char *origin = agent_config_origin(config, setting);
-    return !origin || origin[0] == '/' || strncmp(origin, "PEAL_", 5) == 0;
+    const char *origin = agent_config_origin(old, setting);
+    bool is_folder = strcmp(setting->name, "data") == 0;
+    return strcmp(setting->name, "store") == 0 || strcmp(setting->name, "history") == 0 ||
+           (is_folder && origin && strcmp(origin, "PEAL_DATA") == 0);
+}
+
+/* Is the value that the files and the variables have now another one? An option goes before them.
+ */
+static bool is_changed(const struct agent_config *old, const struct agent_config *fresh,
+                       const struct setting *setting)
+{
+    const char *origin = agent_config_origin(old, setting);
+    if (origin && strncmp(origin, "--", 2) == 0)
+        return false;
+    if (!agent_config_origin(fresh, setting) && is_found_again(old, setting))
+        return false;
+    return !is_same(agent_config_value(old, setting), agent_config_value(fresh, setting));
 }
 
 static void print_reload(const struct agent_config *old, const struct agent_config *fresh,
@@ -302,7 +344,7 @@ static void print_reload(const struct agent_config *old, const struct agent_conf
 {
     for (const struct setting *each = settings; each->name; each++) {
         const char *value = agent_config_value(fresh, each);
-        if (is_same(agent_config_value(old, each), value) || !is_of_file(old, each))
+        if (!is_changed(old, fresh, each))
             continue;
         struct strbuf *out = each->reloads ? &ret->taken : &ret->later;
         strbuf_addf(out, "%s%s", out->length ? ", " : "", each->name);

@@ -44,7 +44,8 @@ struct agent_config {
     bool has_store; /* `store` was configured; default: sqlite */
     struct store_url store;
     struct server_access etcd, redis;
-    char *history; /* URL of a shared history; NULL: not configured; "": SQLite */
+    char *history;       /* URL of a shared history; NULL: not configured; "": SQLite */
+    int64_t spool_bytes; /* of what waits for it; 0: the default */
 
     /* Announced to the other nodes. */
     char node_id[64];  /* empty: that of the data folder */
@@ -104,6 +105,9 @@ MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config
 /* "on" or "off" */
 MUST_CHECK enum status agent_config_set_sandbox(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+/* "Europe/Berlin"; E_INVALID: there is no such zone. */
+MUST_CHECK enum status agent_config_set_timezone(struct agent_config *config, const char *text,
+                                                 struct parse_error *reterr);
 /* "text" or "json" */
 MUST_CHECK enum status agent_config_set_log_format(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);
@@ -124,6 +128,9 @@ MUST_CHECK enum status agent_config_set_heartbeat_url(struct agent_config *confi
 MUST_CHECK enum status agent_config_set_heartbeat_every(struct agent_config *config,
                                                         const char *text,
                                                         struct parse_error *reterr);
+/* A size of 1MiB or more. */
+MUST_CHECK enum status agent_config_set_history_spool(struct agent_config *config, const char *text,
+                                                      struct parse_error *reterr);
 /* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);

@@ -48,10 +48,24 @@ static enum status give(const struct reader *reader, const struct setting *setti
     return st;
 }
 
+/* The line in which this file has the setting already, as "retention.runs: 5" and in the map
+ * "retention", too; 0: it has not. */
+static int find_first(const struct reader *reader, const struct setting *setting)
+{
+    const char *origin = agent_config_origin(reader->config, setting);
+    size_t length = strlen(reader->file);
+    bool is_here = origin && strncmp(origin, reader->file, length) == 0 && origin[length] == ':';
+    return is_here ? atoi(origin + length + 1) : 0;
+}
+
 static enum status read_scalar(const struct reader *reader, const struct setting *setting,
                                const struct node *node)
 {
     struct parse_error err = {0};
+    int first = find_first(reader, setting);
+    if (first)
+        return complain(reader, node, "\"%.60s\" is given twice; the first is in line %d",
+                        setting->name, first);
     if (node->kind != NODE_SCALAR)
         return complain(reader, node, "%s is one value, not %s", setting_leaf(setting),
                         node_describe(node));
@@ -115,6 +129,22 @@ static bool is_in(const struct setting *setting, const char *map)
     return strncmp(setting->name, map, strlen(map)) == 0;
 }
 
+/* The setting that has this name in a map, as "runs" is "retention.runs"; NULL: none, or several.
+ */
+static const char *find_in_maps(const char *key)
+{
+    const struct setting *found = NULL;
+    for (const struct setting *each = settings; each->name; each++) {
+        bool is_in_map = setting_leaf(each) != each->name;
+        if (!is_in_map || strcmp(setting_leaf(each), key) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = each;
+    }
+    return found ? found->name : NULL;
+}
+
 /* A key that is a map, or the settings of one: up to the next dot. */
 static enum status unknown_key(const struct reader *reader, const char *map,
                                const struct node *node)
@@ -130,7 +160,8 @@ static enum status unknown_key(const struct reader *reader, const char *map,
         known[count] = names[count];
         count++;
     }
-    const char *near = word_nearest(known, node->text);
+    const char *elsewhere = find_in_maps(node->text);
+    const char *near = elsewhere ? elsewhere : word_nearest(known, node->text);
     return near ? complain(reader, node, "unknown key \"%s\"; did you mean %s?", node->text, near)
                 : complain(reader, node, "unknown key \"%s\"", node->text);
 }

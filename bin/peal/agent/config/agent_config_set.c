@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_size.h"
 #include "call_address.h"
 #include "config/agent_config.h"
 #include "definition/job_fields.h"
@@ -14,6 +15,7 @@
 #include "otlp.h"
 #include "peer.h"
 #include "proxy.h"
+#include "zone/zone_db.h"
 
 enum { CAPACITY_MAX = 1000000 };
 
@@ -190,6 +192,20 @@ enum status agent_config_set_proxies(struct agent_config *config, const char *te
     return replace(&config->trusted_proxies, text);
 }
 
+/* Where there is no data of time zones any name is taken: who is to use it says what is missing. */
+enum status agent_config_set_timezone(struct agent_config *config, const char *text,
+                                      struct parse_error *reterr)
+{
+    struct zone_db *zones;
+    const struct zone *zone;
+    enum status st = zone_db_new(getenv("TZDIR"), &zones);
+    if (st != OK)
+        return st;
+    st = zone_db_get(zones, text, &zone, reterr);
+    zone_db_free(zones);
+    return st == E_INVALID || st == E_NOMEM ? st : replace(&config->timezone, text);
+}
+
 enum status agent_config_set_http_allow(struct agent_config *config, const char *text,
                                         struct parse_error *reterr)
 {
@@ -259,6 +275,12 @@ enum status agent_config_set_heartbeat_every(struct agent_config *config, const 
     if (st == OK)
         config->heartbeat_every_s = every_s;
     return st;
+}
+
+enum status agent_config_set_history_spool(struct agent_config *config, const char *text,
+                                           struct parse_error *reterr)
+{
+    return byte_size_parse(text, 1024 * 1024, INT64_MAX, &config->spool_bytes, reterr);
 }
 
 enum status agent_config_set_facades(struct agent_config *config, const char *text,

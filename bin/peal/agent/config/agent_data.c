@@ -93,8 +93,8 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     }
     st = open_store(config, loop, log, (struct store_wake){wake, context}, data, why);
     if (st == OK)
-        st = history_open(config->history, config->data, (struct history_wake){wake, context},
-                          &data->history, why);
+        st = history_open_limited(config->history, config->data, config->spool_bytes,
+                                  (struct history_wake){wake, context}, &data->history, why);
     if (st == OK)
         st = agent_gather(config, loop, log, (struct history_wake){wake, context}, data, why);
     if (st != OK)

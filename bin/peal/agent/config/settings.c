@@ -23,7 +23,7 @@ const struct setting settings[] = {
      .sample = "json",
      .help = {"text, or json: each line an object with time, event and what the event has",
               "text 或 json：每行一个对象，含 time、event 及事件的各项内容"}},
-    {"timezone", SETTING_TEXT, AT(timezone), .reloads = true, .sample = "Europe/Berlin",
+    {"timezone", BY(agent_config_set_timezone), .reloads = true, .sample = "Europe/Berlin",
      .help = {"default of jobs; else $TZ (unless that is no name: timezone_unknown in the log), or "
               "the machine's",
               "任务的默认时区；否则用 $TZ（若不是时区名，日志中有 timezone_unknown），再否则用本机时区"}},
@@ -100,6 +100,10 @@ const struct setting settings[] = {
               "mongodb:// (docs/HISTORY.md)",
               "已结束的运行保存在哪里：sqlite 是数据目录中的文件；或 postgresql://、mongodb://"
               "（docs/HISTORY.md）"}},
+    {"history_spool", BY(agent_config_set_history_spool), .initial = "256MiB", .sample = "2GiB",
+     .help = {"what waits in the data folder while that database is away; 1MiB or more "
+              "(docs/HISTORY.md)",
+              "该数据库不可用时在数据目录中最多暂存多少；至少 1MiB（docs/HISTORY.md）"}},
     {"listen", BY(agent_config_set_listen), .option = "listen", .initial = "127.0.0.1:7325",
      .sample = "127.0.0.1:7325",
      .help = {"the API on TCP; several, separated by commas; or none",
@@ -209,6 +213,52 @@ const struct setting settings[] = {
 /* clang-format on */
 
 _Static_assert(sizeof(settings) / sizeof(settings[0]) <= SETTINGS_MAX, "raise SETTINGS_MAX");
+
+const char *const variables_besides[] = {
+    "PEAL_CONFIG",
+    "PEAL_URL",
+    "PEAL_CA",
+    "PEAL_TOKEN",
+    "PEAL_TOKEN_FILE",
+    "PEAL_LANG",
+    "PEAL_ETCD_PASSWORD",
+    "PEAL_REDIS_PASSWORD",
+    "PEAL_OPTIONS",
+    "PEAL_CGROUP",
+    "PEAL_BIN",
+    "PEAL_SOURCE",
+    "PEAL_ADMIN_PASSWORD",
+    "PEAL_ADMIN_PASSWORD_FILE",
+    "PEAL_PUBLIC_NAME",
+    "PEAL_IMAGE",
+    "PEAL_JOB",
+    "PEAL_RUN_ID",
+    "PEAL_TICK",
+    "PEAL_ATTEMPT",
+    "PEAL_FENCE",
+    "PEAL_NODE",
+    "PEAL_GRACE",
+    "PEAL_PART",
+    "PEAL_PARTS",
+    "PEAL_SHARD",
+    "PEAL_SHARDS",
+    "PEAL_OUTPUT",
+    "PEAL_INPUT",
+    "PEAL_INPUT_TYPE",
+    "PEAL_STEP",
+    "PEAL_WORKFLOW",
+    "PEAL_INSTANCE",
+    "PEAL_ITEM",
+    "PEAL_INDEX",
+    "PEAL_LOCK",
+    "PEAL_ELECTION",
+    "PEAL_AFTER_JOB",
+    "PEAL_AFTER_RUN_ID",
+    "PEAL_WEBHOOK",
+    "PEAL_WEBHOOK_EVENT",
+    "PEAL_WEBHOOK_DELIVERY",
+    NULL,
+};
 
 const struct setting *setting_find(const char *name)
 {

@@ -61,6 +61,10 @@ const char *setting_leaf(const struct setting *setting);
 enum { SETTING_VARIABLE_SIZE = 64 };
 void setting_variable(const struct setting *setting, char variable[SETTING_VARIABLE_SIZE]);
 
+/* Variables PEAL_... that are no settings: of the command line, of services and containers, of
+ * runs. NULL ends the list. */
+extern const char *const variables_besides[];
+
 /* All settings as a configuration file in which every line is a comment. */
 void settings_print_sample(enum language language, struct strbuf *out);
 

@@ -69,7 +69,7 @@ enum exit_code batch_complete_applied(struct batch *batch, struct client *client
     enum exit_code code = EXIT_OK;
     batch_ahead_end(batch, true);
     if (!batch->digests && jobs->count > DIGESTS_FROM)
-        code = digests_get(client, &batch->digests);
+        code = digests_get(client, DIGESTS_CONFIRMED, &batch->digests);
     if (code == EXIT_OK)
         code = complete(batch, jobs);
     batch_ahead_match(batch);

@@ -225,7 +225,7 @@ static bool look_at_agent(struct batch_ahead *ahead)
 {
     if (ahead->batch->digests)
         return true;
-    return digests_get(ahead->client, &ahead->batch->digests) == EXIT_OK &&
+    return digests_get(ahead->client, DIGESTS_CONFIRMED, &ahead->batch->digests) == EXIT_OK &&
            batch_is_kept(ahead->client);
 }
 

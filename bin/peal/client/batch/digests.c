@@ -20,24 +20,32 @@ static enum exit_code add_digests(void *context, const json_t *items, bool is_la
     return EXIT_OK;
 }
 
-/* An older agent refuses the field. */
-static bool knows_digests(struct client *client)
+/* *ret: an older agent refuses the field. */
+static enum exit_code ask_for_digests(struct client *client, enum digest_view view, bool *ret)
 {
     struct reply reply = {0};
-    const struct client_request request = {.path = "/jobs?fields=digest&limit=1"};
-    bool is_refused =
-        client_try(client, &request, &reply) == OK && (reply.status == 400 || reply.status == 422);
+    bool is_confirmed = view == DIGESTS_CONFIRMED;
+    const struct client_request request = {
+        .path = is_confirmed ? "/jobs?fields=digest&limit=1&confirmed=true"
+                             : "/jobs?fields=digest&limit=1"};
+    enum status st = client_try(client, &request, &reply);
+    enum exit_code code = EXIT_OK;
+    *ret = st != OK || (reply.status != 400 && reply.status != 422);
+    if (is_confirmed && *ret && (st != OK || reply.status != 200))
+        code = client_report(client, st, &reply);
     reply_release(&reply);
-    return !is_refused;
+    return code;
 }
 
-enum exit_code digests_get(struct client *client, json_t **ret)
+enum exit_code digests_get(struct client *client, enum digest_view view, json_t **ret)
 {
-    const char *path =
-        knows_digests(client) ? "/jobs?fields=name,digest,applied_at&" : "/jobs?fields=name&";
+    bool has_digests;
+    enum exit_code code = ask_for_digests(client, view, &has_digests);
+    if (code != EXIT_OK)
+        return code;
+    const char *path = has_digests ? "/jobs?fields=name,digest,applied_at&" : "/jobs?fields=name&";
     json_t *digests = json_object();
-    enum exit_code code =
-        digests ? client_pages(client, path, 0, add_digests, digests) : cli_fail(E_NOMEM);
+    code = digests ? client_pages(client, path, 0, add_digests, digests) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         *ret = digests;
     else

@@ -8,8 +8,11 @@
 struct job;
 
 /* *ret: {"NAME": {"digest", "applied_at"}} of all jobs; the digest of one that this version can't
- * read is null. An agent of an older version gives no digests at all. */
-MUST_CHECK enum exit_code digests_get(struct client *client, json_t **ret);
+ * read is null. An agent of an older version gives no digests at all. Who leaves out what is the
+ * same asks for what the store has confirmed since the command began; an agent that can't do that
+ * gives none. */
+enum digest_view { DIGESTS_SHOWN, DIGESTS_CONFIRMED };
+MUST_CHECK enum exit_code digests_get(struct client *client, enum digest_view view, json_t **ret);
 
 /* Does the agent have exactly this definition, by any author, or from a file? False if it is not
  * known. `digests` may be NULL. E_NOMEM. */

@@ -6,6 +6,7 @@
 
 #include "cli/output.h"
 #include "cli/text_table.h"
+#include "cmd/agent/config_notes.h"
 #include "service/daemon.h"
 #include "text/tr.h"
 
@@ -152,19 +153,6 @@ static enum exit_code run_show(void *place)
 
 /* ---- validate ---- */
 
-/* What the environment says, and the file or an option says otherwise. */
-static void note_unused(const struct agent_config *config)
-{
-    for (const struct setting *each = settings; each->name; each++) {
-        char variable[SETTING_VARIABLE_SIZE];
-        const char *origin = agent_config_origin(config, each);
-        setting_variable(each, variable);
-        const char *text = getenv(variable);
-        if (text && *text && origin && strncmp(origin, "PEAL_", 5) != 0)
-            cli_note("%s is not used: %s is set by %s", variable, each->name, origin);
-    }
-}
-
 static enum exit_code run_validate(void *place)
 {
     struct request *request = place;
@@ -172,7 +160,7 @@ static enum exit_code run_validate(void *place)
     request->options.config = request->file ? request->file : request->options.config;
     enum exit_code code = daemon_configure(&request->options, false, &config);
     if (code == EXIT_OK) {
-        note_unused(&config);
+        config_notes(&config);
         printf(tr("%sok %s"), "", config.file ? config.file : tr("the environment"));
         putchar('\n');
     }

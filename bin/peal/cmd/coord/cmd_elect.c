@@ -137,7 +137,8 @@ const struct command cmd_elect = {
     .usage = "NAME --on-win COMMAND [options]\nNAME --who [--follow] [options]",
     .notes =
         "Waits until it leads, runs COMMAND with /bin/sh, and resigns when COMMAND has ended. "
-        "$PEAL_FENCE, signals and a loss are as for peal lock.\n"
+        "$PEAL_FENCE, signals and a loss are as for peal lock; SIGTERM, SIGINT and SIGQUIT also "
+        "end --again.\n"
         "Exit status: that of COMMAND; 12 the lead was lost, 5 the store can't be reached. With "
         "--who: 3 nobody leads.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME")),

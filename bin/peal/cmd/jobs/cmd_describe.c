@@ -82,6 +82,8 @@ static void print_status(const json_t *api_job)
     const json_t *status = json_object_get(api_job, "status");
     print_line("Status", job_status_word(api_job));
     print_line("Problem", answer_text(status, "problem"));
+    print_line("Warning", answer_text(json_object_get(status, "warning"), "detail"));
+    print_time("Since", answer_time(json_object_get(status, "warning"), "since"));
     print_line("Uid", answer_text(api_job, "uid"));
     print_time("Created", answer_time(api_job, "created_at"));
     print_time("Changed", answer_time(api_job, "updated_at"));

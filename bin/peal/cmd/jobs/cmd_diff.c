@@ -157,7 +157,7 @@ static enum exit_code get_there(struct client *client, const struct reading *rea
                                 json_t **ret, json_t **ret_digests)
 {
     json_t *digests = NULL, *names = json_array();
-    enum exit_code code = names ? digests_get(client, &digests) : cli_fail(E_NOMEM);
+    enum exit_code code = names ? digests_get(client, DIGESTS_SHOWN, &digests) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = cli_fail(add_names(digests, reading, prune, names));
     if (code == EXIT_OK)

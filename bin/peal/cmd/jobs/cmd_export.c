@@ -12,6 +12,7 @@
 #include "jobs/definition.h"
 #include "jobs/documents/docs_export.h"
 #include "jobs/foreign/systemd_files.h"
+#include "table.h"
 #include "text/tr.h"
 
 enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON, FORM_SYSTEMD, FORM_KUBERNETES };
@@ -112,52 +113,94 @@ static enum status print_text(const struct reading *reading, const json_t *docs,
     return st;
 }
 
-static bool is_taken(const struct strbuf *names, size_t count, const char *name)
+/* "backup", of its second schedule "backup-2", as cronjob_export writes them. */
+static void print_cronjob_name(const char *name, size_t schedule, struct strbuf *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i].text, name) == 0)
-            return true;
-    }
-    return false;
+    strbuf_reset(out);
+    strbuf_adds(out, name);
+    if (schedule)
+        strbuf_addf(out, "-%zu", schedule + 1);
 }
 
-/* "team/a" and "Team-A" would have the same name there. */
-static void choose_name(struct strbuf *names, size_t index, const char *job)
+/* Are the names of all its CronJobs free? */
+static bool is_free(const struct table *taken, const struct job *job, const char *name)
 {
-    struct strbuf *name = &names[index];
-    strbuf_init(name);
-    cronjob_name(job, name);
-    size_t length = name->length;
-    for (int number = 2; is_taken(names, index, name->text) && !name->failed; number++) {
-        strbuf_truncate(name, length);
-        strbuf_addf(name, "-%d", number);
+    struct strbuf each;
+    bool is_taken = false;
+    strbuf_init(&each);
+    for (size_t i = 0; i < job->schedule_count && !is_taken; i++) {
+        print_cronjob_name(name, i, &each);
+        is_taken = each.failed || table_find(taken, each.text);
     }
+    strbuf_release(&each);
+    return !is_taken;
+}
+
+static enum status take(struct table *taken, const struct job *job, const char *name)
+{
+    struct strbuf each;
+    enum status st = OK;
+    strbuf_init(&each);
+    for (size_t i = 0; i < job->schedule_count && st == OK; i++) {
+        print_cronjob_name(name, i, &each);
+        st = strbuf_status(&each);
+        if (st == OK && !table_add(taken, each.text, each.length + 1))
+            st = E_NOMEM;
+    }
+    strbuf_release(&each);
+    return st;
+}
+
+/* "team/a" and "Team-A" would have the same name there, and the second schedule of "a" that of
+ * "a/2". */
+static enum status choose_name(struct table *taken, const struct job *job, struct strbuf *name)
+{
+    enum { NUMBERS_MAX = 1000000 };
+    struct strbuf plain;
+    strbuf_init(&plain);
+    cronjob_name(job->name, &plain);
+    for (int number = 1; number < NUMBERS_MAX && !plain.failed && !name->failed; number++) {
+        char digits[16] = "";
+        if (number > 1)
+            snprintf(digits, sizeof(digits), "-%d", number);
+        size_t room = CRONJOB_NAME_MAX + 2 - strlen(digits); /* "-2" is always room for */
+        strbuf_reset(name);
+        strbuf_addf(name, "%.*s%s", (int)room, plain.text, digits);
+        if (is_free(taken, job, name->text))
+            break;
+    }
+    enum status st = strbuf_status(&plain);
+    if (st == OK)
+        st = strbuf_status(name);
+    strbuf_release(&plain);
+    return st == OK ? take(taken, job, name->text) : st;
 }
 
 static enum status print_cronjobs(const struct reading *reading, const struct job_list *jobs,
                                   const struct request *request)
 {
+    static const struct table_type by_text = {.key_at = 0};
     const struct cronjob_options options = {.image = request->image,
                                             .space = request->space,
                                             .from_s = time(NULL),
                                             .zones = reading->zones};
-    struct strbuf text, *names = calloc(jobs->count + 1, sizeof(*names));
-    enum status st = names ? OK : E_NOMEM;
-    size_t count = 0;
+    struct strbuf text, name;
+    struct table taken;
+    enum status st = OK;
     strbuf_init(&text);
-    for (; count < jobs->count && st == OK; count++) {
-        const struct job *job = jobs->items[count];
+    strbuf_init(&name);
+    table_init(&taken, &by_text);
+    for (size_t i = 0; i < jobs->count && st == OK; i++) {
+        const struct job *job = jobs->items[i];
         assert(job);
-        choose_name(names, count, job->name);
-        st = strbuf_status(&names[count]);
+        st = choose_name(&taken, job, &name);
         if (st == OK)
-            st = cronjob_export(job, names[count].text, &options, &text);
+            st = cronjob_export(job, name.text, &options, &text);
     }
     if (st == OK)
         fputs(text.text, stdout);
-    for (size_t i = 0; i < count; i++)
-        strbuf_release(&names[i]);
-    free(names);
+    table_release_items(&taken);
+    strbuf_release(&name);
     strbuf_release(&text);
     return st;
 }

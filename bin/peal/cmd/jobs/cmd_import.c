@@ -90,15 +90,22 @@ static const char *prefix_complaint(const char *prefix)
     return job_name_complaint(name);
 }
 
-static enum exit_code read_crontab(const struct request *request, const struct reading *reading,
-                                   struct job_list *jobs, size_t *ret_lost)
+/* Paused, and compared with cron's log. */
+static enum exit_code make_shadows(const struct job_list *jobs)
 {
-    enum exit_code code = crontab_source_read(&request->from, reading, jobs, ret_lost);
-    for (size_t i = 0; i < jobs->count && request->shadow && code == EXIT_OK; i++) {
+    enum exit_code code = EXIT_OK;
+    for (size_t i = 0; i < jobs->count && code == EXIT_OK; i++) {
         jobs->items[i]->paused = true;
         code = cli_fail(job_pairs_add(&jobs->items[i]->labels, SHADOW_LABEL, SHADOW_CRON));
     }
     return code;
+}
+
+static enum exit_code read_crontab(const struct request *request, const struct reading *reading,
+                                   struct job_list *jobs, size_t *ret_lost)
+{
+    enum exit_code code = crontab_source_read(&request->from, reading, jobs, ret_lost);
+    return code == EXIT_OK && request->shadow ? make_shadows(jobs) : code;
 }
 
 static enum exit_code read_gocron(const struct request *request, const struct reading *reading,
@@ -142,7 +149,9 @@ static enum exit_code read_timers(const struct request *request, const struct re
 static enum exit_code read_fleet(const struct request *request, const struct reading *reading,
                                  struct job_list *jobs, size_t *ret_lost)
 {
-    return fleet_source_read(request->from.file, request->from.prefix, reading, jobs, ret_lost);
+    enum exit_code code =
+        fleet_source_read(request->from.file, request->from.prefix, reading, jobs, ret_lost);
+    return code == EXIT_OK && request->shadow ? make_shadows(jobs) : code;
 }
 
 /* Where the jobs come from. */
@@ -284,7 +293,9 @@ static const struct command subcommands[] = {
         .name = "import fleet",
         .summary = "show the jobs of the crontabs of many machines, or add them",
         .arguments = ROWS(ARGUMENT(request, from.file, "DIR", .complete = COMPLETE_FILES)),
-        .options = import_options,
+        .options = ROWS(OPTION_FLAG(request, shadow, 0, "shadow",
+                                    "paused, and compared with the logs of cron by peal shadow"),
+                        OPTION_GROUP(request, base, import_options)),
         .too_few = "which folder? One that collect-crontabs has made, with a folder for each host",
         .too_many = "one folder at a time",
         .run = import_fleet,

@@ -250,7 +250,7 @@ static enum exit_code compare_agent(struct client *client, const struct request 
     if (code == EXIT_OK)
         code = plan_docs(input, false, plan);
     if (code == EXIT_OK)
-        code = digests_get(client, &digests);
+        code = digests_get(client, DIGESTS_SHOWN, &digests);
     if (code == EXIT_OK)
         code = cli_fail(differing(input, plan, digests, names));
     if (code == EXIT_OK)

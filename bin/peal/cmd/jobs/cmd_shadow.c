@@ -2,19 +2,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "cli/listing.h"
-#include "cli/output.h"
 #include "client/batch/batch.h"
 #include "crontab/crontab.h"
-#include "crontab/shadow.h"
-#include "jobs/definition.h"
+#include "definition/selector.h"
 #include "jobs/foreign/crontab_file.h"
-#include "jobs/input_file.h"
+#include "jobs/shadow/shadow_report.h"
 #include "text/tr.h"
-#include "timestamp.h"
 
 static const char marker[] = "#peal# "; /* of a line that peal has taken over */
 static const char cron_name[] = "crontab";
@@ -23,40 +20,12 @@ struct request {
     struct request_base base;
     const char *file, *user; /* a crontab */
     bool system;
-    const char *log;
+    const char *log, *fleet, *host;
     struct when_text since, until;
     enum output output;
 };
 
 /* ---- the jobs ---- */
-
-/* All jobs of the agent that have this value of the label. */
-static enum exit_code read_jobs(struct client *client, const struct reading *reading,
-                                const char *label, struct job_list *jobs)
-{
-    json_t *found = NULL;
-    const json_t *each;
-    size_t i;
-    enum exit_code code = client_list(client, "/jobs?", 0, &found);
-    json_array_foreach (found, i, each) {
-        struct job *job = NULL;
-        if (code != EXIT_OK)
-            break;
-        const char *value =
-            json_string_value(json_object_get(json_object_get(each, "labels"), SHADOW_LABEL));
-        if (!value || strcmp(value, label) != 0)
-            continue;
-        code = cli_fail(definition_decode(reading, each, &job));
-        if (code == EXIT_OK)
-            code = cli_fail(array_grow(&jobs->items, jobs->count, sizeof(job)));
-        if (code == EXIT_OK)
-            jobs->items[jobs->count++] = job;
-        else
-            job_free(job);
-    }
-    json_decref(found);
-    return code;
-}
 
 static enum status set_label(struct job *job, const char *value)
 {
@@ -69,41 +38,9 @@ static enum status set_label(struct job *job, const char *value)
 
 /* ---- report ---- */
 
-static const char *why_word(const struct shadow_difference *difference)
-{
-    static const char *const words[] = {
-        [SHADOW_NO_TICK] = TR("not a tick of the job's schedule"),
-        [SHADOW_REBOOT] = TR("a boot, which peal counts by itself"),
-        [SHADOW_SILENT] = TR("cron has logged nothing then"),
-        [SHADOW_OTHERS] = TR("cron has logged other commands then"),
-        [SHADOW_CLOCK] = TR("the clock is set forward or back there"),
-    };
-    return words[difference->why];
-}
-
-static json_t *differences_json(const struct job *job, const struct shadow_report *report,
-                                bool is_table)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < report->count; i++) {
-        const struct shadow_difference *each = &report->items[i];
-        struct strbuf at;
-        strbuf_init(&at);
-        timestamp_print_utc(each->at_s, &at);
-        const char *why = why_word(each);
-        json_t *item = json_pack("{s:s, s:s, s:s}", "at", at.text, "only",
-                                 each->is_cron ? "cron" : "peal", "why", is_table ? tr(why) : why);
-        if (is_table)
-            json_object_set_new(item, "job", json_string(job->name));
-        json_array_append_new(list, item);
-        strbuf_release(&at);
-    }
-    return list;
-}
-
 struct comparison {
-    const struct cron_log *log;
-    int64_t from_s, until_s;
+    struct cron_log log;
+    struct shadow_span span;
     bool is_table, is_different;
     json_t *rows, *differences;
 };
@@ -111,26 +48,21 @@ struct comparison {
 static enum exit_code compare(const struct reading *reading, const struct job *job,
                               struct comparison *all)
 {
-    struct schedule_set schedules;
-    struct shadow_report report = {.equal = 0};
-    schedule_set_init(&schedules);
-    enum status st = job_schedules(job, reading->zones, &schedules, NULL);
-    if (st == OK) {
-        shadow_compare(job, &schedules, all->log, NULL, all->from_s, all->until_s, &report);
-        json_t *found = differences_json(job, &report, all->is_table);
-        json_t *row = json_pack("{s:s, s:I, s:I, s:I}", "job", job->name, "equal",
-                                (json_int_t)report.equal, "only_cron", (json_int_t)report.only_cron,
-                                "only_peal", (json_int_t)report.only_peal);
+    json_t *row = NULL, *found = NULL;
+    enum exit_code code =
+        shadow_compare_job(reading, job, &all->log, all->span, all->is_table, &row, &found);
+    if (code == EXIT_OK) {
+        all->is_different =
+            all->is_different || answer_int(row, "only_cron", 0) || answer_int(row, "only_peal", 0);
         if (all->is_table)
             json_array_extend(all->differences, found);
         else
             json_object_set(row, "differences", found);
-        st = found && json_array_append_new(all->rows, row) == 0 ? OK : E_NOMEM;
-        json_decref(found);
+        code = cli_fail(json_array_append(all->rows, row) == 0 ? OK : E_NOMEM);
     }
-    all->is_different = all->is_different || report.only_cron || report.only_peal;
-    schedule_set_release(&schedules);
-    return cli_fail(st);
+    json_decref(row);
+    json_decref(found);
+    return code;
 }
 
 static enum exit_code print_report(const struct request *request, const struct comparison *all)
@@ -156,61 +88,35 @@ static enum exit_code print_report(const struct request *request, const struct c
     return list_print(all->differences, request->output, &form_of_more);
 }
 
-static bool when_seconds(const struct when_text *when, int64_t *inout_s)
-{
-    int64_t at_ms;
-    if (!*when->text || !when_parse(when->text, &at_ms))
-        return false;
-    *inout_s = at_ms / 1000;
-    return true;
-}
-
 static enum exit_code read_log(const struct request *request, const struct reading *reading,
                                struct cron_log *log)
 {
-    struct strbuf text;
-    const struct zone *zone = zone_utc();
-    struct strbuf name;
-    strbuf_init(&text);
-    strbuf_init(&name);
-    (void)zone_db_local_name(reading->zones, &name);
-    if (zone_db_get(reading->zones, name.text, &zone, NULL) != OK)
-        zone = zone_utc();
-    enum exit_code code = input_file_read(request->log, &text);
-    if (code == EXIT_OK)
-        code = cli_fail(cron_log_read(text.text, text.length, zone, time(NULL), log));
+    struct strbuf zone;
+    strbuf_init(&zone);
+    (void)zone_db_local_name(reading->zones, &zone);
+    enum exit_code code = shadow_read_log(request->log, zone.text, reading, log);
     if (code == EXIT_OK && !log->count) {
         cli_error("%s has no line of cron like: CRON[123]: (root) CMD (backup)", request->log);
         code = EXIT_INVALID;
     }
-    cron_log_sort(log);
-    strbuf_release(&name);
-    strbuf_release(&text);
+    strbuf_release(&zone);
     return code;
 }
 
-static enum exit_code report(struct client *client, void *place)
+static enum exit_code report_machine(struct client *client, const struct request *request)
 {
-    enum { MINUTE = 60 };
-    const struct request *request = place;
     struct reading reading;
     struct job_list jobs;
-    struct cron_log log;
-    if (!request->log)
-        return cli_usage(request->base.command, "which log? --log FILE, or - for stdin");
-    struct comparison all = {.log = &log, .rows = json_array(), .differences = json_array()};
+    struct comparison all = {.rows = json_array(), .differences = json_array()};
     job_list_init(&jobs);
-    cron_log_init(&log);
+    cron_log_init(&all.log);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = read_log(request, &reading, &log);
+        code = read_log(request, &reading, &all.log);
     if (code == EXIT_OK)
-        code = read_jobs(client, &reading, SHADOW_CRON, &jobs);
+        code = shadow_read_jobs(client, &reading, SHADOW_CRON, &jobs);
     all.is_table = request->output == OUTPUT_TABLE || request->output == OUTPUT_WIDE;
-    all.from_s = log.first_s - log.first_s % MINUTE;
-    all.until_s = log.last_s;
-    (void)when_seconds(&request->since, &all.from_s);
-    (void)when_seconds(&request->until, &all.until_s);
+    all.span = shadow_span_of(&all.log, &request->since, &request->until);
     for (size_t i = 0; i < jobs.count && code == EXIT_OK; i++)
         code = compare(&reading, jobs.items[i], &all);
     if (code == EXIT_OK)
@@ -219,30 +125,42 @@ static enum exit_code report(struct client *client, void *place)
         code = EXIT_ERROR;
     json_decref(all.rows);
     json_decref(all.differences);
-    cron_log_release(&log);
+    cron_log_release(&all.log);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;
 }
 
-/* ---- take-over, and back ---- */
-
-static bool is_same_text(const char *a, const char *b)
+static enum exit_code report(struct client *client, void *place)
 {
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+    const struct request *request = place;
+    if (request->log && request->fleet)
+        return cli_usage(request->base.command, "--log and --fleet exclude each other");
+    if (request->fleet)
+        return shadow_report_fleet(client, &(struct fleet_comparison){.folder = request->fleet,
+                                                                      .since = &request->since,
+                                                                      .until = &request->until,
+                                                                      .output = request->output});
+    if (!request->log)
+        return cli_usage(request->base.command,
+                         "which log? --log FILE, or - for stdin; or --fleet DIR");
+    return report_machine(client, request);
 }
 
-/* The job of the agent that this line of the crontab is: same user, schedule and command. */
-static struct job *find_job(const struct job_list *jobs, const struct job *line)
+/* ---- take-over, and back ---- */
+
+/* "host=db-1" of another host: its line is in another crontab. */
+static bool is_elsewhere(const struct job *job, const char *host)
+{
+    return job->where && strncmp(job->where, "host=", 5) == 0 && strcmp(job->where + 5, host) != 0;
+}
+
+/* The job of the agent that this line of the crontab is. */
+static struct job *find_job(const struct job_list *jobs, const struct job *line, const char *host)
 {
     for (size_t i = 0; i < jobs->count; i++) {
         struct job *job = jobs->items[i];
-        bool has_words = job->command && line->command && job->command[0] && line->command[0];
-        if (is_same_text(job->user, line->user) && is_same_text(job->script, line->script) &&
-            job->schedule_count && strcmp(job->schedules[0], line->schedules[0]) == 0 &&
-            (job->script || (has_words && is_same_text(job->command[1], line->command[1]) &&
-                             is_same_text(job->command[1] ? job->command[2] : NULL,
-                                          line->command[1] ? line->command[2] : NULL))))
+        if (!is_elsewhere(job, host) && shadow_is_line(job, line))
             return job;
     }
     return NULL;
@@ -262,10 +180,18 @@ static bool has_job(const struct job_list *jobs, const struct job *job)
     return false;
 }
 
-/* The lines of the text that are jobs with this label, as `is_taken[line]`, and those jobs. */
+/* What is done with the lines of a crontab. */
+struct lines {
+    bool *is_taken; /* by their numbers */
+    size_t count;
+    struct job_list jobs; /* whose label changes; the agent's, which another list owns */
+};
+
+/* The lines of the text that are such jobs. A job that is spread over the hosts of a fleet has the
+ * label already if its line was taken over, or given back, on another of them. */
 static enum exit_code find_lines(const struct request *request, const struct reading *reading,
-                                 const struct strbuf *text, const struct job_list *all,
-                                 bool *is_taken, struct job_list *ret)
+                                 const struct strbuf *text, const struct change *change,
+                                 const struct job_list *all, struct lines *ret)
 {
     struct crontab crontab;
     struct parse_error err = {0};
@@ -278,15 +204,16 @@ static enum exit_code find_lines(const struct request *request, const struct rea
     if (st == E_INVALID || st == E_TOO_LARGE)
         cli_error("%s: %s", request->file ? request->file : cron_name, err.message);
     for (size_t i = 0; i < crontab.jobs.count && st == OK; i++) {
-        struct job *job = find_job(all, crontab.jobs.items[i]);
+        struct job *job = find_job(all, crontab.jobs.items[i], request->host);
         if (!job)
             continue;
-        is_taken[crontab.lines[i]] = true;
-        if (has_job(ret, job))
+        ret->is_taken[crontab.lines[i]] = true;
+        ret->count++;
+        if (has_job(&ret->jobs, job) || strcmp(shadow_label(job), change->from) != 0)
             continue;
-        st = array_grow(&ret->items, ret->count, sizeof(job));
+        st = array_grow(&ret->jobs.items, ret->jobs.count, sizeof(job));
         if (st == OK)
-            ret->items[ret->count++] = job; /* the agent's, which `all` owns */
+            ret->jobs.items[ret->jobs.count++] = job;
     }
     crontab_release(&crontab);
     return st == E_INVALID || st == E_TOO_LARGE ? EXIT_INVALID : cli_fail(st);
@@ -333,7 +260,7 @@ static enum exit_code put_labels(struct client *client, const struct job_list *j
     enum exit_code code = EXIT_OK;
     for (size_t i = 0; i < jobs->count && code == EXIT_OK; i++)
         code = cli_fail(set_label(jobs->items[i], change->to));
-    if (code != EXIT_OK)
+    if (code != EXIT_OK || !jobs->count)
         return code;
     code = batch_init(&batch, jobs);
     if (code == EXIT_OK)
@@ -383,57 +310,163 @@ static enum exit_code change_both(struct client *client, const struct request *r
     return code;
 }
 
-static enum exit_code change_text(struct client *client, const struct request *request,
-                                  const struct reading *reading, const struct change *change,
-                                  const struct job_list *all, const struct strbuf *before)
+/* ---- of a fleet ---- */
+
+/* {"disk": "ssd", "zone": ""} as disk=ssd,zone */
+static void print_labels(const json_t *node, struct strbuf *out)
 {
-    struct strbuf plain, after;
-    struct job_list jobs;
-    size_t lines = 2;
-    strbuf_init(&plain);
+    const char *name;
+    json_t *value;
+    json_object_foreach (json_object_get(node, "labels"), name, value) {
+        const char *text = json_string_value(value);
+        strbuf_addf(out, "%s%s%s%s", out->length ? "," : "", name, text && *text ? "=" : "",
+                    text ? text : "");
+    }
+}
+
+/* Would the job run on another node than that of this host? Its crontab still has the line, since
+ * this is the first take-over. */
+static enum exit_code check_node(const struct job *job, const json_t *node, const char *host)
+{
+    const char *named = json_string_value(json_object_get(json_object_get(node, "labels"), "host"));
+    enum exit_code code = EXIT_OK;
+    struct strbuf labels;
+    strbuf_init(&labels);
+    print_labels(node, &labels);
+    if (labels.failed) {
+        code = cli_fail(E_NOMEM);
+    } else if (selector_matches(job->where ? job->where : "", labels.text) &&
+               (!named || strcmp(named, host) != 0)) {
+        cli_error("%s would also run on the node %s, whose crontab has its line still: give a node "
+                  "the label %s after the take-over on its host",
+                  job->name, answer_text(node, "node"), job->where ? job->where : "-");
+        code = EXIT_CONFLICT;
+    }
+    strbuf_release(&labels);
+    return code;
+}
+
+static enum exit_code check_nodes(struct client *client, const struct job_list *jobs,
+                                  const char *host)
+{
+    json_t *answer = NULL;
+    const json_t *node;
+    size_t i;
+    bool is_fleet = false;
+    for (size_t k = 0; k < jobs->count; k++)
+        is_fleet = is_fleet || jobs->items[k]->spread;
+    enum exit_code code = is_fleet ? client_get(client, "/nodes", &answer) : EXIT_OK;
+    json_array_foreach (json_object_get(answer, "items"), i, node) {
+        for (size_t k = 0; k < jobs->count && code == EXIT_OK; k++) {
+            if (jobs->items[k]->spread)
+                code = check_node(jobs->items[k], node, host);
+        }
+    }
+    json_decref(answer);
+    return code;
+}
+
+static void tell_fleet(const struct job_list *jobs, bool takes)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct job *job = jobs->items[i];
+        if (job->spread && takes)
+            cli_note("%s runs on each node with the label %s: this one can have it now", job->name,
+                     job->where);
+        else if (job->spread)
+            cli_note("%s is paused for all of its hosts: give the lines of the others back, too",
+                     job->name);
+    }
+}
+
+/* ---- the whole ---- */
+
+static enum exit_code change_lines(struct client *client, const struct request *request,
+                                   const struct change *change, const struct strbuf *before,
+                                   const struct lines *lines)
+{
+    struct strbuf after;
     strbuf_init(&after);
-    job_list_init(&jobs);
-    for (const char *at = before->text; (at = strchr(at, '\n')); at++)
-        lines++;
-    bool *is_taken = calloc(lines + 1, sizeof(*is_taken));
-    if (change->takes)
-        strbuf_add(&plain, before->text, before->length);
-    else
-        unmark(before, &plain);
-    enum exit_code code = is_taken && !plain.failed ? EXIT_OK : cli_fail(E_NOMEM);
+    mark(before, lines->is_taken, change->takes, &after);
+    enum exit_code code = cli_fail(strbuf_status(&after));
+    if (code == EXIT_OK && change->takes)
+        code = check_nodes(client, &lines->jobs, request->host);
     if (code == EXIT_OK)
-        code = find_lines(request, reading, &plain, all, is_taken, &jobs);
-    if (code == EXIT_OK && !jobs.count) {
-        cli_error("no line of the crontab is a job with the label %s=%s", SHADOW_LABEL,
-                  change->from);
-        code = EXIT_NOT_FOUND;
-    }
-    if (code == EXIT_OK) {
-        mark(before, is_taken, change->takes, &after);
-        code = cli_fail(strbuf_status(&after));
-    }
+        code = change_both(client, request, change, before, &after, &lines->jobs);
     if (code == EXIT_OK)
-        code = change_both(client, request, change, before, &after, &jobs);
-    free(jobs.items); /* whose jobs are those of `all` */
-    free(is_taken);
-    strbuf_release(&plain);
+        tell_fleet(&lines->jobs, change->takes);
     strbuf_release(&after);
     return code;
 }
 
-static enum exit_code change_crontab(struct client *client, const struct request *request,
+static enum exit_code change_text(struct client *client, const struct request *request,
+                                  const struct reading *reading, const struct change *change,
+                                  const struct job_list *all, const struct strbuf *before)
+{
+    struct strbuf plain;
+    size_t count = 2;
+    for (const char *at = before->text; (at = strchr(at, '\n')); at++)
+        count++;
+    struct lines lines = {.is_taken = calloc(count + 1, sizeof(bool))};
+    if (!lines.is_taken)
+        return cli_fail(E_NOMEM);
+    strbuf_init(&plain);
+    job_list_init(&lines.jobs);
+    if (change->takes)
+        strbuf_add(&plain, before->text, before->length);
+    else
+        unmark(before, &plain);
+    enum exit_code code = cli_fail(strbuf_status(&plain));
+    if (code == EXIT_OK)
+        code = find_lines(request, reading, &plain, change, all, &lines);
+    if (code == EXIT_OK && !lines.count) {
+        cli_error("no line of the crontab is a job with the label %s=%s", SHADOW_LABEL,
+                  change->from);
+        code = EXIT_NOT_FOUND;
+    }
+    if (code == EXIT_OK)
+        code = change_lines(client, request, change, before, &lines);
+    free(lines.jobs.items);
+    free(lines.is_taken);
+    strbuf_release(&plain);
+    return code;
+}
+
+/* Those with the label, and those that are spread and have the other one by now. */
+static enum exit_code read_jobs(struct client *client, const struct reading *reading,
+                                const struct change *change, struct job_list *jobs)
+{
+    enum exit_code code = shadow_read_jobs(client, reading, change->from, jobs);
+    size_t count = jobs->count;
+    if (code == EXIT_OK)
+        code = shadow_read_jobs(client, reading, change->to, jobs);
+    for (size_t i = count; i < jobs->count;) {
+        if (jobs->items[i]->spread) {
+            i++;
+            continue;
+        }
+        job_free(jobs->items[i]);
+        jobs->items[i] = jobs->items[--jobs->count];
+    }
+    return code;
+}
+
+static enum exit_code change_crontab(struct client *client, struct request *request,
                                      const struct change *change)
 {
     struct reading reading;
     struct job_list all;
     struct strbuf before;
+    char machine[256] = "";
     if (request->system && (request->user || !request->file))
         return cli_usage(request->base.command, "--system is for a FILE, and without --user");
+    gethostname(machine, sizeof(machine) - 1);
+    request->host = request->host ? request->host : machine;
     job_list_init(&all);
     strbuf_init(&before);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = read_jobs(client, &reading, change->from, &all);
+        code = read_jobs(client, &reading, change, &all);
     if (code == EXIT_OK)
         code = crontab_read(request->file, request->user, &before);
     if (code == EXIT_OK)
@@ -462,6 +495,8 @@ static const struct option_row crontab_options[] = {
     OPTION_TEXT(request, user, 0, "user", "USER",
                 "the crontab of this user; with FILE, the user of its jobs"),
     OPTION_FLAG(request, system, 0, "system", "lines have a user in the sixth field"),
+    OPTION_TEXT(request, host, 0, "host", "HOST",
+                "the host of these lines, in a fleet (default: this machine's name)"),
     OPTION_GROUP(request, base, client_options),
     {0},
 };
@@ -476,6 +511,10 @@ static const struct command subcommands[] = {
         .options =
             ROWS(OPTION_TEXT(request, log, 0, "log", "FILE|-",
                              "the log in which cron has its lines", .complete = COMPLETE_FILES),
+                 OPTION_TEXT(request, fleet, 0, "fleet", "DIR",
+                             "the crontabs and logs of many machines, as collect-crontabs --log "
+                             "gathers them",
+                             .complete = COMPLETE_FILES),
                  OPTION_WHEN(request, since, "since", "ticks from then on"),
                  OPTION_WHEN(request, until, "until", "ticks up to then"),
                  OPTION_OUTPUT(request, output, OUTPUT_TEXT),
@@ -507,13 +546,15 @@ const struct command cmd_shadow = {
     .examples = EXAMPLES(
         {"peal import crontab --shadow --apply", "the jobs are scheduled, and nothing is started"},
         {"journalctl -t CRON -o short-iso | peal shadow report --log -", NULL},
+        {"peal shadow report --fleet fleet", "of many machines, one by one and in all"},
         {"peal shadow takeover", "from now on peal runs them"},
         {"peal shadow back", "the way back"}),
-    .notes =
-        "The jobs of `peal import crontab --shadow` are paused, and have the label shadow=cron: "
-        "each tick is recorded as skipped. The report compares their ticks with what cron has "
-        "logged, from the first of its lines to the last. Exit status 1: there are "
-        "differences.",
+    .notes = "The jobs of `peal import crontab --shadow` and `peal import fleet --shadow` are "
+             "paused, and "
+             "have the label shadow=cron: "
+             "each tick is recorded as skipped. The report compares their ticks with what cron has "
+             "logged, from the first of its lines to the last. Exit status 1: there are "
+             "differences, or hosts that could not be compared.",
     .options = client_options,
     .too_few = "which command? peal shadow report, takeover or back",
     .subcommands = subcommands,

@@ -105,7 +105,7 @@ enum exit_code crontab_source_text(const char *place, const struct strbuf *text,
         cli_error("%s: %s", place, err.message);
         return EXIT_INVALID;
     }
-    if (st == OK)
+    if (st == OK && inout_lost)
         *inout_lost += tell_notes(place, ret);
     return cli_fail(st);
 }

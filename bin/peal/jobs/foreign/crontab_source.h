@@ -20,8 +20,10 @@ MUST_CHECK enum exit_code crontab_source_read(const struct crontab_request *requ
                                               const struct reading *reading, struct job_list *jobs,
                                               size_t *ret_lost);
 
-/* Reads one text, and tells its notes; `place` stands before them. Lines that could not be read are
- * added to *inout_lost. *ret, which the caller has initialised, is to be released in any case. */
+/* Reads one text, and tells its notes; `place` stands before them. `inout_lost` NULL: they are not
+ * told. Lines that
+ * could not be read are added to *inout_lost. *ret, which the caller has initialised, is to be
+ * released in any case. */
 MUST_CHECK enum exit_code crontab_source_text(const char *place, const struct strbuf *text,
                                               const struct crontab_options *options,
                                               const struct reading *reading, struct crontab *ret,

@@ -18,6 +18,8 @@ struct source {
     const char *host;
     struct strbuf zone;
     size_t lost;
+    bool is_quiet; /* nothing is told */
+    const char *folder;
 };
 
 static bool is_regular(const char *path)
@@ -41,7 +43,7 @@ static enum exit_code take_jobs(struct source *source, const char *path, struct 
         bool is_twice = false;
         crontab->jobs.items[i] = NULL;
         st = fleet_add(&source->fleet, source->host, job, &is_twice);
-        if (st != OK || !is_twice)
+        if (st != OK || !is_twice || source->is_quiet)
             continue;
         fprintf(stderr, "%s:%d: ", path, crontab->lines[i]);
         fputs(tr("warning: the host has this job already: one is enough"), stderr);
@@ -58,8 +60,8 @@ static enum exit_code read_text(struct source *source, const char *path, const s
     const struct crontab_options options = {
         .system = !user, .user = user, .default_tz = source->zone.text};
     crontab_init(&crontab);
-    enum exit_code code =
-        crontab_source_text(path, text, &options, source->reading, &crontab, &source->lost);
+    enum exit_code code = crontab_source_text(path, text, &options, source->reading, &crontab,
+                                              source->is_quiet ? NULL : &source->lost);
     for (size_t i = 0; i < crontab.jobs.count && is_anacron; i++) {
         crontab.jobs.items[i]->catch_up = CATCH_UP_LAST; /* what anacron is for */
         crontab.jobs.items[i]->overlap = OVERLAP_SKIP;
@@ -110,29 +112,33 @@ static enum exit_code read_folder(struct source *source, const char *folder, boo
 
 /* ---- a host ---- */
 
-static enum exit_code read_zone(struct source *source, const char *path)
+enum exit_code fleet_source_zone(const char *folder, const char *host,
+                                 const struct reading *reading, struct strbuf *zone)
 {
-    const struct zone *zone;
-    strbuf_reset(&source->zone);
-    enum exit_code code = is_regular(path) ? input_file_read(path, &source->zone) : EXIT_OK;
+    const struct zone *found;
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_reset(zone);
+    strbuf_addf(&path, "%s/%s/timezone", folder, host);
+    enum exit_code code = is_regular(path.text) ? input_file_read(path.text, zone) : EXIT_OK;
+    strbuf_release(&path);
     if (code != EXIT_OK)
         return code;
-    strbuf_truncate(&source->zone, strcspn(source->zone.text, "\r\n"));
-    if (!source->zone.length)
-        strbuf_adds(&source->zone, source->reading->default_tz.text);
-    if (zone_db_get(source->reading->zones, source->zone.text, &zone, NULL) == OK)
+    strbuf_truncate(zone, strcspn(zone->text, "\r\n"));
+    if (!zone->length)
+        strbuf_adds(zone, reading->default_tz.text);
+    if (zone_db_get(reading->zones, zone->text, &found, NULL) == OK)
         return EXIT_OK;
-    cli_note("%s: unknown time zone \"%s\"; that of this machine is taken", source->host,
-             source->zone.text);
-    strbuf_reset(&source->zone);
-    strbuf_adds(&source->zone, source->reading->default_tz.text);
+    cli_note("%s: unknown time zone \"%s\"; that of this machine is taken", host, zone->text);
+    strbuf_reset(zone);
+    strbuf_adds(zone, reading->default_tz.text);
     return EXIT_OK;
 }
 
 /* A host is a part of names, and the value of a label. */
 static bool is_good_host(const char *host)
 {
-    char text[160];
+    char text[300];
     if (strlen(host) > 64)
         return false;
     snprintf(text, sizeof(text), "host=%s", host);
@@ -142,8 +148,9 @@ static bool is_good_host(const char *host)
     return !job_name_complaint(text);
 }
 
-static enum exit_code read_host(struct source *source, const char *folder)
+static enum exit_code read_host(void *context, const char *host)
 {
+    struct source *source = context;
     static const struct {
         const char *name;
         bool is_folder, is_users, is_anacron;
@@ -153,11 +160,11 @@ static enum exit_code read_host(struct source *source, const char *folder)
                  {"anacrontab", false, false, true}};
     struct strbuf path;
     strbuf_init(&path);
-    strbuf_addf(&path, "%s/%s/timezone", folder, source->host);
-    enum exit_code code = read_zone(source, path.text);
+    source->host = host;
+    enum exit_code code = fleet_source_zone(source->folder, host, source->reading, &source->zone);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && code == EXIT_OK; i++) {
         strbuf_reset(&path);
-        strbuf_addf(&path, "%s/%s/%s", folder, source->host, parts[i].name);
+        strbuf_addf(&path, "%s/%s/%s", source->folder, host, parts[i].name);
         code = parts[i].is_folder ? read_folder(source, path.text, parts[i].is_users)
                                   : read_file(source, path.text, NULL, parts[i].is_anacron);
     }
@@ -165,13 +172,18 @@ static enum exit_code read_host(struct source *source, const char *folder)
     return code;
 }
 
-static void tell_label(void *context, const char *label, const char *hosts)
+static bool is_folder(const char *folder, const char *name)
 {
-    (void)context;
-    cli_note("the label %s is for the nodes %s", label, hosts);
+    struct stat info;
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/%s", folder, name);
+    bool ret = !path.failed && lstat(path.text, &info) == 0 && S_ISDIR(info.st_mode);
+    strbuf_release(&path);
+    return ret;
 }
 
-static enum exit_code read_hosts(struct source *source, const char *folder)
+enum exit_code fleet_source_hosts(const char *folder, fleet_host *take, void *context)
 {
     struct dirent **entries = NULL;
     enum exit_code code = EXIT_OK;
@@ -182,21 +194,16 @@ static enum exit_code read_hosts(struct source *source, const char *folder)
         return EXIT_NOT_FOUND;
     }
     for (int i = 0; i < count; i++) {
-        struct strbuf path;
-        struct stat info;
-        strbuf_init(&path);
-        strbuf_addf(&path, "%s/%s", folder, entries[i]->d_name);
-        source->host = entries[i]->d_name;
-        if (code == EXIT_OK && lstat(path.text, &info) == 0 && S_ISDIR(info.st_mode)) {
+        const char *host = entries[i]->d_name;
+        if (code == EXIT_OK && is_folder(folder, host)) {
             hosts++;
-            if (is_good_host(source->host)) {
-                code = read_host(source, folder);
+            if (is_good_host(host)) {
+                code = take(context, host);
             } else {
-                cli_error("%s is not a name that a label can have", source->host);
+                cli_error("%s is not a name that a label can have", host);
                 code = EXIT_INVALID;
             }
         }
-        strbuf_release(&path);
         free(entries[i]);
     }
     free(entries);
@@ -207,21 +214,80 @@ static enum exit_code read_hosts(struct source *source, const char *folder)
     return code;
 }
 
+/* ---- the whole ---- */
+
+static void tell_label(void *context, const char *label, const char *hosts)
+{
+    const struct source *source = context;
+    if (!source->is_quiet)
+        cli_note("the label %s is for the nodes %s", label, hosts);
+}
+
+static enum exit_code read_hosts(struct source *source, const char *prefix, struct job_list *jobs)
+{
+    fleet_init(&source->fleet);
+    strbuf_init(&source->zone);
+    enum exit_code code = fleet_source_hosts(source->folder, read_host, source);
+    if (code == EXIT_OK)
+        code = cli_fail(fleet_finish(&source->fleet, prefix, jobs, tell_label, source));
+    return code;
+}
+
+static void release(struct source *source)
+{
+    fleet_release(&source->fleet);
+    strbuf_release(&source->zone);
+}
+
 enum exit_code fleet_source_read(const char *folder, const char *prefix,
                                  const struct reading *reading, struct job_list *jobs,
                                  size_t *ret_lost)
 {
-    struct source source = {.reading = reading};
-    fleet_init(&source.fleet);
-    strbuf_init(&source.zone);
-    enum exit_code code = read_hosts(&source, folder);
-    if (code == EXIT_OK)
-        code = cli_fail(fleet_finish(&source.fleet, prefix, jobs, tell_label, NULL));
+    struct source source = {.reading = reading, .folder = folder};
+    enum exit_code code = read_hosts(&source, prefix, jobs);
     if (code == EXIT_OK && jobs->count)
         cli_note("jobs of one host run on the node with the label host=HOST: peal start --label "
                  "host=HOST");
     *ret_lost = source.lost;
-    fleet_release(&source.fleet);
-    strbuf_release(&source.zone);
+    release(&source);
+    return code;
+}
+
+void fleet_lines_init(struct fleet_lines *lines)
+{
+    lines->hosts = NULL;
+    job_list_init(&lines->jobs);
+}
+
+void fleet_lines_release(struct fleet_lines *lines)
+{
+    for (size_t i = 0; lines->hosts && i < lines->jobs.count; i++)
+        free(lines->hosts[i]);
+    free(lines->hosts);
+    job_list_release(&lines->jobs);
+    fleet_lines_init(lines);
+}
+
+static enum status note_hosts(const struct fleet *fleet, struct fleet_lines *ret)
+{
+    ret->hosts = calloc(ret->jobs.count + 1, sizeof(char *));
+    if (!ret->hosts)
+        return E_NOMEM;
+    for (size_t i = 0; i < ret->jobs.count; i++) {
+        ret->hosts[i] = strdup(fleet_hosts_of(fleet, i));
+        if (!ret->hosts[i])
+            return E_NOMEM;
+    }
+    return OK;
+}
+
+enum exit_code fleet_source_lines(const char *folder, const struct reading *reading,
+                                  struct fleet_lines *ret)
+{
+    struct source source = {.reading = reading, .folder = folder, .is_quiet = true};
+    enum exit_code code = read_hosts(&source, NULL, &ret->jobs);
+    if (code == EXIT_OK)
+        code = cli_fail(note_hosts(&source.fleet, ret));
+    release(&source);
     return code;
 }

@@ -15,7 +15,7 @@ import { knowsMutes, MuteDialog, muteOf, unmute } from "../../ui/mute";
 import { t as muteWord } from "../../ui/mute_words";
 import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Missing, Panel, type MenuItem } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
-import { JobStatus, toneOf } from "../../ui/status";
+import { JobStatus, toneOf, warningText } from "../../ui/status";
 import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
@@ -383,6 +383,7 @@ export default function JobScreen({ params }: ScreenProps) {
             <StatusLine job={job} />
             <ScheduleWords job={job} />
             {job.status.problem && <p class="note bad">{t("problem", { text: job.status.problem })}</p>}
+            {job.status.warning && <p class="note warn">{t(`warning.${job.status.warning.reason}`, { text: warningText(job.status.warning) })}</p>}
             <div class="tabs-line">
                 <Tabs name={name} tab={tab} versions={versions} />
                 <ZoneSwitch of={job.timezone} />

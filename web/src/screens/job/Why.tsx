@@ -66,7 +66,7 @@ export function WhyPanel({ name, version }: { name: string; version: string }) {
             <div class="panel-body whys">
                 {why.problem && <Failure problem={why.problem} />}
                 {why.data && <Answer title={t(tick ? "why.asked" : "why.last")} why={why.data} />}
-                {why.data?.instances?.map((instance) => (
+                {why.data?.instances?.filter((instance) => instance.steps.length > 0 || instance.more > 0).map((instance) => (
                     <Waits key={instance.run_id} instance={instance} />
                 ))}
                 {why.data?.next && <Answer title={t("why.next")} why={why.data.next} />}

@@ -10,6 +10,7 @@ import { stateOf } from "../../graph/steps";
 import { momentText } from "../../ui/moments";
 import { Failure, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
+import { spanText } from "../../ui/spans";
 import { stateWord, Status, toneOf } from "../../ui/status";
 import { t } from "./words";
 
@@ -41,6 +42,7 @@ function definitionNodes(job: Job, newest: InstanceSteps | null): GraphNode[] {
             name: step.name,
             state: run ? stateOf(run) : "never",
             isFaint: !run || run.state === null || run.state === "waiting",
+            ...(run?.started_at && run.finished_at ? { note: spanText(Date.parse(run.finished_at) - Date.parse(run.started_at)) } : {}),
             ...(run?.run_id && !run.items ? { href: hrefs.run(run.run_id) } : {}),
         };
     });

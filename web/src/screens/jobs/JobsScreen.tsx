@@ -12,7 +12,7 @@ import { Moment, Relative, ZoneNote } from "../../ui/moments";
 import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useSearchText } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Sparkline } from "../../ui/sparkline";
-import { JobStatus, jobState, toneOf } from "../../ui/status";
+import { JobStatus, jobState, toneOf, warningText } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
 import { BulkBar, useEverything } from "./Bulk";
@@ -55,7 +55,7 @@ function FilterBar({ filters, facets }: { filters: Filters; facets: Facets | nul
                 onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
             >
                 <option value="">{t("status.any")}</option>
-                {(["running", "failed", "ok", "paused", "never", "broken"] as const).map((status) => (
+                {(["running", "failed", "ok", "paused", "never", "warning", "broken"] as const).map((status) => (
                     <option key={status} value={status}>
                         {t(`status.${status}`)}
                         {countOf(facets?.status, status)}
@@ -157,12 +157,23 @@ interface RowProps {
     onChange: () => void;
 }
 
-// Why it fails, on a second line below its name.
-function Why({ cause }: { cause: Cause }) {
+// Why it fails, on a second line below its name; `isLone`: no column has its owner.
+function Why({ cause, owner, isLone }: { cause: Cause; owner: string | undefined; isLone: boolean }) {
     const text = [endText(cause.run), streakText(cause)].filter(Boolean).join(" · ");
     return (
         <span class="job-why" title={text}>
             {text} <CauseLine cause={cause} />
+            {owner && <span class={isLone ? "faint" : "faint narrower-only"}> · {owner}</span>}
+        </span>
+    );
+}
+
+// What is wrong with it, or with what it needs.
+function Wrong({ job }: { job: Job }) {
+    const text = job.status.problem ?? (job.status.warning ? warningText(job.status.warning) : "");
+    return (
+        <span class="job-why" title={text}>
+            {text}
         </span>
     );
 }
@@ -174,8 +185,9 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
     const mayEdit = may("edit", job.name);
     const program = functionOf(job)?.program;
     const [scheduleIn, recentIn, lastIn, nextIn, p50In, ownerIn, labelsIn] = columns();
+    const hasWhy = status.problem || status.warning || cause;
     return (
-        <tr class={chosen ? "is-chosen" : ""}>
+        <tr class={[chosen && "is-chosen", hasWhy && "has-why"].filter(Boolean).join(" ")}>
             {maySomewhere("operate") && (
                 <td class="check-cell">
                     {mayOperate && (
@@ -202,7 +214,7 @@ function JobRow({ job, recent, cause, chosen, onChoose, onAsk, onChange }: RowPr
                         {program}
                     </span>
                 )}
-                {cause && <Why cause={cause} />}
+                {status.problem || status.warning ? <Wrong job={job} /> : cause && <Why cause={cause} owner={ownerIn === "" ? undefined : job.owner} isLone={ownerIn === null} />}
             </td>
             {scheduleIn != null && (
                 <td class={`schedule-cell ${scheduleIn}`}>

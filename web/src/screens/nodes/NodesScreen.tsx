@@ -120,7 +120,7 @@ function ClusterPanel({ cluster, nodes, turn, onChange }: { cluster: Cluster; no
                     </div>
                 )}
                 <Troubles store={store} history={history} />
-                <ClockTrouble clock={cluster.clock} />
+                <ClockTrouble clock={cluster.clock} skewMs={cluster.skew_ms} />
                 <Facts
                     rows={[
                         [

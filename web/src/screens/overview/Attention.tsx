@@ -12,10 +12,11 @@ import { t as muteWord } from "../../ui/mute_words";
 import { Empty, Failure, Menu, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
-import { reasonText, Status, type Shown } from "../../ui/status";
+import { reasonText, Status, warningText, type Shown } from "../../ui/status";
 import { t } from "./words";
 
 const SHOWN = 8;
+const WARNINGS = 3; // failures come first
 const LATE_MS = 10_000; // a job that has just become due is about to start
 const FIELDS = "name,status,owner";
 
@@ -32,24 +33,31 @@ interface Row {
 interface Attention {
     rows: Row[];
     failed: number; // jobs, also those that are not shown
+    warned: boolean; // more jobs have a warning than are shown
+}
+
+// Told of the job, not of its last run.
+function isOfDefinition(state: Row["state"]): boolean {
+    return state === "broken" || state === "warning";
 }
 
 async function readRows(signal: AbortSignal): Promise<Attention> {
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
     const list = (query: Record<string, string>) => api.get<Page<Job>>("/jobs", { ...query, limit: SHOWN, fields: FIELDS }, signal);
-    const [broken, failed, due, lost] = await Promise.all([
+    const [broken, warned, failed, due, lost] = await Promise.all([
         list({ status: "broken" }),
+        list({ status: "warning" }).catch((): Page<Job> => ({ items: [], next: null })), // an older agent has none
         list({ status: "failed", sort: "last" }),
         list({ sort: "next" }),
         api.get<Page<Run>>("/runs", { state: "lost", since: dayAgo, limit: SHOWN }, signal),
     ]);
     const counts = failed.next ? await api.optional<{ matched: number }>("/jobs:facets", { status: "failed" }, signal) : null;
-    const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused);
+    const late = due.items.filter((job) => job.status.next_at && Date.now() - Date.parse(job.status.next_at) > LATE_MS && !job.status.paused && !job.status.warning);
     const ofJob = (job: Job, state: Shown | "late", text: string | null, at: string | null): Row => ({
         key: `${state} ${job.name}`,
         name: job.name,
         job,
-        href: state !== "late" && job.status.last && state !== "broken" ? hrefs.run(job.status.last.run_id) : hrefs.job(job.name),
+        href: state !== "late" && job.status.last && !isOfDefinition(state) ? hrefs.run(job.status.last.run_id) : hrefs.job(job.name),
         state,
         text,
         at,
@@ -67,8 +75,13 @@ async function readRows(signal: AbortSignal): Promise<Attention> {
             text: reasonText(run.reason) ?? t("lost.text"),
             at: run.finished_at ?? run.started_at,
         })),
+        ...warned.items.slice(0, WARNINGS).flatMap((job) => (job.status.warning ? [ofJob(job, "warning", warningText(job.status.warning), null)] : [])),
     ];
-    return { rows: rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i), failed: counts?.matched ?? failed.items.length };
+    return {
+        rows: rows.filter((row, i) => rows.findIndex((other) => other.href === row.href) === i),
+        failed: counts?.matched ?? failed.items.length,
+        warned: warned.items.length > WARNINGS,
+    };
 }
 
 function LateStatus() {
@@ -127,8 +140,8 @@ function AttentionRow({ row, cause, onChange }: { row: Row; cause: Cause | undef
                         {owner}
                     </a>
                 )}
-                {row.job && row.state !== "late" && row.state !== "broken" && <Silence job={row.job} onChange={onChange} />}
             </span>
+            {row.job && row.state !== "late" && !isOfDefinition(row.state) && <Silence job={row.job} onChange={onChange} />}
         </li>
     );
 }
@@ -143,8 +156,13 @@ export function AttentionPanel({ version }: { version: string }) {
             {found.data && !rows.length && <Empty icon="check" title={t("attention.none")} />}
             <ul class="lines attention">
                 {rows.map((row) => (
-                    <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || row.state === "broken" ? undefined : causes.get(row.name)} />
+                    <AttentionRow key={row.key} row={row} onChange={found.reload} cause={row.state === "late" || isOfDefinition(row.state) ? undefined : causes.get(row.name)} />
                 ))}
+                {found.data?.warned && (
+                    <li>
+                        <a href="#/jobs?status=warning">{t("attention.warned")}</a>
+                    </li>
+                )}
             </ul>
         </Panel>
     );

@@ -1,21 +1,18 @@
 // What keeps jobs from running, or messages from arriving: store, history, clock, disk, nodes, channels.
-import type { ComponentChildren } from "preact";
 import { api } from "../../api/client";
 import type { Page } from "../../api/types";
 import { href } from "../../app/router";
 import { may } from "../../app/session";
 import { momentText } from "../../ui/moments";
 import { useResource } from "../../ui/resource";
-import { spanText } from "../../ui/spans";
-import { ClockTrouble, Troubles, type Clock, type Health } from "../../ui/trouble";
+import { Alarm, ClockTrouble, Troubles, type Clock, type Health, type HistoryHealth } from "../../ui/trouble";
 import { t } from "./words";
 
 export interface Cluster {
     store: Health & { halted: boolean };
-    history: Health;
+    history: HistoryHealth;
     clock?: Clock;
     skew_ms: number;
-    clock_ok: boolean;
     jobs: number;
 }
 
@@ -30,19 +27,11 @@ interface Node {
 
 interface Channel {
     name: string;
-    delivery?: { waiting: number; last_sent_at: string | null; last_failed_at: string | null; last_error: string | null };
+    delivery?: { waiting: number; last_sent_at: string | null; last_failed_at: string | null; failing_since?: string | null; last_error: string | null };
 }
 
 interface Starts {
     starts?: { ok: boolean; reason: string | null; detail: string | null } | null;
-}
-
-function Alarm({ children }: { children: ComponentChildren }) {
-    return (
-        <p class="note bad trouble" role="alert">
-            {children}
-        </p>
-    );
 }
 
 // Reasons that have a message of their own.
@@ -78,9 +67,9 @@ function Channels({ version }: { version: string }) {
     return (
         <>
             {bad?.map(({ name, delivery }) => (
-                <Alarm key={name}>
+                <Alarm key={name} since={delivery?.failing_since ?? delivery?.last_failed_at} next={t("channel.next")}>
                     <a href={href("/alerts", { channel: name })}>{t("channel", { name })}</a>{" "}
-                    {t("channel.bad", { at: momentText(delivery?.last_failed_at ?? ""), text: delivery?.last_error ?? "", n: delivery?.waiting ?? 0 })}
+                    {t("channel.bad", { text: delivery?.last_error ?? "", n: delivery?.waiting ?? 0 })}
                 </Alarm>
             ))}
         </>
@@ -97,8 +86,7 @@ export function Problems({ cluster, version }: { cluster: Cluster; version: stri
                 </Alarm>
             )}
             <Troubles store={store} history={history} />
-            <ClockTrouble clock={cluster.clock} />
-            {!cluster.clock_ok && !cluster.clock?.doubt && <Alarm>{t("clock", { text: spanText(Math.abs(cluster.skew_ms)) })}</Alarm>}
+            <ClockTrouble clock={cluster.clock} skewMs={cluster.skew_ms} />
             <Starting version={version} />
             <Nodes version={version} />
             {may("admin") && <Channels version={version} />}

@@ -1,5 +1,4 @@
 // The output of a run: a list of lines of which only those in view are drawn.
-import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hrefs, setQuery } from "../../app/router";
 import { remembered, zone } from "../../app/preferences";
@@ -139,7 +138,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
     const scroller = useRef<HTMLDivElement>(null);
     const ours = useRef(0);
     const isWrapped = wraps.value === "yes";
-    useComputed(() => log.version.value).value;
+    log.version.value; // read here: another controller has another signal
 
     useEffect(() => {
         const element = scroller.current;
