@@ -172,8 +172,9 @@ static void finds_every_mistake(void **state)
     (void)state;
     job_list_init(&jobs);
     job_errors_init(&errors);
-    assert_int_equal(jobs_decode_file(several, strlen(several), "UTC", zones, NULL, NULL, &jobs, &errors),
-                     E_INVALID);
+    assert_int_equal(
+        jobs_decode_file(several, strlen(several), "UTC", zones, NULL, NULL, &jobs, &errors),
+        E_INVALID);
     assert_int_equal(jobs.count, 2);
     assert_int_equal(errors.count, sizeof(want) / sizeof(want[0]));
     for (size_t i = 0; i < errors.count; i++) {
