@@ -90,12 +90,13 @@ ticks_of() { # PID...
 # `$work/bare`: how many ran, p50, p99, the latest, the processor time of each.
 bare() { # PROCESSES|_kept COUNT SECONDS
     : >"$noted"
-    case $1 in
-    # shellcheck disable=SC2046 # words
-    _kept) set -- "$3" $("$bench" kept "$2" "$3" "$tiny $noted" "$work/records") ;;
-    # shellcheck disable=SC2046 # words
-    *) set -- "$3" $("$bench" bare "$1" "$2" "$3" "$tiny $noted") ;;
-    esac
+    if [ "$1" = _kept ]; then
+        # shellcheck disable=SC2046 # words
+        set -- "$3" $("$bench" kept "$2" "$3" "$tiny $noted" "$work/records")
+    else
+        # shellcheck disable=SC2046 # words
+        set -- "$3" $("$bench" bare "$1" "$2" "$3" "$tiny $noted")
+    fi
     echo "$("$bench" noted "$noted" "$2" "$1") $3" >"$work/bare"
 }
 

@@ -30,8 +30,8 @@ void sleep_until(int timer_fd, double at_s); /* of the wall clock, as the agent 
  *                    starts the command COUNT times at each of so many full seconds, with a timerfd
  *                    and posix_spawn in each of the processes, which share the work
  *   kept COUNT SECONDS COMMAND FILE
- *                    the same in one process, which also reads both outputs of each, and has a record
- *                    of each on disk, in the file, before it starts and after its end */
+ *                    the same in one process; both outputs are read, and there is a record of each
+ *                    on disk, in the file, before it starts and after its end */
 int measure_bare(char **argv);
 int measure_kept(char **argv);
 
