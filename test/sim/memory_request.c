@@ -17,6 +17,7 @@ static const size_t sizes[] = {
     [STORE_DRAIN] = sizeof(struct store_drain),
     [STORE_PUT_DOC] = sizeof(struct store_put_doc),
     [STORE_REWIND] = sizeof(struct store_rewind),
+    [STORE_CONFIRM] = 0,
 };
 
 static void *copy(const void *from, size_t length)
@@ -82,6 +83,8 @@ struct store_request *request_copy(const struct store_request *request)
         new->items.claims[i].passed =
             copy(from->passed, from->passed_count * sizeof(*from->passed));
         new->items.claims[i].parts.parts = copy_parts(&from->parts);
+        new->items.claims[i].conditions =
+            copy(from->conditions, from->condition_count * sizeof(*from->conditions));
         copy_opening(&new->items.claims[i].opening);
     }
     for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++) {
@@ -118,6 +121,7 @@ struct store_request *request_free(struct store_request *request)
     for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++) {
         free(request->items.claims[i].passed);
         free(request->items.claims[i].parts.parts);
+        free(request->items.claims[i].conditions);
         free_opening(&request->items.claims[i].opening);
     }
     for (size_t i = 0; request->op == STORE_TAKE && i < request->count; i++) {
