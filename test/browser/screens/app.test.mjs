@@ -1,6 +1,6 @@
 // What is around the screens: language, theme, keys, the stream of events.
 import { describe, expect, test } from "vitest";
-import { until } from "../support/world.mjs";
+import { startWorld, until } from "../support/world.mjs";
 import { useWorld } from "../support/use_world.mjs";
 
 const holder = useWorld();
@@ -197,4 +197,32 @@ describe("the console", () => {
         await page.getByRole("link", { name: "flaky" }).waitFor();
         await page.context().close();
     });
+});
+
+// Events carry what changed: who only looks asks next to nothing.
+test("a screen on which nothing happens asks less than once a second", async () => {
+    const jobs = ["one", "two"].map((name) => ({ name: `still/${name}`, schedule: "0 0 1 1 *", command: ["true"] }));
+    const world = await startWorld({ jobs });
+    const id = await world.run("still/one", true);
+    const screens = ["/", "/jobs", "/jobs/still%2Fone", `/runs/${id}`, "/runs", "/timeline", "/nodes", "/alerts", "/calendars"];
+    const seconds = 10;
+    const open = async (screen) => {
+        const page = await world.page();
+        let asked = [];
+        page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+        await page.goto(`/#${screen}`);
+        await page.getByRole("heading").first().waitFor();
+        await until("all that it needs", async () => {
+            const before = asked.length;
+            await page.waitForTimeout(2000);
+            return asked.length - before <= 2;
+        });
+        asked = [];
+        await page.waitForTimeout(1000 * seconds);
+        await page.context().close();
+        return { screen, asked };
+    };
+    const seen = await Promise.all(screens.map(open));
+    await world.stop();
+    expect(seen.filter(({ asked }) => asked.length > seconds)).toEqual([]);
 });
