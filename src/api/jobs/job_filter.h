@@ -3,7 +3,7 @@
 #define PEAL_JOB_FILTER_H
 
 #include "call.h"
-#include "jobs/job_nodes.h"
+#include "cluster/job_nodes.h"
 
 enum job_status {
     STATUS_ANY,

@@ -1,4 +1,4 @@
-#include "jobs/job_nodes.h"
+#include "cluster/job_nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,8 @@ static uint32_t last_node(const struct job_nodes *nodes, const struct catalog_jo
     bool is_many = job->is_workflow || catalog_job_policy(job).spread.kind != SPREAD_ONE;
     if (job->last_node && !is_many)
         return job->last_node;
-    return job->last.started_ms ? nodes->only : 0;
+    bool has_run = !id_is_zero(&job->last.run_id) && job->last.state != RUN_SKIPPED;
+    return has_run ? nodes->only : 0;
 }
 
 void job_nodes_each(const struct job_nodes *nodes, const struct catalog_job *job,

@@ -5,8 +5,8 @@
  * is read from the history. It is not moved by a run that was asked for on a node, and has no
  * meaning for a job whose tick is many runs (`spread`, a workflow): such a job is on nodes only
  * while it runs. A store of one node has that node alone. */
-#ifndef PEAL_JOB_NODES_H
-#define PEAL_JOB_NODES_H
+#ifndef PEAL_API_JOB_NODES_H
+#define PEAL_API_JOB_NODES_H
 
 #include "call.h"
 
