@@ -2,9 +2,10 @@
  * that of its newest run.
  *
  * The newest run's node is the one that the store keeps with the job (`last_node`), so that nothing
- * is read from the history. It is not moved by a run that was asked for on a node, and has no
- * meaning for a job whose tick is many runs (`spread`, a workflow): such a job is on nodes only
- * while it runs. A store of one node has that node alone. */
+ * is read from the history. It is not moved by a run that was asked for on a node, or that
+ * was asked for and never started or got lost, and has no meaning for a job whose tick is many runs
+ * (`spread`, a workflow): such a job is on nodes only while it runs. A store of one node has that
+ * node alone. */
 #ifndef PEAL_API_JOB_NODES_H
 #define PEAL_API_JOB_NODES_H
 
